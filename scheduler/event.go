@@ -1,0 +1,114 @@
+package scheduler
+
+import (
+	"time"
+
+	"braid/byterange"
+)
+
+// A SourceID names a source. The caller chooses it; 0 is the origin by convention only.
+type SourceID int
+
+// A FetchID names one fetch. The scheduler counts them from 1.
+type FetchID int
+
+// An Event is something that happened outside.
+type Event interface{ event() }
+
+// A Fault says how a fetch failed and so what becomes of its source.
+type Fault uint8
+
+const (
+	// FaultNone: the fetch ended because its range was done, or because it was told to stop.
+	FaultNone Fault = iota
+	// FaultTransient: another try makes sense, after a pause (rule 22).
+	FaultTransient
+	// FaultGone: this source cannot serve the file; it is not asked again.
+	FaultGone
+	// FaultWrong: this source delivered or announced something else; it is banned for this download.
+	FaultWrong
+)
+
+type (
+	// SourceAdded makes a source known. Sources are tried in the order in which they are added (S5),
+	// unless what is known of their speed says otherwise.
+	SourceAdded struct {
+		ID    SourceID
+		Host  string        // host:port of its URL, until it answers
+		Align int64         // ranges begin at multiples of it; 0 and 1 mean any byte
+		Rate  float64       // remembered speed in bytes a second; 0: unknown
+		RTT   time.Duration // remembered; 0: unknown
+	}
+	// Answered reports the header of an answer, before any byte of its body. If the actions that come
+	// back cancel the fetch, its body must not be used.
+	Answered struct {
+		Fetch  FetchID
+		Host   string // host:port that answers, after redirects (C7)
+		RTT    time.Duration
+		Start  int64 // offset of the first byte that will come
+		Size   int64 // of the whole file, -1 if unknown
+		Ranged bool  // a range was answered with that range
+	}
+	// Progress reports that the bytes of Range are on disk. Fetch brought them.
+	Progress struct {
+		Fetch FetchID
+		Range byterange.Range
+	}
+	// FetchEnded reports that nothing more will come of a fetch. Every Fetch gets exactly one.
+	FetchEnded struct {
+		Fetch FetchID
+		Fault Fault
+		After time.Duration // not to be asked again before (Retry-After); 0: the usual back-off
+	}
+	// SizeKnown gives the size of the file, when it was learned in another way than by Answered.
+	SizeKnown struct{ Size int64 }
+	// Arrived reports bytes on disk that no fetch was asked for: an earlier run, a swarm.
+	Arrived struct{ Range byterange.Range }
+	// Invalidated takes bytes back: they were wrong and are missing again.
+	Invalidated struct{ Range byterange.Range }
+	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
+	// counted from there, so that the reader holds the sources back.
+	Consumed struct{ Front int64 }
+	// Tick is for when the wake time has come.
+	Tick struct{}
+)
+
+func (SourceAdded) event() {}
+func (Answered) event()    {}
+func (Progress) event()    {}
+func (FetchEnded) event()  {}
+func (SizeKnown) event()   {}
+func (Arrived) event()     {}
+func (Invalidated) event() {}
+func (Consumed) event()    {}
+func (Tick) event()        {}
+
+// An Action is something that the caller has to do, in the order given.
+type Action interface{ action() }
+
+type (
+	// Fetch asks for a range of a source. If Range.End is byterange.Unbounded the whole file is asked
+	// for without a Range field; where it then begins to be useful is the scheduler's affair.
+	Fetch struct {
+		ID     FetchID
+		Source SourceID
+		Range  byterange.Range
+	}
+	// Shrink lowers the end of a fetch, which ends there.
+	Shrink struct {
+		ID  FetchID
+		End int64
+	}
+	// Cancel ends a fetch at once. What it wrote before may still be reported.
+	Cancel struct{ ID FetchID }
+	// Finish says that every byte is on disk and every fetch has ended.
+	Finish struct{}
+	// Fail says that no source is left that could bring what is missing.
+	Fail struct{}
+)
+
+func (Fetch) action()  {}
+func (Shrink) action() {}
+func (Cancel) action() {}
+func (Finish) action() {}
+func (Fail) action()   {}

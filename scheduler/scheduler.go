@@ -1,0 +1,365 @@
+// Package scheduler decides who fetches which range of a file now.
+//
+// It is a deterministic machine: events and the time go in, actions come out. It has no clock, no
+// network, no goroutine and no randomness, so the same history gives the same actions and everything
+// that it promises can be shown by simulation. It does not know what a source is made of, nor what the
+// bytes are; it never sees them.
+//
+// Every byte of the file is in exactly one state: here, being fetched by one fetch, or missing. The
+// rules that it follows are those of RFC 6249, section 7: the connections grow by observation
+// ([Growth]), no host gets more than one request at a time, stalled requests are finished elsewhere,
+// and the last ranges are split so that all sources finish together.
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"braid/byterange"
+)
+
+// Config sets up a Scheduler. Every zero value means the default.
+type Config struct {
+	// Size is that of the file in bytes; -1 if it is not known yet.
+	Size int64
+	// Have is what is here already.
+	Have byterange.Set
+	// PerHost is how many requests one host may get at a time. If zero, 1 (RFC 6249, section 7).
+	PerHost int
+	// Split is how many sources may be in use at a time. If zero, 16.
+	Split int
+	// Growth says how connections are added. The zero value doubles.
+	Growth GrowthMode
+	// Tries is how often a source may fail without progress. If zero, 20.
+	Tries int
+	// FirstTries is the same for as long as no source has ever answered. If zero, Tries.
+	FirstTries int
+	// RetryWait is the pause after a first failure; it doubles up to RetryMax. If zero, 1 s and 30 s.
+	RetryWait, RetryMax time.Duration
+	// Silence is how long a source that nobody can stand in for may send nothing. If zero, 30 s.
+	Silence time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	or := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	if c.PerHost == 0 {
+		c.PerHost = 1
+	}
+	if c.Split == 0 {
+		c.Split = 16
+	}
+	if c.Tries == 0 {
+		c.Tries = 20
+	}
+	if c.FirstTries == 0 {
+		c.FirstTries = c.Tries
+	}
+	or(&c.RetryWait, time.Second)
+	or(&c.RetryMax, 30*time.Second)
+	or(&c.Silence, 30*time.Second)
+	return c
+}
+
+// A Scheduler plans one download. Use New; it is not safe for concurrent use.
+type Scheduler struct {
+	cfg     Config
+	size    int64 // -1 unknown
+	done    byterange.Set
+	flying  byterange.Set // what running fetches are to bring
+	sources []*mirror     // in the order in which they were added
+	fetches map[FetchID]*fetch
+	order   []*fetch // the running ones, oldest first: maps have no order, and Step must be deterministic
+	lastID  FetchID
+	growth  growth
+	trim    trim
+	epoch   time.Time
+	next    time.Time // when to think again
+	front   int64     // where the window begins, for a stream
+	stream  bool
+	do      []Action
+	heard   bool // some source has answered
+	over    bool
+}
+
+// A mirror is what the scheduler knows of a source.
+type mirror struct {
+	id       SourceID
+	host     string // named, then as it answered
+	align    int64
+	gone     bool // for good
+	norange  bool // answers ranges with the whole file
+	open     bool // it has a place among those in use
+	tried    bool // it was given a fetch before
+	fails    int
+	until    time.Time // not before
+	rtt      time.Duration
+	meter    meter
+	speed    float64 // last steady speed, or the remembered one; 0 unknown
+	best     float64 // the highest steady speed seen
+	running  *fetch
+	newcomer bool // opened by the step that is being measured
+	late     bool // had not answered when its step was judged: it counts on neither side of the next
+	doubt    bool // it failed and has brought nothing since
+}
+
+// A fetch is a running request.
+type fetch struct {
+	id       FetchID
+	src      *mirror
+	pos, end int64     // what it still has to bring
+	open     bool      // the server sends to the end of the file; end is only a reservation
+	whole    bool      // asked without a Range field, or answered as if
+	since    time.Time // when it was asked
+	heard    time.Time // when something last came
+	got      int64
+	answered bool
+	ending   bool // told to stop; only FetchEnded is awaited
+}
+
+func (f *fetch) left() int64 { return f.end - f.pos }
+
+// New makes a scheduler. Sources are added by events.
+func New(cfg Config) *Scheduler {
+	cfg = cfg.withDefaults()
+	s := &Scheduler{cfg: cfg, size: cfg.Size, done: cfg.Have.Clone(), fetches: map[FetchID]*fetch{}}
+	s.growth = newGrowth(cfg.Growth, cfg.Split)
+	return s
+}
+
+// Step tells s that ev happened at now. It returns what to do about it, and when to call Step again
+// if nothing happens before; the zero time means that there is nothing to wait for. The actions are
+// valid until the next call.
+func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) {
+	if s.epoch.IsZero() {
+		s.epoch = now
+	}
+	s.do = s.do[:0]
+	if s.over {
+		return nil, time.Time{}
+	}
+	if s.apply(now, ev) || !now.Before(s.next) {
+		s.think(now)
+	}
+	if s.over {
+		return s.do, time.Time{}
+	}
+	return s.do, s.next
+}
+
+// apply changes the state and tells whether that calls for a decision.
+func (s *Scheduler) apply(now time.Time, ev Event) bool {
+	switch ev := ev.(type) {
+	case SourceAdded:
+		s.add(ev)
+	case Answered:
+		s.answered(now, ev)
+	case Progress:
+		return s.progress(now, ev)
+	case FetchEnded:
+		s.ended(now, ev)
+	case SizeKnown:
+		s.setSize(ev.Size)
+	case Arrived:
+		s.arrived(ev.Range)
+	case Invalidated:
+		s.invalidated(ev.Range)
+	case Consumed:
+		s.stream, s.front = true, ev.Front
+	case Tick:
+		return !now.Before(s.next)
+	}
+	return true
+}
+
+func (s *Scheduler) add(ev SourceAdded) {
+	if s.mirror(ev.ID) != nil {
+		return
+	}
+	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), speed: ev.Rate, rtt: ev.RTT}
+	m.meter.epoch = s.epoch
+	s.sources = append(s.sources, m)
+}
+
+func (s *Scheduler) mirror(id SourceID) *mirror {
+	for _, m := range s.sources {
+		if m.id == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// answered takes note of who answers and how, and refuses what must not be used.
+func (s *Scheduler) answered(now time.Time, ev Answered) {
+	f := s.fetches[ev.Fetch]
+	if f == nil || f.ending {
+		return
+	}
+	f.heard, f.answered = now, true
+	m := f.src
+	s.heard = true
+	if ev.RTT > 0 {
+		m.rtt = ev.RTT
+	}
+	if ev.Host != "" && ev.Host != m.host {
+		m.host = ev.Host
+		if s.requests(ev.Host) > s.cfg.PerHost { // C7 counts who answers
+			s.cancel(f)
+			return
+		}
+	}
+	if s.size < 0 && ev.Size >= 0 {
+		s.setSize(ev.Size)
+	}
+	if !f.whole && !ev.Ranged {
+		s.completeAnswer(now, f)
+	}
+}
+
+// requests counts the running requests at a host, those included that are being ended: their
+// connection may not be closed yet.
+func (s *Scheduler) requests(host string) (n int) {
+	for _, f := range s.order {
+		if f.src.host == host {
+			n++
+		}
+	}
+	return n
+}
+
+// setSize is also told twice; the first one counts, as a source with another size is refused by the
+// caller (C8).
+func (s *Scheduler) setSize(size int64) {
+	if s.size >= 0 || size < 0 {
+		return
+	}
+	s.size = size
+	s.done.Remove(byterange.Range{Start: size, End: byterange.Unbounded})
+	s.flying.Remove(byterange.Range{Start: size, End: byterange.Unbounded})
+	for _, f := range s.order {
+		f.end = min(f.end, size)
+	}
+}
+
+// progress books bytes. It is the hot path: a decision is only called for when a range is through.
+func (s *Scheduler) progress(now time.Time, ev Progress) bool {
+	s.done.Add(ev.Range)
+	s.flying.Remove(ev.Range)
+	f := s.fetches[ev.Fetch]
+	if f == nil {
+		return s.missing() == 0
+	}
+	f.heard = now
+	f.got += ev.Range.Len()
+	f.src.fails = 0
+	f.src.meter.add(now, ev.Range.Len())
+	if f.got >= enough {
+		f.src.doubt = false
+	}
+	if f.ending {
+		return false
+	}
+	if ev.Range.End > f.pos {
+		f.pos = ev.Range.End
+		f.end = max(f.end, f.pos)
+	}
+	return f.open && f.left() < s.reserve(now, f)/4
+}
+
+func (s *Scheduler) arrived(r byterange.Range) {
+	s.done.Add(r)
+	for _, f := range s.order {
+		if r.Start <= f.pos && f.pos < r.End && !f.ending {
+			s.flying.Remove(byterange.Range{Start: f.pos, End: min(r.End, f.end)})
+			f.pos = min(r.End, f.end)
+			if f.left() <= 0 && !f.open {
+				s.cancel(f)
+			}
+		}
+	}
+	s.flying.Remove(r)
+}
+
+// invalidated makes bytes missing again, but for those that a fetch is about to bring.
+func (s *Scheduler) invalidated(r byterange.Range) { s.done.Remove(r) }
+
+// missing counts the bytes that are not here, or tells -1 when the size is not known.
+func (s *Scheduler) missing() int64 {
+	if s.size < 0 {
+		return -1
+	}
+	return s.size - s.done.Len()
+}
+
+// ended books the end of a fetch and what it says about its source.
+func (s *Scheduler) ended(now time.Time, ev FetchEnded) {
+	f := s.fetches[ev.Fetch]
+	if f == nil {
+		return
+	}
+	delete(s.fetches, ev.Fetch)
+	s.order = slices.DeleteFunc(s.order, func(o *fetch) bool { return o == f })
+	s.release(f)
+	m := f.src
+	m.running = nil
+	s.learn(now, m)
+	switch ev.Fault {
+	case FaultNone:
+		if s.size < 0 && f.open && !f.ending { // the end of the body was the end of the file
+			s.setSize(f.pos)
+		}
+	case FaultTransient:
+		s.backOff(now, m, f.got, ev.After)
+	case FaultGone, FaultWrong:
+		m.gone = true
+		s.close(m)
+	}
+}
+
+// release gives back what a fetch had not brought.
+func (s *Scheduler) release(f *fetch) {
+	if !f.ending {
+		s.flying.Remove(byterange.Range{Start: f.pos, End: f.end})
+		f.end = f.pos
+	}
+}
+
+// cancel ends a fetch: what it had not brought is missing from now on.
+func (s *Scheduler) cancel(f *fetch) {
+	if f.ending {
+		return
+	}
+	s.release(f)
+	f.ending = true
+	s.do = append(s.do, Cancel{f.id})
+}
+
+// shrink ends a fetch early, at end.
+func (s *Scheduler) shrink(f *fetch, end int64) {
+	if end <= f.pos {
+		s.cancel(f)
+		return
+	}
+	s.flying.Remove(byterange.Range{Start: end, End: f.end})
+	f.end, f.open = end, false
+	s.do = append(s.do, Shrink{f.id, end})
+}
+
+// start asks a source for a range.
+func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool) {
+	s.lastID++
+	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now}
+	s.fetches[f.id] = f
+	s.order = append(s.order, f)
+	m.running, m.open, m.tried = f, true, true
+	ask := r
+	if whole {
+		ask = byterange.Range{Start: 0, End: byterange.Unbounded}
+	}
+	s.flying.Add(r)
+	s.do = append(s.do, Fetch{f.id, m.id, ask})
+}

@@ -1,0 +1,118 @@
+package verify
+
+import (
+	"hash"
+	"io"
+	"slices"
+)
+
+// A Checker hashes a file in order and compares it with what was claimed. It belongs to one goroutine.
+type Checker struct {
+	size    int64 // negative: unknown
+	claims  []Claim
+	hashes  []sum // strongest first
+	written int64
+}
+
+type sum struct {
+	alg Algorithm
+	hash.Hash
+}
+
+// NewChecker starts to check a file of size bytes, negative if that is not known. Every claim will have to hold,
+// the weak ones too (rule 32). SHA-256 is always computed, so that a result can name it.
+func NewChecker(size int64, claims []Claim) *Checker {
+	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength)}
+	for a := SHA512; a >= MD5; a-- {
+		claimed := func(cl Claim) bool { return cl.Digest.Algorithm() == a }
+		if a == SHA256 || slices.ContainsFunc(claims, claimed) {
+			c.hashes = append(c.hashes, sum{a, a.New()})
+		}
+	}
+	return c
+}
+
+// Write takes the next bytes of the file. It never fails.
+func (c *Checker) Write(p []byte) (int, error) {
+	for _, h := range c.hashes {
+		h.Write(p)
+	}
+	c.written += int64(len(p))
+	return len(p), nil
+}
+
+// Written is the number of bytes taken so far.
+func (c *Checker) Written() int64 { return c.written }
+
+// Proof judges the bytes taken so far as the whole file. The error is a *SizeError or a *MismatchError,
+// the one of the strongest claim that does not hold.
+func (c *Checker) Proof() (Proof, error) {
+	if c.size >= 0 && c.written != c.size {
+		return Proof{}, &SizeError{Got: c.written, Want: c.size}
+	}
+	p := Proof{valid: true, size: c.written}
+	for _, h := range c.hashes {
+		p.digests = append(p.digests, Digest{h.alg, string(h.Sum(nil))})
+	}
+	for _, cl := range c.claims {
+		if !slices.Contains(p.digests, cl.Digest) {
+			return Proof{}, &MismatchError{Claim: cl, Got: p.digest(cl.Digest.Algorithm())}
+		}
+	}
+	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
+	return p, nil
+}
+
+// A Reader passes a file on and checks it. Its io.EOF is the proof: it comes only when the size and every
+// digest are right, so whoever reads to the end without an error has the right file. What was read before
+// that is not proven. Errors stick.
+type Reader struct {
+	src   io.Reader
+	check *Checker
+	proof Proof
+	err   error
+}
+
+// NewReader reads a file of size bytes, negative if that is not known, from r. Every claim will have to hold.
+func NewReader(r io.Reader, size int64, claims []Claim) *Reader {
+	return &Reader{src: r, check: NewChecker(size, claims)}
+}
+
+// Read implements io.Reader. At the end the error is io.EOF, a *SizeError or a *MismatchError; before it,
+// that of the underlying reader. No byte beyond the size is passed on.
+func (r *Reader) Read(p []byte) (int, error) {
+	if r.err != nil || len(p) == 0 {
+		return 0, r.err
+	}
+	n, err := r.src.Read(p)
+	if over := r.excess(n); over > 0 {
+		err = &SizeError{Got: r.check.Written() + int64(n), Want: r.check.size}
+		n -= int(over)
+	}
+	r.check.Write(p[:n])
+	if err == io.EOF {
+		err = r.finish()
+	}
+	r.err = err
+	return n, err
+}
+
+// excess is how many of the next n bytes are beyond the size.
+func (r *Reader) excess(n int) int64 {
+	if r.check.size < 0 {
+		return 0
+	}
+	return r.check.Written() + int64(n) - r.check.size
+}
+
+func (r *Reader) finish() error {
+	p, err := r.check.Proof()
+	if err != nil {
+		return err
+	}
+	r.proof = p
+	return io.EOF
+}
+
+// Proof is what Read proved. Before its io.EOF it is the zero value, which is none.
+func (r *Reader) Proof() Proof { return r.proof }

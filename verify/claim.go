@@ -1,0 +1,80 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Channel is how a claim reached us. A greater one is more trusted (rule 64).
+type Channel uint8
+
+const (
+	// HTTP can be changed by anybody on the way: it guards against accidents only.
+	HTTP Channel = iota + 1
+	// HTTPS is the word of the server.
+	HTTPS
+	// User is the word of whoever started the download.
+	User
+)
+
+// String names the channel: http, https, user.
+func (c Channel) String() string {
+	switch c {
+	case HTTP:
+		return "http"
+	case HTTPS:
+		return "https"
+	case User:
+		return "user"
+	}
+	return "unknown channel"
+}
+
+// A Claim is somebody's word that the whole file has a digest.
+type Claim struct {
+	Digest  Digest
+	Field   string // where it was written: "Digest", "Repr-Digest", "--sha256"
+	Channel Channel
+}
+
+// String says what is claimed by whom: "sha-256 from Digest over https", "sha-256 from --sha256".
+func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
+
+func (c Claim) from() string {
+	if c.Channel == User {
+		return "from " + c.Field
+	}
+	return "from " + c.Field + " over " + c.Channel.String()
+}
+
+// Strong says that one of the claims is SHA-256 or better. Only then are a server's mirrors of use (C4).
+func Strong(claims []Claim) bool {
+	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Digest.Algorithm().Strong() })
+}
+
+// Agree compares claims about what should be one file. If one algorithm has two values, anywhere in a and
+// b, the error is a *ConflictError. RFC 6249, section 7: "Metalink clients MUST reject individual downloads
+// from mirrors that support Instance Digests if the Instance Digest from the mirror does not match" (C5).
+func Agree(a, b []Claim) error {
+	var first [SHA512 + 1]Claim
+	for _, c := range slices.Concat(a, b) {
+		alg := c.Digest.Algorithm()
+		switch known := first[alg]; { // no digest is first[0], which agrees with itself
+		case known.Digest.IsZero():
+			first[alg] = c
+		case known.Digest != c.Digest:
+			return &ConflictError{A: known, B: c}
+		}
+	}
+	return nil
+}
+
+// byStrength puts the strongest algorithm first and, of one algorithm, the most trusted claim.
+func byStrength(a, b Claim) int {
+	return cmp.Or(cmp.Compare(b.Digest.alg, a.Digest.alg), cmp.Compare(b.Channel, a.Channel))
+}
+
+// byTrust puts the most trusted claim first and, of one channel, the strongest algorithm.
+func byTrust(a, b Claim) int {
+	return cmp.Or(cmp.Compare(b.Channel, a.Channel), cmp.Compare(b.Digest.alg, a.Digest.alg))
+}

@@ -1,0 +1,208 @@
+package verify
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// The fields that speak of the whole representation. Content-Digest (RFC 9530, section 2) does not: on a
+// 206 it covers the part that was sent, so it is never read here.
+const (
+	digestField     = "Digest"
+	reprDigestField = "Repr-Digest"
+)
+
+// FromHeader reads the digests of one answer: Digest (RFC 3230, section 4.3.2) and Repr-Digest (RFC 9530,
+// section 3). The keys of header are in canonical form, as net/http makes them. The claims are at most one
+// per algorithm, strongest first; algorithms that are not ours are skipped.
+//
+// The error is a *DigestError if a value is malformed (rule 31) or contradicts another (rule 32).
+func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
+	a := answer{over: over}
+	for _, line := range header[digestField] {
+		if err := a.digest(line); err != nil {
+			return nil, err
+		}
+	}
+	if lines := header[reprDigestField]; len(lines) > 0 {
+		if err := a.reprDigest(strings.Join(lines, ", ")); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(a.claims, byStrength)
+	return a.claims, nil
+}
+
+// An answer collects the claims of one answer.
+type answer struct {
+	over   Channel
+	claims []Claim
+}
+
+// add notes one claim. A second one that says the same is dropped.
+func (a *answer) add(field, value string, d Digest) error {
+	c := Claim{Digest: d, Field: field, Channel: a.over}
+	if err := Agree(a.claims, []Claim{c}); err != nil {
+		return &DigestError{Field: field, Value: value, Why: err.Error(), Err: err}
+	}
+	same := func(o Claim) bool { return o.Digest == d }
+	if !slices.ContainsFunc(a.claims, same) {
+		a.claims = append(a.claims, c)
+	}
+	return nil
+}
+
+// digest reads a line of Digest: #(algorithm "=" encoded output). None of the encodings has a comma.
+func (a *answer) digest(line string) error {
+	for element := range strings.SplitSeq(line, ",") {
+		element = trimOWS(element)
+		if element == "" {
+			continue // RFC 9110, section 5.6.1.2: "MUST parse and ignore a reasonable number of empty list elements"
+		}
+		name, value, ok := strings.Cut(element, "=")
+		if !ok {
+			return &DigestError{Field: digestField, Value: element, Why: "no value"}
+		}
+		alg, ok := ParseAlgorithm(trimOWS(name))
+		if !ok {
+			continue
+		}
+		d, err := parseInstance(alg, trimOWS(value))
+		if err != nil {
+			return &DigestError{Field: digestField, Value: element, Why: err.Error(), Err: err}
+		}
+		if err := a.add(digestField, element, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseInstance reads the value of an instance digest, which servers write in three ways (rule 33): base64
+// of the raw digest as RFC 3230 wants, base64 of its hexadecimal digits as the examples of RFC 6249 have it,
+// and the hexadecimal digits alone. The length tells them apart; no algorithm has two of the same.
+func parseInstance(a Algorithm, v string) (Digest, error) {
+	raw, digits := base64.StdEncoding.EncodedLen(a.Size()), 2*a.Size()
+	switch len(v) {
+	case digits:
+		return ParseHex(a, v)
+	case raw, base64.StdEncoding.EncodedLen(digits):
+		b, err := base64.StdEncoding.Strict().DecodeString(v)
+		if err != nil {
+			return Digest{}, fmt.Errorf("%v is not base64", a)
+		}
+		if len(v) == raw {
+			return NewDigest(a, b)
+		}
+		return ParseHex(a, string(b))
+	}
+	return Digest{}, fmt.Errorf("%v has %d characters, want %d of base64", a, len(v), raw)
+}
+
+// reprDigest reads Repr-Digest, a dictionary of byte sequences (RFC 9530, section 3).
+func (a *answer) reprDigest(field string) error {
+	if _, err := httpsfv.UnmarshalDictionary([]string{field}); err != nil {
+		return &DigestError{Field: reprDigestField, Value: field, Why: "not a dictionary: " + err.Error(), Err: err}
+	}
+	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Two digests
+	// are not a choice (rule 32), so each member is looked at by itself.
+	for rest := field; rest != ""; {
+		var member string
+		member, rest = consumeMember(rest)
+		if err := a.reprMember(trimOWS(member)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) reprMember(member string) error {
+	fail := func(why string, err error) error {
+		return &DigestError{Field: reprDigestField, Value: member, Why: why, Err: err}
+	}
+	dict, err := httpsfv.UnmarshalDictionary([]string{member})
+	if err != nil {
+		return fail("not a dictionary: "+err.Error(), err)
+	}
+	for _, key := range dict.Names() {
+		alg, ok := ParseAlgorithm(key)
+		if !ok {
+			continue
+		}
+		m, _ := dict.Get(key)
+		item, _ := m.(httpsfv.Item) // else an inner list, and the zero Item has no bytes
+		raw, ok := item.Value.([]byte)
+		if !ok {
+			return fail(alg.String()+" is not a byte sequence", nil)
+		}
+		d, err := NewDigest(alg, raw)
+		if err != nil {
+			return fail(err.Error(), err)
+		}
+		if err := a.add(reprDigestField, member, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma
+// inside a string belongs to the member; no other value has one.
+func consumeMember(s string) (member, rest string) {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			// Only a plain string has escapes (RFC 9651, sections 4.2.5 and 4.2.10).
+			i = closingQuote(s, i, i == 0 || s[i-1] != '%')
+		case ',':
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+// closingQuote is the index of the quote that ends the string which begins at s[open].
+func closingQuote(s string, open int, escapes bool) int {
+	for i := open + 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return i
+		case s[i] == '\\' && escapes:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// trimOWS removes optional white space (RFC 9110, section 5.6.3).
+func trimOWS(s string) string { return strings.Trim(s, " \t") }
+
+// Field is the value of Digest (RFC 3230) that says ds.
+func Field(ds ...Digest) string {
+	var members []string
+	for _, d := range ds {
+		if !d.IsZero() {
+			members = append(members, algorithms[d.alg].instance+"="+d.Base64())
+		}
+	}
+	return strings.Join(members, ",")
+}
+
+// ReprField is the value of Repr-Digest (RFC 9530) that says ds.
+func ReprField(ds ...Digest) string {
+	dict := httpsfv.NewDictionary()
+	for _, d := range ds {
+		if !d.IsZero() {
+			dict.Add(algorithms[d.alg].repr, httpsfv.NewItem(d.Bytes()))
+		}
+	}
+	field, err := httpsfv.Marshal(dict)
+	if err != nil {
+		panic(err) // the keys are constants and the values bytes: both can be written
+	}
+	return field
+}

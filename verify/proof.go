@@ -1,0 +1,62 @@
+package verify
+
+import "slices"
+
+// A Proof says that a file is complete, and what speaks for its content. Only this package makes one, so a
+// function that takes a Proof cannot be called for a file that nobody looked at. The zero value is none.
+type Proof struct {
+	valid    bool
+	size     int64
+	digests  []Digest // strongest first
+	evidence []Claim  // most trusted first
+}
+
+// Unchecked is the proof for a file of size bytes that there is nothing to verify with. Whoever accepts
+// such a file has to say so in this word. A negative size gives no proof.
+func Unchecked(size int64) Proof {
+	if size < 0 {
+		return Proof{}
+	}
+	return Proof{valid: true, size: size}
+}
+
+// Valid says that p is a proof. Verified says how good a one.
+func (p Proof) Valid() bool { return p.valid }
+
+// Size is the number of bytes of the file.
+func (p Proof) Size() int64 { return p.size }
+
+// Verified says that a digest of SHA-256 or better was claimed and holds (C4, rule 31).
+func (p Proof) Verified() bool { return Strong(p.evidence) }
+
+// Digests are those that were computed, strongest first.
+func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
+
+// Evidence is the claims that held, most trusted first.
+func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
+
+// String names the best evidence (rule 64), or says that there is none worth the name.
+func (p Proof) String() string {
+	if !p.valid {
+		return "no proof"
+	}
+	for _, c := range p.evidence {
+		if c.Digest.Algorithm().Strong() {
+			return c.String()
+		}
+	}
+	if len(p.evidence) == 0 {
+		return "unverified"
+	}
+	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
+}
+
+// digest is the one of p that a made.
+func (p Proof) digest(a Algorithm) Digest {
+	for _, d := range p.digests {
+		if d.alg == a {
+			return d
+		}
+	}
+	return Digest{}
+}
