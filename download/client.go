@@ -1,0 +1,132 @@
+// Package download brings one file from many sources to disk and proves that it is the right one.
+//
+// It owns what the pure packages must not have: goroutines, sockets (through package source), the part
+// file (through package partfile) and the clock. What is fetched from whom is decided by package
+// scheduler; whether the file is right is decided by package verify, and without a [verify.Proof] no
+// file gets its final name.
+package download
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"braid/metalink"
+	"braid/scheduler"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A Client downloads files. The zero value works. It may be used by several goroutines and must not be
+// changed after first use.
+type Client struct {
+	// HTTP makes the requests. If nil, every Get has one of its own with the defaults.
+	HTTP *httpsource.Client
+	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
+	PerHost int
+	// Split limits the sources in use at once. If zero, it is 16.
+	Split int
+	// Tries limits attempts at one source without progress. If zero, it is 20, and 5 as long as no source
+	// has ever answered.
+	Tries int
+	// RetryWait is the first pause before another attempt; it doubles up to 30 s. If zero, it is 1 s.
+	RetryWait time.Duration
+	// Timeout is how long a source that nobody can replace may stay silent. If zero, it is 30 s.
+	Timeout time.Duration
+	// MaxSize limits files whose length is not known beforehand. If zero, it is 64 GiB.
+	MaxSize int64
+	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
+	Growth scheduler.GrowthMode
+}
+
+const (
+	defaultMaxSize = 64 << 30
+	firstTries     = 5
+)
+
+func (c *Client) maxSize() int64 {
+	if c.MaxSize == 0 {
+		return defaultMaxSize
+	}
+	return c.MaxSize
+}
+
+// config is what the scheduler of one session gets.
+func (c *Client) config(s *session) scheduler.Config {
+	cfg := scheduler.Config{
+		Size: -1, PerHost: c.PerHost, Split: c.Split, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,
+		RetryWait: c.RetryWait, Silence: c.Timeout,
+	}
+	if c.Tries == 0 {
+		cfg.FirstTries = firstTries
+	}
+	if s.known {
+		cfg.Size, cfg.Have = s.size, s.part.Have()
+	}
+	return cfg
+}
+
+// An Offer is what a server says about a file.
+type Offer struct {
+	File   metalink.File
+	Hops   []metalink.Hop
+	Size   int64 // -1: unknown
+	Ranges bool  // the final answer says that ranges work
+}
+
+// Probe asks what the server offers and downloads nothing. Its error is an *Error.
+func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
+	hc := c.HTTP
+	if hc == nil {
+		hc = &httpsource.Client{}
+		defer hc.CloseIdle()
+	}
+	a, err := look(ctx, hc, &req)
+	if err != nil {
+		return Offer{}, wrap(err, "probe", &req)
+	}
+	file, err := metalink.FromHops(a.Hops, verify.Strong(req.Claims))
+	if err != nil {
+		return Offer{}, wrap(err, "probe", &req)
+	}
+	file.Size = a.Size
+	ranges := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
+	return Offer{File: file, Hops: a.Hops, Size: a.Size, Ranges: ranges}, nil
+}
+
+// look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.
+func look(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
+	opts := httpsource.Options{Header: req.Header, User: req.User, Trusted: verify.Strong(req.Claims)}
+	a, err := hc.Head(ctx, req.URL, opts)
+	var e *source.Error
+	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
+		return a, err
+	}
+	var k peek
+	err = hc.Source(req.URL, opts).Fetch(ctx, whole, &k)
+	if errors.Is(err, errRefused) {
+		err = nil
+	}
+	return k.answer, err
+}
+
+// A peek is a sink that wants the header only.
+type peek struct{ answer source.Answer }
+
+func (k *peek) Answer(a source.Answer) error {
+	k.answer = a
+	return errRefused
+}
+
+func (k *peek) WriteAt([]byte, int64) (int, error) { return 0, source.ErrEnough }
+
+// wrap makes the error that Get and Probe return.
+func wrap(err error, what string, req *Request) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return &Error{Kind: kindOf(err), What: what, Where: source.Mask(req.URL), Err: err}
+}

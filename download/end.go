@@ -1,0 +1,214 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"braid/download/partfile"
+	"braid/scheduler"
+	"braid/source"
+	"braid/verify"
+)
+
+// ended takes note of how a fetch ended and tells the scheduler what that means for its source.
+func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
+	o := f.from
+	f.cancel()
+	delete(s.flights, id)
+	o.busy += time.Since(f.begun)
+	var local *localError
+	if errors.As(err, &local) || errors.Is(err, errHead) {
+		s.err = err
+	}
+	if s.err != nil {
+		return
+	}
+	fault, after := faultOf(err)
+	if fault != scheduler.FaultNone {
+		o.err, s.lastly = err, err
+		o.banned = fault == scheduler.FaultWrong
+		s.observe(SourceDown{
+			ID: o.id, URL: o.masked, Host: o.host, Err: err,
+			Gone: fault == scheduler.FaultGone, Banned: o.banned, Back: after,
+		})
+	}
+	if fault == scheduler.FaultTransient && s.known && !s.mayMerge() && len(s.flights) == 0 {
+		s.startOver("the answer broke off and nothing shows that the rest would belong to the same file")
+	}
+	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
+}
+
+// mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
+// the ETag does (S18, rule 15).
+func (s *session) mayMerge() bool { return verify.Strong(s.claims) || s.etag != "" }
+
+// startOver throws away what is here; what comes next begins at the first byte.
+func (s *session) startOver(reason string) {
+	if s.part.Front() == 0 {
+		return
+	}
+	s.err = &restartError{reason}
+}
+
+// A restartError ends a session whose bytes are of no use. The next one begins at the first byte.
+type restartError struct{ reason string }
+
+func (e *restartError) Error() string { return e.reason }
+
+// noSource is the error of a download that nobody is left for: the last problem that was not solved.
+func (s *session) noSource() error {
+	e := &NoSourceError{Last: s.lastly}
+	for _, o := range s.origins {
+		if o.err != nil {
+			e.Errs = append(e.Errs, o.err)
+		}
+	}
+	return e
+}
+
+// A NoSourceError says that every source failed.
+type NoSourceError struct {
+	Errs []error // the last error of each source that had one, the origin's first
+	Last error   // the latest of them
+}
+
+func (e *NoSourceError) Error() string {
+	switch {
+	case e.Last == nil:
+		return "no source"
+	case len(e.Errs) == 1:
+		return e.Last.Error()
+	}
+	return fmt.Sprintf("all %d sources failed, the last: %v", len(e.Errs), e.Last)
+}
+
+// Unwrap gives the last error: it is the problem that was not solved.
+func (e *NoSourceError) Unwrap() error { return e.Last }
+
+// Budget says that tries were used up at a source that might have served in the end.
+func (e *NoSourceError) Budget() bool {
+	return slices.ContainsFunc(e.Errs, func(err error) bool {
+		var src *source.Error
+		return errors.As(err, &src) && src.Retry
+	})
+}
+
+// prove waits for the hash, which is at most a moment behind, and judges the file.
+func (s *session) prove() (verify.Proof, error) {
+	if s.result.NotModified {
+		return verify.Proof{}, nil
+	}
+	if s.hash == nil { // nothing was ever answered: there is no file
+		return verify.Proof{}, s.noSource()
+	}
+	h := s.hash
+	h.end(s.part.Front())
+	select {
+	case err := <-h.done:
+		s.hash = nil
+		if err != nil {
+			return verify.Proof{}, err
+		}
+	case <-s.ctx.Done():
+		return verify.Proof{}, context.Cause(s.ctx)
+	}
+	proof, err := h.check.Proof()
+	if err == nil {
+		s.observe(Verified{Proof: proof})
+	}
+	return proof, err
+}
+
+// stopHash ends the hasher before its time and waits for it. A stream may block for ever in a write that
+// nothing can end: it is left to its receiver.
+func (s *session) stopHash() {
+	if s.hash == nil {
+		return
+	}
+	s.hash.cancel()
+	if s.req.Stream == nil {
+		<-s.hash.done
+	}
+	s.hash = nil
+}
+
+// streamed tells whether any byte went out.
+func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
+
+// startHash begins to hash what is on disk.
+func (s *session) startHash() {
+	moved := func(front int64) {
+		select {
+		case s.moved <- front:
+		default: // the loop is busy: it will hear of a later one
+		}
+	}
+	s.hash = startHasher(s.ctx, s.part, verify.NewChecker(s.size, s.claims), s.size, s.req.Stream, moved)
+}
+
+// identity is what the journal says that the part file is a part of.
+func (s *session) identity() partfile.Identity {
+	id := partfile.Identity{URL: source.Mask(s.req.URL), URLSum: partfile.SumURL(s.req.URL), Size: s.size, Claims: s.claims, ETag: s.etag}
+	for _, m := range s.file.Mirrors {
+		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
+	}
+	return id
+}
+
+// kindOf says whose problem an error is, for the exit code.
+func kindOf(err error) Kind {
+	var own *Error
+	var src *source.Error
+	var local *localError
+	var name *partfile.NameError
+	var use *partfile.InUseError
+	var digest *verify.DigestError
+	var conflict *verify.ConflictError
+	var wrong *verify.MismatchError
+	var size *verify.SizeError
+	var changed *changedError
+	var errno syscall.Errno
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &own):
+		return own.Kind
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
+	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed):
+		return Mismatch
+	case errors.As(err, &digest), errors.As(err, &conflict):
+		return Protocol
+	case errors.As(err, &src):
+		return kindOfFault(src.Fault)
+	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &path), errors.As(err, &errno):
+		return Local
+	}
+	return Other
+}
+
+func kindOfFault(f source.Fault) Kind {
+	kinds := map[source.Fault]Kind{
+		source.FaultNetwork: Network, source.FaultTLS: TLS, source.FaultAuth: Auth, source.FaultProtocol: Protocol,
+		source.FaultRefused: Refused, source.FaultMismatch: Mismatch, source.FaultLimit: Limit,
+	}
+	return kinds[f]
+}
+
+// sourcesOf is the report on the sources, those that brought most first.
+func sourcesOf(origins []*origin) (out []SourceResult) {
+	for _, o := range origins {
+		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
+		if o.busy > 0 {
+			r.Rate = float64(o.bytes) / o.busy.Seconds()
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out
+}

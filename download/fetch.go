@@ -1,0 +1,126 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/scheduler"
+	"braid/source"
+)
+
+// A message is what a fetch tells the loop. Exactly one of answer and ended is set, or else it reports that
+// wrote is on disk.
+type message struct {
+	id     scheduler.FetchID
+	wrote  byterange.Range
+	fresh  int
+	answer *source.Answer
+	reply  chan<- error // for answer: nil lets the body come
+	ended  bool
+	err    error
+}
+
+// A flight is a running fetch, as the loop sees it.
+type flight struct {
+	from   *origin
+	sink   *sink
+	cancel context.CancelFunc
+	begun  time.Time
+}
+
+// A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch, but for limit,
+// which the loop lowers.
+type sink struct {
+	ctx   context.Context
+	id    scheduler.FetchID
+	part  *partfile.File
+	limit atomic.Int64 // end of what is wanted
+	out   chan<- message
+}
+
+// Answer asks the loop whether the body is wanted.
+func (k *sink) Answer(a source.Answer) error {
+	reply := make(chan error, 1)
+	if err := k.send(message{id: k.id, answer: &a, reply: reply}); err != nil {
+		return err
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-k.ctx.Done():
+		return k.ctx.Err()
+	}
+}
+
+// WriteAt writes what is wanted of p. Bytes that are on disk already are not written again, so that no byte
+// changes after it was hashed (rule 2).
+func (k *sink) WriteAt(p []byte, off int64) (int, error) {
+	n := min(int64(len(p)), k.limit.Load()-off)
+	if n <= 0 {
+		return 0, source.ErrEnough
+	}
+	fresh, err := k.part.WriteAt(p[:n], off)
+	if err != nil {
+		return 0, &localError{err}
+	}
+	if err := k.send(message{id: k.id, wrote: byterange.Range{Start: off, End: off + n}, fresh: fresh}); err != nil {
+		return 0, err
+	}
+	if n < int64(len(p)) {
+		return int(n), source.ErrEnough
+	}
+	return int(n), nil
+}
+
+// send gives the loop a message, unless it has stopped listening.
+func (k *sink) send(m message) error {
+	select {
+	case k.out <- m:
+		return nil
+	case <-k.ctx.Done():
+		return k.ctx.Err()
+	}
+}
+
+// A localError is a fault on this side: the disk. It ends the download; a source's only moves its range.
+type localError struct{ err error }
+
+func (e *localError) Error() string { return e.err.Error() }
+func (e *localError) Unwrap() error { return e.err }
+
+// launch starts the fetch that the scheduler asked for.
+func (s *session) launch(a scheduler.Fetch) {
+	o := s.origins[a.Source]
+	ctx, cancel := context.WithCancel(s.ctx)
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
+	k.limit.Store(a.Range.End)
+	s.flights[a.ID] = &flight{from: o, sink: k, cancel: cancel, begun: time.Now()}
+	s.observe(RangeStarted{ID: int(a.Source), Host: o.host, Range: a.Range})
+	s.workers.Go(func() {
+		err := o.src.Fetch(ctx, a.Range, k)
+		// The loop always waits for the end of a fetch, also after it was cancelled.
+		s.messages <- message{id: a.ID, ended: true, err: err}
+	})
+}
+
+// faultOf tells the scheduler what the end of a fetch means for its source.
+func faultOf(err error) (scheduler.Fault, time.Duration) {
+	var e *source.Error
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return scheduler.FaultNone, 0
+	case errors.Is(err, errRefused):
+		return scheduler.FaultNone, 0
+	case !errors.As(err, &e):
+		return scheduler.FaultGone, 0
+	case e.Fault == source.FaultMismatch:
+		return scheduler.FaultWrong, 0
+	case e.Retry:
+		return scheduler.FaultTransient, e.After
+	}
+	return scheduler.FaultGone, 0
+}

@@ -1,0 +1,348 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/scheduler"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
+
+// Get downloads the file that req names. Its error is an *Error; then nothing has changed under the final
+// name, and what can be kept of the work is in the part file.
+func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
+	g := &getter{c: c, req: req, began: time.Now()}
+	if g.http = c.HTTP; g.http == nil {
+		g.http = &httpsource.Client{}
+		defer g.http.CloseIdle()
+	}
+	err := g.get(ctx)
+	g.result.Elapsed = time.Since(g.began)
+	if err != nil {
+		return g.result, g.explain(ctx, err)
+	}
+	return g.result, nil
+}
+
+// A getter is one call of Get: a session, or several when one turns out to be of no use.
+type getter struct {
+	c      *Client
+	http   *httpsource.Client
+	req    Request
+	began  time.Time
+	part   *partfile.File
+	result Result
+	plan   plan
+	kept   int64
+}
+
+// A plan is what a session has to know of those before it.
+type plan struct {
+	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
+	alone     bool           // no mirrors: what they brought was wrong
+	headed    bool           // HEAD was asked
+	head      []metalink.Hop // what it said
+	changes   int            // how often the file changed while it was fetched
+	fallbacks []*url.URL     // mirrors that nothing ties to the origin
+	prior     *partfile.Identity
+}
+
+func (g *getter) get(ctx context.Context) error {
+	if err := g.check(); err != nil {
+		return err
+	}
+	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
+	if g.req.Stream == nil {
+		if done, err := g.present(ctx); done || err != nil {
+			return err
+		}
+	}
+	if err := g.open(ctx); err != nil {
+		return err
+	}
+	proof, err := g.sessions(ctx)
+	g.kept = 0
+	if err == nil && !g.result.NotModified {
+		err = g.commit(proof)
+	}
+	if err != nil || g.result.NotModified {
+		have := g.part.Have()
+		g.kept = have.Len()
+		return errors.Join(err, g.part.Close())
+	}
+	return nil
+}
+
+// check refuses requests that make no sense, and finds the name.
+func (g *getter) check() error {
+	u := g.req.URL
+	if u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return g.fail(Usage, errors.New("not an http or https URL"), "")
+	}
+	g.plan.origin = u
+	if g.req.Stream != nil {
+		return nil
+	}
+	if g.req.Name == "" {
+		name, err := nameFrom(u)
+		if err != nil {
+			return g.fail(Usage, err, "give -o NAME")
+		}
+		g.req.Name = name
+	}
+	g.result.Path = filepath.Join(g.req.Dir, g.req.Name)
+	return nil
+}
+
+// present tells whether the right file is there already (rules 3 and 4). One that is not the right one is
+// in the way, unless it may be replaced.
+func (g *getter) present(ctx context.Context) (done bool, err error) {
+	info, there, err := partfile.Target(g.req.Dir, g.req.Name)
+	if err != nil || !there {
+		return false, err
+	}
+	claims, size := g.req.Claims, int64(-1)
+	if !verify.Strong(claims) {
+		if a, err := look(ctx, g.http, &g.req); err == nil {
+			if file, err := metalink.FromHops(a.Hops, false); err == nil {
+				claims, size = file.Claims, a.Size
+			}
+		}
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+	}
+	if verify.Strong(claims) && (size < 0 || size == info.Size()) {
+		proof, err := checkFile(ctx, g.result.Path, claims)
+		if err == nil {
+			g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, info.Size()
+			return true, nil
+		}
+	}
+	if g.req.Overwrite {
+		return false, nil
+	}
+	return false, &Error{
+		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: errors.New("exists, and is not known to be the right file"),
+		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",
+	}
+}
+
+// open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
+func (g *getter) open(ctx context.Context) (err error) {
+	if g.req.Stream != nil {
+		g.part, err = partfile.OpenTemp("")
+		return err
+	}
+	if g.part, err = partfile.Open(g.req.Dir, g.req.Name); err != nil {
+		return err
+	}
+	if err = g.recover(ctx); err != nil {
+		return errors.Join(err, g.part.Close())
+	}
+	if why := g.part.Aside(); why != "" {
+		g.observe(Restarted{Reason: why})
+	}
+	return nil
+}
+
+func (g *getter) recover(ctx context.Context) error {
+	prior, ok := g.part.Prior()
+	if !ok {
+		return nil
+	}
+	if !verify.Strong(prior.Claims) && prior.ETag == "" { // S18: nothing would show that the rest belongs to it
+		return g.part.Restart()
+	}
+	if err := g.continues(ctx, prior); err != nil {
+		var src *source.Error
+		if errors.As(err, &src) || ctx.Err() != nil {
+			return err // nothing is known about the bytes: they stay
+		}
+		return g.part.Reset(err.Error())
+	}
+	if err := g.part.Recover(ctx); err != nil {
+		return err
+	}
+	have := g.part.Have()
+	g.result.Resumed = have.Len()
+	g.plan.prior = &prior
+	g.observe(Resumed{Bytes: have.Len()})
+	return nil
+}
+
+// continues tells whether the bytes of an earlier run are of the file that is asked for now. If the URL is the
+// same and there is something to compare the first answer with, that decides; else the server is asked.
+func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
+	u := g.req.URL
+	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
+	if err := verify.Agree(prior.Claims, g.req.Claims); err != nil {
+		return err
+	}
+	if want.URLSum == prior.URLSum && (verify.Strong(prior.Claims) || prior.ETag != "") || want.Continues(prior) == nil {
+		return nil
+	}
+	a, err := look(ctx, g.http, &g.req)
+	if err != nil {
+		return err
+	}
+	file, err := metalink.FromHops(a.Hops, verify.Strong(g.req.Claims))
+	if err != nil {
+		return err
+	}
+	want.Size, want.ETag, want.Claims = a.Size, strongETag(a.ETag), slices.Concat(want.Claims, file.Claims)
+	return want.Continues(prior)
+}
+
+// sessions runs sessions until one succeeds or the last way out was tried.
+func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
+	for {
+		s := g.session()
+		proof, err := s.run(ctx)
+		g.result.Sources = sourcesOf(s.origins)
+		g.result.Fetched += s.stats.arrived
+		g.result.Duplicate += s.stats.arrived - s.stats.fresh
+		g.result.Size = max(s.part.Front(), s.size)
+		if err == nil {
+			g.result.Proof = proof
+			return proof, nil
+		}
+		if err := g.again(ctx, s, err); err != nil {
+			return proof, err
+		}
+	}
+}
+
+// session prepares the next session.
+func (g *getter) session() *session {
+	s := &session{
+		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result,
+		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1),
+		size: -1, stats: newStats(),
+	}
+	if p := g.plan.prior; p != nil {
+		s.resume(*p)
+	}
+	s.sched = scheduler.New(g.c.config(s))
+	return s
+}
+
+// again decides whether another session may do better after err, and prepares for it; else it gives back
+// the error to end with.
+func (g *getter) again(ctx context.Context, s *session, err error) error {
+	var changed *changedError
+	var broken *restartError
+	var none *NoSourceError
+	var wrong *verify.MismatchError
+	var size *verify.SizeError
+	switch {
+	case errors.Is(err, errHead):
+		return g.askHead(ctx)
+	case errors.As(err, &changed): // rule 34
+		if g.plan.changes++; g.plan.changes > 1 {
+			return err
+		}
+	case errors.As(err, &broken): // rule 15
+	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
+		if g.plan.alone || g.req.Stream != nil {
+			return errors.Join(err, g.part.Restart())
+		}
+		g.plan.alone = true
+	case errors.As(err, &none) && len(g.plan.fallbacks) > 0: // rule 30
+		g.plan.origin, g.plan.fallbacks = g.plan.fallbacks[0], g.plan.fallbacks[1:]
+	default:
+		return err
+	}
+	if g.req.Stream != nil && s.streamed() {
+		return err // what is out cannot be taken back
+	}
+	g.observe(Restarted{Reason: err.Error()})
+	g.plan.prior, g.result.Resumed = nil, 0
+	return g.part.Restart()
+}
+
+// askHead asks for the header fields once more, as some servers send Digest on HEAD only.
+func (g *getter) askHead(ctx context.Context) error {
+	g.plan.headed = true
+	a, err := g.http.Head(ctx, g.plan.origin, httpsource.Options{Header: g.req.Header, User: g.req.User})
+	if err == nil {
+		g.plan.head = a.Hops
+	}
+	return context.Cause(ctx)
+}
+
+// commit gives the file its final name.
+func (g *getter) commit(proof verify.Proof) error {
+	g.result.Size = proof.Size()
+	if g.req.Require == RequireDigest && !proof.Verified() {
+		return g.fail(NoEvidence, errNoDigest, "give --sha256, or leave out --require digest")
+	}
+	if g.req.Stream != nil {
+		return g.part.Close()
+	}
+	return g.part.Commit(proof, partfile.Final{Replace: g.req.Overwrite})
+}
+
+// explain makes the error for the caller: what was kept, and what to do next.
+func (g *getter) explain(ctx context.Context, err error) *Error {
+	e := *wrap(err, "download", &g.req)
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		e.Kind = Interrupted
+	}
+	e.Kept = g.kept
+	if g.kept > 0 && g.req.Stream == nil {
+		e.Part = g.part.Path()
+	}
+	var none *NoSourceError
+	if errors.As(err, &none) && none.Budget() && g.kept > 0 {
+		e.Kind = Budget
+	}
+	return &e
+}
+
+func (g *getter) fail(k Kind, err error, hint string) *Error {
+	where := ""
+	if g.req.URL != nil {
+		where = source.Mask(g.req.URL)
+	}
+	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
+}
+
+func (g *getter) observe(ev Event) {
+	if g.req.Observe != nil {
+		g.req.Observe(ev)
+	}
+}
+
+// checkFile verifies a file that is on disk.
+func checkFile(ctx context.Context, path string, claims []verify.Claim) (verify.Proof, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return verify.Proof{}, err
+	}
+	defer f.Close()
+	r := verify.NewReader(f, -1, claims)
+	buf := make([]byte, hashBuffer)
+	for ctx.Err() == nil {
+		if _, err := r.Read(buf); err != nil {
+			if r.Proof().Valid() {
+				return r.Proof(), nil
+			}
+			return verify.Proof{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return verify.Proof{}, context.Cause(ctx)
+}

@@ -1,0 +1,193 @@
+package download_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const mib = 1 << 20
+
+// A run is a download into a folder of its own.
+type run struct {
+	t      *testing.T
+	dir    string
+	req    download.Request
+	client download.Client
+	events []download.Event
+}
+
+func newRun(t *testing.T, u string) *run {
+	t.Helper()
+	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond}}
+	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
+	return r
+}
+
+func parse(t *testing.T, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (r *run) get() (download.Result, error) {
+	r.t.Helper()
+	http := &httpsource.Client{}
+	defer http.CloseIdle()
+	c := r.client
+	c.HTTP = http
+	return c.Get(r.t.Context(), r.req)
+}
+
+// right downloads and wants success, and the content of want under the final name with nothing beside it.
+func (r *run) right(want mirrortest.Content) download.Result {
+	r.t.Helper()
+	res, err := r.get()
+	if err != nil {
+		r.t.Fatalf("get: %v\nevents: %v", err, r.events)
+	}
+	r.same(want)
+	if left, _ := filepath.Glob(filepath.Join(r.dir, "*.part*")); len(left) > 0 {
+		r.t.Errorf("left over: %v", left)
+	}
+	return res
+}
+
+func (r *run) path() string { return filepath.Join(r.dir, "file.bin") }
+
+func (r *run) same(want mirrortest.Content) {
+	r.t.Helper()
+	got, err := os.ReadFile(r.path())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		r.t.Error("the file is wrong")
+	}
+}
+
+// wrong downloads and wants a failure of a kind, and nothing under the final name.
+func (r *run) wrong(kind download.Kind) *download.Error {
+	r.t.Helper()
+	_, err := r.get()
+	var e *download.Error
+	if !errors.As(err, &e) {
+		r.t.Fatalf("get: %v, want an *Error", err)
+	}
+	if e.Kind != kind {
+		r.t.Errorf("kind %d, want %d: %v", e.Kind, kind, err)
+	}
+	if _, err := os.Lstat(r.path()); err == nil {
+		r.t.Error("there is a file under the final name")
+	}
+	return e
+}
+
+func saw[E download.Event](r *run) (found []E) {
+	for _, ev := range r.events {
+		if e, ok := ev.(E); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func TestOneServer(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(3*mib, 1))
+	r := newRun(t, s.URL)
+	res := r.right(s.Content)
+	if res.Proof.Verified() || res.Proof.String() != "unverified" {
+		t.Errorf("the proof is %q", res.Proof)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestDigestProves_C3_C9(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(3*mib, 1))
+	s.Set(mirrortest.Digest(s.Digest()))
+	res := newRun(t, s.URL).right(s.Content)
+	if got := res.Proof.String(); got != "sha-256 from Digest over http" {
+		t.Errorf("the proof is %q", got)
+	}
+}
+
+// set makes an origin with n mirrors of one file. Each is limited, so that all are worth using.
+func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin *mirrortest.Server, mirrors []*mirrortest.Server) {
+	body := mirrortest.Generate(size, 7)
+	var links []string
+	for range n {
+		m := mirrortest.New(t, body, mirrortest.Rate(8*mib))
+		mirrors = append(mirrors, m)
+		links = append(links, m.URL)
+	}
+	origin = mirrortest.New(t, body, mirrortest.Rate(8*mib))
+	origin.Set(mirrortest.Digest(origin.Digest()), mirrortest.Mirrors(links...))
+	origin.Set(options...)
+	return origin, mirrors
+}
+
+func TestMirrorsShareTheWork(t *testing.T) {
+	origin, mirrors := set(t, 24*mib, 3)
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	for i, m := range mirrors {
+		if m.Sent() < mib {
+			t.Errorf("mirror %d sent %d bytes", i, m.Sent())
+		}
+		if m.MaxConcurrent() > 1 {
+			t.Errorf("mirror %d had %d requests at a time (C7)", i, m.MaxConcurrent())
+		}
+	}
+	if res.Duplicate > mib {
+		t.Errorf("%d bytes came twice", res.Duplicate)
+	}
+	t.Logf("%v: %+v", res.Elapsed, res.Sources)
+}
+
+func TestInterrupted_Rule6(t *testing.T) {
+	origin, _ := set(t, 24*mib, 1)
+	r := newRun(t, origin.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.req.Observe = func(ev download.Event) {
+		if p, ok := ev.(download.Progress); ok && p.Done > 8*mib {
+			cancel()
+		}
+	}
+	http := &httpsource.Client{}
+	defer http.CloseIdle()
+	r.client.HTTP = http
+	_, err := r.client.Get(ctx, r.req)
+	var e *download.Error
+	if !errors.As(err, &e) || e.Kind != download.Interrupted || e.Kept < 8*mib {
+		t.Fatalf("%+v", err)
+	}
+	r.req.Observe = nil
+	res := r.right(origin.Content)
+	if res.Resumed < e.Kept || res.Fetched > 24*mib-e.Kept+mib {
+		t.Errorf("resumed %d of %d, fetched %d", res.Resumed, e.Kept, res.Fetched)
+	}
+	if !res.Proof.Verified() {
+		t.Errorf("the proof is %v", res.Proof)
+	}
+}
+
+var _ = verify.SHA256

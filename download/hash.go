@@ -1,0 +1,94 @@
+package download
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"braid/download/partfile"
+	"braid/verify"
+)
+
+// hashBuffer is large enough that reading costs little, and small enough to stay in the processor's cache.
+const hashBuffer = 256 << 10
+
+// A hasher reads the part file as its front advances and feeds the checker and, if there is one, the stream.
+// It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the
+// end of the transfer is nearly the end of the verification.
+type hasher struct {
+	part   *partfile.File
+	check  *verify.Checker
+	stream io.Writer
+	size   atomic.Int64 // -1 until known
+	cancel context.CancelFunc
+	woken  context.CancelFunc
+	done   chan error // gets one value when the goroutine ends
+	moved  func(int64)
+}
+
+// startHasher begins to hash part. It ends when size bytes were read, or with ctx. If there is a stream,
+// moved is told how far it came.
+func startHasher(ctx context.Context, part *partfile.File, check *verify.Checker, size int64, stream io.Writer, moved func(int64)) *hasher {
+	ctx, cancel := context.WithCancel(ctx)
+	waiting, woken := context.WithCancel(ctx)
+	h := &hasher{part: part, check: check, stream: stream, cancel: cancel, woken: woken, done: make(chan error, 1), moved: moved}
+	h.size.Store(size)
+	go func() {
+		defer cancel()
+		h.done <- h.run(ctx, waiting)
+	}()
+	return h
+}
+
+// end tells the size when it was not known at the start.
+func (h *hasher) end(size int64) {
+	if h.size.CompareAndSwap(-1, size) {
+		h.woken()
+	}
+}
+
+func (h *hasher) run(ctx, waiting context.Context) error {
+	buf := make([]byte, hashBuffer)
+	for pos := int64(0); pos != h.size.Load(); {
+		front, err := h.part.WaitFront(waiting, pos)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && h.size.Load() < 0:
+			return &localError{err}
+		case err != nil: // the size is known now, and all of it is there
+			front = h.size.Load()
+		}
+		if err := h.read(buf, pos, front); err != nil {
+			return err
+		}
+		pos = front
+	}
+	return nil
+}
+
+// read takes the bytes from pos to front.
+func (h *hasher) read(buf []byte, pos, front int64) error {
+	for pos < front {
+		n, err := h.part.ReadAt(buf[:min(hashBuffer, front-pos)], pos)
+		if n == 0 {
+			return &localError{err}
+		}
+		h.check.Write(buf[:n])
+		pos += int64(n)
+		if h.stream == nil {
+			continue
+		}
+		if _, err := h.stream.Write(buf[:n]); err != nil {
+			return &streamError{err}
+		}
+		h.moved(pos)
+	}
+	return nil
+}
+
+// A streamError says that the receiver of a stream does not take it any more.
+type streamError struct{ err error }
+
+func (e *streamError) Error() string { return "output: " + e.err.Error() }
+func (e *streamError) Unwrap() error { return e.err }

@@ -1,0 +1,233 @@
+package download
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/scheduler"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// learn takes the first answer as the word on what the file is.
+func (s *session) learn(o *origin, a source.Answer) error {
+	file, wrong, err := s.describe(o, a)
+	if err != nil {
+		return s.stop(err)
+	}
+	claims := slices.Concat(s.req.Claims, file.Claims)
+	if err := verify.Agree(claims, nil); err != nil {
+		return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
+	}
+	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
+		wrong = mismatch(o, "another digest: %w", err)
+	}
+	if wrong != nil { // it was redirected to a mirror that has another file: the origin's word still stands
+		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
+	}
+	if s.req.Require == RequireDigest && !verify.Strong(claims) {
+		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
+	}
+	s.file, s.claims, s.size = file, claims, a.Size
+	s.etag = strongETag(a.ETag)
+	if s.etag == "" {
+		s.etag = file.ETag
+	}
+	s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+	if err := s.room(a.Size); err != nil {
+		return s.stop(err)
+	}
+	if err := s.part.Begin(s.identity()); err != nil {
+		return s.stop(&localError{err})
+	}
+	s.known = true
+	s.observe(Offered{File: file})
+	s.startHash()
+	if wrong != nil {
+		s.addMirrors()
+	}
+	return wrong
+}
+
+var errNoDigest = errors.New("the server gives no digest that could be verified")
+
+// stop ends the session with an error, which also refuses the body that is waiting.
+func (s *session) stop(err error) error {
+	s.err = err
+	return err
+}
+
+// describe reads the metalink that came with an answer. Only the first server's links count (C2): a
+// mirror's are nobody's business, and with NoMetalink nobody's are.
+//
+// When the server redirected to a mirror whose answer contradicts its own, wrong says so; the server's word stands.
+func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wrong, err error) {
+	file, err = metalink.FromHops(a.Hops, verify.Strong(s.req.Claims))
+	if err != nil && file.Server == nil {
+		return file, nil, err
+	}
+	if err != nil {
+		wrong = mismatch(o, "%w", err)
+	}
+	if o.first && file.NoDigest && !s.req.NoMetalink {
+		if !s.plan.headed {
+			return file, nil, errHead
+		}
+		file = s.fromHead(file)
+	}
+	if !o.first || s.req.NoMetalink {
+		file.Mirrors, file.Documents = nil, nil
+	}
+	return file, wrong, nil
+}
+
+// fromHead prefers what HEAD said, if that has the digest which the GET lacks.
+func (s *session) fromHead(file metalink.File) metalink.File {
+	said, err := metalink.FromHops(s.plan.head, false)
+	if err != nil || said.Server == nil {
+		return file
+	}
+	return said
+}
+
+// room checks that the file fits (rules 7 and 19).
+func (s *session) room(size int64) error {
+	if s.req.Stream != nil || size < 0 {
+		return nil
+	}
+	if err := s.part.CheckSpace(size); err != nil {
+		return &localError{err}
+	}
+	return nil
+}
+
+// trusted says that a strong digest came from the user or over https, so that a redirect to http can do no
+// harm (rule 26).
+func (s *session) trusted() bool {
+	for _, c := range s.claims {
+		if c.Digest.Algorithm().Strong() && c.Channel >= verify.HTTPS {
+			return true
+		}
+	}
+	return verify.Strong(s.req.Claims)
+}
+
+// begin makes the first source known: the server that the user asked, or one that stands in for it.
+func (s *session) begin() {
+	if s.known {
+		if err := s.part.Begin(s.identity()); err != nil {
+			s.err = &localError{err}
+			return
+		}
+		s.startHash()
+	}
+	s.addOrigin(s.plan.origin, httpsource.Options{
+		Header: s.req.Header, User: s.req.User, Trusted: s.trusted(),
+		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
+	}, origin{first: true})
+	switch {
+	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
+		s.addMirrors()
+	case verify.Strong(s.req.Claims):
+		s.addUserMirrors()
+	}
+}
+
+// resume takes over what an earlier run knew of the file.
+func (s *session) resume(prior partfile.Identity) {
+	s.known, s.size, s.etag = true, prior.Size, prior.ETag
+	s.claims = slices.Concat(s.req.Claims, prior.Claims)
+	for _, m := range prior.Mirrors {
+		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
+			s.file.Mirrors = append(s.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
+		}
+	}
+}
+
+// corroborate adds the claims of this run's answer to those of an earlier run.
+func (s *session) corroborate(claims []verify.Claim) {
+	more := slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return slices.Contains(s.claims, c) })
+	if len(more) == 0 {
+		return
+	}
+	s.claims = append(s.claims, more...)
+	if s.req.Stream == nil {
+		s.stopHash()
+		s.startHash()
+	}
+}
+
+// addMirrors makes the mirrors known, those of the server before those of the user.
+func (s *session) addMirrors() {
+	if s.plan.alone {
+		return
+	}
+	for _, m := range s.file.Mirrors {
+		if m.URL.Scheme != "http" && m.URL.Scheme != "https" {
+			s.note("%s: mirrors of this kind are not supported yet", source.Mask(m.URL))
+			continue
+		}
+		o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
+		if m.Pref {
+			o.IfMatch = s.etag // S9
+		}
+		s.addOrigin(m.URL, o, origin{pref: m.Pref})
+	}
+	s.addUserMirrors()
+}
+
+func (s *session) addUserMirrors() {
+	if s.plan.alone {
+		return
+	}
+	for _, u := range s.req.Mirrors {
+		s.addOrigin(u, httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}, origin{user: true})
+	}
+}
+
+// addOrigin makes a source known to the scheduler, once.
+func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
+	for _, known := range s.origins {
+		if known.url.String() == u.String() {
+			return
+		}
+	}
+	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), hostPort(u)
+	o.src = s.http.Source(u, opts)
+	s.origins = append(s.origins, &o)
+	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(o.id), Host: o.host})
+}
+
+// hostPort is where requests for u go.
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	port := "80"
+	if u.Scheme == "https" {
+		port = "443"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// fail makes an Error of this package.
+func fail(k Kind, what, where string, err error, hint string) *Error {
+	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
+}
+
+func (s *session) note(format string, args ...any) {
+	s.observe(Note{Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *session) observe(ev Event) {
+	if s.req.Observe != nil {
+		s.req.Observe(ev)
+	}
+}

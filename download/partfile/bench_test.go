@@ -1,0 +1,75 @@
+package partfile
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// onMemory is a folder in memory, so that the disk is not what is measured.
+func onMemory(b *testing.B) string {
+	dir, err := os.MkdirTemp("/dev/shm", "partfile")
+	if err != nil {
+		return b.TempDir()
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// BenchmarkWriteAt is one writer of a whole file, over and over: claim, write, CRC, journal.
+func BenchmarkWriteAt(b *testing.B) {
+	for _, size := range []int{16 << 10, 64 << 10, 256 << 10} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			const fileSize = 512 << 20
+			f, err := Open(onMemory(b), "x")
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Discard()
+			if err := f.Begin(Identity{Size: fileSize}); err != nil {
+				b.Fatal(err)
+			}
+			p := make([]byte, size)
+			var off int64
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				if off == fileSize {
+					b.StopTimer()
+					restart(b, f)
+					off = 0
+					b.StartTimer()
+				}
+				if n, err := f.WriteAt(p, off); n != size || err != nil {
+					b.Fatal(n, err)
+				}
+				off += int64(size)
+			}
+		})
+	}
+}
+
+// restart makes f take the same bytes again, to pages that are there already.
+func restart(b *testing.B, f *File) {
+	f.ledger.clear(writing)
+	f.journal.size = headerSize
+}
+
+// BenchmarkRawWrite is what the kernel needs for the same bytes, to compare with.
+func BenchmarkRawWrite(b *testing.B) {
+	const size, fileSize = 256 << 10, 512 << 20
+	file, err := os.CreateTemp(onMemory(b), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	p := make([]byte, size)
+	b.SetBytes(size)
+	var off int64
+	for b.Loop() {
+		if _, err := file.WriteAt(p, off%fileSize); err != nil {
+			b.Fatal(err)
+		}
+		off += size
+	}
+}

@@ -1,0 +1,179 @@
+package partfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"braid/byterange"
+	"braid/verify"
+)
+
+// A Final says how a file gets its final name.
+type Final struct {
+	// Replace replaces an ordinary file of that name. Without it, such a file stays and the error is
+	// fs.ErrExist, however late it appeared (rule 3).
+	Replace bool
+	// Mode is the permissions of the file. If zero, they are 0666 less the umask.
+	Mode fs.FileMode
+	// ModTime is when the content was changed. If zero, that is when it was written.
+	ModTime time.Time
+}
+
+// Commit gives the file its final name: p says that its bytes, all of them, are the right ones. It is on
+// disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
+// changed and f can still be used, unless the error says that the file is in place.
+func (f *File) Commit(p verify.Proof, final Final) error {
+	if err := f.committable(p); err != nil {
+		return err
+	}
+	if err := f.settle(p.Size(), final); err != nil {
+		return errors.Join(err, f.part.Chmod(0o600))
+	}
+	if err := f.place(final.Replace); err != nil {
+		return errors.Join(err, f.part.Chmod(0o600))
+	}
+	// The file is in place: from here on there is no way back.
+	err := errors.Join(f.folder.sync(), f.folder.remove(f.journalName()), f.release())
+	if err != nil {
+		return fmt.Errorf("%s is in place, but: %w", f.folder.join(f.name), err)
+	}
+	return nil
+}
+
+// committable checks that p is a proof about bytes that are there.
+func (f *File) committable(p verify.Proof) error {
+	if err := f.own("commit"); err != nil {
+		return err
+	}
+	if !p.Valid() {
+		return &StateError{f.Path(), "there is no proof that its content is right"}
+	}
+	if f.ledger.now() != writing {
+		return &StateError{f.Path(), "committed before Begin"}
+	}
+	have := f.Have()
+	whole := byterange.Range{End: p.Size()}
+	if !have.Contains(whole) || have.Len() != whole.Len() {
+		return &StateError{f.Path(), fmt.Sprintf("has the bytes %v, and the proof is about %v", &have, whole)}
+	}
+	return nil
+}
+
+// settle makes the file what it will be, on disk. What was reserved beyond its end is given back.
+func (f *File) settle(size int64, final Final) error {
+	if err := f.part.Truncate(size); err != nil {
+		return err
+	}
+	mode := final.Mode.Perm()
+	if mode == 0 {
+		mode = 0o666 &^ umask()
+	}
+	if err := f.part.Chmod(mode); err != nil {
+		return err
+	}
+	if err := f.setTime(final.ModTime); err != nil {
+		return err
+	}
+	return f.part.Sync()
+}
+
+func (f *File) setTime(t time.Time) error {
+	if t.IsZero() {
+		return nil
+	}
+	ts, err := unix.TimeToTimespec(t)
+	if err != nil {
+		return &fs.PathError{Op: "set the time of", Path: f.Path(), Err: err}
+	}
+	return f.folder.do("set the time of", f.partName(), func(dir int) error {
+		return unix.UtimesNanoAt(dir, f.partName(), []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
+	})
+}
+
+// place renames the part file, if it is still the one that f has open.
+func (f *File) place(replace bool) error {
+	same, err := f.folder.names(f.partName(), f.part)
+	if err != nil {
+		return err
+	}
+	if !same {
+		return &NameError{f.Path(), "was replaced by somebody else"}
+	}
+	if !replace {
+		return f.folder.renameNew(f.partName(), f.name)
+	}
+	if _, err := f.folder.target(f.name); err != nil {
+		return err
+	}
+	return f.folder.rename(f.partName(), f.name)
+}
+
+// umask reads the mask of this process. The system call for it would change it, for other goroutines too.
+func umask() fs.FileMode {
+	const private = 0o077
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return private
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if n, err := strconv.ParseUint(strings.TrimSpace(value), 8, 9); err == nil {
+				return fs.FileMode(n)
+			}
+		}
+	}
+	return private
+}
+
+// Close puts what is there on disk and keeps it for the next run. If that is nothing, both files are
+// removed. After Commit, Discard or Close it does nothing.
+func (f *File) Close() error {
+	switch f.ledger.now() {
+	case closed:
+		return nil
+	case inherited:
+		return f.release()
+	}
+	if have := f.Have(); have.Count() == 0 {
+		return f.Discard()
+	}
+	return errors.Join(f.Sync(), f.release())
+}
+
+// Discard removes both files. After Commit, Discard or Close it does nothing.
+func (f *File) Discard() error {
+	if f.ledger.now() == closed {
+		return nil
+	}
+	if f.temporary() {
+		return f.release()
+	}
+	err := f.folder.remove(f.partName())
+	// The journal is the lock and goes last: nobody else can have begun a new part file before.
+	if err == nil {
+		err = f.folder.remove(f.journalName())
+	}
+	return errors.Join(err, f.release())
+}
+
+// release closes what is open.
+func (f *File) release() (err error) {
+	f.ledger.enter(closed)
+	if f.part != nil {
+		err = f.part.Close()
+	}
+	if f.journal != nil {
+		err = errors.Join(err, f.journal.file.Close())
+	}
+	if f.folder.dir != nil {
+		err = errors.Join(err, f.folder.close())
+	}
+	return err
+}

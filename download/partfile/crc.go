@@ -1,0 +1,48 @@
+package partfile
+
+import "hash/crc32"
+
+// castagnoli is the table of CRC-32C (RFC 3720, section 12.1), which processors compute themselves.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
+
+// A CRC is a remainder of polynomials over one bit, kept with the highest power in the lowest bit. What
+// follows joins two of them without looking at the bytes again, so that writers compute theirs side by side.
+
+// x0 is the polynomial 1, and x1 is x.
+const x0, x1 = 1 << 31, 1 << 30
+
+// shifts has x to the power of 8·2^k modulo the polynomial of CRC-32C: what it takes to move 2^k bytes.
+var shifts = func() (t [63]uint32) {
+	p := uint32(x1)
+	for range 3 {
+		p = multiply(p, p)
+	}
+	for k := range t {
+		t[k] = p
+		p = multiply(p, p)
+	}
+	return t
+}()
+
+// multiply returns a·b modulo the polynomial of CRC-32C.
+func multiply(a, b uint32) (product uint32) {
+	for ; a != 0; a <<= 1 {
+		if a&x0 != 0 {
+			product ^= b
+		}
+		b = b>>1 ^ crc32.Castagnoli&-(b&1)
+	}
+	return product
+}
+
+// join returns the CRC of bytes whose CRC is a followed by n bytes whose CRC is b.
+func join(a, b uint32, n int64) uint32 {
+	for k := 0; n > 0; k, n = k+1, n>>1 {
+		if n&1 != 0 {
+			a = multiply(shifts[k], a)
+		}
+	}
+	return a ^ b
+}

@@ -1,0 +1,48 @@
+package partfile
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// An InUseError says that another process downloads to the same name (rule 9).
+type InUseError struct {
+	Path string // of the part file
+	PID  int    // who holds it; 0 if unknown
+}
+
+func (e *InUseError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%s: in use by another process", e.Path)
+	}
+	return fmt.Sprintf("%s: in use by process %d", e.Path, e.PID)
+}
+
+// A NameError says that what a name stands for is not ours to write to (rules 1, 4 and 5).
+type NameError struct {
+	Path string
+	What string // "is a symbolic link", "has 2 links", ...
+}
+
+func (e *NameError) Error() string { return e.Path + ": " + e.What }
+
+// A SpaceError says that the rest of a file does not fit (rule 7). It is syscall.ENOSPC for errors.Is.
+type SpaceError struct {
+	Path       string // of the part file, or the folder of one that has no name
+	Need, Free int64  // bytes that are still to be written, and that may be
+}
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("%s: needs %d more bytes and the file system has %d", e.Path, e.Need, e.Free)
+}
+
+// Unwrap makes it the error that writing would have ended with.
+func (e *SpaceError) Unwrap() error { return syscall.ENOSPC }
+
+// A StateError says that a method was called out of turn, or for a file that is not complete.
+type StateError struct {
+	Path string
+	What string // "not begun", "incomplete", ...
+}
+
+func (e *StateError) Error() string { return e.Path + ": " + e.What }

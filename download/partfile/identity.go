@@ -1,0 +1,145 @@
+package partfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/verify"
+)
+
+// An Identity says which file a part file is a part of. It is kept in the journal.
+type Identity struct {
+	// URL is for people: masked (rule 62).
+	URL string
+	// URLSum is SumURL of the real one.
+	URLSum string
+	// Size is -1 if it is not known.
+	Size int64
+	// Claims are the digests of the whole file.
+	Claims []verify.Claim
+	// ETag is a strong entity tag with its quotes, or empty.
+	ETag string
+	// LastModified is zero unless it is a strong validator (RFC 9110, section 8.8.2.2).
+	LastModified time.Time
+	// Mirrors are where the file was offered.
+	Mirrors []Mirror
+}
+
+// A Mirror is a place of the same file, as the Metalink server described it (RFC 6249, section 3).
+type Mirror struct {
+	URL  string // masked
+	Pri  int
+	Pref bool
+	Geo  string
+}
+
+// SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which
+// do not change what a URL stands for, make no difference.
+func SumURL(u *url.URL) string {
+	c := *u
+	c.User, c.Fragment, c.RawFragment = nil, "", ""
+	sum := sha256.Sum256([]byte(c.String()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Continues returns nil if bytes of prior are bytes of id, and says otherwise why they cannot be told to be.
+// One strong digest makes them one file, wherever it is from (rule 8). Without it, nothing but the same
+// URL with an unchanged strong validator will do (rules 15 and 34).
+func (id Identity) Continues(prior Identity) error {
+	if id.Size >= 0 && prior.Size >= 0 && id.Size != prior.Size {
+		return fmt.Errorf("the size was %d and is %d", prior.Size, id.Size)
+	}
+	if err := verify.Agree(prior.Claims, id.Claims); err != nil {
+		return err
+	}
+	shared := slices.DeleteFunc(slices.Clone(id.Claims), func(c verify.Claim) bool {
+		return !slices.ContainsFunc(prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
+	})
+	if verify.Strong(shared) {
+		return nil
+	}
+	if id.URLSum != prior.URLSum {
+		return fmt.Errorf("it was begun from %s, and no digest says that this is the same file", prior.URL)
+	}
+	return id.unchanged(prior, len(shared) > 0)
+}
+
+// unchanged compares the validators of one URL at two times.
+func (id Identity) unchanged(prior Identity, sameDigest bool) error {
+	switch {
+	case id.ETag != "" && prior.ETag != "" && id.ETag != prior.ETag:
+		return fmt.Errorf("the entity tag was %s and is %s", prior.ETag, id.ETag)
+	case sameDigest, id.ETag != "" && id.ETag == prior.ETag:
+		return nil
+	case id.LastModified.IsZero() || prior.LastModified.IsZero():
+		return errors.New("nothing says that the file has not changed since")
+	case !id.LastModified.Equal(prior.LastModified):
+		return fmt.Errorf("the file was modified at %s", id.LastModified.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// identityRecord and claimRecord are the durable form. ETag is bytes because it may be no UTF-8
+// (RFC 9110, section 8.8.3, obs-text).
+type identityRecord struct {
+	URL, URLSum  string
+	Size         int64
+	Claims       []claimRecord `json:",omitempty"`
+	ETag         []byte        `json:",omitempty"`
+	LastModified time.Time     `json:",omitzero"`
+	Mirrors      []Mirror      `json:",omitempty"`
+}
+
+type claimRecord struct {
+	Algorithm, Hex, Field string
+	Channel               verify.Channel
+}
+
+func (id Identity) encode() ([]byte, error) {
+	rec := identityRecord{
+		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1),
+		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors,
+	}
+	for _, c := range id.Claims {
+		d := c.Digest
+		rec.Claims = append(rec.Claims, claimRecord{d.Algorithm().String(), d.Hex(), c.Field, c.Channel})
+	}
+	p, err := json.Marshal(rec)
+	if err == nil && len(p) > maxPayload {
+		rec.Mirrors = nil // they are only a hint, and the only thing that can be this many
+		p, err = json.Marshal(rec)
+	}
+	return p, err
+}
+
+func decodeIdentity(p []byte) (Identity, error) {
+	var rec identityRecord
+	if err := json.Unmarshal(p, &rec); err != nil {
+		return Identity{}, err
+	}
+	id := Identity{
+		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size,
+		ETag: string(rec.ETag), LastModified: rec.LastModified, Mirrors: rec.Mirrors,
+	}
+	if id.Size < -1 {
+		return Identity{}, fmt.Errorf("size %d", id.Size)
+	}
+	for _, c := range rec.Claims {
+		alg, ok := verify.ParseAlgorithm(c.Algorithm)
+		if !ok {
+			return Identity{}, fmt.Errorf("digest algorithm %q", c.Algorithm)
+		}
+		d, err := verify.ParseHex(alg, c.Hex)
+		if err != nil {
+			return Identity{}, err
+		}
+		id.Claims = append(id.Claims, verify.Claim{Digest: d, Field: c.Field, Channel: c.Channel})
+	}
+	return id, nil
+}

@@ -1,0 +1,147 @@
+package partfile
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+
+	"braid/byterange"
+)
+
+// A journal is NAME.part.journal, open and locked. Its records say what happened in the order in which it
+// happened; mu is held while they are made, and taken before the mutex of the ledger.
+type journal struct {
+	mu       sync.Mutex
+	file     *os.File
+	size     int64  // where the next record goes
+	identity []byte // the last one that was recorded
+	buf      []byte // of append, kept for the next time
+	runs     []run  // of flush, kept for the next time
+}
+
+// append adds what fill appends. If writing fails, the next append begins at the same place, so that no
+// record comes after a torn one. The caller holds mu.
+func (j *journal) append(fill func([]byte) []byte) error {
+	j.buf = fill(j.buf[:0])
+	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
+		return err
+	}
+	j.size += int64(len(j.buf))
+	return nil
+}
+
+// restart makes the journal an empty one. The caller holds mu.
+func (j *journal) restart() error {
+	if err := j.file.Truncate(0); err != nil {
+		return err
+	}
+	j.size, j.identity = 0, nil
+	if err := j.append(func(b []byte) []byte { return append(b, header...) }); err != nil {
+		return err
+	}
+	return datasync(j.file)
+}
+
+// begin records id unless it is what was recorded last.
+func (j *journal) begin(id Identity) error {
+	payload, err := id.encode()
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if bytes.Equal(payload, j.identity) {
+		return nil
+	}
+	if err := j.append(func(b []byte) []byte { return appendIdentity(b, payload) }); err != nil {
+		return err
+	}
+	j.identity = payload
+	return nil
+}
+
+// flush records the runs of l that have at least atLeast bytes.
+func (j *journal) flush(l *ledger, atLeast int64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.runs = l.take(j.runs[:0], atLeast)
+	if len(j.runs) == 0 {
+		return nil
+	}
+	err := j.done(j.runs)
+	if err != nil {
+		l.giveBack(j.runs)
+	}
+	return err
+}
+
+// done records runs. The caller holds mu.
+func (j *journal) done(runs []run) error {
+	return j.append(func(b []byte) []byte {
+		for _, r := range runs {
+			b = appendDone(b, r)
+		}
+		return b
+	})
+}
+
+// void takes r from l and records it. Records that r cuts are replaced by ones of what is left of them,
+// which has to be read from part: the CRC of a whole says nothing about its halves.
+func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l.revoke(r)
+	defer l.release()
+	j.runs = l.take(j.runs[:0], 0)
+	// If this fails, the runs are not given back: some of them may be void now.
+	if err := j.done(j.runs); err != nil {
+		return err
+	}
+	h, err := readHistory(io.NewSectionReader(j.file, 0, j.size))
+	if err != nil {
+		return err
+	}
+	left, err := remains(part, h.runs, r)
+	if err != nil {
+		return err
+	}
+	err = j.append(func(b []byte) []byte {
+		b = appendVoid(b, r)
+		for _, rest := range left {
+			b = appendDone(b, rest)
+		}
+		return b
+	})
+	if err != nil {
+		return err
+	}
+	return datasync(j.file)
+}
+
+// remains returns the parts outside of void of those runs that have a part inside.
+func remains(part io.ReaderAt, runs []run, void byterange.Range) (left []run, err error) {
+	buf := make([]byte, copySize)
+	for _, r := range runs {
+		if !r.overlaps(void) {
+			continue
+		}
+		rests := [2]run{
+			{Range: byterange.Range{Start: r.Start, End: min(r.End, void.Start)}},
+			{Range: byterange.Range{Start: max(r.Start, void.End), End: r.End}},
+		}
+		if rests[0].Empty() && rests[1].Empty() {
+			continue
+		}
+		ok, err := holds(part, r, buf, rests[:])
+		if err != nil {
+			return nil, err
+		}
+		for _, rest := range rests {
+			if ok && !rest.Empty() {
+				left = append(left, rest)
+			}
+		}
+	}
+	return left, nil
+}

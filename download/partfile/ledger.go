@@ -1,0 +1,218 @@
+package partfile
+
+import (
+	"slices"
+	"sync"
+
+	"braid/byterange"
+)
+
+const (
+	// runSize is how much new data of one writer is journaled at the latest.
+	runSize = 1 << 20
+	// maxRuns is how many runs wait for the journal at most. More writers than that are not expected.
+	maxRuns = 64
+)
+
+// A run is bytes that were written, and their CRC-32C.
+type run struct {
+	byterange.Range
+	crc uint32
+}
+
+// A phase is what a part file can be asked for.
+type phase uint8
+
+const (
+	inherited phase = iota // has bytes of an earlier run that nobody has decided about
+	idle                   // may begin
+	writing                // takes bytes
+	closed
+)
+
+// A ledger knows where the bytes of a part file are: nowhere, on their way or written. It does no input
+// or output. Its methods may be called by several goroutines.
+type ledger struct {
+	mu      sync.Mutex
+	changed sync.Cond // with mu: a claim or the barrier has ended
+	phase   phase
+	quiet   bool            // there is no journal to keep runs for
+	claimed byterange.Set   // written or being written: nobody else's
+	done    byterange.Set   // written
+	front   int64           // first byte that is not in done
+	barrier byterange.Range // being voided: no new claims here
+	runs    []run           // in done, not in the journal
+	moved   chan struct{}   // closed when front moves or the phase changes; nil if nobody waits
+}
+
+func newLedger(p phase) *ledger {
+	l := &ledger{phase: p, runs: make([]run, 0, maxRuns)}
+	l.changed.L = &l.mu
+	return l
+}
+
+func (l *ledger) enter(p phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.phase = p
+	l.wake()
+}
+
+func (l *ledger) now() phase {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.phase
+}
+
+// claim gives the caller, and nobody else, the first part of r that nobody has. It is empty if there is
+// none. Each claim that is not empty must be followed by land. Where bytes are being voided, claim waits.
+func (l *ledger) claim(r byterange.Range) (gap byterange.Range, p phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.barrier.Intersect(r).Empty() {
+		l.changed.Wait()
+	}
+	if l.phase != writing {
+		return gap, l.phase
+	}
+	for gap = range l.claimed.Gaps(r) {
+		break
+	}
+	l.claimed.Add(gap)
+	return gap, writing
+}
+
+// land ends a claim: of it, w has been written. It says whether some run is due for the journal.
+func (l *ledger) land(claim byterange.Range, w run) (due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claimed.Remove(byterange.Range{Start: w.End, End: claim.End})
+	l.changed.Broadcast()
+	if w.Empty() {
+		return false
+	}
+	l.add(w.Range)
+	return !l.quiet && l.extend(w)
+}
+
+// add makes r done. The caller holds mu.
+func (l *ledger) add(r byterange.Range) {
+	l.done.Add(r)
+	if r.Contains(l.front) {
+		l.front = l.done.FirstGap(l.front)
+		l.wake()
+	}
+}
+
+// wake tells everybody in WaitFront to look again. The caller holds mu.
+func (l *ledger) wake() {
+	if l.moved != nil {
+		close(l.moved)
+		l.moved = nil
+	}
+}
+
+// extend puts w into the runs, if possible as a part of one. The caller holds mu.
+func (l *ledger) extend(w run) (due bool) {
+	i := slices.IndexFunc(l.runs, func(r run) bool { return r.End == w.Start })
+	if i < 0 {
+		l.runs = append(l.runs, w)
+		return w.Len() >= runSize || len(l.runs) >= maxRuns
+	}
+	l.runs[i].crc = join(l.runs[i].crc, w.crc, w.Len())
+	l.runs[i].End = w.End
+	return l.runs[i].Len() >= runSize
+}
+
+// take appends to dst the runs that have at least atLeast bytes, or all if they are many. They are the
+// caller's then.
+func (l *ledger) take(dst []run, atLeast int64) []run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.runs) >= maxRuns {
+		atLeast = 0
+	}
+	kept := l.runs[:0]
+	for _, r := range l.runs {
+		if r.Len() >= atLeast {
+			dst = append(dst, r)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	l.runs = kept
+	return dst
+}
+
+// giveBack takes runs back that could not be journaled.
+func (l *ledger) giveBack(rs []run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs = append(l.runs, rs...)
+}
+
+// restore makes r done that was written by an earlier run.
+func (l *ledger) restore(r byterange.Range) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claimed.Add(r)
+	l.add(r)
+}
+
+// revoke takes r from everybody when those who are writing there have landed. Nobody can claim it again
+// before release. Only one revoke may be under way.
+func (l *ledger) revoke(r byterange.Range) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.barrier = r
+	for l.inFlight(r) {
+		l.changed.Wait()
+	}
+	l.claimed.Remove(r)
+	l.done.Remove(r)
+	l.front = l.done.FirstGap(0)
+}
+
+func (l *ledger) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.barrier = byterange.Range{}
+	l.changed.Broadcast()
+}
+
+// inFlight says whether somebody is writing in r. The caller holds mu.
+func (l *ledger) inFlight(r byterange.Range) bool {
+	for c := range l.claimed.Covered(r) {
+		if !l.done.Contains(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// clear forgets everything.
+func (l *ledger) clear(p phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.claimed, l.done, l.front, l.runs, l.phase = byterange.Set{}, byterange.Set{}, 0, l.runs[:0], p
+	l.wake()
+}
+
+func (l *ledger) have() byterange.Set {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done.Clone()
+}
+
+// look returns the front and, if it is not beyond past, a channel that is closed when that may have changed.
+func (l *ledger) look(past int64) (front int64, moved <-chan struct{}, p phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.front > past || l.phase == closed {
+		return l.front, nil, l.phase
+	}
+	if l.moved == nil {
+		l.moved = make(chan struct{})
+	}
+	return l.front, l.moved, l.phase
+}

@@ -1,0 +1,73 @@
+package partfile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// openLocked opens the journal at name, or creates it, and locks it (rule 9). The journal is the lock
+// because it is the first of the two files to come and the last to go. part is for messages.
+func (d folder) openLocked(name, part string) (*os.File, error) {
+	const attempts = 100
+	for range attempts {
+		f, err := d.openOurs(name)
+		if err != nil {
+			return nil, err
+		}
+		if held, err := d.lock(f, name, part); held || err != nil {
+			return closeUnless(f, err)
+		}
+		f.Close()
+	}
+	return nil, &InUseError{Path: d.join(part)}
+}
+
+// lock locks f, which was opened at name. The lock is the kernel's: it ends with the process. It is not held
+// if the last owner of f removed it before we had the lock: such a file locks nothing.
+func (d folder) lock(f *os.File, name, part string) (held bool, err error) {
+	err = control(f, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	switch {
+	case err == unix.EWOULDBLOCK:
+		return false, &InUseError{d.join(part), holder(f)}
+	case err != nil:
+		return false, &fs.PathError{Op: "lock", Path: f.Name(), Err: err}
+	}
+	return d.names(name, f)
+}
+
+// holder asks the kernel who has locked f. It is 0 if that cannot be told.
+func holder(f *os.File) int {
+	var st unix.Stat_t
+	if err := fstat(f, &st); err != nil {
+		return 0
+	}
+	locks, err := os.Open("/proc/locks")
+	if err != nil {
+		return 0
+	}
+	defer locks.Close()
+	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
+}
+
+// findHolder looks in what proc_locks(5) describes for the process that has locked file. Lines of those
+// who wait have one more field, "->".
+func findHolder(locks io.Reader, file string) int {
+	for s := bufio.NewScanner(locks); s.Scan(); {
+		// 1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF
+		if f := strings.Fields(s.Text()); len(f) == 8 && f[1] == "FLOCK" && f[5] == file {
+			pid, err := strconv.Atoi(f[4])
+			if err != nil {
+				return 0
+			}
+			return max(pid, 0) // -1: in another PID namespace
+		}
+	}
+	return 0
+}

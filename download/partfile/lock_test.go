@@ -1,0 +1,123 @@
+package partfile
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"braid/verify"
+)
+
+func wantInUse(t *testing.T, err error, pid int) {
+	t.Helper()
+	if e, ok := errors.AsType[*InUseError](err); !ok || e.PID != pid || !strings.Contains(err.Error(), ".part") {
+		t.Errorf("error is %v, want one that says that process %d uses it", err, pid)
+	}
+}
+
+// The second to open is told who the first is, in one process or two, and gets nothing.
+func TestInUse_Rule9(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, []byte("abc"), 0)
+	_, err := Open(dir, "x")
+	wantInUse(t, err, os.Getpid())
+	must(t, f.Close())
+
+	dir = t.TempDir()
+	c := startChild(t, dir)
+	c.resumed(t)
+	_, err = Open(dir, "x")
+	wantInUse(t, err, c.cmd.Process.Pid)
+	if !c.killAfter(t, 1) {
+		t.Error("the child had ended")
+	}
+	// The lock ends with its process.
+	must(t, open(t, dir).Close())
+}
+
+// A lock on a file that has been removed, or replaced, is none.
+func TestLockOnRemovedFile_Rule9(t *testing.T) {
+	dir := t.TempDir()
+	d, _, err := openFolder(dir, "x")
+	must(t, err)
+	defer d.close()
+	for _, then := range []func(){func() {}, func() { write(t, in(dir, "j"), nil) }} {
+		f, err := d.openOurs("j")
+		must(t, err)
+		must(t, d.remove("j"))
+		then()
+		if held, err := d.lock(f, "j", "x.part"); held || err != nil {
+			t.Errorf("held %v, %v", held, err)
+		}
+		f.Close()
+	}
+	f, err := d.openLocked("j", "x.part")
+	must(t, err)
+	defer f.Close()
+	_, err = d.openLocked("j", "x.part")
+	wantInUse(t, err, os.Getpid())
+}
+
+// However often part and journal are removed and made again: two never have the same one.
+func TestOneOwner_Rule9(t *testing.T) {
+	dir := t.TempDir()
+	var owners, turns atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := range 300 {
+				f, err := Open(dir, "x")
+				if err != nil {
+					if _, ok := errors.AsType[*InUseError](err); !ok {
+						t.Error(err)
+					}
+					continue
+				}
+				if owners.Add(1) != 1 {
+					t.Error("two owners")
+				}
+				turns.Add(1)
+				if _, ok := f.Prior(); ok {
+					t.Error("somebody else's bytes")
+				}
+				err = f.Begin(Identity{})
+				if err == nil {
+					_, err = f.WriteAt([]byte("abc"), 0)
+				}
+				owners.Add(-1)
+				if (n+i)%2 == 0 {
+					err = errors.Join(err, f.Discard())
+				} else {
+					err = errors.Join(err, f.Commit(verify.Unchecked(3), Final{Replace: true}))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if turns.Load() == 0 {
+		t.Error("nobody ever had it")
+	}
+}
+
+func TestFindHolder_Rule9(t *testing.T) {
+	locks := `1: POSIX  ADVISORY  WRITE 11 fe:00:131 0 EOF
+2: FLOCK  ADVISORY  WRITE 22 fe:01:131 0 EOF
+3: FLOCK  ADVISORY  WRITE 33 fe:00:131 0 EOF
+3: -> FLOCK  ADVISORY  WRITE 44 fe:00:131 0 EOF
+4: FLOCK  ADVISORY  WRITE -1 fe:00:132 0 EOF
+5: FLOCK  ADVISORY  WRITE x fe:00:133 0 EOF
+`
+	for file, want := range map[string]int{
+		"fe:00:131": 33, "fe:01:131": 22, "fe:00:132": 0, "fe:00:133": 0, "fe:00:134": 0, "fe:00:13": 0,
+	} {
+		if got := findHolder(strings.NewReader(locks), file); got != want {
+			t.Errorf("%s: process %d, want %d", file, got, want)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package partfile
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// odd are things that are no ordinary file with one name. Each is made at path; aside is another file,
+// with content, which must not change.
+var odd = []struct {
+	name string
+	make func(t *testing.T, path, aside string)
+}{
+	{"symbolic link", func(t *testing.T, path, aside string) { must(t, os.Symlink(aside, path)) }},
+	{"dangling link", func(t *testing.T, path, aside string) { must(t, os.Symlink("nowhere", path)) }},
+	{"folder", func(t *testing.T, path, aside string) { must(t, os.Mkdir(path, 0o700)) }},
+	{"FIFO", func(t *testing.T, path, aside string) { must(t, unix.Mkfifo(path, 0o600)) }},
+	{"socket", func(t *testing.T, path, aside string) {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+		must(t, err)
+		t.Cleanup(func() { l.Close() })
+	}},
+}
+
+// Neither part nor journal is anything but an ordinary file, and nothing that has another name is written.
+func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
+	hard := struct {
+		name string
+		make func(t *testing.T, path, aside string)
+	}{"hard link", func(t *testing.T, path, aside string) { must(t, os.Link(aside, path)) }}
+	for _, tt := range append(odd, hard) {
+		for _, name := range []string{"x.part", "x.part.journal"} {
+			t.Run(tt.name+" at "+name, func(t *testing.T) {
+				t.Chdir(t.TempDir()) // paths of sockets must be short
+				write(t, "aside", []byte("keep"))
+				tt.make(t, name, "aside")
+				f, err := Open(".", "x")
+				if err == nil {
+					f.Close()
+				}
+				wantNameError(t, err)
+				if !strings.Contains(err.Error(), name) {
+					t.Errorf("%q does not say which file", err)
+				}
+				wantContent(t, "aside", []byte("keep"))
+			})
+		}
+	}
+}
+
+// Somebody who is faster than we are, putting another name of a file where the part file is, gets nothing.
+func TestRace_Rule1(t *testing.T) {
+	dir := t.TempDir()
+	write(t, in(dir, "aside"), []byte("keep"))
+	var aside unix.Stat_t
+	must(t, unix.Stat(in(dir, "aside"), &aside))
+	d, _, err := openFolder(dir, "x")
+	must(t, err)
+	defer d.close()
+	stop := make(chan struct{})
+	var racer sync.WaitGroup
+	defer racer.Wait()
+	defer close(stop)
+	racer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			err := errors.Join(
+				os.Link(in(dir, "aside"), in(dir, "2")), os.Rename(in(dir, "2"), in(dir, "x.part")),
+				os.WriteFile(in(dir, "1"), nil, 0o600), os.Rename(in(dir, "1"), in(dir, "x.part")),
+			)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 5000 {
+		f, err := d.openOurs("x.part")
+		if err != nil {
+			wantNameError(t, err)
+			continue
+		}
+		var st unix.Stat_t
+		must(t, fstat(f, &st))
+		f.Close()
+		if st.Ino == aside.Ino {
+			t.Fatal("a file with another name was opened for writing")
+		}
+	}
+}
+
+func TestOurs_Rule1(t *testing.T) {
+	good := unix.Stat_t{Mode: unix.S_IFREG | 0o600, Uid: uint32(os.Geteuid()), Nlink: 1}
+	if err := ours("x", &good); err != nil {
+		t.Error(err)
+	}
+	stranger, device, twice := good, good, good
+	stranger.Uid++
+	device.Mode = unix.S_IFBLK
+	twice.Nlink = 2
+	for _, st := range []unix.Stat_t{stranger, device, twice} {
+		wantNameError(t, ours("x", &st))
+	}
+}
+
+// Part and journal are private, whatever the umask is and whatever an earlier run was told.
+func TestPartIsPrivate_Rule1(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, []byte("abc"), 0)
+	for _, name := range []string{"x.part", "x.part.journal"} {
+		if m := mode(t, in(dir, name)); m != 0o600 {
+			t.Errorf("%s is %v", name, m)
+		}
+	}
+	must(t, f.Close())
+	must(t, os.Chmod(in(dir, "x.part"), 0o644))
+	recovered(t, dir)
+	if m := mode(t, in(dir, "x.part")); m != 0o600 {
+		t.Errorf("after the second run it is %v", m)
+	}
+}
+
+func TestTarget_Rule4(t *testing.T) {
+	for _, tt := range odd {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			write(t, "aside", []byte("keep"))
+			tt.make(t, "x", "aside")
+			_, present, err := Target(".", "x")
+			wantNameError(t, err)
+			if present {
+				t.Error("present")
+			}
+		})
+	}
+	_, _, err := Target("/dev", "null")
+	wantNameError(t, err)
+
+	dir := t.TempDir()
+	if info, present, err := Target(dir, "x"); info != nil || present || err != nil {
+		t.Errorf("nothing there: %v, %v, %v", info, present, err)
+	}
+	write(t, in(dir, "x"), []byte("four"))
+	if info, present, err := Target(dir, "x"); err != nil || !present || info.Size() != 4 {
+		t.Errorf("a file: %v, %v, %v", info, present, err)
+	}
+	if _, _, err := Target(in(dir, "none"), "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+// The user's folder may be a symbolic link; one below it may not, wherever it leads.
+func TestNoLinkBelowTheFolder_Rule5(t *testing.T) {
+	top := t.TempDir()
+	must(t, os.MkdirAll(in(top, "real/sub"), 0o700))
+	must(t, os.Symlink("real", in(top, "link")))
+	must(t, os.Symlink("sub", in(top, "real/inside")))
+	must(t, os.Symlink("/", in(top, "real/outside")))
+	write(t, in(top, "real/file"), nil)
+
+	f, err := Open(in(top, "link"), "sub/x")
+	must(t, err)
+	if want := in(top, "link/sub/x.part"); f.Path() != want {
+		t.Errorf("path is %s, want %s", f.Path(), want)
+	}
+	wantFiles(t, in(top, "real/sub"), "x.part", "x.part.journal")
+	must(t, f.Close())
+
+	for _, name := range []string{
+		"inside/x", "outside/x", "file/x", "inside/none/x", "../x", "sub/../x", "/x", "sub//x", "sub/", "", ".", "..",
+	} {
+		_, err := Open(in(top, "link"), name)
+		wantNameError(t, err)
+		_, _, err = Target(in(top, "link"), name)
+		wantNameError(t, err)
+	}
+	if _, err := Open(in(top, "real"), "none/x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+}

@@ -1,0 +1,227 @@
+package partfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Target looks at what has the final name. If that is an ordinary file, present is true; if it is something
+// else, the error is a *NameError (rule 4).
+func Target(dir, name string) (info fs.FileInfo, present bool, err error) {
+	d, base, err := openFolder(dir, name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer d.close()
+	if present, err = d.target(base); err != nil || !present {
+		return nil, false, err
+	}
+	info, err = os.Lstat(d.join(base))
+	return info, err == nil, err
+}
+
+// target says whether there is an ordinary file at name.
+func (d folder) target(name string) (present bool, err error) {
+	st, err := d.stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case kind(st.Mode) != "":
+		return false, &NameError{d.join(name), "is " + kind(st.Mode)}
+	}
+	return true, nil
+}
+
+// Open opens the part file of name, which is relative to dir, and makes it ours: no other process can
+// while this one has it open (rule 9). If there is none, it begins one. What is there and cannot be trusted
+// is set aside; see Aside.
+//
+// Errors are *InUseError, *NameError (rules 1 and 5), and those of the file system.
+func Open(dir, name string) (*File, error) {
+	d, base, err := openFolder(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{folder: d, name: base, ledger: newLedger(idle)}
+	if err := f.open(); err != nil {
+		f.release()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open() error {
+	h, err := f.openJournal()
+	if err == errForeign {
+		h, err = f.replaceJournal()
+	}
+	if err != nil {
+		return err
+	}
+	if f.part, err = f.folder.openOurs(f.partName()); err != nil {
+		return err
+	}
+	info, err := f.part.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !h.known && info.Size() > 0:
+		return f.setAside("nothing that can be trusted says what it is a part of")
+	case len(h.runs) == 0 || info.Size() == 0:
+		return f.empty()
+	}
+	return f.inherit(h)
+}
+
+// openJournal locks and reads the journal. If it is none, the error is errForeign.
+func (f *File) openJournal() (history, error) {
+	file, err := f.folder.openLocked(f.journalName(), f.partName())
+	if err != nil {
+		return history{}, err
+	}
+	f.journal = &journal{file: file}
+	h, err := readHistory(io.NewSectionReader(file, 0, math.MaxInt64))
+	if err != nil && err != errForeign {
+		err = &fs.PathError{Op: "read", Path: file.Name(), Err: err}
+	}
+	return h, err
+}
+
+// replaceJournal sets a foreign journal aside and begins one (rule 8). Another process may be faster; then
+// the part file is in use by that one.
+func (f *File) replaceJournal() (history, error) {
+	bad := f.journalName() + ".bad"
+	if err := f.folder.rename(f.journalName(), bad); err != nil {
+		return history{}, err
+	}
+	f.tell(bad, errForeign.Error())
+	f.journal.file.Close()
+	return f.openJournal()
+}
+
+// inherit keeps the journal of an earlier run, without its torn tail.
+func (f *File) inherit(h history) error {
+	if err := f.journal.file.Truncate(h.size); err != nil {
+		return err
+	}
+	f.journal.size = h.size
+	f.prior = h
+	f.ledger.enter(inherited)
+	return f.part.Chmod(0o600)
+}
+
+// empty makes both files empty, without a trace of earlier runs.
+func (f *File) empty() error {
+	if err := f.part.Truncate(0); err != nil {
+		return err
+	}
+	if err := f.part.Chmod(0o600); err != nil {
+		return err
+	}
+	f.prior = history{}
+	f.ledger.clear(idle)
+	f.journal.mu.Lock()
+	defer f.journal.mu.Unlock()
+	return f.journal.restart()
+}
+
+// setAside renames what is there to NAME.part.bad, replacing an older one, and starts empty. Should we be
+// stopped in between, the journal speaks of bytes that are not there any more.
+func (f *File) setAside(why string) error {
+	info, err := f.part.Stat()
+	if err != nil {
+		return err
+	}
+	bad := f.partName() + ".bad"
+	if info.Size() > 0 {
+		if err := f.folder.rename(f.partName(), bad); err != nil {
+			return err
+		}
+		f.part.Close()
+		if f.part, err = f.folder.openOurs(f.partName()); err != nil {
+			return err
+		}
+	}
+	f.tell(bad, why)
+	return f.empty()
+}
+
+// tell adds to what Aside says.
+func (f *File) tell(name, why string) {
+	if f.aside != "" {
+		f.aside += "; "
+	}
+	f.aside += f.folder.join(name) + ": " + why
+}
+
+// Reset sets the bytes aside as NAME.part.bad, replacing an older one, and starts empty. Begin has to
+// follow. The reason is told by Aside.
+func (f *File) Reset(reason string) error {
+	if err := f.own("reset"); err != nil {
+		return err
+	}
+	return f.setAside(reason)
+}
+
+// Restart throws the bytes away and starts empty: the file has changed at its origin (rule 34). Begin has
+// to follow.
+func (f *File) Restart() error {
+	if err := f.own("restart"); err != nil {
+		return err
+	}
+	return f.empty()
+}
+
+// own checks that f has a name and is open.
+func (f *File) own(op string) error {
+	switch {
+	case f.ledger.now() == closed:
+		return f.closedError(op)
+	case f.temporary():
+		return &StateError{f.part.Name(), "a temporary file has no name"}
+	}
+	return nil
+}
+
+// OpenTemp opens a file without a name in dir, or in os.TempDir if dir is empty, for bytes that come before
+// their turn in a stream. It can be written to at once and is gone when it is closed, also by a kill.
+func OpenTemp(dir string) (*File, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	part, err := openNameless(dir)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) {
+		part, err = openUnlinked(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &File{part: part, ledger: newLedger(writing)}
+	f.ledger.quiet = true
+	return f, nil
+}
+
+func openNameless(dir string) (*os.File, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: err}
+	}
+	return os.NewFile(uintptr(fd), filepath.Join(dir, "(temporary file)")), nil
+}
+
+// openUnlinked is for file systems without O_TMPFILE, such as NFS.
+func openUnlinked(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".braid-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	return closeUnless(f, os.Remove(f.Name()))
+}

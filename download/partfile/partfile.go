@@ -1,0 +1,214 @@
+// Package partfile owns the bytes of an unfinished download: NAME.part and NAME.part.journal in the folder
+// where NAME will be.
+//
+// Each byte is written once, by whoever brings it first, until it is found wrong and voided. The journal
+// says which bytes are there, with a CRC-32C of each run of them, so that the next run can go on after a
+// kill, a loss of power or a flipped bit: what does not have its CRC is missing. Only [File.Commit] gives
+// the file its final name, and it wants a [verify.Proof].
+//
+// The package decides nothing: not what to fetch, not whether the bytes are the right ones, not whether
+// those of an earlier run are of use ([Identity.Continues] gives advice). It has no goroutine and no clock:
+// who uses it calls Flush every 50 ms or so, and Sync every few seconds.
+//
+//	f, err := partfile.Open(dir, "x.iso")
+//	if err != nil {
+//		return err
+//	}
+//	defer f.Close() // keeps what is there
+//	if prior, ok := f.Prior(); ok {
+//		if err := id.Continues(prior); err != nil {
+//			err = f.Reset(err.Error())
+//		} else {
+//			err = f.Recover(ctx)
+//		}
+//		...
+//	}
+//	err = f.Begin(id)
+//	...
+//	fresh, err := f.WriteAt(p, off)
+//	...
+//	err = f.Commit(proof, partfile.Final{})
+package partfile
+
+import (
+	"context"
+	"io/fs"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"braid/byterange"
+)
+
+// A File is the bytes of an unfinished download. WriteAt, ReadAt, Have, Front, WaitFront, Void, Flush and
+// Sync may be called by several goroutines at once; the other methods only while none of these runs, and
+// Close also then: it makes WaitFront return and WriteAt fail.
+type File struct {
+	folder  folder
+	name    string // final name in folder; empty for a temporary file
+	part    *os.File
+	journal *journal // nil for a temporary file
+	ledger  *ledger
+	prior   history // while inherited
+	aside   string
+	freed   int64 // blocks below were given back by Release
+}
+
+// Path is where the part file is, and empty for a temporary file.
+func (f *File) Path() string {
+	if f.temporary() {
+		return ""
+	}
+	return f.folder.join(f.partName())
+}
+
+func (f *File) temporary() bool { return f.journal == nil }
+
+func (f *File) partName() string    { return f.name + ".part" }
+func (f *File) journalName() string { return f.name + ".part.journal" }
+
+// Aside says what was found and set aside by Open or Reset, and why. It is empty if nothing was.
+func (f *File) Aside() string { return f.aside }
+
+// Begin records what is being downloaded. From then on bytes can be written. It is called again when more
+// has been learned about the same file.
+func (f *File) Begin(id Identity) error {
+	switch f.ledger.now() {
+	case inherited:
+		return f.undecided()
+	case closed:
+		return f.closedError("begin")
+	}
+	if !f.temporary() {
+		if err := f.journal.begin(id); err != nil {
+			return err
+		}
+	}
+	f.ledger.enter(writing)
+	return nil
+}
+
+// WriteAt writes the bytes of p that nobody has written yet, and says how many these were. The others are
+// duplicates, also if their writer is not done yet. If there is an error, it may be called again.
+func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
+	if off < 0 || off > math.MaxInt64-int64(len(p)) {
+		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: unix.EINVAL}
+	}
+	rest := byterange.Range{Start: off, End: off + int64(len(p))}
+	for !rest.Empty() {
+		gap, phase := f.ledger.claim(rest)
+		if phase != writing {
+			return fresh, f.notWriting(phase)
+		}
+		if gap.Empty() {
+			break
+		}
+		n, err := f.fill(gap, p[gap.Start-off:gap.End-off])
+		fresh += n
+		if err != nil {
+			return fresh, err
+		}
+		rest.Start = gap.End
+	}
+	return fresh, nil
+}
+
+// fill writes p to gap, which the caller has claimed.
+func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
+	n, err = f.part.WriteAt(p, gap.Start)
+	w := run{byterange.Range{Start: gap.Start, End: gap.Start + int64(n)}, checksum(p[:n])}
+	if due := f.ledger.land(gap, w); due && err == nil {
+		err = f.journal.flush(f.ledger, runSize)
+	}
+	return n, err
+}
+
+func (f *File) notWriting(p phase) error {
+	if p == closed {
+		return f.closedError("write")
+	}
+	return &StateError{f.Path(), "written to before Begin"}
+}
+
+func (f *File) undecided() error {
+	return &StateError{f.Path(), "the bytes of an earlier run are neither taken over nor set aside"}
+}
+
+func (f *File) closedError(op string) error {
+	return &fs.PathError{Op: op, Path: f.part.Name(), Err: fs.ErrClosed}
+}
+
+// ReadAt reads what is on disk, through the descriptor that wrote it (rule 2). It is for the caller to know
+// which of it is in Have.
+func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.part.ReadAt(p, off) }
+
+// Have is which bytes are there.
+func (f *File) Have() byterange.Set { return f.ledger.have() }
+
+// Front is the first byte that is not there.
+func (f *File) Front() int64 {
+	front, _, _ := f.ledger.look(-1)
+	return front
+}
+
+// WaitFront waits until Front is beyond past, and returns it. If ctx ends first, the error is that of ctx;
+// if f is closed, it is fs.ErrClosed.
+func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
+	for {
+		front, moved, phase := f.ledger.look(past)
+		switch {
+		case phase == closed:
+			return front, f.closedError("wait")
+		case moved == nil:
+			return front, nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return front, ctx.Err()
+		}
+	}
+}
+
+// Void takes r out of Have because its bytes turned out wrong: they can be written again. It waits for
+// those who are writing there, so whoever must not write there any more has to be stopped before. Front
+// may become less; a verdict about bytes of r is void too (rule 2). When Void returns, it is on disk.
+func (f *File) Void(r byterange.Range) error {
+	switch {
+	case r.Empty():
+		return nil
+	case f.ledger.now() == inherited:
+		return f.undecided()
+	case f.ledger.now() == closed:
+		return f.closedError("void")
+	case f.temporary():
+		f.ledger.revoke(r)
+		f.ledger.release()
+		return nil
+	}
+	return f.journal.void(f.ledger, f.part, r)
+}
+
+// Flush records in the journal what was written and is not recorded yet. WriteAt does so itself for each
+// MiB that comes in one piece.
+func (f *File) Flush() error {
+	if f.temporary() {
+		return nil
+	}
+	return f.journal.flush(f.ledger, 0)
+}
+
+// Sync puts on disk what was written, then the journal that says so. That can take seconds.
+func (f *File) Sync() error {
+	if f.temporary() {
+		return nil
+	}
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	if err := datasync(f.part); err != nil {
+		return err
+	}
+	return datasync(f.journal.file)
+}

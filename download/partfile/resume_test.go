@@ -1,0 +1,378 @@
+package partfile
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/verify"
+)
+
+func digest(t *testing.T, a verify.Algorithm, fill byte) verify.Digest {
+	t.Helper()
+	d, err := verify.NewDigest(a, slices.Repeat([]byte{fill}, a.Size()))
+	must(t, err)
+	return d
+}
+
+func full(t *testing.T) Identity {
+	return Identity{
+		URL: "https://a.example/x?*", URLSum: "sum", Size: 1 << 40,
+		Claims: []verify.Claim{
+			{Digest: digest(t, verify.SHA512, 1), Field: "Repr-Digest", Channel: verify.HTTPS},
+			{Digest: digest(t, verify.MD5, 2), Field: "--checksum", Channel: verify.User},
+		},
+		ETag:         "\"\xff\x80 not UTF-8\"",
+		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE"}, {"ftp://c.example/x", 999999, false, ""}},
+	}
+}
+
+// The next run learns everything that was known, in its last form, and which bytes are there.
+func TestResume(t *testing.T) {
+	dir := t.TempDir()
+	want := content(3 << 20)
+	f := begun(t, dir, want[:1<<20], 0)
+	put(t, f, want[2<<20:], 2<<20)
+	must(t, f.Begin(full(t)))
+	must(t, f.Close())
+
+	f = open(t, dir)
+	id, ok := f.Prior()
+	if !ok || !reflect.DeepEqual(id, full(t)) {
+		t.Errorf("prior is %+v, %v", id, ok)
+	}
+	must(t, f.Recover(t.Context()))
+	wantHave(t, f, span(0, 1<<20), span(2<<20, 3<<20))
+	if f.Front() != 1<<20 || f.Aside() != "" {
+		t.Errorf("front %d, aside %q", f.Front(), f.Aside())
+	}
+	must(t, f.Begin(id))
+	put(t, f, want[1<<20:2<<20], 1<<20)
+	must(t, f.Commit(proof(t, want), Final{}))
+	wantContent(t, in(dir, "x"), want)
+}
+
+// An identity that is too long for a record goes without its mirrors.
+func TestLongIdentity(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, []byte("abc"), 0)
+	id := full(t)
+	id.Mirrors = slices.Repeat([]Mirror{{URL: strings.Repeat("u", 8<<10)}}, 2000)
+	must(t, f.Begin(id))
+	must(t, f.Close())
+	f = open(t, dir)
+	id.Mirrors = nil
+	if got, ok := f.Prior(); !ok || !reflect.DeepEqual(got, id) {
+		t.Errorf("prior is %+v, %v", got, ok)
+	}
+}
+
+func TestRecoverCanBeInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	must(t, begun(t, dir, []byte("abc"), 0).Close())
+	f := open(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Recover(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+	must(t, f.Close())
+	wantHave(t, recovered(t, dir), span(0, 3))
+}
+
+// A byte that has changed makes its run missing, and nothing else.
+func TestFlippedByte_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, content(3 * runSize)[:runSize], 0)
+	put(t, f, content(3 * runSize)[runSize:2*runSize], runSize)
+	put(t, f, content(3 * runSize)[2*runSize:], 2*runSize)
+	must(t, f.Close())
+	p := read(t, in(dir, "x.part"))
+	p[runSize+5] ^= 0x10
+	write(t, in(dir, "x.part"), p)
+	wantHave(t, recovered(t, dir), span(0, runSize), span(2*runSize, 3*runSize))
+}
+
+// A part file that became shorter has only what is left, and one that is gone nothing.
+func TestShortPart_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, content(runSize), 0)
+	put(t, f, content(100), runSize)
+	must(t, f.Close())
+	must(t, os.Truncate(in(dir, "x.part"), runSize+99))
+	f = recovered(t, dir)
+	wantHave(t, f, span(0, runSize))
+	must(t, f.Close())
+	must(t, os.Remove(in(dir, "x.part")))
+	f = open(t, dir)
+	if id, ok := f.Prior(); ok {
+		t.Errorf("prior without a part file: %+v", id)
+	}
+	must(t, f.Close())
+	wantFiles(t, dir)
+}
+
+// However much of the journal is left: what it still claims is right, and nobody crashes.
+func TestTornJournal_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	p := content(300)
+	f := begun(t, dir, nil, 0)
+	var ends []int64 // of the journal, after each 100 bytes
+	for off := int64(0); off < 300; off += 100 {
+		put(t, f, p[off:off+100], off)
+		must(t, f.Flush())
+		ends = append(ends, f.journal.size)
+	}
+	crash(f)
+	journal := read(t, in(dir, "x.part.journal"))
+	for n := range len(journal) + 1 {
+		write(t, in(dir, "x.part"), p)
+		write(t, in(dir, "x.part.journal"), journal[:n])
+		f := recovered(t, dir)
+		var want int64
+		for i, end := range ends {
+			if int64(n) >= end {
+				want = int64(i+1) * 100
+			}
+		}
+		wantHave(t, f, span(0, want))
+		// What is recorded after the torn tail counts.
+		must(t, f.Begin(Identity{}))
+		put(t, f, p[:want], 1000)
+		put(t, f, p, 2000)
+		must(t, f.Flush())
+		crash(f)
+		wantHave(t, recovered(t, dir), span(0, want), span(1000, 1000+want), span(2000, 2300))
+		for _, name := range []string{"x.part.bad", "x.part", "x.part.journal"} {
+			os.Remove(in(dir, name))
+		}
+	}
+}
+
+// What is no journal of ours is set aside, with the bytes that it may be about, and never trusted.
+func TestForeignJournal_Rule8(t *testing.T) {
+	good := t.TempDir()
+	must(t, begun(t, good, []byte("abc"), 0).Close())
+	journal := read(t, in(good, "x.part.journal"))
+	later := slices.Clone(journal)
+	binary.LittleEndian.PutUint32(later[8:], version+1)
+	binary.LittleEndian.PutUint32(later[12:], checksum(later[:12]))
+	damaged := slices.Clone(journal)
+	damaged[0] ^= 1
+	for name, journal := range map[string][]byte{
+		"garbage": content(1000), "later version": later, "damaged": damaged, "text": []byte("{}\n"), "zeros": make([]byte, 50),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, in(dir, "x.part"), []byte("abc"))
+			write(t, in(dir, "x.part.bad"), []byte("older"))
+			write(t, in(dir, "x.part.journal"), journal)
+			f := open(t, dir)
+			if _, ok := f.Prior(); ok {
+				t.Error("was trusted")
+			}
+			if a := f.Aside(); !strings.Contains(a, "x.part.bad: ") || !strings.Contains(a, "x.part.journal.bad: ") {
+				t.Errorf("aside is %q", a)
+			}
+			wantContent(t, in(dir, "x.part.bad"), []byte("abc"))
+			wantContent(t, in(dir, "x.part.journal.bad"), journal)
+			must(t, f.Begin(Identity{}))
+			put(t, f, []byte("new"), 0)
+			must(t, f.Close())
+			wantHave(t, recovered(t, dir), span(0, 3))
+		})
+	}
+}
+
+// NAME.part of another program (browsers call theirs so) is not overwritten.
+func TestForeignPart_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	write(t, in(dir, "x.part"), []byte("theirs"))
+	f := open(t, dir)
+	if !strings.HasPrefix(f.Aside(), in(dir, "x.part.bad")+": ") {
+		t.Errorf("aside is %q", f.Aside())
+	}
+	must(t, f.Begin(Identity{}))
+	put(t, f, []byte("ours"), 0)
+	must(t, f.Close())
+	wantContent(t, in(dir, "x.part.bad"), []byte("theirs"))
+}
+
+// A part of another file is set aside, and the new one begins without anything of it.
+func TestReset_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	must(t, begun(t, dir, []byte("old bytes"), 0).Close())
+	f := open(t, dir)
+	must(t, f.Reset("the size was 9 and is 3"))
+	if want := in(dir, "x.part.bad") + ": the size was 9 and is 3"; f.Aside() != want {
+		t.Errorf("aside is %q, want %q", f.Aside(), want)
+	}
+	wantHave(t, f)
+	must(t, f.Begin(Identity{}))
+	put(t, f, []byte("new"), 0)
+	must(t, f.Flush())
+	crash(f)
+	wantContent(t, in(dir, "x.part.bad"), []byte("old bytes"))
+	wantContent(t, in(dir, "x.part"), []byte("new"))
+	wantHave(t, recovered(t, dir), span(0, 3))
+}
+
+// The file changed at its origin: everything is forgotten, and never mixed with what comes.
+func TestRestart_Rule34(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, []byte("version one"), 0)
+	must(t, f.Sync())
+	must(t, f.Restart())
+	_, err := f.WriteAt([]byte("a"), 0)
+	wantStateError(t, err) // a late writer of the old version
+	wantHave(t, f)
+	must(t, f.Begin(Identity{URL: "two"}))
+	put(t, f, []byte("two"), 8)
+	must(t, f.Flush())
+	crash(f)
+	f = open(t, dir)
+	if id, ok := f.Prior(); !ok || id.URL != "two" {
+		t.Errorf("prior is %+v, %v", id, ok)
+	}
+	must(t, f.Recover(t.Context()))
+	wantHave(t, f, span(8, 11))
+	wantContent(t, in(dir, "x.part"), []byte("\x00\x00\x00\x00\x00\x00\x00\x00two"))
+}
+
+// What an unfinished Restart or Reset leaves is nothing to go on with: the journal without its bytes.
+func TestStoppedInReset_Rule6(t *testing.T) {
+	dir := t.TempDir()
+	must(t, begun(t, dir, []byte("old"), 0).Close())
+	must(t, os.Truncate(in(dir, "x.part"), 0))
+	f := open(t, dir)
+	if _, ok := f.Prior(); ok {
+		t.Error("prior without bytes")
+	}
+	must(t, f.Begin(Identity{}))
+	put(t, f, []byte("n"), 0)
+	must(t, f.Flush())
+	crash(f)
+	wantHave(t, recovered(t, dir), span(0, 1))
+}
+
+// Void is remembered, and what is beside it in the same record is not lost.
+func TestVoidIsRecorded(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, content(runSize), 0)
+	put(t, f, content(1000), runSize+5)
+	must(t, f.Void(span(1000, 2000)))
+	must(t, f.Void(span(runSize, runSize+6)))
+	crash(f)
+	f = recovered(t, dir)
+	wantHave(t, f, span(0, 1000), span(2000, runSize), span(runSize+6, runSize+1005))
+	must(t, f.Begin(Identity{}))
+	put(t, f, make([]byte, 1000), 1000)
+	must(t, f.Void(span(0, 1<<62)))
+	put(t, f, []byte("a"), 0)
+	must(t, f.Flush())
+	crash(f)
+	wantHave(t, recovered(t, dir), span(0, 1))
+}
+
+// Runs do not wait for the journal without end, however scattered they are.
+func TestManyRuns(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, nil, 0)
+	for i := range int64(maxRuns) {
+		put(t, f, []byte("a"), 2*i)
+	}
+	crash(f)
+	f = recovered(t, dir)
+	if have := f.Have(); have.Count() != maxRuns {
+		t.Errorf("%d runs were recorded, want %d", have.Count(), maxRuns)
+	}
+}
+
+func TestContinues_Rules8_15_34(t *testing.T) {
+	strong := verify.Claim{Digest: digest(t, verify.SHA256, 1), Field: "Digest", Channel: verify.HTTPS}
+	other := verify.Claim{Digest: digest(t, verify.SHA256, 2), Field: "Digest", Channel: verify.HTTPS}
+	weak := verify.Claim{Digest: digest(t, verify.MD5, 1), Field: "Digest", Channel: verify.HTTPS}
+	jan, feb := time.Unix(1767225600, 0), time.Unix(1769904000, 0)
+	id := func(url string, size int64, etag string, mod time.Time, claims ...verify.Claim) Identity {
+		return Identity{URL: url, URLSum: url, Size: size, ETag: etag, LastModified: mod, Claims: claims}
+	}
+	var none time.Time
+	for _, tt := range []struct {
+		name      string
+		prior, id Identity
+		ok        bool
+	}{
+		{"same strong digest, other URL", id("a", 5, "", none, strong), id("b", 5, "", none, strong), true},
+		{"same strong digest, other tag", id("a", 5, `"1"`, none, strong), id("a", 5, `"2"`, none, strong), true},
+		{"same strong digest, size unknown", id("a", 5, "", none, strong), id("b", -1, "", none, strong), true},
+		{"same strong digest, other size", id("a", 5, "", none, strong), id("a", 6, "", none, strong), false},
+		{"other digest", id("a", 5, `"1"`, none, strong), id("a", 5, `"1"`, none, other), false},
+		{"strong one agrees, weak one not", id("a", 5, "", none, strong, weak), id("a", 5, "", none, strong,
+			verify.Claim{Digest: digest(t, verify.MD5, 9)}), false},
+		{"other URL, weak digest", id("a", 5, "", none, weak), id("b", 5, "", none, weak), false},
+		{"other URL, same tag", id("a", 5, `"1"`, none), id("b", 5, `"1"`, none), false},
+		{"other URL, digest on one side", id("a", 5, "", none, strong), id("b", 5, "", none), false},
+		{"same URL, weak digest", id("a", 5, "", none, weak), id("a", 5, "", none, weak), true},
+		{"same URL, weak digest, other tag", id("a", 5, `"1"`, none, weak), id("a", 5, `"2"`, none, weak), false},
+		{"same URL, same tag", id("a", 5, `"1"`, none), id("a", 5, `"1"`, none), true},
+		{"same URL, same tag, digest gone", id("a", 5, `"1"`, none, strong), id("a", 5, `"1"`, none), true},
+		{"same URL, other tag, same date", id("a", 5, `"1"`, jan), id("a", 5, `"2"`, jan), false},
+		{"same URL, tag gone", id("a", 5, `"1"`, none), id("a", 5, "", none), false},
+		{"same URL, tag gone, same date", id("a", 5, `"1"`, jan), id("a", 5, "", jan), true},
+		{"same URL, same date", id("a", 5, "", jan), id("a", 5, "", jan), true},
+		{"same URL, other date", id("a", 5, "", jan), id("a", 5, "", feb), false},
+		{"same URL, nothing else", id("a", 5, "", none), id("a", 5, "", none), false},
+		{"same URL, same tag, other size", id("a", 5, `"1"`, none), id("a", 6, `"1"`, none), false},
+	} {
+		err := tt.id.Continues(tt.prior)
+		if (err == nil) != tt.ok {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestSumURL(t *testing.T) {
+	sum := func(s string) string {
+		u, err := url.Parse(s)
+		must(t, err)
+		return SumURL(u)
+	}
+	a := sum("https://h.example/x?token=secret")
+	if a != sum("https://me:password@h.example/x?token=secret#part") {
+		t.Error("password or fragment make a difference")
+	}
+	if a == sum("https://h.example/x?token=other") || a == sum("http://h.example/x?token=secret") {
+		t.Error("another URL has the same sum")
+	}
+	if strings.Contains(a, "secret") || len(a) != 32 {
+		t.Errorf("sum is %q", a)
+	}
+}
+
+// Behind a damaged record nothing is believed, not even when new records come to stand before it.
+func TestDamagedRecord_Rule8(t *testing.T) {
+	dir := t.TempDir()
+	f := begun(t, dir, []byte("aaa"), 0)
+	must(t, f.Flush())
+	end := f.journal.size
+	put(t, f, []byte("bbb"), 100)
+	must(t, f.Flush())
+	put(t, f, []byte("ccc"), 200)
+	must(t, f.Flush())
+	crash(f)
+	journal := read(t, in(dir, "x.part.journal"))
+	journal[end+7] ^= 1
+	write(t, in(dir, "x.part.journal"), journal)
+	wantHave(t, recovered(t, dir), span(0, 3))
+	if got := read(t, in(dir, "x.part.journal")); int64(len(got)) != end {
+		t.Errorf("the journal has %d bytes, want the %d good ones", len(got), end)
+	}
+}

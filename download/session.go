@@ -1,0 +1,166 @@
+package download
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/scheduler"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A session is one attempt to bring the file: everything between the first request and the proof. When it
+// turns out that the file changed or that what came is wrong, another session begins anew.
+//
+// All its fields belong to the goroutine of run. Fetches are functions that send messages.
+type session struct {
+	c        *Client
+	http     *httpsource.Client
+	req      *Request
+	plan     *plan
+	ctx      context.Context
+	part     *partfile.File
+	sched    *scheduler.Scheduler
+	origins  []*origin
+	flights  map[scheduler.FetchID]*flight
+	messages chan message
+	moved    chan int64 // how far a stream came
+	workers  sync.WaitGroup
+	hash     *hasher
+
+	known   bool // an answer said what the file is, of this run or an earlier one
+	offered bool // the mirrors of this run's answer were added
+	size    int64
+	claims  []verify.Claim
+	etag    string // strong, of the origin
+	file    metalink.File
+	stats   *stats
+	syncing atomic.Bool
+
+	wake   time.Time
+	result *Result
+	lastly error // the last failure of a source
+	err    error // why the session ends early
+	done   bool
+}
+
+// An origin is a source with what this download knows of it.
+type origin struct {
+	id     int
+	src    *httpsource.Source
+	url    *url.URL
+	masked string
+	host   string // as it answered, or as named
+	first  bool   // the server that the user asked
+	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
+	user   bool   // a mirror that the user named
+	up     bool
+	bytes  int64
+	busy   time.Duration
+	err    error
+	banned bool
+}
+
+// run carries the download out until everything is here and proven, or it cannot go on.
+func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s.ctx = ctx
+	defer func() {
+		cancel()
+		s.drain()
+	}()
+	s.begin()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for !s.done && s.err == nil {
+		select {
+		case m := <-s.messages:
+			s.handle(m)
+		case front := <-s.moved:
+			s.step(scheduler.Consumed{Front: front})
+		case <-timer.C:
+			s.step(scheduler.Tick{})
+		case <-ticker.C:
+			s.beat()
+		case <-ctx.Done():
+			s.err = context.Cause(ctx)
+		}
+		timer.Stop()
+		if !s.wake.IsZero() {
+			timer.Reset(time.Until(s.wake))
+		}
+	}
+	if s.err != nil {
+		return verify.Proof{}, s.err
+	}
+	return s.prove()
+}
+
+// beat is how often the journal is brought up to date and observers are told of the progress.
+const beat = 50 * time.Millisecond
+
+// step feeds the scheduler and does what it says. An action may lead to further events; they follow.
+func (s *session) step(ev scheduler.Event) {
+	do, wake := s.sched.Step(time.Now(), ev)
+	s.wake = wake
+	for _, a := range do {
+		switch a := a.(type) {
+		case scheduler.Fetch:
+			s.launch(a)
+		case scheduler.Shrink:
+			s.flights[a.ID].sink.limit.Store(a.End)
+		case scheduler.Cancel:
+			f := s.flights[a.ID]
+			f.sink.limit.Store(0)
+			f.cancel()
+		case scheduler.Finish:
+			s.done = true
+		case scheduler.Fail:
+			s.err = s.noSource()
+		}
+	}
+}
+
+// handle takes a message of a fetch.
+func (s *session) handle(m message) {
+	f := s.flights[m.id]
+	switch {
+	case m.answer != nil:
+		m.reply <- s.answered(m.id, f, *m.answer)
+	case m.ended:
+		s.ended(m.id, f, m.err)
+	default:
+		f.from.bytes += m.wrote.Len()
+		s.stats.add(m.wrote.Len(), int64(m.fresh))
+		if s.size < 0 && m.wrote.End > s.c.maxSize() { // rule 19
+			s.err = &Error{Kind: Limit, What: "download", Where: f.from.masked, Err: fmt.Errorf("no length was announced and more than %d bytes came", s.c.maxSize()), Hint: "--max-size sets another limit"}
+			return
+		}
+		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
+	}
+}
+
+// drain ends all fetches and the hasher, and waits for them.
+func (s *session) drain() {
+	for _, f := range s.flights {
+		f.cancel()
+	}
+	go func() {
+		s.workers.Wait()
+		close(s.messages)
+	}()
+	for m := range s.messages {
+		if m.ended {
+			delete(s.flights, m.id)
+		}
+	}
+	s.stopHash()
+}

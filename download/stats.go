@@ -1,0 +1,72 @@
+package download
+
+import "time"
+
+// stats counts what arrived and how fast, for people.
+type stats struct {
+	arrived, fresh int64
+	ring           [60]int64 // arrived at the last beats
+	next           int
+	beats          int
+}
+
+func newStats() *stats { return &stats{} }
+
+func (t *stats) add(n, fresh int64) {
+	t.arrived += n
+	t.fresh += fresh
+}
+
+// beat takes note of where the count is; rate looks back over the beats.
+func (t *stats) beat() {
+	t.ring[t.next] = t.arrived
+	t.next = (t.next + 1) % len(t.ring)
+	t.beats++
+}
+
+// rate is the mean of the last three seconds, in bytes a second.
+func (t *stats) rate() float64 {
+	n := min(t.beats, len(t.ring))
+	if n < 2 {
+		return 0
+	}
+	newest := t.ring[(t.next+len(t.ring)-1)%len(t.ring)]
+	oldest := t.ring[(t.next+len(t.ring)-n)%len(t.ring)]
+	return float64(newest-oldest) / (time.Duration(n-1) * beat).Seconds()
+}
+
+// beat brings the journal up to date and tells the observer how far it is.
+func (s *session) beat() {
+	s.stats.beat()
+	if !s.known {
+		return
+	}
+	if err := s.part.Flush(); err != nil {
+		s.err = &localError{err}
+		return
+	}
+	if s.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
+		s.workers.Go(func() {
+			defer s.syncing.Store(false)
+			s.part.Sync() // an error shows in the next write, or at the latest in Commit
+		})
+	}
+	if s.stats.beats%2 == 0 {
+		s.progress()
+	}
+}
+
+// syncBeats: what is on the disk for good is at most this many beats old.
+const syncBeats = int(5 * time.Second / beat)
+
+func (s *session) progress() {
+	if s.req.Observe == nil {
+		return
+	}
+	active := map[int]bool{}
+	for _, f := range s.flights {
+		active[f.from.id] = true
+	}
+	have := s.part.Have()
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: len(active)})
+}

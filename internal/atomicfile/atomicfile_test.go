@@ -1,0 +1,135 @@
+package atomicfile_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"braid/internal/atomicfile"
+)
+
+// only fails the test unless the folder has exactly these names: nothing temporary is left behind.
+func only(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if len(got) != len(want) {
+		t.Fatalf("the folder has %q, want %q", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("the folder has %q, want %q", got, want)
+		}
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	for _, tt := range []struct {
+		data string
+		perm fs.FileMode
+	}{{"first", 0o600}, {"", 0o666}, {"third, longer than the first", 0o640}} {
+		if err := atomicfile.WriteFile(path, []byte(tt.data), tt.perm); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != tt.data {
+			t.Errorf("content is %q, %v, want %q", got, err, tt.data)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != tt.perm {
+			t.Errorf("mode is %v, %v, want %v", info.Mode(), err, tt.perm)
+		}
+		only(t, dir, "state")
+	}
+}
+
+func TestWriteFileInWorkingDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := atomicfile.WriteFile("state", []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	only(t, ".", "state")
+}
+
+// What cannot be written leaves what was there, and no litter.
+func TestWriteFileFails(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteFile(folder, []byte("x"), 0o600); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	only(t, dir, "folder")
+	err := atomicfile.WriteFile(filepath.Join(dir, "none", "state"), []byte("x"), 0o600)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a folder that does not exist: %v", err)
+	}
+	only(t, dir, "folder")
+}
+
+// A symbolic link is replaced; the file that it names keeps its bytes.
+func TestWriteFileDoesNotFollowLinks(t *testing.T) {
+	dir := t.TempDir()
+	other, link := filepath.Join(dir, "other"), filepath.Join(dir, "state")
+	if err := os.WriteFile(other, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("other", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.WriteFile(link, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(other); string(got) != "keep" {
+		t.Errorf("the file behind the link has %q", got)
+	}
+	if info, err := os.Lstat(link); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the link is %v, %v, want a regular file", info.Mode(), err)
+	}
+}
+
+// Readers see one content or another, never a part or a mixture, while writers race.
+func TestReadersSeeWholeFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	contents := [][]byte{bytes.Repeat([]byte("a"), 100_000), bytes.Repeat([]byte("b"), 50_000)}
+	if err := atomicfile.WriteFile(path, contents[0], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var writers sync.WaitGroup
+	for _, c := range contents {
+		writers.Go(func() {
+			for range 20 {
+				if err := atomicfile.WriteFile(path, c, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	written := make(chan struct{})
+	go func() { writers.Wait(); close(written) }()
+	for open := true; open; {
+		select {
+		case <-written:
+			open = false
+		default:
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, contents[0]) && !bytes.Equal(got, contents[1]) {
+			t.Fatalf("a reader saw %d bytes, %v: neither content", len(got), err)
+		}
+	}
+	only(t, filepath.Dir(path), "state")
+}

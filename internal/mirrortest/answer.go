@@ -1,0 +1,202 @@
+package mirrortest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/byterange"
+)
+
+// A reply is an answer before it is sent: a header section and a part of a content.
+type reply struct {
+	status int
+	header http.Header
+	body   Content
+	part   byterange.Range // of body
+}
+
+// answer makes and sends the answer to req.
+func (c *conn) answer(req *http.Request, r *Request) ending {
+	b := c.s.behave(req)
+	sleep(c.ctx, b.latency)
+	if b.raw != nil {
+		b.raw(c.stream)
+		c.s.finish(r, 0, false)
+		return b.close()
+	}
+	reply := b.reply()
+	send := sender{c: c, out: bufio.NewWriterSize(c.stream, 2*maxPiece), b: b, r: r}
+	end := send.reply(reply)
+	c.s.finish(r, reply.status, send.done)
+	return end
+}
+
+// close is how this server closes a connection.
+func (b *behaviour) close() ending {
+	if b.noNotify {
+		return endRudely
+	}
+	return endPolitely
+}
+
+// reply decides what the answer is.
+func (b *behaviour) reply() reply {
+	doc, found := b.documents[b.req.URL.Path]
+	switch {
+	case b.handler != nil:
+		return b.handled()
+	case found:
+		return b.whole(http.StatusOK, http.Header{"Content-Type": {doc.kind}}, contentOf(doc.data))
+	case b.req.URL.Path != b.s.path:
+		return b.note(http.StatusNotFound, nil)
+	case b.redirect != "" && b.status == http.StatusFound:
+		return b.note(b.status, http.Header{"Location": {b.redirect}})
+	case b.status != 0:
+		return b.note(b.status, nil)
+	}
+	return b.file()
+}
+
+// file answers with the file, a part of it, or that it is another one than the client wants (RFC 9110,
+// section 13.2.2).
+func (b *behaviour) file() reply {
+	size := b.s.Content.Size()
+	h := http.Header{"Content-Type": {"application/octet-stream"}}
+	if b.etag != "" {
+		h.Set("ETag", b.etag)
+	}
+	if !b.modified.IsZero() {
+		h.Set("Last-Modified", b.modified.UTC().Format(http.TimeFormat))
+	}
+	if status := b.precondition(); status != 0 {
+		return b.note(status, h)
+	}
+	if b.ignoreRange {
+		return b.whole(http.StatusOK, h, b.s.Content)
+	}
+	h.Set("Accept-Ranges", "bytes")
+	ranges, err := byterange.ParseRange(b.req.Header.Get("Range"), size)
+	switch {
+	case err == byterange.ErrUnsatisfiable:
+		h.Set("Content-Range", byterange.ContentRange{Size: size}.String())
+		return b.note(http.StatusRequestedRangeNotSatisfiable, h)
+	case err != nil || len(ranges) != 1 || b.otherVersion():
+		return b.whole(http.StatusOK, h, b.s.Content)
+	}
+	field := byterange.ContentRange{Range: ranges[0], Size: size}
+	value := field.String()
+	if b.contentRange != nil {
+		value = b.contentRange(field)
+	}
+	if value != "" {
+		h.Set("Content-Range", value)
+	}
+	reply := b.whole(http.StatusPartialContent, h, b.s.Content)
+	reply.part = ranges[0]
+	return reply
+}
+
+// precondition evaluates If-Match, If-None-Match and If-Modified-Since. It is 0 if the file is wanted.
+func (b *behaviour) precondition() int {
+	get := b.req.Header.Get
+	strong := b.etag != "" && !strings.HasPrefix(b.etag, "W/")
+	if v := get("If-Match"); v != "" && v != "*" && !(strong && listed(v, b.etag)) {
+		return http.StatusPreconditionFailed
+	}
+	if v := get("If-None-Match"); v != "" {
+		if v == "*" || b.etag != "" && listed(v, b.etag) {
+			return http.StatusNotModified
+		}
+		return 0
+	}
+	since, err := http.ParseTime(get("If-Modified-Since"))
+	if err == nil && !b.modified.IsZero() && !b.modified.Truncate(time.Second).After(since) {
+		return http.StatusNotModified
+	}
+	return 0
+}
+
+// listed says that etag is one of a list; none of ours has a comma.
+func listed(list, etag string) bool {
+	for v := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(v) == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// otherVersion says that If-Range names another version (RFC 9110, section 13.1.5).
+func (b *behaviour) otherVersion() bool {
+	v := b.req.Header.Get("If-Range")
+	return v != "" && v != b.etag && v != b.modified.UTC().Format(http.TimeFormat)
+}
+
+// note is an answer with a few words as body, or none where none may be.
+func (b *behaviour) note(status int, h http.Header) reply {
+	text := []byte(fmt.Sprintf("%d %s\n", status, http.StatusText(status)))
+	if status == http.StatusNoContent || status == http.StatusNotModified {
+		text = nil
+	}
+	return b.whole(status, h, contentOf(text))
+}
+
+func (b *behaviour) whole(status int, h http.Header, body Content) reply {
+	if h == nil {
+		h = http.Header{}
+	}
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	maps.Copy(h, b.header)
+	b.pad(h)
+	return reply{status: status, header: h, body: body, part: byterange.Range{End: body.Size()}}
+}
+
+func (b *behaviour) handled() reply {
+	rec := httptest.NewRecorder()
+	b.handler.ServeHTTP(rec, b.req)
+	h := rec.Header().Clone()
+	h.Del("Content-Length")
+	return b.whole(rec.Code, h, contentOf(rec.Body.Bytes()))
+}
+
+// head writes the status line and the header section.
+func (b *behaviour) head(w io.Writer, r reply) {
+	for range b.informational {
+		io.WriteString(w, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")
+	}
+	fmt.Fprintf(w, "HTTP/1.1 %d %s\r\n", r.status, http.StatusText(r.status))
+	for _, name := range slices.Sorted(maps.Keys(r.header)) {
+		for _, value := range r.header[name] {
+			fmt.Fprintf(w, "%s: %s\r\n", name, value)
+		}
+	}
+	for _, value := range b.announced(r) {
+		fmt.Fprintf(w, "Content-Length: %s\r\n", value)
+	}
+	if b.framing == byChunks {
+		io.WriteString(w, "Transfer-Encoding: chunked\r\n")
+	}
+	if b.closing || b.framing == byClose {
+		io.WriteString(w, "Connection: close\r\n")
+	}
+	io.WriteString(w, "\r\n")
+}
+
+// announced is the values of Content-Length.
+func (b *behaviour) announced(r reply) []string {
+	switch {
+	case b.setLengths:
+		return b.lengths
+	case b.framing != byLength || r.status == http.StatusNoContent || r.status == http.StatusNotModified:
+		return nil
+	}
+	return []string{strconv.FormatInt(r.part.Len(), 10)}
+}

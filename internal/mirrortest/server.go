@@ -1,0 +1,189 @@
+// Package mirrortest has real HTTP servers on loopback that misbehave on request. It is imported by tests
+// only.
+//
+// A server has one file. It speaks HTTP/1.1 by itself, over real sockets, so that it can send what
+// net/http refuses to: wrong lengths, missing chunks, endless header sections. Left alone it is a good
+// mirror, with ranges, validators and connections that stay open.
+//
+//	s := mirrortest.New(t, body, mirrortest.IgnoreRange(), mirrortest.CutAfter(1000))
+//	get(s.URL)
+//	s.Set(mirrortest.CutAfter(-1)) // also for answers that are under way
+//
+// It refuses to be a framework: an answer that no option makes is written with Handler or Raw.
+package mirrortest
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+
+	"braid/verify"
+)
+
+// A Server is a mirror.
+type Server struct {
+	URL     string // of the file
+	Addr    string // host:port
+	Content Content
+
+	// CertPEM is the certificate of a server with TLS; it is its own authority.
+	CertPEM []byte
+
+	t        testing.TB
+	path     string      // of the file
+	tls      *tls.Config // nil: plain
+	listener net.Listener
+	running  sync.WaitGroup // the accepting goroutine and those of connections
+
+	mu       sync.Mutex
+	options  []Option
+	changed  chan struct{} // closed by Set
+	conns    map[*conn]bool
+	accepted int
+	down     bool
+	sent     int64 // body bytes of all answers
+	records  []*Request
+	most     int // requests at one time
+
+	hashed sync.Once
+	digest verify.Digest
+}
+
+// New starts a server that has body. It ends with the test.
+func New[B Body](t testing.TB, body B, options ...Option) *Server {
+	t.Helper()
+	s := &Server{
+		Content: contentOf(body), t: t, options: options,
+		changed: make(chan struct{}), conns: map[*conn]bool{},
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("mirrortest: %v", err)
+	}
+	s.Addr = ln.Addr().String()
+	b := s.nature()
+	scheme := "http"
+	if b.tls {
+		scheme = "https"
+		s.tls, s.CertPEM = certify(t, b.certificate)
+	}
+	s.path = "/" + b.name
+	s.URL = scheme + "://" + s.Addr + s.path
+	s.listen(ln)
+	t.Cleanup(s.end)
+	return s
+}
+
+// Set adds options. They hold for the requests to come and, where that makes sense, for answers that are
+// being sent: rate, stall, cut, death and corruption.
+func (s *Server) Set(options ...Option) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options = slices.Concat(s.options, options)
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Reset forgets all options but TLS and name, and sets others.
+func (s *Server) Reset(options ...Option) {
+	s.mu.Lock()
+	s.options = nil
+	s.mu.Unlock()
+	s.Set(options...)
+}
+
+// Digest is the SHA-256 of the file.
+func (s *Server) Digest() verify.Digest {
+	s.hashed.Do(func() { s.digest = s.Content.Digest() })
+	return s.digest
+}
+
+// Die closes the listener and all connections, as a server does whose process ends.
+func (s *Server) Die() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return
+	}
+	s.down = true
+	s.listener.Close()
+	for c := range s.conns {
+		c.drop()
+	}
+}
+
+// Revive lets a server that died listen again at its old address.
+func (s *Server) Revive() {
+	s.t.Helper()
+	s.running.Wait()
+	ln, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		s.t.Fatalf("mirrortest: revive: %v", err)
+	}
+	s.listen(ln)
+}
+
+// end kills the server for good.
+func (s *Server) end() {
+	s.Die()
+	s.running.Wait()
+}
+
+// listen accepts connections until the listener is closed.
+func (s *Server) listen(ln net.Listener) {
+	s.mu.Lock()
+	s.listener, s.down = ln, false
+	s.mu.Unlock()
+	s.running.Go(func() {
+		for {
+			raw, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			s.accept(raw)
+		}
+	})
+}
+
+func (s *Server) accept(raw net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		raw.Close()
+		return
+	}
+	s.accepted++
+	c := &conn{s: s, raw: raw, stream: raw, number: s.accepted}
+	if s.tls != nil {
+		c.stream = tls.Server(raw, s.tls)
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	s.conns[c] = true
+	s.running.Go(c.serve)
+}
+
+// nature asks the options for what does not depend on a request: name and TLS.
+func (s *Server) nature() behaviour {
+	b := defaults(nil, s)
+	for _, option := range s.options {
+		option(&b)
+	}
+	return b
+}
+
+// behave asks the options what to do about req. The channel of changes is closed when the answer is out of
+// date.
+func (s *Server) behave(req *http.Request) behaviour {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := defaults(req, s)
+	for _, option := range s.options {
+		option(&b)
+	}
+	b.changed = s.changed
+	return b
+}

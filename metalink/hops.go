@@ -1,0 +1,170 @@
+package metalink
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"braid/linkheader"
+	"braid/verify"
+)
+
+// A HopError says that an answer is malformed (rule 31) or contradicts itself or another (rule 32, C5). It
+// wraps a *verify.DigestError or a *verify.ConflictError.
+type HopError struct {
+	Hop int    // index of the answer
+	URL string // its scheme and host
+	Err error
+}
+
+func (e *HopError) Error() string { return fmt.Sprintf("answer of %+q: %v", e.URL, e.Err) }
+
+// Unwrap gives what is wrong.
+func (e *HopError) Unwrap() error { return e.Err }
+
+// FromHops reads the answers to one request, the first one first. With trusted, the user supplied a strong
+// digest, which makes links usable that came without one (C4).
+//
+// The error is a *HopError. The file is then what the answers before that one said: if its Server is set,
+// the wrong answer is a mirror's, and the other mirrors are still of use.
+func FromHops(hops []Hop, trusted bool) (File, error) {
+	c := chain{
+		hops: hops, trusted: trusted, said: make([][]verify.Claim, len(hops)),
+		server: -1, file: File{Size: -1},
+	}
+	err := c.read()
+	c.file.Claims = c.claims()
+	c.file.NoDigest = c.weak && c.server < 0
+	Sort(c.file.Mirrors)
+	return c.file, err
+}
+
+// A chain is a redirect chain while it is read.
+type chain struct {
+	hops    []Hop
+	trusted bool
+	said    [][]verify.Claim // by each answer
+	server  int              // index of the Metalink server, -1 while there is none
+	weak    bool             // links came without a strong digest
+	file    File
+}
+
+func (c *chain) read() error {
+	over := verify.HTTPS
+	for i, h := range c.hops {
+		if h.URL == nil {
+			h.URL = &url.URL{}
+		}
+		if h.URL.Scheme != "https" {
+			over = verify.HTTP // and so is what follows: anybody may have written the redirect to it
+		}
+		if h.Status >= 400 {
+			continue // its fields speak of an error page
+		}
+		if err := c.hear(i, h, over); err != nil {
+			return &HopError{Hop: i, URL: h.URL.Scheme + "://" + h.URL.Host, Err: err}
+		}
+		c.follow(i, h)
+	}
+	return nil
+}
+
+// hear notes the digests of h, which must not contradict those of an earlier answer (C5).
+func (c *chain) hear(i int, h Hop, over verify.Channel) error {
+	claims, err := verify.FromHeader(h.Header, over)
+	if err != nil {
+		return err
+	}
+	if err := verify.Agree(slices.Concat(c.said...), claims); err != nil {
+		return err
+	}
+	c.said[i] = claims
+	return nil
+}
+
+// follow takes the links of h, if h is the Metalink server.
+//
+// RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors
+// [...] they MUST discard such Link header fields" (C2). Section 6: "If Instance Digests are not provided by
+// the Metalink servers, the Link header fields pertaining to this specification MUST be ignored" (C4).
+func (c *chain) follow(i int, h Hop) {
+	links := c.ours(h)
+	switch {
+	case len(links) == 0:
+	case c.server >= 0:
+		c.ignoreAll(links, "listed by a mirror")
+	case !c.trusted && !verify.Strong(c.said[i]):
+		c.weak = true
+		c.ignoreAll(links, "no strong digest beside it")
+	default:
+		c.server = i
+		c.file.Server = h.URL
+		c.file.ETag = strongETag(h.Header["Etag"])
+		c.take(links, h.URL)
+	}
+}
+
+// ours is the links of h with the relations of RFC 6249 and with h itself as their context.
+func (c *chain) ours(h Hop) []linkheader.Link {
+	var links []linkheader.Link
+	for _, l := range c.parse(h.Header["Link"]) {
+		switch {
+		case !l.Rel(linkheader.Duplicate) && !l.Rel(linkheader.DescribedBy):
+		case elsewhere(l, h.URL):
+			c.ignore(l.Target, "its anchor is another resource")
+		default:
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// elsewhere says that l has a context other than base (RFC 8288, section 3.2).
+func elsewhere(l linkheader.Link, base *url.URL) bool {
+	anchor, ok := l.Anchor()
+	if !ok {
+		return false
+	}
+	u, err := base.Parse(anchor)
+	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || address(u) != address(base)
+}
+
+// claims is what counts of all that was said. What mirrors say was compared, and that is all: they are the
+// answers after the server's or, without one, after the first with a strong digest.
+func (c *chain) claims() []verify.Claim {
+	var all []verify.Claim
+	for i, claims := range c.said {
+		for _, claim := range claims {
+			// Trust only falls along the chain, so of one digest the first claim is the best (rule 64).
+			same := func(c verify.Claim) bool { return c.Digest == claim.Digest }
+			if !slices.ContainsFunc(all, same) {
+				all = append(all, claim)
+			}
+		}
+		if i == c.server || c.server < 0 && verify.Strong(claims) {
+			break
+		}
+	}
+	slices.SortFunc(all, func(a, b verify.Claim) int {
+		return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
+	})
+	return all
+}
+
+// strongETag is the entity tag in lines if there is one and it is strong (RFC 9110, section 8.8.3).
+func strongETag(lines []string) string {
+	if len(lines) != 1 {
+		return ""
+	}
+	tag := strings.Trim(lines[0], " \t")
+	if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+		return ""
+	}
+	bad := func(c rune) bool { return c <= ' ' || c == '"' || c == 0x7f }
+	if strings.ContainsFunc(tag[1:len(tag)-1], bad) {
+		return ""
+	}
+	return tag
+}

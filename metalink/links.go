@@ -1,0 +1,185 @@
+package metalink
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"braid/linkheader"
+)
+
+// Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri
+// first, then by the place of their country in near, and else as they are.
+func Sort(mirrors []Mirror, near ...string) {
+	country := func(m Mirror) int {
+		if i := slices.Index(near, m.Geo); i >= 0 && m.Geo != "" {
+			return i
+		}
+		return len(near)
+	}
+	slices.SortStableFunc(mirrors, func(a, b Mirror) int {
+		switch {
+		case a.Pref && !b.Pref:
+			return -1
+		case b.Pref && !a.Pref:
+			return +1
+		}
+		return cmp.Or(cmp.Compare(a.Pri, b.Pri), cmp.Compare(country(a), country(b)))
+	})
+}
+
+// take sorts the links of the Metalink server, whose answer was to a request for base.
+func (c *chain) take(links []linkheader.Link, base *url.URL) {
+	seen := c.selves(base)
+	for _, l := range links {
+		u, reason := resolve(l.Target, base)
+		if reason != "" {
+			c.ignore(l.Target, reason)
+			continue
+		}
+		if l.Rel(linkheader.Duplicate) {
+			c.addMirror(l, u, seen)
+		}
+		if l.Rel(linkheader.DescribedBy) {
+			c.addDocument(l, u)
+		}
+	}
+}
+
+// selves is the addresses under which the server of base has answered: no mirrors of itself. RFC 6249,
+// section 2: links "from a Metalink server listing itself as a mirror" MUST be discarded (C2).
+func (c *chain) selves(base *url.URL) map[string]string {
+	seen := map[string]string{}
+	for _, h := range c.hops {
+		if h.URL != nil && authority(h.URL) == authority(base) {
+			seen["http:"+address(h.URL)] = "the server itself"
+			seen["https:"+address(h.URL)] = "the server itself"
+		}
+	}
+	return seen
+}
+
+// addMirror takes the mirror at u, if it is none of seen and not one too many (rule 36). To seen belongs
+// why another mirror of that address is ignored.
+func (c *chain) addMirror(l linkheader.Link, u *url.URL, seen map[string]string) {
+	key := u.Scheme + ":" + address(u)
+	switch reason, again := seen[key]; {
+	case again:
+		c.ignore(l.Target, reason)
+	case len(c.file.Mirrors) >= MaxMirrors:
+		c.ignore(l.Target, "beyond the first 200 mirrors")
+	default:
+		seen[key] = "listed before"
+		c.file.Mirrors = append(c.file.Mirrors, Mirror{
+			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(),
+			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
+			Pref: l.Pref() && u.Scheme != "ftp",
+		})
+	}
+}
+
+// addDocument takes the document at u. RFC 6249, section 4, wants "a type parameter that indicates the MIME
+// type"; without one, nobody can tell what it would be good for.
+func (c *chain) addDocument(l linkheader.Link, u *url.URL) {
+	d := Document{URL: u, Type: l.Type(), Name: l.Name()}
+	same := func(o Document) bool {
+		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == u.String()
+	}
+	switch {
+	case d.Type == "":
+		c.ignore(l.Target, "a document without a type")
+	case slices.ContainsFunc(c.file.Documents, same):
+		c.ignore(l.Target, "listed before")
+	case len(c.file.Documents) >= MaxDocuments:
+		c.ignore(l.Target, "beyond the first 50 documents")
+	default:
+		c.file.Documents = append(c.file.Documents, d)
+	}
+}
+
+// resolve is the URL of target in an answer to a request for base, without fragment and user information
+// (a server has no credentials to give, rule 27); or the reason why it is of no use (rule 36).
+func resolve(target string, base *url.URL) (u *url.URL, reason string) {
+	if len(target) > MaxURL {
+		return nil, "over 8 KiB"
+	}
+	u, err := base.Parse(target)
+	if err != nil {
+		return nil, "not a URL"
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp":
+		return nil, "its scheme is not http, https or ftp"
+	case u.Hostname() == "":
+		return nil, "no host"
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if len(u.String()) > MaxURL {
+		return nil, "over 8 KiB"
+	}
+	return u, ""
+}
+
+// authority is the server of u. http and https on their default ports are one server.
+func authority(u *url.URL) string {
+	port := u.Port()
+	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || u.Scheme == "ftp" && port == "21" {
+		port = ""
+	}
+	return "//[" + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + "]:" + port
+}
+
+// address is what u names at its server, the same for each way to write it that is worth the effort.
+func address(u *url.URL) string {
+	return authority(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/") + "?" + u.RawQuery
+}
+
+// parse reads the lines of Link. A link that cannot be read is no reason to drop the others.
+func (c *chain) parse(lines []string) []linkheader.Link {
+	links, problems := linkheader.Parse(lines)
+	for _, p := range problems {
+		c.ignoreSome(p.Links, "", p.String())
+	}
+	return links
+}
+
+func (c *chain) ignoreAll(links []linkheader.Link, reason string) {
+	for _, l := range links {
+		c.ignore(l.Target, reason)
+	}
+}
+
+func (c *chain) ignore(target, reason string) { c.ignoreSome(1, target, reason) }
+
+// ignoreSome counts n links that one entry speaks of.
+func (c *chain) ignoreSome(n int, target, reason string) {
+	c.file.IgnoredCount += n
+	if len(c.file.Ignored) < MaxIgnored {
+		c.file.Ignored = append(c.file.Ignored, Ignored{Target: shown(target), Reason: reason})
+	}
+}
+
+// shown is what of target is for the eyes of users: no query, no user information (rule 62), no more than
+// they read.
+func shown(target string) string {
+	const most = 200
+	target, _, query := strings.Cut(target, "?")
+	if before, rest, ok := strings.Cut(target, "//"); ok {
+		host, path, slash := strings.Cut(rest, "/")
+		if i := strings.LastIndexByte(host, '@'); i >= 0 {
+			host = "***" + host[i:]
+		}
+		target = before + "//" + host
+		if slash {
+			target += "/" + path
+		}
+	}
+	if len(target) > most {
+		return target[:most] + "..."
+	}
+	if query {
+		return target + "?..."
+	}
+	return target
+}

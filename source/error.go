@@ -1,0 +1,73 @@
+package source
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Fault says whose fault a failure was and of what kind. Each is one exit code.
+type Fault uint8
+
+// The faults, with the exit code of a download that could not do without the source.
+const (
+	FaultNetwork  Fault = iota + 1 // 4: no address, no connection, silence, a body cut short
+	FaultTLS                       // 5: the server could not prove who it is, or the channel was cut
+	FaultAuth                      // 6: the server wants a name and password
+	FaultProtocol                  // 7: the answer makes no sense, or is not the one to this request
+	FaultRefused                   // 8: the server says no
+	FaultMismatch                  // 11: size, digest or validator are of another file
+	FaultLimit                     // 14: more than a sane server sends
+)
+
+// String names the fault: "network", "tls", "auth" and so on.
+func (f Fault) String() string {
+	names := [...]string{"no fault", "network", "tls", "auth", "protocol", "refused", "mismatch", "limit"}
+	if int(f) >= len(names) {
+		return "fault " + strconv.Itoa(int(f))
+	}
+	return names[f]
+}
+
+// An Error says why a source did not bring what it was asked for.
+type Error struct {
+	URL  string // of the request that failed, masked and escaped; see Mask
+	Host string // its host:port
+
+	Fault Fault
+
+	// Retry says that another try at this source makes sense, After not before which time has passed. If
+	// After is 0, it is for the caller's back-off to say; else it is what the server asked for, at most
+	// MaxAfter.
+	Retry bool
+	After time.Duration
+
+	Status int   // of the HTTP answer; 0 if there was none
+	Err    error // what went wrong, without the URL
+}
+
+// MaxAfter is the longest time that a server can make its clients wait (rule 23). One that wants more is
+// down.
+const MaxAfter = 120 * time.Second
+
+// Error names host and cause; it leaves the URL to the caller, who knows the source.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Host != "" {
+		b.WriteString(Escape(e.Host))
+		b.WriteString(": ")
+	}
+	switch {
+	case e.Err != nil:
+		b.WriteString(Escape(e.Err.Error()))
+	case e.Status != 0:
+		fmt.Fprintf(&b, "status %d", e.Status)
+	default:
+		b.WriteString(e.Fault.String())
+	}
+	return b.String()
+}
+
+// Unwrap returns what went wrong. Its text is as it came and may need Escape.
+func (e *Error) Unwrap() error { return e.Err }

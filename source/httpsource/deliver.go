@@ -1,0 +1,93 @@
+package httpsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"braid/source"
+)
+
+// bufferSize is the most that a sink gets at once.
+const bufferSize = 256 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+var errLonger = errors.New("the body is longer than announced")
+
+// deliver gives the body to w. What one Read brings is given on at once, whatever it is: a fast stream fills
+// the buffer by itself while w works, and of a slow one nothing waits.
+func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w source.Sink) error {
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	for off := a.Start; ; {
+		p := buf[:]
+		if a.End >= 0 {
+			p = buf[:min(bufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
+		}
+		n, err := x.Read(p)
+		if n > 0 && off == a.End {
+			x.close()
+			return c.fail(x, source.FaultProtocol, errLonger)
+		}
+		if n > 0 {
+			if enough, err := give(w, p[:n], off); err != nil || enough {
+				x.leave(a.End - off - int64(n))
+				return err
+			}
+			off += int64(n)
+		}
+		if err != nil {
+			return c.ended(ctx, x, a, off, err)
+		}
+	}
+}
+
+// give hands p to w.
+func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
+	switch n, err := w.WriteAt(p, off); {
+	case errors.Is(err, source.ErrEnough):
+		return true, nil
+	case err != nil:
+		return false, err
+	case n < len(p):
+		return false, io.ErrShortWrite
+	}
+	return false, nil
+}
+
+// ended says what the end of a body at off means.
+func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int64, err error) error {
+	defer x.close()
+	short := off < a.End
+	switch {
+	case err == io.EOF && !short:
+		return c.complete(x, a, off)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
+	}
+	fault, retry := classify(err)
+	e := c.fail(x, fault, fmt.Errorf("body ends at byte %d: %w", off, err))
+	e.Retry = retry
+	return e
+}
+
+// complete says whether a body that looks complete is.
+func (c *chain) complete(x *exchange, a source.Answer, off int64) error {
+	switch {
+	case x.conn == nil:
+		return nil
+	case x.conn.overran():
+		return c.fail(x, source.FaultProtocol, errLonger)
+	case c.url.Scheme == "https" && a.End < 0 && len(x.resp.TransferEncoding) == 0 && x.conn.truncated():
+		// With no length at all, only close_notify says that nobody cut the stream (rule 29).
+		e := c.fail(x, source.FaultTLS, fmt.Errorf("body ends at byte %d without close_notify", off))
+		e.Retry = true
+		return e
+	}
+	return nil
+}

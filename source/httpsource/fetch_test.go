@@ -1,0 +1,289 @@
+package httpsource
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/mirrortest"
+	"braid/source"
+	"braid/verify"
+)
+
+var file = mirrortest.Generate(1<<20+123, 1)
+
+func TestFetchWhole(t *testing.T) {
+	modified := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`), mirrortest.Modified(modified), mirrortest.Digest())
+	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
+	wantBytes(t, k, file, part(0, file.Size()))
+	a := k.answer
+	if a.Host != s.Addr || a.URL.String() != s.URL || a.Ranged || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() {
+		t.Errorf("answer is %+v", a)
+	}
+	if a.ETag != `"v1"` || !a.LastModified.Equal(modified) || a.RTT <= 0 {
+		t.Errorf("ETag %s, modified %v, RTT %v", a.ETag, a.LastModified, a.RTT)
+	}
+	if len(a.Claims) != 1 || a.Claims[0].Digest != s.Digest() || a.Claims[0].Channel != verify.HTTP {
+		t.Errorf("claims are %v", a.Claims)
+	}
+	if len(a.Hops) != 1 || a.Hops[0].Status != 200 || a.Hops[0].URL.String() != s.URL {
+		t.Errorf("hops are %+v", a.Hops)
+	}
+	if r := s.Requests()[0]; r.Ranged {
+		t.Errorf("the whole file was asked for as %q", r.Header.Get("Range"))
+	}
+}
+
+func TestFetchRange(t *testing.T) {
+	s := mirrortest.New(t, file)
+	c := newClient(t)
+	end := file.Size()
+	for _, tt := range []struct{ ask, want byterange.Range }{
+		{part(0, 1), part(0, 1)},
+		{part(0, end), part(0, end)},
+		{part(5, 300_000), part(5, 300_000)},
+		{part(end-1, end), part(end-1, end)},
+		{part(end-10, end+10), part(end-10, end)},
+		{part(7, byterange.Unbounded), part(7, end)},
+	} {
+		k := mustFetch(t, c, s.URL, Options{}, tt.ask)
+		wantBytes(t, k, file, tt.want)
+		if a := k.answer; !a.Ranged || a.Start != tt.want.Start || a.End != tt.want.End || a.Size != end {
+			t.Errorf("%v: answer is %+v", tt.ask, a)
+		}
+	}
+	requests := s.Requests()
+	if got := requests[2].Header.Get("Range"); got != "bytes=5-299999" {
+		t.Errorf("Range is %q", got)
+	}
+	if s.Connections() != 1 {
+		t.Errorf("%d connections for %d ranges, want 1", s.Connections(), len(requests))
+	}
+	if s.MaxConcurrent() != 1 {
+		t.Errorf("%d requests at a time", s.MaxConcurrent())
+	}
+}
+
+func TestFetchEmptyRangeAsksNobody(t *testing.T) {
+	s := mirrortest.New(t, file)
+	k := mustFetch(t, newClient(t), s.URL, Options{}, part(5, 5))
+	if k.answer != nil || len(s.Requests()) != 0 {
+		t.Errorf("answer %v, requests %v", k.answer, s.Requests())
+	}
+}
+
+func TestFetchEmptyFile(t *testing.T) {
+	s := mirrortest.New(t, []byte{})
+	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
+	if k.answer.Size != 0 || len(k.data) != 0 {
+		t.Errorf("answer is %+v, %d bytes", k.answer, len(k.data))
+	}
+}
+
+// A complete answer to a range request can still serve from 0. Proves S15's first half and rule 14.
+func TestWholeAnswerToRange_S15(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.IgnoreRange())
+	c := newClient(t)
+	k := mustFetch(t, c, s.URL, Options{}, part(1000, 2000))
+	if a := k.answer; a.Ranged || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() {
+		t.Errorf("answer is %+v", a)
+	}
+	wantBytes(t, k, file, part(0, file.Size()))
+
+	no := errors.New("not wanted")
+	k = &sink{t: t, refuse: no}
+	if err := c.Source(parse(t, s.URL), Options{}).Fetch(t.Context(), part(1000, 2000), k); err != no {
+		t.Errorf("a refused answer gives %v, want the sink's own error", err)
+	}
+}
+
+func TestFetchUnknownLength(t *testing.T) {
+	for _, framing := range []mirrortest.Option{mirrortest.Chunked(), mirrortest.UntilClose()} {
+		s := mirrortest.New(t, file, framing)
+		c := newClient(t)
+		k := mustFetch(t, c, s.URL, Options{}, whole)
+		if k.answer.End != -1 || k.answer.Size != -1 {
+			t.Errorf("answer is %+v", k.answer)
+		}
+		wantBytes(t, k, file, part(0, file.Size()))
+		k = mustFetch(t, c, s.URL, Options{}, part(10, 5000))
+		wantBytes(t, k, file, part(10, 5000))
+	}
+}
+
+// Each request asks for digests and for the bytes as they are. Proves C3, rule 18's request.
+func TestEveryRequestAsksForDigests_C3(t *testing.T) {
+	last := mirrortest.New(t, file)
+	first := mirrortest.New(t, file, mirrortest.Redirect(last.URL))
+	c := newClient(t)
+	c.UserAgent = "test/1"
+	mustFetch(t, c, first.URL, Options{}, part(0, 10))
+	if _, err := c.Head(t.Context(), parse(t, first.URL), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	mustFetch(t, c, first.URL, Options{Mirror: true}, whole)
+	for _, r := range slices.Concat(first.Requests(), last.Requests()) {
+		for name, want := range map[string]string{
+			"Want-Digest":      "SHA-256;q=1, SHA-512;q=0.8",
+			"Want-Repr-Digest": "sha-256=10, sha-512=8",
+			"Accept-Encoding":  "identity",
+			"User-Agent":       "test/1",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s %s: %s is %q, want %q", r.Method, r.Path, name, got, want)
+			}
+		}
+	}
+}
+
+// Nothing of a malformed digest is taken for "no digest". Proves rule 31 for one answer.
+func TestMalformedDigest_Rule31(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Header("Digest", "SHA-256=AAAA"))
+	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultProtocol, false)
+	if _, ok := errors.AsType[*verify.DigestError](err); !ok {
+		t.Errorf("error %v does not wrap a DigestError", err)
+	}
+	if k.answer == nil || len(k.answer.Claims) != 0 || len(k.data) != 0 {
+		t.Errorf("answer %+v, %d bytes; want to see the answer without claims and no byte", k.answer, len(k.data))
+	}
+	if _, err := newClient(t).Head(t.Context(), parse(t, s.URL), Options{}); err == nil {
+		t.Error("Head does not mind")
+	}
+}
+
+func TestHead(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.OnHead(mirrortest.Digest()), mirrortest.ETag(`"e"`))
+	c := newClient(t)
+	a, err := c.Head(t.Context(), parse(t, s.URL), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Size != file.Size() || len(a.Claims) != 1 || a.ETag != `"e"` || a.Host != s.Addr {
+		t.Errorf("answer is %+v", a)
+	}
+	s.Set(mirrortest.ContentLength())
+	if a, err = c.Head(t.Context(), parse(t, s.URL), Options{}); err != nil || a.Size != -1 {
+		t.Errorf("without a length: size %d, error %v", a.Size, err)
+	}
+	s.Set(mirrortest.Status(http.StatusNotFound))
+	_, err = c.Head(t.Context(), parse(t, s.URL), Options{})
+	wantFault(t, err, source.FaultRefused, false)
+}
+
+func TestNotModified(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`))
+	c := newClient(t)
+	k := mustFetch(t, c, s.URL, Options{IfNoneMatch: `"v1"`}, whole)
+	if !k.answer.NotModified || len(k.data) != 0 {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	k = mustFetch(t, c, s.URL, Options{IfNoneMatch: `"v0"`}, whole)
+	if k.answer.NotModified || len(k.data) != int(file.Size()) {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	modified := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	s.Set(mirrortest.ETag(""), mirrortest.Modified(modified))
+	if k = mustFetch(t, c, s.URL, Options{IfModifiedSince: modified}, whole); !k.answer.NotModified {
+		t.Errorf("answer is %+v", k.answer)
+	}
+}
+
+// The sink decides when it has enough; a far end is not drained, a near one is.
+func TestEnough(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(64<<20, 2))
+	c := newClient(t)
+	src := c.Source(parse(t, s.URL), Options{})
+	for i := range 3 {
+		k := &sink{t: t, limit: 100}
+		if err := src.Fetch(t.Context(), whole, k); err != nil {
+			t.Fatal(err)
+		}
+		if len(k.data) != 100 || s.Connections() != i+1 {
+			t.Errorf("%d bytes, connection %d", len(k.data), s.Connections())
+		}
+	}
+	if s.MaxConcurrent() != 1 {
+		t.Errorf("%d requests at a time (C7): a connection was not closed before the next", s.MaxConcurrent())
+	}
+	for range 3 {
+		k := &sink{t: t, limit: 100}
+		if err := src.Fetch(t.Context(), part(0, 10_000), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Connections() != 4 {
+		t.Errorf("%d connections: one with a few bytes to come was not kept", s.Connections())
+	}
+}
+
+func TestSinkErrorIsReturnedAsItIs(t *testing.T) {
+	s := mirrortest.New(t, file)
+	full := errors.New("disk full")
+	k := &sink{t: t, writing: func(int64, int) error { return full }}
+	if err := newClient(t).Source(parse(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != full {
+		t.Errorf("error is %v, want the sink's", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.StallAfter(1000))
+	c := newClient(t)
+	src := c.Source(parse(t, s.URL), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	k := &sink{t: t, writing: func(off int64, n int) error {
+		if off+int64(n) == 1000 {
+			cancel()
+		}
+		return nil
+	}}
+	if err := src.Fetch(ctx, whole, k); err != context.Canceled {
+		t.Errorf("error is %v", err)
+	}
+	if len(k.data) != 1000 {
+		t.Errorf("%d bytes came before the stall, want 1000 (bytes must not be held back)", len(k.data))
+	}
+	if err := src.Fetch(canceled(), whole, &sink{t: t}); err != context.Canceled {
+		t.Errorf("error is %v", err)
+	}
+	s.Set(mirrortest.StallAfter(-1))
+	mustFetch(t, c, s.URL, Options{}, part(0, 10))
+	if s.MaxConcurrent() != 1 {
+		t.Errorf("%d requests at a time: a canceled one was not closed (rule 38)", s.MaxConcurrent())
+	}
+}
+
+// While a server thinks, a cancel must not wait for it.
+func TestCancelBeforeAnswer(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	err := newClient(t).Source(parse(t, s.URL), Options{}).Fetch(ctx, whole, &sink{t: t})
+	if err != context.DeadlineExceeded {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestDefaults_Rule21(t *testing.T) {
+	var c Client
+	c.init()
+	if got := c.known.ResponseHeaderTimeout; got != 30*time.Second {
+		t.Errorf("header timeout is %v", got)
+	}
+	if c.connectTimeout() != 10*time.Second {
+		t.Errorf("connect timeout is %v", c.connectTimeout())
+	}
+}
+
+func TestHeaderTimeout_Rule21(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
+	c := newClient(t)
+	c.HeaderTimeout = 20 * time.Millisecond
+	_, err := fetch(t, c, s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
+}

@@ -1,0 +1,240 @@
+package httpsource
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"braid/byterange"
+	"braid/internal/mirrortest"
+	"braid/source"
+)
+
+// A part must be exactly the one that was asked for. Proves rule 13; no byte is kept.
+func TestContentRangeMustMatch_Rule13(t *testing.T) {
+	size := file.Size()
+	fixed := func(v string) mirrortest.Option {
+		return mirrortest.ContentRange(func(byterange.ContentRange) string { return v })
+	}
+	for name, option := range map[string]mirrortest.Option{
+		"other start":   fixed(fmt.Sprintf("bytes 101-199/%d", size)),
+		"other end":     fixed(fmt.Sprintf("bytes 100-198/%d", size)),
+		"longer":        fixed(fmt.Sprintf("bytes 100-200/%d", size)),
+		"total too low": fixed("bytes 100-199/150"),
+		"shorter file":  fixed("bytes 100-149/150"),
+		"other unit":    fixed(fmt.Sprintf("items 100-199/%d", size)),
+		"missing":       fixed(""),
+		"size unknown":  fixed("bytes 100-199/*"),
+		"backwards":     fixed(fmt.Sprintf("bytes 199-100/%d", size)),
+		"overflow":      fixed("bytes 100-199/99999999999999999999"),
+		"unsatisfied":   fixed(fmt.Sprintf("bytes */%d", size)),
+		"twice":         mirrortest.Header("Content-Range", fmt.Sprintf("bytes 100-199/%d", size)),
+		"multipart":     mirrortest.Header("Content-Type", "Multipart/ByteRanges; boundary=b"),
+		"length":        mirrortest.ContentLength("99"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := []mirrortest.Option{option}
+			if name == "twice" {
+				options = append(options, mirrortest.Header("Content-Range", fmt.Sprintf("bytes 0-99/%d", size)))
+			}
+			s := mirrortest.New(t, file, options...)
+			k, err := fetch(t, newClient(t), s.URL, Options{}, part(100, 200))
+			wantFault(t, err, source.FaultProtocol, false)
+			if k.answer != nil || len(k.data) > 0 {
+				t.Errorf("the sink got answer %+v and %d bytes", k.answer, len(k.data))
+			}
+		})
+	}
+}
+
+// Proves rule 24's last sentence.
+func TestPartInAnswerToWhole_Rule24(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.RawString(
+		"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/5\r\nContent-Length: 5\r\n\r\nhello"))
+	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultProtocol, false)
+	if k.answer != nil {
+		t.Errorf("answer is %+v", k.answer)
+	}
+}
+
+// A body that is cut short is a fault of the network; what came before it is delivered. Proves rule 15.
+func TestShortBody_Rule15(t *testing.T) {
+	for name, options := range map[string][]mirrortest.Option{
+		"closed":             {mirrortest.CutAfter(5000)},
+		"chunked":            {mirrortest.Chunked(), mirrortest.CutAfter(5000)},
+		"range until close":  {mirrortest.UntilClose(), mirrortest.CutAfter(5000)},
+		"at the very start":  {mirrortest.CutAfter(0)},
+		"one byte too short": {mirrortest.CutAfter(99_999)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, file, options...)
+			k, err := fetch(t, newClient(t), s.URL, Options{}, part(100, 100_100))
+			e := wantFault(t, err, source.FaultNetwork, true)
+			if e.After != 0 {
+				t.Errorf("After is %v", e.After)
+			}
+			wantBytes(t, k, file, part(100, 100+s.Sent()))
+		})
+	}
+}
+
+func TestReset_Rule22(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.ResetAfter(500_000))
+	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
+	wantBytes(t, k, file, part(0, int64(len(k.data))))
+}
+
+// A body longer than announced is read to the announced length; the source is not used again. Proves rule 15.
+func TestLongBody_Rule15(t *testing.T) {
+	for _, size := range []int64{1, 100, 5000, 300_000} {
+		for name, options := range map[string][]mirrortest.Option{
+			"length":      {mirrortest.BodyLonger(1)},
+			"much longer": {mirrortest.BodyLonger(100)},
+			"chunked":     {mirrortest.BodyLonger(1), mirrortest.Chunked()},
+		} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				s := mirrortest.New(t, file, options...)
+				k, err := fetch(t, newClient(t), s.URL, Options{}, part(10, 10+size))
+				wantFault(t, err, source.FaultProtocol, false)
+				wantBytes(t, k, file, part(10, 10+size))
+			})
+		}
+	}
+	s := mirrortest.New(t, []byte{}, mirrortest.BodyLonger(1))
+	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultProtocol, false)
+	if len(k.data) != 0 {
+		t.Errorf("%d bytes of an empty file", len(k.data))
+	}
+}
+
+// Nothing that is cut or contradicts itself ever makes a finished file. Proves rule 17.
+func TestBadFraming_Rule17(t *testing.T) {
+	raw := func(head, body string) mirrortest.Option {
+		return mirrortest.RawString("HTTP/1.1 200 OK\r\n" + head + "\r\n\r\n" + body)
+	}
+	for name, tt := range map[string]struct {
+		option mirrortest.Option
+		fault  source.Fault
+		retry  bool
+	}{
+		"two lengths":         {mirrortest.ContentLength("5", "6"), source.FaultProtocol, false},
+		"list of lengths":     {raw("Content-Length: 5, 6", "hello!"), source.FaultProtocol, false},
+		"length and chunks":   {raw("Content-Length: 5\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"chunks and length":   {raw("transfer-encoding: chunked\r\ncontent-length: 3", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"negative length":     {mirrortest.ContentLength("-1"), source.FaultProtocol, false},
+		"length with sign":    {mirrortest.ContentLength("+5"), source.FaultProtocol, false},
+		"length not a number": {mirrortest.ContentLength("many"), source.FaultProtocol, false},
+		"length overflows":    {mirrortest.ContentLength("99999999999999999999"), source.FaultProtocol, false},
+		"chunk overflows":     {raw("Transfer-Encoding: chunked", "fffffffffffffffff\r\nabc"), source.FaultProtocol, false},
+		"chunk not hex":       {raw("Transfer-Encoding: chunked", "zz\r\nabc"), source.FaultProtocol, false},
+		"chunk without end":   {raw("Transfer-Encoding: chunked", "3\r\nabcdef\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"unknown coding":      {raw("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"), source.FaultProtocol, false},
+		"no last chunk":       {mirrortest.NoLastChunk(), source.FaultNetwork, true},
+		"cut in a chunk":      {raw("Transfer-Encoding: chunked", "ff\r\nabc"), source.FaultNetwork, true},
+		"not HTTP":            {mirrortest.RawString("SSH-2.0-OpenSSH_9.2\r\n"), source.FaultProtocol, false},
+		"nothing":             {mirrortest.RawString(""), source.FaultNetwork, true},
+		"half a head":         {mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Le"), source.FaultNetwork, true},
+		"switched protocols":  {mirrortest.RawString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), source.FaultRefused, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, file, tt.option)
+			for _, r := range []byterange.Range{whole, part(0, 50)} {
+				_, err := fetch(t, newClient(t), s.URL, Options{}, r)
+				if r != whole && err != nil {
+					continue // another status than the raw 200 would be; it is an error in any case
+				}
+				wantFault(t, err, tt.fault, tt.retry)
+			}
+		})
+	}
+}
+
+// Proves rule 18.
+func TestContentEncoding_Rule18(t *testing.T) {
+	for _, r := range []byterange.Range{whole, part(0, 10)} {
+		s := mirrortest.New(t, file, mirrortest.ContentEncoding("gzip"))
+		k, err := fetch(t, newClient(t), s.URL, Options{}, r)
+		wantFault(t, err, source.FaultProtocol, false)
+		if k.answer != nil {
+			t.Errorf("answer is %+v", k.answer)
+		}
+		s.Reset(mirrortest.ContentEncoding("Identity"))
+		mustFetch(t, newClient(t), s.URL, Options{}, r)
+	}
+}
+
+// Proves rule 20.
+func TestEndlessHeader_Rule20(t *testing.T) {
+	for name, tt := range map[string]struct {
+		good, bad mirrortest.Option
+	}{
+		"bytes":         {mirrortest.HugeHeader(250 << 10), mirrortest.HugeHeader(260 << 10)},
+		"much":          {mirrortest.HugeHeader(0), mirrortest.HugeHeader(30 << 20)},
+		"fields":        {mirrortest.ManyFields(3900), mirrortest.ManyFields(4001)},
+		"informational": {mirrortest.Informational(20), mirrortest.Informational(21)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, file, tt.good)
+			c := newClient(t)
+			mustFetch(t, c, s.URL, Options{}, part(0, 10))
+			s.Set(tt.bad)
+			k, err := fetch(t, c, s.URL, Options{}, part(0, 10))
+			wantFault(t, err, source.FaultLimit, false)
+			if k.answer != nil {
+				t.Error("the sink got an answer")
+			}
+		})
+	}
+	s := mirrortest.New(t, file, mirrortest.RawString("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20)))
+	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultLimit, false)
+}
+
+// The guard passes on what the server sent, however it is cut into segments, and knows where it ends.
+func FuzzGuard(f *testing.F) {
+	f.Add("Content-Length: 5\r\n", "hello", "", byte(3))
+	f.Add("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "", byte(1))
+	f.Add("Content-Length: 2\nX: y\n", "hello", "extra", byte(200))
+	f.Add("", "until close", "", byte(7))
+	f.Fuzz(func(t *testing.T, fields, body, extra string, cut byte) {
+		stream := "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n" + fields + "\r\n" + body + extra
+		g := newGuard(&segments{data: []byte(stream), size: int(cut)%64 + 1})
+		if _, err := g.Write([]byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(readOnly{g})
+		switch {
+		case err == errTwoFramings:
+			lower := strings.ToLower(fields + body + extra)
+			if !strings.Contains(lower, "transfer-encoding") || !strings.Contains(lower, "content-length") {
+				t.Errorf("two framings in %q", stream)
+			}
+			return
+		case err != nil:
+			t.Fatal(err)
+		case !strings.HasPrefix(stream, string(got)):
+			t.Fatalf("got %q of %q", got, stream)
+		}
+		resp, err := readAnswer(got)
+		oracle, oracleErr := readAnswer([]byte(stream))
+		if (err == nil) != (oracleErr == nil) || !bytes.Equal(resp, oracle) {
+			t.Errorf("through the guard: %q, %v; without: %q, %v", resp, err, oracle, oracleErr)
+		}
+	})
+}
+
+// readAnswer is what net/http makes of a stream with one informational answer.
+func readAnswer(stream []byte) ([]byte, error) {
+	_, stream, _ = bytes.Cut(stream, []byte("\r\n\r\n"))
+	resp, err := http.ReadResponse(newReader(stream), nil)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(resp.Body)
+}

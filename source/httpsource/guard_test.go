@@ -1,0 +1,64 @@
+package httpsource
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"testing"
+)
+
+// segments is a connection that gives data in pieces and takes everything.
+type segments struct {
+	net.Conn
+	data []byte
+	size int
+}
+
+func (s *segments) Write(p []byte) (int, error) { return len(p), nil }
+
+func (s *segments) Read(p []byte) (int, error) {
+	if len(s.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.data[:min(s.size, len(s.data))])
+	s.data = s.data[n:]
+	return n, nil
+}
+
+// readOnly hides everything but Read.
+type readOnly struct{ r io.Reader }
+
+func (r readOnly) Read(p []byte) (int, error) { return r.r.Read(p) }
+
+func newReader(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
+
+// Bytes that nobody asked for end a connection without a word.
+func TestGuardEndsIdleConnectionThatSpeaks(t *testing.T) {
+	g := newGuard(&segments{data: []byte("HTTP/1.1 408 Request Timeout\r\n\r\n"), size: 100})
+	if n, err := g.Read(make([]byte, 100)); n != 0 || err != io.EOF {
+		t.Errorf("read %d, %v", n, err)
+	}
+}
+
+// What a tunnel carries is none of the guard's business.
+func TestGuardLetsTunnelsPass(t *testing.T) {
+	for _, hello := range []string{"CONNECT a:443 HTTP/1.1\r\n\r\n", "\x05\x01\x00", "\x16\x03\x01"} {
+		data := "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\x16\x03\x03 and much more"
+		g := newGuard(&segments{data: []byte(data), size: 10})
+		g.Write([]byte(hello))
+		if got, err := io.ReadAll(readOnly{g}); err != nil || string(got) != data {
+			t.Errorf("after %q: %q, %v", hello, got, err)
+		}
+	}
+}
+
+// An answer to HEAD has no body, whatever its length says.
+func TestGuardKnowsHead(t *testing.T) {
+	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody"), size: 100})
+	g.Write([]byte("HEAD / HTTP/1.1\r\n\r\n"))
+	got, err := io.ReadAll(readOnly{g})
+	if err != nil || string(got) != "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" || !g.overran() {
+		t.Errorf("%q, %v, overran %v", got, err, g.overran())
+	}
+}

@@ -1,0 +1,146 @@
+package httpsource
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"braid/byterange"
+	"braid/source"
+	"braid/verify"
+)
+
+// judge says what an answer is, or why it is not one to the request at hand.
+func (c *chain) judge(x *exchange) (source.Answer, error) {
+	resp := x.resp
+	a := source.Answer{
+		Host: hostPort(c.url), URL: c.url, RTT: x.rtt, End: -1, Size: -1,
+		ETag: resp.Header.Get("ETag"), Hops: c.hops, IfMatchFailed: c.failed,
+	}
+	if t, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
+		a.LastModified = t
+	}
+	if c.digest == nil {
+		a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
+	}
+	var err error
+	switch resp.StatusCode {
+	case http.StatusOK:
+		err = c.judgeWhole(x, &a)
+	case http.StatusPartialContent:
+		err = c.judgePart(x, &a)
+	case http.StatusNotModified:
+		if !c.conditional() {
+			return a, c.refused(x)
+		}
+		a.NotModified, a.End = true, 0
+	default:
+		return a, c.refused(x)
+	}
+	return a, err
+}
+
+// conditional says that a 304 is an answer to this request.
+func (c *chain) conditional() bool {
+	return c.whole && (c.s.opts.IfNoneMatch != "" || !c.s.opts.IfModifiedSince.IsZero())
+}
+
+func (c *chain) judgeWhole(x *exchange, a *source.Answer) error {
+	if err := identity(x.resp.Header); err != nil {
+		return c.fail(x, source.FaultProtocol, err)
+	}
+	if n := x.resp.ContentLength; n >= 0 {
+		a.End, a.Size = n, n
+	}
+	return nil
+}
+
+// judgePart compares a 206 with the request (rule 13).
+func (c *chain) judgePart(x *exchange, a *source.Answer) error {
+	got, err := c.part206(x.resp)
+	if err != nil {
+		return c.fail(x, source.FaultProtocol, err)
+	}
+	a.Ranged, a.Start, a.End, a.Size = true, got.Range.Start, got.Range.End, got.Size
+	return nil
+}
+
+func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err error) {
+	if c.whole {
+		return got, errors.New("a part (206) in answer to a request for the whole file")
+	}
+	if err := identity(resp.Header); err != nil {
+		return got, err
+	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); strings.HasPrefix(kind, "multipart/") {
+		return got, errors.New("several parts in answer to a request for one")
+	}
+	fields := resp.Header.Values("Content-Range")
+	if len(fields) != 1 {
+		return got, fmt.Errorf("a part with %d Content-Range fields", len(fields))
+	}
+	if got, err = byterange.ParseContentRange(fields[0]); err != nil {
+		return got, err
+	}
+	want := byterange.Range{Start: c.part.Start, End: min(c.part.End, got.Size)}
+	switch n := resp.ContentLength; {
+	case got.Size < 0:
+		return got, errors.New("a part of a file of unknown size")
+	case got.Range != want:
+		return got, fmt.Errorf("bytes %v of %d in answer to a request for %v", got.Range, got.Size, c.part)
+	case n >= 0 && n != want.Len():
+		return got, fmt.Errorf("Content-Length %d with bytes %v", n, got.Range)
+	}
+	return got, nil
+}
+
+// identity refuses a coding that nobody asked for: ranges and digests would speak of other bytes (rule 18).
+func identity(h http.Header) error {
+	for _, v := range h.Values("Content-Encoding") {
+		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {
+			return fmt.Errorf("Content-Encoding %.40q although identity was asked for", v)
+		}
+	}
+	return nil
+}
+
+// refused is the error for a status that brings no file.
+func (c *chain) refused(x *exchange) error {
+	status := x.resp.StatusCode
+	e := c.fail(x, source.FaultRefused, fmt.Errorf("status %d %s", status, http.StatusText(status)))
+	switch status {
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		e.Fault = source.FaultAuth
+	case http.StatusRequestedRangeNotSatisfiable:
+		c.unsatisfied(x, e)
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		after, problem := retryAfter(x.resp.Header, time.Now())
+		e.Retry, e.After = problem == "", after
+		if problem != "" {
+			e.Err = fmt.Errorf("%w; %s", e.Err, problem)
+		}
+	}
+	return e
+}
+
+// unsatisfied explains a 416: the server has another, shorter file (rule 25).
+func (c *chain) unsatisfied(x *exchange, e *source.Error) {
+	if c.whole {
+		return
+	}
+	e.Fault = source.FaultMismatch
+	size, err := byterange.ParseUnsatisfied(x.resp.Header.Get("Content-Range"))
+	switch {
+	case err != nil:
+		e.Err = fmt.Errorf("%w: it has nothing at %v", e.Err, c.part)
+	case size > c.part.Start:
+		e.Fault = source.FaultProtocol
+		e.Err = fmt.Errorf("%w, of a file of %d bytes, for %v", e.Err, size, c.part)
+	default:
+		e.Err = fmt.Errorf("%w: its file has %d bytes", e.Err, size)
+	}
+}

@@ -1,0 +1,155 @@
+package httpsource
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"braid/internal/mirrortest"
+	"braid/source"
+	"braid/verify"
+)
+
+func TestRedirectKeepsHops(t *testing.T) {
+	last := mirrortest.New(t, file, mirrortest.ETag(`"last"`))
+	first := mirrortest.New(t, file, mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"))
+	c := newClient(t)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		first.Set(mirrortest.Redirect(last.URL), mirrortest.When(isFile, mirrortest.Status(status), mirrortest.Header("Location", last.URL)))
+		if status == http.StatusFound {
+			first.Reset(mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"), mirrortest.Redirect(last.URL))
+		}
+		k := mustFetch(t, c, first.URL, Options{}, part(0, 100))
+		first.Reset(mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"))
+		a := k.answer
+		if a.Host != last.Addr || a.URL.String() != last.URL || a.ETag != `"last"` || len(a.Claims) != 0 {
+			t.Errorf("%d: answer is %+v", status, a)
+		}
+		if len(a.Hops) != 2 || a.Hops[0].Status != status || a.Hops[1].Status != 206 || a.Hops[0].URL.String() != first.URL {
+			t.Fatalf("%d: hops are %+v", status, a.Hops)
+		}
+		if len(a.Hops[0].Header["Link"]) != 1 || len(a.Hops[0].Header["Digest"]) != 1 {
+			t.Errorf("%d: the header of the first hop is %v", status, a.Hops[0].Header)
+		}
+	}
+	if first.Connections() != 1 || first.MaxConcurrent() != 1 {
+		t.Errorf("%d connections, %d at a time", first.Connections(), first.MaxConcurrent())
+	}
+}
+
+func isFile(r *http.Request) bool { return r.URL.Path == "/file.bin" }
+
+// Proves rule 26, but for its downgrades.
+func TestBadRedirect_Rule26(t *testing.T) {
+	for name, location := range map[string]string{
+		"empty":    "",
+		"garbled":  "http://[::1/x",
+		"escape":   "/%zz",
+		"scheme":   "ftp://127.0.0.1/x",
+		"file":     "file:///etc/passwd",
+		"script":   "javascript:alert(1)",
+		"no host":  "http:///x",
+		"no slash": "http:x",
+		"itself":   "file.bin",
+		"fragment": "#part",
+		"too long": "/" + strings.Repeat("x", 9000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", location))
+			_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+			e := wantFault(t, err, source.FaultRefused, false)
+			if e.Status != 302 || len(s.Requests()) != 1 {
+				t.Errorf("status %d after %d requests", e.Status, len(s.Requests()))
+			}
+		})
+	}
+	missing := mirrortest.New(t, file, mirrortest.Status(302))
+	_, err := fetch(t, newClient(t), missing.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+
+	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"), mirrortest.Header("Location", "/b"))
+	_, err = fetch(t, newClient(t), two.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+}
+
+// Proves rule 26's limit and loop.
+func TestRedirectLimit_Rule26(t *testing.T) {
+	var steps int
+	hop := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscanf(r.URL.Path, "/%d", &n)
+		if n == 0 {
+			w.Write(file.Bytes()[:10])
+			return
+		}
+		steps++
+		w.Header().Set("Location", fmt.Sprintf("/%d", n-1))
+		w.WriteHeader(http.StatusFound)
+	})
+	s := mirrortest.New(t, file, mirrortest.Handler(hop))
+	c := newClient(t)
+	base := "http://" + s.Addr
+	k := mustFetch(t, c, base+"/10", Options{}, whole)
+	if len(k.answer.Hops) != 11 {
+		t.Errorf("%d hops", len(k.answer.Hops))
+	}
+	_, err := fetch(t, c, base+"/11", Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+
+	a, b := mirrortest.New(t, file), mirrortest.New(t, file)
+	a.Set(mirrortest.Redirect(b.URL))
+	b.Set(mirrortest.Redirect(a.URL))
+	_, err = fetch(t, c, a.URL, Options{}, whole)
+	if e := wantFault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "loop") {
+		t.Errorf("error is %q", e)
+	}
+	if len(a.Requests()) != 1 || len(b.Requests()) != 1 {
+		t.Errorf("%d and %d requests", len(a.Requests()), len(b.Requests()))
+	}
+}
+
+// Proves rule 26's downgrades with their exceptions.
+func TestDowngrade_Rule26(t *testing.T) {
+	plain := mirrortest.New(t, file)
+	secure := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+	_, err := fetch(t, newClient(t, secure), secure.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+	if len(plain.Requests()) != 0 {
+		t.Error("the insecure server was asked")
+	}
+
+	mustFetch(t, newClient(t, secure), secure.URL, Options{Trusted: true}, part(0, 10))
+	c := newClient(t, secure)
+	c.AllowDowngrade = true
+	mustFetch(t, c, secure.URL, Options{}, part(0, 10))
+
+	md5, err := verify.ParseHex(verify.MD5, strings.Repeat("0", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure.Set(mirrortest.Digest(md5))
+	_, err = fetch(t, newClient(t, secure), secure.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+
+	secure.Set(mirrortest.Digest()) // an ordinary MirrorBrain
+	k := mustFetch(t, newClient(t, secure), secure.URL, Options{}, part(0, 10))
+	if k.answer.Host != plain.Addr {
+		t.Errorf("answer is %+v", k.answer)
+	}
+
+	// The same digest over http vouches for nothing.
+	middle := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+	begin := mirrortest.New(t, file, mirrortest.Digest(), mirrortest.Redirect(middle.URL))
+	_, err = fetch(t, newClient(t, middle), begin.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+}
+
+// A query that no request line could carry is escaped; what is well formed is left alone.
+func TestRedirectToOddQuery(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Once(mirrortest.Redirect("?a b=\u00e9&c=%20")))
+	mustFetch(t, newClient(t), s.URL, Options{}, part(0, 10))
+	if got := s.Requests()[1].Path; got != "/file.bin?a%20b=%C3%A9&c=%20" {
+		t.Errorf("path is %q", got)
+	}
+}

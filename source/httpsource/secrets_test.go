@@ -1,0 +1,129 @@
+package httpsource
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"braid/internal/mirrortest"
+)
+
+var secrets = map[string][]string{
+	"authorization": {"Bearer t0ken"}, "Cookie": {"id=1"}, "X-Api-Key": {"k"}, "Private-Token": {"p"},
+	"Proxy-Authorization": {"Basic x"}, "Referer": {"http://users.example/own"}, "Host": {"virtual.example"},
+	"X-Harmless": {"yes"}, "User-Agent": {"mine"},
+}
+
+var secretNames = []string{"Authorization", "Cookie", "X-Api-Key", "Private-Token", "Proxy-Authorization"}
+
+// Credentials go to the exact origin only. Proves rule 27.
+func TestCredentialsOnlyToOrigin_Rule27(t *testing.T) {
+	other := mirrortest.New(t, file)
+	origin := mirrortest.New(t, file)
+	c := newClient(t)
+	mustFetch(t, c, origin.URL, Options{Header: secrets}, part(0, 10))
+	got := origin.Requests()[0]
+	for _, name := range secretNames {
+		if got.Header.Get(name) == "" {
+			t.Errorf("the origin did not get %s", name)
+		}
+	}
+	if got.Host != "virtual.example" || got.Header.Get("Referer") != "http://users.example/own" || got.Header.Get("User-Agent") != "mine" {
+		t.Errorf("host %s, header %v", got.Host, got.Header)
+	}
+
+	// Another port is another origin, and so is the way back from there.
+	origin.Set(mirrortest.Once(mirrortest.Redirect(other.URL)))
+	other.Set(mirrortest.Once(mirrortest.Redirect(origin.URL + "?back")))
+	mustFetch(t, c, origin.URL, Options{Header: secrets, User: url.UserPassword("me", "pw")}, part(0, 10))
+	mustFetch(t, c, other.URL, Options{Header: secrets, User: url.UserPassword("me", "pw"), Mirror: true}, part(0, 10))
+	wantNoSecrets(t, other.Requests()[0], other.Addr)
+	wantNoSecrets(t, other.Requests()[1], other.Addr)
+	wantNoSecrets(t, origin.Requests()[2], origin.Addr)
+	if got := origin.Requests()[1].Header.Get("Authorization"); got != "Bearer t0ken" {
+		t.Errorf("Authorization is %q: the user's own field holds", got)
+	}
+}
+
+func wantNoSecrets(t *testing.T, r mirrortest.Request, addr string) {
+	t.Helper()
+	for _, name := range append(secretNames, "Referer") {
+		if v := r.Header.Get(name); v != "" {
+			t.Errorf("%s got %s: %s", addr, name, v)
+		}
+	}
+	if r.Host != addr || r.Header.Get("X-Harmless") != "yes" || r.Header.Get("User-Agent") != "mine" {
+		t.Errorf("%s: host %s, header %v", addr, r.Host, r.Header)
+	}
+}
+
+// A redirect within the origin keeps what is the origin's.
+func TestCredentialsFromURL_Rule27(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Once(mirrortest.Redirect("file.bin?again")))
+	withUser := strings.Replace(s.URL, "//", "//me:p%40ss@", 1)
+	k := mustFetch(t, newClient(t), withUser, Options{}, part(0, 10))
+	for _, r := range s.Requests() {
+		if r.Header.Get("Authorization") != "Basic bWU6cEBzcw==" {
+			t.Errorf("Authorization is %q", r.Header.Get("Authorization"))
+		}
+	}
+	if k.answer.URL.User != nil || k.answer.Hops[0].URL.User != nil {
+		t.Error("an answer carries the password")
+	}
+	mustFetch(t, newClient(t), withUser, Options{Mirror: true}, part(0, 10))
+	if got := s.Requests()[2].Header.Get("Authorization"); got != "" {
+		t.Errorf("a mirror's URL gave itself credentials: %q", got)
+	}
+	s.Set(mirrortest.Redirect(strings.Replace(s.URL, "//", "//evil:pw@", 1)+"?x"), mirrortest.When(isFile, mirrortest.Redirect("")))
+}
+
+// What the user sets cannot change what is asked for.
+func TestUsersFieldsCannotChangeTheQuestion(t *testing.T) {
+	s := mirrortest.New(t, file)
+	k := mustFetch(t, newClient(t), s.URL, Options{Header: map[string][]string{
+		"Range": {"bytes=50-60"}, "if-range": {`"x"`}, "Accept-Encoding": {"gzip"}, "Connection": {"close"}, "Accept": {"a/b"},
+	}}, part(0, 10))
+	wantBytes(t, k, file, part(0, 10))
+	h := s.Requests()[0].Header
+	if h.Get("Accept-Encoding") != "identity" || h.Get("If-Range") != "" || h.Get("Connection") != "" || h.Get("Accept") != "a/b" {
+		t.Errorf("header is %v", h)
+	}
+}
+
+// Proves S14 and rule 28.
+func TestReferer_Rule28(t *testing.T) {
+	plain := mirrortest.New(t, file)
+	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
+	for _, tt := range []struct {
+		name, referer string
+		server        *mirrortest.Server
+		options       Options
+		off           bool
+		want          string
+	}{
+		{name: "plain", referer: "http://o.example/a%20b/c.iso?sig=x#f", server: plain, want: "http://o.example/a%20b/c.iso"},
+		{name: "to https", referer: "http://o.example/c", server: secure, want: "http://o.example/c"},
+		{name: "https", referer: "https://o.example/c?q", server: secure, want: "https://o.example/c"},
+		{name: "https to http", referer: "https://o.example/c", server: plain},
+		{name: "user info", referer: "http://u:p@o.example/c", server: plain},
+		{name: "user", referer: "http://o.example/c", server: plain, options: Options{User: url.User("u")}},
+		{name: "cookie", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"cookie": {"a=b"}}}},
+		{name: "off", referer: "http://o.example/c", server: plain, off: true},
+		{name: "none", server: plain},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClient(t, plain, secure)
+			c.NoReferer = tt.off
+			o := tt.options
+			o.Mirror = true
+			if tt.referer != "" {
+				o.Referer = parse(t, tt.referer)
+			}
+			mustFetch(t, c, tt.server.URL, o, part(0, 10))
+			requests := tt.server.Requests()
+			if got := requests[len(requests)-1].Header.Get("Referer"); got != tt.want {
+				t.Errorf("Referer is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

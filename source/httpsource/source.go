@@ -1,0 +1,126 @@
+package httpsource
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"braid/byterange"
+	"braid/source"
+)
+
+// Options say what is special about one source. The zero value is a server that the user named, without
+// credentials.
+type Options struct {
+	// Header has fields that the user wants sent. What may be a secret goes to the exact origin only, as do
+	// Host and Referer (rule 27); fields that would change what is asked for are left out.
+	Header map[string][]string
+	// User is the name and password for the origin. If nil, those in its URL count.
+	User *url.Userinfo
+	// Referer is the URL that the user asked for, for requests to its mirrors (S14). See rule 28 for what
+	// of it is sent, and when.
+	Referer *url.URL
+	// IfMatch is the strong ETag that the origin and this mirror share (S9).
+	IfMatch string
+	// IfNoneMatch and IfModifiedSince make requests for the whole file conditional.
+	IfNoneMatch     string
+	IfModifiedSince time.Time
+	// Mirror says that somebody else than the user's URL named this server. It gets no credentials.
+	Mirror bool
+	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
+	// can then do no harm (rule 26).
+	Trusted bool
+}
+
+// A Source is the file at one URL.
+type Source struct {
+	client *Client
+	url    *url.URL // without user info and fragment
+	user   *url.Userinfo
+	opts   Options
+}
+
+// Source makes a source of the file at u.
+func (c *Client) Source(u *url.URL, o Options) *Source {
+	s := &Source{client: c, url: plain(u), user: o.User, opts: o}
+	if s.user == nil {
+		s.user = u.User
+	}
+	return s
+}
+
+// plain is u as a request line can have it: without user info and fragment, and with a query that has no
+// space, which servers send and package url lets pass.
+func plain(u *url.URL) *url.URL {
+	p := *u
+	p.User, p.Fragment, p.RawFragment = nil, "", ""
+	p.RawQuery = escapeQuery(u.RawQuery)
+	return &p
+}
+
+// escapeQuery escapes what is not printable ASCII (RFC 3986, section 3.4). The rest is left as it is: a query
+// means what its server wants it to mean.
+func escapeQuery(q string) string {
+	var b strings.Builder
+	for i := range len(q) {
+		if q[i] <= ' ' || q[i] >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", q[i])
+			continue
+		}
+		b.WriteByte(q[i])
+	}
+	return b.String()
+}
+
+// Traits implements source.Source.
+func (s *Source) Traits() source.Traits {
+	return source.Traits{Align: 1, Validators: true, InOrder: true}
+}
+
+// Fetch implements source.Source. An answer that is the whole file instead of r is offered to w with Ranged
+// false, and delivered from 0 if w takes it (S15).
+//
+// Where an answer has a malformed digest, w sees the answer, with Claims empty, and can refuse it; if it does
+// not, Fetch does (rule 31).
+func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
+	if r.Empty() {
+		return nil
+	}
+	c := s.chain(http.MethodGet, r)
+	x, err := c.follow(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := c.judge(x)
+	if err != nil {
+		x.finish()
+		return err
+	}
+	if err := w.Answer(a); err != nil {
+		x.leave(a.End - a.Start)
+		return err
+	}
+	if c.digest != nil {
+		x.close()
+		return c.fail(x, source.FaultProtocol, c.digest)
+	}
+	return c.deliver(ctx, x, a, w)
+}
+
+// Head asks for the header section of the file at u.
+func (c *Client) Head(ctx context.Context, u *url.URL, o Options) (source.Answer, error) {
+	k := c.Source(u, o).chain(http.MethodHead, byterange.Range{End: byterange.Unbounded})
+	x, err := k.follow(ctx)
+	if err != nil {
+		return source.Answer{}, err
+	}
+	defer x.finish()
+	a, err := k.judge(x)
+	if err == nil && k.digest != nil {
+		err = k.fail(x, source.FaultProtocol, k.digest)
+	}
+	return a, err
+}

@@ -1,0 +1,188 @@
+package httpsource
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/mirrortest"
+	"braid/source"
+)
+
+// Proves rules 23, 24, 25 and the statuses of 27.
+func TestStatus_Rule24(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		fault  source.Fault
+		retry  bool
+	}{
+		{201, source.FaultRefused, false}, {203, source.FaultRefused, false},
+		{204, source.FaultRefused, false}, {205, source.FaultRefused, false},
+		{300, source.FaultRefused, false}, {304, source.FaultRefused, false}, {305, source.FaultRefused, false},
+		{400, source.FaultRefused, false}, {401, source.FaultAuth, false}, {403, source.FaultRefused, false},
+		{404, source.FaultRefused, false}, {407, source.FaultAuth, false}, {408, source.FaultRefused, true},
+		{410, source.FaultRefused, false}, {412, source.FaultRefused, false},
+		{429, source.FaultRefused, true}, {451, source.FaultRefused, false},
+		{500, source.FaultRefused, true}, {501, source.FaultRefused, false}, {502, source.FaultRefused, true},
+		{503, source.FaultRefused, true}, {504, source.FaultRefused, true}, {599, source.FaultRefused, false},
+	} {
+		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
+			s := mirrortest.New(t, file, mirrortest.Status(tt.status))
+			c := newClient(t)
+			for range 2 {
+				k, err := fetch(t, c, s.URL, Options{}, whole)
+				e := wantFault(t, err, tt.fault, tt.retry)
+				if e.Status != tt.status || !strings.Contains(e.Error(), fmt.Sprint(tt.status)) {
+					t.Errorf("status %d in %q", e.Status, e)
+				}
+				if k.answer != nil {
+					t.Errorf("answer is %+v", k.answer)
+				}
+			}
+			if s.Connections() != 1 {
+				t.Errorf("%d connections: one with a short body was not kept", s.Connections())
+			}
+		})
+	}
+}
+
+// A server that has no byte there has another file. Proves rule 25.
+func TestUnsatisfiable_Rule25(t *testing.T) {
+	s := mirrortest.New(t, make([]byte, 100))
+	c := newClient(t)
+	_, err := fetch(t, c, s.URL, Options{}, part(100, 200))
+	e := wantFault(t, err, source.FaultMismatch, false)
+	if !strings.Contains(e.Error(), "its file has 100 bytes") {
+		t.Errorf("error is %q", e)
+	}
+	s.Set(mirrortest.Status(416))
+	_, err = fetch(t, c, s.URL, Options{}, part(10, 20))
+	wantFault(t, err, source.FaultMismatch, false)
+	_, err = fetch(t, c, s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+	s.Set(mirrortest.Header("Content-Range", "bytes */100"))
+	_, err = fetch(t, c, s.URL, Options{}, part(10, 20))
+	wantFault(t, err, source.FaultProtocol, false)
+}
+
+// Proves rule 23, with both forms of the field.
+func TestRetryAfter_Rule23(t *testing.T) {
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	date := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
+	for _, tt := range []struct {
+		value   string
+		wait    time.Duration
+		problem string
+	}{
+		{"0", 0, ""},
+		{"7", 7 * time.Second, ""},
+		{"120", 120 * time.Second, ""},
+		{"121", 0, "back at 2024-05-01T12:02:01Z"},
+		{"3600", 0, "back at 2024-05-01T13:00:00Z"},
+		{"99999999999", 0, "makes no sense"},
+		{"99999999999999999999", 0, "makes no sense"},
+		{"-5", 0, "makes no sense"},
+		{"+5", 0, "makes no sense"},
+		{"1.5", 0, "makes no sense"},
+		{"soon", 0, "makes no sense"},
+		{"", 0, "makes no sense"},
+		{date(30 * time.Second), 30 * time.Second, ""},
+		{date(-time.Hour), 0, ""},
+		{date(time.Hour), 0, "back at 2024-05-01T13:00:00Z"},
+	} {
+		wait, problem := retryAfter(http.Header{"Retry-After": {tt.value}}, now)
+		if wait != tt.wait || tt.problem == "" && problem != "" || !strings.Contains(problem, tt.problem) {
+			t.Errorf("%q: %v, %q", tt.value, wait, problem)
+		}
+	}
+	if wait, problem := retryAfter(http.Header{}, now); wait != 0 || problem != "" {
+		t.Errorf("without the field: %v, %q", wait, problem)
+	}
+	if _, problem := retryAfter(http.Header{"Retry-After": {"1", "2"}}, now); problem == "" {
+		t.Error("two values are one too many")
+	}
+	// A date of the server is compared with the server's clock, not with ours.
+	h := http.Header{"Date": {date(-5 * time.Hour)}, "Retry-After": {date(-5*time.Hour + time.Minute)}}
+	if wait, problem := retryAfter(h, now); wait != time.Minute || problem != "" {
+		t.Errorf("with another clock: %v, %q", wait, problem)
+	}
+}
+
+func TestRetryAfterInError_Rule23(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.Status(503), mirrortest.RetryAfter("7"))
+	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	if e := wantFault(t, err, source.FaultRefused, true); e.After != 7*time.Second {
+		t.Errorf("After is %v", e.After)
+	}
+	s.Reset(mirrortest.Status(429), mirrortest.RetryAfter("7200"))
+	_, err = fetch(t, newClient(t), s.URL, Options{}, whole)
+	if e := wantFault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "back at") {
+		t.Errorf("error is %q", e)
+	}
+}
+
+// Proves rule 35 and S9: If-Match is sent, and its failure is answered with one request without it.
+func TestIfMatch_Rule35(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`))
+	c := newClient(t)
+	k := mustFetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
+	if k.answer.IfMatchFailed || len(s.Requests()) != 1 {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	s.Set(mirrortest.ETag(`"v2"`), mirrortest.Digest())
+	k = mustFetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
+	a := k.answer
+	if !a.IfMatchFailed || a.ETag != `"v2"` || len(a.Claims) != 1 || len(a.Hops) != 1 || a.Hops[0].Status != 206 {
+		t.Errorf("answer is %+v", a)
+	}
+	wantBytes(t, k, file, part(0, 10))
+	requests := s.Requests()
+	if len(requests) != 3 || requests[1].Header.Get("If-Match") != `"v1"` || requests[2].Header.Get("If-Match") != "" {
+		t.Errorf("requests are %+v", requests)
+	}
+	if s.MaxConcurrent() != 1 || s.Connections() != 1 {
+		t.Errorf("%d at a time on %d connections", s.MaxConcurrent(), s.Connections())
+	}
+	// A server that says 412 to everything is asked twice, not for ever.
+	s.Reset(mirrortest.Status(http.StatusPreconditionFailed))
+	_, err := fetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
+	wantFault(t, err, source.FaultRefused, false)
+	if n := len(s.Requests()); n != 5 {
+		t.Errorf("%d requests, want 5", n)
+	}
+}
+
+func TestNetworkErrors(t *testing.T) {
+	s := mirrortest.New(t, file)
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, part(0, 10))
+	s.Die()
+	_, err := fetch(t, c, s.URL, Options{}, part(0, 10))
+	wantFault(t, err, source.FaultNetwork, true)
+	// A connection that died while it was idle costs nothing: the next request makes another.
+	s.Revive()
+	mustFetch(t, c, s.URL, Options{}, part(0, 10))
+	s.Die()
+	s.Revive()
+	mustFetch(t, c, s.URL, Options{}, part(0, 10))
+
+	for _, u := range []string{"ftp://127.0.0.1/x", "file:///etc/passwd", "http:///x", "http:x"} {
+		_, err := fetch(t, c, u, Options{}, whole)
+		e, ok := err.(*source.Error)
+		if !ok || e.Fault != source.FaultRefused || e.Retry {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+}
+
+// What servers say reaches no terminal as it is (rule 61), and secrets reach none at all (rule 62).
+func TestErrorText_Rules61_62(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.RawString("\x1b]0;owned\x07 nonsense\r\n"))
+	_, err := fetch(t, newClient(t), strings.Replace(s.URL, "//", "//me:hunter2@", 1)+"?sig=s3cret", Options{}, whole)
+	e := wantFault(t, err, source.FaultProtocol, false)
+	if all := e.URL + e.Error(); strings.ContainsAny(all, "\x1b\x07") || strings.Contains(all, "hunter2") || strings.Contains(all, "s3cret") {
+		t.Errorf("URL %q, text %q", e.URL, e.Error())
+	}
+}

@@ -1,0 +1,176 @@
+package httpsource
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"braid/internal/mirrortest"
+	"braid/source"
+	"braid/verify"
+)
+
+// trusting is a configuration that takes the certificates of these servers.
+func trusting(servers ...*mirrortest.Server) *tls.Config {
+	return &tls.Config{RootCAs: mirrortest.Pool(servers...)}
+}
+
+func TestTLS(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest())
+	c := newClient(t, s)
+	k := mustFetch(t, c, s.URL, Options{}, whole)
+	wantBytes(t, k, file, part(0, file.Size()))
+	if k.answer.Claims[0].Channel != verify.HTTPS || k.answer.RTT <= 0 {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	mustFetch(t, c, s.URL, Options{}, part(10, 20))
+	if s.Connections() != 1 {
+		t.Errorf("%d connections", s.Connections())
+	}
+	k = &sink{t: t, limit: 10}
+	if err := c.Source(parse(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != nil {
+		t.Fatal(err)
+	}
+	mustFetch(t, c, s.URL, Options{}, part(10, 20))
+	if s.MaxConcurrent() != 1 {
+		t.Errorf("%d requests at a time", s.MaxConcurrent())
+	}
+	// What a server says that was named over http, anybody may have said (rule 64).
+	first := mirrortest.New(t, file, mirrortest.Redirect(s.URL))
+	if k = mustFetch(t, c, first.URL, Options{}, part(0, 10)); k.answer.Claims[0].Channel != verify.HTTP {
+		t.Errorf("claim is %v", k.answer.Claims[0])
+	}
+}
+
+// Proves rule 29.
+func TestBadTLS_Rule29(t *testing.T) {
+	expired := func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
+	otherName := func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }
+	for name, s := range map[string]*mirrortest.Server{
+		"expired":    mirrortest.New(t, file, mirrortest.TLS(expired)),
+		"wrong name": mirrortest.New(t, file, mirrortest.TLS(otherName)),
+	} {
+		_, err := fetch(t, newClient(t, s), s.URL, Options{}, whole)
+		t.Log(name, err)
+		wantFault(t, err, source.FaultTLS, false)
+	}
+	unknown := mirrortest.New(t, file, mirrortest.TLS(nil))
+	_, err := fetch(t, newClient(t), unknown.URL, Options{}, whole)
+	wantFault(t, err, source.FaultTLS, false)
+
+	plain := mirrortest.New(t, file)
+	_, err = fetch(t, newClient(t), "https://"+plain.Addr+"/file.bin", Options{}, whole)
+	wantFault(t, err, source.FaultTLS, false)
+	if len(unknown.Requests()) != 0 || len(plain.Requests()) != 0 {
+		t.Error("a request was sent to a server that nobody knows")
+	}
+}
+
+// Without any length, only close_notify tells the end from a cut. Proves rule 29.
+func TestTruncatedTLS_Rule29(t *testing.T) {
+	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.UntilClose())
+	c := newClient(t, s)
+	mustFetch(t, c, s.URL, Options{}, whole)
+	s.Set(mirrortest.NoCloseNotify())
+	k, err := fetch(t, c, s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultTLS, true)
+	wantBytes(t, k, file, part(0, file.Size()))
+	// With a length the end is known, and it does not matter how the connection ends.
+	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
+	s.Set(mirrortest.CutAfter(500))
+	_, err = fetch(t, c, s.URL, Options{}, part(0, 1000))
+	wantFault(t, err, source.FaultNetwork, true)
+}
+
+// A client certificate is for the servers that the user named. Proves rule 27.
+func TestClientCertificateOnlyToOrigin_Rule27(t *testing.T) {
+	shown := map[string]int{} // by path; requests come one after the other
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown[r.URL.Path] = len(r.TLS.PeerCertificates)
+		if r.URL.Path == "/named" {
+			http.Redirect(w, r, "https://localhost:"+r.URL.Query().Get("port")+"/redirected", http.StatusFound)
+			return
+		}
+		w.Write([]byte("x"))
+	}))
+	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	s.StartTLS()
+	defer s.Close()
+	c := &Client{TLS: &tls.Config{Certificates: s.TLS.Certificates, InsecureSkipVerify: true}}
+	t.Cleanup(c.CloseIdle)
+	port := parse(t, s.URL).Port()
+	mustFetch(t, c, s.URL+"/named?port="+port, Options{}, whole)
+	mustFetch(t, c, s.URL+"/mirror", Options{Mirror: true}, whole)
+	if shown["/named"] != 1 || shown["/redirected"] != 0 || shown["/mirror"] != 0 || len(shown) != 3 {
+		t.Errorf("certificates shown: %v", shown)
+	}
+}
+
+// Both kinds of request work through a proxy; a tunnel hides nothing that matters.
+func TestProxy(t *testing.T) {
+	plain := mirrortest.New(t, file)
+	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
+	proxy := httptest.NewServer(http.HandlerFunc(serveProxy))
+	defer proxy.Close()
+	c := newClient(t, secure)
+	c.Proxy = http.ProxyURL(parse(t, proxy.URL))
+	for _, s := range []*mirrortest.Server{plain, secure} {
+		for range 2 {
+			k := mustFetch(t, c, s.URL, Options{}, part(10, 100_000))
+			wantBytes(t, k, file, part(10, 100_000))
+			if k.answer.Host != s.Addr {
+				t.Errorf("host is %s", k.answer.Host)
+			}
+		}
+	}
+	none := errors.New("no proxy today")
+	c = newClient(t)
+	c.Proxy = func(*http.Request) (*url.URL, error) { return nil, none }
+	if _, err := fetch(t, c, plain.URL, Options{}, whole); !errors.Is(err, none) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// serveProxy is a small forward proxy.
+func serveProxy(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodConnect {
+		target, _ := http.NewRequest(r.Method, r.URL.String(), nil)
+		target.Header = r.Header
+		transport := &http.Transport{DisableKeepAlives: true}
+		resp, err := transport.RoundTrip(target)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer resp.Body.Close()
+		for name, values := range resp.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(resp.StatusCode)
+		copyAll(w, resp.Body)
+		return
+	}
+	to, err := net.Dial("tcp", r.Host)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer to.Close()
+	w.WriteHeader(http.StatusOK)
+	from, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	go func() {
+		copyAll(to, from)
+		to.Close()
+	}()
+	copyAll(from, to)
+	from.Close()
+}

@@ -1,0 +1,94 @@
+// Package source says what a place that bytes come from must be able to do, and in which words it answers:
+// with an [Answer] before the first byte, and with an [Error] that says whose fault it was.
+//
+// It refuses to know protocols, which are the packages below it, and it decides nothing: which range is
+// fetched where, and whether an answer is welcome, is for the caller to say.
+//
+//	err := src.Fetch(ctx, byterange.Range{Start: 0, End: 1 << 20}, sink)
+//	if e, ok := errors.AsType[*source.Error](err); ok && e.Retry {
+//		// the same source once more, not before e.After
+//	}
+package source
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/verify"
+)
+
+// Traits is what can be said of a source before it was asked for anything.
+type Traits struct {
+	// Align is the unit in which the source gives bytes: 1, or the length of a piece that comes whole.
+	Align int64
+	// Validators says that an answer can carry an ETag, a date or digests that tell versions apart.
+	Validators bool
+	// InOrder says that the bytes of a range come in order.
+	InOrder bool
+}
+
+// A Source is one place where a file, or another version of it, can be had. Its methods may be called by
+// several goroutines at once; how many requests that place may see is the caller's to limit (C7).
+type Source interface {
+	Traits() Traits
+
+	// Fetch sends the bytes of r to w, each at most once, until r is done, w says ErrEnough, ctx ends or the
+	// source fails. A range from 0 to byterange.Unbounded is the whole file and is asked for as such.
+	//
+	// The error is nil when r is done or w said ErrEnough, ctx.Err() when that ended it, w's own
+	// error unchanged, else an *Error. Bytes that w took before an error are good: they are what the
+	// source sent for their offsets. All calls of w come from the goroutine that called Fetch, and none comes
+	// after Fetch returned.
+	//
+	// When the end of the file is not known beforehand, r may reach beyond it; r is then done at the end of
+	// the file.
+	Fetch(ctx context.Context, r byterange.Range, w Sink) error
+}
+
+// A Sink takes what a Fetch brings.
+type Sink interface {
+	// Answer is called once, before any byte. An error refuses the body.
+	Answer(Answer) error
+
+	// WriteAt takes the bytes at off. It must not keep p. It returns ErrEnough when nothing at or after off+n
+	// is wanted; n says how many bytes of p were. Any other error is of the local side.
+	WriteAt(p []byte, off int64) (n int, err error)
+}
+
+// ErrEnough is what a Sink says when it wants no more. It ends a Fetch without an error.
+var ErrEnough = errors.New("enough")
+
+// An Answer is what a source says before the first byte.
+type Answer struct {
+	Host string        // host:port that answered, after redirects: the one to count requests by (C7)
+	URL  *url.URL      // after redirects; without user info
+	RTT  time.Duration // round-trip time to Host, measured for this answer; 0 if unknown
+
+	Start int64 // offset of the first byte that will come
+	End   int64 // one past the last byte announced; -1 if unknown
+	Size  int64 // of the whole representation; -1 if unknown
+
+	// Ranged says that the answer is the part that was asked for. If false, it is the whole file from 0.
+	Ranged bool
+
+	ETag         string    // as sent; "" if absent
+	LastModified time.Time // zero if absent or garbled
+
+	// Claims are the digests of this answer alone; those of the answers before it are in Hops. They are of
+	// the whole file also when the answer is a part.
+	Claims []verify.Claim
+
+	// Hops are all answers of the redirect chain, this one last.
+	Hops []metalink.Hop
+
+	// IfMatchFailed says that the server has no version with the ETag asked for, and that this answer came
+	// to a second request that did not ask for it (rule 35).
+	IfMatchFailed bool
+
+	// NotModified says that the caller's version is still the current one. No byte follows.
+	NotModified bool
+}
