@@ -102,10 +102,22 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 		return &changedError{err.Error()}
 	}
 	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
-	if etag := strongETag(a.ETag); !strong && etag != "" && s.etag != "" && etag != s.etag {
-		return &changedError{"another ETag"}
+	etag := etagOf(file, a)
+	switch {
+	case strong || etag == "" || s.etag == "" || etag == s.etag:
+		return nil
+	case a.Host != s.etagHost && s.etagHost != "":
+		return &restartError{"the server redirects to another host now, and nothing shows that it has the same file"}
 	}
-	return nil
+	return &changedError{"another ETag"}
+}
+
+// etagOf is the strong ETag of the Metalink server, or of who answers if there is none.
+func etagOf(file metalink.File, a source.Answer) string {
+	if file.Server != nil {
+		return file.ETag
+	}
+	return strongETag(a.ETag)
 }
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
@@ -126,7 +138,7 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 	case o.pref && etag != "" && s.etag != "" && etag != s.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
 	case !verify.Strong(s.claims) && (etag == "" || etag != s.etag):
-		s.plan.fallbacks = append(s.plan.fallbacks, o.url) // S18, rule 30
+		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
 	}
 	return nil

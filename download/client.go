@@ -7,6 +7,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -43,8 +44,13 @@ type Client struct {
 
 const (
 	defaultMaxSize = 64 << 30
+	defaultTries   = 20
 	firstTries     = 5
+	// triesBesideOthers is for servers that never answered while the user named others, too.
+	triesBesideOthers = 2
 )
+
+func (c *Client) tries() int { return cmp.Or(c.Tries, defaultTries) }
 
 func (c *Client) maxSize() int64 {
 	if c.MaxSize == 0 {
@@ -61,6 +67,9 @@ func (c *Client) config(s *session) scheduler.Config {
 	}
 	if c.Tries == 0 {
 		cfg.FirstTries = firstTries
+		if len(s.req.Mirrors) > 0 {
+			cfg.FirstTries = triesBesideOthers
+		}
 	}
 	if s.known {
 		cfg.Size, cfg.Have = s.size, s.part.Have()

@@ -94,12 +94,12 @@ func (e *localError) Unwrap() error { return e.err }
 
 // launch starts the fetch that the scheduler asked for.
 func (s *session) launch(a scheduler.Fetch) {
-	o := s.origins[a.Source]
+	o := s.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
 	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
 	k.limit.Store(a.Range.End)
 	s.flights[a.ID] = &flight{from: o, sink: k, cancel: cancel, begun: time.Now()}
-	s.observe(RangeStarted{ID: int(a.Source), Host: o.host, Range: a.Range})
+	s.observe(RangeStarted{ID: o.id, Host: o.host, Range: a.Range})
 	s.workers.Go(func() {
 		err := o.src.Fetch(ctx, a.Range, k)
 		// The loop always waits for the end of a fetch, also after it was cancelled.

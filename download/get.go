@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,17 +46,6 @@ type getter struct {
 	result Result
 	plan   plan
 	kept   int64
-}
-
-// A plan is what a session has to know of those before it.
-type plan struct {
-	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
-	alone     bool           // no mirrors: what they brought was wrong
-	headed    bool           // HEAD was asked
-	head      []metalink.Hop // what it said
-	changes   int            // how often the file changed while it was fetched
-	fallbacks []*url.URL     // mirrors that nothing ties to the origin
-	prior     *partfile.Identity
 }
 
 func (g *getter) get(ctx context.Context) error {
@@ -238,50 +226,6 @@ func (g *getter) session() *session {
 	}
 	s.sched = scheduler.New(g.c.config(s))
 	return s
-}
-
-// again decides whether another session may do better after err, and prepares for it; else it gives back
-// the error to end with.
-func (g *getter) again(ctx context.Context, s *session, err error) error {
-	var changed *changedError
-	var broken *restartError
-	var none *NoSourceError
-	var wrong *verify.MismatchError
-	var size *verify.SizeError
-	switch {
-	case errors.Is(err, errHead):
-		return g.askHead(ctx)
-	case errors.As(err, &changed): // rule 34
-		if g.plan.changes++; g.plan.changes > 1 {
-			return err
-		}
-	case errors.As(err, &broken): // rule 15
-	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
-		if g.plan.alone || g.req.Stream != nil {
-			return errors.Join(err, g.part.Restart())
-		}
-		g.plan.alone = true
-	case errors.As(err, &none) && len(g.plan.fallbacks) > 0: // rule 30
-		g.plan.origin, g.plan.fallbacks = g.plan.fallbacks[0], g.plan.fallbacks[1:]
-	default:
-		return err
-	}
-	if g.req.Stream != nil && s.streamed() {
-		return err // what is out cannot be taken back
-	}
-	g.observe(Restarted{Reason: err.Error()})
-	g.plan.prior, g.result.Resumed = nil, 0
-	return g.part.Restart()
-}
-
-// askHead asks for the header fields once more, as some servers send Digest on HEAD only.
-func (g *getter) askHead(ctx context.Context) error {
-	g.plan.headed = true
-	a, err := g.http.Head(ctx, g.plan.origin, httpsource.Options{Header: g.req.Header, User: g.req.User})
-	if err == nil {
-		g.plan.head = a.Hops
-	}
-	return context.Cause(ctx)
 }
 
 // commit gives the file its final name.

@@ -36,10 +36,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
 	}
 	s.file, s.claims, s.size = file, claims, a.Size
-	s.etag = strongETag(a.ETag)
-	if s.etag == "" {
-		s.etag = file.ETag
-	}
+	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 	if err := s.room(a.Size); err != nil {
 		return s.stop(err)
@@ -76,13 +73,13 @@ func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wron
 	if err != nil {
 		wrong = mismatch(o, "%w", err)
 	}
-	if o.first && file.NoDigest && !s.req.NoMetalink {
+	if o.first && !s.standIn() && file.NoDigest && !s.req.NoMetalink {
 		if !s.plan.headed {
 			return file, nil, errHead
 		}
 		file = s.fromHead(file)
 	}
-	if !o.first || s.req.NoMetalink {
+	if !o.first || s.standIn() || s.req.NoMetalink {
 		file.Mirrors, file.Documents = nil, nil
 	}
 	return file, wrong, nil
@@ -128,10 +125,14 @@ func (s *session) begin() {
 		}
 		s.startHash()
 	}
-	s.addOrigin(s.plan.origin, httpsource.Options{
+	opts := httpsource.Options{
 		Header: s.req.Header, User: s.req.User, Trusted: s.trusted(),
 		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
-	}, origin{first: true})
+	}
+	if s.standIn() {
+		opts = s.mirrorOptions()
+	}
+	s.addOrigin(s.plan.origin, opts, origin{first: true})
 	switch {
 	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
@@ -174,21 +175,35 @@ func (s *session) addMirrors() {
 			s.note("%s: mirrors of this kind are not supported yet", source.Mask(m.URL))
 			continue
 		}
-		o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
+		o := s.mirrorOptions()
 		if m.Pref {
 			o.IfMatch = s.etag // S9
 		}
 		s.addOrigin(m.URL, o, origin{pref: m.Pref})
 	}
 	s.addUserMirrors()
+	s.addLanes()
 }
+
+// mirrorOptions are for requests to others than the server that the user asked.
+func (s *session) mirrorOptions() httpsource.Options {
+	o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
+	if s.req.User != nil || s.req.URL.User != nil {
+		o.Referer = nil // rule 28: the address of something private
+	}
+	return o
+}
+
+// standIn says that a mirror of the user's is asked in place of the server that failed. Its links are a
+// mirror's (C2).
+func (s *session) standIn() bool { return s.plan.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
 	if s.plan.alone {
 		return
 	}
 	for _, u := range s.req.Mirrors {
-		s.addOrigin(u, httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}, origin{user: true})
+		s.addOrigin(u, s.mirrorOptions(), origin{user: true})
 	}
 }
 
@@ -202,7 +217,23 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), hostPort(u)
 	o.src = s.http.Source(u, opts)
 	s.origins = append(s.origins, &o)
-	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(o.id), Host: o.host})
+	s.addLane(&o)
+}
+
+// addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
+func (s *session) addLane(o *origin) {
+	s.lanes = append(s.lanes, o)
+	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host})
+}
+
+// addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each
+// come before the second of any.
+func (s *session) addLanes() {
+	for range s.c.PerHost - 1 {
+		for _, o := range s.origins {
+			s.addLane(o)
+		}
+	}
 }
 
 // hostPort is where requests for u go.

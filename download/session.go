@@ -28,20 +28,22 @@ type session struct {
 	part     *partfile.File
 	sched    *scheduler.Scheduler
 	origins  []*origin
+	lanes    []*origin // by scheduler.SourceID
 	flights  map[scheduler.FetchID]*flight
 	messages chan message
 	moved    chan int64 // how far a stream came
 	workers  sync.WaitGroup
 	hash     *hasher
 
-	known   bool // an answer said what the file is, of this run or an earlier one
-	offered bool // the mirrors of this run's answer were added
-	size    int64
-	claims  []verify.Claim
-	etag    string // strong, of the origin
-	file    metalink.File
-	stats   *stats
-	syncing atomic.Bool
+	known    bool // an answer said what the file is, of this run or an earlier one
+	offered  bool // the mirrors of this run's answer were added
+	size     int64
+	claims   []verify.Claim
+	etag     string // strong, of the origin
+	etagHost string // who gave it
+	file     metalink.File
+	stats    *stats
+	syncing  atomic.Bool
 
 	wake   time.Time
 	result *Result

@@ -55,7 +55,7 @@ func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
 	}
 }
 
-// Somebody who is faster than we are, putting another name of a file where the part file is, gets nothing.
+// Somebody who is faster than we are, and puts another name of a file where the part file is, gets nothing.
 func TestRace_Rule1(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "aside"), []byte("keep"))
@@ -64,29 +64,18 @@ func TestRace_Rule1(t *testing.T) {
 	d, _, err := openFolder(dir, "x")
 	must(t, err)
 	defer d.close()
-	stop := make(chan struct{})
-	var racer sync.WaitGroup
-	defer racer.Wait()
-	defer close(stop)
-	racer.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			err := errors.Join(
-				os.Link(in(dir, "aside"), in(dir, "2")), os.Rename(in(dir, "2"), in(dir, "x.part")),
-				os.WriteFile(in(dir, "1"), nil, 0o600), os.Rename(in(dir, "1"), in(dir, "x.part")),
-			)
-			if err != nil {
+	for range 3000 {
+		write(t, in(dir, "x.part"), nil)
+		must(t, os.Link(in(dir, "aside"), in(dir, "link")))
+		var racer sync.WaitGroup
+		racer.Go(func() {
+			if err := os.Rename(in(dir, "link"), in(dir, "x.part")); err != nil {
 				t.Error(err)
-				return
 			}
-		}
-	})
-	for range 5000 {
+		})
 		f, err := d.openOurs("x.part")
+		racer.Wait()
+		must(t, os.Remove(in(dir, "x.part")))
 		if err != nil {
 			wantNameError(t, err)
 			continue

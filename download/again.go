@@ -1,0 +1,127 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A plan is what a session has to know of those before it.
+type plan struct {
+	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
+	alone     bool           // no mirrors: what they brought was wrong
+	headed    bool           // HEAD was asked
+	head      []metalink.Hop // what it said
+	changes   int            // how often the file changed while it was fetched
+	restarts  int            // how often what came was of no use
+	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
+	alones    []*url.URL     // those that were
+	prior     *partfile.Identity
+}
+
+// fallBack remembers a mirror that may serve alone, once.
+func (p *plan) fallBack(u *url.URL) {
+	if !slices.Contains(p.fallbacks, u) && !slices.Contains(p.alones, u) && u != p.origin {
+		p.fallbacks = append(p.fallbacks, u)
+	}
+}
+
+// next makes a fall-back the origin, if there is one.
+func (p *plan) next() bool {
+	if len(p.fallbacks) == 0 {
+		return false
+	}
+	p.origin, p.fallbacks = p.fallbacks[0], p.fallbacks[1:]
+	p.alones = append(p.alones, p.origin)
+	return true
+}
+
+// again decides whether another session may do better after err, and prepares for it; else it gives back
+// the error to end with.
+func (g *getter) again(ctx context.Context, s *session, err error) error {
+	var changed *changedError
+	var broken *restartError
+	var none *NoSourceError
+	var wrong *verify.MismatchError
+	var size *verify.SizeError
+	switch {
+	case errors.Is(err, errHead):
+		return g.askHead(ctx)
+	case errors.As(err, &changed): // rule 34
+		if g.plan.changes++; g.plan.changes > 1 {
+			return err
+		}
+	case errors.As(err, &broken): // rule 15
+		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
+			return err
+		}
+		if err := g.pause(ctx); err != nil {
+			return err
+		}
+	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
+		if g.plan.alone || s.streamed() {
+			return errors.Join(err, g.empty())
+		}
+		g.plan.alone = true
+	case errors.As(err, &none) && g.standIn(): // rule 30
+	default:
+		return err
+	}
+	if s.streamed() {
+		return err // what is out cannot be taken back
+	}
+	g.observe(Restarted{Reason: err.Error()})
+	g.plan.prior, g.result.Resumed = nil, 0
+	return g.empty()
+}
+
+// standIn takes a mirror of the user's as the origin when the origin failed. With a strong digest from the
+// user they were sources like all others.
+func (g *getter) standIn() bool {
+	if !verify.Strong(g.req.Claims) {
+		for _, u := range g.req.Mirrors {
+			g.plan.fallBack(u)
+		}
+	}
+	return g.plan.next()
+}
+
+// empty throws away what is here.
+func (g *getter) empty() (err error) {
+	if g.req.Stream == nil {
+		return g.part.Restart()
+	}
+	if err = g.part.Close(); err == nil {
+		g.part, err = partfile.OpenTemp("")
+	}
+	return err
+}
+
+// pause is the time between two sessions of which the first was of no use.
+func (g *getter) pause(ctx context.Context) error {
+	wait := cmp.Or(g.c.RetryWait, time.Second) << min(g.plan.restarts-1, 5)
+	select {
+	case <-time.After(min(wait, 30*time.Second)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// askHead asks for the header fields once more, as some servers send Digest on HEAD only.
+func (g *getter) askHead(ctx context.Context) error {
+	g.plan.headed = true
+	a, err := g.http.Head(ctx, g.plan.origin, httpsource.Options{Header: g.req.Header, User: g.req.User})
+	if err == nil {
+		g.plan.head = a.Hops
+	}
+	return context.Cause(ctx)
+}
