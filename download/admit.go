@@ -1,9 +1,11 @@
 package download
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"braid/byterange"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -37,16 +39,19 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		o.up = true
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT})
 	}
-	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Start: a.Start, Size: a.Size, Ranged: a.Ranged})
-	if f.sink.limit.Load() == 0 {
-		return errRefused
+	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
+		f.sink.limit.Store(byterange.Unbounded)
 	}
+	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Start: a.Start, Size: a.Size, Ranged: a.Ranged})
 	if s.err != nil {
 		return s.err
 	}
-	if !s.offered {
-		s.offered = true
+	if s.news {
+		s.news = false
 		s.addMirrors()
+	}
+	if f.sink.limit.Load() == 0 {
+		return errRefused
 	}
 	return nil
 }
@@ -58,10 +63,12 @@ func (s *session) admit(o *origin, a source.Answer) error {
 		s.result.NotModified = true
 		s.done = true
 		return errRefused
-	case !s.known:
+	case !s.known && o.first:
 		return s.learn(o, a)
+	case !s.known:
+		return s.assume(o, a)
 	case o.first:
-		if err := s.admitOrigin(a); err != nil {
+		if err := s.admitOrigin(o, a); err != nil {
 			return err
 		}
 	default:
@@ -69,33 +76,50 @@ func (s *session) admit(o *origin, a source.Answer) error {
 			return err
 		}
 	}
-	if s.size < 0 {
+	if s.size < 0 && a.Size >= 0 {
 		s.size = a.Size
+		return s.hold()
 	}
 	return nil
 }
 
 // admitOrigin: the same server again. What it says must not have changed (rule 34); that it says less is no
 // change (rule 64).
-func (s *session) admitOrigin(a source.Answer) error {
-	file, err := metalink.FromHops(a.Hops, s.trusted())
-	if err != nil {
+func (s *session) admitOrigin(o *origin, a source.Answer) error {
+	file, wrong, err := s.heed(o, a, s.trusted())
+	switch {
+	case err != nil:
 		return err
+	case wrong != nil:
+		return wrong
+	}
+	if err := s.against(o, file.Claims); err != nil {
+		return s.stop(err)
+	}
+	if elsewhere(file, a) && differs(a.Size, s.size) { // C8: it is the mirror that has another file
+		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
 	if err := s.changed(a, file); err != nil {
 		return s.stop(err)
 	}
-	if !s.offered { // the first answer of this run to a download that goes on
+	if !s.heard { // in this run, of a download that goes on or that a mirror began
+		s.heard, s.news = true, true
+		file.Size = a.Size
 		s.file = file
 		s.corroborate(file.Claims)
+		s.etag, s.etagHost = cmp.Or(etagOf(file, a), s.etag), a.Host
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.observe(Offered{File: file})
 	}
 	return nil
 }
 
+// changed compares an answer with what the same server said before.
 func (s *session) changed(a source.Answer, file metalink.File) error {
-	if a.Size >= 0 && s.size >= 0 && a.Size != s.size {
+	if differs(a.Size, s.size) {
+		if s.assumed && !s.heard {
+			return &restartError{reason: "the mirror that answered before the server has another file"}
+		}
 		return &changedError{fmt.Sprintf("%d bytes instead of %d", a.Size, s.size)}
 	}
 	if err := verify.Agree(s.claims, file.Claims); err != nil {
@@ -104,12 +128,32 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
 	etag := etagOf(file, a)
 	switch {
-	case strong || etag == "" || s.etag == "" || etag == s.etag:
+	case strong || etag == s.etag && etag != "":
 		return nil
+	case etag == "" || s.etag == "":
+		return s.untied()
 	case a.Host != s.etagHost && s.etagHost != "":
-		return &restartError{"the server redirects to another host now, and nothing shows that it has the same file"}
+		return &restartError{reason: "the server redirects to another host now, and nothing shows that it has the same file"}
 	}
 	return &changedError{"another ETag"}
+}
+
+// untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
+// of the same file, and no ETag does (S18).
+func (s *session) untied() error {
+	have := s.part.Have()
+	if verify.Strong(s.claims) || have.Len() == 0 {
+		return nil
+	}
+	return &restartError{reason: "nothing shows that the rest would belong to the same file", cause: s.lastly}
+}
+
+// differs compares two sizes, if both are known.
+func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
+
+// elsewhere says that it was not the Metalink server itself that gave the final answer.
+func elsewhere(file metalink.File, a source.Answer) bool {
+	return file.Server != nil && hostPort(file.Server) != a.Host
 }
 
 // etagOf is the strong ETag of the Metalink server, or of who answers if there is none.
@@ -122,11 +166,8 @@ func etagOf(file metalink.File, a source.Answer) string {
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
 func (s *session) admitMirror(o *origin, a source.Answer) error {
-	if a.Size >= 0 && s.size >= 0 && a.Size != s.size {
-		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size) // C8, rule 16
-	}
-	if err := verify.Agree(s.claims, a.Claims); err != nil {
-		return mismatch(o, "another digest: %w", err) // C5
+	if err := sameFile(o, a, s.size, s.claims); err != nil {
+		return err
 	}
 	same := verify.Strong(common(s.claims, a.Claims))
 	etag := strongETag(a.ETag)
@@ -140,6 +181,18 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 	case !verify.Strong(s.claims) && (etag == "" || etag != s.etag):
 		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
+	}
+	return nil
+}
+
+// sameFile compares a mirror's answer with what is known: another size (C8, rule 16) or another digest (C5) is of
+// another file.
+func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
+	if differs(a.Size, size) {
+		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
+	}
+	if err := verify.Agree(claims, a.Claims); err != nil {
+		return mismatch(o, "another digest: %w", err)
 	}
 	return nil
 }

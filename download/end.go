@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -29,19 +30,49 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if s.err != nil {
 		return
 	}
+	if o.first && s.shrunk(o, err) {
+		s.err = &changedError{"it is shorter than what was asked for"}
+		return
+	}
 	fault, after := faultOf(err)
 	if fault != scheduler.FaultNone {
 		o.err, s.lastly = err, err
-		o.banned = fault == scheduler.FaultWrong
-		s.observe(SourceDown{
-			ID: o.id, URL: o.masked, Host: o.host, Err: err,
-			Gone: fault == scheduler.FaultGone, Banned: o.banned, Back: after,
-		})
+		o.banned = o.banned || fault == scheduler.FaultWrong
+		s.hearRefusal(o, err)
 	}
 	if fault == scheduler.FaultTransient && s.known && !s.mayMerge() && len(s.flights) == 0 {
-		s.startOver("the answer broke off and nothing shows that the rest would belong to the same file")
+		s.startOver("nothing shows that the rest would belong to the same file")
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
+	if fault != scheduler.FaultNone {
+		s.tellDown(o, f.lane)
+	}
+}
+
+// shrunk says that the origin itself has nothing any more where the range was that it was asked for: not a stale
+// mirror's answer (rule 25), but another file (rule 34).
+func (s *session) shrunk(o *origin, err error) bool {
+	var e *source.Error
+	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
+		e.Fault == source.FaultMismatch && e.Host == hostPort(o.url)
+}
+
+// tellDown says what becomes of a source that failed.
+func (s *session) tellDown(o *origin, lane scheduler.SourceID) {
+	until, gone := s.sched.Outlook(lane)
+	s.observe(SourceDown{
+		ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Gone: gone && !o.banned, Banned: o.banned,
+		Back: max(0, time.Until(until)), Active: s.active(),
+	})
+}
+
+// active counts the sources at work.
+func (s *session) active() int {
+	ids := map[int]bool{}
+	for _, f := range s.flights {
+		ids[f.from.id] = true
+	}
+	return len(ids)
 }
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
@@ -53,13 +84,23 @@ func (s *session) startOver(reason string) {
 	if s.part.Front() == 0 {
 		return
 	}
-	s.err = &restartError{reason}
+	s.err = &restartError{reason, s.lastly}
 }
 
 // A restartError ends a session whose bytes are of no use. The next one begins at the first byte.
-type restartError struct{ reason string }
+type restartError struct {
+	reason string
+	cause  error // nil, or the failure that made it necessary
+}
 
-func (e *restartError) Error() string { return e.reason }
+func (e *restartError) Error() string {
+	if e.cause == nil {
+		return e.reason
+	}
+	return fmt.Sprintf("%v; %s", e.cause, e.reason)
+}
+
+func (e *restartError) Unwrap() error { return e.cause }
 
 // noSource is the error of a download that nobody is left for: the last problem that was not solved.
 func (s *session) noSource() error {
@@ -132,11 +173,19 @@ func (s *session) stopHash() {
 		return
 	}
 	s.hash.cancel()
-	if s.req.Stream == nil {
-		<-s.hash.done
+	var late <-chan time.Time
+	if s.req.Stream != nil {
+		late = time.After(streamGrace)
+	}
+	select {
+	case <-s.hash.done:
+	case <-late:
 	}
 	s.hash = nil
 }
+
+// streamGrace is the time for the last write to a stream to return.
+const streamGrace = time.Second
 
 // streamed tells whether any byte went out.
 func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
@@ -149,7 +198,15 @@ func (s *session) startHash() {
 		default: // the loop is busy: it will hear of a later one
 		}
 	}
-	s.hash = startHasher(s.ctx, s.part, verify.NewChecker(s.size, s.claims), s.size, s.req.Stream, moved)
+	failed := func(err error) {
+		select {
+		case s.failed <- err:
+		default: // there is another failure to end with
+		}
+	}
+	s.hash = startHasher(s.ctx, &hasher{
+		part: s.part, check: verify.NewChecker(s.size, s.claims), stream: s.req.Stream, moved: moved, failed: failed,
+	}, s.size)
 }
 
 // identity is what the journal says that the part file is a part of.
@@ -173,21 +230,27 @@ func kindOf(err error) Kind {
 	var wrong *verify.MismatchError
 	var size *verify.SizeError
 	var changed *changedError
+	var broken *restartError
+	var output *streamError
 	var errno syscall.Errno
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &own):
 		return own.Kind
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Interrupted
 	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed):
 		return Mismatch
+	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
+		return kindOfFault(src.Fault)
 	case errors.As(err, &digest), errors.As(err, &conflict):
 		return Protocol
-	case errors.As(err, &src):
-		return kindOfFault(src.Fault)
+	case errors.As(err, &output):
+		return Local
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
 	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &path), errors.As(err, &errno):
 		return Local
+	case errors.As(err, &broken):
+		return Network
 	}
 	return Other
 }

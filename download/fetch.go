@@ -27,6 +27,7 @@ type message struct {
 // A flight is a running fetch, as the loop sees it.
 type flight struct {
 	from   *origin
+	lane   scheduler.SourceID
 	sink   *sink
 	cancel context.CancelFunc
 	begun  time.Time
@@ -40,7 +41,17 @@ type sink struct {
 	part  *partfile.File
 	limit atomic.Int64 // end of what is wanted
 	out   chan<- message
+
+	// What was written and not told yet. The loop is not woken for every buffer of a fast source.
+	untold message
+	told   time.Time
 }
+
+// A fetch tells of what it wrote after so many bytes or so much time, whatever comes first.
+const (
+	tellBytes = 1 << 20
+	tellTime  = 10 * time.Millisecond
+)
 
 // Answer asks the loop whether the body is wanted.
 func (k *sink) Answer(a source.Answer) error {
@@ -67,13 +78,39 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, &localError{err}
 	}
-	if err := k.send(message{id: k.id, wrote: byterange.Range{Start: off, End: off + n}, fresh: fresh}); err != nil {
+	if err := k.note(byterange.Range{Start: off, End: off + n}, fresh); err != nil {
 		return 0, err
 	}
 	if n < int64(len(p)) {
 		return int(n), source.ErrEnough
 	}
 	return int(n), nil
+}
+
+// note remembers what was written, and tells the loop when it is time.
+func (k *sink) note(r byterange.Range, fresh int) error {
+	if k.untold.wrote.End != r.Start {
+		if err := k.tell(); err != nil {
+			return err
+		}
+		k.untold.wrote.Start = r.Start
+	}
+	k.untold.wrote.End = r.End
+	k.untold.fresh += fresh
+	if k.untold.wrote.Len() >= tellBytes || time.Since(k.told) >= tellTime {
+		return k.tell()
+	}
+	return nil
+}
+
+// tell sends what was written since the last time.
+func (k *sink) tell() error {
+	if k.untold.wrote.Empty() {
+		return nil
+	}
+	m := k.untold
+	m.id, k.untold, k.told = k.id, message{}, time.Now()
+	return k.send(m)
 }
 
 // send gives the loop a message, unless it has stopped listening.
@@ -98,10 +135,14 @@ func (s *session) launch(a scheduler.Fetch) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
 	k.limit.Store(a.Range.End)
-	s.flights[a.ID] = &flight{from: o, sink: k, cancel: cancel, begun: time.Now()}
+	s.flights[a.ID] = &flight{from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now()}
 	s.observe(RangeStarted{ID: o.id, Host: o.host, Range: a.Range})
 	s.workers.Go(func() {
 		err := o.src.Fetch(ctx, a.Range, k)
+		if left := k.untold; !left.wrote.Empty() { // also after a cancel: the bytes are on disk
+			left.id = a.ID
+			s.messages <- left
+		}
 		// The loop always waits for the end of a fetch, also after it was cancelled.
 		s.messages <- message{id: a.ID, ended: true, err: err}
 	})

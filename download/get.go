@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,7 @@ type getter struct {
 	part   *partfile.File
 	result Result
 	plan   plan
+	useful bool // what is here could be gone on with
 	kept   int64
 }
 
@@ -67,11 +69,19 @@ func (g *getter) get(ctx context.Context) error {
 		err = g.commit(proof)
 	}
 	if err != nil || g.result.NotModified {
-		have := g.part.Have()
-		g.kept = have.Len()
-		return errors.Join(err, g.part.Close())
+		return errors.Join(err, g.leave())
 	}
 	return nil
+}
+
+// leave keeps for the next run what it can go on with, and nothing else (rule 15).
+func (g *getter) leave() error {
+	if g.req.Stream != nil || !g.useful {
+		return g.part.Discard()
+	}
+	have := g.part.Have()
+	g.kept = have.Len()
+	return g.part.Close()
 }
 
 // check refuses requests that make no sense, and finds the name.
@@ -124,10 +134,16 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	return false, &Error{
-		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: errors.New("exists, and is not known to be the right file"),
+		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
 		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",
 	}
 }
+
+// An existsError says that a file is in the way. It is fs.ErrExist for errors.Is.
+type existsError struct{}
+
+func (existsError) Error() string        { return "exists, and is not known to be the right file" }
+func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
 func (g *getter) open(ctx context.Context) (err error) {
@@ -204,6 +220,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.result.Fetched += s.stats.arrived
 		g.result.Duplicate += s.stats.arrived - s.stats.fresh
 		g.result.Size = max(s.part.Front(), s.size)
+		g.useful = s.mayMerge()
 		if err == nil {
 			g.result.Proof = proof
 			return proof, nil
@@ -218,7 +235,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result,
-		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1),
+		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
 		size: -1, stats: newStats(),
 	}
 	if p := g.plan.prior; p != nil {
@@ -247,7 +264,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 		e.Kind = Interrupted
 	}
 	e.Kept = g.kept
-	if g.kept > 0 && g.req.Stream == nil {
+	if g.kept > 0 {
 		e.Part = g.part.Path()
 	}
 	var none *NoSourceError

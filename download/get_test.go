@@ -15,7 +15,6 @@ import (
 	"braid/download"
 	"braid/internal/mirrortest"
 	"braid/source/httpsource"
-	"braid/verify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,6 +27,7 @@ type run struct {
 	dir    string
 	req    download.Request
 	client download.Client
+	header time.Duration // the patience of the HTTP client; zero: its default
 	events []download.Event
 }
 
@@ -49,7 +49,7 @@ func parse(t *testing.T, s string) *url.URL {
 
 func (r *run) get() (download.Result, error) {
 	r.t.Helper()
-	http := &httpsource.Client{}
+	http := &httpsource.Client{HeaderTimeout: r.header}
 	defer http.CloseIdle()
 	c := r.client
 	c.HTTP = http
@@ -189,5 +189,3 @@ func TestInterrupted_Rule6(t *testing.T) {
 		t.Errorf("the proof is %v", res.Proof)
 	}
 }
-
-var _ = verify.SHA256

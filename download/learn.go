@@ -16,16 +16,22 @@ import (
 	"braid/verify"
 )
 
-// learn takes the first answer as the word on what the file is.
+// learn takes the first answer of the origin as the word on what the file is.
 func (s *session) learn(o *origin, a source.Answer) error {
 	file, wrong, err := s.describe(o, a)
 	if err != nil {
 		return s.stop(err)
 	}
-	claims := slices.Concat(s.req.Claims, file.Claims)
-	if err := verify.Agree(claims, nil); err != nil {
-		return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
+	if err := s.against(o, file.Claims); err != nil {
+		return s.stop(err)
 	}
+	if said := s.plan.said; said != nil && s.standIn() { // C5 and C8 for who stands in, rule 30
+		if err := sameFile(o, a, said.Size, said.Claims); err != nil {
+			return err
+		}
+		file.Claims = join(said.Claims, file.Claims)
+	}
+	claims := join(s.req.Claims, file.Claims)
 	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
 		wrong = mismatch(o, "another digest: %w", err)
 	}
@@ -35,22 +41,56 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if s.req.Require == RequireDigest && !verify.Strong(claims) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
 	}
-	s.file, s.claims, s.size = file, claims, a.Size
+	file.Size = a.Size
 	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
-	if err := s.room(a.Size); err != nil {
+	s.heard, s.news = true, true
+	if err := s.know(file, claims); err != nil {
+		return err
+	}
+	if wrong != nil {
+		s.addMirrors()
+	}
+	return wrong
+}
+
+// assume begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
+// what the file is.
+func (s *session) assume(o *origin, a source.Answer) error {
+	s.claims = s.req.Claims
+	if err := s.admitMirror(o, a); err != nil {
+		return err
+	}
+	s.assumed = true
+	return s.know(metalink.File{Size: a.Size}, s.claims)
+}
+
+// know takes file as what is downloaded from here on.
+func (s *session) know(file metalink.File, claims []verify.Claim) error {
+	s.file, s.claims, s.size = file, claims, file.Size
+	if err := s.hold(); err != nil {
+		return err
+	}
+	s.known = true
+	if s.heard {
+		if !s.standIn() {
+			s.plan.said = &file
+		}
+		s.observe(Offered{File: file})
+	}
+	s.startHash()
+	return nil
+}
+
+// hold makes sure that there is room for the file, and records what it is.
+func (s *session) hold() error {
+	if err := s.room(s.size); err != nil {
 		return s.stop(err)
 	}
 	if err := s.part.Begin(s.identity()); err != nil {
 		return s.stop(&localError{err})
 	}
-	s.known = true
-	s.observe(Offered{File: file})
-	s.startHash()
-	if wrong != nil {
-		s.addMirrors()
-	}
-	return wrong
+	return nil
 }
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
@@ -61,28 +101,58 @@ func (s *session) stop(err error) error {
 	return err
 }
 
-// describe reads the metalink that came with an answer. Only the first server's links count (C2): a
+// against says that the server contradicts the user, who asked for another file (rules 32 and 64).
+func (s *session) against(o *origin, claims []verify.Claim) error {
+	if err := verify.Agree(s.req.Claims, claims); err != nil {
+		return fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for")
+	}
+	return nil
+}
+
+// describe reads the metalink that came with the first answer.
+func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wrong, err error) {
+	file, wrong, err = s.heed(o, a, verify.Strong(s.req.Claims))
+	if err != nil || s.standIn() || !file.NoDigest || s.req.NoMetalink {
+		return file, wrong, err
+	}
+	if !s.plan.headed {
+		return file, nil, errHead
+	}
+	return s.fromHead(file), wrong, nil
+}
+
+// heed reads the metalink that came with an answer of the origin. Only the first server's links count (C2): a
 // mirror's are nobody's business, and with NoMetalink nobody's are.
 //
 // When the server redirected to a mirror whose answer contradicts its own, wrong says so; the server's word stands.
-func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wrong, err error) {
-	file, err = metalink.FromHops(a.Hops, verify.Strong(s.req.Claims))
+func (s *session) heed(o *origin, a source.Answer, trusted bool) (file metalink.File, wrong, err error) {
+	file, err = metalink.FromHops(a.Hops, trusted)
 	if err != nil && file.Server == nil {
 		return file, nil, err
 	}
 	if err != nil {
 		wrong = mismatch(o, "%w", err)
 	}
-	if o.first && !s.standIn() && file.NoDigest && !s.req.NoMetalink {
-		if !s.plan.headed {
-			return file, nil, errHead
-		}
-		file = s.fromHead(file)
-	}
-	if !o.first || s.standIn() || s.req.NoMetalink {
+	if s.standIn() || s.req.NoMetalink {
 		file.Mirrors, file.Documents = nil, nil
 	}
 	return file, wrong, nil
+}
+
+// hearRefusal: the origin led to a mirror that failed. What it said itself counts all the same, and may name
+// other mirrors (rule 39).
+func (s *session) hearRefusal(o *origin, err error) {
+	var e *source.Error
+	if !o.first || s.known || !errors.As(err, &e) {
+		return
+	}
+	if file, _ := metalink.FromHops(e.Hops, verify.Strong(s.req.Claims)); file.Server == nil {
+		return
+	}
+	if s.learn(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
+		s.news = false
+		s.addMirrors()
+	}
 }
 
 // fromHead prefers what HEAD said, if that has the digest which the GET lacks.
@@ -119,8 +189,7 @@ func (s *session) trusted() bool {
 // begin makes the first source known: the server that the user asked, or one that stands in for it.
 func (s *session) begin() {
 	if s.known {
-		if err := s.part.Begin(s.identity()); err != nil {
-			s.err = &localError{err}
+		if s.hold() != nil {
 			return
 		}
 		s.startHash()
@@ -144,7 +213,10 @@ func (s *session) begin() {
 // resume takes over what an earlier run knew of the file.
 func (s *session) resume(prior partfile.Identity) {
 	s.known, s.size, s.etag = true, prior.Size, prior.ETag
-	s.claims = slices.Concat(s.req.Claims, prior.Claims)
+	s.claims = join(s.req.Claims, prior.Claims)
+	if s.req.NoMetalink {
+		return
+	}
 	for _, m := range prior.Mirrors {
 		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
 			s.file.Mirrors = append(s.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
@@ -154,15 +226,20 @@ func (s *session) resume(prior partfile.Identity) {
 
 // corroborate adds the claims of this run's answer to those of an earlier run.
 func (s *session) corroborate(claims []verify.Claim) {
-	more := slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return slices.Contains(s.claims, c) })
-	if len(more) == 0 {
+	all := join(s.claims, claims)
+	if len(all) == len(s.claims) {
 		return
 	}
-	s.claims = append(s.claims, more...)
+	s.claims = all
 	if s.req.Stream == nil {
 		s.stopHash()
 		s.startHash()
 	}
+}
+
+// join is a with those claims of b that are not in it.
+func join(a, b []verify.Claim) []verify.Claim {
+	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(c verify.Claim) bool { return slices.Contains(a, c) }))
 }
 
 // addMirrors makes the mirrors known, those of the server before those of the user.

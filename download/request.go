@@ -95,12 +95,14 @@ type (
 		RTT       time.Duration
 	}
 	// SourceDown: a source failed. It may be tried again after Back; Gone says never, Banned that its content was wrong.
+	// Active sources are at work without it.
 	SourceDown struct {
 		ID           int
 		URL, Host    string
 		Err          error
 		Gone, Banned bool
 		Back         time.Duration
+		Active       int
 	}
 	// RangeStarted: a range was asked of a source.
 	RangeStarted struct {

@@ -63,10 +63,6 @@ func (s *session) progress() {
 	if s.req.Observe == nil {
 		return
 	}
-	active := map[int]bool{}
-	for _, f := range s.flights {
-		active[f.from.id] = true
-	}
 	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: len(active)})
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: s.active()})
 }

@@ -71,7 +71,6 @@ type report struct {
 	history          []Action
 	asked            []time.Duration // when each request was made
 	askedOf          []SourceID
-	bannedAfter      int
 	perHost          int
 }
 

@@ -220,6 +220,16 @@ func (s *Scheduler) answered(now time.Time, ev Answered) {
 	}
 }
 
+// Outlook tells when a source may be asked again, which is in the past if it may be now, and whether it
+// never will be.
+func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
+	m := s.mirror(id)
+	if m == nil {
+		return time.Time{}, true
+	}
+	return m.until, m.gone
+}
+
 // requests counts the running requests at a host, those included that are being ended: their
 // connection may not be closed yet.
 func (s *Scheduler) requests(host string) (n int) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"braid/metalink"
 )
 
 // A Fault says whose fault a failure was and of what kind. Each is one exit code.
@@ -43,8 +45,9 @@ type Error struct {
 	Retry bool
 	After time.Duration
 
-	Status int   // of the HTTP answer; 0 if there was none
-	Err    error // what went wrong, without the URL
+	Status int            // of the HTTP answer; 0 if there was none
+	Hops   []metalink.Hop // the answers up to the failure, that included if it is one
+	Err    error          // what went wrong, without the URL
 }
 
 // MaxAfter is the longest time that a server can make its clients wait (rule 23). One that wants more is

@@ -6,22 +6,14 @@ import (
 	"testing"
 )
 
-// onMemory is a folder in memory, so that the disk is not what is measured.
-func onMemory(b *testing.B) string {
-	dir, err := os.MkdirTemp("/dev/shm", "partfile")
-	if err != nil {
-		return b.TempDir()
-	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // BenchmarkWriteAt is one writer of a whole file, over and over: claim, write, CRC, journal.
 func BenchmarkWriteAt(b *testing.B) {
 	for _, size := range []int{16 << 10, 64 << 10, 256 << 10} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
 			const fileSize = 512 << 20
-			f, err := Open(onMemory(b), "x")
+			dir := memory()
+			defer os.RemoveAll(dir)
+			f, err := Open(dir, "x")
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -58,7 +50,9 @@ func restart(b *testing.B, f *File) {
 // BenchmarkRawWrite is what the kernel needs for the same bytes, to compare with.
 func BenchmarkRawWrite(b *testing.B) {
 	const size, fileSize = 256 << 10, 512 << 20
-	file, err := os.CreateTemp(onMemory(b), "")
+	dir := memory()
+	defer os.RemoveAll(dir)
+	file, err := os.CreateTemp(dir, "")
 	if err != nil {
 		b.Fatal(err)
 	}

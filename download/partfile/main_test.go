@@ -153,3 +153,16 @@ func proof(t *testing.T, p []byte) verify.Proof {
 func in(dir, name string) string { return filepath.Join(dir, name) }
 
 func span(start, end int64) byterange.Range { return byterange.Range{Start: start, End: end} }
+
+// memory is a new folder in memory if the system has such a place, else on disk: it is for those who call
+// fsync often, and do not lose power.
+func memory() string {
+	dir, err := os.MkdirTemp("/dev/shm", "partfile")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "partfile")
+	}
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}

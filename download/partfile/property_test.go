@@ -191,10 +191,7 @@ func (m *model) check(t *rapid.T) {
 // Whatever happens to it: what a part file says that it has, it has (rules 6 and 8).
 func TestProperty_Rule8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "partfile")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := memory()
 		defer os.RemoveAll(dir)
 		m := &model{dir: dir, rnd: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), recorded: true}
 		m.open(t)

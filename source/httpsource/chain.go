@@ -98,9 +98,6 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 // note keeps an answer as a hop.
 func (c *chain) note(resp *http.Response) {
 	c.hops = append(c.hops, metalink.Hop{URL: c.url, Status: resp.StatusCode, Header: resp.Header})
-	if resp.StatusCode >= 400 {
-		return // its fields speak of an error page
-	}
 	claims, err := verify.FromHeader(resp.Header, c.channel())
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
@@ -184,7 +181,7 @@ func hostPort(u *url.URL) string {
 
 // fail is an error about the request at hand; x is its exchange, if there was an answer.
 func (c *chain) fail(x *exchange, f source.Fault, err error) *source.Error {
-	e := &source.Error{URL: source.Mask(c.url), Host: hostPort(c.url), Fault: f, Err: err}
+	e := &source.Error{URL: source.Mask(c.url), Host: hostPort(c.url), Fault: f, Hops: c.hops, Err: err}
 	if x != nil {
 		e.Status = x.resp.StatusCode
 	}

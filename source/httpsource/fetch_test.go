@@ -258,14 +258,20 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// While a server thinks, a cancel must not wait for it.
-func TestCancelBeforeAnswer(t *testing.T) {
+// While a server thinks, a cancel must not wait for it, and the next request must not find the last one open
+// (rule 38).
+func TestCancelBeforeAnswer_Rule38(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	err := newClient(t).Source(parse(t, s.URL), Options{}).Fetch(ctx, whole, &sink{t: t})
-	if err != context.DeadlineExceeded {
-		t.Errorf("error is %v", err)
+	src := newClient(t).Source(parse(t, s.URL), Options{})
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		if err := src.Fetch(ctx, whole, &sink{t: t}); err != context.DeadlineExceeded {
+			t.Errorf("error is %v", err)
+		}
+		cancel()
+	}
+	if s.MaxConcurrent() > 1 {
+		t.Errorf("%d requests at a time", s.MaxConcurrent())
 	}
 }
 

@@ -62,3 +62,18 @@ func TestGuardKnowsHead(t *testing.T) {
 		t.Errorf("%q, %v, overran %v", got, err, g.overran())
 	}
 }
+
+// A server that sent too much is not asked again on that connection.
+func TestGuardEndsConnectionAfterExcess(t *testing.T) {
+	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"), size: 100})
+	g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+	buf := make([]byte, 100)
+	if n, err := g.Read(buf); err != nil || !bytes.HasSuffix(buf[:n], []byte("\n\r\nhe")) {
+		t.Fatalf("read %q, %v", buf[:n], err)
+	}
+	g.Conn = &segments{data: []byte("HTTP/1.1 200 OK\r\n\r\n"), size: 100}
+	g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+	if n, err := g.Read(buf); n != 0 || err != io.EOF {
+		t.Errorf("read %q, %v", buf[:n], err)
+	}
+}

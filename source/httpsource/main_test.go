@@ -76,12 +76,6 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-func (k *sink) len() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.data)
-}
-
 // newClient is a client whose connections end with the test. It uses no proxy.
 func newClient(t *testing.T, servers ...*mirrortest.Server) *Client {
 	c := &Client{}
@@ -94,7 +88,7 @@ func newClient(t *testing.T, servers ...*mirrortest.Server) *Client {
 	return c
 }
 
-func parse(t *testing.T, s string) *url.URL {
+func parse(t testing.TB, s string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(s)
 	if err != nil {

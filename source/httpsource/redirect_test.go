@@ -71,6 +71,9 @@ func TestBadRedirect_Rule26(t *testing.T) {
 	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"), mirrortest.Header("Location", "/b"))
 	_, err = fetch(t, newClient(t), two.URL, Options{}, whole)
 	wantFault(t, err, source.FaultRefused, false)
+	if n := len(two.Requests()); n != 1 {
+		t.Errorf("%d requests: one of two Locations was followed", n)
+	}
 }
 
 // Proves rule 26's limit and loop.

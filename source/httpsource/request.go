@@ -65,11 +65,11 @@ func (c *chain) own() bool {
 }
 
 // ours tells the fields that are not the user's to set: with another value of them, the answer would not be
-// the one that is expected.
+// the one that is expected. What header sets itself is not among them.
 func ours(name string) bool {
 	switch name {
 	case "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-		"Accept-Encoding", "Want-Digest", "Want-Repr-Digest", "Host",
+		"Host",
 		"Content-Length", "Transfer-Encoding", "Te", "Trailer", "Connection", "Upgrade", "Expect":
 		return true
 	}

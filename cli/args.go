@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A shape is what the argument pass knows of a flag.
+type shape struct {
+	name    string // the one that the flag parser is given, whatever the user wrote
+	value   bool   // it takes one
+	ignored bool   // it says what happens anyway
+}
+
+// shapes are the flags of a command by each of their names.
+type shapes map[string]shape
+
+// shapesOf describes flags, with -h and --help, and the letters that are accepted and ignored.
+func shapesOf(flags []cli.Flag, ignored ...string) shapes {
+	known := shapes{"h": {name: "help"}, "help": {name: "help"}}
+	for _, f := range flags {
+		doc, ok := f.(cli.DocGenerationFlag)
+		names := f.Names()
+		for _, name := range names {
+			known[name] = shape{name: names[0], value: ok && doc.TakesValue()}
+		}
+	}
+	for _, letter := range ignored {
+		known[letter] = shape{name: letter, ignored: true}
+	}
+	return known
+}
+
+// arranged is a command line in the order that the flag parser needs.
+type arranged struct {
+	flags    []string // each "--name" or "--name=value"
+	operands []string
+}
+
+// has says that a flag without a value was given.
+func (a *arranged) has(name string) bool {
+	for _, f := range a.flags {
+		if f == "--"+name {
+			return true
+		}
+	}
+	return false
+}
+
+// args is the command line, with operands that nothing can take for flags.
+func (a *arranged) args() []string {
+	return append(append(append([]string{}, a.flags...), "--"), a.operands...)
+}
+
+// arrange moves flags before operands, because the flag parser takes everything after the first operand for
+// operands. It reads them as getopt_long does: -x16, -x 16, --split=4, --split 4, letters without values in
+// one word (-qv), "-" as an operand and "--" as the end of flags. Beyond that, -x=16 is what it looks like.
+// The error is a *flagError.
+func arrange(args []string, known shapes) (arranged, error) {
+	var a arranged
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		var used bool
+		var err error
+		switch {
+		case arg == "--":
+			a.operands = append(a.operands, args...)
+			return a, nil
+		case len(arg) < 2 || arg[0] != '-':
+			a.operands = append(a.operands, arg)
+		case arg[1] == '-':
+			used, err = a.long(arg[2:], args, known)
+		default:
+			used, err = a.short(arg[1:], args, known)
+		}
+		if err != nil {
+			return arranged{}, err
+		}
+		if used {
+			args = args[1:]
+		}
+	}
+	return a, nil
+}
+
+// long takes a flag with a long name. It says whether it used the first of the words that follow.
+func (a *arranged) long(word string, rest []string, known shapes) (used bool, err error) {
+	name, value, given := strings.Cut(word, "=")
+	flag, ok := known[name]
+	switch {
+	case !ok || len(name) == 1:
+		return false, &flagError{Flag: "--" + name, Why: unknownFlag}
+	case given:
+		a.flags = append(a.flags, "--"+flag.name+"="+value)
+		return false, nil
+	case !flag.value:
+		a.add(flag)
+		return false, nil
+	}
+	return a.next("--"+name, flag, rest)
+}
+
+// short takes a word of letters: flags without a value, or the last one with it.
+func (a *arranged) short(word string, rest []string, known shapes) (used bool, err error) {
+	for i, r := range word {
+		letter := string(r)
+		flag, ok := known[letter]
+		if !ok {
+			return false, &flagError{Flag: "-" + letter, Why: unknownFlag}
+		}
+		if !flag.value {
+			a.add(flag)
+			continue
+		}
+		if value := word[i+len(letter):]; value != "" {
+			a.flags = append(a.flags, "--"+flag.name+"="+strings.TrimPrefix(value, "="))
+			return false, nil
+		}
+		return a.next("-"+letter, flag, rest)
+	}
+	return false, nil
+}
+
+// next takes the word after a flag as its value, even if it looks like a flag.
+func (a *arranged) next(written string, flag shape, rest []string) (used bool, err error) {
+	if len(rest) == 0 {
+		return false, &flagError{Flag: written, Why: missingValue}
+	}
+	a.flags = append(a.flags, "--"+flag.name+"="+rest[0])
+	return true, nil
+}
+
+func (a *arranged) add(flag shape) {
+	if !flag.ignored {
+		a.flags = append(a.flags, "--"+flag.name)
+	}
+}
+
+const (
+	unknownFlag  = "no such flag"
+	missingValue = "needs a value"
+)
+
+// A flagError is a flag that cannot be used as it is written.
+type flagError struct {
+	Flag string // as written, without its value
+	Why  string
+}
+
+func (e *flagError) Error() string { return fmt.Sprintf("%s: %s", e.Flag, e.Why) }

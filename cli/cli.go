@@ -1,0 +1,210 @@
+// Package cli is the command: it reads flags and environment, prints, draws progress and picks exit codes, and
+// is the only package that does. What it prints for people goes to standard error; data and JSON go to
+// standard output.
+//
+// It refuses to know how files are downloaded or served.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
+// second one ends the process at once.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	log.SetOutput(io.Discard) // net/http tells strangers' bytes there (rule 61)
+	ctx, stop := untilSignal(context.Background(), os.Exit)
+	defer stop()
+	return run(ctx, forgetArguments(args), streams{stdin, stdout, stderr})
+}
+
+func run(ctx context.Context, args []string, s streams) int {
+	app := newApp(s)
+	words := []string{}
+	if len(args) > 0 {
+		words = args[1:]
+	}
+	line, err := prepare(app, words)
+	if err == nil {
+		err = app.RunContext(ctx, append([]string{app.Name}, line...))
+	}
+	if err == nil {
+		return exitDone
+	}
+	if code, ok := errors.AsType[reported](err); ok {
+		return int(code)
+	}
+	f := failureOf(ctx, err)
+	fmt.Fprintln(s.err, f.line())
+	return f.code
+}
+
+// newApp makes the table of commands. Everything that is printed about wrong use comes from this package, so
+// the flag parser's own messages are off.
+func newApp(s streams) *cli.App {
+	app := &cli.App{
+		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
+		Reader: s.in, Writer: s.out, ErrWriter: s.err,
+		DisableSliceFlagSeparator: true,
+		Commands:                  []*cli.Command{newGet(s), newProbe(s), newServe(s)},
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              refuse,
+		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}}},
+		Action: func(c *cli.Context) error {
+			_, err := fmt.Fprintln(c.App.Writer, "braid "+version())
+			return outputFailure(err)
+		},
+	}
+	for _, c := range app.Commands {
+		c.HideHelpCommand = true
+		c.OnUsageError = refuse
+	}
+	app.CustomAppHelpTemplate = rootHelp(app.Commands)
+	return app
+}
+
+// invalidValue is how the flag parser says that it does not like a value.
+var invalidValue = regexp.MustCompile(`^invalid (boolean )?value ".*" for (?:flag )?-([^ :]+): (.*)$`)
+
+// refuse makes a failure of what the flag parser says.
+func refuse(c *cli.Context, err error, _ bool) error {
+	where, why := c.Command.Name, err.Error()
+	if m := invalidValue.FindStringSubmatch(why); m != nil {
+		where, why = "--"+m[2], m[3]
+		if m[1] != "" {
+			why = "the value is not true or false"
+		}
+	}
+	return misuse(where, why, "braid "+c.Command.Name+" --help")
+}
+
+// prepare turns the words of a user into those that the flag parser understands.
+func prepare(app *cli.App, words []string) ([]string, error) {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	if len(words) > 0 && words[0] == "help" {
+		words = append(words[1:len(words):len(words)], "--help")
+	}
+	if len(words) == 0 {
+		return nil, misuse("", "no command", "braid --help; there are "+strings.Join(names, ", "))
+	}
+	if strings.HasPrefix(words[0], "-") {
+		return prepareRoot(app, words)
+	}
+	command := app.Command(words[0])
+	if command == nil {
+		return nil, unknownCommand(words[0], names)
+	}
+	a, err := arrange(words[1:], shapesOf(command.Flags, ignoredBy(command.Name)...))
+	if err != nil {
+		return nil, explainFlag(err, command.Name, command.Flags)
+	}
+	if a.has("help") {
+		return []string{command.Name, "--help"}, nil
+	}
+	return append([]string{command.Name}, a.args()...), nil
+}
+
+// prepareRoot reads flags without a command.
+func prepareRoot(app *cli.App, words []string) ([]string, error) {
+	a, err := arrange(words[:1], shapesOf(app.Flags))
+	if err != nil {
+		f := explainFlag(err, "", app.Flags)
+		for _, c := range app.Commands {
+			if _, err := arrange([]string{words[0], ""}, shapesOf(c.Flags)); err == nil {
+				f.hint = "flags follow the command: braid " + c.Name + " " + f.where
+				break
+			}
+		}
+		return nil, f
+	}
+	return a.flags, nil
+}
+
+func ignoredBy(command string) []string {
+	if command == "get" {
+		return ignoredByGet
+	}
+	return nil
+}
+
+// explainFlag says what to write in place of a wrong flag.
+func explainFlag(err error, command string, flags []cli.Flag) *failure {
+	e, ok := errors.AsType[*flagError](err)
+	if !ok {
+		return misuse(command, err.Error(), "")
+	}
+	hint := strings.TrimSpace("braid " + command)
+	if e.Why == unknownFlag {
+		if words, ok := foreign[e.Flag]; ok && command == "get" {
+			return misuse(e.Flag, "this letter means different things in other tools, and nothing here", words)
+		}
+		var names []string
+		for _, f := range flags {
+			for _, name := range f.Names() {
+				if len(name) > 1 {
+					names = append(names, name)
+				}
+			}
+		}
+		if name := nearest(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
+			return misuse(e.Flag, e.Why, "did you mean --"+name+"?")
+		}
+	}
+	return misuse(e.Flag, e.Why, hint+" --help")
+}
+
+func unknownCommand(word string, names []string) *failure {
+	hint := "there are " + strings.Join(names, ", ")
+	if strings.Contains(word, "://") || looksLikeHost(word) {
+		hint = "braid get " + maskWord(word)
+	} else if name := nearest(word, names); name != "" {
+		hint = "did you mean " + name + "?"
+	}
+	return misuse(maskWord(word), "no such command", hint)
+}
+
+// version says what this program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown (" + runtime.Version() + ")"
+	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	v := strings.Trim(info.Main.Version, "()")
+	if v == "" {
+		v = "devel"
+	}
+	notes := []string{info.GoVersion, runtime.GOOS + "/" + runtime.GOARCH}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			notes = append(notes, "revision "+s.Value[:min(12, len(s.Value))])
+		case s.Key == "vcs.modified" && s.Value == "true":
+			notes = append(notes, "modified")
+		}
+	}
+	return v + " (" + strings.Join(notes, ", ") + ")"
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+)
+
+// getCommand is one run of "braid get".
+type getCommand struct {
+	wire
+	streams
+	out, dir           string
+	mirrors            cli.StringSlice
+	require, progress  choice
+	perHost, split     number
+	quiet, verbose     bool
+	json               bool
+	overwrite, keep    bool
+	noMetalink         bool
+	timeout, retryWait duration
+	tries              number
+	maxSize            size
+	screen             *screen
+	lines              *lineWriter
+	terminal           bool
+}
+
+// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.
+var ignoredByGet = []string{"L", "f", "c"}
+
+func newGetCommand(s streams) *getCommand {
+	return &getCommand{
+		streams: s, terminal: isTerminal(s.err),
+		require:  choice{words: []string{"none", "digest"}},
+		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
+	}
+}
+
+func newGet(s streams) *cli.Command {
+	g := newGetCommand(s)
+	c := g.command(nil)
+	c.Action = func(c *cli.Context) error { return g.run(c.Context, c.Args().Slice()) }
+	return c
+}
+
+// command describes get to the flag parser; action gets the operands.
+func (g *getCommand) command(action func(operands []string) error) *cli.Command {
+	c := &cli.Command{
+		Name:   "get",
+		Usage:  "download files and prove that they are the right ones",
+		Flags:  g.flags(),
+		Action: func(c *cli.Context) error { return action(c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, getManual)
+	return c
+}
+
+var getManual = manual{
+	usage: "[FLAG]... URL...",
+	examples: []string{
+		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
+		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
+		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
+		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
+	},
+	notes: []string{
+		"Several URLs are several files, one after the other. What a run left unfinished is in NAME.part; the same\n" +
+			"command goes on there. NAME appears when the file is complete and proven.",
+		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
+		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
+			"8 refused by the server, 11 wrong digest or size, 12 nothing to verify with, 13 retries used up,\n" +
+			"14 limit, 130 and 143 interrupted.",
+	},
+}
+
+func (g *getCommand) flags() []cli.Flag {
+	flags := []cli.Flag{
+		text(&g.out, groupFile, "call the file `NAME`; - is standard output: bytes are written in order as they arrive, and whether they were right only the exit code says", "out", "o"),
+		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
+		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
+		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
+		parsed(&g.maxSize, groupFile, "give up beyond `SIZE` when the server does not say the length (default 64G)", "max-size"),
+		g.sha256Flag(),
+		parsed(&g.require, groupProof, "`none|digest`: what must be proven before the file gets its name (default none)", "require"),
+		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
+		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names", "no-metalink"),
+		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
+		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
+	}
+	flags = append(flags, g.wire.flags()...)
+	return append(flags,
+		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
+		parsed(&g.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
+		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20)", "tries"),
+		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
+		toggle(&g.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+		toggle(&g.verbose, groupOutput, "say what happens to every source", "verbose", "v"),
+		parsed(&g.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
+		toggle(&g.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+	)
+}
+
+// requests makes what package download needs of the command line.
+func (g *getCommand) requests(words []string) ([]download.Request, error) {
+	if err := g.check(words); err != nil {
+		return nil, err
+	}
+	claims, err := g.claims()
+	if err != nil {
+		return nil, err
+	}
+	header, err := g.headers()
+	if err != nil {
+		return nil, err
+	}
+	mirrors, err := webURLs(g.mirrors.Value())
+	if err != nil {
+		return nil, err
+	}
+	urls, err := webURLs(words)
+	if err != nil {
+		return nil, err
+	}
+	var requests []download.Request
+	for _, u := range urls {
+		user, err := g.credentials(u)
+		if err != nil {
+			return nil, err
+		}
+		u.User = nil
+		r := download.Request{
+			URL: u, Mirrors: mirrors, Claims: claims, Header: header, User: user,
+			Overwrite: g.overwrite, NoMetalink: g.noMetalink, Require: g.required(),
+		}
+		r.Dir, r.Name, r.Stream = g.target()
+		requests = append(requests, r)
+	}
+	return requests, nil
+}
+
+// check refuses flags that contradict each other or the operands.
+func (g *getCommand) check(words []string) error {
+	several := len(words) > 1
+	for _, wrong := range []struct {
+		when             bool
+		where, why, hint string
+	}{
+		{len(words) == 0, "get", "no URL", "braid get --help"},
+		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
+		{several && g.sha256 != "", "--sha256", "one digest for several files", ""},
+		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "run braid once for each"},
+		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
+		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
+		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
+		{g.out == "-" && g.dir != "", "-d", "the file goes to standard output", ""},
+		{strings.HasSuffix(g.out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
+	} {
+		if wrong.when {
+			return misuse(wrong.where, wrong.why, wrong.hint)
+		}
+	}
+	return nil
+}
+
+func (g *getCommand) required() download.Require {
+	if g.require.word == "digest" {
+		return download.RequireDigest
+	}
+	return download.RequireNothing
+}
+
+// target is where a file goes. The user's own folders are in dir, so that they may be symbolic links (rule 5).
+func (g *getCommand) target() (dir, name string, stream io.Writer) {
+	switch {
+	case g.out == "-":
+		return "", "", g.streams.out
+	case g.out == "":
+		return g.dir, "", nil
+	case g.dir == "" || filepath.IsAbs(g.out):
+		return filepath.Dir(g.out), filepath.Base(g.out), nil
+	}
+	path := filepath.Join(g.dir, g.out)
+	return filepath.Dir(path), filepath.Base(path), nil
+}
+
+// client is what downloads.
+func (g *getCommand) client() *download.Client {
+	hc := g.wire.client()
+	hc.HeaderTimeout = time.Duration(g.timeout)
+	return &download.Client{
+		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
+		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
+	}
+}
+
+func webURLs(words []string) (urls []*url.URL, err error) {
+	for _, word := range words {
+		u, err := webURL(word)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, u)
+	}
+	return urls, nil
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHelp: help is what was asked for, so it goes to standard output with exit code 0, whatever else stands in
+// the line, and fits on a screen.
+func TestHelp(t *testing.T) {
+	for line, want := range map[string][]string{
+		"--help":         {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
+		"-h":             {"braid COMMAND"},
+		"help":           {"braid COMMAND"},
+		"get --help":     {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L, -f and -c", "the exit code says"},
+		"get -h":         {"braid get"},
+		"get u -q -h -o": {},
+		"help get":       {"braid get"},
+		"get x --help":   {"braid get"},
+		"help probe":     {"braid probe [FLAG]... URL", "Examples:"},
+		"serve --help":   {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
+	} {
+		code, out, err := command(t, strings.Fields(line)...)
+		if len(want) == 0 {
+			if code != exitUsage {
+				t.Errorf("%s: exit code %d", line, code)
+			}
+			continue
+		}
+		if code != exitDone || err != "" {
+			t.Errorf("%s: exit code %d, %q", line, code, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%s", line, w, out)
+			}
+		}
+		for l := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(l); n > helpWidth+8 && !strings.HasPrefix(l, "  braid ") {
+				t.Errorf("%s: a line of %d: %s", line, n, l)
+			}
+		}
+	}
+}
+
+// TestHelpShowsEveryFlag, under the name that works.
+func TestHelpShowsEveryFlag(t *testing.T) {
+	for _, c := range newApp(streams{}).Commands {
+		_, out, _ := command(t, c.Name, "--help")
+		for _, f := range c.Flags {
+			if !regexp.MustCompile(`(?m)^  (-., )*--` + f.Names()[0] + `( |$)`).MatchString(out) {
+				t.Errorf("%s: no --%s in the help", c.Name, f.Names()[0])
+			}
+		}
+	}
+}
+
+func TestPlaceholder(t *testing.T) {
+	for usage, want := range map[string][2]string{
+		"call it `NAME`; or not": {"NAME", "call it NAME; or not"},
+		"`a|b`: what":            {"a|b", "what"},
+		"`N` times":              {"N", "N times"},
+		"nothing":                {"", "nothing"},
+		"one ` only":             {"", "one ` only"},
+	} {
+		if word, plain := placeholder(usage); word != want[0] || plain != want[1] {
+			t.Errorf("%q: %q, %q", usage, word, plain)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, flag := range []string{"-V", "--version"} {
+		code, out, err := command(t, flag)
+		if code != exitDone || err != "" || !strings.HasPrefix(out, "braid ") || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q, %q", flag, code, out, err)
+		}
+	}
+	info := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"},
+	}}
+	if got := versionOf(info); !strings.HasPrefix(got, "v1.2.3 (go1.26, ") || !strings.HasSuffix(got, ", revision 0123456789ab, modified)") {
+		t.Error(got)
+	}
+	if got := versionOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(got, "devel (") {
+		t.Error(got)
+	}
+}
+
+// TestMisuse: wrong use is one line on standard error, with the way out, and exit code 2.
+func TestMisuse(t *testing.T) {
+	const u = "http://127.0.0.1:1/a"
+	for _, tt := range []struct {
+		line, want string // words separated by |
+	}{
+		{"", "no command (braid --help"},
+		{"gte", "did you mean get?"},
+		{"frobnicate", "there are get, probe, serve"},
+		{"help|gte", "did you mean get?"},
+		{u, "braid get " + u},
+		{"example.org/a", "braid get example.org/a"},
+		{"-q|get|" + u, "flags follow the command: braid get -q"},
+		{"--bogus", "--bogus: no such flag"},
+		{"get", "no URL"},
+		{"get|--ouput|x|" + u, "did you mean --out?"},
+		{"get|--quite|" + u, "did you mean --quiet?"},
+		{"get|--bogus|" + u, "braid get --help"},
+		{"get|" + u + "|-o", "-o: needs a value"},
+		{"get|-o|x|" + u + "|" + u, "-d FOLDER"},
+		{"get|--sha256|x|" + u + "|" + u, "one digest for several files"},
+		{"get|--mirror|" + u + "|" + u + "|" + u, "run braid once for each"},
+		{"get|--sha256|abc|" + u, "--sha256: "},
+		{"get|--overwrite|--no-clobber|" + u, "contradicts"},
+		{"get|-qv|" + u, "contradicts"},
+		{"get|-o|-|-d|x|" + u, "standard output"},
+		{"get|-o|x/|" + u, "names a folder"},
+		{"get|-s|0|" + u, "--split: write a number"},
+		{"get|-x|many|" + u, "--max-connection-per-server: write a number"},
+		{"get|--timeout|soon|" + u, "--timeout: write a time"},
+		{"get|--max-size|2MB|" + u, "--max-size: write a number of bytes"},
+		{"get|--require|signature|" + u, "--require: write one of none, digest"},
+		{"get|--progress|dots|" + u, "--progress: write one of"},
+		{"get|--quiet=maybe|" + u, "--quiet: the value is not true or false"},
+		{"get|-H|x|" + u, "'NAME: VALUE'"},
+		{"get|-u|x|" + u, "USER:PASSWORD"},
+		{"get|--mirror|ftp://h/a|" + u, "not an http or https URL"},
+		{"get|a.iso", "https://a.iso?"},
+		{"probe", "one URL is needed"},
+		{"probe|" + u + "|" + u, "one URL is needed"},
+		{"serve", "one folder is needed"},
+		{"serve|-qv|.", "contradicts"},
+		{"serve|--mirror|x|.", "mirror: "},
+		{"serve|--mirrors|/nonexistent|.", "/nonexistent: no such file"},
+		{"serve|--max-links|0|.", "--max-links: write a number"},
+	} {
+		code, out, err := command(t, split(tt.line)...)
+		want := exitUsage
+		if strings.Contains(tt.want, "no such file") {
+			want = exitLocal
+		}
+		if code != want || out != "" || !strings.HasPrefix(err, "braid: ") || strings.Count(err, "\n") != 1 || !strings.Contains(err, tt.want) {
+			t.Errorf("%q: exit code %d, %q, %q; want %q", tt.line, code, out, err, tt.want)
+		}
+	}
+}
+
+// TestMisuseInJSON: those who read JSON find the failure there.
+func TestMisuseInJSON(t *testing.T) {
+	code, out, _ := command(t, "get", "--json", "ftp://h/a")
+	if code != exitUsage || !strings.Contains(out, `"event":"error","code":2,"what":"usage","where":"ftp://h/a"`) {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+}
+
+// TestOutputCannotBeWritten: what was asked for and cannot be given is a failure.
+func TestOutputCannotBeWritten(t *testing.T) {
+	var err bytes.Buffer
+	code := run(t.Context(), []string{"braid", "-V"}, streams{out: &brokenPipe{}, err: &err})
+	if code != exitLocal || err.String() != "braid: write standard output: no space left\n" {
+		t.Errorf("exit code %d, %q", code, err.String())
+	}
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"braid/source"
+)
+
+// jsonVersion is the form of the lines of --json. Fields are added to it, never changed or taken away.
+const jsonVersion = 1
+
+// head is what every line begins with.
+type head struct {
+	V     int       `json:"v"`
+	Time  time.Time `json:"time"`
+	Event string    `json:"event"`
+}
+
+func newHead(at time.Time, event string) head {
+	return head{V: jsonVersion, Time: at.UTC().Truncate(time.Microsecond), Event: event}
+}
+
+type startEvent struct {
+	head
+	URL  string `json:"url"`
+	Path string `json:"path"`
+}
+
+// resumeEvent: bytes of an earlier run are used.
+type resumeEvent struct {
+	head
+	Bytes int64 `json:"bytes"`
+}
+
+// mirrorEvent: state is "up", "down" (for good) or "banned" (for wrong content).
+type mirrorEvent struct {
+	head
+	State string  `json:"state"`
+	ID    int     `json:"id"`
+	URL   string  `json:"url"`
+	Host  string  `json:"host,omitempty"`
+	RTT   float64 `json:"rtt,omitempty"` // seconds
+	Why   string  `json:"why,omitempty"`
+}
+
+// rangeEvent: bytes from start to end, which is not among them; without an end it is all there is.
+type rangeEvent struct {
+	head
+	ID    int    `json:"id"`
+	Host  string `json:"host,omitempty"`
+	Start int64  `json:"start"`
+	End   *int64 `json:"end,omitempty"`
+}
+
+type progressEvent struct {
+	head
+	Done    int64   `json:"done"`
+	Size    *int64  `json:"size,omitempty"`
+	Rate    float64 `json:"rate"` // bytes a second
+	Mirrors int     `json:"mirrors"`
+}
+
+// retryEvent: a source is tried again later, or the whole file when there is no source in it.
+type retryEvent struct {
+	head
+	ID   *int    `json:"id,omitempty"`
+	URL  string  `json:"url,omitempty"`
+	Host string  `json:"host,omitempty"`
+	Wait float64 `json:"wait,omitempty"` // seconds
+	Why  string  `json:"why"`
+}
+
+// evidenceFields say what is proven, in verify, done and offer events.
+type evidenceFields struct {
+	Verified bool              `json:"verified"`
+	Digests  map[string]string `json:"digests"`
+	Evidence []string          `json:"evidence"`
+}
+
+type verifyEvent struct {
+	head
+	evidenceFields
+}
+
+type noteEvent struct {
+	head
+	Text string `json:"text"`
+}
+
+type doneEvent struct {
+	head
+	URL  string `json:"url"`
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	evidenceFields
+	ETag            string       `json:"etag,omitempty"`
+	AlreadyComplete bool         `json:"already_complete"`
+	Resumed         int64        `json:"resumed"`
+	Fetched         int64        `json:"fetched"`
+	Duplicate       int64        `json:"duplicate"`
+	Elapsed         float64      `json:"elapsed"` // seconds
+	Sources         []sourceLine `json:"sources"`
+}
+
+// sourceLine is what one source brought.
+type sourceLine struct {
+	URL    string  `json:"url"`
+	Host   string  `json:"host"`
+	Bytes  int64   `json:"bytes"`
+	Rate   float64 `json:"rate"` // bytes a second while it was working
+	Banned bool    `json:"banned,omitempty"`
+	Why    string  `json:"why,omitempty"` // its last failure
+}
+
+type errorEvent struct {
+	head
+	Code  int    `json:"code"`
+	What  string `json:"what"`
+	Where string `json:"where,omitempty"`
+	Why   string `json:"why"`
+	Kept  string `json:"kept,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func newErrorEvent(at time.Time, f *failure) errorEvent {
+	return errorEvent{
+		head: newHead(at, "error"), Code: f.code, What: f.what, Where: f.where, Why: f.why, Kept: f.kept, Hint: f.hint,
+	}
+}
+
+// A lineWriter writes JSON, one object a line. After an error it writes no more.
+type lineWriter struct {
+	w   io.Writer
+	err error
+}
+
+// write writes one event. A nil lineWriter writes nothing.
+func (l *lineWriter) write(event any) {
+	if l == nil || l.err != nil {
+		return
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if l.err = e.Encode(event); l.err == nil {
+		_, l.err = l.w.Write(escapeJSON(b.Bytes()))
+	}
+}
+
+// escapeJSON writes what could move a terminal's cursor or turn its text around as \u escapes, which mean the
+// same to a reader of JSON (rule 61). What is not ASCII can only be inside a string; invalid UTF-8 has been
+// replaced by the encoder.
+func escapeJSON(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for len(line) > 0 {
+		r, n := utf8.DecodeRune(line)
+		switch c := string(line[:n]); {
+		case r == '\n' || source.Escape(c) == c:
+			out = append(out, c...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		line = line[n:]
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"time"
+
+	"braid/metalink"
+	"braid/source"
+)
+
+// offerEvent is what a server says about a file. Hops and ranges are there when nothing but that was asked.
+type offerEvent struct {
+	head
+	Hops         []hopLine      `json:"hops,omitempty"`
+	Size         *int64         `json:"size,omitempty"`
+	Ranges       *bool          `json:"ranges,omitempty"`
+	ETag         string         `json:"etag,omitempty"`
+	Claims       []claimLine    `json:"claims"` // of digests, by the server
+	Mirrors      []mirrorLine   `json:"mirrors"`
+	Documents    []documentLine `json:"documents"`
+	Ignored      []ignoredLine  `json:"ignored"`
+	IgnoredCount int            `json:"ignored_count"`
+	NoDigest     bool           `json:"no_digest"` // mirrors were named and are ignored, as there is no strong digest
+}
+
+type hopLine struct {
+	Status int    `json:"status"`
+	URL    string `json:"url"`
+}
+
+type claimLine struct {
+	Algorithm string `json:"algorithm"`
+	Hex       string `json:"hex"`
+	Field     string `json:"field"`
+	Channel   string `json:"channel"`
+}
+
+type mirrorLine struct {
+	URL   string `json:"url"`
+	Pri   int    `json:"pri"`
+	Pref  bool   `json:"pref"`
+	Geo   string `json:"geo,omitempty"`
+	Depth int    `json:"depth"`
+}
+
+type documentLine struct {
+	URL  string `json:"url"`
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+type ignoredLine struct {
+	Target string `json:"target"`
+	Reason string `json:"reason"`
+}
+
+func newOfferEvent(at time.Time, f metalink.File) offerEvent {
+	e := offerEvent{
+		head: newHead(at, "offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
+		Claims: []claimLine{}, Mirrors: []mirrorLine{}, Documents: []documentLine{}, Ignored: []ignoredLine{},
+	}
+	for _, c := range f.Claims {
+		e.Claims = append(e.Claims, claimLine{c.Digest.Algorithm().String(), c.Digest.Hex(), c.Field, c.Channel.String()})
+	}
+	for _, m := range f.Mirrors {
+		e.Mirrors = append(e.Mirrors, mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth})
+	}
+	for _, d := range f.Documents {
+		e.Documents = append(e.Documents, documentLine{source.Mask(d.URL), d.Type, d.Name})
+	}
+	for _, i := range f.Ignored {
+		e.Ignored = append(e.Ignored, ignoredLine{i.Target, i.Reason})
+	}
+	return e
+}
+
+func jsonHops(hops []metalink.Hop) (lines []hopLine) {
+	for _, h := range hops {
+		lines = append(lines, hopLine{h.Status, source.Mask(h.URL)})
+	}
+	return lines
+}

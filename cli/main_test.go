@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// asCommand makes the test binary the command itself, for tests that need a process.
+const asCommand = "BRAID_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// command runs one command line in this process.
+func command(t *testing.T, words ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), append([]string{"braid"}, words...), streams{in: &bytes.Buffer{}, out: &out, err: &err})
+	return code, out.String(), err.String()
+}

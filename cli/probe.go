@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+	"braid/metalink"
+	"braid/source"
+)
+
+// probeCommand is one run of "braid probe".
+type probeCommand struct {
+	wire
+	streams
+	json    bool
+	timeout duration
+}
+
+func newProbe(s streams) *cli.Command {
+	p := &probeCommand{streams: s}
+	c := &cli.Command{
+		Name:  "probe",
+		Usage: "show what a server offers: size, digests, mirrors, documents",
+		Flags: append([]cli.Flag{
+			toggle(&p.json, groupOutput, "write one JSON object", "json"),
+			p.sha256Flag(),
+			parsed(&p.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
+		}, p.flags()...),
+		Action: func(c *cli.Context) error { return p.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		usage: "[FLAG]... URL",
+		examples: []string{
+			"the mirrors of a file, in the order in which they would be tried", "braid probe https://example.org/disk.iso",
+			"the same for a program", "braid probe --json https://example.org/disk.iso",
+		},
+		notes: []string{"Nothing is downloaded. Passwords and the values of queries are shown as ***."},
+	})
+	return c
+}
+
+func (p *probeCommand) run(ctx context.Context, words []string) error {
+	if len(words) != 1 {
+		return misuse("probe", "one URL is needed", "braid probe --help")
+	}
+	req, err := p.request(words[0])
+	if err != nil {
+		return err
+	}
+	hc := p.client()
+	hc.HeaderTimeout = time.Duration(p.timeout)
+	defer hc.CloseIdle()
+	offer, err := (&download.Client{HTTP: hc}).Probe(ctx, req)
+	if err != nil {
+		return downloadFailure(ctx, err)
+	}
+	if p.json {
+		lines := &lineWriter{w: p.out}
+		e := newOfferEvent(time.Now(), offer.File)
+		e.Hops, e.Ranges = jsonHops(offer.Hops), &offer.Ranges
+		lines.write(e)
+		return outputFailure(lines.err)
+	}
+	for _, line := range probeLines(offer) {
+		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
+			return outputFailure(err)
+		}
+	}
+	return nil
+}
+
+func (p *probeCommand) request(word string) (r download.Request, err error) {
+	u, err := webURL(word)
+	if err != nil {
+		return r, err
+	}
+	if r.User, err = p.credentials(u); err != nil {
+		return r, err
+	}
+	if r.Header, err = p.headers(); err != nil {
+		return r, err
+	}
+	r.Claims, err = p.claims()
+	u.User = nil
+	r.URL = u
+	return r, err
+}
+
+// probeLines is the offer for people.
+func probeLines(o download.Offer) []string {
+	var lines []string
+	for _, h := range o.Hops {
+		status := strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status)))
+		lines = append(lines, status+"  "+source.Mask(h.URL))
+	}
+	size := "unknown"
+	if o.File.Size >= 0 {
+		size = fmt.Sprintf("%s (%d bytes)", sizeText(o.File.Size), o.File.Size)
+	}
+	ranges := map[bool]string{true: "yes", false: "not announced"}[o.Ranges]
+	etag := o.File.ETag
+	if etag == "" {
+		etag = "none, or a weak one"
+	}
+	rows := [][]string{{"size", size}, {"ranges", ranges}, {"etag", shorten(etag, 100)}}
+	for _, c := range o.File.Claims {
+		rows = append(rows, []string{c.Digest.Algorithm().String(), c.Digest.Hex() + " " + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String()+" ")})
+	}
+	if len(o.File.Claims) == 0 {
+		rows = append(rows, []string{"digests", "none"})
+	}
+	lines = append(lines, columns(rows)...)
+	lines = append(lines, mirrorLines(o.File)...)
+	return append(lines, documentLines(o.File)...)
+}
+
+// mirrorLines lists the mirrors in the order in which they would be tried.
+func mirrorLines(f metalink.File) []string {
+	lines := []string{"", "mirrors: " + strconv.Itoa(len(f.Mirrors))}
+	if f.NoDigest {
+		lines[1] += "; those that the server names are not used, as it gives no SHA-256 (RFC 6249, section 6; --sha256 HEX makes up for it)"
+	}
+	var rows [][]string
+	for i, m := range f.Mirrors {
+		pref := ""
+		if m.Pref {
+			pref = "pref"
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%3d", i+1), fmt.Sprintf("pri=%d", m.Pri), "geo=" + m.Geo, fmt.Sprintf("depth=%d", m.Depth), pref, source.Mask(m.URL),
+		})
+	}
+	return append(lines, columns(rows)...)
+}
+
+func documentLines(f metalink.File) (lines []string) {
+	if len(f.Documents) > 0 {
+		lines = append(lines, "", "documents: "+strconv.Itoa(len(f.Documents)))
+	}
+	var rows [][]string
+	for _, d := range f.Documents {
+		rows = append(rows, []string{" ", d.Type, source.Mask(d.URL), d.Name})
+	}
+	lines = append(lines, columns(rows)...)
+	if f.IgnoredCount > 0 {
+		lines = append(lines, "", "ignored links: "+strconv.Itoa(f.IgnoredCount))
+	}
+	rows = nil
+	for _, i := range f.Ignored {
+		rows = append(rows, []string{" ", shorten(source.Escape(i.Target), 100), i.Reason})
+	}
+	return append(lines, columns(rows)...)
+}

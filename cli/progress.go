@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"braid/source"
+)
+
+// progress is how far a download is.
+type progress struct {
+	name       string
+	done, size int64   // size is -1 while it is not known
+	rate       float64 // bytes a second
+	mirrors    int     // at work
+}
+
+// left is the time that the rest will take, or "" when nobody can tell.
+func (p progress) left() string {
+	if p.size < 0 || p.rate < 1 || p.done > p.size {
+		return ""
+	}
+	seconds := float64(p.size-p.done) / p.rate
+	if seconds > 100*24*60*60 {
+		return ""
+	}
+	if seconds < 60 { // no tenths: they would only flicker
+		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
+	}
+	return timeText(time.Duration(seconds * float64(time.Second)))
+}
+
+// sentence says all of it in one line.
+func (p progress) sentence() string {
+	parts := []string{sizeText(p.done)}
+	if p.size >= 0 {
+		parts[0] = fmt.Sprintf("%s of %s (%d %%)", sizeText(p.done), sizeText(p.size), percent(p.done, p.size))
+	}
+	parts = append(parts, rateText(p.rate))
+	if left := p.left(); left != "" {
+		parts = append(parts, left+" left")
+	}
+	return p.name + ": " + strings.Join(append(parts, count(p.mirrors, "mirror")), ", ")
+}
+
+// numbers is what stands beside the bar: as much of it as fits. Its fields keep their width, so that the bar
+// does not tremble.
+func (p progress) numbers(width int) string {
+	s := fmt.Sprintf("%8s", sizeText(p.done))
+	if p.size >= 0 {
+		s += fmt.Sprintf(" of %-8s", sizeText(p.size))
+	}
+	left := p.left()
+	if left != "" {
+		left = "ETA " + left
+	}
+	for _, part := range []string{
+		fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), fmt.Sprintf(" %-10s", count(p.mirrors, "mirror")),
+	} {
+		if len(s)+len(part) > width {
+			break
+		}
+		s += part
+	}
+	return s
+}
+
+// A meter shows progress. It is used by one goroutine.
+type meter interface {
+	show(at time.Time, p progress)
+	// clear makes room for a line of text.
+	clear()
+}
+
+// The words of --progress.
+const (
+	progressBar   = "bar"
+	progressPlain = "plain"
+	progressNone  = "none"
+)
+
+// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it,
+// and those who read JSON have it there.
+func progressWord(chosen string, quiet, json, terminal bool) string {
+	switch {
+	case quiet:
+		return progressNone
+	case chosen != "":
+		return chosen
+	case json:
+		return progressNone
+	case terminal:
+		return progressBar
+	}
+	return progressPlain
+}
+
+// newMeter makes the meter for a word of --progress.
+func newMeter(word string, w io.Writer) meter {
+	switch word {
+	case progressBar:
+		return &bar{w: w, width: func() int { return terminalWidth(w) }}
+	case progressPlain:
+		return &plain{w: w}
+	}
+	return hidden{}
+}
+
+type hidden struct{}
+
+func (hidden) show(time.Time, progress) {}
+func (hidden) clear()                   {}
+
+// plain writes a line now and then, for logs.
+type plain struct {
+	w    io.Writer
+	last time.Time
+}
+
+const plainEvery = 10 * time.Second
+
+func (m *plain) show(at time.Time, p progress) {
+	if m.last.IsZero() {
+		m.last = at
+	}
+	if at.Sub(m.last) < plainEvery {
+		return
+	}
+	m.last = at
+	fmt.Fprintln(m.w, source.Escape(p.sentence()))
+}
+
+func (m *plain) clear() {}
+
+// bar draws on a terminal: one for everything, as two would overwrite each other.
+type bar struct {
+	w          io.Writer
+	width      func() int
+	drawn      *progressbar.ProgressBar
+	done, size int64
+}
+
+// beside is the width of what the bar itself needs at least, with its percentage.
+const beside = 20
+
+func (m *bar) show(_ time.Time, p progress) {
+	if m.drawn == nil || p.size != m.size || p.done < m.done {
+		m.clear()
+		m.drawn = m.draw(p.size)
+	}
+	m.done, m.size = p.done, p.size
+	if p.size > 0 {
+		m.drawn.Set64(min(p.done, p.size-1)) // it is full only when the file is proven, and then it makes way for the result
+	}
+	m.drawn.Describe(p.numbers(m.width() - beside))
+}
+
+func (m *bar) draw(size int64) *progressbar.ProgressBar {
+	if size <= 0 {
+		size = -1
+	}
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(m.w),
+		progressbar.OptionFullWidth(),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else it starts a goroutine that nobody ends
+		progressbar.OptionSpinnerType(14),
+	)
+}
+
+func (m *bar) clear() {
+	if m.drawn != nil {
+		m.drawn.Clear()
+	}
+	m.drawn = nil
+}
+
+// isTerminal says that somebody is looking, at something that knows how to move its cursor.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+func terminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}

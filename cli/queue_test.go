@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"slices"
+	"sync"
+	"testing"
+)
+
+// even numbers replace even numbers, as progress does.
+func even(last, next int) bool { return last%2 == 0 && next%2 == 0 }
+
+func TestQueueReplaces(t *testing.T) {
+	q := newQueue(even)
+	for _, n := range []int{2, 4, 1, 3, 6, 8, 8, 5} {
+		q.put(n)
+	}
+	q.close()
+	if got := slices.Collect(q.all()); !slices.Equal(got, []int{4, 1, 3, 8, 5}) {
+		t.Error(got)
+	}
+}
+
+// TestQueueKeepsOrder: a slow reader delays nobody and loses nothing.
+func TestQueueKeepsOrder(t *testing.T) {
+	q := newQueue(func(int, int) bool { return false })
+	const n = 10000
+	var got []int
+	var wg sync.WaitGroup
+	wg.Go(func() { got = slices.Collect(q.all()) })
+	for i := range n {
+		q.put(i)
+	}
+	q.close()
+	wg.Wait()
+	if len(got) != n || !slices.IsSorted(got) {
+		t.Errorf("%d items, sorted: %t", len(got), slices.IsSorted(got))
+	}
+}
+
+func TestQueueStops(t *testing.T) {
+	q := newQueue(even)
+	q.put(1)
+	q.put(3)
+	for n := range q.all() {
+		if n != 1 {
+			t.Error(n)
+		}
+		break
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"braid/download"
+)
+
+// result is the line that says how a download ended and what was proven by what.
+func (w *watcher) result(r download.Result) string {
+	switch {
+	case r.AlreadyComplete:
+		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), sizeText(r.Size), w.proven(r))
+	case r.NotModified:
+		return w.name() + ": not modified"
+	}
+	size := sizeText(r.Size)
+	if r.Resumed > 0 {
+		size += fmt.Sprintf(", %s of it from an earlier run,", sizeText(r.Resumed))
+	}
+	rate := 0.0
+	if r.Elapsed > 0 {
+		rate = float64(r.Fetched) / r.Elapsed.Seconds()
+	}
+	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
+}
+
+// from says who brought the bytes.
+func from(r download.Result) string {
+	var hosts []string
+	for _, s := range r.Sources {
+		if s.Bytes > 0 {
+			hosts = append(hosts, s.Host)
+		}
+	}
+	switch len(hosts) {
+	case 0:
+		return ""
+	case 1:
+		return " from " + hosts[0]
+	}
+	return " from " + count(len(hosts), "mirror")
+}
+
+// proven names the evidence, or says that there is none, and what would be.
+func (w *watcher) proven(r download.Result) string {
+	if r.Proof.Verified() {
+		return "verified: " + r.Proof.String()
+	}
+	s := r.Proof.String()
+	if len(r.Proof.Evidence()) > 0 {
+		return s
+	}
+	why := "the server gave no SHA-256"
+	if w.noDigest {
+		why = "the server named mirrors, but gave no SHA-256, so they were not used"
+	}
+	return s + ": " + why + " (--sha256 HEX is evidence, too)"
+}
+
+// shares shows what each source brought.
+func (w *watcher) shares(sources []download.SourceResult) {
+	for _, line := range shareLines(sources) {
+		w.screen.say("%s", line)
+	}
+}
+
+// shareLines is a table of those sources that did something or failed, if they are several.
+func shareLines(sources []download.SourceResult) []string {
+	var total int64
+	for _, s := range sources {
+		total += s.Bytes
+	}
+	var rows [][]string
+	idle := 0
+	for _, s := range sources {
+		if s.Bytes == 0 && s.Err == nil {
+			idle++
+			continue
+		}
+		rows = append(rows, shareRow(s, total))
+	}
+	if len(rows) < 2 {
+		return nil
+	}
+	lines := columns(rows)
+	if idle > 0 {
+		lines = append(lines, "  "+count(idle, "other mirror")+" not needed")
+	}
+	return lines
+}
+
+func shareRow(s download.SourceResult, total int64) []string {
+	name := s.Host
+	if name == "" {
+		name = s.URL
+	}
+	row := []string{"  " + name, fmt.Sprintf("%8s", sizeText(s.Bytes)), fmt.Sprintf("%3d %%", percent(s.Bytes, total)), ""}
+	if s.Bytes > 0 {
+		row[3] = fmt.Sprintf("%10s", rateText(s.Rate))
+	}
+	reason := shorten(strings.TrimPrefix(why(s.Err), s.Host+": "), 60) // -v has said all of it
+	switch {
+	case s.Banned:
+		row = append(row, "dropped: "+reason)
+	case s.Err != nil:
+		row = append(row, "failed: "+reason)
+	}
+	return row
+}

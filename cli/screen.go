@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"braid/source"
+)
+
+// A screen is standard error: messages for people, with the progress below them. It is used by one goroutine
+// at a time.
+type screen struct {
+	w       io.Writer
+	meter   meter
+	quiet   bool
+	verbose bool
+}
+
+// say writes a message.
+func (s *screen) say(format string, args ...any) {
+	if s.quiet {
+		return
+	}
+	s.meter.clear()
+	fmt.Fprintln(s.w, source.Escape(fmt.Sprintf(format, args...)))
+}
+
+// detail writes a message for those who asked for details.
+func (s *screen) detail(format string, args ...any) {
+	if s.verbose {
+		s.say(format, args...)
+	}
+}
+
+// fail writes what went wrong, whatever the user wants to see.
+func (s *screen) fail(f *failure) {
+	s.meter.clear()
+	fmt.Fprintln(s.w, f.line())
+}
+
+func (s *screen) progress(at time.Time, p progress) { s.meter.show(at, p) }

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/serve"
+)
+
+// serveCommand is one run of "braid serve".
+type serveCommand struct {
+	streams
+	listen         string
+	mirrors        cli.StringSlice
+	mirrorsFile    string
+	maxLinks       number
+	mirrorOf       string
+	rate           size
+	quiet, verbose bool
+}
+
+const defaultListen = "127.0.0.1:8080"
+
+func newServe(s streams) *cli.Command {
+	v := &serveCommand{streams: s, listen: defaultListen}
+	c := &cli.Command{
+		Name:  "serve",
+		Usage: "serve a folder with digests and the names of mirrors (Metalink/HTTP)",
+		Flags: []cli.Flag{
+			&cli.StringFlag{
+				Name: "listen", Destination: &v.listen, Value: defaultListen, Category: groupServer, EnvVars: []string{environment("listen")},
+				Usage: "the `ADDRESS` to listen at, as host:port; port 0 takes a free one (default " + defaultListen + ")",
+			},
+			list(&v.mirrors, groupServer, "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; a URL without a slash at the end is a mirror of one file (repeatable)", "mirror"),
+			text(&v.mirrorsFile, groupServer, "read mirrors from `FILE`, one a line", "mirrors"),
+			parsed(&v.maxLinks, groupServer, "name at most `N` mirrors in one answer (default 50)", "max-links"),
+			text(&v.mirrorOf, groupServer, "be a mirror of the server that has the folder at `URL`, and name no mirrors", "mirror-of"),
+			parsed(&v.rate, groupServer, "send at most `RATE` bytes a second, as 2M, to all clients together", "limit-rate"),
+			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
+			toggle(&v.verbose, groupOutput, "write a line for each request", "verbose", "v"),
+		},
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		usage: "[FLAG]... FOLDER",
+		examples: []string{
+			"a folder, with two mirrors", "braid serve --mirror 'https://a.example.net/pub/;pri=1;geo=de;pref' --mirror https://b.example.net/pub/ /srv/pub",
+			"a preferred mirror of it", "braid serve --listen :8081 --mirror-of https://example.org/pub/ /srv/pub",
+		},
+		notes: []string{"The address goes to standard output, everything else to standard error. SIGINT and SIGTERM end the\n" +
+			"server when the answers under way are sent, after 5 s at the latest. Digests are remembered in the\n" +
+			"user's cache folder."},
+	})
+	return c
+}
+
+func (v *serveCommand) run(ctx context.Context, words []string) error {
+	if len(words) != 1 {
+		return misuse("serve", "one folder is needed", "braid serve --help")
+	}
+	if v.quiet && v.verbose {
+		return misuse("-q", "contradicts -v", "")
+	}
+	if _, _, err := net.SplitHostPort(v.listen); err != nil {
+		return misuse("--listen "+v.listen, "not an address", "write host:port, or :port for all interfaces")
+	}
+	log := v.logger()
+	options, err := v.options(words[0], log)
+	if err != nil {
+		return err
+	}
+	server, err := serve.New(words[0], options)
+	if err != nil {
+		return serveFailure(words[0], err)
+	}
+	defer server.Close()
+	listener, err := net.Listen("tcp", v.listen)
+	if err != nil {
+		return &failure{code: exitOther, what: "listen", where: v.listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
+	}
+	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], address(listener.Addr())); err != nil {
+		listener.Close()
+		return outputFailure(err)
+	}
+	return serveUntil(ctx, serve.HTTPServer(server), listener, log)
+}
+
+// shutdownTime is how long answers under way may take when the server is told to end.
+const shutdownTime = 5 * time.Second
+
+// serveUntil serves until ctx ends, and then lets the answers under way come to an end.
+func serveUntil(ctx context.Context, s *http.Server, listener net.Listener, log *slog.Logger) error {
+	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // what clients do wrong is their business
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	err := s.Shutdown(limit)
+	if err != nil {
+		err = s.Close()
+	}
+	<-ended
+	return err
+}
+
+// logger writes warnings, with -v also requests. Its handler quotes what could move a terminal's cursor.
+func (v *serveCommand) logger() *slog.Logger {
+	level := slog.LevelWarn
+	switch {
+	case v.quiet:
+		level = slog.LevelError
+	case v.verbose:
+		level = slog.LevelInfo
+	}
+	return slog.New(slog.NewTextHandler(v.streams.err, &slog.HandlerOptions{Level: level}))
+}
+
+func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, err error) {
+	o = serve.Options{MaxLinks: int(v.maxLinks), Rate: int64(v.rate), Log: log}
+	if v.mirrorsFile != "" {
+		f, err := os.Open(v.mirrorsFile)
+		if err != nil {
+			return o, &failure{code: exitLocal, what: "mirrors", where: v.mirrorsFile, why: reason(err)}
+		}
+		defer f.Close()
+		if o.Mirrors, err = serve.ParseMirrors(io.LimitReader(f, 16<<20)); err != nil {
+			return o, misuse("--mirrors "+v.mirrorsFile, err.Error(), "")
+		}
+	}
+	for _, word := range v.mirrors.Value() {
+		m, err := serve.ParseMirror(word)
+		if err != nil {
+			return o, misuse("--mirror "+maskWord(word), err.Error(), "")
+		}
+		o.Mirrors = append(o.Mirrors, m)
+	}
+	if v.mirrorOf != "" {
+		if o.MirrorOf, err = url.Parse(v.mirrorOf); err != nil {
+			return o, misuse("--mirror-of "+maskWord(v.mirrorOf), "not a URL", "")
+		}
+	}
+	o.CacheFile, err = cacheFile(dir)
+	if err != nil {
+		log.Warn("digests are not remembered", "error", err)
+	}
+	return o, nil
+}
+
+// cacheFile is where the digests of a folder are remembered. Each folder has a file of its own.
+func cacheFile(dir string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	own := filepath.Join(cache, "braid")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return "", err
+	}
+	return filepath.Join(own, fmt.Sprintf("digests-%.8x", sha256.Sum256([]byte(folder)))), nil
+}
+
+// serveFailure says whose fault it is that a folder cannot be served.
+func serveFailure(dir string, err error) *failure {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return &failure{code: exitLocal, what: "serve", where: dir, why: reason(err)}
+	}
+	return misuse("serve", err.Error(), "braid serve --help")
+}
+
+// listenReason is the text of an error of net.Listen, without the address.
+func listenReason(err error) string {
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return reason(e.Err)
+	}
+	return err.Error()
+}
+
+// address is a URL at which the server can be reached from this machine.
+func address(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return addr.String()
+	}
+	host := tcp.IP.String()
+	if tcp.IP.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port)) + "/"
+}

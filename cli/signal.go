@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// A signalError is why a context ended: the user or the system wants the command to end.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string {
+	if e.signal == syscall.SIGTERM {
+		return "terminated"
+	}
+	return "interrupted"
+}
+
+// Is says that this is a cancellation like any other.
+func (e *signalError) Is(target error) bool { return target == context.Canceled }
+
+// code is what shells report for a command that the signal killed.
+func (e *signalError) code() int { return exitSignal + int(e.signal) }
+
+// signalCode is the exit code of a command whose context ended by a signal.
+func signalCode(ctx context.Context) (code int, ok bool) {
+	e, ok := errors.AsType[*signalError](context.Cause(ctx))
+	if !ok {
+		return 0, false
+	}
+	return e.code(), true
+}
+
+// untilSignal gives a context that ends with the first SIGINT or SIGTERM, so that what was done can be put in
+// order. The second ends the process at once, by exit. The function that it returns ends both.
+func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	stopped := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { obey(signals, stopped, cancel, exit) })
+	return ctx, func() {
+		signal.Stop(signals)
+		close(stopped)
+		wg.Wait()
+		cancel(nil)
+	}
+}
+
+func obey(signals <-chan os.Signal, stopped <-chan struct{}, cancel context.CancelCauseFunc, exit func(int)) {
+	for first := true; ; first = false {
+		select {
+		case s := <-signals:
+			number, ok := s.(syscall.Signal)
+			if !ok {
+				continue
+			}
+			why := &signalError{number}
+			if !first {
+				exit(why.code())
+				return
+			}
+			cancel(why)
+		case <-stopped:
+			return
+		}
+	}
+}

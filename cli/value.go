@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A size is the value of a flag for bytes.
+type size int64
+
+// Set reads what a user writes.
+func (v *size) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil && n <= 0 {
+		err = errSize
+	}
+	if err == nil {
+		*v = size(n)
+	}
+	return err
+}
+
+func (v *size) String() string { return strconv.FormatInt(int64(*v), 10) }
+
+// A duration is the value of a flag for a time.
+type duration time.Duration
+
+// Set reads what a user writes.
+func (v *duration) Set(s string) error {
+	d, err := parseTime(s)
+	if err == nil {
+		*v = duration(d)
+	}
+	return err
+}
+
+func (v *duration) String() string { return time.Duration(*v).String() }
+
+// A number is the value of a flag that counts something: at least 1.
+type number int
+
+// Set reads what a user writes.
+func (v *number) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 1_000_000 {
+		return fmt.Errorf("write a number, at least 1")
+	}
+	*v = number(n)
+	return nil
+}
+
+func (v *number) String() string { return strconv.Itoa(int(*v)) }
+
+// A choice is the value of a flag that takes one of a few words.
+type choice struct {
+	words []string
+	word  string
+}
+
+// Set reads what a user writes.
+func (v *choice) Set(s string) error {
+	if !slices.Contains(v.words, s) {
+		return fmt.Errorf("write one of %s", strings.Join(v.words, ", "))
+	}
+	v.word = s
+	return nil
+}
+
+func (v *choice) String() string { return v.word }

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// A moment is something that happened in a download, and when.
+type moment struct {
+	at time.Time
+	ev download.Event
+}
+
+// outOfDate says that only the last of several progress events is worth showing.
+func outOfDate(last, next moment) bool {
+	_, a := last.ev.(download.Progress)
+	_, b := next.ev.(download.Progress)
+	return a && b
+}
+
+// A watcher tells of one download, on the screen and in JSON.
+type watcher struct {
+	screen   *screen
+	lines    *lineWriter
+	url      string // masked
+	path     string
+	noDigest bool // the server named mirrors and gave no digest
+}
+
+// name is what the file is called on the screen.
+func (w *watcher) name() string {
+	if w.path == "" {
+		return "standard output"
+	}
+	return filepath.Base(w.path)
+}
+
+func (w *watcher) watch(m moment) {
+	switch ev := m.ev.(type) {
+	case download.Started:
+		w.url, w.path = ev.URL, ev.Path
+	case download.Offered:
+		w.noDigest = ev.File.NoDigest
+	}
+	w.lines.write(jsonEvent(m))
+	w.tell(m)
+}
+
+// tell puts an event in words.
+func (w *watcher) tell(m moment) {
+	switch ev := m.ev.(type) {
+	case download.Resumed:
+		w.screen.detail("%s: %s are here from an earlier run", w.name(), sizeText(ev.Bytes))
+	case download.Offered:
+		w.offered(ev.File)
+	case download.SourceUp:
+		w.up(ev)
+	case download.SourceDown:
+		w.down(ev)
+	case download.Progress:
+		w.screen.progress(m.at, progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active})
+	case download.Restarted:
+		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
+	case download.Note:
+		w.screen.detail("%s", ev.Text)
+	}
+}
+
+// offered says what the server offers, and what of it is not used.
+func (w *watcher) offered(f metalink.File) {
+	parts := []string{}
+	if f.Size >= 0 {
+		parts = append(parts, sizeText(f.Size))
+	}
+	for _, c := range f.Claims {
+		parts = append(parts, c.String())
+	}
+	if len(f.Claims) == 0 {
+		parts = append(parts, "no digest")
+	}
+	parts = append(parts, count(len(f.Mirrors), "mirror"))
+	w.screen.detail("server: %s", strings.Join(parts, ", "))
+	if f.IgnoredCount > 0 {
+		w.screen.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))
+	}
+}
+
+// reasons counts why links were ignored, in the order in which that first happened.
+func reasons(ignored []metalink.Ignored) string {
+	counts := map[string]int{}
+	var order []string
+	for _, i := range ignored {
+		if counts[i.Reason]++; counts[i.Reason] == 1 {
+			order = append(order, i.Reason)
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	for n, r := range order {
+		order[n] = fmt.Sprintf("%s (%d)", r, counts[r])
+	}
+	return ": " + strings.Join(order, ", ")
+}
+
+func (w *watcher) up(ev download.SourceUp) {
+	away := ""
+	if ev.RTT > 0 {
+		away = ", " + timeText(ev.RTT) + " away"
+	}
+	w.screen.detail("mirror %s: in use (%s%s)", ev.URL, ev.Host, away)
+}
+
+// down says what becomes of a source that failed. One with wrong content is worth a word even to those who
+// did not ask.
+func (w *watcher) down(ev download.SourceDown) {
+	switch {
+	case ev.Banned:
+		w.screen.say("mirror %s: dropped, its content is wrong: %s", ev.URL, why(ev.Err))
+	case ev.Gone:
+		w.screen.detail("mirror %s: dropped: %s", ev.URL, why(ev.Err))
+	case ev.Active == 0: // else the user would wait without a word
+		w.screen.say("%s: %s; trying again in %s", w.name(), why(ev.Err), timeText(max(ev.Back, 0)))
+	case ev.Back > 0:
+		w.screen.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), why(ev.Err))
+	default:
+		w.screen.detail("mirror %s: again later: %s", ev.URL, why(ev.Err))
+	}
+}
+
+// jsonEvent is the line for an event.
+func jsonEvent(m moment) any {
+	switch ev := m.ev.(type) {
+	case download.Started:
+		return startEvent{newHead(m.at, "start"), ev.URL, ev.Path}
+	case download.Resumed:
+		return resumeEvent{newHead(m.at, "resume"), ev.Bytes}
+	case download.Offered:
+		return newOfferEvent(m.at, ev.File)
+	case download.SourceUp:
+		return mirrorEvent{head: newHead(m.at, "mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds()}
+	case download.SourceDown:
+		return jsonDown(m.at, ev)
+	case download.RangeStarted:
+		return newRangeEvent(m.at, ev)
+	case download.Progress:
+		return progressEvent{newHead(m.at, "progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
+	case download.Restarted:
+		return retryEvent{head: newHead(m.at, "retry"), Why: ev.Reason}
+	case download.Verified:
+		return verifyEvent{newHead(m.at, "verify"), evidenceOf(ev.Proof)}
+	case download.Note:
+		return noteEvent{newHead(m.at, "note"), ev.Text}
+	}
+	return nil
+}
+
+func jsonDown(at time.Time, ev download.SourceDown) any {
+	if !ev.Gone && !ev.Banned {
+		return retryEvent{newHead(at, "retry"), &ev.ID, ev.URL, ev.Host, ev.Back.Seconds(), why(ev.Err)}
+	}
+	state := "down"
+	if ev.Banned {
+		state = "banned"
+	}
+	return mirrorEvent{head: newHead(at, "mirror"), State: state, ID: ev.ID, URL: ev.URL, Host: ev.Host, Why: why(ev.Err)}
+}
+
+func newRangeEvent(at time.Time, ev download.RangeStarted) rangeEvent {
+	e := rangeEvent{head: newHead(at, "range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start}
+	if ev.Range.End != byterange.Unbounded {
+		e.End = &ev.Range.End
+	}
+	return e
+}
+
+// known is nil for a size that is not known.
+func known(size int64) *int64 {
+	if size < 0 {
+		return nil
+	}
+	return &size
+}
+
+func evidenceOf(p verify.Proof) evidenceFields {
+	f := evidenceFields{Verified: p.Verified(), Digests: map[string]string{}, Evidence: []string{}}
+	for _, d := range p.Digests() {
+		f.Digests[d.Algorithm().String()] = d.Hex()
+	}
+	for _, c := range p.Evidence() {
+		f.Evidence = append(f.Evidence, c.String())
+	}
+	return f
+}
+
+func newDoneEvent(at time.Time, r download.Request, res download.Result) doneEvent {
+	e := doneEvent{
+		head: newHead(at, "done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
+		evidenceFields: evidenceOf(res.Proof), ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
+		Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
+		Sources: []sourceLine{},
+	}
+	for _, s := range res.Sources {
+		e.Sources = append(e.Sources, sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)})
+	}
+	return e
+}

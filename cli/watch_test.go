@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/metalink"
+	"braid/verify"
+)
+
+// told is what a watcher says about events, on the screen and in JSON.
+func told(verbose bool, events ...download.Event) (text, lines string) {
+	var out, err bytes.Buffer
+	w := &watcher{screen: &screen{w: &err, meter: hidden{}, verbose: verbose}, lines: &lineWriter{w: &out}, path: "d/a.iso"}
+	for _, ev := range events {
+		w.watch(moment{time.Unix(0, 0), ev})
+	}
+	return err.String(), strings.ReplaceAll(out.String(), `{"v":1,"time":"1970-01-01T00:00:00Z","event":`, "{")
+}
+
+func TestWatch(t *testing.T) {
+	m, _ := url.Parse("http://m/a")
+	const evil, safe = "\x1b[31m", `\x1b[31m`
+	for _, tt := range []struct {
+		ev         download.Event
+		brief      bool // said without -v, too
+		text, json string
+	}{
+		{download.Started{URL: "u", Path: "p"}, false, "", `{"start","url":"u","path":"p"}`},
+		{download.Resumed{Bytes: 2048}, false, "a.iso: 2 KiB are here from an earlier run\n", `{"resume","bytes":2048}`},
+		{download.SourceUp{ID: 1, URL: "u", Host: "h", RTT: 20 * time.Millisecond}, false, "mirror u: in use (h, 20 ms away)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h","rtt":0.02}`},
+		{download.SourceUp{ID: 1, URL: "u", Host: "h"}, false, "mirror u: in use (h)\n", `{"mirror","state":"up","id":1,"url":"u","host":"h"}`},
+		{download.SourceDown{ID: 2, URL: "u", Host: "h", Err: errors.New(evil), Banned: true}, true, "mirror u: dropped, its content is wrong: " + safe + "\n", `{"mirror","state":"banned","id":2,"url":"u","host":"h","why":"\\x1b[31m"}`},
+		{download.SourceDown{ID: 2, URL: "u", Err: errors.New("e"), Gone: true}, false, "mirror u: dropped: e\n", `{"mirror","state":"down","id":2,"url":"u","why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second, Active: 1}, false, "mirror u: again in 2 s: e\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Err: errors.New("e"), Active: 1}, false, "mirror u: again later: e\n", `{"retry","id":0,"url":"u","why":"e"}`},
+		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second}, true, "a.iso: e; trying again in 2 s\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
+		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}}, false, "", `{"range","id":1,"host":"h","start":5,"end":10}`},
+		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}}, false, "", `{"range","id":1,"start":0}`},
+		{download.Progress{Done: 1, Size: 2, Rate: 3, Active: 4}, false, "", `{"progress","done":1,"size":2,"rate":3,"mirrors":4}`},
+		{download.Progress{Done: 1, Size: -1}, false, "", `{"progress","done":1,"rate":0,"mirrors":0}`},
+		{download.Restarted{Reason: "r" + evil}, true, "a.iso: starting again: r" + safe + "\n", `{"retry","why":"r\u001b[31m"}`},
+		{download.Verified{Proof: verify.Unchecked(5)}, false, "", `{"verify","verified":false,"digests":{},"evidence":[]}`},
+		{download.Note{Text: "n"}, false, "n\n", `{"note","text":"n"}`},
+		{
+			download.Offered{File: metalink.File{
+				Size: 2048, Claims: []verify.Claim{claim(t)}, ETag: `"e"`, Mirrors: []metalink.Mirror{{URL: m, Pri: 1, Geo: "DE", Pref: true}},
+				Documents: []metalink.Document{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 3,
+				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"}, {Target: "z", Reason: "scheme"}},
+			}}, false,
+			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 3 links ignored: scheme (2), self (1)\n",
+			`{"offer","size":2048,"etag":"\"e\"","claims":[{"algorithm":"sha-256","hex":"` + strings.Repeat("00", 32) + `","field":"Digest","channel":"https"}],` +
+				`"mirrors":[{"url":"http://m/a","pri":1,"pref":true,"geo":"DE","depth":0}],"documents":[{"url":"http://m/a","type":"t","name":"n"}],` +
+				`"ignored":[{"target":"x","reason":"scheme"},{"target":"y","reason":"self"},{"target":"z","reason":"scheme"}],"ignored_count":3,"no_digest":false}`,
+		},
+	} {
+		text, lines := told(true, tt.ev)
+		if _, started := tt.ev.(download.Started); text != tt.text && !started || lines != tt.json+"\n" {
+			t.Errorf("%+v:\n%q and %s\nwant\n%q and %s", tt.ev, text, lines, tt.text, tt.json)
+		}
+		if text, _ := told(false, tt.ev); (text != "") != tt.brief {
+			t.Errorf("%+v: without -v %q", tt.ev, text)
+		}
+	}
+}
+
+func claim(t *testing.T) verify.Claim {
+	t.Helper()
+	d, err := verify.NewDigest(verify.SHA256, make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verify.Claim{Digest: d, Field: "Digest", Channel: verify.HTTPS}
+}
+
+// TestNilEventIsNoLine: no event, no line.
+func TestNilEventIsNoLine(t *testing.T) {
+	if e := jsonEvent(moment{}); e != nil {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestOutOfDate(t *testing.T) {
+	p, n := moment{ev: download.Progress{}}, moment{ev: download.Note{}}
+	if !outOfDate(p, p) || outOfDate(p, n) || outOfDate(n, p) || outOfDate(n, n) {
+		t.Error("only progress replaces progress")
+	}
+}
+
+// proofOf checks a file of one byte against claims of its digests.
+func proofOf(t *testing.T, algorithms ...verify.Algorithm) verify.Proof {
+	t.Helper()
+	var claims []verify.Claim
+	for _, a := range algorithms {
+		h := a.New()
+		h.Write([]byte("x"))
+		d, err := verify.NewDigest(a, h.Sum(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, verify.Claim{Digest: d, Field: "Digest", Channel: verify.HTTPS})
+	}
+	c := verify.NewChecker(1, claims)
+	c.Write([]byte("x"))
+	p, err := c.Proof()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestResultLine(t *testing.T) {
+	four := []download.SourceResult{{Host: "a", Bytes: 1}, {Host: "b", Bytes: 1}, {Host: "c"}, {Host: "d", Bytes: 5}}
+	for _, tt := range []struct {
+		r        download.Result
+		noDigest bool
+		want     string
+	}{
+		{download.Result{Size: 256 << 20, Fetched: 256 << 20, Elapsed: 3200 * time.Millisecond, Sources: four, Proof: proofOf(t, verify.SHA256)}, false,
+			"a.iso: 256 MiB in 3.2 s (80 MiB/s) from 3 mirrors; verified: sha-256 from Digest over https"},
+		{download.Result{Size: 256 << 20, Fetched: 56 << 20, Resumed: 200 << 20, Elapsed: time.Second, Sources: four[:1], Proof: proofOf(t, verify.SHA256)}, false,
+			"a.iso: 256 MiB, 200 MiB of it from an earlier run, in 1 s (56 MiB/s) from a; verified: sha-256 from Digest over https"},
+		{download.Result{AlreadyComplete: true, Size: 1 << 20, Proof: proofOf(t, verify.SHA256, verify.MD5)}, false,
+			"a.iso: already complete (1 MiB); verified: sha-256 from Digest over https"},
+		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, false,
+			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server gave no SHA-256 (--sha256 HEX is evidence, too)"},
+		{download.Result{Size: 1, Elapsed: 0, Proof: verify.Unchecked(1)}, true,
+			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server named mirrors, but gave no SHA-256, so they were not used (--sha256 HEX is evidence, too)"},
+		{download.Result{Size: 1, Elapsed: 0, Proof: proofOf(t, verify.MD5)}, false,
+			"a.iso: 1 B in 0 ms (0 B/s); unverified (md5 from Digest over https matches, which proves nothing against an attacker)"},
+		{download.Result{NotModified: true}, false, "a.iso: not modified"},
+	} {
+		w := &watcher{path: "d/a.iso", noDigest: tt.noDigest}
+		if got := w.result(tt.r); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestShares(t *testing.T) {
+	got := shareLines([]download.SourceResult{
+		{Host: "fast:80", Bytes: 192 << 20, Rate: 12 << 20}, {Host: "slow:80", Bytes: 64 << 20, Rate: 300 << 10},
+		{Host: "liar:80", Err: errors.New("liar:80: sha-256 differs\x1b"), Banned: true}, {URL: "http://dead/a", Err: errors.New("refused")}, {Host: "idle"}, {Host: "idle"},
+	})
+	want := []string{
+		`  fast:80         192 MiB   75 %    12 MiB/s`,
+		`  slow:80          64 MiB   25 %   300 KiB/s`,
+		`  liar:80             0 B    0 %              dropped: sha-256 differs\x1b`,
+		`  http://dead/a       0 B    0 %              failed: refused`,
+		`  2 other mirrors not needed`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	if got := shareLines([]download.SourceResult{{Host: "only", Bytes: 1}, {Host: "idle"}}); got != nil {
+		t.Errorf("one source is no table: %q", got)
+	}
+}
+
+func TestDoneEvent(t *testing.T) {
+	u, _ := url.Parse("http://me:pw@h/a?key=s3cret")
+	e := newDoneEvent(time.Unix(0, 0), download.Request{URL: u}, download.Result{
+		Path: "a", Size: 1, Proof: proofOf(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
+		Sources: []download.SourceResult{{URL: "u", Host: "h", Bytes: 4, Rate: 5, Banned: true, Err: errors.New("e")}},
+	})
+	line, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"event":"done","url":"http://me:***@h/a?key=***","path":"a","size":1,"verified":true,"digests":{"sha-256":"2d711642`,
+		`"evidence":["sha-256 from Digest over https"]`, `"already_complete":true,"resumed":1,"fetched":2,"duplicate":3,"elapsed":1,`,
+		`"sources":[{"url":"u","host":"h","bytes":4,"rate":5,"banned":true,"why":"e"}]}`,
+	} {
+		if !strings.Contains(string(line), want) {
+			t.Errorf("no %s in %s", want, line)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// wire are the flags of commands that ask servers.
+type wire struct {
+	header         cli.StringSlice
+	userAgent      string
+	user           string
+	connectTimeout duration
+	allowDowngrade bool
+	noReferer      bool
+	sha256         string
+}
+
+func (w *wire) flags() []cli.Flag {
+	return []cli.Flag{
+		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests; Authorization and Cookie go to the URL's own server only (repeatable)", "header", "H"),
+		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
+		text(&w.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server", "user", "u"),
+		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
+		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
+	}
+}
+
+func (w *wire) sha256Flag() cli.Flag {
+	return text(&w.sha256, groupProof, "the file must have this SHA-256, in `HEX`; then mirrors are used whatever the server says", "sha256")
+}
+
+// client is what makes the requests.
+func (w *wire) client() *httpsource.Client {
+	return &httpsource.Client{
+		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
+		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer,
+	}
+}
+
+// claims is what the user says that the file is.
+func (w *wire) claims() ([]verify.Claim, error) {
+	if w.sha256 == "" {
+		return nil, nil
+	}
+	d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(w.sha256))
+	if err != nil {
+		return nil, misuse("--sha256", err.Error(), "")
+	}
+	return []verify.Claim{{Digest: d, Field: "--sha256", Channel: verify.User}}, nil
+}
+
+// ours are the header fields that a download could not do without being their only author.
+var ours = []string{
+	"Accept-Encoding", "Connection", "Content-Length", "Host", "If-Match", "If-Range", "Keep-Alive", "Range", "Te",
+	"Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// headers reads -H.
+func (w *wire) headers() (map[string][]string, error) {
+	h := http.Header{}
+	for _, line := range w.header.Value() {
+		name, value, ok := strings.Cut(line, ":")
+		name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
+		switch {
+		case !ok || !isToken(name):
+			return nil, misuse("-H", "not a header field", "write 'NAME: VALUE'")
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return nil, misuse("-H "+name, "control character in the value", "")
+		case slices.Contains(ours, name):
+			return nil, misuse("-H "+name, "braid sets this field itself", "")
+		}
+		h.Add(name, value)
+	}
+	return h, nil
+}
+
+// isToken follows RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// credentials are those of the flag, else those of the URL.
+func (w *wire) credentials(u *url.URL) (*url.Userinfo, error) {
+	if w.user == "" {
+		return u.User, nil
+	}
+	name, password, ok := strings.Cut(w.user, ":")
+	if !ok || name == "" {
+		return nil, misuse("-u", "no password", "write USER:PASSWORD, here or in "+environment("user"))
+	}
+	return url.UserPassword(name, password), nil
+}
+
+var (
+	errScheme = errors.New("not an http or https URL")
+	errNoHost = errors.New("a URL without a host")
+)
+
+// webURL reads a URL that the user typed.
+func webURL(word string) (*url.URL, error) {
+	u, err := url.Parse(word)
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the URL, which may hold secrets
+	}
+	hint := ""
+	switch {
+	case err != nil:
+	case u.Scheme != "http" && u.Scheme != "https":
+		err = errScheme
+		if looksLikeHost(word) {
+			hint = "https://" + maskWord(word) + "?"
+		}
+	case u.Hostname() == "":
+		err = errNoHost
+	}
+	if err != nil {
+		return nil, misuse(maskWord(word), err.Error(), hint)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// looksLikeHost tells an address without its scheme, as browsers take it.
+func looksLikeHost(word string) bool {
+	host, _, _ := strings.Cut(word, "/")
+	return strings.Contains(host, ".") && !strings.HasPrefix(host, ".") && !strings.ContainsAny(host, " @?#\\") &&
+		!strings.Contains(word, "://")
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func TestHeaders(t *testing.T) {
+	w := &wire{header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
+	h, err := w.headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"Accept": {"a, b", "c"}, "X-Empty": {""}, "Authorization": {"Bearer x:y"}}
+	if !maps.EqualFunc(h, want, slices.Equal[[]string]) {
+		t.Errorf("%q, want %q", h, want)
+	}
+	for _, line := range []string{
+		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "host: x", "accept-encoding: gzip",
+		"content-length: 0", "TE: trailers", "If-Match: *",
+	} {
+		w := &wire{header: *cli.NewStringSlice(line)}
+		if _, err := w.headers(); err == nil || failureOf(t.Context(), err).code != exitUsage {
+			t.Errorf("-H %q: %v", line, err)
+		}
+	}
+}
+
+// Proves rule 62: what is refused is not repeated.
+func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
+	for _, line := range []string{"Authorization: s3cret\x01", "s3cret"} {
+		w := &wire{header: *cli.NewStringSlice(line)}
+		if _, err := w.headers(); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("-H %q: %v", line, err)
+		}
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	u := &url.URL{User: url.UserPassword("a", "b")}
+	for flag, want := range map[string]string{"": "a:b", "c:d": "c:d", "c:d:e": "c:d%3Ae", "c:": "c:"} {
+		got, err := (&wire{user: flag}).credentials(u)
+		if err != nil || got.String() != want {
+			t.Errorf("-u %q: %v, %v", flag, got, err)
+		}
+	}
+	for _, flag := range []string{"s3cret", ":s3cret"} {
+		if _, err := (&wire{user: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("-u %q: %v", flag, err)
+		}
+	}
+}
+
+func TestWebURL(t *testing.T) {
+	for word, want := range map[string]string{
+		"http://h/a": "http://h/a", "HTTPS://h/a?b#c": "https://h/a?b", "http://[::1]:80/ä": "http://[::1]:80/%C3%A4",
+	} {
+		if u, err := webURL(word); err != nil || u.String() != want {
+			t.Errorf("%q: %v, %v", word, u, err)
+		}
+	}
+	for word, want := range map[string]string{
+		"": "not an http", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?", "ftp://h/a": "not an http",
+		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "without a host", "http://:80/a": "without a host",
+		"http:h/a": "without a host", "http://h:x/a": "invalid port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
+		"http://h/\x7f": "invalid control character", "//h/a": "not an http",
+	} {
+		if u, err := webURL(word); err == nil || !strings.Contains(err.Error(), want) || failureOf(t.Context(), err).code != exitUsage {
+			t.Errorf("%q: %v, %v, want %q", word, u, err, want)
+		}
+	}
+}
+
+// TestValues: what a flag's value prints as is read as the same, which the flag parser relies on for aliases.
+func TestValues(t *testing.T) {
+	for _, tt := range []struct {
+		v    cli.Generic
+		good []string
+		bad  []string
+	}{
+		{new(size), []string{"1", "2M", "64G"}, []string{"0", "-1", "", "x"}},
+		{new(duration), []string{"1", "1m30s", "2ms"}, []string{"0", "-1s", "", "x"}},
+		{new(number), []string{"1", "16"}, []string{"0", "-1", "", "x", "1.5", "1000001"}},
+		{&choice{words: []string{"a", "b"}}, []string{"a", "b"}, []string{"", "c", "A"}},
+	} {
+		for _, s := range tt.good {
+			if err := tt.v.Set(s); err != nil {
+				t.Errorf("%T: %q: %v", tt.v, s, err)
+			}
+			before := tt.v.String()
+			if err := tt.v.Set(before); err != nil || tt.v.String() != before {
+				t.Errorf("%T: %q becomes %q, and that %q: %v", tt.v, s, before, tt.v.String(), err)
+			}
+		}
+		before := tt.v.String()
+		for _, s := range tt.bad {
+			if err := tt.v.Set(s); err == nil || tt.v.String() != before {
+				t.Errorf("%T: %q: %v, now %q", tt.v, s, err, tt.v.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// A house is one row of the table of who may import whom.
+type house struct {
+	// pure packages are bytes and values in, values out: no network, files, logs, locks, chance or clock.
+	pure bool
+	// imports lists what the package may import beside the standard library: packages of this module
+	// without the leading "braid/", and modules of others.
+	imports []string
+}
+
+// houses is the architecture (doc/design.md, "The house"). A package that is not listed fails the test,
+// and so does a row without a package. Test files may import what they need.
+var houses = map[string]house{
+	"byterange":  {pure: true},
+	"linkheader": {pure: true},
+	"verify":     {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
+	"metalink":   {pure: true, imports: []string{"linkheader", "verify"}},
+	"scheduler":  {pure: true, imports: []string{"byterange"}},
+
+	"source":            {imports: []string{"byterange", "metalink", "verify"}},
+	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
+
+	"download": {imports: []string{
+		"byterange", "metalink", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
+		"internal/atomicfile",
+	}},
+	"download/partfile": {imports: []string{
+		"byterange", "verify", "internal/atomicfile", "github.com/gofrs/flock", "golang.org/x/sys/unix",
+	}},
+
+	"serve": {imports: []string{"byterange", "linkheader", "metalink", "verify", "internal/atomicfile"}},
+
+	"cli": {imports: []string{
+		"download", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
+		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
+	}},
+	".": {imports: []string{"cli"}},
+
+	"internal/atomicfile": {},
+	// No row may name internal/mirrortest: it appears in _test.go files only.
+	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
+
+	"scripts/benchmark": {},
+}
+
+// impure are the packages (with everything below them) that a pure package must not import.
+var impure = []string{"net", "os", "log", "sync", "math/rand", "crypto/rand", "syscall", "io/ioutil", "testing"}
+
+// pureAnyway are exceptions to impure.
+var pureAnyway = []string{"net/url"}
+
+// clock are the functions of package time that read the clock or wait for it.
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
+
+const (
+	module       = "braid"
+	maxFileLines = 400
+)
+
+func TestImports(t *testing.T) {
+	for _, problem := range checkHouse(os.DirFS("."), houses) {
+		t.Error(problem)
+	}
+}
+
+// TestImportsCatches shows that each rule of the table bites.
+func TestImportsCatches(t *testing.T) {
+	table := map[string]house{
+		".":                   {imports: []string{"a"}},
+		"a":                   {pure: true, imports: []string{"b"}},
+		"b":                   {},
+		"internal/mirrortest": {},
+	}
+	good := fstest.MapFS{
+		"main.go":        {Data: []byte("package main\nimport _ \"braid/a\"\n")},
+		"main_test.go":   {Data: []byte("package main\nimport _ \"braid/internal/mirrortest\"\n")},
+		"a/a.go":         {Data: []byte("package a\nimport (_ \"braid/b\"; \"time\"; _ \"net/url\")\nvar _ time.Time\n")},
+		"b/b.go":         {Data: []byte("package b\nimport (_ \"os\"; \"time\")\nvar _ = time.Now\n")},
+		"other/go.mod":   {Data: []byte("module other\n")},
+		"other/other.go": {Data: []byte("package other\nimport _ \"unlisted.example\"\n")},
+		"internal/mirrortest/server.go": {
+			Data: []byte("package mirrortest\nimport _ \"net/http\"\n")},
+		"a/testdata/x.go": {Data: []byte("not go")},
+	}
+	if got := checkHouse(good, table); len(got) > 0 {
+		t.Fatalf("a house in order is refused: %q", got)
+	}
+	for _, tt := range []struct{ name, file, src, want string }{
+		{"unlisted package", "c/c.go", "package c\n", "c: not in the table"},
+		{"unlisted import", "b/x.go", "package b\nimport _ \"braid/a\"\n", "b/x.go: must not import braid/a"},
+		{"foreign module", "b/x.go", "package b\nimport _ \"example.com/m\"\n", "b/x.go: must not import example.com/m"},
+		{"mirrortest outside tests", "b/x.go", "package b\nimport _ \"braid/internal/mirrortest\"\n", "must not import braid/internal/mirrortest"},
+		{"pure: os", "a/x.go", "package a\nimport _ \"os\"\n", "a/x.go: pure, must not import os"},
+		{"pure: net/http", "a/x.go", "package a\nimport _ \"net/http\"\n", "pure, must not import net/http"},
+		{"pure: log/slog", "a/x.go", "package a\nimport _ \"log/slog\"\n", "pure, must not import log/slog"},
+		{"pure: sync/atomic", "a/x.go", "package a\nimport _ \"sync/atomic\"\n", "pure, must not import sync/atomic"},
+		{"pure: math/rand/v2", "a/x.go", "package a\nimport _ \"math/rand/v2\"\n", "pure, must not import math/rand/v2"},
+		{"pure: clock", "a/x.go", "package a\nimport \"time\"\nvar x = time.Now()\n", "a/x.go: pure, must not use time.Now"},
+		{"pure: clock renamed", "a/x.go", "package a\nimport t \"time\"\nvar x = t.Since\n", "a/x.go: pure, must not use time.Since"},
+		{"long file", "b/x_test.go", "package b\n" + strings.Repeat("\n", maxFileLines), "b/x_test.go: 401 lines"},
+	} {
+		bad := fstest.MapFS{tt.file: {Data: []byte(tt.src)}}
+		for name, f := range good {
+			bad[name] = f
+		}
+		if got := strings.Join(checkHouse(bad, table), "\n"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: problems are %q, want one with %q", tt.name, got, tt.want)
+		}
+	}
+	table["gone"] = house{}
+	if got := checkHouse(good, table); len(got) != 1 || !strings.Contains(got[0], "gone: in the table, but") {
+		t.Errorf("row without a package: problems are %q", got)
+	}
+}
+
+// checkHouse reads all Go files of a module and reports what breaks the table.
+func checkHouse(module fs.FS, table map[string]house) (problems []string) {
+	seen := map[string]bool{}
+	err := fs.WalkDir(module, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enterDir(module, name, d)
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		src, err := fs.ReadFile(module, name)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(src, []byte("\n")); n > maxFileLines {
+			problems = append(problems, fmt.Sprintf("%s: %d lines, more than %d", name, n, maxFileLines))
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		pkg := path.Dir(name)
+		row, ok := table[pkg]
+		if !ok && !seen[pkg] {
+			problems = append(problems, pkg+": not in the table of imports_test.go")
+		}
+		seen[pkg] = true
+		more, err := checkFile(name, src, row)
+		problems = append(problems, more...)
+		return err
+	})
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	for pkg := range table {
+		if !seen[pkg] {
+			problems = append(problems, pkg+": in the table, but there is no such package")
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// enterDir skips what the go command skips: hidden folders, testdata and other modules.
+func enterDir(module fs.FS, name string, d fs.DirEntry) error {
+	if name == "." {
+		return nil
+	}
+	if strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata" {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(module, path.Join(name, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// checkFile reports what a file that is not a test imports or uses against its row.
+func checkFile(name string, src []byte, row house) (problems []string, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	timeName := ""
+	for _, spec := range file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if p == "time" {
+			timeName = "time"
+			if spec.Name != nil {
+				timeName = spec.Name.Name
+			}
+		}
+		if !isStandard(p) && !slices.Contains(row.imports, strings.TrimPrefix(p, module+"/")) {
+			problems = append(problems, fmt.Sprintf("%s: must not import %s", name, p))
+		}
+		if row.pure && isImpure(p) {
+			problems = append(problems, fmt.Sprintf("%s: pure, must not import %s", name, p))
+		}
+	}
+	if row.pure && timeName != "" {
+		problems = append(problems, clockUses(name, file, timeName)...)
+	}
+	return problems, nil
+}
+
+// isStandard tells packages of the standard library by their first element, which has no dot.
+func isStandard(p string) bool {
+	first, _, _ := strings.Cut(p, "/")
+	return first != module && !strings.Contains(first, ".")
+}
+
+func isImpure(p string) bool {
+	if slices.Contains(pureAnyway, p) {
+		return false
+	}
+	return slices.ContainsFunc(impure, func(root string) bool {
+		return p == root || strings.HasPrefix(p, root+"/")
+	})
+}
+
+// clockUses reports each function of the clock that file names; timeName is what package time is called there.
+func clockUses(name string, file *ast.File, timeName string) (problems []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == timeName && slices.Contains(clock, sel.Sel.Name) {
+			problems = append(problems, fmt.Sprintf("%s: pure, must not use time.%s", name, sel.Sel.Name))
+		}
+		return true
+	})
+	return problems
+}

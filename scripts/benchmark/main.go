@@ -1,0 +1,246 @@
+// The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is
+// run by scripts/bench, and measures three promises: that verifying costs little time, that memory does not
+// grow with the file, and that a mirror which stalls costs little. It judges nothing: it prints each time,
+// the medians, their ratio and the goal.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// A bench is what all measurements share.
+type bench struct {
+	braid string // path of the command
+	dir   string // where servers' files and downloads go
+	tmpfs bool   // dir is in memory
+	reps  int
+	size  int64
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var b bench
+	var parent string
+	flag.StringVar(&b.braid, "braid", "braid", "the command to measure")
+	flag.StringVar(&parent, "dir", "/dev/shm", "where files go")
+	flag.IntVar(&b.reps, "reps", 5, "runs of each command in single; stall makes half as many")
+	flag.Int64Var(&b.size, "size", 2<<30, "bytes of the file in single")
+	flag.Parse()
+	names := flag.Args()
+	if len(names) == 0 {
+		names = []string{"single", "memory", "stall"}
+	}
+	dir, err := os.MkdirTemp(parent, "braid-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir, b.tmpfs = dir, isTmpfs(dir)
+	measurements := map[string]func(context.Context) error{"single": b.single, "memory": b.memory, "stall": b.stall}
+	for _, name := range names {
+		measure, ok := measurements[name]
+		if !ok {
+			return fmt.Errorf("no measurement %q; there are single, memory, stall", name)
+		}
+		if err := measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+// single compares one verified download with curl's unverified one.
+func (b *bench) single(ctx context.Context) error {
+	root, err := b.serverRoot(b.size, 2*b.size, writeRandom)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	web, err := startNginx(ctx, root, []mirror{{origin: true}})
+	if err != nil {
+		return err
+	}
+	defer web.stop()
+	out := filepath.Join(b.dir, "out")
+	braid := command{b.braid, "get", "-q", "-o", out, web.url(0)}
+	curl := command{"curl", "-s", "-o", out, web.url(0)}
+	if !b.tmpfs {
+		curl = command{"sh", "-c", "curl -s -o " + out + " " + web.url(0) + " && sync " + out}
+	}
+	fmt.Printf("single: %s from one nginx over loopback to %s, in turn\n", mib(b.size), b.where())
+	var ours, theirs, warmUp series
+	if err := warmUp.measure(ctx, out, curl); err != nil { // the first to use the memory pays for it
+		return err
+	}
+	for range b.reps {
+		if err := ours.measure(ctx, out, braid); err != nil {
+			return err
+		}
+		if err := theirs.measure(ctx, out, curl); err != nil {
+			return err
+		}
+	}
+	ours.print("braid, verified", braid)
+	theirs.print("curl, unverified", curl)
+	fmt.Printf("  ratio of the medians: %.2f (goal: at most 1.15)\n", ours.median()/theirs.median())
+	fmt.Printf("  most memory of braid: %s (goal: under 64 MiB)\n", mib(ours.rss))
+	return nil
+}
+
+// memory downloads a file that is much larger than memory use may be. It is all zeros, so that the
+// server's copy takes no room.
+func (b *bench) memory(ctx context.Context) error {
+	const size = 8 << 30
+	root, err := b.serverRoot(size, size, func(f *os.File, size int64) error { return f.Truncate(size) })
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	web, err := startNginx(ctx, root, []mirror{{origin: true}})
+	if err != nil {
+		return err
+	}
+	defer web.stop()
+	out := filepath.Join(b.dir, "out")
+	braid := command{b.braid, "get", "-q", "-o", out, web.url(0)}
+	fmt.Printf("memory: %s (sparse at the server) from one nginx to %s\n", mib(size), b.where())
+	var ours series
+	if err := ours.measure(ctx, out, braid); err != nil {
+		return err
+	}
+	ours.print("braid, verified", braid)
+	fmt.Printf("  most memory: %s (goal: under 64 MiB)\n", mib(ours.rss))
+	return nil
+}
+
+// stall compares a healthy set of three mirrors with the same set when one of them goes silent.
+func (b *bench) stall(ctx context.Context) error {
+	const (
+		size    = 288 << 20
+		rate    = 4 << 20 // of each of the three mirrors: 24 s when all are healthy
+		silence = 24 << 20
+	)
+	root, err := b.serverRoot(size, 2*size, writeRandom)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	out := filepath.Join(b.dir, "out")
+	fmt.Printf("stall: %s from three nginx mirrors of %s/s each; healthy, and one silent after %s; in turn\n",
+		mib(size), mib(rate), mib(silence))
+	var healthy, stalled series
+	var braid command
+	for range (b.reps + 1) / 2 {
+		for _, after := range []int64{0, silence} {
+			web, err := startNginx(ctx, root, []mirror{
+				{origin: true, rate: rate}, {rate: rate, silentAfter: after}, {rate: rate}})
+			if err != nil {
+				return err
+			}
+			s := &healthy
+			if after > 0 {
+				s = &stalled
+			}
+			braid = command{b.braid, "get", "-q", "-o", out, web.url(0)}
+			err = s.measure(ctx, out, braid)
+			web.stop()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	healthy.print("healthy", braid)
+	stalled.print("one stalls", braid)
+	// Until the silence three mirrors bring bytes, from then on two.
+	ideal := float64(silence)/rate + float64(size-3*silence)/(2*rate)
+	fmt.Printf("  ratio of the medians: %.2f (goal: at most 1.50; nobody can do better than %.2f)\n",
+		stalled.median()/healthy.median(), ideal/(float64(size)/(3*rate)))
+	return nil
+}
+
+func (b *bench) where() string {
+	if b.tmpfs {
+		return "tmpfs"
+	}
+	return "disk (curl's time includes sync)"
+}
+
+// serverRoot makes a folder with the one file that is served, if there are room bytes for it and for its copy.
+func (b *bench) serverRoot(size, room int64, fill func(*os.File, int64) error) (root string, err error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(b.dir, &fs); err != nil {
+		return "", err
+	}
+	if free := int64(fs.Bavail) * fs.Bsize; free < room {
+		return "", fmt.Errorf("%s has %s free and this needs %s: choose another folder with -dir",
+			b.dir, mib(free), mib(room))
+	}
+	if root, err = os.MkdirTemp(b.dir, "root-"); err != nil {
+		return "", err
+	}
+	f, err := os.Create(filepath.Join(root, fileName))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return root, fill(f, size)
+}
+
+func isTmpfs(dir string) bool {
+	const tmpfsMagic = 0x01021994
+	var fs syscall.Statfs_t
+	return syscall.Statfs(dir, &fs) == nil && int64(fs.Type) == tmpfsMagic
+}
+
+func mib(n int64) string {
+	if n >= 1<<30 && n%(1<<29) == 0 {
+		return fmt.Sprintf("%.4g GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+}
+
+// A command is a program with its arguments.
+type command []string
+
+func (c command) String() string { return strings.Join(c, " ") }
+
+// A series is what runs of one command took.
+type series struct {
+	seconds []float64 // wall time
+	cpu     []float64 // seconds of processor time, user and system
+	rss     int64     // bytes; the most of all runs
+}
+
+func (s *series) median() float64 { return median(s.seconds) }
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func (s *series) print(label string, c command) {
+	fmt.Printf("  $ %s\n  %-17s", c, label)
+	for _, sec := range s.seconds {
+		fmt.Printf(" %6.2f", sec)
+	}
+	fmt.Printf("  median %.2f s (processor %.2f s)\n", s.median(), median(s.cpu))
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// measure runs c once, notes its wall time and peak memory, and removes out.
+func (s *series) measure(ctx context.Context, out string, c command) error {
+	defer os.Remove(out)
+	// What an earlier run learned about the mirrors must not help this one.
+	cache, err := os.MkdirTemp("", "braid-bench-cache-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(cache)
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, c[0], c[1:]...)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
+	start := time.Now()
+	err = cmd.Run()
+	s.seconds = append(s.seconds, time.Since(start).Seconds())
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", c, err, output.String())
+	}
+	s.cpu = append(s.cpu, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		s.rss = max(s.rss, u.Maxrss<<10) // Linux counts KiB
+	}
+	return nil
+}
+
+func writeRandom(f *os.File, size int64) error {
+	_, err := io.CopyN(f, rand.NewChaCha8([32]byte{}), size)
+	return err
+}
+
+// digest is the value of a Digest field (RFC 3230) for the file.
+func digest(root string) (string, error) {
+	f, err := os.Open(filepath.Join(root, fileName))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return "SHA-256=" + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
+}

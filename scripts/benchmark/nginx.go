@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fileName is the one file that every mirror has.
+const fileName = "file.bin"
+
+// A mirror is one server of the set.
+type mirror struct {
+	origin      bool  // sends Digest, and the others as Link
+	rate        int64 // bytes a second; 0: as fast as it goes
+	silentAfter int64 // bytes after which a mirror with a rate goes silent; 0: never
+	addr        string
+	public      string // what clients are told; the relay that limits the rate, or addr
+}
+
+// A web is one nginx with a server for each mirror.
+type web struct {
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	dir     string
+	mirrors []mirror
+	relays  []*relay
+}
+
+// url is where clients find the file at mirror i.
+func (w *web) url(i int) string { return "http://" + w.mirrors[i].public + "/" + fileName }
+
+// startNginx serves root at all mirrors, on free ports of loopback.
+func startNginx(ctx context.Context, root string, mirrors []mirror) (w *web, err error) {
+	w = &web{mirrors: mirrors, exited: make(chan struct{})}
+	if w.dir, err = os.MkdirTemp("", "braid-bench-nginx-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			w.stop()
+		}
+	}()
+	for i := range w.mirrors {
+		if err := w.place(&w.mirrors[i]); err != nil {
+			return nil, err
+		}
+	}
+	sum, err := digest(root)
+	if err != nil {
+		return nil, err
+	}
+	conf := filepath.Join(w.dir, "nginx.conf")
+	if err := os.WriteFile(conf, []byte(w.config(root, sum)), 0o600); err != nil {
+		return nil, err
+	}
+	w.cmd = exec.Command("nginx", "-p", w.dir, "-c", conf)
+	if err := w.cmd.Start(); err != nil {
+		w.cmd = nil
+		return nil, err
+	}
+	go func() {
+		w.cmd.Wait()
+		close(w.exited)
+	}()
+	for _, m := range w.mirrors {
+		if err := w.await(ctx, m.addr); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// place finds a free port for m, and a relay if it has a rate.
+func (w *web) place(m *mirror) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	m.addr = l.Addr().String()
+	m.public = m.addr
+	if m.rate == 0 {
+		return nil
+	}
+	r, err := startRelay(m.addr, m.rate, m.silentAfter)
+	if err != nil {
+		return err
+	}
+	w.relays = append(w.relays, r)
+	m.public = r.addr()
+	return nil
+}
+
+// await polls addr until nginx accepts connections there.
+func (w *web) await(ctx context.Context, addr string) error {
+	for {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.exited:
+			log, _ := os.ReadFile(filepath.Join(w.dir, "error.log"))
+			return fmt.Errorf("nginx ended at once: %s", log)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (w *web) stop() {
+	for _, r := range w.relays {
+		r.close()
+	}
+	if w.cmd != nil {
+		w.cmd.Process.Signal(syscall.SIGTERM)
+		<-w.exited
+	}
+	os.RemoveAll(w.dir)
+}
+
+func (w *web) config(root, sum string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log error.log;")
+	line("events { worker_connections 256; }\nhttp {\naccess_log off;\nsendfile on;\ntcp_nopush on;")
+	for _, module := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		line("%s_temp_path %s;", module, filepath.Join(w.dir, module))
+	}
+	for i, m := range w.mirrors {
+		line("server {\nlisten %s;\nroot %s;", m.addr, root)
+		if m.origin {
+			line("add_header Digest '%s';", sum)
+			for j := range w.mirrors {
+				if j != i {
+					line("add_header Link '<%s>; rel=duplicate; pri=%d; pref';", w.url(j), j)
+				}
+			}
+		}
+		line("}")
+	}
+	line("}")
+	return b.String()
+}

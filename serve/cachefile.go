@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"braid/internal/atomicfile"
+	"braid/verify"
+)
+
+// The cache file is a line of text, which says what it is and has the CRC-32C of the rest, and the rest: a
+// cachedFolder in JSON. It is a convenience: whatever is wrong with it, the files are hashed again.
+const (
+	cacheHeader = "braid digests 1 crc32c=%08x\n"
+	// maxCache is more than the cache of a folder with 100 000 files.
+	maxCache = 64 << 20
+	// savePause is the least time between two writes of the cache file.
+	savePause = time.Second
+)
+
+// A cachedFolder is what is known of the files of one folder. Another folder may have a file of the same
+// name, size and time with other bytes in it.
+type cachedFolder struct {
+	Folder string       `json:"folder"`
+	Files  []cachedFile `json:"files"`
+}
+
+type cachedFile struct {
+	Name string `json:"name"`
+	stamp
+	SHA256 string `json:"sha-256"`
+}
+
+// load reads the cache file. Nobody else has d yet.
+func (d *digests) load() {
+	if d.file == "" {
+		return
+	}
+	err := d.readCache()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.log.LogAttrs(d.ctx, slog.LevelWarn, "digests are not read from the cache file",
+			slog.String("file", printable(d.file)), slog.String("error", printable(err.Error())))
+	}
+}
+
+func (d *digests) readCache() error {
+	f, err := os.Open(d.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxCache+1))
+	if err != nil {
+		return err
+	}
+	cache, err := decodeCache(data)
+	if err != nil {
+		return err
+	}
+	if cache.Folder != d.folder {
+		return fmt.Errorf("it is of another folder: %q", cache.Folder)
+	}
+	for _, c := range cache.Files {
+		d.remember(c)
+	}
+	return nil
+}
+
+// decodeCache reads what encodeCache wrote, and nothing else.
+func decodeCache(data []byte) (cachedFolder, error) {
+	header, rest, _ := bytes.Cut(data, []byte("\n"))
+	if string(header)+"\n" != cacheHeaderOf(rest) {
+		return cachedFolder{}, errors.New("it is damaged or something else")
+	}
+	var cache cachedFolder
+	return cache, json.Unmarshal(rest, &cache)
+}
+
+func encodeCache(cache cachedFolder) ([]byte, error) {
+	rest, err := json.Marshal(cache)
+	return append([]byte(cacheHeaderOf(rest)), rest...), err
+}
+
+func cacheHeaderOf(rest []byte) string {
+	return fmt.Sprintf(cacheHeader, crc32.Checksum(rest, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// remember takes over what the cache file says of one file, if the file is still there and the same.
+func (d *digests) remember(c cachedFile) {
+	info, err := d.root.Stat(filepath.FromSlash(c.Name))
+	if err != nil || stampOf(info) != c.stamp {
+		return
+	}
+	if digest, err := verify.ParseHex(verify.SHA256, c.SHA256); err == nil {
+		d.known[c.Name] = known{stamp: c.stamp, digest: digest}
+	}
+}
+
+// saveSoon has the cache file written in another goroutine: at once, or together with what else is learned
+// within savePause. The caller holds mu.
+func (d *digests) saveSoon() {
+	if d.file == "" {
+		return
+	}
+	d.dirty = true
+	if !d.saving {
+		d.saving = true
+		d.wg.Go(d.save)
+	}
+}
+
+// save writes the cache file until there is nothing new.
+func (d *digests) save() {
+	for {
+		cache, ok := d.unsaved()
+		if !ok {
+			return
+		}
+		data, err := encodeCache(cache)
+		if err == nil {
+			err = atomicfile.WriteFile(d.file, data, 0o600)
+		}
+		if err != nil {
+			d.log.LogAttrs(d.ctx, slog.LevelWarn, "cannot write the cache file",
+				slog.String("file", printable(d.file)), slog.String("error", printable(err.Error())))
+		}
+		select {
+		case <-time.After(savePause):
+		case <-d.ctx.Done(): // what is new by now is written, and that was all
+		}
+	}
+}
+
+// unsaved is what to write, if there is anything new.
+func (d *digests) unsaved() (cachedFolder, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.dirty {
+		d.saving = false
+		return cachedFolder{}, false
+	}
+	d.dirty = false
+	cache := cachedFolder{Folder: d.folder}
+	for name, k := range d.known {
+		cache.Files = append(cache.Files, cachedFile{name, k.stamp, k.digest.Hex()})
+	}
+	return cache, true
+}

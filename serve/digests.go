@@ -1,0 +1,240 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"braid/verify"
+)
+
+// errClosed says that the server was closed.
+var errClosed = errors.New("the server is closed")
+
+// digests knows the SHA-256 of files, and finds out what it does not know, each version of a file once
+// however many ask.
+//
+// A version is told by its size and time of change, and by its place on the disk once it has been seen in
+// this run. Whoever rewrites a file in place and sets its clock back deceives it.
+type digests struct {
+	root   *os.Root
+	folder string // absolute: what the cache file speaks of
+	file   string // cache file; "": none
+	log    *slog.Logger
+	ctx    context.Context // of the hashing; ends with close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	slots  chan struct{} // one for each file that is read at the same time
+	sum    func(context.Context, io.Reader) (verify.Digest, error)
+
+	mu     sync.Mutex
+	closed bool
+	known  map[string]known // by path
+	jobs   map[jobKey]*job
+	dirty  bool // known has what the cache file has not
+	saving bool // a goroutine writes the cache file
+}
+
+// known is a version of a file whose digest is known. Only size and time of change survive a restart; info
+// is nil until the file has been seen in this run.
+type known struct {
+	stamp  stamp
+	info   fs.FileInfo
+	digest verify.Digest
+}
+
+type jobKey struct {
+	name  string
+	stamp stamp
+}
+
+// A job is the hashing of one version of a file. Its results may be read when done is closed.
+type job struct {
+	done   chan struct{}
+	info   fs.FileInfo // of the file that was read
+	digest verify.Digest
+	err    error
+}
+
+func newDigests(root *os.Root, folder, file string, log *slog.Logger) *digests {
+	d := &digests{
+		root: root, folder: folder, file: file, log: log,
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		sum:   sum,
+		known: map[string]known{},
+		jobs:  map[jobKey]*job{},
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.load()
+	return d
+}
+
+// close ends all hashing and waits for it, and for the cache file.
+func (d *digests) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.cancel()
+	d.wg.Wait()
+}
+
+// of is the digest of the open file that info describes. The error is errChanged if there is another version
+// under the name now.
+func (d *digests) of(ctx context.Context, name string, info fs.FileInfo) (verify.Digest, error) {
+	digest, j, err := d.lookUp(name, info)
+	if j == nil {
+		return digest, err
+	}
+	select {
+	case <-j.done:
+	case <-ctx.Done(): // the job goes on: this client or another will come again
+		return verify.Digest{}, ctx.Err()
+	}
+	if j.err != nil {
+		return verify.Digest{}, j.err
+	}
+	if !os.SameFile(info, j.info) {
+		return verify.Digest{}, errChanged
+	}
+	return j.digest, nil
+}
+
+// lookUp finds the digest or the job that will bring it.
+func (d *digests) lookUp(name string, info fs.FileInfo) (verify.Digest, *job, error) {
+	key := jobKey{name, stampOf(info)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if k, ok := d.known[name]; ok && k.stamp == key.stamp && (k.info == nil || os.SameFile(k.info, info)) {
+		k.info = info
+		d.known[name] = k
+		return k.digest, nil, nil
+	}
+	if j, ok := d.jobs[key]; ok {
+		return verify.Digest{}, j, nil
+	}
+	if d.closed {
+		return verify.Digest{}, nil, errClosed
+	}
+	j := &job{done: make(chan struct{})}
+	d.jobs[key] = j
+	d.wg.Go(func() { d.run(key, j) })
+	return verify.Digest{}, j, nil
+}
+
+// run does j and tells everybody who waits for it.
+func (d *digests) run(key jobKey, j *job) {
+	defer close(j.done)
+	j.info, j.digest, j.err = d.hash(key)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.jobs, key)
+	if j.err == nil {
+		d.known[key.name] = known{key.stamp, j.info, j.digest}
+		d.saveSoon()
+	}
+}
+
+// hash reads a version of a file. It fails with errChanged unless the version is there from beginning to end.
+func (d *digests) hash(key jobKey) (fs.FileInfo, verify.Digest, error) {
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-d.ctx.Done():
+		return nil, verify.Digest{}, errClosed
+	}
+	f, err := d.root.Open(filepath.FromSlash(key.name))
+	if err != nil {
+		return nil, verify.Digest{}, err
+	}
+	defer f.Close()
+	began := time.Now()
+	if err := d.settle(f, key.stamp); err != nil {
+		return nil, verify.Digest{}, err
+	}
+	digest, err := d.sum(d.ctx, f)
+	if err != nil {
+		return nil, verify.Digest{}, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, verify.Digest{}, err
+	}
+	if stampOf(info) != key.stamp {
+		return nil, verify.Digest{}, errChanged
+	}
+	d.log.LogAttrs(d.ctx, slog.LevelDebug, "hashed", slog.String("file", printable(key.name)),
+		slog.Int64("bytes", key.stamp.Size), slog.Duration("took", time.Since(began)))
+	return info, digest, nil
+}
+
+// settle waits until a change of f would show in its time of change.
+func (d *digests) settle(f *os.File, want stamp) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if wait := unsettled(info.ModTime(), time.Now()); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-d.ctx.Done():
+			return errClosed
+		}
+		if info, err = f.Stat(); err != nil {
+			return err
+		}
+	}
+	if stampOf(info) != want {
+		return errChanged
+	}
+	return nil
+}
+
+// The clocks of file systems tick: two changes within a tick have the same time. Most tick at least a
+// hundred times a second; some know whole or even seconds only.
+const (
+	fineTick   = 50 * time.Millisecond
+	coarseTick = 2 * time.Second
+)
+
+// unsettled is how long a file that was changed at changed may still change without showing it.
+func unsettled(changed, now time.Time) time.Duration {
+	tick := fineTick
+	if changed.Nanosecond() == 0 {
+		tick = coarseTick
+	}
+	age := now.Sub(changed)
+	if age < -tick || age >= tick { // a time in the future was set by hand: a change would set another
+		return 0
+	}
+	return tick - age
+}
+
+// readSize is large enough that the hash is what takes the time.
+const readSize = 1 << 20
+
+// sum reads r to its end.
+func sum(ctx context.Context, r io.Reader) (verify.Digest, error) {
+	h := sha256.New()
+	buf := make([]byte, readSize)
+	for {
+		if ctx.Err() != nil {
+			return verify.Digest{}, errClosed
+		}
+		n, err := r.Read(buf)
+		h.Write(buf[:n])
+		if err == io.EOF {
+			return verify.NewDigest(verify.SHA256, h.Sum(nil))
+		}
+		if err != nil {
+			return verify.Digest{}, err
+		}
+	}
+}

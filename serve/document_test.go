@@ -1,0 +1,175 @@
+package serve
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"braid/linkheader"
+)
+
+// meta4 is a Metalink document about files: name and SHA-256 in turn.
+func meta4(files ...string) string {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">`)
+	for i := 0; i < len(files); i += 2 {
+		fmt.Fprintf(&b, `<file name="%s"><hash type="md5">x</hash><hash type="sha-256"> %s </hash>`, files[i], files[i+1])
+		fmt.Fprintf(&b, `<pieces length="9" type="sha-256"><hash>%064d</hash></pieces><url>http://h/</url></file>`, 1)
+	}
+	return b.String() + "</metalink>"
+}
+
+// documents are the describedby links of an answer, with name if there is one.
+func documentsOf(t *testing.T, a answer) (documents []string) {
+	for _, l := range a.links(t, linkheader.DescribedBy) {
+		documents = append(documents, strings.TrimSpace(fmt.Sprint(l.Target, " ", l.Type(), " ", l.Name())))
+	}
+	return documents
+}
+
+// Proves V5 and V8: documents beside the file are named with their type, and are served with it.
+func TestDocuments_V5_V8(t *testing.T) {
+	w := start(t, map[string]string{
+		"d/a b.iso": content, "d/a b.iso.asc": "1", "d/a b.iso.p7m": "2", "d/a b.iso.p7s": "3",
+		"d/a b.iso.meta4": "<metalink", "d/a b.iso.torrent": "junk", "d/a b.iso.sha1": "no", "d/b.asc": "no", "d/plain": "",
+		"d/plain.asc/": "a folder",
+	}, Options{})
+	got := documentsOf(t, w.get("/d/a%20b.iso"))
+	want := []string{
+		"a%20b.iso.meta4 application/metalink4+xml", "a%20b.iso.torrent application/x-bittorrent",
+		"a%20b.iso.asc application/pgp-signature", "a%20b.iso.p7m application/pkcs7-mime",
+		"a%20b.iso.p7s application/pkcs7-signature",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("documents are %q\nwant %q", got, want)
+	}
+	for _, d := range want {
+		target, media, _ := strings.Cut(d, " ")
+		if a := w.get("/d/" + target); a.status != 200 || a.header.Get("Content-Type") != media {
+			t.Errorf("%s: %d, type %q, want %q", target, a.status, a.header.Get("Content-Type"), media)
+		}
+	}
+	if got := documentsOf(t, w.get("/d/plain")); got != nil {
+		t.Errorf("a folder is named as a document: %q", got)
+	}
+	// Each is read once, and complained about once.
+	w.get("/d/a%20b.iso")
+	if n := w.log.count("document cannot be read: XML syntax error on line 1: unexpected EOF"); n != 1 {
+		t.Errorf("%d complaints", n)
+	}
+}
+
+// Proves V5: name is there where the document calls the file otherwise, and a document that is about other
+// bytes is not named.
+func TestDocumentNames_V5(t *testing.T) {
+	digest := start(t, map[string]string{"a": content}, Options{}).get("/a").digest(t)
+	right, wrong := digest.Hex(), strings.Repeat("0", 64)
+	for _, tt := range []struct{ name, suffix, document, want string }{
+		{"same name", "meta4", meta4("a", right), "a.meta4 application/metalink4+xml"},
+		{"other name", "meta4", meta4("b.iso", right), "a.meta4 application/metalink4+xml b.iso"},
+		{"name beyond ASCII", "meta4", meta4("ä 日.iso", right), "a.meta4 application/metalink4+xml ä 日.iso"},
+		{"name with a quote", "meta4", meta4(`x&quot;\y`, right), `a.meta4 application/metalink4+xml x"\y`},
+		{"by digest", "meta4", meta4("a", wrong, "c", right), "a.meta4 application/metalink4+xml c"},
+		{"digest in capitals", "meta4", meta4("c", strings.ToUpper(right)), "a.meta4 application/metalink4+xml c"},
+		{"of another version", "meta4", meta4("a", wrong), ""},
+		{"digest damaged", "meta4", meta4("a", "0"), "a.meta4 application/metalink4+xml"},
+		{"size only", "meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="z"><size>43</size></file></metalink>`,
+			"a.meta4 application/metalink4+xml z"},
+		{"other size", "meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><size>4</size></file></metalink>`, ""},
+		{"other namespace", "meta4", `<metalink><file name="z"/></metalink>`, "a.meta4 application/metalink4+xml"},
+		{"torrent", "torrent", "d4:infod6:lengthi43e4:name1:aee", "a.torrent application/x-bittorrent"},
+		{"torrent, other name", "torrent", "d4:infod6:lengthi43e4:name3:xyzee", "a.torrent application/x-bittorrent xyz"},
+		{"torrent, other size", "torrent", "d4:infod6:lengthi44e4:name1:aee", ""},
+		{"torrent of several, by name", "torrent",
+			"d4:infod5:filesld6:lengthi43e4:pathl1:s1:aeed6:lengthi43e4:pathl1:beee4:name1:qee", "a.torrent application/x-bittorrent s/a"},
+		{"torrent of several, by size", "torrent",
+			"d4:infod5:filesld6:lengthi1e4:pathl1:aeed6:lengthi43e4:pathl1:beee4:name1:qee", "a.torrent application/x-bittorrent b"},
+		{"torrent, name not UTF-8", "torrent", "d4:infod6:lengthi43e4:name1:\xffee", "a.torrent application/x-bittorrent"},
+		{"torrent with a tree only", "torrent", "d4:infod9:file treede4:name1:zee", "a.torrent application/x-bittorrent"},
+	} {
+		w := start(t, map[string]string{"a": content, "a." + tt.suffix: tt.document}, Options{})
+		a := w.get("/a")
+		got := strings.Join(documentsOf(t, a), "; ")
+		named := strings.Contains(a.header.Get("Link"), "; name") // also one that no client can read
+		if got != tt.want || named != (strings.Count(tt.want, " ") > 1) {
+			t.Errorf("%s: documents are %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What is remembered of a document ends with the document and with the file.
+func TestDocumentReplaced(t *testing.T) {
+	w := start(t, map[string]string{"a": content}, Options{})
+	right := w.get("/a").digest(t).Hex()
+	wrong := strings.Repeat("0", 64)
+	put(t, w.dir, "a.meta4", meta4("first", wrong))
+	if got := documentsOf(t, w.get("/a")); got != nil {
+		t.Errorf("documents are %q", got)
+	}
+	put(t, w.dir, "a.meta4", meta4("second", right))
+	if got := documentsOf(t, w.get("/a")); len(got) != 1 || !strings.HasSuffix(got[0], " second") {
+		t.Errorf("documents are %q, want the second", got)
+	}
+	put(t, w.dir, "a", content+"!")
+	if got := documentsOf(t, w.get("/a")); got != nil {
+		t.Errorf("documents of a new file are %q", got)
+	}
+}
+
+// encode writes what consumeBencode reads.
+func encode(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return fmt.Sprintf("i%de", v)
+	case string:
+		return fmt.Sprintf("%d:%s", len(v), v)
+	case []any:
+		s := "l"
+		for _, e := range v {
+			s += encode(e)
+		}
+		return s + "e"
+	case map[string]any:
+		s := "d"
+		for k, e := range v {
+			s += encode(k) + encode(e)
+		}
+		return s + "e"
+	}
+	panic(fmt.Sprintf("%T", v))
+}
+
+// FuzzBencode: what is read is a value that written again reads as the same, and the rest is the end of s.
+func FuzzBencode(f *testing.F) {
+	for _, s := range []string{
+		"i42e", "i-1e", "0:", "3:abcrest", "le", "l1:ai1eli2eee", "de", "d1:ai1e1:bd1:cleee", "i", "l", "d1:a", "9:x",
+		strings.Repeat("l", 40) + strings.Repeat("e", 40), "d1:ae", "di1ei2ee", "4294967296:", "-1:a",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, rest, err := consumeBencode(s, 0)
+		if err != nil {
+			return
+		}
+		if !strings.HasSuffix(s, rest) || len(rest) == len(s) {
+			t.Fatalf("rest is %q", rest)
+		}
+		again, rest, err := consumeBencode(encode(v), 0)
+		if err != nil || rest != "" || !reflect.DeepEqual(again, v) {
+			t.Errorf("%q is %v, and written again %v, %q, %v", s, v, again, rest, err)
+		}
+	})
+}
+
+// Deep nesting is refused before it costs a stack.
+func TestBencodeDepth(t *testing.T) {
+	if _, _, err := consumeBencode(strings.Repeat("l", 1000)+strings.Repeat("e", 1000), 0); err == nil {
+		t.Error("a thousand lists in each other are read")
+	}
+	if _, _, err := consumeBencode(strings.Repeat("l", 20)+strings.Repeat("e", 20), 0); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,166 @@
+package serve
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"braid/verify"
+)
+
+// errChanged says that a file is not the one any more whose digest is known.
+var errChanged = errors.New("the file is being changed")
+
+// A stamp tells the versions of a file apart, as far as size and time of change can.
+type stamp struct {
+	Size int64 `json:"size"`
+	Sec  int64 `json:"sec"`
+	Nsec int   `json:"nsec"`
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	t := info.ModTime()
+	return stamp{info.Size(), t.Unix(), t.Nanosecond()}
+}
+
+// A version is one version of a file, open. Its Read gives bytes of that version only.
+type version struct {
+	file    *os.File
+	info    fs.FileInfo
+	digest  verify.Digest
+	changed atomic.Bool // http.ServeContent may read in another goroutine
+}
+
+// Read reads, and then looks whether the file is still the one that was hashed: the system notes the time of
+// a change before anybody can read what was written. Looking before reading would prove nothing.
+func (v *version) Read(p []byte) (int, error) {
+	n, err := v.file.Read(p)
+	info, statErr := v.file.Stat()
+	if statErr != nil {
+		return 0, statErr
+	}
+	if stampOf(info) != stampOf(v.info) {
+		v.changed.Store(true)
+		return 0, errChanged
+	}
+	return n, err
+}
+
+func (v *version) Seek(offset int64, whence int) (int64, error) { return v.file.Seek(offset, whence) }
+
+// openTries is how often a file that changes under our hands is looked at again.
+const openTries = 3
+
+// open opens the file and learns its digest. The file may have been replaced between the two, and the
+// digest must be that of the descriptor from which it will be sent.
+func (s *Server) open(ctx context.Context, name string) (*version, error) {
+	for range openTries - 1 {
+		v, err := s.openOnce(ctx, name)
+		if !errors.Is(err, errChanged) {
+			return v, err
+		}
+	}
+	return s.openOnce(ctx, name)
+}
+
+func (s *Server) openOnce(ctx context.Context, name string) (*version, error) {
+	f, err := s.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	v := &version{file: f}
+	if v.info, err = f.Stat(); err == nil {
+		v.digest, err = s.digests.of(ctx, name, v.info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// serveFile sends a file, or the part of it that was asked for, or says that the client has it already.
+func (s *Server) serveFile(res *response, r *http.Request, name string) {
+	v, err := s.open(r.Context(), name)
+	if err != nil {
+		s.refuse(res, name, err)
+		return
+	}
+	defer v.file.Close()
+	h := res.Header()
+	h.Set("ETag", etag(v.digest))
+	h.Set("Digest", verify.Field(v.digest))          // V1: "MUST include SHA-256" (RFC 6249, section 1.2)
+	h.Set("Repr-Digest", verify.ReprField(v.digest)) // the same for today's clients (RFC 9530)
+	// A proxy that compressed the body would make ranges and digests speak of other bytes.
+	h.Set("Cache-Control", "no-transform")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if kind, ok := documentType(name); ok {
+		h.Set("Content-Type", kind)
+	}
+	for _, link := range s.links(r, name, v) {
+		h.Add("Link", link)
+	}
+	http.ServeContent(res, withoutRangeOnHead(r), path.Base(name), lastModified(v.info), v)
+	if v.changed.Load() {
+		s.warn(name, "file changed while it was sent")
+		panic(http.ErrAbortHandler) // closes the connection: the client must not take this for the file
+	}
+}
+
+// etag is the same for the same bytes on every server (V4), and for no others: a strong validator.
+func etag(d verify.Digest) string {
+	return `"sha256-` + base64.RawURLEncoding.EncodeToString(d.Bytes()) + `"`
+}
+
+// lastModified is the zero time where there is nothing to say. "An origin server with a clock MUST NOT
+// generate a Last-Modified date that is later than the server's time of message origination" (RFC 9110,
+// section 8.8.2.1).
+func lastModified(info fs.FileInfo) time.Time {
+	if t := info.ModTime(); !t.After(time.Now()) {
+		return t
+	}
+	return time.Time{}
+}
+
+// withoutRangeOnHead makes HEAD tell what a GET of the whole file would (V3): "A server MUST ignore a Range
+// header field received with a request method [...] for which range handling is not defined. For this
+// specification, GET is the only method" (RFC 9110, section 14.2).
+func withoutRangeOnHead(r *http.Request) *http.Request {
+	if r.Method != http.MethodHead || len(r.Header["Range"]) == 0 {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Range")
+	return r
+}
+
+// refuse answers for a file that cannot be served. Who may not read a file is told that there is none, and
+// the owner of the folder why.
+func (s *Server) refuse(res *response, name string, err error) {
+	busy := errors.Is(err, errChanged) || errors.Is(err, errClosed) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	broken := outOfOrder(err)
+	if broken || errors.Is(err, fs.ErrPermission) {
+		s.warn(name, "cannot read: "+err.Error())
+	}
+	if busy || broken {
+		res.fail(http.StatusServiceUnavailable)
+		return
+	}
+	res.fail(http.StatusNotFound)
+}
+
+// outOfOrder says that err speaks of the state of this machine and not of the name.
+func outOfOrder(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO},
+		func(e error) bool { return errors.Is(err, e) })
+}

@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"braid/linkheader"
+)
+
+// maxLinkBytes limits the Link fields of one answer: clients limit the header section, ours to 256 KiB
+// (rule 20).
+const maxLinkBytes = 64 << 10
+
+// links are the values of Link for a file: one line each, as other Metalink servers send them.
+func (s *Server) links(r *http.Request, name string, v *version) []string {
+	var links []linkheader.Link
+	if s.mirrorOf != nil {
+		links = append(links, newLink(below(s.mirrorOf, name), "canonical"))
+	}
+	links = append(links, s.describedBy(name, v)...)
+	links = append(links, s.duplicates(r, name)...)
+	var lines []string
+	left := maxLinkBytes
+	for _, l := range links {
+		line := l.String()
+		if left -= len(line); left < 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func newLink(target, relation string, params ...linkheader.Param) linkheader.Link {
+	rel := linkheader.Param{Name: "rel", Value: relation}
+	return linkheader.Link{Target: target, Params: append([]linkheader.Param{rel}, params...)}
+}
+
+// duplicates name the mirrors, those with the lowest pri first (RFC 6249, section 3).
+func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
+	var links []linkheader.Link
+	for _, m := range s.mirrors {
+		if len(links) >= s.maxLinks {
+			break
+		}
+		target, ok := m.target(name)
+		if !ok || len(target) > maxURL || isSelf(r, m.URL, target) {
+			continue
+		}
+		m.Pref = m.Pref && m.URL.Scheme != "ftp" // V7
+		m.Depth = m.depthOf(name)
+		links = append(links, newLink(target, linkheader.Duplicate, m.params()...))
+	}
+	return links
+}
+
+// target is where m has the file.
+func (m Mirror) target(name string) (string, bool) {
+	if strings.HasSuffix(m.URL.EscapedPath(), "/") {
+		return below(m.URL, name), true
+	}
+	return plainURL(m.URL), strings.HasSuffix(m.URL.Path, "/"+name)
+}
+
+// below is the URL of the file where the folder has the URL base.
+func below(base *url.URL, name string) string { return plainURL(base) + escapePath(name) }
+
+// depthOf is m.Depth, but at most so much that the served folder itself is what is mirrored: what lies
+// around m.URL is none of ours.
+func (m Mirror) depthOf(name string) int { return min(m.Depth, strings.Count(name, "/")+1) }
+
+// isSelf says that target is the URL that was asked for. One list of mirrors is often used on all of them,
+// and a client has to discard a server that names itself (C2).
+func isSelf(r *http.Request, u *url.URL, target string) bool {
+	if !strings.EqualFold(u.Host, r.Host) {
+		return false
+	}
+	t, err := url.Parse(target)
+	return err == nil && t.Path == r.URL.Path
+}
+
+// describedBy names the documents about the file that lie beside it (RFC 6249, sections 4 and 5; V5, V8).
+// The references are relative: right also where a proxy or http.StripPrefix puts the folder elsewhere.
+func (s *Server) describedBy(name string, v *version) []linkheader.Link {
+	base := path.Base(name)
+	var links []linkheader.Link
+	for _, kind := range documentKinds {
+		described, ok := s.described(name, kind, v)
+		if !ok {
+			continue
+		}
+		l := newLink(escapePath(base+kind.suffix), linkheader.DescribedBy, linkheader.Param{Name: "type", Value: kind.media})
+		if described != "" && described != base && utf8.ValidString(described) {
+			l.Params = append(l.Params, nameParam(described))
+		}
+		links = append(links, l)
+	}
+	return links
+}
+
+// nameParam says what a document calls the file. What is not ASCII has to be name*, in the form of RFC 8187.
+func nameParam(name string) linkheader.Param {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return linkheader.Param{Name: "name*", Value: name}
+	}
+	return linkheader.Param{Name: "name", Value: name}
+}

@@ -1,0 +1,215 @@
+package serve
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"braid/linkheader"
+)
+
+// A Mirror has a copy of the served folder, or of one file in it.
+type Mirror struct {
+	// URL with a slash at the end is where the mirror has the folder; the path of a file below the folder
+	// is appended to it. Without one it is the URL of a single file, and it is named for the file whose
+	// path below the folder is the end of URL's path: http://host/pub/a/x.iso for /a/x.iso and /x.iso, but
+	// not for /b/x.iso.
+	URL *url.URL
+	// Pri is the priority, 1 (first) to 999999. If zero, none is stated, which means 999999.
+	Pri int
+	// Geo is the country in which the mirror stands, two letters (ISO 3166-1). If empty, none is stated.
+	Geo string
+	// Depth is how much around a file is mirrored too (RFC 6249, section 3.4). More than there is below the
+	// folder is never claimed.
+	Depth int
+	// Pref says that the mirror sends the same ETag or Digest. It counts for nothing on an FTP mirror, which
+	// sends neither (V7).
+	Pref bool
+}
+
+const (
+	maxDepth = 1000 // more folders than a path has
+	maxURL   = 8 << 10
+)
+
+// ParseMirror reads a mirror as users write it: a URL and attributes, as in
+//
+//	http://host/base/;pri=1;geo=de;depth=2;pref
+//
+// The URL ends at the first semicolon; one that belongs to it is written %3B. Each attribute may stand once,
+// in any order. No error repeats the URL, in which there may be a password (rule 62).
+func ParseMirror(spec string) (Mirror, error) {
+	target, rest, more := strings.Cut(spec, ";")
+	u, err := url.Parse(strings.TrimSpace(target))
+	if err != nil {
+		return Mirror{}, errors.New("mirror: not a URL") // url's own error repeats it
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	m := Mirror{URL: u}
+	seen := map[string]bool{}
+	for more {
+		var attribute string
+		attribute, rest, more = strings.Cut(rest, ";")
+		name, value, valued := strings.Cut(attribute, "=")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if seen[name] {
+			return Mirror{}, fmt.Errorf("mirror: %q stands twice", name)
+		}
+		seen[name] = true
+		if err := m.set(name, value, valued); err != nil {
+			return Mirror{}, err
+		}
+	}
+	if err := m.check(); err != nil {
+		return Mirror{}, err
+	}
+	return m, nil
+}
+
+// set takes over one attribute.
+func (m *Mirror) set(name, value string, valued bool) error {
+	switch {
+	case name == "pref" && !valued:
+		m.Pref = true
+	case name == "pri":
+		n, ok := number(value)
+		if !ok || n == 0 { // 0 would mean none
+			return fmt.Errorf("mirror: pri is %q, want a number from 1 to %d", value, linkheader.LowestPri)
+		}
+		m.Pri = n
+	case name == "depth":
+		n, ok := number(value)
+		if !ok {
+			return fmt.Errorf("mirror: depth is %q, want a number from 0 to %d", value, maxDepth)
+		}
+		m.Depth = n
+	case name == "geo":
+		if value == "" {
+			return errors.New("mirror: geo is empty, want two letters")
+		}
+		m.Geo = strings.ToLower(value)
+	default:
+		return fmt.Errorf("mirror: unknown attribute %q; there are pri=, geo=, depth= and pref", name)
+	}
+	return nil
+}
+
+// number reads decimal digits and nothing else.
+func number(s string) (int, bool) {
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int(n), err == nil
+}
+
+// check says what is wrong with m.
+func (m Mirror) check() error {
+	if m.URL == nil {
+		return errors.New("mirror: no URL")
+	}
+	if err := checkURL(m.URL); err != nil {
+		return err
+	}
+	switch {
+	case m.Pri < 0 || m.Pri > linkheader.LowestPri:
+		return fmt.Errorf("mirror: pri is %d, want a number from 1 to %d", m.Pri, linkheader.LowestPri)
+	case m.Depth < 0 || m.Depth > maxDepth:
+		return fmt.Errorf("mirror: depth is %d, want a number from 0 to %d", m.Depth, maxDepth)
+	case m.Geo != "" && !isCountry(m.Geo):
+		return fmt.Errorf("mirror: geo is %q, want two letters", m.Geo)
+	}
+	return nil
+}
+
+// isCountry says that s is two lower-case letters.
+func isCountry(s string) bool {
+	return len(s) == 2 && 'a' <= s[0] && s[0] <= 'z' && 'a' <= s[1] && s[1] <= 'z'
+}
+
+// checkURL says why u cannot be told to everybody as the place of a copy.
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp":
+		return fmt.Errorf("mirror: scheme is %q, want http, https or ftp", u.Scheme)
+	case u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(u.Host, notInHost):
+		return errors.New("mirror: the URL has no host, or one that is not plain ASCII (write xn--...)")
+	case u.User != nil:
+		return errors.New("mirror: the URL has a user name, which everybody would see")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return errors.New("mirror: the URL has a query or a fragment")
+	case len(u.String()) > maxURL:
+		return fmt.Errorf("mirror: the URL is longer than %d bytes", maxURL)
+	}
+	return nil
+}
+
+// notInHost keeps characters out that url.URL leaves alone but that end a link's target, and the zone of an
+// IPv6 address, which means something on one machine only.
+func notInHost(r rune) bool {
+	return r >= 0x80 || !unreserved(byte(r)) && !strings.ContainsRune(":[]", r)
+}
+
+// String is m as ParseMirror reads it.
+func (m Mirror) String() string {
+	var b strings.Builder
+	b.WriteString(plainURL(m.URL))
+	for _, p := range m.params() {
+		b.WriteString(";" + p.Name)
+		if p.Value != "" {
+			b.WriteString("=" + p.Value)
+		}
+	}
+	return b.String()
+}
+
+// params are m's attributes, those that are stated.
+func (m Mirror) params() []linkheader.Param {
+	var params []linkheader.Param
+	add := func(name, value string) { params = append(params, linkheader.Param{Name: name, Value: value}) }
+	if m.Pri != 0 {
+		add("pri", strconv.Itoa(m.Pri))
+	}
+	if m.Geo != "" {
+		add("geo", m.Geo)
+	}
+	if m.Depth != 0 {
+		add("depth", strconv.Itoa(m.Depth))
+	}
+	if m.Pref {
+		add("pref", "")
+	}
+	return params
+}
+
+// byPriority compares mirrors by pri, the lowest first.
+func byPriority(a, b Mirror) int {
+	return cmp.Compare(cmp.Or(a.Pri, linkheader.LowestPri), cmp.Or(b.Pri, linkheader.LowestPri))
+}
+
+// ParseMirrors reads one mirror a line. Empty lines and lines that begin with # mean nothing. An error names
+// the line.
+func ParseMirrors(r io.Reader) ([]Mirror, error) {
+	var mirrors []Mirror
+	lines := bufio.NewScanner(r)
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		m, err := ParseMirror(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		mirrors = append(mirrors, m)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n, err)
+	}
+	return mirrors, nil
+}

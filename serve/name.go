@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// requestPath is the path below the served folder that u asks for, with slashes, "." for the folder itself,
+// and whether u asks for it with a slash at the end. It is not ok if there can be no such file here.
+func requestPath(u *url.URL) (name string, slash, ok bool) {
+	rest, ok := strings.CutPrefix(u.Path, "/")
+	if !ok || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") {
+		return "", false, false // an escaped slash belongs to a name, and no name has one
+	}
+	if rest == "" {
+		return ".", true, true
+	}
+	name, slash = strings.CutSuffix(rest, "/")
+	for segment := range strings.SplitSeq(name, "/") {
+		if !safeName(segment) {
+			return "", false, false
+		}
+	}
+	_, err := filepath.Localize(name) // what only this system cannot have as a name
+	return name, slash, err == nil
+}
+
+// safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers
+// hidden files, "." and "..".
+func safeName(s string) bool {
+	if s == "" || s[0] == '.' || !utf8.ValidString(s) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return r == '/' || r == '\\' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	})
+}
+
+// escapePath is a path as in a URL. More is escaped than has to be: readers of Link fields that split them
+// at every comma or semicolon are common, and no server takes "%2C" in a path for another file.
+func escapePath(p string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(p) {
+		c := p[i]
+		if unreserved(c) || c == '/' {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}
+
+// plainURL is u, which checkURL has passed, with as much escaped in its path.
+func plainURL(u *url.URL) string {
+	return strings.NewReplacer(",", "%2C", ";", "%3B").Replace(u.String())
+}
+
+// unreserved characters mean the same everywhere in a URL (RFC 3986, section 2.3).
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+// printable is s, which came from outside, for a log (rule 61).
+func printable(s string) string {
+	const most = 1024
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	q := strconv.QuoteToASCII(s)
+	return q[1 : len(q)-1]
+}

@@ -1,0 +1,231 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// discard is an http.ResponseWriter that notes when bytes leave: with Flush, if there is a rate.
+type discard struct {
+	header  http.Header
+	status  int
+	waiting int
+	left    []departure
+}
+
+type departure struct {
+	at    time.Time
+	bytes int
+}
+
+func (d *discard) Header() http.Header { return d.header }
+
+func (d *discard) WriteHeader(status int) { d.status = status }
+
+func (d *discard) Write(p []byte) (int, error) { d.waiting += len(p); return len(p), nil }
+
+func (d *discard) Flush() {
+	d.left = append(d.left, departure{time.Now(), d.waiting})
+	d.waiting = 0
+}
+
+func mustRequest(t *testing.T, path string) *http.Request {
+	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+}
+
+// serveOn serves h on loopback until the test ends.
+func serveOn(t *testing.T, h http.Handler) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := HTTPServer(h)
+	var wg sync.WaitGroup
+	wg.Go(func() { web.Serve(l) })
+	t.Cleanup(func() {
+		web.Close()
+		wg.Wait()
+	})
+	return "http://" + l.Addr().String()
+}
+
+// All responses together keep the rate, each goes on smoothly, and they share alike.
+func TestRate(t *testing.T) {
+	for _, rate := range []int64{100, 3000, 300 << 10, 12 << 20, 1 << 40} {
+		for _, responses := range []int{1, 20} {
+			synctest.Test(t, func(t *testing.T) { testRate(t, rate, responses) })
+		}
+	}
+}
+
+func testRate(t *testing.T, rate int64, responses int) {
+	p := &pacer{rate: rate}
+	size := 4 * rate / int64(responses) // four seconds
+	size = min(size, 64<<20)
+	began := time.Now()
+	writers := make([]*discard, responses)
+	var wg sync.WaitGroup
+	for i := range writers {
+		writers[i] = &discard{header: http.Header{}}
+		res := newResponse(writers[i], mustRequest(t, "/"), p, time.Minute)
+		wg.Go(func() {
+			if n, err := res.ReadFrom(&zeros{size}); n != size || err != nil {
+				t.Errorf("sent %d, %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
+	total := size * int64(responses)
+	want := time.Duration(float64(total) / float64(rate) * float64(time.Second))
+	if took := time.Since(began); took < want-2*paceSlack || took > want+2*paceSlack {
+		t.Errorf("%d responses at %d: %d bytes in %v, want %v", responses, rate, total, took, want)
+	}
+	var flushed, early int64
+	for _, w := range writers {
+		last := began
+		for _, d := range w.left {
+			// Bytes at 100 B/s are further apart than any granularity: one byte at a time is all that can be done.
+			most := max(50*time.Millisecond, time.Duration(responses+2)*time.Second/time.Duration(rate))
+			if gap := d.at.Sub(last); gap > most {
+				t.Fatalf("%d responses at %d: nothing for %v", responses, rate, gap)
+			}
+			if last = d.at; last.Sub(began) <= time.Second {
+				early += int64(d.bytes)
+			}
+			flushed += int64(d.bytes)
+		}
+	}
+	if flushed != total {
+		t.Errorf("%d responses at %d: %d bytes left one by one, want %d", responses, rate, flushed, total)
+	}
+	if limit := rate + rate/20 + int64(responses); early > limit {
+		t.Errorf("%d responses at %d: %d bytes in the first second", responses, rate, early)
+	}
+}
+
+// zeros is that many bytes.
+type zeros struct{ left int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	n := min(int64(len(p)), z.left)
+	z.left -= n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return int(n), nil
+}
+
+// Who sent nothing for a while may not send more for it later.
+func TestRateAfterPause(t *testing.T) {
+	p := &pacer{rate: 1000}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for range 3 {
+		now = now.Add(time.Hour)
+		if d := p.reserve(now, 500); d > 0 {
+			t.Errorf("the first chunk waits %v", d)
+		}
+		if d, want := p.reserve(now, 500), 500*time.Millisecond-paceSlack; d != want {
+			t.Errorf("the second chunk waits %v, want %v", d, want)
+		}
+	}
+}
+
+// Whoever waits for his turn obeys the context of the request.
+func TestRateCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pacer{rate: 1}
+		ctx, cancel := context.WithCancel(t.Context())
+		res := newResponse(&discard{header: http.Header{}}, mustRequest(t, "/").WithContext(ctx), p, time.Minute)
+		began := time.Now()
+		time.AfterFunc(100*time.Second+time.Millisecond, cancel)
+		n, err := res.Write(make([]byte, 1000))
+		if !errors.Is(err, context.Canceled) || n < 99 || n > 101 {
+			t.Errorf("sent %d, %v", n, err)
+		}
+		if took := time.Since(began); took != 100*time.Second+time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+		if p.active != 0 {
+			t.Errorf("%d responses are active", p.active)
+		}
+	})
+}
+
+// Over a real connection the rate holds for several downloads together.
+func TestRateOverNetwork(t *testing.T) {
+	const rate, each, n = 400_000, 50_000, 4
+	body := strings.Repeat("x", each)
+	w := start(t, map[string]string{"a": body}, Options{Rate: rate})
+	began := time.Now()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() { w.get("/a").want(t, 200, body) })
+	}
+	wg.Wait()
+	if took, least := time.Since(began), time.Second*n*each/rate-2*paceSlack; took < least {
+		t.Errorf("took %v, want at least %v", took, least)
+	}
+}
+
+// A client that takes nothing is dropped, with the connection that it holds.
+func TestStalledClient(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a", "")
+	if err := os.Truncate(filepath.Join(dir, "a"), 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, dir, Options{}, func(s *Server) { s.stall = 100 * time.Millisecond })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if l := w.log.next(t, "request"); l["bytes"] == "67108864" {
+		t.Errorf("all was sent to nobody: %v", l)
+	}
+}
+
+// A dialled is a discard with a connection, which has a deadline.
+type dialled struct {
+	discard
+	deadlines []time.Time
+}
+
+func (d *dialled) SetWriteDeadline(t time.Time) error {
+	d.deadlines = append(d.deadlines, t)
+	return nil
+}
+
+// The deadline of one response is not that of the next on the same connection, and each chunk has its own.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &dialled{discard: discard{header: http.Header{}}}
+		res := newResponse(w, mustRequest(t, "/"), &pacer{rate: 1}, time.Minute)
+		began := time.Now()
+		if _, err := res.Write(make([]byte, 200)); err != nil {
+			t.Fatal(err)
+		}
+		first, last := w.deadlines[0], w.deadlines[len(w.deadlines)-1]
+		if !first.IsZero() || len(w.deadlines) != 201 {
+			t.Errorf("%d deadlines, first %v, want none at first", len(w.deadlines), first)
+		}
+		if took := last.Sub(began); took < 258*time.Second || took > 260*time.Second {
+			t.Errorf("last deadline is %v after the beginning", took)
+		}
+	})
+}

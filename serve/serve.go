@@ -1,0 +1,195 @@
+// Package serve is a Metalink/HTTP server (RFC 6249) over a folder. Each file goes out with its SHA-256 in
+// Digest and Repr-Digest, an ETag made from the same hash, which mirrors of the same bytes share without
+// talking to each other, and Link fields that name mirrors, signatures and other documents.
+//
+// It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing
+// into the folder and runs nothing. Names that begin with a dot, names that could fool a reader (rule 10)
+// and symbolic links that lead out of the folder do not exist for it. A folder is answered with a plain
+// list of its files; index.html is a file like any other.
+//
+//	s, err := serve.New("/srv/pub", serve.Options{Mirrors: mirrors})
+//	...
+//	defer s.Close()
+//	err = serve.HTTPServer(s).Serve(listener)
+package serve
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultMaxLinks is how many mirrors are named where Options does not say.
+const DefaultMaxLinks = 50
+
+// Options says how a folder is served. The zero value serves it without mirrors.
+type Options struct {
+	// Mirrors have copies of the folder or of files in it.
+	Mirrors []Mirror
+	// MaxLinks limits the mirrors that one answer names, those with the lowest pri first. If zero, it is
+	// DefaultMaxLinks; if negative, none is named.
+	MaxLinks int
+	// MirrorOf is the URL under which the Metalink server that this is a mirror of has the folder. Answers
+	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway
+	// (C2). If nil, this server is nobody's mirror.
+	MirrorOf *url.URL
+	// Rate limits the bytes per second of all bodies together, for demonstrations. If zero, there is no limit.
+	Rate int64
+	// CacheFile keeps the digests of the folder's files from one run to the next. It must lie outside the
+	// folder or have a name that begins with a dot. If empty, files are hashed again in each run.
+	CacheFile string
+	// Log gets one line for each finished request, and what the owner of the folder should know. If nil,
+	// nothing is logged.
+	Log *slog.Logger
+}
+
+// stallTimeout is how long a client may take no byte at all before its connection is closed.
+const stallTimeout = time.Minute
+
+// A Server serves one folder. It may be used by many goroutines at once.
+type Server struct {
+	root      *os.Root
+	mirrors   []Mirror // by pri
+	maxLinks  int
+	mirrorOf  *url.URL // with a slash at the end, or nil
+	pacer     *pacer   // nil: no limit
+	stall     time.Duration
+	log       *slog.Logger
+	digests   *digests
+	documents documents
+}
+
+// New makes a server of the folder dir.
+func New(dir string, o Options) (*Server, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		root:     root,
+		mirrors:  slices.Clone(o.Mirrors),
+		maxLinks: o.MaxLinks,
+		mirrorOf: asFolder(o.MirrorOf),
+		stall:    stallTimeout,
+		log:      o.Log,
+	}
+	slices.SortStableFunc(s.mirrors, byPriority)
+	if s.maxLinks == 0 {
+		s.maxLinks = DefaultMaxLinks
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Rate > 0 {
+		s.pacer = &pacer{rate: o.Rate}
+	}
+	s.digests = newDigests(root, folder, o.CacheFile, s.log)
+	return s, nil
+}
+
+func (o Options) check() error {
+	if o.Rate < 0 {
+		return fmt.Errorf("rate %d is negative", o.Rate)
+	}
+	for _, m := range o.Mirrors {
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	if o.MirrorOf == nil {
+		return nil
+	}
+	if len(o.Mirrors) > 0 {
+		return fmt.Errorf("a mirror of another server names no mirrors of its own")
+	}
+	if o.MirrorOf.Scheme == "ftp" {
+		return fmt.Errorf("mirror of an ftp server: a Metalink server speaks http or https")
+	}
+	return checkURL(o.MirrorOf)
+}
+
+// asFolder is u with a slash at the end.
+func asFolder(u *url.URL) *url.URL {
+	if u == nil || strings.HasSuffix(u.EscapedPath(), "/") {
+		return u
+	}
+	return u.JoinPath("/")
+}
+
+// Close stops hashing, waits for it and writes the cache file. Requests that still come are answered with
+// 503: shut the http.Server down first.
+func (s *Server) Close() error {
+	s.digests.close()
+	return s.root.Close()
+}
+
+// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its
+// header fields soon, but may take as long for a body as it likes.
+func HTTPServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+}
+
+// ServeHTTP answers one request and logs it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	res := newResponse(w, r, s.pacer, s.stall)
+	defer s.logRequest(r, res)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		res.Header().Set("Allow", "GET, HEAD")
+		res.Header().Set("Connection", "close") // nobody reads the body that such a request may have
+		res.fail(http.StatusMethodNotAllowed)
+		return
+	}
+	name, slash, ok := requestPath(r.URL)
+	if !ok {
+		res.fail(http.StatusNotFound)
+		return
+	}
+	info, err := s.root.Stat(filepath.FromSlash(name))
+	switch {
+	case err != nil:
+		s.refuse(res, name, err)
+	case info.IsDir() && slash:
+		s.list(res, r, name)
+	case info.IsDir():
+		res.Header().Set("Location", escapePath(path.Base(name))+"/")
+		res.fail(http.StatusMovedPermanently)
+	case info.Mode().IsRegular() && !slash:
+		s.serveFile(res, r, name)
+	default: // a device, a pipe (whose opening would wait for a writer), or a file asked for as a folder
+		res.fail(http.StatusNotFound)
+	}
+}
+
+// logRequest writes the line of a finished request. The query is left out: it may hold a secret (rule 62).
+func (s *Server) logRequest(r *http.Request, res *response) {
+	s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", printable(r.Method)),
+		slog.String("path", printable(r.URL.EscapedPath())),
+		slog.Int("status", res.status),
+		slog.Int64("bytes", res.sent),
+		slog.String("range", printable(r.Header.Get("Range"))))
+}
+
+// warn tells the owner of the folder something about a file.
+func (s *Server) warn(file, message string) {
+	s.log.Warn(printable(message), slog.String("file", printable(file)))
+}

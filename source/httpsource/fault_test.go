@@ -1,0 +1,51 @@
+package httpsource
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"braid/source"
+)
+
+func TestClassify(t *testing.T) {
+	for _, tt := range []struct {
+		err   error
+		fault source.Fault
+		retry bool
+	}{
+		{io.EOF, source.FaultNetwork, true},
+		{fmt.Errorf("broken: %w", io.ErrUnexpectedEOF), source.FaultNetwork, true},
+		{net.ErrClosed, source.FaultNetwork, true},
+		{os.ErrDeadlineExceeded, source.FaultNetwork, true},
+		{context.DeadlineExceeded, source.FaultNetwork, true},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, source.FaultNetwork, true},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, source.FaultNetwork, true},
+		{syscall.EHOSTUNREACH, source.FaultNetwork, true},
+		{&net.DNSError{Err: "no such host", Name: "x.invalid", IsNotFound: true}, source.FaultNetwork, false},
+		{&net.DNSError{Err: "server misbehaving", Name: "x", IsTemporary: true}, source.FaultNetwork, true},
+		// The server closed between accept and request: net/http has no type for it.
+		{errors.New("http: server closed idle connection"), source.FaultNetwork, true},
+		{&handshakeError{io.EOF}, source.FaultTLS, true},
+		{&handshakeError{context.DeadlineExceeded}, source.FaultNetwork, true},
+		{&handshakeError{&net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}}, source.FaultTLS, false},
+		{&handshakeError{errors.New("tls: no supported versions")}, source.FaultTLS, false},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, source.FaultTLS, false},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, source.FaultTLS, false},
+		{fmt.Errorf("x: %w (%w)", io.ErrUnexpectedEOF, errHeadTooLong), source.FaultLimit, false},
+		{errManyInformational, source.FaultLimit, false},
+		{errTwoFramings, source.FaultProtocol, false},
+		{errors.New("malformed HTTP response"), source.FaultProtocol, false},
+	} {
+		if fault, retry := classify(tt.err); fault != tt.fault || retry != tt.retry {
+			t.Errorf("%v: %v, %v; want %v, %v", tt.err, fault, retry, tt.fault, tt.retry)
+		}
+	}
+}
