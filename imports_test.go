@@ -42,7 +42,7 @@ var houses = map[string]house{
 		"internal/atomicfile",
 	}},
 	"download/partfile": {imports: []string{
-		"byterange", "verify", "internal/atomicfile", "github.com/gofrs/flock", "golang.org/x/sys/unix",
+		"byterange", "verify", "golang.org/x/sys/unix",
 	}},
 
 	"serve": {imports: []string{"byterange", "linkheader", "metalink", "verify", "internal/atomicfile"}},
@@ -166,12 +166,18 @@ func checkHouse(module fs.FS, table map[string]house) (problems []string) {
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
+	problems = append(problems, emptyRows(table, seen)...)
+	slices.Sort(problems)
+	return problems
+}
+
+// emptyRows reports the rows whose packages were not seen.
+func emptyRows(table map[string]house, seen map[string]bool) (problems []string) {
 	for pkg := range table {
 		if !seen[pkg] {
 			problems = append(problems, pkg+": in the table, but there is no such package")
 		}
 	}
-	slices.Sort(problems)
 	return problems
 }
 

@@ -77,7 +77,11 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 	want, at := s.want(now, m)
 	at += w.Start
 	var last byterange.Range
-	for g := range s.gaps(w) {
+	// A range begins inside of the window. It is not cut at its end: that would make it short.
+	for g := range s.gaps(byterange.Range{Start: w.Start, End: min(w.End+want, s.size)}) {
+		if g.Start >= w.End {
+			break
+		}
 		last = g
 		if g.End > at {
 			break
@@ -95,10 +99,15 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 		start = max(start, last.Start)
 	}
 	r := byterange.Range{Start: start, End: min(start+want, last.End)}
-	if rest := last.End - r.End; rest < min(minRange, want/4) {
-		r.End = last.End
+	if rest := last.End - r.End; rest < min(minRange, want/4) || rest < want/2 && !s.ending(now) {
+		r.End = last.End // no crumbs
 	}
 	return r
+}
+
+// ending tells whether the ranges given out now are the last ones.
+func (s *Scheduler) ending(now time.Time) bool {
+	return float64(s.missing()) < 2*basePeriod.Seconds()*s.aggregate(now)
 }
 
 // want is how much m should be asked for, and how far from the front: about what it brings in a time
@@ -131,12 +140,12 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 }
 
 // basePeriod is how long a range lasts at a source that is near.
-const basePeriod = 6 * time.Second
+const basePeriod = 8 * time.Second
 
-// period is how long a range of m should last: 50 round trips, so that the one between two requests
-// costs under 2 %.
+// period is how long a range of m should last: 100 round trips, so that the one between two requests costs 1 %,
+// but no longer than the window.
 func (m *mirror) period() time.Duration {
-	return min(max(basePeriod, 50*m.rtt), 3*basePeriod)
+	return min(max(basePeriod, 100*m.rtt), windowTime)
 }
 
 // guess is what a source of unknown speed is taken for: the mean of the known ones.
