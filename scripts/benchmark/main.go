@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -85,8 +86,9 @@ func (b *bench) single(ctx context.Context) error {
 	if !b.tmpfs {
 		curl = command{"sh", "-c", "curl -s -o " + out + " " + web.url(0) + " && sync " + out}
 	}
+	checked := command{"sh", "-c", "curl -s -o " + out + " " + web.url(0) + " && openssl dgst -sha256 " + out}
 	fmt.Printf("single: %s from one nginx over loopback to %s, in turn\n", mib(b.size), b.where())
-	var ours, theirs, warmUp series
+	var ours, theirs, verified, warmUp series
 	if err := warmUp.measure(ctx, out, curl); err != nil { // the first to use the memory pays for it
 		return err
 	}
@@ -97,10 +99,19 @@ func (b *bench) single(ctx context.Context) error {
 		if err := theirs.measure(ctx, out, curl); err != nil {
 			return err
 		}
+		if err := verified.measure(ctx, out, checked); err != nil {
+			return err
+		}
 	}
 	ours.print("braid, verified", braid)
 	theirs.print("curl, unverified", curl)
-	fmt.Printf("  ratio of the medians: %.2f (goal: at most 1.15)\n", ours.median()/theirs.median())
+	verified.print("curl, then openssl", checked)
+	fmt.Printf("  braid to curl, unverified: %.2f (goal: at most 1.15)\n", ours.median()/theirs.median())
+	fmt.Printf("  braid to curl, then openssl: %.2f\n", ours.median()/verified.median())
+	// What curl and the hash cost can at best be spread evenly; the server, which has to run too, is left out.
+	floor := median(verified.cpu) / float64(runtime.NumCPU())
+	fmt.Printf("  floor of curl's and openssl's work on %d processors, without the server's: %.2f s, %.2f of curl's time\n",
+		runtime.NumCPU(), floor, floor/theirs.median())
 	fmt.Printf("  most memory of braid: %s (goal: under 64 MiB)\n", mib(ours.rss))
 	return nil
 }
@@ -143,28 +154,16 @@ func (b *bench) stall(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(root)
-	out := filepath.Join(b.dir, "out")
 	fmt.Printf("stall: %s from three nginx mirrors of %s/s each; healthy, and one silent after %s; in turn\n",
 		mib(size), mib(rate), mib(silence))
 	var healthy, stalled series
 	var braid command
 	for range (b.reps + 1) / 2 {
-		for _, after := range []int64{0, silence} {
-			web, err := startNginx(ctx, root, []mirror{
-				{origin: true, rate: rate}, {rate: rate, silentAfter: after}, {rate: rate}})
-			if err != nil {
-				return err
-			}
-			s := &healthy
-			if after > 0 {
-				s = &stalled
-			}
-			braid = command{b.braid, "get", "-q", "-o", out, web.url(0)}
-			err = s.measure(ctx, out, braid)
-			web.stop()
-			if err != nil {
-				return err
-			}
+		if _, err := b.stallOnce(ctx, &healthy, root, rate, 0); err != nil {
+			return err
+		}
+		if braid, err = b.stallOnce(ctx, &stalled, root, rate, silence); err != nil {
+			return err
 		}
 	}
 	healthy.print("healthy", braid)
@@ -174,6 +173,19 @@ func (b *bench) stall(ctx context.Context) error {
 	fmt.Printf("  ratio of the medians: %.2f (goal: at most 1.50; nobody can do better than %.2f)\n",
 		stalled.median()/healthy.median(), ideal/(float64(size)/(3*rate)))
 	return nil
+}
+
+// stallOnce downloads the file from three mirrors, one of which goes silent after so many bytes, unless 0.
+func (b *bench) stallOnce(ctx context.Context, s *series, root string, rate, silence int64) (command, error) {
+	web, err := startNginx(ctx, root, []mirror{
+		{origin: true, rate: rate}, {rate: rate, silentAfter: silence}, {rate: rate}})
+	if err != nil {
+		return nil, err
+	}
+	defer web.stop()
+	out := filepath.Join(b.dir, "out")
+	braid := command{b.braid, "get", "-q", "-o", out, web.url(0)}
+	return braid, s.measure(ctx, out, braid)
 }
 
 func (b *bench) where() string {
