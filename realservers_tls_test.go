@@ -20,12 +20,10 @@ import (
 // A certificate is a server's certificate for 127.0.0.1, as PEM files, with the authority that signed it.
 type certificate struct{ cert, key, authority string }
 
-// newCertificate makes an authority of this test alone and a certificate under it. A command trusts it
-// when SSL_CERT_FILE names the authority's file.
-func newCertificate(t testing.TB) *certificate {
-	t.Helper()
+// templates are what an authority and a certificate for 127.0.0.1 say, both valid today.
+func templates() (authority, leaf *x509.Certificate) {
 	now := time.Now()
-	authority := &x509.Certificate{
+	authority = &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "braid test authority"},
 		NotBefore:             now.Add(-time.Hour),
@@ -34,7 +32,7 @@ func newCertificate(t testing.TB) *certificate {
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageCertSign,
 	}
-	leaf := &x509.Certificate{
+	leaf = &x509.Certificate{
 		SerialNumber: big.NewInt(2),
 		Subject:      pkix.Name{CommonName: "127.0.0.1"},
 		NotBefore:    authority.NotBefore,
@@ -43,6 +41,14 @@ func newCertificate(t testing.TB) *certificate {
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
+	return authority, leaf
+}
+
+// newCertificate makes an authority of this test alone and a certificate under it. A command trusts it
+// when SSL_CERT_FILE names the authority's file.
+func newCertificate(t testing.TB) *certificate {
+	t.Helper()
+	authority, leaf := templates()
 	authorityKey, leafKey := newKey(t), newKey(t)
 	dir := publicDir(t)
 	c := &certificate{

@@ -20,6 +20,7 @@ type plan struct {
 	alone     bool           // no mirrors: what they brought was wrong
 	headed    bool           // HEAD was asked
 	head      []metalink.Hop // what it said
+	said      *metalink.File // what the origin said of the file, for those who stand in for it
 	changes   int            // how often the file changed while it was fetched
 	restarts  int            // how often what came was of no use
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
@@ -61,7 +62,10 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		}
 	case errors.As(err, &broken): // rule 15
 		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
-			return err
+			if !g.standIn() {
+				return err
+			}
+			g.plan.restarts = 1
 		}
 		if err := g.pause(ctx); err != nil {
 			return err

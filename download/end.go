@@ -24,7 +24,8 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	delete(s.flights, id)
 	o.busy += time.Since(f.begun)
 	var local *localError
-	if errors.As(err, &local) || errors.Is(err, errHead) {
+	var long *limitError
+	if errors.As(err, &local) || errors.As(err, &long) || errors.Is(err, errHead) {
 		s.err = err
 	}
 	if s.err != nil {
@@ -232,6 +233,7 @@ func kindOf(err error) Kind {
 	var changed *changedError
 	var broken *restartError
 	var output *streamError
+	var long *limitError
 	var errno syscall.Errno
 	var path *fs.PathError
 	switch {
@@ -243,6 +245,8 @@ func kindOf(err error) Kind {
 		return kindOfFault(src.Fault)
 	case errors.As(err, &digest), errors.As(err, &conflict):
 		return Protocol
+	case errors.As(err, &long):
+		return Limit
 	case errors.As(err, &output):
 		return Local
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,7 @@ type sink struct {
 	id    scheduler.FetchID
 	part  *partfile.File
 	limit atomic.Int64 // end of what is wanted
+	most  atomic.Int64 // end of what may come while nobody has said how long the file is (rule 19)
 	out   chan<- message
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source.
@@ -52,6 +54,13 @@ const (
 	tellBytes = 1 << 20
 	tellTime  = 10 * time.Millisecond
 )
+
+// A limitError says that a file of unknown length is too long (rule 19).
+type limitError struct{ most int64 }
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("no length was announced and more than %d bytes came", e.most)
+}
 
 // Answer asks the loop whether the body is wanted.
 func (k *sink) Answer(a source.Answer) error {
@@ -73,6 +82,9 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	n := min(int64(len(p)), k.limit.Load()-off)
 	if n <= 0 {
 		return 0, source.ErrEnough
+	}
+	if most := k.most.Load(); off+n > most {
+		return 0, &limitError{most}
 	}
 	fresh, err := k.part.WriteAt(p[:n], off)
 	if err != nil {
@@ -135,6 +147,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
 	k.limit.Store(a.Range.End)
+	k.most.Store(s.most())
 	s.flights[a.ID] = &flight{from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now()}
 	s.observe(RangeStarted{ID: o.id, Host: o.host, Range: a.Range})
 	s.workers.Go(func() {
@@ -146,6 +159,14 @@ func (s *session) launch(a scheduler.Fetch) {
 		// The loop always waits for the end of a fetch, also after it was cancelled.
 		s.messages <- message{id: a.ID, ended: true, err: err}
 	})
+}
+
+// most is how long the file may be.
+func (s *session) most() int64 {
+	if s.size >= 0 {
+		return byterange.Unbounded
+	}
+	return s.c.maxSize()
 }
 
 // faultOf tells the scheduler what the end of a fetch means for its source.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,7 +18,13 @@ import (
 	"braid/source/httpsource"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// The tests wait for slow servers more than for processors. The command line may say otherwise.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const mib = 1 << 20
 
@@ -110,7 +117,8 @@ func saw[E download.Event](r *run) (found []E) {
 }
 
 func TestOneServer(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(3*mib, 1))
+	t.Parallel()
+	s := mirrortest.New(t, made(3*mib, 1))
 	r := newRun(t, s.URL)
 	res := r.right(s.Content)
 	if res.Proof.Verified() || res.Proof.String() != "unverified" {
@@ -122,7 +130,8 @@ func TestOneServer(t *testing.T) {
 }
 
 func TestDigestProves_C3_C9(t *testing.T) {
-	s := mirrortest.New(t, mirrortest.Generate(3*mib, 1))
+	t.Parallel()
+	s := mirrortest.New(t, made(3*mib, 1))
 	s.Set(mirrortest.Digest(s.Digest()))
 	res := newRun(t, s.URL).right(s.Content)
 	if got := res.Proof.String(); got != "sha-256 from Digest over http" {
@@ -132,7 +141,7 @@ func TestDigestProves_C3_C9(t *testing.T) {
 
 // set makes an origin with n mirrors of one file. Each is limited, so that all are worth using.
 func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin *mirrortest.Server, mirrors []*mirrortest.Server) {
-	body := mirrortest.Generate(size, 7)
+	body := made(size, 7)
 	var links []string
 	for range n {
 		m := mirrortest.New(t, body, mirrortest.Rate(8*mib))
@@ -146,6 +155,7 @@ func set(t *testing.T, size int64, n int, options ...mirrortest.Option) (origin 
 }
 
 func TestMirrorsShareTheWork(t *testing.T) {
+	t.Parallel()
 	origin, mirrors := set(t, 24*mib, 3)
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
@@ -164,6 +174,7 @@ func TestMirrorsShareTheWork(t *testing.T) {
 }
 
 func TestInterrupted_Rule6(t *testing.T) {
+	t.Parallel()
 	origin, _ := set(t, 24*mib, 1)
 	r := newRun(t, origin.URL)
 	ctx, cancel := context.WithCancel(t.Context())

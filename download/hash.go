@@ -24,18 +24,23 @@ type hasher struct {
 	woken  context.CancelFunc
 	done   chan error // gets one value when the goroutine ends
 	moved  func(int64)
+	failed func(error) // told of an error when it happens, if that is not the end of ctx
 }
 
 // startHasher begins to hash part. It ends when size bytes were read, or with ctx. If there is a stream,
 // moved is told how far it came.
-func startHasher(ctx context.Context, part *partfile.File, check *verify.Checker, size int64, stream io.Writer, moved func(int64)) *hasher {
+func startHasher(ctx context.Context, h *hasher, size int64) *hasher {
 	ctx, cancel := context.WithCancel(ctx)
 	waiting, woken := context.WithCancel(ctx)
-	h := &hasher{part: part, check: check, stream: stream, cancel: cancel, woken: woken, done: make(chan error, 1), moved: moved}
+	h.cancel, h.woken, h.done = cancel, woken, make(chan error, 1)
 	h.size.Store(size)
 	go func() {
 		defer cancel()
-		h.done <- h.run(ctx, waiting)
+		err := h.run(ctx, waiting)
+		if err != nil && ctx.Err() == nil {
+			h.failed(err)
+		}
+		h.done <- err
 	}()
 	return h
 }
@@ -59,7 +64,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		case err != nil: // the size is known now, and all of it is there
 			front = h.size.Load()
 		}
-		if err := h.read(buf, pos, front); err != nil {
+		if err := h.read(ctx, buf, pos, front); err != nil {
 			return err
 		}
 		pos = front
@@ -68,8 +73,11 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 }
 
 // read takes the bytes from pos to front.
-func (h *hasher) read(buf []byte, pos, front int64) error {
+func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	for pos < front {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		n, err := h.part.ReadAt(buf[:min(hashBuffer, front-pos)], pos)
 		if n == 0 {
 			return &localError{err}

@@ -118,7 +118,8 @@ func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wron
 	if !s.plan.headed {
 		return file, nil, errHead
 	}
-	return s.fromHead(file), wrong, nil
+	file, err = s.fromHead(file)
+	return file, wrong, err
 }
 
 // heed reads the metalink that came with an answer of the origin. Only the first server's links count (C2): a
@@ -155,13 +156,16 @@ func (s *session) hearRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead prefers what HEAD said, if that has the digest which the GET lacks.
-func (s *session) fromHead(file metalink.File) metalink.File {
+// fromHead prefers what HEAD said, if that has the digest which the GET lacks. The two must not contradict each
+// other (rule 32).
+func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	said, err := metalink.FromHops(s.plan.head, false)
 	if err != nil || said.Server == nil {
-		return file
+		return file, nil
 	}
-	return said
+	err = verify.Agree(file.Claims, said.Claims)
+	said.Claims = join(said.Claims, file.Claims)
+	return said, err
 }
 
 // room checks that the file fits (rules 7 and 19).

@@ -56,7 +56,8 @@ func deceptive(r rune) bool {
 // reserved tells the device names of Windows, which no extension makes safe.
 func reserved(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	switch strings.TrimRight(stem, " ") {
+	stem = strings.TrimRight(stem, " ")
+	switch stem {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
 		return true
 	}

@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -32,11 +31,14 @@ type session struct {
 	flights  map[scheduler.FetchID]*flight
 	messages chan message
 	moved    chan int64 // how far a stream came
+	failed   chan error // why the hasher cannot go on
 	workers  sync.WaitGroup
 	hash     *hasher
 
 	known    bool // an answer said what the file is, of this run or an earlier one
-	offered  bool // the mirrors of this run's answer were added
+	heard    bool // the origin answered, in this run
+	assumed  bool // a mirror answered before it, and the user's digest says what the file is
+	news     bool // the mirrors that the origin named are not added yet
 	size     int64
 	claims   []verify.Claim
 	etag     string // strong, of the origin
@@ -86,6 +88,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		select {
 		case m := <-s.messages:
 			s.handle(m)
+		case s.err = <-s.failed:
 		case front := <-s.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
@@ -142,10 +145,6 @@ func (s *session) handle(m message) {
 	default:
 		f.from.bytes += m.wrote.Len()
 		s.stats.add(m.wrote.Len(), int64(m.fresh))
-		if s.size < 0 && m.wrote.End > s.c.maxSize() { // rule 19
-			s.err = &Error{Kind: Limit, What: "download", Where: f.from.masked, Err: fmt.Errorf("no length was announced and more than %d bytes came", s.c.maxSize()), Hint: "--max-size sets another limit"}
-			return
-		}
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }

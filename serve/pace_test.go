@@ -61,58 +61,85 @@ func serveOn(t *testing.T, h http.Handler) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// All responses together keep the rate, each goes on smoothly, and they share alike.
+// All responses together keep the rate, each goes on smoothly, and all end together.
 func TestRate(t *testing.T) {
 	for _, rate := range []int64{100, 3000, 300 << 10, 12 << 20, 1 << 40} {
-		for _, responses := range []int{1, 20} {
-			synctest.Test(t, func(t *testing.T) { testRate(t, rate, responses) })
+		for _, responses := range []int{1, 2, 5, 20} {
+			testRate(t, rate, responses)
 		}
 	}
 }
 
+// testRate lets responses of four seconds in all take turns at a pacer, with invented time.
 func testRate(t *testing.T, rate int64, responses int) {
 	p := &pacer{rate: rate}
-	size := 4 * rate / int64(responses) // four seconds
-	size = min(size, 64<<20)
-	began := time.Now()
-	writers := make([]*discard, responses)
-	var wg sync.WaitGroup
-	for i := range writers {
-		writers[i] = &discard{header: http.Header{}}
-		res := newResponse(writers[i], mustRequest(t, "/"), p, time.Minute)
-		wg.Go(func() {
-			if n, err := res.ReadFrom(&zeros{size}); n != size || err != nil {
-				t.Errorf("sent %d, %v", n, err)
-			}
-		})
+	size := min(4*rate/int64(responses), 64<<20)
+	began := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	// Bytes at 100 B/s are further apart than any granularity: one byte at a time is all that can be done.
+	most := max(50*time.Millisecond, time.Duration(responses+2)*time.Second/time.Duration(rate))
+	at, left := make([]time.Time, responses), make([]int64, responses)
+	for i := range at {
+		p.join()
+		at[i], left[i] = began, size
 	}
-	wg.Wait()
-	total := size * int64(responses)
-	want := time.Duration(float64(total) / float64(rate) * float64(time.Second))
-	if took := time.Since(began); took < want-2*paceSlack || took > want+2*paceSlack {
-		t.Errorf("%d responses at %d: %d bytes in %v, want %v", responses, rate, total, took, want)
-	}
-	var flushed, early int64
-	for _, w := range writers {
-		last := began
-		for _, d := range w.left {
-			// Bytes at 100 B/s are further apart than any granularity: one byte at a time is all that can be done.
-			most := max(50*time.Millisecond, time.Duration(responses+2)*time.Second/time.Duration(rate))
-			if gap := d.at.Sub(last); gap > most {
-				t.Fatalf("%d responses at %d: nothing for %v", responses, rate, gap)
-			}
-			if last = d.at; last.Sub(began) <= time.Second {
-				early += int64(d.bytes)
-			}
-			flushed += int64(d.bytes)
+	var end time.Time
+	var early int64
+	for range responses * int(size) {
+		i := nextResponse(at, left)
+		if left[i] == 0 {
+			break
+		}
+		n := min(int64(p.chunk()), left[i])
+		gap := max(0, p.reserve(at[i], int(n)))
+		if gap > most {
+			t.Fatalf("%d responses at %d: nothing for %v", responses, rate, gap)
+		}
+		at[i], left[i] = at[i].Add(gap), left[i]-n
+		if end = at[i]; end.Sub(began) <= time.Second {
+			early += n
 		}
 	}
-	if flushed != total {
-		t.Errorf("%d responses at %d: %d bytes left one by one, want %d", responses, rate, flushed, total)
+	total := size * int64(responses)
+	want := time.Duration(float64(total) / float64(rate) * float64(time.Second))
+	if took := end.Sub(began); took < want-2*paceSlack || took > want+2*paceSlack {
+		t.Errorf("%d responses at %d: %d bytes in %v, want %v", responses, rate, total, took, want)
 	}
 	if limit := rate + rate/20 + int64(responses); early > limit {
 		t.Errorf("%d responses at %d: %d bytes in the first second", responses, rate, early)
 	}
+}
+
+// nextResponse is the one that has bytes left and is ready first.
+func nextResponse(at []time.Time, left []int64) (next int) {
+	for i := range at {
+		if left[i] > 0 && (left[next] == 0 || at[i].Before(at[next])) {
+			next = i
+		}
+	}
+	return next
+}
+
+// A response leaves in chunks, each at its time, and waits in no buffer.
+func TestRateOfResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate, size = 300 << 10, 4 * 300 << 10
+		w := &discard{header: http.Header{}}
+		res := newResponse(w, mustRequest(t, "/"), &pacer{rate: rate}, time.Minute)
+		began := time.Now()
+		if n, err := res.ReadFrom(&zeros{size}); n != size || err != nil {
+			t.Errorf("sent %d, %v", n, err)
+		}
+		flushed, last := 0, began
+		for _, d := range w.left {
+			if gap := d.at.Sub(last); gap > 50*time.Millisecond {
+				t.Errorf("nothing for %v", gap)
+			}
+			flushed, last = flushed+d.bytes, d.at
+		}
+		if took := last.Sub(began); flushed != size || took < 4*time.Second-2*paceSlack || took > 4*time.Second {
+			t.Errorf("%d bytes left in %v, want %d in 4 s", flushed, took, size)
+		}
+	})
 }
 
 // zeros is that many bytes.
