@@ -21,7 +21,7 @@ func (s *Scheduler) feed(now time.Time, m *mirror) bool {
 	if m.norange {
 		return s.feedWhole(now, m)
 	}
-	if r := s.gapFor(now, m); !r.Empty() {
+	if r := s.gapFor(m); !r.Empty() {
 		s.start(now, m, r, false)
 		return true
 	}
@@ -30,7 +30,7 @@ func (s *Scheduler) feed(now time.Time, m *mirror) bool {
 
 // feedWhole uses a source that cannot serve ranges: for everything, and only when nobody else can.
 func (s *Scheduler) feedWhole(now time.Time, m *mirror) bool {
-	if len(s.order) > 0 || s.ranged(now, m) {
+	if len(s.order) > 0 || s.ranged(m) {
 		return false
 	}
 	s.start(now, m, byterange.Range{}, true)
@@ -38,7 +38,7 @@ func (s *Scheduler) feedWhole(now time.Time, m *mirror) bool {
 }
 
 // ranged tells whether another source than m serves ranges, now or later.
-func (s *Scheduler) ranged(now time.Time, m *mirror) bool {
+func (s *Scheduler) ranged(m *mirror) bool {
 	for _, o := range s.sources {
 		if o != m && !o.gone && !o.norange && (o.running != nil || o.fails == 0) {
 			return true
@@ -49,12 +49,12 @@ func (s *Scheduler) ranged(now time.Time, m *mirror) bool {
 
 // window is the part of the file in which ranges are given out. It is bounded so that the in-order
 // hash is never far behind the bytes.
-func (s *Scheduler) window(now time.Time) byterange.Range {
+func (s *Scheduler) window() byterange.Range {
 	from := s.done.FirstGap(0)
 	if s.stream {
 		from = s.front
 	}
-	ahead := int64(s.aggregate(now) * windowTime.Seconds())
+	ahead := int64(s.aggregate() * windowTime.Seconds())
 	return byterange.Range{Start: from, End: min(s.size, from+min(max(ahead, windowMin), windowMax))}
 }
 
@@ -72,9 +72,9 @@ func (s *Scheduler) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 }
 
 // gapFor chooses the missing range that m should fetch now; an empty one says that there is none.
-func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
-	w := s.window(now)
-	want, at := s.want(now, m)
+func (s *Scheduler) gapFor(m *mirror) byterange.Range {
+	w := s.window()
+	want, at := s.want(m)
 	at += w.Start
 	var last byterange.Range
 	// A range begins inside of the window. It is not cut at its end: that would make it short.
@@ -99,27 +99,27 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 		start = max(start, last.Start)
 	}
 	r := byterange.Range{Start: start, End: min(start+want, last.End)}
-	if rest := last.End - r.End; rest < min(minRange, want/4) || rest < want/2 && !s.ending(now) {
+	if rest := last.End - r.End; rest < min(minRange, want/4) || rest < want/2 && !s.ending() {
 		r.End = last.End // no crumbs
 	}
 	return r
 }
 
 // ending tells whether the ranges given out now are the last ones.
-func (s *Scheduler) ending(now time.Time) bool {
-	return float64(s.missing()) < 2*basePeriod.Seconds()*s.aggregate(now)
+func (s *Scheduler) ending() bool {
+	return float64(s.missing()) < 2*basePeriod.Seconds()*s.aggregate()
 }
 
 // want is how much m should be asked for, and how far from the front: about what it brings in a time
 // long enough that the idle round trip between requests does not count, less toward the end so that
 // all finish together, and the further ahead the longer it will take.
-func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
+func (s *Scheduler) want(m *mirror) (size, ahead int64) {
 	speed, known := m.speed, m.speed > 0
 	if m.doubt { // a trial, where it holds nobody up
-		return minRange, int64(s.aggregate(now) * 2)
+		return minRange, int64(s.aggregate() * 2)
 	}
 	period := m.period()
-	all := s.aggregate(now)
+	all := s.aggregate()
 	if !known {
 		speed, period = s.guess(), 2*time.Second
 	}
@@ -163,7 +163,7 @@ func (s *Scheduler) guess() float64 {
 }
 
 // aggregate is the speed of all who are at work, in bytes a second.
-func (s *Scheduler) aggregate(now time.Time) float64 {
+func (s *Scheduler) aggregate() float64 {
 	sum := 0.0
 	for _, m := range s.sources {
 		if m.open {
@@ -189,9 +189,6 @@ func (s *Scheduler) extend(now time.Time) {
 		if !f.open || f.ending {
 			continue
 		}
-		if f.src.norange {
-			s.passOver(f)
-		}
 		want := min(f.pos+s.reserve(now, f), s.size)
 		s.flying.Remove(byterange.Range{Start: want, End: f.end})
 		f.end = min(f.end, want)
@@ -213,9 +210,4 @@ func (s *Scheduler) meet(f *fetch) {
 	if f.left() <= minRange {
 		s.shrink(f, f.end)
 	}
-}
-
-// passOver lets a fetch that cannot be asked for ranges run through what others have or bring.
-func (s *Scheduler) passOver(f *fetch) {
-	f.end = max(f.end, f.pos)
 }

@@ -60,12 +60,6 @@ type (
 		Fault Fault
 		After time.Duration // not to be asked again before (Retry-After); 0: the usual back-off
 	}
-	// SizeKnown gives the size of the file, when it was learned in another way than by Answered.
-	SizeKnown struct{ Size int64 }
-	// Arrived reports bytes on disk that no fetch was asked for: an earlier run, a swarm.
-	Arrived struct{ Range byterange.Range }
-	// Invalidated takes bytes back: they were wrong and are missing again.
-	Invalidated struct{ Range byterange.Range }
 	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
 	// counted from there, so that the reader holds the sources back.
 	Consumed struct{ Front int64 }
@@ -77,9 +71,6 @@ func (SourceAdded) event() {}
 func (Answered) event()    {}
 func (Progress) event()    {}
 func (FetchEnded) event()  {}
-func (SizeKnown) event()   {}
-func (Arrived) event()     {}
-func (Invalidated) event() {}
 func (Consumed) event()    {}
 func (Tick) event()        {}
 

@@ -54,10 +54,7 @@ const (
 // more tells how many connections may be opened now, given how many are. It begins a measurement when
 // the caller says with dial that it opened them.
 func (g *growth) more(open int) int {
-	if g.measuring {
-		return max(0, g.allowed-open)
-	}
-	if g.ended {
+	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
 	}
 	return max(0, min(g.allowed+g.step, g.most)-open)
@@ -85,7 +82,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 		return tooLate
 	case s.newcomer > 0 && gain >= s.newcomer/2:
 		return pays
-	case s.ripe && gain < s.newcomer*worthwhile:
+	case s.ripe && gain < s.newcomer*gainShare:
 		return doesNotPay
 	case s.ripe:
 		return pays
@@ -93,8 +90,8 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	return undecided
 }
 
-// worthwhile is the share of the newcomers' speed that must be gain.
-const worthwhile = 0.3
+// gainShare is the share of the newcomers' speed that must be gain.
+const gainShare = 0.3
 
 // conclude ends the running step with a verdict and tells how many of its connections to close again.
 func (g *growth) conclude(v verdict, s sample) (cut int) {

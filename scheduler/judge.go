@@ -116,14 +116,14 @@ func (s *Scheduler) usable(now time.Time, m *mirror) bool {
 func (s *Scheduler) completeAnswer(now time.Time, f *fetch) {
 	m := f.src
 	m.norange = true
-	alone := !s.ranged(now, m)
+	alone := !s.ranged(m)
 	for _, o := range s.order {
 		if o != f && o.src.norange && !o.ending {
 			alone = false
 		}
 	}
 	sooner := m.speed > 0 && s.size > 0 &&
-		float64(s.size)/m.speed < float64(s.missing())/max(s.aggregate(now)-m.speed, 1)
+		float64(s.size)/m.speed < float64(s.missing())/max(s.aggregate()-m.speed, 1)
 	if !alone && !sooner {
 		s.cancel(f)
 		s.close(m)

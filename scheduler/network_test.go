@@ -33,6 +33,7 @@ type host struct {
 	wrong   bool                                // announces another digest
 	busy    func(t time.Duration) time.Duration // 503 with Retry-After
 	as      string                              // answers as this host, after a redirect
+	cut     int64                               // breaks off after so many bytes of each answer
 }
 
 func mbit(v float64) float64 { return v * 1e6 / 8 }
@@ -77,6 +78,7 @@ type report struct {
 func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
 
 type flight struct {
+	sent      int64
 	id        FetchID
 	h         int
 	pos, end  int64
@@ -323,7 +325,11 @@ func (n *network) deliver(f *flight) {
 	if f.cancelled || !f.answered {
 		return
 	}
-	if k := min(int64(f.budget), f.end-f.pos); k >= segment || k > 0 && k == f.end-f.pos {
+	k := min(int64(f.budget), f.end-f.pos)
+	if cut := n.sc.hosts[f.h].cut; cut > 0 {
+		k = min(k, cut-f.sent)
+	}
+	if k >= segment || k > 0 && (k == f.end-f.pos || n.sc.hosts[f.h].cut > 0) {
 		f.budget -= float64(k)
 		r := byterange.Range{Start: f.pos, End: f.pos + k}
 		for c := range n.have.Covered(r) {
@@ -332,7 +338,12 @@ func (n *network) deliver(f *flight) {
 		n.have.Add(r)
 		n.rep.brought[f.h] += k
 		f.pos += k
+		f.sent += k
 		n.step(Progress{Fetch: f.id, Range: r})
+	}
+	if cut := n.sc.hosts[f.h].cut; cut > 0 && f.sent >= cut && !f.cancelled && slices.Contains(n.flights, f) {
+		n.drop(f, FaultTransient, true)
+		return
 	}
 	if f.pos >= f.end && !f.cancelled && slices.Contains(n.flights, f) {
 		n.drop(f, FaultNone, f.shrunk)

@@ -161,12 +161,6 @@ func (s *Scheduler) apply(now time.Time, ev Event) bool {
 		return s.progress(now, ev)
 	case FetchEnded:
 		s.ended(now, ev)
-	case SizeKnown:
-		s.setSize(ev.Size)
-	case Arrived:
-		s.arrived(ev.Range)
-	case Invalidated:
-		s.invalidated(ev.Range)
 	case Consumed:
 		s.stream, s.front = true, ev.Front
 	case Tick:
@@ -207,8 +201,10 @@ func (s *Scheduler) answered(now time.Time, ev Answered) {
 	}
 	if ev.Host != "" && ev.Host != m.host {
 		m.host = ev.Host
-		if s.requests(ev.Host) > s.cfg.PerHost { // C7 counts who answers
+		if s.requests(ev.Host) > s.cfg.PerHost { // C7 counts who answers; its place is for another
 			s.cancel(f)
+			s.close(m)
+			m.newcomer = false
 			return
 		}
 	}
@@ -257,6 +253,10 @@ func (s *Scheduler) setSize(size int64) {
 
 // progress books bytes. It is the hot path: a decision is only called for when a range is through.
 func (s *Scheduler) progress(now time.Time, ev Progress) bool {
+	fresh := ev.Range.Len()
+	for had := range s.done.Covered(ev.Range) {
+		fresh -= had.Len()
+	}
 	s.done.Add(ev.Range)
 	s.flying.Remove(ev.Range)
 	f := s.fetches[ev.Fetch]
@@ -264,9 +264,11 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 		return s.missing() == 0
 	}
 	f.heard = now
-	f.got += ev.Range.Len()
-	f.src.fails = 0
 	f.src.meter.add(now, ev.Range.Len())
+	if fresh > 0 { // what was here already is no progress
+		f.got += fresh
+		f.src.fails = 0
+	}
 	if f.got >= enough {
 		f.src.doubt = false
 	}
@@ -279,23 +281,6 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 	}
 	return f.open && f.left() < s.reserve(now, f)/4
 }
-
-func (s *Scheduler) arrived(r byterange.Range) {
-	s.done.Add(r)
-	for _, f := range s.order {
-		if r.Start <= f.pos && f.pos < r.End && !f.ending {
-			s.flying.Remove(byterange.Range{Start: f.pos, End: min(r.End, f.end)})
-			f.pos = min(r.End, f.end)
-			if f.left() <= 0 && !f.open {
-				s.cancel(f)
-			}
-		}
-	}
-	s.flying.Remove(r)
-}
-
-// invalidated makes bytes missing again, but for those that a fetch is about to bring.
-func (s *Scheduler) invalidated(r byterange.Range) { s.done.Remove(r) }
 
 // missing counts the bytes that are not here, or tells -1 when the size is not known.
 func (s *Scheduler) missing() int64 {

@@ -28,7 +28,7 @@ func (s *Scheduler) steal(now time.Time, m *mirror) bool {
 
 // victim chooses whose range to split for m.
 func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
-	blocked := s.window(now).End < s.size
+	blocked := s.window().End < s.size
 	var worst *fetch
 	var longest float64
 	for _, f := range s.order {

@@ -137,10 +137,10 @@ func (s *Scheduler) worthwhile(now time.Time) bool {
 func (s *Scheduler) candidate(now time.Time) *mirror {
 	var best *mirror
 	for _, m := range s.sources {
-		if m.open || m.running != nil || !s.usable(now, m) || s.requests(m.host) >= s.cfg.PerHost || !s.allowed(now, m) {
+		if m.open || m.running != nil || !s.usable(now, m) || s.requests(m.host) >= s.cfg.PerHost || !s.allowed(m) {
 			continue
 		}
-		if best == nil || s.before(m, best) {
+		if best == nil || preferred(m, best) {
 			best = m
 		}
 	}
@@ -148,12 +148,12 @@ func (s *Scheduler) candidate(now time.Time) *mirror {
 }
 
 // allowed keeps those without ranges for when nobody else is left.
-func (s *Scheduler) allowed(now time.Time, m *mirror) bool {
-	return !m.norange || s.size < 0 || !s.ranged(now, m)
+func (s *Scheduler) allowed(m *mirror) bool {
+	return !m.norange || s.size < 0 || !s.ranged(m)
 }
 
-// before orders candidates.
-func (s *Scheduler) before(a, b *mirror) bool {
+// preferred orders candidates.
+func preferred(a, b *mirror) bool {
 	if a.tried != b.tried {
 		return !a.tried
 	}

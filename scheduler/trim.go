@@ -19,10 +19,11 @@ type trim struct {
 }
 
 const (
-	crowded     = 0.7  // of what the sources have shown: below it they seem to share one link
-	unchanged   = 0.95 // of the aggregate before: at least this is left when what was closed added nothing
-	trimAgain   = 10 * time.Second
-	fewestTwain = 2 // one that is used and one in reserve
+	crowded    = 0.7  // of what the sources have shown: below it they seem to share one link
+	crowdedOne = 0.85 // the same for most of them one by one: else it is these few that got slower
+	unchanged  = 0.95 // of the aggregate before: at least this is left when what was closed added nothing
+	trimAgain  = 10 * time.Second
+	fewest     = 2 // one that is used and one in reserve
 )
 
 // trimDown begins or ends a trial.
@@ -47,7 +48,7 @@ func (s *Scheduler) trimDown(now time.Time) {
 	}
 	open := s.inUse()
 	*t = trim{running: true, since: now, before: s.bring(now, everyone), kept: len(open), wait: t.wait}
-	keep := max((len(open)+1)/2, fewestTwain)
+	keep := max((len(open)+1)/2, fewest)
 	s.growth.allowed, s.growth.ended = keep, true
 	for _, m := range open[keep:] {
 		s.close(m)
@@ -59,10 +60,10 @@ func (s *Scheduler) trimDown(now time.Time) {
 
 func everyone(*mirror) bool { return true }
 
-// crowded tells whether the sources seem to share one link: all have been at work for a while, and
-// bring much less than their best.
+// crowded tells whether the sources seem to share one link: all have been at work for a while, most of them
+// bring less than their best, and together they bring much less.
 func (s *Scheduler) crowded(now time.Time, period time.Duration) bool {
-	sum, best, n := 0.0, 0.0, 0
+	sum, best, n, less := 0.0, 0.0, 0, 0
 	for _, m := range s.sources {
 		if !m.open {
 			continue
@@ -71,10 +72,14 @@ func (s *Scheduler) crowded(now time.Time, period time.Duration) bool {
 			return false
 		}
 		n++
-		sum += m.meter.over(now, period)
+		speed := m.meter.over(now, period)
+		sum += speed
 		best += m.best
+		if speed < crowdedOne*m.best {
+			less++
+		}
 	}
-	return n > fewestTwain && sum < crowded*best
+	return n > fewest && sum < crowded*best && 3*less >= 2*n
 }
 
 // inUse lists the open sources, the fastest first.

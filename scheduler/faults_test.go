@@ -1,0 +1,263 @@
+package scheduler
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// Proves S2: a mirror that cannot be reached costs nothing but the attempt.
+func TestUnreachableMirror_S2(t *testing.T) {
+	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.down = func(time.Duration) bool { return true } })
+	r := run(t, scenario{size: 128 * mib, hosts: hosts})
+	if !r.finished || r.efficiency() < 0.9 {
+		t.Errorf("finished %v, efficiency %.3f", r.finished, r.efficiency())
+	}
+}
+
+// Proves S5 and S8: mirrors are tried in the order in which the caller lists them, which is that of
+// preference and priority.
+func TestOrderOfPreference_S5_S8(t *testing.T) {
+	r := run(t, scenario{size: 256 * mib, hosts: equal(6, 40, 40*time.Millisecond)})
+	var first []SourceID
+	for _, id := range r.askedOf {
+		if !slices.Contains(first, id) {
+			first = append(first, id)
+		}
+	}
+	if !slices.IsSorted(first) {
+		t.Errorf("tried in the order %v", first)
+	}
+}
+
+// Proves S17: the first, unlimited request is closed where it meets the ranges of others.
+func TestFirstRequestEndsWhereItMeetsOthers_S17(t *testing.T) {
+	r := run(t, scenario{size: 256 * mib, hosts: equal(4, 40, 40*time.Millisecond)})
+	for _, a := range r.history {
+		if s, ok := a.(Shrink); ok && s.ID == 1 {
+			return
+		}
+	}
+	t.Error("the first request was never ended")
+}
+
+// Proves S15 and rule 14: a mirror that answers a range with the whole file is left, and the others go on.
+func TestCompleteAnswerIsLeft_S15(t *testing.T) {
+	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.norange = true })
+	r := run(t, scenario{size: 128 * mib, hosts: hosts})
+	if !r.finished || r.duplicate > 0 || r.requests[1] != 1 {
+		t.Errorf("finished %v, %d bytes twice, %v requests", r.finished, r.duplicate, r.requests)
+	}
+}
+
+// Proves S15: when such a mirror is all that is left, it brings the file from the beginning.
+func TestCompleteAnswerServesAlone_S15(t *testing.T) {
+	hosts := equal(2, 40, 40*time.Millisecond)
+	hosts[0].down = func(t time.Duration) bool { return t > 5*time.Second }
+	hosts[1].norange = true
+	sc := scenario{size: 64 * mib, hosts: hosts}
+	sc.cfg.Tries = 3
+	if r := run(t, sc); !r.finished || r.brought[1] < 64*mib {
+		t.Errorf("finished %v, brought %v", r.finished, r.brought)
+	}
+}
+
+// timed plays a scenario and tells when each action was taken.
+func timed(t *testing.T, sc scenario, until time.Duration) (n *network, at []time.Duration) {
+	n = newNetwork(t, sc)
+	n.step(SourceAdded{ID: 0, Host: name(0)})
+	for n.now < until && !n.rep.finished && !n.rep.failed {
+		n.now += tick
+		n.advance()
+		if !n.wake.IsZero() && !n.at().Before(n.wake) {
+			n.step(Tick{})
+		}
+		for len(at) < len(n.rep.history) {
+			at = append(at, n.now)
+		}
+	}
+	return n, at
+}
+
+// Proves S16 and rule 21: the range of a source that fell silent is taken from it soon, and given to another.
+func TestSilenceMovesTheRange_S16_Rule21(t *testing.T) {
+	hosts := with(equal(3, 40, 40*time.Millisecond), 0, func(h *host) { h.rate = after(3*time.Second, 40, 0) })
+	n, at := timed(t, scenario{size: 128 * mib, hosts: hosts}, 15*time.Second)
+	var silent int64
+	for i, a := range n.rep.history {
+		switch a := a.(type) {
+		case Cancel:
+			if a.ID == 1 {
+				if at[i] < 4900*time.Millisecond || at[i] > 5500*time.Millisecond {
+					t.Errorf("cancelled at %v, want two seconds after 3 s", at[i])
+				}
+				silent = n.rep.brought[0]
+			}
+		case Fetch:
+			if silent > 0 && a.Source != 0 && a.Range.Start <= silent {
+				return
+			}
+		}
+	}
+	t.Error("nobody else got the range of the silent source")
+}
+
+// Proves rule 21: a source that nobody can stand in for is given 30 s.
+func TestSilenceAlone_Rule21(t *testing.T) {
+	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) {
+		h.rate = func(t time.Duration) float64 {
+			if t > 3*time.Second && t < 34*time.Second {
+				return 0
+			}
+			return mbit(40)
+		}
+	})
+	n, at := timed(t, scenario{size: 64 * mib, hosts: hosts}, time.Minute)
+	for i, a := range n.rep.history {
+		if _, ok := a.(Cancel); ok && n.rep.finished {
+			if at[i] < 33*time.Second || at[i] > 34*time.Second {
+				t.Errorf("cancelled at %v", at[i])
+			}
+			return
+		}
+	}
+	t.Errorf("finished %v, history %v", n.rep.finished, n.rep.history)
+}
+
+// Proves S16: a source that collapses keeps only what it can bring in reasonable time.
+func TestCollapseLightens_S16(t *testing.T) {
+	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.rate = after(3*time.Second, 40, 0.4) })
+	n, at := timed(t, scenario{size: 512 * mib, hosts: hosts}, 8*time.Second)
+	of := map[FetchID]SourceID{}
+	for i, a := range n.rep.history {
+		switch a := a.(type) {
+		case Fetch:
+			of[a.ID] = a.Source
+		case Shrink:
+			if of[a.ID] == 1 && at[i] > 3*time.Second {
+				return
+			}
+		}
+	}
+	t.Error("the collapsed source kept its whole range")
+}
+
+// Proves rule 35 and C5 as far as it is the scheduler's: a source with wrong content is never asked again.
+func TestWrongSourceIsBanned_C5(t *testing.T) {
+	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.wrong = true })
+	r := run(t, scenario{size: 128 * mib, hosts: hosts})
+	if !r.finished || r.requests[1] != 1 {
+		t.Errorf("finished %v, requests %v", r.finished, r.requests)
+	}
+}
+
+// Proves rule 23: nothing is asked of a source before the time that it gave.
+func TestRetryAfter_Rule23(t *testing.T) {
+	hosts := equal(1, 40, 40*time.Millisecond)
+	hosts[0].busy = func(t time.Duration) time.Duration {
+		if t < 4*time.Second {
+			return 5 * time.Second
+		}
+		return 0
+	}
+	r := run(t, scenario{size: 8 * mib, hosts: hosts})
+	if !r.finished || len(r.asked) != 2 || r.asked[1]-r.asked[0] < 5*time.Second {
+		t.Errorf("finished %v, asked at %v", r.finished, r.asked)
+	}
+}
+
+// Proves rule 22: an outage of everything is waited for without a busy loop, and the file still comes.
+func TestOutageIsWaitedFor_Rule22(t *testing.T) {
+	hosts := equal(3, 40, 40*time.Millisecond)
+	for i := range hosts {
+		hosts[i].down = func(t time.Duration) bool { return t > 3*time.Second && t < 23*time.Second }
+	}
+	r := run(t, scenario{size: 64 * mib, hosts: hosts})
+	during := 0
+	for _, at := range r.asked {
+		if at > 3*time.Second && at < 23*time.Second {
+			during++
+		}
+	}
+	if !r.finished || during > 20 {
+		t.Errorf("finished %v, %d attempts during the outage", r.finished, during)
+	}
+}
+
+// Proves rule 22: tries without progress are bounded, fewer when nobody ever answered.
+func TestTriesAreBounded_Rule22(t *testing.T) {
+	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.down = func(time.Duration) bool { return true } })
+	sc := scenario{size: mib, hosts: hosts}
+	sc.cfg.Tries, sc.cfg.FirstTries = 7, 3
+	if r := run(t, sc); !r.failed || r.requests[0] != 3 {
+		t.Errorf("failed %v after %v requests", r.failed, r.requests)
+	}
+	hosts[0].down = func(t time.Duration) bool { return t > 100*time.Millisecond }
+	if r := run(t, sc); !r.failed || r.requests[0] != 7 {
+		t.Errorf("failed %v after %v requests", r.failed, r.requests)
+	}
+}
+
+// Proves rule 39: with every mirror bad the origin goes on alone, and with the origin gone a good mirror does.
+func TestAnyOneSourceIsEnough_Rule39(t *testing.T) {
+	dead := func(t time.Duration) bool { return t > time.Second }
+	mirrors := equal(3, 40, 40*time.Millisecond)
+	mirrors[1].down, mirrors[2].down = dead, dead
+	if r := run(t, scenario{size: 64 * mib, hosts: mirrors}); !r.finished {
+		t.Error("the origin alone did not finish")
+	}
+	origin := equal(3, 40, 40*time.Millisecond)
+	origin[0].down, origin[1].down = dead, dead
+	if r := run(t, scenario{size: 64 * mib, hosts: origin}); !r.finished {
+		t.Error("a mirror alone did not finish")
+	}
+}
+
+// Proves rule 22: what was here already is no progress, so a source that always breaks off at the same byte ends
+// the download after --tries.
+func TestBreakingOffAtTheSameByte_Rule22(t *testing.T) {
+	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.norange, h.cut = true, mib })
+	if r := run(t, scenario{size: 8 * mib, hosts: hosts}); !r.failed || r.requests[0] > 22 {
+		t.Errorf("failed %v after %v requests", r.failed, r.requests)
+	}
+}
+
+// Proves rule 22: the count of failures begins again with every progress.
+func TestProgressResetsTries_Rule22(t *testing.T) {
+	hosts := with(equal(1, 40, 40*time.Millisecond), 0, func(h *host) { h.cut = 100 << 10 })
+	sc := scenario{size: 8 * mib, hosts: hosts}
+	sc.cfg.RetryWait = time.Millisecond
+	if r := run(t, sc); !r.finished || r.requests[0] < 80 {
+		t.Errorf("finished %v after %v requests", r.finished, r.requests)
+	}
+}
+
+// Proves S15: a complete answer is kept when it will be through before the others are.
+func TestCompleteAnswerIsKeptWhenSooner_S15(t *testing.T) {
+	for _, tt := range []struct {
+		rate float64 // remembered, bytes a second
+		kept bool
+	}{{50e6, true}, {0.5e6, false}, {0, false}} {
+		p := play(t, unknown())
+		first := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 1e6}).only()
+		p.at(20*time.Millisecond, Answered{Fetch: first.ID, Host: "origin:80", RTT: 20 * time.Millisecond, Size: gib})
+		second := p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: tt.rate}).only()
+		p.at(20*time.Millisecond, Answered{Fetch: second.ID, Host: "m1:80", Size: gib, Ranged: false})
+		f := p.s.fetches[second.ID]
+		if f.ending == tt.kept {
+			t.Errorf("rate %v: ending %v", tt.rate, f.ending)
+		}
+	}
+}
+
+// Proves S13 for steps that double: after a single one that did not pay, none is opened until one closes.
+func TestDoublingEndsToo_S13(t *testing.T) {
+	p, opened, _ := letter(t, GrowDoubling, 5_000, 5_000)
+	if len(opened) != 0 {
+		t.Fatalf("opened %v although nothing was gained", opened)
+	}
+	p.at(time.Second, Tick{})
+	if got := p.fetches(); len(got) != 0 {
+		t.Errorf("later opened %v", got)
+	}
+}
