@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,12 +58,6 @@ func (w *wire) claims() ([]verify.Claim, error) {
 	return []verify.Claim{{Digest: d, Field: "--sha256", Channel: verify.User}}, nil
 }
 
-// ours are the header fields that a download could not do without being their only author.
-var ours = []string{
-	"Accept-Encoding", "Connection", "Content-Length", "Host", "If-Match", "If-Range", "Keep-Alive", "Range", "Te",
-	"Trailer", "Transfer-Encoding", "Upgrade",
-}
-
 // headers reads -H.
 func (w *wire) headers() (map[string][]string, error) {
 	h := http.Header{}
@@ -76,7 +69,7 @@ func (w *wire) headers() (map[string][]string, error) {
 			return nil, misuse("-H", "not a header field", "write 'NAME: VALUE'")
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			return nil, misuse("-H "+name, "control character in the value", "")
-		case slices.Contains(ours, name):
+		case httpsource.Reserved(name):
 			return nil, misuse("-H "+name, "braid sets this field itself", "")
 		}
 		h.Add(name, value)

@@ -21,7 +21,7 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("%q, want %q", h, want)
 	}
 	for _, line := range []string{
-		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "host: x", "accept-encoding: gzip",
+		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
 		w := &wire{header: *cli.NewStringSlice(line)}

@@ -76,6 +76,17 @@ func ours(name string) bool {
 	return false
 }
 
+// Reserved tells the header fields that Options.Header cannot set: requests have their own values, or none.
+func Reserved(name string) bool {
+	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
+	case "Host": // sent to the origin in place of the name in the URL
+		return false
+	case "Accept-Encoding", "Want-Digest", "Want-Repr-Digest", "Keep-Alive":
+		return true
+	}
+	return ours(name)
+}
+
 // confidential tells the fields that are for the origin alone: those that carry credentials, by their usual
 // names, and the user's Referer, in whose place mirrors get another.
 func confidential(name string) bool {
