@@ -1,0 +1,310 @@
+package download_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// Proves rule 30: mirrors of the user without any digest are merged when ETag and size are the origin's.
+func TestUserMirrorsWithSameETag_Rule30(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	mirror := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"v1"`))
+	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"v1"`))
+	r := newRun(t, origin.URL)
+	r.mirrors(mirror)
+	res := r.right(origin.Content)
+	useful(t, res, mirror)
+	verified(t, res, "unverified")
+}
+
+// Proves rule 30 and S18: what is not tied to the origin is not merged with it.
+func TestUserMirrorsAreNotMerged_Rule30_S18(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for name, tt := range map[string]struct{ origin, mirror mirrortest.Option }{
+		"none":     {mirrortest.ETag(""), mirrortest.ETag("")},
+		"one":      {mirrortest.ETag(`"v1"`), mirrortest.ETag("")},
+		"other":    {mirrortest.ETag(`"v1"`), mirrortest.ETag(`"v2"`)},
+		"weak":     {mirrortest.ETag(`W/"v1"`), mirrortest.ETag(`W/"v1"`)},
+		"md5 only": {mirrortest.Digest(md5Of(t, made(size, 7))), mirrortest.Digest(md5Of(t, made(size, 7)))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mirror := sized(t, size, tt.mirror)
+			origin := sized(t, size, mirrortest.Rate(16*mib), tt.origin)
+			r := newRun(t, origin.URL)
+			r.mirrors(mirror)
+			res := r.right(origin.Content)
+			if got := from(t, res, mirror).Bytes; got != 0 || res.Proof.Verified() {
+				t.Errorf("%d bytes of the mirror, %v", got, res.Proof)
+			}
+		})
+	}
+}
+
+// Proves rules 30 and 39: a mirror that was not merged serves alone when the origin fails, then or before.
+func TestFallBack_Rule30_Rule39(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for name, option := range map[string]mirrortest.Option{
+		"dies": mirrortest.DieAfter(mib), "404": mirrortest.Status(http.StatusNotFound), "cut": mirrortest.CutAfter(0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			decoy := sized(t, size)
+			mirror := mirrortest.New(t, made(size, 8), mirrortest.Digest(), mirrortest.Mirrors(decoy.URL))
+			origin := sized(t, size, mirrortest.Rate(8*mib), option)
+			r := newRun(t, origin.URL)
+			r.client.Tries = 2
+			r.mirrors(mirror)
+			r.req.Header = map[string][]string{"Authorization": {"Bearer x"}}
+			r.req.IfNoneMatch = `"mine"`
+			res := r.right(mirror.Content)
+			if got := from(t, res, mirror).Bytes; got != size {
+				t.Errorf("%d bytes of the mirror", got)
+			}
+			for _, q := range mirror.Requests() {
+				if q.Header.Get("Authorization") != "" || q.Header.Get("If-None-Match") != "" { // rule 27
+					t.Errorf("%v", q.Header)
+				}
+			}
+			asked(t, decoy, false) // C2: it is still a mirror
+		})
+	}
+}
+
+// What the origin said before it failed counts for those who stand in for it (C5, C8).
+func TestFallBackIsNotAnotherFile_Rule30(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for name, tt := range map[string]struct {
+		said   mirrortest.Option
+		mirror mirrortest.Content
+	}{
+		"size":   {mirrortest.ETag(""), mirrortest.Generate(size-1, 7)},
+		"digest": {mirrortest.Digest(md5Of(t, made(size, 7))), mirrortest.Generate(size, 8)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mirror := mirrortest.New(t, tt.mirror)
+			origin := sized(t, size, mirrortest.DieAfter(mib), tt.said)
+			r := newRun(t, origin.URL)
+			r.client.Tries = 2
+			r.mirrors(mirror)
+			r.wrong(download.Mismatch)
+		})
+	}
+}
+
+// Proves rule 30: what must be proven and cannot be gets no name, and no byte is wasted on it.
+func TestNoEvidence_Rule30(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]mirrortest.Option{
+		"none": mirrortest.ETag(`"v1"`), "md5": mirrortest.Digest(md5Of(t, made(mib, 7))), // rule 31
+	} {
+		t.Run(name, func(t *testing.T) {
+			origin := sized(t, mib, option)
+			r := newRun(t, origin.URL)
+			r.req.Require = download.RequireDigest
+			r.wrong(download.NoEvidence)
+			r.empty()
+		})
+	}
+	origin := sized(t, mib, mirrortest.Digest())
+	r := newRun(t, origin.URL)
+	r.req.Require = download.RequireDigest
+	verified(t, r.right(origin.Content), byDigest)
+}
+
+// Proves rule 31: a weak digest is checked, and proves nothing.
+func TestWeakDigest_Rule31(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib, mirrortest.Digest(md5Of(t, made(mib, 7))))
+	res := newRun(t, origin.URL).right(origin.Content)
+	if res.Proof.Verified() || len(res.Proof.Evidence()) != 1 {
+		t.Errorf("the proof is %v", res.Proof)
+	}
+	origin.Set(mirrortest.Digest(md5Of(t, made(mib, 8))))
+	newRun(t, origin.URL).wrong(download.Mismatch)
+}
+
+// Proves rules 32 and 64: the user's digest and the server's contradict each other before any byte.
+func TestUserContradictsServer_Rule32(t *testing.T) {
+	t.Parallel()
+	mirror := sized(t, 2*mib)
+	origin := vouch(t, 2*mib, mirror)
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(other())
+	r.wrong(download.Mismatch)
+	r.empty()
+	asked(t, mirror, false)
+	if res, _ := r.get(); res.Fetched != 0 {
+		t.Errorf("%d bytes were fetched", res.Fetched)
+	}
+}
+
+// Proves rule 32 for a second run: the server changed its mind, and the user's digest stands. What is here of
+// the user's file is kept.
+func TestServerLeavesUsersFile_Rule32(t *testing.T) {
+	t.Parallel()
+	origin := resumable(t, mirrortest.Digest())
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(origin.Digest())
+	kept := r.interrupt(2 * mib).Kept
+	origin.Set(mirrortest.Digest(other()))
+	if e := r.wrong(download.Mismatch); e.Kept < kept {
+		t.Errorf("kept %d of %d", e.Kept, kept)
+	}
+}
+
+// Proves C9: the user's digest is what counts, also where nobody else says anything.
+func TestWrongUserDigest_C9(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib)
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(other())
+	r.wrong(download.Mismatch)
+	r.empty()
+}
+
+// A mirror of the user's that is heard before the origin is a mirror all the same: what is wrong with it is no
+// reason to stop, and its ETag is not the origin's.
+func TestMirrorAnswersBeforeOrigin(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	busy := func() mirrortest.Option {
+		return mirrortest.Once(mirrortest.Status(http.StatusServiceUnavailable))
+	}
+	for name, option := range map[string]mirrortest.Option{
+		"other digest": mirrortest.Digest(other()), "malformed digest": mirrortest.Header("Digest", "SHA-256=x"), "other ETag": mirrortest.ETag(`"m"`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			mirror := sized(t, size, mirrortest.Rate(4*mib), option)
+			linked := sized(t, size, mirrortest.Rate(4*mib))
+			origin := sized(t, size, mirrortest.Rate(4*mib), busy(), mirrortest.ETag(`"o"`), mirrortest.Mirrors(linked.URL))
+			r := newRun(t, origin.URL)
+			r.mirrors(mirror)
+			r.req.Claims = userClaim(origin.Digest())
+			res := r.right(origin.Content)
+			useful(t, res, origin)
+			useful(t, res, linked)
+			asked(t, mirror, true)
+			if n := len(saw[download.Restarted](r)); n != 0 || res.ETag != `"o"` {
+				t.Errorf("%d restarts, ETag %s", n, res.ETag)
+			}
+		})
+	}
+}
+
+// The mirror that answers before the origin has another file, and each time anew: that is no change at the origin
+// (rule 34).
+func TestOtherMirrorAnswersBeforeOrigin(t *testing.T) {
+	t.Parallel()
+	const size = 12 * mib
+	mirror := sized(t, size-1, mirrortest.Rate(4*mib))
+	n := 0
+	flaky := mirrortest.When(func(*http.Request) bool { n++; return n%2 == 1 && n < 5 }, mirrortest.Status(http.StatusServiceUnavailable))
+	origin := sized(t, size, flaky)
+	r := newRun(t, origin.URL)
+	r.mirrors(mirror)
+	r.req.Claims = userClaim(origin.Digest())
+	verified(t, r.right(origin.Content), byUser)
+	if n := len(saw[download.Restarted](r)); n != 2 {
+		t.Errorf("%d restarts", n)
+	}
+}
+
+// Proves rule 39: with the user's digest, the user's mirrors need no origin.
+func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	first, second := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+	origin := sized(t, size, mirrortest.Status(http.StatusNotFound))
+	r := newRun(t, origin.URL)
+	r.mirrors(first, second)
+	r.req.Claims = userClaim(first.Digest())
+	res := r.right(first.Content)
+	useful(t, res, first)
+	useful(t, res, second)
+	verified(t, res, byUser)
+}
+
+// Proves rule 40's last resort and C9: a lie that only the whole hash shows is fetched again from the origin alone.
+func TestLyingMirror_Rule40_C9(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(every(64<<10, size)...))
+	origin := vouch(t, size, liar)
+	r := newRun(t, origin.URL)
+	var asked int
+	r.req.Observe = func(ev download.Event) {
+		r.events = append(r.events, ev)
+		if _, ok := ev.(download.Restarted); ok {
+			asked = len(liar.Requests())
+		}
+	}
+	res := r.right(origin.Content)
+	verified(t, res, byDigest)
+	if asked == 0 || len(liar.Requests()) != asked || len(saw[download.Restarted](r)) != 1 {
+		t.Errorf("%d requests, then %d; %v", asked, len(liar.Requests()), saw[download.Restarted](r))
+	}
+}
+
+// Proves rule 40: when the origin alone is wrong as well, that is the end, and nothing of it stays.
+func TestLyingOrigin_Rule40(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Corrupt(100))
+	r := newRun(t, origin.URL)
+	if e := r.wrong(download.Mismatch); e.Kept != 0 || e.Part != "" {
+		t.Errorf("kept %d in %q", e.Kept, e.Part)
+	}
+	if n := len(origin.Requests()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+	r.empty()
+}
+
+// every are offsets at a distance of step.
+func every(step, size int64) (at []int64) {
+	for off := step / 2; off < size; off += step {
+		at = append(at, off)
+	}
+	return at
+}
+
+// Proves rule 15 and S18: without a validator, an answer that breaks off is begun anew; and not for ever.
+func TestBreaksOffWithoutValidator_Rule15_Rule21(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, 4*mib, mirrortest.Once(mirrortest.CutAfter(2*mib)))
+	res := newRun(t, origin.URL).right(origin.Content)
+	if q := origin.Requests()[1]; q.Ranged || res.Fetched != 6*mib {
+		t.Errorf("ranged %v, fetched %d", q.Ranged, res.Fetched)
+	}
+
+	origin.Set(mirrortest.CutAfter(2 * mib))
+	r := newRun(t, origin.URL)
+	r.client.Tries = 4
+	before := len(origin.Requests())
+	if e := r.wrong(download.Network); e.Kept != 0 {
+		t.Errorf("kept %d", e.Kept)
+	}
+	if n := len(origin.Requests()) - before; n > 8 {
+		t.Errorf("%d requests", n)
+	}
+	r.empty()
+}
+
+// Proves S18 for a source that fell silent: the second answer is not tied to the first.
+func TestSilentWithoutValidator_S18(t *testing.T) {
+	t.Parallel()
+	old, next := mirrortest.Generate(4*mib, 1), mirrortest.Generate(4*mib, 2)
+	a := mirrortest.New(t, old, mirrortest.StallAfter(2*mib))
+	b := mirrortest.New(t, next)
+	front := mirrortest.New(t, []byte("x"), mirrortest.Redirect(b.URL))
+	front.Set(mirrortest.Once(mirrortest.Redirect(a.URL)))
+	r := newRun(t, front.URL)
+	r.client.Timeout = 200 * time.Millisecond
+	r.right(b.Content)
+}

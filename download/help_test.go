@@ -1,0 +1,220 @@
+package download_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// sized is a good mirror of a made-up file.
+func sized(t *testing.T, size int64, options ...mirrortest.Option) *mirrortest.Server {
+	t.Helper()
+	return mirrortest.New(t, made(size, 7), options...)
+}
+
+// contents are the files that were made up. With the race detector, that takes longer than everything else.
+var contents sync.Map
+
+// made makes up a file.
+func made(size int64, seed uint64) []byte {
+	key := [2]uint64{uint64(size), seed}
+	b, ok := contents.Load(key)
+	if !ok {
+		b, _ = contents.LoadOrStore(key, mirrortest.Generate(size, seed).Bytes())
+	}
+	return b.([]byte)
+}
+
+// vouch makes an origin that has the digest and names mirrors.
+func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.Server {
+	t.Helper()
+	var links []string
+	for _, m := range mirrors {
+		links = append(links, m.URL)
+	}
+	return sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
+}
+
+// other is the digest of another file.
+func other() verify.Digest { return mirrortest.Generate(10, 99).Digest() }
+
+// userClaim is what --sha256 says.
+func userClaim(d verify.Digest) []verify.Claim {
+	return []verify.Claim{{Digest: d, Field: "--sha256", Channel: verify.User}}
+}
+
+func (r *run) mirrors(servers ...*mirrortest.Server) {
+	r.t.Helper()
+	for _, s := range servers {
+		r.req.Mirrors = append(r.req.Mirrors, parse(r.t, s.URL))
+	}
+}
+
+// interrupt downloads until a number of bytes is here, and then ends like a user's Ctrl-C.
+func (r *run) interrupt(after int64) *download.Error {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	defer cancel()
+	client, req := r.client, r.req
+	client.HTTP = &httpsource.Client{}
+	defer client.HTTP.CloseIdle()
+	req.Observe = func(ev download.Event) {
+		if p, ok := ev.(download.Progress); ok && p.Done >= after {
+			cancel()
+		}
+	}
+	_, err := client.Get(ctx, req)
+	var e *download.Error
+	if !errors.As(err, &e) || e.Kind != download.Interrupted {
+		r.t.Fatalf("get: %v, want an interruption", err)
+	}
+	return e
+}
+
+// from is what one server did for a download.
+func from(t *testing.T, res download.Result, s *mirrortest.Server) download.SourceResult {
+	t.Helper()
+	var all download.SourceResult
+	for _, src := range res.Sources {
+		if u, err := url.Parse(src.URL); err == nil && u.Host == s.Addr {
+			all.URL, all.Host, all.Rate = src.URL, src.Host, src.Rate
+			all.Bytes += src.Bytes
+			all.Banned = all.Banned || src.Banned
+			all.Err = errors.Join(all.Err, src.Err)
+		}
+	}
+	return all
+}
+
+// asked wants a server to have got requests, or none.
+func asked(t *testing.T, s *mirrortest.Server, want bool) {
+	t.Helper()
+	if n := len(s.Requests()); n > 0 != want {
+		t.Errorf("%s got %d requests", s.URL, n)
+	}
+}
+
+// useless wants a server to have been asked and nothing of it to be used.
+func useless(t *testing.T, res download.Result, s *mirrortest.Server) {
+	t.Helper()
+	asked(t, s, true)
+	if got := from(t, res, s); got.Bytes != 0 || got.Err == nil {
+		t.Errorf("%d bytes of %s were used (%v)", got.Bytes, s.URL, got.Err)
+	}
+}
+
+// useful wants a server to have brought something.
+func useful(t *testing.T, res download.Result, s *mirrortest.Server) {
+	t.Helper()
+	if got := from(t, res, s); got.Bytes == 0 {
+		t.Errorf("nothing of %s was used: %v", s.URL, got.Err)
+	}
+}
+
+func verified(t *testing.T, res download.Result, want string) {
+	t.Helper()
+	if got := res.Proof.String(); got != want {
+		t.Errorf("the proof is %q, want %q", got, want)
+	}
+}
+
+const (
+	byDigest = "sha-256 from Digest over http"
+	byUser   = "sha-256 from --sha256"
+)
+
+// A version is one content of a file that changes.
+type version struct {
+	body         []byte
+	etag, digest string
+	cut          int // bytes after which the connection breaks; 0: it does not, -1: before the answer
+}
+
+// A changing server has a file that changes: it asks version at each request, counted from 1.
+type changing struct {
+	*httptest.Server
+	mu   sync.Mutex
+	seen []*http.Request
+}
+
+func newChanging(t *testing.T, at func(n int, req *http.Request) version) *changing {
+	c := &changing{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		c.mu.Lock()
+		c.seen = append(c.seen, req)
+		v := at(len(c.seen), req)
+		c.mu.Unlock()
+		if v.cut < 0 {
+			panic(http.ErrAbortHandler)
+		}
+		if v.etag != "" {
+			w.Header().Set("ETag", v.etag)
+		}
+		if v.digest != "" {
+			w.Header().Set("Digest", v.digest)
+		}
+		if v.cut > 0 {
+			w = &cutter{ResponseWriter: w, left: v.cut}
+		}
+		http.ServeContent(w, req, "", time.Time{}, bytes.NewReader(v.body))
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *changing) requests() []*http.Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen
+}
+
+// A cutter breaks the connection after some bytes of the body.
+type cutter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutter) Write(p []byte) (int, error) {
+	if len(p) > c.left {
+		c.ResponseWriter.Write(p[:c.left])
+		c.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	c.left -= len(p)
+	return c.ResponseWriter.Write(p)
+}
+
+// file is a content with its digest as a version.
+func file(size int64, seed uint64) version {
+	sum := sha256.Sum256(made(size, seed))
+	digest, err := verify.NewDigest(verify.SHA256, sum[:])
+	if err != nil {
+		panic(err)
+	}
+	return version{body: made(size, seed), etag: strconv.Quote(fmt.Sprint(seed)), digest: verify.Field(digest)}
+}
+
+func (r *run) part() string { return filepath.Join(r.dir, "file.bin.part") }
+
+// empty wants nothing at all in the folder.
+func (r *run) empty() {
+	r.t.Helper()
+	if left, _ := filepath.Glob(filepath.Join(r.dir, "*")); len(left) > 0 {
+		r.t.Errorf("left over: %v", left)
+	}
+}

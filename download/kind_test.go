@@ -1,0 +1,58 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+
+	"braid/download/partfile"
+	"braid/source"
+	"braid/verify"
+)
+
+// A problem that wraps another keeps its own kind: what a mirror did is not what the user or the disk did.
+func TestKinds(t *testing.T) {
+	conflict := &verify.ConflictError{}
+	from := func(f source.Fault, err error) error { return &source.Error{Fault: f, Err: err} }
+	for _, tt := range []struct {
+		err  error
+		want Kind
+	}{
+		{from(source.FaultNetwork, context.DeadlineExceeded), Network},
+		{from(source.FaultTLS, os.ErrDeadlineExceeded), TLS},
+		{from(source.FaultAuth, nil), Auth},
+		{from(source.FaultProtocol, &verify.DigestError{}), Protocol},
+		{from(source.FaultRefused, nil), Refused},
+		{from(source.FaultMismatch, conflict), Mismatch}, // C5
+		{from(source.FaultLimit, nil), Limit},
+		{from(source.FaultNetwork, syscall.ECONNRESET), Network},
+		{&NoSourceError{Last: from(source.FaultRefused, nil)}, Refused},
+		{&restartError{reason: "x", cause: from(source.FaultTLS, nil)}, TLS},
+		{&restartError{reason: "x"}, Network},
+		{&verify.DigestError{}, Protocol},
+		{conflict, Protocol},
+		{&verify.MismatchError{}, Mismatch},
+		{&verify.SizeError{}, Mismatch},
+		{&changedError{}, Mismatch},
+		{&limitError{}, Limit},
+		{&streamError{syscall.EPIPE}, Local},
+		{&streamError{errors.New("x")}, Local},
+		{&localError{errors.New("x")}, Local},
+		{&localError{&partfile.SpaceError{}}, Local},
+		{&partfile.InUseError{}, Local},
+		{&partfile.NameError{}, Local},
+		{&fs.PathError{Err: syscall.ENOSPC}, Local},
+		{context.Canceled, Interrupted},
+		{context.DeadlineExceeded, Interrupted},
+		{&Error{Kind: Budget}, Budget},
+		{errors.New("x"), Other},
+	} {
+		if got := kindOf(fmt.Errorf("wrapped: %w", tt.err)); got != tt.want {
+			t.Errorf("%T %v: kind %d, want %d", tt.err, tt.err, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package download_test
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+func TestSmallFiles(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 1, 2, 100_000} {
+		for name, options := range map[string][]mirrortest.Option{
+			"length": nil, "chunked": {mirrortest.Chunked()}, "until close": {mirrortest.UntilClose()},
+		} {
+			mirror := sized(t, size)
+			origin := vouch(t, size, mirror)
+			origin.Set(options...)
+			res := newRun(t, origin.URL).right(origin.Content)
+			verified(t, res, byDigest)
+			if res.Size != size || res.Fetched != size {
+				t.Errorf("%s: size %d, fetched %d, want %d", name, res.Size, res.Fetched, size)
+			}
+			asked(t, mirror, false) // a small file is not worth it
+		}
+	}
+}
+
+// A file of unknown length comes from its origin until a mirror knows the length.
+func TestUnknownLength(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]mirrortest.Option{"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose()} {
+		t.Run(name, func(t *testing.T) {
+			origin := sized(t, 5*mib, option, mirrortest.Digest())
+			res := newRun(t, origin.URL).right(origin.Content)
+			verified(t, res, byDigest)
+			if res.Size != 5*mib {
+				t.Errorf("size %d", res.Size)
+			}
+		})
+	}
+}
+
+// Proves rule 17: a cut body is never a finished file, also without a digest.
+func TestNoLastChunk_Rule17(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, 2*mib, mirrortest.NoLastChunk())
+	r := newRun(t, origin.URL)
+	r.client.Tries = 2
+	r.wrong(download.Network)
+	origin.Set(mirrortest.Chunked(), mirrortest.CutAfter(mib))
+	r.wrong(download.Network)
+}
+
+// Rule 15 where the length is not known: what came is kept under a validator, and the rest follows.
+func TestUnknownLengthGoesOn_Rule15(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, 4*mib, mirrortest.Chunked(), mirrortest.Digest(), mirrortest.Once(mirrortest.CutAfter(2*mib)))
+	res := newRun(t, origin.URL).right(origin.Content)
+	if q := origin.Requests()[1]; !q.Ranged || q.Range.Start == 0 || res.Duplicate != 0 {
+		t.Errorf("asked for %v, %d bytes twice", q.Range, res.Duplicate)
+	}
+	verified(t, res, byDigest)
+}
+
+// Proves rule 19.
+func TestMaxSize_Rule19(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]mirrortest.Option{"chunked": mirrortest.Chunked(), "until close": mirrortest.UntilClose()} {
+		t.Run(name, func(t *testing.T) {
+			origin := sized(t, 8*mib, option, mirrortest.ETag(`"v1"`))
+			r := newRun(t, origin.URL)
+			r.client.MaxSize = 2 * mib
+			if e := r.wrong(download.Limit); e.Kept > 2*mib {
+				t.Errorf("%d bytes on disk", e.Kept)
+			}
+			if part, err := os.Stat(r.part()); err != nil || part.Size() > 2*mib {
+				t.Errorf("the part file: %v, %v", part, err)
+			}
+			r.client.MaxSize = 8 * mib
+			r.right(origin.Content)
+		})
+	}
+	origin := sized(t, 3*mib) // who says the length is believed
+	r := newRun(t, origin.URL)
+	r.client.MaxSize = mib
+	r.right(origin.Content)
+}
+
+// Memory does not grow with the file.
+func TestMemory(t *testing.T) {
+	const size = 96 * mib
+	mirror := sized(t, size)
+	origin := sized(t, size, mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
+	r := newRun(t, origin.URL)
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var most uint64
+	r.req.Observe = func(ev download.Event) {
+		if _, ok := ev.(download.Progress); ok {
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+	}
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	if most > before.HeapAlloc+32*mib {
+		t.Errorf("%d MiB more", (most-before.HeapAlloc)/mib)
+	}
+}
