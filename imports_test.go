@@ -48,7 +48,7 @@ var houses = map[string]house{
 	"serve": {imports: []string{"byterange", "linkheader", "metalink", "verify", "internal/atomicfile"}},
 
 	"cli": {imports: []string{
-		"download", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
+		"download", "download/partfile", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

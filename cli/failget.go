@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"strings"
+	"syscall"
 
 	"braid/download"
+	"braid/download/partfile"
 	"braid/source"
 )
 
@@ -32,7 +35,7 @@ var kindHints = map[download.Kind]string{
 	download.Network:    "check the address and the network",
 	download.TLS:        "SSL_CERT_FILE names further authorities",
 	download.Auth:       "-u USER:PASSWORD gives credentials",
-	download.Refused:    "check the URL",
+	download.Mismatch:   "the server has another file than the one that was asked for",
 	download.NoEvidence: "--sha256 HEX is evidence, too",
 	download.Limit:      "--max-size SIZE sets the limit",
 }
@@ -61,9 +64,36 @@ func downloadFailure(ctx context.Context, err error) *failure {
 		f.kept = "nothing kept"
 	}
 	if f.hint == "" {
-		f.hint = kindHints[e.Kind]
+		f.hint = hintFor(e)
 	}
 	return f
+}
+
+// hintFor is the next step for somebody who has nothing to go on with.
+func hintFor(e *download.Error) string {
+	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
+		return "wait for it, or take another name with -o"
+	}
+	if name, ok := errors.AsType[*partfile.NameError](e); ok && name != nil {
+		return "-o takes another name; -o - writes to a program or a device"
+	}
+	if errors.Is(e, fs.ErrNotExist) && e.Kind == download.Local {
+		return "-d FOLDER makes the folder"
+	}
+	if errors.Is(e, syscall.ENOSPC) {
+		return "make room, or choose another folder with -d"
+	}
+	src, ok := errors.AsType[*source.Error](e)
+	if !ok || e.Kind != download.Refused {
+		return kindHints[e.Kind]
+	}
+	switch {
+	case src.Status == http.StatusTooManyRequests || src.Status >= 500:
+		return "the server cannot at the moment: try again later"
+	case src.Status >= 400:
+		return "check the URL"
+	}
+	return ""
 }
 
 // cause is the text of an error, without the name of the host when it is part of where.
@@ -73,6 +103,9 @@ func cause(err error, where string) string {
 	}
 	if e, ok := errors.AsType[*signalError](err); ok {
 		return e.Error()
+	}
+	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {
+		return e.Path + ": needs " + sizeText(e.Need) + " more and the file system has " + sizeText(e.Free)
 	}
 	e, ok := errors.AsType[*source.Error](err)
 	if ok && strings.Contains(where, "/"+e.Host+"/") {

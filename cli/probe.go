@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"braid/download"
 	"braid/metalink"
 	"braid/source"
+	"braid/verify"
 )
 
 // probeCommand is one run of "braid probe".
@@ -61,19 +63,28 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return downloadFailure(ctx, err)
 	}
+	wrong := verify.Agree(req.Claims, offer.File.Claims)
 	if p.json {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(time.Now(), offer.File)
 		e.Hops, e.Ranges = jsonHops(offer.Hops), &offer.Ranges
 		lines.write(e)
-		return outputFailure(lines.err)
+		return cmp.Or(outputFailure(lines.err), contradiction(req, wrong))
 	}
 	for _, line := range probeLines(offer) {
 		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
 			return outputFailure(err)
 		}
 	}
-	return nil
+	return contradiction(req, wrong)
+}
+
+// contradiction is what a digest of the user's says against one of the server's.
+func contradiction(r download.Request, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{code: exitMismatch, what: "probe", where: source.Mask(r.URL), why: err.Error(), hint: "the server has another file than the one that was asked for"}
 }
 
 func (p *probeCommand) request(word string) (r download.Request, err error) {
@@ -105,10 +116,7 @@ func probeLines(o download.Offer) []string {
 		size = fmt.Sprintf("%s (%d bytes)", sizeText(o.File.Size), o.File.Size)
 	}
 	ranges := map[bool]string{true: "yes", false: "not announced"}[o.Ranges]
-	etag := o.File.ETag
-	if etag == "" {
-		etag = "none, or a weak one"
-	}
+	etag := cmp.Or(o.ETag, "none")
 	rows := [][]string{{"size", size}, {"ranges", ranges}, {"etag", shorten(etag, 100)}}
 	for _, c := range o.File.Claims {
 		rows = append(rows, []string{c.Digest.Algorithm().String(), c.Digest.Hex() + " " + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String()+" ")})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,27 +100,31 @@ func (w *wire) credentials(u *url.URL) (*url.Userinfo, error) {
 var (
 	errScheme = errors.New("not an http or https URL")
 	errNoHost = errors.New("a URL without a host")
+	errPort   = errors.New("there is no such port; they end at 65535")
 )
 
 // webURL reads a URL that the user typed.
 func webURL(word string) (*url.URL, error) {
+	if looksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
+		return nil, misuse(maskWord(word), errScheme.Error(), "https://"+maskWord(word)+"?")
+	}
 	u, err := url.Parse(word)
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // without the URL, which may hold secrets
 	}
-	hint := ""
 	switch {
 	case err != nil:
 	case u.Scheme != "http" && u.Scheme != "https":
 		err = errScheme
-		if looksLikeHost(word) {
-			hint = "https://" + maskWord(word) + "?"
-		}
 	case u.Hostname() == "":
 		err = errNoHost
+	case u.Port() != "":
+		if _, e := strconv.ParseUint(u.Port(), 10, 16); e != nil {
+			err = errPort
+		}
 	}
 	if err != nil {
-		return nil, misuse(maskWord(word), err.Error(), hint)
+		return nil, misuse(maskWord(word), err.Error(), "")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil

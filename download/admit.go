@@ -19,7 +19,7 @@ var errRefused = errors.New("not wanted")
 var errHead = errors.New("a HEAD may say more")
 
 // errUntied keeps a mirror out whose file nothing ties to the origin's. It may serve alone when the origin fails.
-var errUntied = errors.New("nothing shows that it has the same version; kept for when the others fail")
+var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
 
 // A changedError says that the origin has another file now than the one that was begun (rule 34).
 type changedError struct{ what string }
@@ -28,6 +28,9 @@ func (e *changedError) Error() string { return "the file changed at the origin: 
 
 // answered judges the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) error {
+	if f.sink.limit.Load() == 0 { // cancelled before it answered
+		return errRefused
+	}
 	o := f.from
 	if a.Host != "" {
 		o.host = a.Host
@@ -48,7 +51,6 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		return s.err
 	}
 	if s.news {
-		s.news = false
 		s.addMirrors()
 	}
 	if f.sink.limit.Load() == 0 {

@@ -81,8 +81,9 @@ func (c *Client) config(s *session) scheduler.Config {
 type Offer struct {
 	File   metalink.File
 	Hops   []metalink.Hop
-	Size   int64 // -1: unknown
-	Ranges bool  // the final answer says that ranges work
+	ETag   string // of the final answer, as sent
+	Size   int64  // -1: unknown
+	Ranges bool   // the final answer says that ranges work
 }
 
 // Probe asks what the server offers and downloads nothing. Its error is an *Error.
@@ -102,7 +103,7 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	}
 	file.Size = a.Size
 	ranges := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
-	return Offer{File: file, Hops: a.Hops, Size: a.Size, Ranges: ranges}, nil
+	return Offer{File: file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges}, nil
 }
 
 // look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.

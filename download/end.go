@@ -36,6 +36,10 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
+	if s.c.Timeout > 0 && after > s.c.Timeout { // rule 23
+		err = fmt.Errorf("%w (it would be back in %v, and nobody waits longer than %v)", err, after.Round(time.Second), s.c.Timeout)
+		fault = scheduler.FaultGone
+	}
 	if fault != scheduler.FaultNone {
 		o.err, s.lastly = err, err
 		o.banned = o.banned || fault == scheduler.FaultWrong

@@ -129,6 +129,9 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 			g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, info.Size()
 			return true, nil
 		}
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
 	}
 	if g.req.Overwrite {
 		return false, nil

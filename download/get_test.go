@@ -3,6 +3,7 @@ package download_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"net/url"
@@ -36,6 +37,7 @@ type run struct {
 	client download.Client
 	header time.Duration // the patience of the HTTP client; zero: its default
 	events []download.Event
+	tls    *tls.Config
 }
 
 func newRun(t *testing.T, u string) *run {
@@ -56,7 +58,7 @@ func parse(t *testing.T, s string) *url.URL {
 
 func (r *run) get() (download.Result, error) {
 	r.t.Helper()
-	http := &httpsource.Client{HeaderTimeout: r.header}
+	http := &httpsource.Client{HeaderTimeout: r.header, TLS: r.tls}
 	defer http.CloseIdle()
 	c := r.client
 	c.HTTP = http
@@ -116,7 +118,7 @@ func saw[E download.Event](r *run) (found []E) {
 	return found
 }
 
-func TestOneServer(t *testing.T) {
+func TestOneServer_C1(t *testing.T) {
 	t.Parallel()
 	s := mirrortest.New(t, made(3*mib, 1))
 	r := newRun(t, s.URL)

@@ -12,6 +12,9 @@ import (
 // hashBuffer is large enough that reading costs little, and small enough to stay in the processor's cache.
 const hashBuffer = 256 << 10
 
+// releaseSize is how much of what a stream has taken is given back to the file system at a time.
+const releaseSize = 16 << 20
+
 // A hasher reads the part file as its front advances and feeds the checker and, if there is one, the stream.
 // It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the
 // end of the transfer is nearly the end of the verification.
@@ -24,6 +27,7 @@ type hasher struct {
 	woken  context.CancelFunc
 	done   chan error // gets one value when the goroutine ends
 	moved  func(int64)
+	freed  int64       // of a stream: what is out needs no room any more
 	failed func(error) // told of an error when it happens, if that is not the end of ctx
 }
 
@@ -89,6 +93,12 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		}
 		if _, err := h.stream.Write(buf[:n]); err != nil {
 			return &streamError{err}
+		}
+		if pos >= h.freed+releaseSize {
+			if err := h.part.Release(pos); err != nil {
+				return &localError{err}
+			}
+			h.freed = pos
 		}
 		h.moved(pos)
 	}

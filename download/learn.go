@@ -248,6 +248,7 @@ func join(a, b []verify.Claim) []verify.Claim {
 
 // addMirrors makes the mirrors known, those of the server before those of the user.
 func (s *session) addMirrors() {
+	s.news = false
 	if s.plan.alone {
 		return
 	}
@@ -303,6 +304,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 
 // addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
 func (s *session) addLane(o *origin) {
+	o.lanes++
 	s.lanes = append(s.lanes, o)
 	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host})
 }
@@ -310,9 +312,11 @@ func (s *session) addLane(o *origin) {
 // addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each
 // come before the second of any.
 func (s *session) addLanes() {
-	for range s.c.PerHost - 1 {
+	for n := 1; n < s.c.PerHost; n++ {
 		for _, o := range s.origins {
-			s.addLane(o)
+			if o.lanes <= n {
+				s.addLane(o)
+			}
 		}
 	}
 }

@@ -65,6 +65,7 @@ type origin struct {
 	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
 	up     bool
+	lanes  int // how many fetches it may have at a time
 	bytes  int64
 	busy   time.Duration
 	err    error

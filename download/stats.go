@@ -48,7 +48,12 @@ func (s *session) beat() {
 	if s.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
 		s.workers.Go(func() {
 			defer s.syncing.Store(false)
-			s.part.Sync() // an error shows in the next write, or at the latest in Commit
+			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
+				select {
+				case s.failed <- &localError{err}:
+				default:
+				}
+			}
 		})
 	}
 	if s.stats.beats%2 == 0 {

@@ -299,7 +299,7 @@ func TestNoEvidenceForTheRest_Rule30(t *testing.T) {
 // Proves rule 3 for a file that appears while another is downloaded.
 func TestAppearsMeanwhile_Rule3(t *testing.T) {
 	t.Parallel()
-	s := resumable(t, mirrortest.Digest())
+	s := sized(t, 6*mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
 	r.req.Observe = func(ev download.Event) {
 		if _, ok := ev.(download.Verified); ok {

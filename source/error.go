@@ -62,8 +62,8 @@ func (e *Error) Error() string {
 		b.WriteString(": ")
 	}
 	switch {
-	case e.Err != nil:
-		b.WriteString(Escape(e.Err.Error()))
+	case e.Err != nil: // the net package names the address once more
+		b.WriteString(Escape(strings.TrimPrefix(e.Err.Error(), "dial tcp "+e.Host+": ")))
 	case e.Status != 0:
 		fmt.Fprintf(&b, "status %d", e.Status)
 	default:

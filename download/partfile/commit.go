@@ -52,6 +52,9 @@ func (f *File) committable(p verify.Proof) error {
 	if err := f.own("commit"); err != nil {
 		return err
 	}
+	if err := f.unsafe.Load(); err != nil {
+		return *err
+	}
 	if !p.Valid() {
 		return &StateError{f.Path(), "there is no proof that its content is right"}
 	}

@@ -255,3 +255,23 @@ func TestClose(t *testing.T) {
 	must(t, f.Discard())
 	wantFiles(t, dir)
 }
+
+// Proves rules 1 and 7: the system tells of a write that failed only once. A Sync that failed is remembered, so
+// that a later fsync which succeeds gives no bad file its name.
+func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
+	dir, p := t.TempDir(), content(5000)
+	f := begun(t, dir, p, 0)
+	whole := f.part
+	closed, err := os.Open(os.DevNull)
+	must(t, err)
+	must(t, closed.Close())
+	f.part = closed
+	if err := f.Sync(); err == nil {
+		t.Fatal("Sync of a closed descriptor succeeds")
+	}
+	f.part = whole
+	if err := f.Commit(proof(t, p), Final{}); err == nil {
+		t.Error("committed")
+	}
+	wantFiles(t, dir, "x.part", "x.part.journal")
+}

@@ -35,6 +35,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -53,6 +54,10 @@ type File struct {
 	prior   history // while inherited
 	aside   string
 	freed   int64 // blocks below were given back by Release
+
+	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that
+	// succeeds proves nothing about the bytes before.
+	unsafe atomic.Pointer[error]
 }
 
 // Path is where the part file is, and empty for a temporary file.
@@ -208,6 +213,7 @@ func (f *File) Sync() error {
 		return err
 	}
 	if err := datasync(f.part); err != nil {
+		f.unsafe.CompareAndSwap(nil, &err)
 		return err
 	}
 	return datasync(f.journal.file)

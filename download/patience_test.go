@@ -1,0 +1,48 @@
+package download_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/source/httpsource"
+)
+
+// Proves rule 23: what the server wants is not waited for beyond the time that the user gave.
+func TestRetryAfterBeyondTimeout_Rule23(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib, mirrortest.Status(503), mirrortest.RetryAfter("90"))
+	r := newRun(t, s.URL)
+	r.client.Timeout = 5 * time.Second
+	began := time.Now()
+	e := r.wrong(download.Refused)
+	if took := time.Since(began); took > 4*time.Second || !strings.Contains(e.Error(), "1m30s") {
+		t.Errorf("after %v: %v", took, e)
+	}
+}
+
+// An interruption while a file that is there is compared is an interruption, and no word about that file.
+func TestInterruptedWhileComparing(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 64*mib, mirrortest.Digest())
+	r := newRun(t, s.URL)
+	r.req.Claims = userClaim(s.Digest())
+	if err := os.WriteFile(r.path(), bytes.Repeat([]byte{1}, 64*mib), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.req.Observe = func(download.Event) { cancel() }
+	r.client.HTTP = &httpsource.Client{}
+	defer r.client.HTTP.CloseIdle()
+	_, err := r.client.Get(ctx, r.req)
+	var e *download.Error
+	if !errors.As(err, &e) || e.Kind != download.Interrupted {
+		t.Errorf("%+v", err)
+	}
+}

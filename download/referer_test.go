@@ -1,0 +1,49 @@
+package download_test
+
+import (
+	"crypto/tls"
+	"net/url"
+	"testing"
+
+	"braid/internal/mirrortest"
+)
+
+// Proves S14 and rule 28: mirrors are told where the user found them, but not when that takes a password.
+func TestReferer_S14_Rule28(t *testing.T) {
+	t.Parallel()
+	for _, private := range []bool{false, true} {
+		mirror := sized(t, 8*mib, mirrortest.Rate(6*mib))
+		origin := sized(t, 8*mib, mirrortest.Rate(6*mib), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
+		r := newRun(t, origin.URL)
+		want := origin.URL
+		if private {
+			r.req.User = url.UserPassword("me", "secret")
+			want = ""
+		}
+		r.right(origin.Content)
+		asked(t, mirror, true)
+		for _, q := range mirror.Requests() {
+			if got := q.Header.Get("Referer"); got != want {
+				t.Errorf("Referer %q, want %q", got, want)
+			}
+		}
+	}
+}
+
+// Proves rule 26 for whole downloads: a mirror may redirect from https to http when a strong digest came over https
+// or from the user, and not otherwise.
+func TestMirrorDowngrade_Rule26(t *testing.T) {
+	t.Parallel()
+	for _, trusted := range []bool{true, false} {
+		plain := sized(t, 8*mib, mirrortest.Rate(6*mib))
+		mirror := sized(t, 8*mib, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+		origin := sized(t, 8*mib, mirrortest.Rate(6*mib), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
+		r := newRun(t, origin.URL)
+		r.tls = &tls.Config{RootCAs: mirrortest.Pool(mirror)}
+		if trusted {
+			r.req.Claims = userClaim(origin.Digest())
+		}
+		r.right(origin.Content)
+		asked(t, plain, trusted)
+	}
+}
