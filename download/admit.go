@@ -156,7 +156,7 @@ func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
 
 // elsewhere says that it was not the Metalink server itself that gave the final answer.
 func elsewhere(file metalink.File, a source.Answer) bool {
-	return file.Server != nil && hostPort(file.Server) != a.Host
+	return file.Server != nil && source.HostPort(file.Server) != a.Host
 }
 
 // etagOf is the strong ETag of the Metalink server, or of who answers if there is none.

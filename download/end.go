@@ -1,14 +1,11 @@
 package download
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"slices"
-	"syscall"
 	"time"
 
 	"braid/download/partfile"
@@ -59,7 +56,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
-		e.Fault == source.FaultMismatch && e.Host == hostPort(o.url)
+		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
 // tellDown says what becomes of a source that failed.
@@ -221,65 +218,4 @@ func (s *session) identity() partfile.Identity {
 		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
 	}
 	return id
-}
-
-// kindOf says whose problem an error is, for the exit code.
-func kindOf(err error) Kind {
-	var own *Error
-	var src *source.Error
-	var local *localError
-	var name *partfile.NameError
-	var use *partfile.InUseError
-	var digest *verify.DigestError
-	var conflict *verify.ConflictError
-	var wrong *verify.MismatchError
-	var size *verify.SizeError
-	var changed *changedError
-	var broken *restartError
-	var output *streamError
-	var long *limitError
-	var errno syscall.Errno
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &own):
-		return own.Kind
-	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed):
-		return Mismatch
-	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
-		return kindOfFault(src.Fault)
-	case errors.As(err, &digest), errors.As(err, &conflict):
-		return Protocol
-	case errors.As(err, &long):
-		return Limit
-	case errors.As(err, &output):
-		return Local
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return Interrupted
-	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &path), errors.As(err, &errno):
-		return Local
-	case errors.As(err, &broken):
-		return Network
-	}
-	return Other
-}
-
-func kindOfFault(f source.Fault) Kind {
-	kinds := map[source.Fault]Kind{
-		source.FaultNetwork: Network, source.FaultTLS: TLS, source.FaultAuth: Auth, source.FaultProtocol: Protocol,
-		source.FaultRefused: Refused, source.FaultMismatch: Mismatch, source.FaultLimit: Limit,
-	}
-	return kinds[f]
-}
-
-// sourcesOf is the report on the sources, those that brought most first.
-func sourcesOf(origins []*origin) (out []SourceResult) {
-	for _, o := range origins {
-		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
-		if o.busy > 0 {
-			r.Rate = float64(o.bytes) / o.busy.Seconds()
-		}
-		out = append(out, r)
-	}
-	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return out
 }

@@ -1,7 +1,15 @@
 package download
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
+
+	"braid/download/partfile"
+	"braid/source"
+	"braid/verify"
 )
 
 // A Kind says which kind of problem ended a download. Each has its own exit code in the command.
@@ -41,3 +49,56 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// fail makes an Error of this package.
+func fail(k Kind, what, where string, err error, hint string) *Error {
+	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
+}
+
+// kindOf says whose problem an error is, for the exit code.
+func kindOf(err error) Kind {
+	var own *Error
+	var src *source.Error
+	var local *localError
+	var name *partfile.NameError
+	var use *partfile.InUseError
+	var digest *verify.DigestError
+	var conflict *verify.ConflictError
+	var wrong *verify.MismatchError
+	var size *verify.SizeError
+	var changed *changedError
+	var broken *restartError
+	var output *streamError
+	var long *limitError
+	var errno syscall.Errno
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &own):
+		return own.Kind
+	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed):
+		return Mismatch
+	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
+		return kindOfFault(src.Fault)
+	case errors.As(err, &digest), errors.As(err, &conflict):
+		return Protocol
+	case errors.As(err, &long):
+		return Limit
+	case errors.As(err, &output):
+		return Local
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Interrupted
+	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &path), errors.As(err, &errno):
+		return Local
+	case errors.As(err, &broken):
+		return Network
+	}
+	return Other
+}
+
+func kindOfFault(f source.Fault) Kind {
+	kinds := map[source.Fault]Kind{
+		source.FaultNetwork: Network, source.FaultTLS: TLS, source.FaultAuth: Auth, source.FaultProtocol: Protocol,
+		source.FaultRefused: Refused, source.FaultMismatch: Mismatch, source.FaultLimit: Limit,
+	}
+	return kinds[f]
+}

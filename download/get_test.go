@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// The tests wait for slow servers more than for processors. The command line may say otherwise.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "10"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -2,15 +2,12 @@ package download
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"time"
 
 	"braid/download/partfile"
 	"braid/metalink"
-	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -244,106 +241,4 @@ func (s *session) corroborate(claims []verify.Claim) {
 // join is a with those claims of b that are not in it.
 func join(a, b []verify.Claim) []verify.Claim {
 	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(c verify.Claim) bool { return slices.Contains(a, c) }))
-}
-
-// addMirrors makes the mirrors known, those of the server before those of the user.
-func (s *session) addMirrors() {
-	s.news = false
-	if s.plan.alone {
-		return
-	}
-	for _, m := range s.file.Mirrors {
-		if m.URL.Scheme != "http" && m.URL.Scheme != "https" {
-			s.note("%s: mirrors of this kind are not supported yet", source.Mask(m.URL))
-			continue
-		}
-		o := s.mirrorOptions()
-		if m.Pref {
-			o.IfMatch = s.etag // S9
-		}
-		s.addOrigin(m.URL, o, origin{pref: m.Pref})
-	}
-	s.addUserMirrors()
-	s.addLanes()
-}
-
-// mirrorOptions are for requests to others than the server that the user asked.
-func (s *session) mirrorOptions() httpsource.Options {
-	o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
-	if s.req.User != nil || s.req.URL.User != nil {
-		o.Referer = nil // rule 28: the address of something private
-	}
-	return o
-}
-
-// standIn says that a mirror of the user's is asked in place of the server that failed. Its links are a
-// mirror's (C2).
-func (s *session) standIn() bool { return s.plan.origin != s.req.URL }
-
-func (s *session) addUserMirrors() {
-	if s.plan.alone {
-		return
-	}
-	for _, u := range s.req.Mirrors {
-		s.addOrigin(u, s.mirrorOptions(), origin{user: true})
-	}
-}
-
-// addOrigin makes a source known to the scheduler, once.
-func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
-	for _, known := range s.origins {
-		if known.url.String() == u.String() {
-			return
-		}
-	}
-	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), hostPort(u)
-	o.src = s.http.Source(u, opts)
-	s.origins = append(s.origins, &o)
-	s.addLane(&o)
-}
-
-// addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
-func (s *session) addLane(o *origin) {
-	o.lanes++
-	s.lanes = append(s.lanes, o)
-	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host})
-}
-
-// addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each
-// come before the second of any.
-func (s *session) addLanes() {
-	for n := 1; n < s.c.PerHost; n++ {
-		for _, o := range s.origins {
-			if o.lanes <= n {
-				s.addLane(o)
-			}
-		}
-	}
-}
-
-// hostPort is where requests for u go.
-func hostPort(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Host
-	}
-	port := "80"
-	if u.Scheme == "https" {
-		port = "443"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// fail makes an Error of this package.
-func fail(k Kind, what, where string, err error, hint string) *Error {
-	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
-}
-
-func (s *session) note(format string, args ...any) {
-	s.observe(Note{Text: fmt.Sprintf(format, args...)})
-}
-
-func (s *session) observe(ev Event) {
-	if s.req.Observe != nil {
-		s.req.Observe(ev)
-	}
 }

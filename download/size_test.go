@@ -92,9 +92,11 @@ func TestMaxSize_Rule19(t *testing.T) {
 // Memory does not grow with the file.
 func TestMemory(t *testing.T) {
 	const size = 96 * mib
-	mirror := sized(t, size)
-	origin := sized(t, size, mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
+	content := mirrortest.Generate(size, 7) // which needs none itself
+	mirror := mirrortest.New(t, content, mirrortest.ETag(`"v1"`))
+	origin := mirrortest.New(t, content, mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
+	r.mirrors(mirror)
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -1,6 +1,11 @@
 package download
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
 
 // stats counts what arrived and how fast, for people.
 type stats struct {
@@ -70,4 +75,27 @@ func (s *session) progress() {
 	}
 	have := s.part.Have()
 	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: s.active()})
+}
+
+func (s *session) note(format string, args ...any) {
+	s.observe(Note{Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *session) observe(ev Event) {
+	if s.req.Observe != nil {
+		s.req.Observe(ev)
+	}
+}
+
+// sourcesOf is the report on the sources, those that brought most first.
+func sourcesOf(origins []*origin) (out []SourceResult) {
+	for _, o := range origins {
+		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
+		if o.busy > 0 {
+			r.Rate = float64(o.bytes) / o.busy.Seconds()
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out
 }

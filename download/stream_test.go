@@ -72,7 +72,7 @@ func (w *limited) Write(p []byte) (int, error) {
 func TestStreamToFailingWriter(t *testing.T) {
 	t.Parallel()
 	const size = 100 * mib // more than may lie ahead of the receiver
-	origin := sized(t, size, mirrortest.Rate(64*mib), mirrortest.Digest())
+	origin := mirrortest.New(t, mirrortest.Generate(size, 7), mirrortest.Rate(64*mib), mirrortest.ETag(`"v1"`))
 	r := newRun(t, origin.URL)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -164,24 +163,12 @@ func web(scheme string) bool { return scheme == "http" || scheme == "https" }
 
 // sameOrigin compares scheme, host and port (RFC 6454, section 5).
 func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(hostPort(a), hostPort(b))
-}
-
-// hostPort is where requests for u go.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "80"
-		if u.Scheme == "https" {
-			port = "443"
-		}
-	}
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	return a.Scheme == b.Scheme && strings.EqualFold(source.HostPort(a), source.HostPort(b))
 }
 
 // fail is an error about the request at hand; x is its exchange, if there was an answer.
 func (c *chain) fail(x *exchange, f source.Fault, err error) *source.Error {
-	e := &source.Error{URL: source.Mask(c.url), Host: hostPort(c.url), Fault: f, Hops: c.hops, Err: err}
+	e := &source.Error{URL: source.Mask(c.url), Host: source.HostPort(c.url), Fault: f, Hops: c.hops, Err: err}
 	if x != nil {
 		e.Status = x.resp.StatusCode
 	}

@@ -17,7 +17,7 @@ import (
 func (c *chain) judge(x *exchange) (source.Answer, error) {
 	resp := x.resp
 	a := source.Answer{
-		Host: hostPort(c.url), URL: c.url, RTT: x.rtt, End: -1, Size: -1,
+		Host: source.HostPort(c.url), URL: c.url, RTT: x.rtt, End: -1, Size: -1,
 		ETag: resp.Header.Get("ETag"), Hops: c.hops, IfMatchFailed: c.failed,
 	}
 	if t, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
