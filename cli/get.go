@@ -86,7 +86,7 @@ func (g *getCommand) flags() []cli.Flag {
 		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
-		parsed(&g.maxSize, groupFile, "give up beyond `SIZE` when the server does not say the length (default 64G)", "max-size"),
+		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE`, as 500K or 2G (default 64G where the server does not say the length)", "max-size"),
 		g.sha256Flag(),
 		parsed(&g.require, groupProof, "`none|digest`: what must be proven before the file gets its name (default none)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),

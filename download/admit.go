@@ -195,10 +195,27 @@ func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) err
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
 	}
 	if err := verify.Agree(claims, a.Claims); err != nil {
-		return mismatch(o, "another digest: %w", err)
+		return otherDigest(o, err)
 	}
 	return nil
 }
+
+// otherDigest is short, as it stands in a list of mirrors; the whole digests are in the error behind it.
+func otherDigest(o *origin, err error) error {
+	var c *verify.ConflictError
+	if !errors.As(err, &c) {
+		return mismatch(o, "another digest: %w", err)
+	}
+	return mismatch(o, "another digest: %w", &shortConflict{c})
+}
+
+type shortConflict struct{ *verify.ConflictError }
+
+func (e *shortConflict) Error() string {
+	return fmt.Sprintf("its %v is %.12s..., want %.12s...", e.A.Digest.Algorithm(), e.B.Digest.Hex(), e.A.Digest.Hex())
+}
+
+func (e *shortConflict) Unwrap() error { return e.ConflictError }
 
 func mismatch(o *origin, format string, args ...any) error {
 	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch, Err: fmt.Errorf(format, args...)}

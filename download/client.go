@@ -36,7 +36,8 @@ type Client struct {
 	RetryWait time.Duration
 	// Timeout is how long a source that nobody can replace may stay silent. If zero, it is 30 s.
 	Timeout time.Duration
-	// MaxSize limits files whose length is not known beforehand. If zero, it is 64 GiB.
+	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
+	// and nothing limits the others (rule 19).
 	MaxSize int64
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode

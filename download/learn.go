@@ -2,6 +2,7 @@ package download
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	}
 	claims := join(s.req.Claims, file.Claims)
 	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
-		wrong = mismatch(o, "another digest: %w", err)
+		wrong = otherDigest(o, err)
 	}
 	if wrong != nil { // it was redirected to a mirror that has another file: the origin's word still stands
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
@@ -81,6 +82,10 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 
 // hold makes sure that there is room for the file, and records what it is.
 func (s *session) hold() error {
+	if most := s.c.MaxSize; most > 0 && s.size > most {
+		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
+		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, "--max-size sets another limit"))
+	}
 	if err := s.room(s.size); err != nil {
 		return s.stop(err)
 	}

@@ -46,3 +46,14 @@ func TestInterruptedWhileComparing(t *testing.T) {
 		t.Errorf("%+v", err)
 	}
 }
+
+// Proves rule 19: a limit of the user's holds for a length that is announced, too, before the first byte.
+func TestMaxSizeOfAnnouncedLength_Rule19(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib, mirrortest.Digest())
+	r := newRun(t, s.URL)
+	r.client.MaxSize = mib - 1
+	r.wrong(download.Limit)
+	r.client.MaxSize = mib
+	r.right(s.Content)
+}

@@ -83,10 +83,6 @@ func TestMaxSize_Rule19(t *testing.T) {
 			r.right(origin.Content)
 		})
 	}
-	origin := sized(t, 3*mib) // who says the length is believed
-	r := newRun(t, origin.URL)
-	r.client.MaxSize = mib
-	r.right(origin.Content)
 }
 
 // Memory does not grow with the file.
