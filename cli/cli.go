@@ -30,9 +30,18 @@ type streams struct {
 // second one ends the process at once.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http tells strangers' bytes there (rule 61)
+	oneMoreThread()
 	ctx, stop := untilSignal(context.Background(), os.Exit)
 	defer stop()
 	return run(ctx, forgetArguments(args), streams{stdin, stdout, stderr})
+}
+
+// oneMoreThread lets the hash go on while a write and a read are in the kernel, where the runtime counts them as
+// running. On two processors a download from a fast server takes an eighth less time (scripts/bench single).
+func oneMoreThread() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
 }
 
 func run(ctx context.Context, args []string, s streams) int {
