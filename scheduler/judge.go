@@ -74,8 +74,12 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	if float64(f.left()) <= 3*period.Seconds()*speed {
 		return
 	}
-	m.speed = speed
-	keep := max(int64(speed*period.Seconds()), minRange/4)
+	m.speed = m.meter.over(now, time.Second) // what it does now, without what it did before
+	keep := m.speed * min(period.Seconds(), float64(s.missing())/max(s.aggregate(), 1))
+	s.lightenTo(f, max(int64(keep), minSteal))
+}
+
+func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 	if f.left()-keep >= minRange {
 		s.shrink(f, f.pos+keep)
 	}

@@ -15,6 +15,15 @@ func uneven() []host {
 	return []host{h(20, 30), h(5, 300), h(80, 60), h(2, 180), h(40, 120), h(10, 10)}
 }
 
+// trouble is six mirrors of which three fail in different ways after 12 MB or so.
+func trouble() []host {
+	hosts := equal(6, 40, 40*time.Millisecond)
+	hosts[1].rate = after(3*time.Second, 40, 0)
+	hosts[2].rate = after(3*time.Second, 40, 0.4)
+	hosts[3].down = func(t time.Duration) bool { return t > 3*time.Second }
+	return hosts
+}
+
 // after gives before until d, then later.
 func after(d time.Duration, before, later float64) func(time.Duration) float64 {
 	return func(t time.Duration) float64 {
@@ -64,6 +73,7 @@ func TestScenarios(t *testing.T) {
 			h.down = func(t time.Duration) bool { return t%(10*time.Second) > 5*time.Second }
 		})}, 0.88, mib, nil},
 		{"tenth is fast", scenario{size: 512 * mib, hosts: append(equal(10, 2, 40*ms), host{rate: steady(80), rtt: 40 * ms})}, 0.75, 2 * mib, nil},
+		{"one stalls, one collapses, one dies", scenario{size: 128 * mib, hosts: trouble()}, 0.84, mib, nil},
 		{"slow becomes fast", scenario{size: 256 * mib, hosts: with(equal(3, 20, 40*ms), 2, func(h *host) { h.rate = after(15*time.Second, 2, 80) })}, 0.85, 2 * mib, nil},
 		{"alone", scenario{size: 64 * mib, hosts: equal(1, 40, 40*ms)}, 0.95, 0, func(t *testing.T, r report) {
 			if r.requests[0] != 1 {
