@@ -164,7 +164,7 @@ func etagOf(file metalink.File, a source.Answer) string {
 	if file.Server != nil {
 		return file.ETag
 	}
-	return strongETag(a.ETag)
+	return metalink.StrongETag(a.ETag)
 }
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
@@ -173,7 +173,7 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 		return err
 	}
 	same := verify.Strong(common(s.claims, a.Claims))
-	etag := strongETag(a.ETag)
+	etag := metalink.StrongETag(a.ETag)
 	switch {
 	case same:
 		return nil
@@ -231,12 +231,4 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 		}
 	}
 	return out
-}
-
-// strongETag gives back a strong entity tag and nothing for a weak one (RFC 9110, section 8.8.3).
-func strongETag(tag string) string {
-	if len(tag) >= 2 && tag[0] == '"' && tag[len(tag)-1] == '"' {
-		return tag
-	}
-	return ""
 }

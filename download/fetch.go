@@ -121,8 +121,12 @@ func (k *sink) tell() error {
 		return nil
 	}
 	m := k.untold
-	m.id, k.untold, k.told = k.id, message{}, time.Now()
-	return k.send(m)
+	m.id = k.id
+	if err := k.send(m); err != nil {
+		return err // it is told with the end
+	}
+	k.untold, k.told = message{}, time.Now()
+	return nil
 }
 
 // send gives the loop a message, unless it has stopped listening.

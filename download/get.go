@@ -210,7 +210,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
 	if err != nil {
 		return err
 	}
-	want.Size, want.ETag, want.Claims = a.Size, strongETag(a.ETag), slices.Concat(want.Claims, file.Claims)
+	want.Size, want.ETag, want.Claims = a.Size, metalink.StrongETag(a.ETag), slices.Concat(want.Claims, file.Claims)
 	return want.Continues(prior)
 }
 

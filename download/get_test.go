@@ -188,10 +188,19 @@ func TestInterrupted_Rule6(t *testing.T) {
 	http := &httpsource.Client{}
 	defer http.CloseIdle()
 	r.client.HTTP = http
-	_, err := r.client.Get(ctx, r.req)
+	cut, err := r.client.Get(ctx, r.req)
 	var e *download.Error
 	if !errors.As(err, &e) || e.Kind != download.Interrupted || e.Kept < 8*mib {
 		t.Fatalf("%+v", err)
+	}
+	var brought int64
+	for _, s := range cut.Sources {
+		if brought += s.Bytes; s.Bytes > 0 && s.Rate == 0 {
+			t.Errorf("%s brought %d bytes in no time", s.Host, s.Bytes)
+		}
+	}
+	if brought != cut.Fetched || cut.Fetched-cut.Duplicate != e.Kept {
+		t.Errorf("the sources brought %d bytes, fetched were %d, kept %d", brought, cut.Fetched, e.Kept)
 	}
 	r.req.Observe = nil
 	res := r.right(origin.Content)

@@ -144,13 +144,18 @@ func (s *session) handle(m message) {
 	case m.ended:
 		s.ended(m.id, f, m.err)
 	default:
-		f.from.bytes += m.wrote.Len()
-		s.stats.add(m.wrote.Len(), int64(m.fresh))
+		s.count(f, m)
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }
 
-// drain ends all fetches and the hasher, and waits for them.
+// count books what a fetch wrote.
+func (s *session) count(f *flight, m message) {
+	f.from.bytes += m.wrote.Len()
+	s.stats.add(m.wrote.Len(), int64(m.fresh))
+}
+
+// drain ends all fetches and the hasher, and waits for them. What they still say is counted, for the report.
 func (s *session) drain() {
 	for _, f := range s.flights {
 		f.cancel()
@@ -160,8 +165,12 @@ func (s *session) drain() {
 		close(s.messages)
 	}()
 	for m := range s.messages {
-		if m.ended {
+		switch f := s.flights[m.id]; {
+		case m.ended:
+			f.from.busy += time.Since(f.begun)
 			delete(s.flights, m.id)
+		case m.answer == nil:
+			s.count(f, m)
 		}
 	}
 	s.stopHash()

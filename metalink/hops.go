@@ -101,7 +101,7 @@ func (c *chain) follow(i int, h Hop) {
 	default:
 		c.server = i
 		c.file.Server = h.URL
-		c.file.ETag = strongETag(h.Header["Etag"])
+		c.file.ETag = StrongETag(h.Header["Etag"]...)
 		c.take(links, h.URL)
 	}
 }
@@ -153,8 +153,9 @@ func (c *chain) claims() []verify.Claim {
 	return all
 }
 
-// strongETag is the entity tag in lines if there is one and it is strong (RFC 9110, section 8.8.3).
-func strongETag(lines []string) string {
+// StrongETag is the entity tag that the lines of an ETag field give, with its quotes, if that is one and a strong
+// one (RFC 9110, section 8.8.3); else it is empty.
+func StrongETag(lines ...string) string {
 	if len(lines) != 1 {
 		return ""
 	}

@@ -16,7 +16,7 @@ const (
 	windowMax  = 1 << 30
 )
 
-// trialTime: what is missing must last longer for a source to be tried again that failed.
+// trialTime: what is missing must last longer for a source to be tried again that fell silent.
 const trialTime = 3 * time.Second
 
 // feed gives a source something to do, and tells whether there was anything.
@@ -24,7 +24,7 @@ func (s *Scheduler) feed(now time.Time, m *mirror) bool {
 	if m.norange {
 		return s.feedWhole(now, m)
 	}
-	if m.doubt && s.size >= 0 && float64(s.missing()) < trialTime.Seconds()*s.aggregate() {
+	if m.stalled && s.size >= 0 && float64(s.missing()) < trialTime.Seconds()*s.aggregate() {
 		return false // the others will be through before a trial could help
 	}
 	if r := s.gapFor(m); !r.Empty() {

@@ -23,6 +23,7 @@ func (s *Scheduler) judge(now time.Time) {
 		if quiet >= s.cfg.Silence || quiet >= limit && s.standIn(now, f) {
 			s.cancel(f)
 			s.backOff(now, f.src, 0, 0)
+			f.src.stalled = true
 			continue
 		}
 		s.learn(now, f.src)
@@ -79,6 +80,7 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	s.lightenTo(f, max(int64(keep), minSteal))
 }
 
+// lightenTo leaves keep bytes to f, unless too little would be won for a request.
 func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 	if f.left()-keep >= minRange {
 		s.shrink(f, f.pos+keep)

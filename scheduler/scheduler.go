@@ -104,6 +104,7 @@ type mirror struct {
 	newcomer bool // opened by the step that is being measured
 	late     bool // had not answered when its step was judged: it counts on neither side of the next
 	doubt    bool // it failed and has brought nothing since
+	stalled  bool // it fell silent and has brought nothing since
 }
 
 // A fetch is a running request.
@@ -270,7 +271,7 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 		f.src.fails = 0
 	}
 	if f.got >= enough {
-		f.src.doubt = false
+		f.src.doubt, f.src.stalled = false, false
 	}
 	if f.ending {
 		return false

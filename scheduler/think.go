@@ -132,8 +132,8 @@ func (s *Scheduler) worthwhile(now time.Time) bool {
 	return left > speed*soon
 }
 
-// candidate chooses the source to open next: those of known speed compete with the untried, which
-// are taken in the order of their preference (S5, S8) before the ones that failed.
+// candidate chooses the source to open next: the untried in the order of their preference (S5, S8), then the
+// fastest of those that were closed.
 func (s *Scheduler) candidate(now time.Time) *mirror {
 	var best *mirror
 	for _, m := range s.sources {
