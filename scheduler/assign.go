@@ -20,26 +20,26 @@ const (
 const trialTime = 3 * time.Second
 
 // feed gives a source something to do, and tells whether there was anything.
-func (s *Scheduler) feed(now time.Time, m *mirror) bool {
+func (s *Scheduler) feed(now time.Time, m *mirror, why Reason) bool {
 	if m.norange {
-		return s.feedWhole(now, m)
+		return s.feedWhole(now, m, why)
 	}
 	if m.stalled && s.size >= 0 && float64(s.missing()) < trialTime.Seconds()*s.aggregate() {
 		return false // the others will be through before a trial could help
 	}
 	if r := s.gapFor(m); !r.Empty() {
-		s.start(now, m, r, false)
+		s.start(now, m, r, false, why)
 		return true
 	}
 	return !m.doubt && s.steal(now, m)
 }
 
 // feedWhole uses a source that cannot serve ranges: for everything, and only when nobody else can.
-func (s *Scheduler) feedWhole(now time.Time, m *mirror) bool {
+func (s *Scheduler) feedWhole(now time.Time, m *mirror, why Reason) bool {
 	if len(s.order) > 0 || s.ranged(m) {
 		return false
 	}
-	s.start(now, m, byterange.Range{}, true)
+	s.start(now, m, byterange.Range{}, true, why)
 	return true
 }
 
@@ -214,6 +214,6 @@ func (s *Scheduler) extend(now time.Time) {
 // meet ends an open fetch at its reservation, as what follows belongs to others.
 func (s *Scheduler) meet(f *fetch) {
 	if f.left() <= minRange {
-		s.shrink(f, f.end)
+		s.shrink(f, f.end, ReasonMet)
 	}
 }

@@ -84,14 +84,19 @@ type (
 		ID     FetchID
 		Source SourceID
 		Range  byterange.Range
+		Why    Reason
 	}
 	// Shrink lowers the end of a fetch, which ends there.
 	Shrink struct {
 		ID  FetchID
 		End int64
+		Why Reason
 	}
 	// Cancel ends a fetch at once. What it wrote before may still be reported.
-	Cancel struct{ ID FetchID }
+	Cancel struct {
+		ID  FetchID
+		Why Reason
+	}
 	// Finish says that every byte is on disk and every fetch has ended.
 	Finish struct{}
 	// Fail says that no source is left that could bring what is missing.

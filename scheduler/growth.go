@@ -19,8 +19,9 @@ const (
 type growth struct {
 	mode      GrowthMode
 	most      int
-	allowed   int // connections that may be open
-	step      int // how many to add next
+	allowed   int  // connections that may be open
+	step      int  // how many to add next
+	fresh     bool // nothing was opened by it yet
 	measuring bool
 	ended     bool
 	dialed    time.Time
@@ -29,7 +30,7 @@ type growth struct {
 }
 
 func newGrowth(mode GrowthMode, most int) growth {
-	return growth{mode: mode, most: most, allowed: 1, step: 1}
+	return growth{mode: mode, most: most, allowed: 1, step: 1, fresh: true}
 }
 
 // A sample is what was observed of a step.
@@ -64,6 +65,7 @@ func (g *growth) more(open int) int {
 func (g *growth) dial(now time.Time, k int, before float64) {
 	g.measuring, g.dialed, g.added, g.before = true, now, k, before
 	g.allowed += k
+	g.fresh = false
 }
 
 // patience is how many round trips after the dial a step can be found to pay.

@@ -21,7 +21,7 @@ func (s *Scheduler) judge(now time.Time) {
 		quiet := now.Sub(f.heard)
 		limit := max(silence, silenceRTTs*f.src.rtt)
 		if quiet >= s.cfg.Silence || quiet >= limit && s.standIn(now, f) {
-			s.cancel(f)
+			s.cancel(f, ReasonSilent)
 			s.backOff(now, f.src, 0, 0)
 			f.src.stalled = true
 			continue
@@ -83,7 +83,7 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 // lightenTo leaves keep bytes to f, unless too little would be won for a request.
 func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 	if f.left()-keep >= minRange {
-		s.shrink(f, f.pos+keep)
+		s.shrink(f, f.pos+keep, ReasonSlow)
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Scheduler) completeAnswer(now time.Time, f *fetch) {
 	sooner := m.speed > 0 && s.size > 0 &&
 		float64(s.size)/m.speed < float64(s.missing())/max(s.aggregate()-m.speed, 1)
 	if !alone && !sooner {
-		s.cancel(f)
+		s.cancel(f, ReasonNoRanges)
 		s.close(m)
 		return
 	}

@@ -73,6 +73,9 @@ type report struct {
 	asked            []time.Duration // when each request was made
 	askedOf          []SourceID
 	perHost          int
+	speeds           []Speed
+	peak             float64
+	sc               scenario
 }
 
 func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
@@ -125,6 +128,7 @@ func run(t *testing.T, sc scenario) report {
 	}
 	n.rep.elapsed = n.now
 	n.rep.best = fluid(sc)
+	n.rep.speeds, n.rep.peak, n.rep.sc = n.s.Speeds(), n.s.Peak(), sc
 	return n.rep
 }
 

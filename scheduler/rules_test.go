@@ -24,9 +24,14 @@ func play(t *testing.T, cfg Config) *script {
 func (p *script) at(d time.Duration, ev Event) *script {
 	p.t.Helper()
 	p.now = p.now.Add(d)
-	do, _ := p.s.Step(p.now, ev)
+	do, wake := p.s.Step(p.now, ev)
 	check(p.t, p.s)
 	p.do = slices.Clone(do)
+	if wake.Equal(p.now) {
+		do, _ = p.s.Step(p.now, Tick{})
+		check(p.t, p.s)
+		p.do = append(p.do, do...)
+	}
 	return p
 }
 

@@ -28,6 +28,10 @@ type Config struct {
 	PerHost int
 	// Split is how many sources may be in use at a time. If zero, 16.
 	Split int
+	// Aggregate is what all sources together once brought at best, in bytes a second, if it is remembered. Sources
+	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,
+	// that is no limit.
+	Aggregate float64
 	// Growth says how connections are added. The zero value doubles.
 	Growth GrowthMode
 	// Tries is how often a source may fail without progress. If zero, 20.
@@ -75,6 +79,7 @@ type Scheduler struct {
 	order   []*fetch // the running ones, oldest first: maps have no order, and Step must be deterministic
 	lastID  FetchID
 	growth  growth
+	peak    float64 // the highest aggregate of a second
 	trim    trim
 	epoch   time.Time
 	next    time.Time // when to think again
@@ -100,6 +105,7 @@ type mirror struct {
 	meter    meter
 	speed    float64 // last steady speed, or the remembered one; 0 unknown
 	best     float64 // the highest steady speed seen
+	top      float64 // the highest mean of a second
 	running  *fetch
 	newcomer bool // opened by the step that is being measured
 	late     bool // had not answered when its step was judged: it counts on neither side of the next
@@ -141,6 +147,11 @@ func (s *Scheduler) Step(now time.Time, ev Event) (do []Action, wake time.Time) 
 	s.do = s.do[:0]
 	if s.over {
 		return nil, time.Time{}
+	}
+	if add, ok := ev.(SourceAdded); ok && len(s.order) > 0 { // more may follow: they are decided about together
+		s.add(add)
+		s.next = now
+		return nil, now
 	}
 	if s.apply(now, ev) || !now.Before(s.next) {
 		s.think(now)
@@ -203,7 +214,7 @@ func (s *Scheduler) answered(now time.Time, ev Answered) {
 	if ev.Host != "" && ev.Host != m.host {
 		m.host = ev.Host
 		if s.requests(ev.Host) > s.cfg.PerHost { // C7 counts who answers; its place is for another
-			s.cancel(f)
+			s.cancel(f, ReasonSameHost)
 			s.close(m)
 			m.newcomer = false
 			return
@@ -325,28 +336,28 @@ func (s *Scheduler) release(f *fetch) {
 }
 
 // cancel ends a fetch: what it had not brought is missing from now on.
-func (s *Scheduler) cancel(f *fetch) {
+func (s *Scheduler) cancel(f *fetch, why Reason) {
 	if f.ending {
 		return
 	}
 	s.release(f)
 	f.ending = true
-	s.do = append(s.do, Cancel{f.id})
+	s.do = append(s.do, Cancel{f.id, why})
 }
 
 // shrink ends a fetch early, at end.
-func (s *Scheduler) shrink(f *fetch, end int64) {
+func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
 	if end <= f.pos {
-		s.cancel(f)
+		s.cancel(f, why)
 		return
 	}
 	s.flying.Remove(byterange.Range{Start: end, End: f.end})
 	f.end, f.open = end, false
-	s.do = append(s.do, Shrink{f.id, end})
+	s.do = append(s.do, Shrink{f.id, end, why})
 }
 
 // start asks a source for a range.
-func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool) {
+func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool, why Reason) {
 	s.lastID++
 	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now}
 	s.fetches[f.id] = f
@@ -357,5 +368,5 @@ func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole boo
 		ask = byterange.Range{Start: 0, End: byterange.Unbounded}
 	}
 	s.flying.Add(r)
-	s.do = append(s.do, Fetch{f.id, m.id, ask})
+	s.do = append(s.do, Fetch{f.id, m.id, ask, why})
 }

@@ -21,8 +21,8 @@ func (s *Scheduler) steal(now time.Time, m *mirror) bool {
 		return false
 	}
 	r := byterange.Range{Start: split, End: victim.end}
-	s.shrink(victim, split)
-	s.start(now, m, r, false)
+	s.shrink(victim, split, ReasonSplit)
+	s.start(now, m, r, false, ReasonSplit)
 	return true
 }
 

@@ -15,6 +15,7 @@ func (s *Scheduler) think(now time.Time) {
 		return
 	}
 	s.judge(now)
+	s.notePeak(now)
 	s.trimDown(now)
 	if s.size < 0 {
 		s.first(now)
@@ -30,7 +31,7 @@ func (s *Scheduler) think(now time.Time) {
 func (s *Scheduler) finished(now time.Time) bool {
 	if s.missing() == 0 {
 		for _, f := range s.order {
-			s.cancel(f)
+			s.cancel(f, ReasonDone)
 		}
 		if len(s.order) == 0 {
 			s.over = true
@@ -59,7 +60,7 @@ func (s *Scheduler) first(now time.Time) {
 	}
 	if m := s.candidate(now); m != nil {
 		from := s.done.FirstGap(0)
-		s.start(now, m, byterange.Range{Start: from, End: byterange.Unbounded}, from == 0)
+		s.start(now, m, byterange.Range{Start: from, End: byterange.Unbounded}, from == 0, ReasonFirst)
 	}
 }
 
@@ -75,7 +76,7 @@ func (s *Scheduler) place(now time.Time) {
 	slices.SortStableFunc(free, func(a, b *mirror) int { return cmp.Compare(b.speed, a.speed) })
 	for _, m := range free {
 		if s.requests(m.host) < s.cfg.PerHost { // another name of the same host may have been served
-			s.feed(now, m)
+			s.feed(now, m, ReasonNext)
 		}
 	}
 	s.expand(now)
@@ -84,13 +85,16 @@ func (s *Scheduler) place(now time.Time) {
 // expand opens further sources.
 func (s *Scheduler) expand(now time.Time) {
 	before, open := s.bring(now, everyone), s.opened()
+	if s.growth.fresh {
+		s.growth.step = max(s.growth.step, s.remembered())
+	}
 	added := 0
 	for range s.growth.more(open) {
 		if open+added > 0 && !s.worthwhile(now) {
 			break
 		}
 		m := s.candidate(now)
-		if m == nil || !s.feed(now, m) {
+		if m == nil || !s.feed(now, m, opening(m)) {
 			break
 		}
 		m.newcomer = true
@@ -99,6 +103,17 @@ func (s *Scheduler) expand(now time.Time) {
 	if k := open + added - s.growth.allowed; k > 0 && added > 0 {
 		s.growth.dial(now, k, before)
 	}
+}
+
+// opening is why a source is opened that is not in use.
+func opening(m *mirror) Reason {
+	switch {
+	case m.tried:
+		return ReasonReturn
+	case m.speed > 0:
+		return ReasonRemembered
+	}
+	return ReasonGrowth
 }
 
 // opened counts the sources that have a place.
@@ -237,7 +252,7 @@ func (s *Scheduler) cutBack(now time.Time, n int) {
 	for _, m := range fresh[:min(n, len(fresh))] {
 		s.close(m)
 		if m.running != nil {
-			s.cancel(m.running)
+			s.cancel(m.running, ReasonUseless)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (s *Scheduler) trimDown(now time.Time) {
 	for _, m := range open[keep:] {
 		s.close(m)
 		if m.running != nil {
-			s.cancel(m.running)
+			s.cancel(m.running, ReasonCrowded)
 		}
 	}
 }

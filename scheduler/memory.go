@@ -1,0 +1,69 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Speed is what a source showed that it can do.
+type Speed struct {
+	Source SourceID
+	Host   string        // as it answered
+	Rate   float64       // the highest mean of a second, in bytes a second
+	RTT    time.Duration // 0: unknown
+}
+
+// Speeds tells what was learned of the sources that were seen at work for a second or more, for those who want to
+// remember it, in the order in which the sources were added.
+func (s *Scheduler) Speeds() (out []Speed) {
+	for _, m := range s.sources {
+		if m.top > 0 {
+			out = append(out, Speed{m.id, m.host, m.top, m.rtt})
+		}
+	}
+	return out
+}
+
+// Peak is the most that all sources together brought over a second, in bytes a second.
+func (s *Scheduler) Peak() float64 { return s.peak }
+
+// notePeak keeps the highest speeds. It is called some ten times a second.
+func (s *Scheduler) notePeak(now time.Time) {
+	sum := 0.0
+	for _, m := range s.sources {
+		if m.meter.flow.IsZero() {
+			continue
+		}
+		speed := m.meter.over(now, time.Second)
+		sum += speed
+		if now.Sub(m.meter.flow) > time.Second {
+			m.top = max(m.top, speed)
+		}
+	}
+	s.peak = max(s.peak, sum)
+}
+
+// remembered counts the sources to open at once, as it is known that they are worth it: the fastest of those whose
+// speed is remembered, until together they should bring what was once reached.
+func (s *Scheduler) remembered() (n int) {
+	var known []*mirror
+	sum := 0.0
+	for _, m := range s.sources {
+		switch {
+		case m.open:
+			sum += m.speed
+		case m.speed > 0 && !m.tried && !m.gone:
+			known = append(known, m)
+		}
+	}
+	slices.SortStableFunc(known, func(a, b *mirror) int { return cmp.Compare(b.speed, a.speed) })
+	for _, m := range known {
+		if s.cfg.Aggregate > 0 && sum >= s.cfg.Aggregate {
+			break
+		}
+		sum += m.speed
+		n++
+	}
+	return n
+}
