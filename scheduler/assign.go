@@ -12,7 +12,7 @@ const (
 	firstWant = 1 << 20   // the least for a source of unknown speed
 
 	windowTime = 12 * time.Second // what the sources bring in it may lie ahead of the front
-	windowMin  = 64 << 20
+	windowMin  = 128 << 20
 	windowMax  = 1 << 30
 )
 
@@ -24,10 +24,13 @@ func (s *Scheduler) feed(now time.Time, m *mirror, why Reason) bool {
 	if m.norange {
 		return s.feedWhole(now, m, why)
 	}
-	if m.stalled && s.size >= 0 && float64(s.missing()) < trialTime.Seconds()*s.aggregate() {
+	if m.stalled && s.size >= 0 && s.remaining() < trialTime {
 		return false // the others will be through before a trial could help
 	}
-	if r := s.gapFor(m); !r.Empty() {
+	if !m.doubt && s.hurry(now, m) {
+		return true
+	}
+	if r := s.gapFor(now, m); !r.Empty() {
 		s.start(now, m, r, false, why)
 		return true
 	}
@@ -78,20 +81,16 @@ func (s *Scheduler) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 }
 
 // gapFor chooses the missing range that m should fetch now; an empty one says that there is none.
-func (s *Scheduler) gapFor(m *mirror) byterange.Range {
+func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 	w := s.window()
-	want, at := s.want(m)
+	want, at := s.want(now, m)
+	if want == 0 {
+		return byterange.Range{}
+	}
 	at += w.Start
-	var last byterange.Range
-	// A range begins inside of the window. It is not cut at its end: that would make it short.
-	for g := range s.gaps(byterange.Range{Start: w.Start, End: min(w.End+want, s.size)}) {
-		if g.Start >= w.End {
-			break
-		}
-		last = g
-		if g.End > at {
-			break
-		}
+	last := s.gapAt(w, at, want, min(want/2, int64(manyLags*s.lag(m, m.speed, m.alive)*m.speed)))
+	if last.Empty() {
+		last = s.gapAt(w, at, want, 0)
 	}
 	if last.Empty() {
 		return last
@@ -105,21 +104,55 @@ func (s *Scheduler) gapFor(m *mirror) byterange.Range {
 		start = max(start, last.Start)
 	}
 	r := byterange.Range{Start: start, End: min(start+want, last.End)}
-	if rest := last.End - r.End; rest < min(minRange, want/4) || rest < want/2 && !s.ending() {
+	if rest := last.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && !s.ending() {
 		r.End = last.End // no crumbs
 	}
 	return r
 }
 
+// gapAt is the missing range in the window w at or after at, else the last one before; those shorter than least are
+// left to sources for which they are worth a request.
+func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last byterange.Range) {
+	// A range begins inside of the window. It is not cut at its end: that would make it short.
+	for g := range s.gaps(byterange.Range{Start: w.Start, End: min(w.End+want, s.size)}) {
+		if g.Start >= w.End {
+			break
+		}
+		if g.Len() < least {
+			continue
+		}
+		last = g
+		if g.End > at {
+			break
+		}
+	}
+	return last
+}
+
+// Toward the end a source gets lastShare of its part, and the rest when it is through with that, as long as a request
+// costs less than one part in manyLags of what is left.
+const (
+	lastShare = 0.7
+	manyLags  = 40
+)
+
+// remaining is how long the rest takes at the present speed.
+func (s *Scheduler) remaining() time.Duration {
+	return time.Duration(min(float64(s.missing())/max(s.aggregate(), 1), maxSeconds) * float64(time.Second))
+}
+
+// maxSeconds keeps durations within their type.
+const maxSeconds = 1e9
+
 // ending tells whether the ranges given out now are the last ones.
 func (s *Scheduler) ending() bool {
-	return float64(s.missing()) < 2*basePeriod.Seconds()*s.aggregate()
+	return s.remaining() < 2*basePeriod
 }
 
 // want is how much m should be asked for, and how far from the front: about what it brings in a time
 // long enough that the idle round trip between requests does not count, less toward the end so that
 // all finish together, and the further ahead the longer it will take.
-func (s *Scheduler) want(m *mirror) (size, ahead int64) {
+func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 	speed, known := m.speed, m.speed > 0
 	if m.doubt { // a trial, where it holds nobody up
 		return minRange, int64(s.aggregate() * 2)
@@ -132,17 +165,62 @@ func (s *Scheduler) want(m *mirror) (size, ahead int64) {
 	if m.running == nil && !m.open {
 		all += speed
 	}
-	share := float64(s.missing()) * speed / max(all, speed)
-	size = int64(min(speed*period.Seconds(), share))
-	size = max(size, minRange)
 	if !known {
-		size = max(size, min(firstWant, s.missing()/2))
-		return size, int64(all)
+		return max(int64(speed*period.Seconds()), min(firstWant, s.missing()/2), s.share()), int64(all)
+	}
+	size = int64(min(max(speed*period.Seconds(), minRange), s.part(m, speed)))
+	if size < minSteal { // by then the others are through
+		if len(s.order) > 0 {
+			return 0, 0
+		}
+		size = minRange
+	}
+	if float64(size) < trifle*all && s.sooner(now, m, float64(size)) {
+		return 0, 0
 	}
 	if late := period - basePeriod; late > 0 {
 		ahead = int64(all * late.Seconds())
 	}
 	return size, ahead
+}
+
+// trifle is how many seconds of all sources are not worth a request to a source that is slow to bring it.
+const trifle = 0.01
+
+// sooner tells whether a source that is at work will bring n bytes sooner than m, which is free, when it is through with
+// its own.
+func (s *Scheduler) sooner(now time.Time, m *mirror, n float64) bool {
+	ours := s.lag(m, m.speed, m.alive) + n/m.speed
+	for _, f := range s.order {
+		if o := f.src; !f.ending && f.got > 0 && !o.norange && o.speed > 0 &&
+			s.eta(now, f)+s.lag(o, o.speed, !f.cut)+n/o.speed < ours {
+			return true
+		}
+	}
+	return false
+}
+
+// part is what a source can bring of what is left before the others are through with the rest, in bytes.
+func (s *Scheduler) part(m *mirror, speed float64) float64 {
+	end, lag := s.horizon(m), s.lag(m, speed, m.alive)
+	part := speed * (end - lag)
+	if end > manyLags*lag { // a further request costs little, and what is known of the speeds gets better
+		part *= lastShare
+	}
+	return part
+}
+
+// share is what a source of unknown speed is asked for at least: an equal part of half of the file, as far as the
+// window has room for all. If that is too much for it, the rest is taken from it when its speed is known.
+func (s *Scheduler) share() int64 {
+	n := 1
+	for _, m := range s.sources {
+		if !m.gone && !m.norange {
+			n++
+		}
+	}
+	n = min(n, s.cfg.Split)
+	return min(s.size/int64(2*n), windowMin/int64(n+1))
 }
 
 // basePeriod is how long a range lasts at a source that is near.
@@ -182,9 +260,10 @@ func (s *Scheduler) aggregate() float64 {
 // reserve is how far ahead of an open fetch the file is kept for it.
 func (s *Scheduler) reserve(now time.Time, f *fetch) int64 {
 	if f.src.speed > 0 && now.Sub(f.since) > time.Second {
-		return max(int64(f.src.speed*f.src.period().Seconds()), minRange)
+		period := max(f.src.period(), min(s.remaining(), windowTime))
+		return max(int64(f.src.speed*period.Seconds()), minRange)
 	}
-	return min(max(s.size/8, 4<<20), windowMin/2)
+	return max(2*s.share(), 4<<20)
 }
 
 // extend moves the reservations of those fetches along that go on to the end of the file by themselves:
@@ -195,9 +274,12 @@ func (s *Scheduler) extend(now time.Time) {
 		if !f.open || f.ending {
 			continue
 		}
-		want := min(f.pos+s.reserve(now, f), s.size)
-		s.flying.Remove(byterange.Range{Start: want, End: f.end})
-		f.end = min(f.end, want)
+		reserve := s.reserve(now, f)
+		want := min(f.pos+reserve, s.size)
+		if f.end > want+reserve/4 { // not for every change of speed
+			s.flying.Remove(byterange.Range{Start: want, End: f.end})
+			f.end = want
+		}
 		for g := range s.gaps(byterange.Range{Start: f.end, End: want}) {
 			if g.Start == f.end {
 				s.flying.Add(g)

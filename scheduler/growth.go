@@ -52,13 +52,17 @@ const (
 	tooLate // nothing was heard of the new ones yet: they are judged later
 )
 
-// more tells how many connections may be opened now, given how many are. It begins a measurement when
-// the caller says with dial that it opened them.
-func (g *growth) more(open int) int {
+// more tells how many connections may be opened now, given how many are and from how many of them nothing was
+// heard yet. It begins a measurement when the caller says with dial that it opened them.
+func (g *growth) more(open, late int) int {
 	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
 	}
-	return max(0, min(g.allowed+g.step, g.most)-open)
+	step := g.step
+	if late > 0 {
+		step = max(1, min(step, stragglers-late))
+	}
+	return max(0, min(g.allowed+step, g.most)-open)
 }
 
 // dial notes that k connections beyond the allowed were opened, and what the others brought before.
@@ -67,6 +71,9 @@ func (g *growth) dial(now time.Time, k int, before float64) {
 	g.allowed += k
 	g.fresh = false
 }
+
+// stragglers: when nothing was heard of so many connections, those that follow come one by one.
+const stragglers = 4
 
 // patience is how many round trips after the dial a step can be found to pay.
 const patience = 3
@@ -98,10 +105,7 @@ const gainShare = 0.3
 // conclude ends the running step with a verdict and tells how many of its connections to close again.
 func (g *growth) conclude(v verdict, s sample) (cut int) {
 	g.measuring = false
-	if v == tooLate {
-		return 0
-	}
-	if v == pays {
+	if v == pays || v == tooLate {
 		if g.mode == GrowDoubling {
 			g.step = min(2*g.step, 4)
 		}

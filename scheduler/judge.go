@@ -60,7 +60,6 @@ func (s *Scheduler) learn(now time.Time, m *mirror) {
 		now = m.meter.last
 	}
 	m.speed = m.meter.steady(now)
-	m.best = max(m.best, m.speed)
 }
 
 // lighten takes from a fetch what it would not bring in a long time: it has collapsed, or what it was
@@ -72,7 +71,11 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	}
 	speed := m.meter.over(now, 2*time.Second)
 	period := m.period()
-	if float64(f.left()) <= 3*period.Seconds()*speed {
+	most := 3 * period
+	if f.guessed && s.lag(m, speed, false)*speed < 0.01*float64(s.missing()) {
+		most = min(period*3/2, s.remaining()*9/8+time.Second/2)
+	}
+	if float64(f.left()) <= most.Seconds()*speed {
 		return
 	}
 	m.speed = m.meter.over(now, time.Second) // what it does now, without what it did before

@@ -80,13 +80,15 @@ type Scheduler struct {
 	lastID  FetchID
 	growth  growth
 	peak    float64 // the highest aggregate of a second
+	wasted  float64 // bytes that were on their way when a range was split, about
 	trim    trim
 	epoch   time.Time
 	next    time.Time // when to think again
 	front   int64     // where the window begins, for a stream
 	stream  bool
 	do      []Action
-	heard   bool // some source has answered
+	turns   []turn // of the last horizon
+	heard   bool   // some source has answered
 	over    bool
 }
 
@@ -104,8 +106,8 @@ type mirror struct {
 	rtt      time.Duration
 	meter    meter
 	speed    float64 // last steady speed, or the remembered one; 0 unknown
-	best     float64 // the highest steady speed seen
-	top      float64 // the highest mean of a second
+	top      float64 // the highest of a second
+	alive    bool    // its connection waits for another request
 	running  *fetch
 	newcomer bool // opened by the step that is being measured
 	late     bool // had not answered when its step was judged: it counts on neither side of the next
@@ -124,7 +126,9 @@ type fetch struct {
 	heard    time.Time // when something last came
 	got      int64
 	answered bool
+	guessed  bool // nothing was known of the speed when it was asked for
 	ending   bool // told to stop; only FetchEnded is awaited
+	cut      bool // its end was lowered: the connection is of no use afterwards (rule 38)
 }
 
 func (f *fetch) left() int64 { return f.end - f.pos }
@@ -281,11 +285,11 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 		f.got += fresh
 		f.src.fails = 0
 	}
-	if f.got >= enough {
-		f.src.doubt, f.src.stalled = false, false
-	}
 	if f.ending {
 		return false
+	}
+	if f.got >= enough {
+		f.src.doubt, f.src.stalled = false, false
 	}
 	if ev.Range.End > f.pos {
 		f.pos = ev.Range.End
@@ -313,6 +317,7 @@ func (s *Scheduler) ended(now time.Time, ev FetchEnded) {
 	s.release(f)
 	m := f.src
 	m.running = nil
+	m.alive = ev.Fault == FaultNone && !f.cut && !f.ending
 	s.learn(now, m)
 	switch ev.Fault {
 	case FaultNone:
@@ -352,14 +357,14 @@ func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
 		return
 	}
 	s.flying.Remove(byterange.Range{Start: end, End: f.end})
-	f.end, f.open = end, false
+	f.end, f.open, f.cut = end, false, true
 	s.do = append(s.do, Shrink{f.id, end, why})
 }
 
 // start asks a source for a range.
 func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool, why Reason) {
 	s.lastID++
-	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now}
+	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now, guessed: m.speed == 0}
 	s.fetches[f.id] = f
 	s.order = append(s.order, f)
 	m.running, m.open, m.tried = f, true, true

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"math"
 	"time"
 
 	"braid/byterange"
@@ -20,17 +21,57 @@ func (s *Scheduler) steal(now time.Time, m *mirror) bool {
 	if split == 0 {
 		return false
 	}
-	r := byterange.Range{Start: split, End: victim.end}
-	s.shrink(victim, split, ReasonSplit)
-	s.start(now, m, r, false, ReasonSplit)
+	s.take(now, victim, split, m)
 	return true
+}
+
+// take gives the range of f from split on to m.
+func (s *Scheduler) take(now time.Time, f *fetch, split int64, m *mirror) {
+	r := byterange.Range{Start: split, End: f.end}
+	if !f.cut {
+		s.wasted += inFlight(f)
+	}
+	s.shrink(f, split, ReasonSplit)
+	s.start(now, m, r, false, ReasonSplit)
+}
+
+// hurry takes for m what the first range of the file would bring too late for the in-order hash, which would have much
+// to do after the last byte.
+func (s *Scheduler) hurry(now time.Time, m *mirror) bool {
+	f := s.frontmost()
+	if f == nil || f.src == m || f.src.norange || s.size-f.end < hashSlack {
+		return false
+	}
+	due, pace := s.due(f), s.pace(now, f)
+	ours := m.speed
+	take := float64(f.left()) - pace*due
+	if due > hurryTime || take < max(minSteal, pace/10) || s.lag(m, ours, m.alive)+take/max(ours, 1) > due || s.tooDear(f) {
+		return false
+	}
+	s.take(now, f, f.end-int64(take), m)
+	return true
+}
+
+const (
+	hashSlack = 96 << 20 // what the hash does in a moment
+	hurryTime = 4        // seconds before the end
+)
+
+// frontmost is the fetch that works at the beginning of what is missing.
+func (s *Scheduler) frontmost() (first *fetch) {
+	for _, f := range s.order {
+		if !f.ending && (first == nil || f.pos < first.pos) {
+			first = f
+		}
+	}
+	return first
 }
 
 // victim chooses whose range to split for m.
 func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	blocked := s.window().End < s.size
 	var worst *fetch
-	var longest float64
+	var latest float64
 	for _, f := range s.order {
 		if f.ending || f.src == m || f.src.norange || f.left() < minSteal {
 			continue
@@ -41,12 +82,21 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 			}
 			continue
 		}
-		if t := s.eta(now, f); worst == nil || t > longest {
-			worst, longest = f, t
+		if t := s.eta(now, f) - s.due(f); worst == nil || t > latest {
+			worst, latest = f, t
 		}
 	}
 	return worst
 }
+
+// due is in how many seconds a fetch should be through, so that the in-order hash of what follows it is done when
+// all is here.
+func (s *Scheduler) due(f *fetch) float64 {
+	return s.horizon(nil) - float64(s.size-f.end)/hashSpeed
+}
+
+// hashSpeed is what a processor hashes in a second, with some caution.
+const hashSpeed = 800 << 20
 
 // pace is how fast a fetch goes now, in bytes a second.
 func (s *Scheduler) pace(now time.Time, f *fetch) float64 {
@@ -70,23 +120,53 @@ func (s *Scheduler) eta(now time.Time, f *fetch) float64 {
 	return float64(f.left()) / max(s.pace(now, f), 1)
 }
 
+// lag is how many seconds go by until a new request to m brings bytes at its speed: one round trip if its connection
+// is alive, else one more to connect, and those that its window needs to grow.
+func (s *Scheduler) lag(m *mirror, speed float64, alive bool) float64 {
+	rtt := m.rtt
+	if rtt == 0 {
+		rtt = s.medianRTT()
+	}
+	if alive {
+		return rtt.Seconds()
+	}
+	doublings := math.Log2(max(1, speed*rtt.Seconds()/firstWindow))
+	return rtt.Seconds() * (2 + max(0, doublings-1))
+}
+
+// firstWindow is what a new connection sends in its first round trip (RFC 6928).
+const firstWindow = 10 * 1460
+
 // split is where the range of f is to be cut so that f and m finish their parts at the same time; 0
-// when that gains nothing worth a request.
+// when that gains nothing worth a request, or wastes more than it gains.
 func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	theirs, ours := max(s.pace(now, f), 1), m.speed
 	if ours == 0 {
 		ours = s.guess()
 	}
-	rtt := m.rtt
-	if rtt == 0 {
-		rtt = s.medianRTT()
-	}
-	delay := 2 * rtt.Seconds() // until its first byte
+	lag := s.lag(m, ours, m.alive)
 	left := float64(f.left())
-	keep := theirs * (delay*ours + left) / (theirs + ours)
-	gain := (left - keep) / theirs
-	if gain < max(2*delay, 0.1) || left-keep < minSteal {
+	take := theirs * (left/theirs - lag) * ours / (theirs + ours)
+	// Those who are at work will be free soon, too: what cannot be here when all is done is for them.
+	take = min(take, ours*(s.horizon(nil)-lag/2))
+	gain := take / theirs
+	if gain < max(lag/2, worthSplit.Seconds()) || take < minSteal {
 		return 0
 	}
-	return f.pos + int64(keep)
+	if gain < 1 && s.tooDear(f) {
+		return 0
+	}
+	return f.end - int64(take)
 }
+
+// worthSplit is the least gain that is worth a request.
+const worthSplit = 40 * time.Millisecond
+
+// inFlight is about how much of f is on its way, which is lost when its connection is closed.
+func inFlight(f *fetch) float64 { return f.src.speed * f.src.rtt.Seconds() }
+
+// tooDear tells whether closing the connection of f wastes more than may be for a small gain.
+func (s *Scheduler) tooDear(f *fetch) bool { return !f.cut && s.wasted+inFlight(f) > s.mayWaste() }
+
+// mayWaste is how much may be lost so to gain a moment at the end: with what else is lost it stays under 1 %.
+func (s *Scheduler) mayWaste() float64 { return max(1<<20, float64(s.size)/160) }

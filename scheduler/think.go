@@ -89,7 +89,7 @@ func (s *Scheduler) expand(now time.Time) {
 		s.growth.step = max(s.growth.step, s.remembered())
 	}
 	added := 0
-	for range s.growth.more(open) {
+	for range s.growth.more(open, s.late()) {
 		if open+added > 0 && !s.worthwhile(now) {
 			break
 		}
@@ -120,6 +120,16 @@ func opening(m *mirror) Reason {
 func (s *Scheduler) opened() (n int) {
 	for _, m := range s.sources {
 		if m.open {
+			n++
+		}
+	}
+	return n
+}
+
+// late counts the stragglers among the open sources.
+func (s *Scheduler) late() (n int) {
+	for _, m := range s.sources {
+		if m.open && m.late {
 			n++
 		}
 	}
