@@ -132,7 +132,7 @@ func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last bytera
 // Toward the end a source gets lastShare of its part, and the rest when it is through with that, as long as a request
 // costs less than one part in manyLags of what is left.
 const (
-	lastShare = 0.7
+	lastShare = 0.8
 	manyLags  = 40
 )
 

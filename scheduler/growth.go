@@ -75,14 +75,15 @@ func (g *growth) dial(now time.Time, k int, before float64) {
 // stragglers: when nothing was heard of so many connections, those that follow come one by one.
 const stragglers = 4
 
-// patience is how many round trips after the dial a step can be found to pay.
-const patience = 3
+// patience is how long after the dial a step can be found to pay: one round trip to connect, one to the first bytes, and
+// some of the next to see what the others do meanwhile.
+func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
 
 // judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring
 // comes on top of what the others brought before; that it does not is believed only when they are
 // past slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
-	if !g.measuring || now.Sub(g.dialed) < patience*s.rtt {
+	if !g.measuring || now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
 	}
 	gain := s.incumbent + s.newcomer - g.before

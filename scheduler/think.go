@@ -286,6 +286,9 @@ func (s *Scheduler) wake(now time.Time) time.Time {
 		look := lookSeldom
 		if s.growth.measuring {
 			look = min(max(s.medianRTT()/2, lookOften), lookSeldom)
+			if first := s.growth.dialed.Add(patience(s.medianRTT())).Sub(now); first > 0 {
+				look = min(look, max(first, time.Millisecond))
+			}
 		}
 		return now.Add(look)
 	}
