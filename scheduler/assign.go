@@ -88,7 +88,7 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 		return byterange.Range{}
 	}
 	at += w.Start
-	last := s.gapAt(w, at, want, min(want/2, int64(manyLags*s.lag(m, m.speed, m.alive)*m.speed)))
+	last := s.gapAt(w, at, want, min(want/2, int64(fewLags*s.lag(m, m.speed, m.alive)*m.speed)))
 	if last.Empty() {
 		last = s.gapAt(w, at, want, 0)
 	}
@@ -134,6 +134,7 @@ func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last bytera
 const (
 	lastShare = 0.8
 	manyLags  = 40
+	fewLags   = 10 // a missing range that lasts so long is worth a request
 )
 
 // remaining is how long the rest takes at the present speed.

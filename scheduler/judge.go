@@ -66,7 +66,7 @@ func (s *Scheduler) learn(now time.Time, m *mirror) {
 // asked for was a guess.
 func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	m := f.src
-	if f.open || f.got == 0 || now.Sub(f.since) < silence || !s.standIn(now, f) {
+	if f.open || f.got == 0 || !f.known(now) || !s.standIn(now, f) {
 		return
 	}
 	speed := m.meter.over(now, 2*time.Second)
@@ -81,6 +81,14 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	m.speed = m.meter.over(now, time.Second) // what it does now, without what it did before
 	keep := m.speed * min(period.Seconds(), float64(s.missing())/max(s.aggregate(), 1))
 	s.lightenTo(f, max(int64(keep), minSteal))
+}
+
+// known tells whether f has gone on for long enough to say how fast its source is.
+func (f *fetch) known(now time.Time) bool {
+	if f.guessed {
+		return now.Sub(f.src.meter.flow) >= max(time.Second, 6*f.src.rtt)
+	}
+	return now.Sub(f.since) >= silence
 }
 
 // lightenTo leaves keep bytes to f, unless too little would be won for a request.
