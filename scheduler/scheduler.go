@@ -70,49 +70,52 @@ func (c Config) withDefaults() Config {
 
 // A Scheduler plans one download. Use New; it is not safe for concurrent use.
 type Scheduler struct {
-	cfg     Config
-	size    int64 // -1 unknown
-	done    byterange.Set
-	flying  byterange.Set // what running fetches are to bring
-	sources []*mirror     // in the order in which they were added
-	fetches map[FetchID]*fetch
-	order   []*fetch // the running ones, oldest first: maps have no order, and Step must be deterministic
-	lastID  FetchID
-	growth  growth
-	peak    float64 // the highest aggregate of a second
-	wasted  float64 // bytes that were on their way when a range was split, about
-	trim    trim
-	epoch   time.Time
-	next    time.Time // when to think again
-	front   int64     // where the window begins, for a stream
-	stream  bool
-	do      []Action
-	turns   []turn // of the last horizon
-	heard   bool   // some source has answered
-	over    bool
+	cfg       Config
+	size      int64 // -1 unknown
+	done      byterange.Set
+	flying    byterange.Set // what running fetches are to bring
+	sources   []*mirror     // in the order in which they were added
+	fetches   map[FetchID]*fetch
+	order     []*fetch // the running ones, oldest first: maps have no order, and Step must be deterministic
+	lastID    FetchID
+	growth    growth
+	peak      float64 // the highest aggregate of a second
+	wasted    float64 // bytes that were on their way when a range was split, about
+	trim      trim
+	epoch     time.Time
+	exchanged time.Time // no other source is tried before
+	next      time.Time // when to think again
+	front     int64     // where the window begins, for a stream
+	stream    bool
+	do        []Action
+	turns     []turn // of the last horizon
+	heard     bool   // some source has answered
+	over      bool
 }
 
 // A mirror is what the scheduler knows of a source.
 type mirror struct {
-	id       SourceID
-	host     string // named, then as it answered
-	align    int64
-	gone     bool // for good
-	norange  bool // answers ranges with the whole file
-	open     bool // it has a place among those in use
-	tried    bool // it was given a fetch before
-	fails    int
-	until    time.Time // not before
-	rtt      time.Duration
-	meter    meter
-	speed    float64 // last steady speed, or the remembered one; 0 unknown
-	top      float64 // the highest of a second
-	alive    bool    // its connection waits for another request
-	running  *fetch
-	newcomer bool // opened by the step that is being measured
-	late     bool // had not answered when its step was judged: it counts on neither side of the next
-	doubt    bool // it failed and has brought nothing since
-	stalled  bool // it fell silent and has brought nothing since
+	id        SourceID
+	host      string // named, then as it answered
+	align     int64
+	gone      bool // for good
+	norange   bool // answers ranges with the whole file
+	open      bool // it has a place among those in use
+	tried     bool // it was given a fetch before
+	fails     int
+	until     time.Time // not before
+	rtt       time.Duration
+	meter     meter
+	speed     float64 // last steady speed, or the remembered one; 0 unknown
+	top       float64 // the highest of a second
+	alive     bool    // its connection waits for another request
+	running   *fetch
+	newcomer  bool // opened by the step that is being measured
+	late      bool // had not answered when its step was judged: it counts on neither side of the next
+	doubt     bool // it failed and has brought nothing since
+	stalled   bool // it fell silent and has brought nothing since
+	returned  bool // it came back by exchange, which happens once
+	exchanged bool // it takes the place of another
 }
 
 // A fetch is a running request.

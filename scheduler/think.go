@@ -22,6 +22,7 @@ func (s *Scheduler) think(now time.Time) {
 	} else {
 		s.extend(now)
 		s.grow(now)
+		s.exchange(now)
 		s.place(now)
 	}
 	s.next = s.wake(now)
@@ -84,36 +85,51 @@ func (s *Scheduler) place(now time.Time) {
 
 // expand opens further sources.
 func (s *Scheduler) expand(now time.Time) {
-	before, open := s.bring(now, everyone), s.opened()
+	before, open := s.bring(now, everyone), s.opened()+s.leaving()
 	if s.growth.fresh {
 		s.growth.step = max(s.growth.step, s.remembered())
 	}
-	added := 0
+	var added []*mirror
 	for range s.growth.more(open, s.late()) {
-		if open+added > 0 && !s.worthwhile(now) {
+		if open+len(added) > 0 && !s.worthwhile(now) {
 			break
 		}
 		m := s.candidate(now)
 		if m == nil || !s.feed(now, m, opening(m)) {
 			break
 		}
-		m.newcomer = true
-		added++
+		added = append(added, m)
 	}
-	if k := open + added - s.growth.allowed; k > 0 && added > 0 {
+	if k := open + len(added) - s.growth.allowed; k > 0 && len(added) > 0 {
 		s.growth.dial(now, k, before)
+		for _, m := range added {
+			m.newcomer = true
+		}
 	}
 }
 
 // opening is why a source is opened that is not in use.
 func opening(m *mirror) Reason {
 	switch {
+	case m.exchanged:
+		m.exchanged = false
+		return ReasonExchange
 	case m.tried:
 		return ReasonReturn
 	case m.speed > 0:
 		return ReasonRemembered
 	}
 	return ReasonGrowth
+}
+
+// leaving counts the sources that lost their place and whose connection is not closed yet.
+func (s *Scheduler) leaving() (n int) {
+	for _, f := range s.order {
+		if f.ending && !f.src.open {
+			n++
+		}
+	}
+	return n
 }
 
 // opened counts the sources that have a place.

@@ -38,7 +38,7 @@ func (s *Scheduler) trimDown(now time.Time) {
 	if t.running && !s.endTrial(now) {
 		return
 	}
-	if s.growth.measuring || now.Before(t.next) || s.remaining() < trimLeast || !s.settled(now) {
+	if s.growth.measuring || now.Before(t.next) || s.remaining() < trimLeast || s.opened() <= fewest || !s.flowing(now) {
 		return
 	}
 	sign := t.sure || s.crowded(now)
@@ -87,20 +87,6 @@ func everyone(*mirror) bool { return true }
 // settlePeriod is how long sources are watched before they are compared. A pause that a sender makes to measure
 // its path is short beside it.
 func (s *Scheduler) settlePeriod() time.Duration { return max(2*time.Second, 10*s.medianRTT()) }
-
-// settled tells whether more than the fewest are at work, all for a while.
-func (s *Scheduler) settled(now time.Time) bool {
-	n := 0
-	for _, m := range s.sources {
-		if !m.open {
-			continue
-		}
-		if n++; m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < s.settlePeriod() {
-			return false
-		}
-	}
-	return n > fewest
-}
 
 // crowded tells whether the sources seem to share one link: most of them bring less than their best, and together
 // they bring much less.
