@@ -103,7 +103,8 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 		start -= start % m.align
 		start = max(start, last.Start)
 	}
-	r := byterange.Range{Start: start, End: min(start+want, last.End)}
+	start = s.toPiece(start, last.End)
+	r := byterange.Range{Start: start, End: s.toPiece(min(start+want, last.End), last.End)}
 	if rest := last.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && !s.ending() {
 		r.End = last.End // no crumbs
 	}

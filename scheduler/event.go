@@ -63,16 +63,25 @@ type (
 	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
 	// counted from there, so that the reader holds the sources back.
 	Consumed struct{ Front int64 }
+	// PiecesKnown says that pieces of Length bytes can be checked; the last one may be shorter.
+	PiecesKnown struct{ Length int64 }
+	// PieceChecked is the result of a Check.
+	PieceChecked struct {
+		Piece int64
+		OK    bool
+	}
 	// Tick is for when the wake time has come.
 	Tick struct{}
 )
 
-func (SourceAdded) event() {}
-func (Answered) event()    {}
-func (Progress) event()    {}
-func (FetchEnded) event()  {}
-func (Consumed) event()    {}
-func (Tick) event()        {}
+func (SourceAdded) event()  {}
+func (Answered) event()     {}
+func (Progress) event()     {}
+func (FetchEnded) event()   {}
+func (Consumed) event()     {}
+func (PiecesKnown) event()  {}
+func (PieceChecked) event() {}
+func (Tick) event()         {}
 
 // An Action is something that the caller has to do, in the order given.
 type Action interface{ action() }
@@ -97,7 +106,13 @@ type (
 		ID  FetchID
 		Why Reason
 	}
-	// Finish says that every byte is on disk and every fetch has ended.
+	// Check asks whether a piece is right, whose bytes are all on disk. Every Check gets exactly one
+	// PieceChecked.
+	Check struct {
+		Piece int64
+		Range byterange.Range
+	}
+	// Finish says that every byte is on disk, every fetch has ended and every check was passed.
 	Finish struct{}
 	// Fail says that no source is left that could bring what is missing.
 	Fail struct{}
@@ -106,5 +121,6 @@ type (
 func (Fetch) action()  {}
 func (Shrink) action() {}
 func (Cancel) action() {}
+func (Check) action()  {}
 func (Finish) action() {}
 func (Fail) action()   {}

@@ -72,6 +72,8 @@ func (c Config) withDefaults() Config {
 type Scheduler struct {
 	cfg       Config
 	size      int64 // -1 unknown
+	here      int64 // how many bytes are in done
+	pieces    pieces
 	done      byterange.Set
 	flying    byterange.Set // what running fetches are to bring
 	sources   []*mirror     // in the order in which they were added
@@ -99,6 +101,7 @@ type mirror struct {
 	host      string // named, then as it answered
 	align     int64
 	gone      bool // for good
+	liar      bool // a piece that it alone brought was wrong
 	norange   bool // answers ranges with the whole file
 	open      bool // it has a place among those in use
 	tried     bool // it was given a fetch before
@@ -106,9 +109,10 @@ type mirror struct {
 	until     time.Time // not before
 	rtt       time.Duration
 	meter     meter
-	speed     float64 // last steady speed, or the remembered one; 0 unknown
-	top       float64 // the highest of a second
-	alive     bool    // its connection waits for another request
+	unproven  byterange.Set // what it brought and no check has passed
+	speed     float64       // last steady speed, or the remembered one; 0 unknown
+	top       float64       // the highest of a second
+	alive     bool          // its connection waits for another request
 	running   *fetch
 	newcomer  bool // opened by the step that is being measured
 	late      bool // had not answered when its step was judged: it counts on neither side of the next
@@ -118,28 +122,11 @@ type mirror struct {
 	exchanged bool // it takes the place of another
 }
 
-// A fetch is a running request.
-type fetch struct {
-	id       FetchID
-	src      *mirror
-	pos, end int64     // what it still has to bring
-	open     bool      // the server sends to the end of the file; end is only a reservation
-	whole    bool      // asked without a Range field, or answered as if
-	since    time.Time // when it was asked
-	heard    time.Time // when something last came
-	got      int64
-	answered bool
-	guessed  bool // nothing was known of the speed when it was asked for
-	ending   bool // told to stop; only FetchEnded is awaited
-	cut      bool // its end was lowered: the connection is of no use afterwards (rule 38)
-}
-
-func (f *fetch) left() int64 { return f.end - f.pos }
-
 // New makes a scheduler. Sources are added by events.
 func New(cfg Config) *Scheduler {
 	cfg = cfg.withDefaults()
 	s := &Scheduler{cfg: cfg, size: cfg.Size, done: cfg.Have.Clone(), fetches: map[FetchID]*fetch{}}
+	s.here = s.done.Len()
 	s.growth = newGrowth(cfg.Growth, cfg.Split)
 	return s
 }
@@ -182,6 +169,10 @@ func (s *Scheduler) apply(now time.Time, ev Event) bool {
 		s.ended(now, ev)
 	case Consumed:
 		s.stream, s.front = true, ev.Front
+	case PiecesKnown:
+		s.piecesKnown(ev.Length)
+	case PieceChecked:
+		s.pieceChecked(ev)
 	case Tick:
 		return !now.Before(s.next)
 	}
@@ -263,7 +254,7 @@ func (s *Scheduler) setSize(size int64) {
 		return
 	}
 	s.size = size
-	s.done.Remove(byterange.Range{Start: size, End: byterange.Unbounded})
+	s.lose(byterange.Range{Start: size, End: byterange.Unbounded})
 	s.flying.Remove(byterange.Range{Start: size, End: byterange.Unbounded})
 	for _, f := range s.order {
 		f.end = min(f.end, size)
@@ -272,16 +263,15 @@ func (s *Scheduler) setSize(size int64) {
 
 // progress books bytes. It is the hot path: a decision is only called for when a range is through.
 func (s *Scheduler) progress(now time.Time, ev Progress) bool {
-	fresh := ev.Range.Len()
-	for had := range s.done.Covered(ev.Range) {
-		fresh -= had.Len()
-	}
-	s.done.Add(ev.Range)
-	s.flying.Remove(ev.Range)
 	f := s.fetches[ev.Fetch]
 	if f == nil {
+		s.gain(ev.Range, nil)
 		return s.missing() == 0
 	}
+	if f.src.liar {
+		return false
+	}
+	fresh := s.gain(ev.Range, f.src)
 	f.heard = now
 	f.src.meter.add(now, ev.Range.Len())
 	if fresh > 0 { // what was here already is no progress
@@ -301,12 +291,35 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 	return f.open && f.left() < s.reserve(now, f)/4
 }
 
+// gain notes that bytes are here, tells how many were not before, and remembers who brought them.
+func (s *Scheduler) gain(r byterange.Range, from *mirror) (fresh int64) {
+	for g := range s.done.Gaps(r) {
+		fresh += g.Len()
+		if from != nil {
+			from.unproven.Add(g)
+		}
+	}
+	s.here += fresh
+	s.done.Add(r)
+	s.flying.Remove(r)
+	s.checkPieces(r)
+	return fresh
+}
+
+// lose notes that bytes are missing again.
+func (s *Scheduler) lose(r byterange.Range) {
+	for had := range s.done.Covered(r) {
+		s.here -= had.Len()
+	}
+	s.done.Remove(r)
+}
+
 // missing counts the bytes that are not here, or tells -1 when the size is not known.
 func (s *Scheduler) missing() int64 {
 	if s.size < 0 {
 		return -1
 	}
-	return s.size - s.done.Len()
+	return s.size - s.here
 }
 
 // ended books the end of a fetch and what it says about its source.
@@ -333,48 +346,4 @@ func (s *Scheduler) ended(now time.Time, ev FetchEnded) {
 		m.gone = true
 		s.close(m)
 	}
-}
-
-// release gives back what a fetch had not brought.
-func (s *Scheduler) release(f *fetch) {
-	if !f.ending {
-		s.flying.Remove(byterange.Range{Start: f.pos, End: f.end})
-		f.end = f.pos
-	}
-}
-
-// cancel ends a fetch: what it had not brought is missing from now on.
-func (s *Scheduler) cancel(f *fetch, why Reason) {
-	if f.ending {
-		return
-	}
-	s.release(f)
-	f.ending = true
-	s.do = append(s.do, Cancel{f.id, why})
-}
-
-// shrink ends a fetch early, at end.
-func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
-	if end <= f.pos {
-		s.cancel(f, why)
-		return
-	}
-	s.flying.Remove(byterange.Range{Start: end, End: f.end})
-	f.end, f.open, f.cut = end, false, true
-	s.do = append(s.do, Shrink{f.id, end, why})
-}
-
-// start asks a source for a range.
-func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool, why Reason) {
-	s.lastID++
-	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now, guessed: m.speed == 0}
-	s.fetches[f.id] = f
-	s.order = append(s.order, f)
-	m.running, m.open, m.tried = f, true, true
-	ask := r
-	if whole {
-		ask = byterange.Range{Start: 0, End: byterange.Unbounded}
-	}
-	s.flying.Add(r)
-	s.do = append(s.do, Fetch{f.id, m.id, ask, why})
 }

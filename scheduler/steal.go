@@ -156,7 +156,7 @@ func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	if gain < 1 && s.tooDear(f) {
 		return 0
 	}
-	return f.end - int64(take)
+	return s.toPiece(f.end-int64(take), f.end)
 }
 
 // worthSplit is the least gain that is worth a request.

@@ -30,7 +30,7 @@ func (s *Scheduler) think(now time.Time) {
 
 // finished ends the download when everything is here, or nothing more can come.
 func (s *Scheduler) finished(now time.Time) bool {
-	if s.missing() == 0 {
+	if s.missing() == 0 && s.pieces.open == 0 {
 		for _, f := range s.order {
 			s.cancel(f, ReasonDone)
 		}
@@ -41,7 +41,7 @@ func (s *Scheduler) finished(now time.Time) bool {
 		s.next = time.Time{}
 		return true
 	}
-	if len(s.order) > 0 || len(s.sources) == 0 {
+	if len(s.order) > 0 || len(s.sources) == 0 || s.pieces.open > 0 {
 		return false
 	}
 	for _, m := range s.sources {

@@ -1,0 +1,69 @@
+package scheduler
+
+import (
+	"time"
+
+	"braid/byterange"
+)
+
+// A fetch is a running request.
+type fetch struct {
+	id       FetchID
+	src      *mirror
+	pos, end int64     // what it still has to bring
+	open     bool      // the server sends to the end of the file; end is only a reservation
+	whole    bool      // asked without a Range field, or answered as if
+	since    time.Time // when it was asked
+	heard    time.Time // when something last came
+	got      int64
+	answered bool
+	guessed  bool // nothing was known of the speed when it was asked for
+	ending   bool // told to stop; only FetchEnded is awaited
+	cut      bool // its end was lowered: the connection is of no use afterwards (rule 38)
+}
+
+func (f *fetch) left() int64 { return f.end - f.pos }
+
+// release gives back what a fetch had not brought.
+func (s *Scheduler) release(f *fetch) {
+	if !f.ending {
+		s.flying.Remove(byterange.Range{Start: f.pos, End: f.end})
+		f.end = f.pos
+	}
+}
+
+// cancel ends a fetch: what it had not brought is missing from now on.
+func (s *Scheduler) cancel(f *fetch, why Reason) {
+	if f.ending {
+		return
+	}
+	s.release(f)
+	f.ending = true
+	s.do = append(s.do, Cancel{f.id, why})
+}
+
+// shrink ends a fetch early, at end.
+func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
+	if end <= f.pos {
+		s.cancel(f, why)
+		return
+	}
+	s.flying.Remove(byterange.Range{Start: end, End: f.end})
+	f.end, f.open, f.cut = end, false, true
+	s.do = append(s.do, Shrink{f.id, end, why})
+}
+
+// start asks a source for a range.
+func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool, why Reason) {
+	s.lastID++
+	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now, guessed: m.speed == 0}
+	s.fetches[f.id] = f
+	s.order = append(s.order, f)
+	m.running, m.open, m.tried = f, true, true
+	ask := r
+	if whole {
+		ask = byterange.Range{Start: 0, End: byterange.Unbounded}
+	}
+	s.flying.Add(r)
+	s.do = append(s.do, Fetch{f.id, m.id, ask, why})
+}

@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"braid/byterange"
+)
+
+// checks lists the pieces whose check the last event asked for.
+func (p *script) checks() (out []int64) {
+	for _, a := range p.do {
+		if c, ok := a.(Check); ok {
+			out = append(out, c.Piece)
+		}
+	}
+	return out
+}
+
+// twoSources begins a download of 8 MiB that the origin and a mirror work on.
+func twoSources(t *testing.T, piece int64) (p *script, origin, mirror Fetch) {
+	p = play(t, Config{Size: -1})
+	origin = p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
+	p.at(20*time.Millisecond, Answered{Fetch: origin.ID, Host: "origin:80", RTT: 20 * time.Millisecond, Size: 8 * mib})
+	mirror = p.at(0, SourceAdded{ID: 1, Host: "m1:80"}).only()
+	p.at(0, PiecesKnown{Length: piece})
+	p.at(0, Answered{Fetch: mirror.ID, Host: "m1:80", RTT: 20 * time.Millisecond, Size: 8 * mib, Ranged: true})
+	return p, origin, mirror
+}
+
+// Proves S10: a source that alone brought a piece that is wrong is banned at once, and only what was proven of it is kept.
+func TestLiarIsBanned_S10(t *testing.T) {
+	p, origin, mirror := twoSources(t, mib)
+	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: mib + 1}})
+	if got := p.checks(); len(got) != 1 || got[0] != 0 {
+		t.Fatalf("checks %v after the first piece", got)
+	}
+	at := mirror.Range.Start
+	at += (mib - at%mib) % mib
+	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: mirror.Range.Start, End: at + 2*mib + 5}})
+	if got := p.checks(); len(got) != 2 {
+		t.Fatalf("checks %v, want those of two pieces", got)
+	}
+	first := at / mib
+	p.at(0, PieceChecked{Piece: first, OK: true})
+	p.at(0, PieceChecked{Piece: first + 1, OK: false})
+	banned := false
+	for _, a := range p.do {
+		if c, ok := a.(Cancel); ok && c.ID == mirror.ID && c.Why == ReasonLied {
+			banned = true
+		}
+	}
+	if _, gone := p.s.Outlook(1); !gone || !banned {
+		t.Fatalf("gone %v, fetch cancelled %v: %v", gone, banned, p.do)
+	}
+	want := byterange.NewSet(byterange.Range{Start: 0, End: mib + 1}, p.s.piece(first))
+	if got := p.s.done.String(); got != want.String() {
+		t.Errorf("kept %s, want %s", got, want.String())
+	}
+	if p.s.here != p.s.done.Len() {
+		t.Errorf("%d bytes counted, %d here", p.s.here, p.s.done.Len())
+	}
+	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: 6 * mib, End: 7 * mib}})
+	if got := p.s.done.String(); got != want.String() {
+		t.Errorf("what it brought after that was taken: %s", got)
+	}
+	if _, gone := p.s.Outlook(0); gone {
+		t.Error("the origin was banned with it")
+	}
+}
+
+// A wrong piece that two brought is fetched again and accuses nobody.
+func TestMixedPieceAccusesNobody(t *testing.T) {
+	const piece = 3 * mib / 2
+	p, origin, mirror := twoSources(t, piece)
+	border := mirror.Range.Start
+	mixed := border / piece
+	if border%piece == 0 {
+		t.Fatalf("the ranges meet at %d, between two pieces", border)
+	}
+	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: border, End: (mixed + 1) * piece}})
+	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: border}})
+	if got := p.checks(); len(got) != int(mixed)+1 || got[mixed] != mixed {
+		t.Fatalf("checks %v, want those up to %d", got, mixed)
+	}
+	p.at(0, PieceChecked{Piece: mixed, OK: false})
+	if got, want := p.s.done.Len(), mixed*piece; got != want {
+		t.Errorf("%d bytes are here, want %d", got, want)
+	}
+	for id := range SourceID(2) {
+		if _, gone := p.s.Outlook(id); gone {
+			t.Errorf("source %d is banned", id)
+		}
+	}
+}
+
+// All is here, but not over before the last check has passed.
+func TestFinishWaitsForChecks(t *testing.T) {
+	p, origin, mirror := twoSources(t, mib)
+	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: 8 * mib}})
+	checks := p.checks()
+	if len(checks) != 8 {
+		t.Fatalf("checks %v", checks)
+	}
+	p.at(0, FetchEnded{Fetch: origin.ID})
+	p.at(0, FetchEnded{Fetch: mirror.ID})
+	for i, c := range checks {
+		for _, a := range p.do {
+			if _, over := a.(Finish); over {
+				t.Fatalf("over after %d of %d checks", i, len(checks))
+			}
+		}
+		p.at(0, PieceChecked{Piece: c, OK: true})
+	}
+	if len(p.do) != 1 || p.do[0] != (Finish{}) {
+		t.Errorf("after the last check: %v", p.do)
+	}
+}
