@@ -10,6 +10,7 @@ import (
 type fetch struct {
 	id       FetchID
 	src      *mirror
+	size     int64     // of what was asked for; an open one has no end
 	pos, end int64     // what it still has to bring
 	open     bool      // the server sends to the end of the file; end is only a reservation
 	whole    bool      // asked without a Range field, or answered as if
@@ -56,7 +57,7 @@ func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
 // start asks a source for a range.
 func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole bool, why Reason) {
 	s.lastID++
-	f := &fetch{id: s.lastID, src: m, pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now, guessed: m.speed == 0}
+	f := &fetch{id: s.lastID, src: m, size: r.Len(), pos: r.Start, end: r.End, open: whole, whole: whole, since: now, heard: now, guessed: m.speed == 0}
 	s.fetches[f.id] = f
 	s.order = append(s.order, f)
 	m.running, m.open, m.tried = f, true, true

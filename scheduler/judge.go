@@ -22,7 +22,7 @@ func (s *Scheduler) judge(now time.Time) {
 		limit := max(silence, silenceRTTs*f.src.rtt)
 		if quiet >= s.cfg.Silence || quiet >= limit && s.standIn(now, f) {
 			s.cancel(f, ReasonSilent)
-			s.backOff(now, f.src, 0, 0)
+			s.backOff(now, f.src, 0)
 			f.src.stalled = true
 			continue
 		}
@@ -98,15 +98,23 @@ func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 	}
 }
 
-// backOff keeps a source that failed away from work for a while, for longer each time, and for good
-// after too many times without progress (rules 22, 23).
-func (s *Scheduler) backOff(now time.Time, m *mirror, got int64, after time.Duration) {
-	s.close(m)
-	m.doubt = true
-	if got >= enough && after == 0 {
-		m.until = now
+// brokeOff deals with a source whose answer ended early. If it brought a good part it may go on at once: a server that
+// breaks off often is slow, not broken.
+func (s *Scheduler) brokeOff(now time.Time, f *fetch, after time.Duration) {
+	if after == 0 && f.got >= min(enough, f.size/4) && f.got > 0 {
+		if s.size < 0 { // it is asked from the beginning, like any other
+			s.close(f.src)
+		}
 		return
 	}
+	s.backOff(now, f.src, after)
+}
+
+// backOff keeps a source that failed away from work for a while, for longer each time, and for good
+// after too many times without progress (rules 22, 23).
+func (s *Scheduler) backOff(now time.Time, m *mirror, after time.Duration) {
+	s.close(m)
+	m.doubt = true
 	m.fails++
 	tries := s.cfg.Tries
 	if !s.heard {

@@ -281,7 +281,7 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 	if f.ending {
 		return false
 	}
-	if f.got >= enough {
+	if f.got >= min(enough, f.size/4) {
 		f.src.doubt, f.src.stalled = false, false
 	}
 	if ev.Range.End > f.pos {
@@ -341,7 +341,7 @@ func (s *Scheduler) ended(now time.Time, ev FetchEnded) {
 			s.setSize(f.pos)
 		}
 	case FaultTransient:
-		s.backOff(now, m, f.got, ev.After)
+		s.brokeOff(now, f, ev.After)
 	case FaultGone, FaultWrong:
 		m.gone = true
 		s.close(m)
