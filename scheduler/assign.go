@@ -206,7 +206,8 @@ func (s *Scheduler) sooner(now time.Time, m *mirror, n float64) bool {
 func (s *Scheduler) part(m *mirror, speed float64) float64 {
 	end, lag := s.horizon(m), s.lag(m, speed, m.alive)
 	part := speed * (end - lag)
-	if end > manyLags*lag { // a further request costs little, and what is known of the speeds gets better
+	// A further request costs little, and what is known of the speeds gets better, all the more if it is from hearsay.
+	if m.meter.total == 0 || end > manyLags*s.lag(m, speed, true) {
 		part *= lastShare
 	}
 	return part

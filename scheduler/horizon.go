@@ -19,7 +19,7 @@ type turn struct {
 func (s *Scheduler) horizon(m *mirror) float64 {
 	turns := s.turns[:0]
 	for _, o := range s.sources {
-		if o.open || o == m {
+		if o.open || o.planned || o == m {
 			turns = s.turnsOf(turns, o)
 		}
 	}

@@ -45,7 +45,7 @@ func (s *Scheduler) notePeak(now time.Time) {
 }
 
 // remembered counts the sources to open at once, as it is known that they are worth it: the fastest of those whose
-// speed is remembered, until together they should bring what was once reached.
+// speed is remembered, until together they should bring what was once reached. The work is planned for all of them.
 func (s *Scheduler) remembered() (n int) {
 	var known []*mirror
 	sum := 0.0
@@ -63,6 +63,7 @@ func (s *Scheduler) remembered() (n int) {
 			break
 		}
 		sum += m.speed
+		m.planned = true
 		n++
 	}
 	return n

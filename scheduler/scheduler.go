@@ -120,6 +120,7 @@ type mirror struct {
 	stalled   bool // it fell silent and has brought nothing since
 	returned  bool // it came back by exchange, which happens once
 	exchanged bool // it takes the place of another
+	planned   bool // it is about to be opened
 }
 
 // New makes a scheduler. Sources are added by events.

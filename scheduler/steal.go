@@ -153,7 +153,7 @@ func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	if gain < max(lag/2, worthSplit.Seconds()) || take < minSteal {
 		return 0
 	}
-	if gain < 1 && s.tooDear(f) {
+	if gain < dearGain && s.tooDear(f) {
 		return 0
 	}
 	return s.toPiece(f.end-int64(take), f.end)
@@ -168,5 +168,8 @@ func inFlight(f *fetch) float64 { return f.src.speed * f.src.rtt.Seconds() }
 // tooDear tells whether closing the connection of f wastes more than may be for a small gain.
 func (s *Scheduler) tooDear(f *fetch) bool { return !f.cut && s.wasted+inFlight(f) > s.mayWaste() }
 
+// dearGain is how many seconds are worth any waste.
+const dearGain = 0.5
+
 // mayWaste is how much may be lost so to gain a moment at the end: with what else is lost it stays under 1 %.
-func (s *Scheduler) mayWaste() float64 { return max(1<<20, float64(s.size)/160) }
+func (s *Scheduler) mayWaste() float64 { return max(256<<10, float64(s.size)/160) }

@@ -100,6 +100,9 @@ func (s *Scheduler) expand(now time.Time) {
 		}
 		added = append(added, m)
 	}
+	for _, m := range s.sources {
+		m.planned = false
+	}
 	if k := open + len(added) - s.growth.allowed; k > 0 && len(added) > 0 {
 		s.growth.dial(now, k, before)
 		for _, m := range added {
