@@ -49,13 +49,53 @@ type mirrorEvent struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// rangeEvent: bytes from start to end, which is not among them; without an end it is all there is.
+// rangeEvent: bytes from start to end, which is not among them, are asked for; without an end it is all there is. The
+// fetches of a file are numbered from 1. Why: "first", "next", "growth", "remembered", "return", "exchange", "split".
 type rangeEvent struct {
 	head
 	ID    int    `json:"id"`
 	Host  string `json:"host,omitempty"`
 	Start int64  `json:"start"`
 	End   *int64 `json:"end,omitempty"`
+	Fetch int    `json:"fetch"`
+	Why   string `json:"why"`
+}
+
+// rangeAnswerEvent: the header of the answer to a fetch is here and fits.
+type rangeAnswerEvent struct {
+	head
+	ID    int    `json:"id"`
+	Host  string `json:"host,omitempty"`
+	Fetch int    `json:"fetch"`
+}
+
+// rangeCutEvent: a fetch ends earlier than it was asked to, at end; at once if ended is true. Why: "split" (another source
+// does the rest sooner), "met", "silent", "slow", "useless", "crowded", "same host", "no ranges", "lied", "done".
+type rangeCutEvent struct {
+	head
+	ID    int    `json:"id"`
+	Host  string `json:"host,omitempty"`
+	Fetch int    `json:"fetch"`
+	End   int64  `json:"end"`
+	Ended bool   `json:"ended,omitempty"`
+	Why   string `json:"why"`
+}
+
+// rangeEndEvent: nothing more comes of a fetch. There is a why only if it failed.
+type rangeEndEvent struct {
+	head
+	ID    int     `json:"id"`
+	Host  string  `json:"host,omitempty"`
+	Fetch int     `json:"fetch"`
+	Bytes int64   `json:"bytes"`
+	Took  float64 `json:"took"` // seconds
+	Why   string  `json:"why,omitempty"`
+}
+
+// completeEvent: every byte is here; the last of them are not checked yet.
+type completeEvent struct {
+	head
+	Size int64 `json:"size"`
 }
 
 type progressEvent struct {

@@ -151,10 +151,18 @@ func jsonEvent(m moment) any {
 		return jsonDown(m.at, ev)
 	case download.RangeStarted:
 		return newRangeEvent(m.at, ev)
+	case download.RangeAnswered:
+		return rangeAnswerEvent{newHead(m.at, "range_answer"), ev.ID, ev.Host, ev.Fetch}
+	case download.RangeCut:
+		return rangeCutEvent{newHead(m.at, "range_cut"), ev.ID, ev.Host, ev.Fetch, ev.End, ev.Ended, ev.Why.String()}
+	case download.RangeEnded:
+		return rangeEndEvent{newHead(m.at, "range_end"), ev.ID, ev.Host, ev.Fetch, ev.Bytes, ev.Took.Seconds(), why(ev.Err)}
 	case download.Progress:
 		return progressEvent{newHead(m.at, "progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
 	case download.Restarted:
 		return retryEvent{head: newHead(m.at, "retry"), Why: ev.Reason}
+	case download.Complete:
+		return completeEvent{newHead(m.at, "complete"), ev.Size}
 	case download.Verified:
 		return verifyEvent{newHead(m.at, "verify"), evidenceOf(ev.Proof)}
 	case download.Note:
@@ -175,7 +183,7 @@ func jsonDown(at time.Time, ev download.SourceDown) any {
 }
 
 func newRangeEvent(at time.Time, ev download.RangeStarted) rangeEvent {
-	e := rangeEvent{head: newHead(at, "range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start}
+	e := rangeEvent{head: newHead(at, "range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start, Fetch: ev.Fetch, Why: ev.Why.String()}
 	if ev.Range.End != byterange.Unbounded {
 		e.End = &ev.Range.End
 	}

@@ -13,6 +13,7 @@ import (
 	"braid/byterange"
 	"braid/download"
 	"braid/metalink"
+	"braid/scheduler"
 	"braid/verify"
 )
 
@@ -43,8 +44,14 @@ func TestWatch(t *testing.T) {
 		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second, Active: 1}, false, "mirror u: again in 2 s: e\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
 		{download.SourceDown{ID: 0, URL: "u", Err: errors.New("e"), Active: 1}, false, "mirror u: again later: e\n", `{"retry","id":0,"url":"u","why":"e"}`},
 		{download.SourceDown{ID: 0, URL: "u", Host: "h", Err: errors.New("e"), Back: 2 * time.Second}, true, "a.iso: e; trying again in 2 s\n", `{"retry","id":0,"url":"u","host":"h","wait":2,"why":"e"}`},
-		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}}, false, "", `{"range","id":1,"host":"h","start":5,"end":10}`},
-		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}}, false, "", `{"range","id":1,"start":0}`},
+		{download.RangeStarted{ID: 1, Host: "h", Range: byterange.Range{Start: 5, End: 10}, Fetch: 3, Why: scheduler.ReasonSplit}, false, "", `{"range","id":1,"host":"h","start":5,"end":10,"fetch":3,"why":"split"}`},
+		{download.RangeStarted{ID: 1, Range: byterange.Range{End: byterange.Unbounded}, Fetch: 1, Why: scheduler.ReasonFirst}, false, "", `{"range","id":1,"start":0,"fetch":1,"why":"first"}`},
+		{download.RangeAnswered{ID: 1, Host: "h", Fetch: 3}, false, "", `{"range_answer","id":1,"host":"h","fetch":3}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Why: scheduler.ReasonSlow}, false, "", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"why":"slow"}`},
+		{download.RangeCut{ID: 1, Host: "h", Fetch: 3, End: 7, Ended: true, Why: scheduler.ReasonSameHost}, false, "", `{"range_cut","id":1,"host":"h","fetch":3,"end":7,"ended":true,"why":"same host"}`},
+		{download.RangeEnded{ID: 1, Host: "h", Fetch: 3, Bytes: 5, Took: 2 * time.Second}, false, "", `{"range_end","id":1,"host":"h","fetch":3,"bytes":5,"took":2}`},
+		{download.RangeEnded{ID: 1, Fetch: 3, Err: errors.New(evil)}, false, "", `{"range_end","id":1,"fetch":3,"bytes":0,"took":0,"why":"\\x1b[31m"}`},
+		{download.Complete{Size: 5}, false, "", `{"complete","size":5}`},
 		{download.Progress{Done: 1, Size: 2, Rate: 3, Active: 4}, false, "", `{"progress","done":1,"size":2,"rate":3,"mirrors":4}`},
 		{download.Progress{Done: 1, Size: -1}, false, "", `{"progress","done":1,"rate":0,"mirrors":0}`},
 		{download.Restarted{Reason: "r" + evil}, true, "a.iso: starting again: r" + safe + "\n", `{"retry","why":"r\u001b[31m"}`},

@@ -26,6 +26,7 @@ type plan struct {
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
 	alones    []*url.URL     // those that were
 	prior     *partfile.Identity
+	fetches   int // that were begun
 }
 
 // fallBack remembers a mirror that may serve alone, once.

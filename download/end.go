@@ -20,6 +20,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	f.cancel()
 	delete(s.flights, id)
 	o.busy += time.Since(f.begun)
+	s.tellEnd(f, err)
 	var local *localError
 	var long *limitError
 	if errors.As(err, &local) || errors.As(err, &long) || errors.Is(err, errHead) {
@@ -150,6 +151,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.hash == nil { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.noSource()
 	}
+	s.observe(Complete{Size: s.part.Front()})
 	h := s.hash
 	h.end(s.part.Front())
 	select {

@@ -27,11 +27,15 @@ type message struct {
 
 // A flight is a running fetch, as the loop sees it.
 type flight struct {
+	number int // in all sessions
 	from   *origin
 	lane   scheduler.SourceID
 	sink   *sink
 	cancel context.CancelFunc
 	begun  time.Time
+	at     int64 // how far it came
+	bytes  int64
+	fresh  byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
 }
 
 // A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch, but for limit,
@@ -152,8 +156,10 @@ func (s *session) launch(a scheduler.Fetch) {
 	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
 	k.limit.Store(a.Range.End)
 	k.most.Store(s.most())
-	s.flights[a.ID] = &flight{from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now()}
-	s.observe(RangeStarted{ID: o.id, Host: o.host, Range: a.Range})
+	s.plan.fetches++
+	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
+	s.flights[a.ID] = f
+	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.workers.Go(func() {
 		err := o.src.Fetch(ctx, a.Range, k)
 		if left := k.untold; !left.wrote.Empty() { // also after a cancel: the bytes are on disk

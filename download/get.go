@@ -187,7 +187,7 @@ func (g *getter) recover(ctx context.Context) error {
 	have := g.part.Have()
 	g.result.Resumed = have.Len()
 	g.plan.prior = &prior
-	g.observe(Resumed{Bytes: have.Len()})
+	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }
 

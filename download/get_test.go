@@ -43,7 +43,7 @@ type run struct {
 func newRun(t *testing.T, u string) *run {
 	t.Helper()
 	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond}}
-	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
+	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Detail: true, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
 	return r
 }
 
@@ -62,7 +62,10 @@ func (r *run) get() (download.Result, error) {
 	defer http.CloseIdle()
 	c := r.client
 	c.HTTP = http
-	return c.Get(r.t.Context(), r.req)
+	before := len(r.events)
+	res, err := c.Get(r.t.Context(), r.req)
+	accounted(r.t, r.events[before:], res)
+	return res, err
 }
 
 // right downloads and wants success, and the content of want under the final name with nothing beside it.

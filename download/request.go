@@ -7,6 +7,7 @@ import (
 
 	"braid/byterange"
 	"braid/metalink"
+	"braid/scheduler"
 	"braid/verify"
 )
 
@@ -49,6 +50,8 @@ type Request struct {
 	IfModifiedSince time.Time
 	// Observe, if not nil, is told what happens, from one goroutine; it must not block.
 	Observe func(Event)
+	// Detail makes Observe hear of Brought, too.
+	Detail bool
 }
 
 // A Result describes a download that succeeded.
@@ -84,8 +87,11 @@ type Event interface{ event() }
 type (
 	// Started: the download of URL (masked) begins.
 	Started struct{ URL, Path string }
-	// Resumed: Bytes of an earlier run were found and are right.
-	Resumed struct{ Bytes int64 }
+	// Resumed: Bytes of an earlier run were found and are right; Have says which.
+	Resumed struct {
+		Bytes int64
+		Have  byterange.Set
+	}
 	// Offered: what the server said about the file.
 	Offered struct{ File metalink.File }
 	// SourceUp: a source answered for the first time.
@@ -104,12 +110,42 @@ type (
 		Back         time.Duration
 		Active       int
 	}
-	// RangeStarted: a range was asked of a source.
+	// RangeStarted: a range was asked of a source, as the fetch of that number: they are counted from 1 in each Get.
+	// Each gets exactly one RangeEnded.
 	RangeStarted struct {
 		ID    int
+		URL   string // masked
 		Host  string
 		Range byterange.Range
+		Fetch int
+		Why   scheduler.Reason
 	}
+	// RangeAnswered: the header of the answer is here and fits. RTT is the round trip to Host, 0 if unknown.
+	RangeAnswered struct {
+		Fetch, ID int
+		Host      string
+		RTT       time.Duration
+	}
+	// RangeCut: a fetch will end at End, earlier than it was asked to: a part of its range is for others. If Ended, it
+	// ends at once, and End is how far it has come.
+	RangeCut struct {
+		Fetch, ID int
+		Host      string
+		End       int64
+		Ended     bool
+		Why       scheduler.Reason
+	}
+	// RangeEnded: nothing more will come of a fetch, which brought Bytes in Took. Err is nil if that is nobody's fault.
+	RangeEnded struct {
+		Fetch, ID int
+		Host      string
+		Bytes     int64
+		Took      time.Duration
+		Err       error
+	}
+	// Brought: what came since the last of these, at most some ten times a second and at the end of a fetch; only if
+	// Request.Detail asks for it. What a fetch brought in one piece is one Piece.
+	Brought struct{ Pieces []Piece }
 	// Progress is sent a few times a second. Size is -1 while unknown; Rate is bytes a second.
 	Progress struct {
 		Done, Size int64
@@ -118,19 +154,32 @@ type (
 	}
 	// Restarted: what was there is of no use and the download begins again.
 	Restarted struct{ Reason string }
+	// Complete: every byte is here; what is left is to check the rest of them.
+	Complete struct{ Size int64 }
 	// Verified: the whole file was checked.
 	Verified struct{ Proof verify.Proof }
 	// Note: something that a user who asks for details wants to know.
 	Note struct{ Text string }
 )
 
-func (Started) event()      {}
-func (Resumed) event()      {}
-func (Offered) event()      {}
-func (SourceUp) event()     {}
-func (SourceDown) event()   {}
-func (RangeStarted) event() {}
-func (Progress) event()     {}
-func (Restarted) event()    {}
-func (Verified) event()     {}
-func (Note) event()         {}
+// A Piece is a range that a fetch brought.
+type Piece struct {
+	Fetch int
+	Range byterange.Range
+}
+
+func (Started) event()       {}
+func (Resumed) event()       {}
+func (Offered) event()       {}
+func (SourceUp) event()      {}
+func (SourceDown) event()    {}
+func (RangeStarted) event()  {}
+func (RangeAnswered) event() {}
+func (RangeCut) event()      {}
+func (RangeEnded) event()    {}
+func (Brought) event()       {}
+func (Progress) event()      {}
+func (Restarted) event()     {}
+func (Complete) event()      {}
+func (Verified) event()      {}
+func (Note) event()          {}

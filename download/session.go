@@ -45,6 +45,7 @@ type session struct {
 	etagHost string // who gave it
 	file     metalink.File
 	stats    *stats
+	brought  []Piece // not told yet
 	syncing  atomic.Bool
 
 	wake   time.Time
@@ -122,11 +123,14 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Fetch:
 			s.launch(a)
 		case scheduler.Shrink:
-			s.flights[a.ID].sink.limit.Store(a.End)
+			f := s.flights[a.ID]
+			f.sink.limit.Store(a.End)
+			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: a.End, Why: a.Why})
 		case scheduler.Cancel:
 			f := s.flights[a.ID]
 			f.sink.limit.Store(0)
 			f.cancel()
+			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
 		case scheduler.Finish:
 			s.done = true
 		case scheduler.Fail:
@@ -151,6 +155,11 @@ func (s *session) handle(m message) {
 
 // count books what a fetch wrote.
 func (s *session) count(f *flight, m message) {
+	f.at = m.wrote.End
+	f.bytes += m.wrote.Len()
+	if s.req.Detail {
+		s.bring(f, m.wrote)
+	}
 	f.from.bytes += m.wrote.Len()
 	s.stats.add(m.wrote.Len(), int64(m.fresh))
 }
@@ -168,6 +177,7 @@ func (s *session) drain() {
 		switch f := s.flights[m.id]; {
 		case m.ended:
 			f.from.busy += time.Since(f.begun)
+			s.tellEnd(f, m.err)
 			delete(s.flights, m.id)
 		case m.answer == nil:
 			s.count(f, m)

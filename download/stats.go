@@ -73,6 +73,7 @@ func (s *session) progress() {
 	if s.req.Observe == nil {
 		return
 	}
+	s.tellBrought()
 	have := s.part.Have()
 	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: s.active()})
 }
