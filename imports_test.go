@@ -49,11 +49,13 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"download", "download/partfile", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
+		"internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
 	"internal/atomicfile": {},
+	"internal/quantity":   {pure: true},
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 

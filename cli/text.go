@@ -2,84 +2,23 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"braid/internal/quantity"
 )
 
-var units = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-
-// sizeText writes a number of bytes for people: three digits are enough.
-func sizeText(n int64) string { return scaled(float64(n)) }
-
-// rateText writes bytes a second.
-func rateText(r float64) string {
-	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
-		r = 0
-	}
-	return scaled(r) + "/s"
-}
-
-func scaled(x float64) string {
-	unit := 0
-	for x >= 1023.5 && unit < len(units)-1 { // 1023.5 would be rounded to 1024
-		x /= 1024
-		unit++
-	}
-	decimals := 1
-	if unit == 0 || x >= 99.95 {
-		decimals = 0
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', decimals, 64), ".0") + " " + units[unit]
-}
-
-// timeText writes a duration for people: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
-func timeText(d time.Duration) string {
-	switch s := d.Round(time.Second); {
-	case d < 0:
-		return "0 s"
-	case d > 0 && d < time.Millisecond:
-		return "under 1 ms"
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 9950*time.Millisecond:
-		return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 1, 64), ".0") + " s"
-	case s < time.Minute:
-		return fmt.Sprintf("%d s", s/time.Second)
-	case s < time.Hour:
-		return fmt.Sprintf("%d min %d s", s/time.Minute, s%time.Minute/time.Second)
-	case s < 100*time.Hour:
-		return fmt.Sprintf("%d h %d min", s/time.Hour, s%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%d days", d/(24*time.Hour))
-}
-
-// percent is a share of a whole, rounded down: 100 means all.
-func percent(part, whole int64) int {
-	if whole <= 0 {
-		return 0
-	}
-	return int(float64(part) / float64(whole) * 100)
-}
-
-// count writes a number with its noun: "1 mirror", "4 mirrors".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// shorten cuts a text of someone else's to what fits in a line of a message.
-func shorten(s string, runes int) string {
-	r := []rune(s)
-	if len(r) <= runes {
-		return s
-	}
-	return string(r[:runes-3]) + "..."
-}
+// How quantities are written, under the names that fit a sentence here.
+var (
+	sizeText = quantity.Size
+	rateText = quantity.Rate
+	timeText = quantity.Time
+	percent  = quantity.Percent
+	count    = quantity.Count
+	shorten  = quantity.Shorten
+)
 
 var errSize = errors.New("write a number of bytes, with K, M, G or T for powers of 1024")
 

@@ -1,0 +1,87 @@
+// Package quantity writes sizes, speeds, times and counts for people, in the same way on the screen and in reports.
+//
+// It refuses to read them, and to be exact: three digits are enough.
+//
+//	quantity.Size(1536)                  // 1.5 KiB
+//	quantity.Time(250 * time.Second)     // 4 min 10 s
+package quantity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var units = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+
+// Size writes a number of bytes.
+func Size(n int64) string { return scaled(float64(n)) }
+
+// Rate writes bytes a second.
+func Rate(r float64) string {
+	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
+		r = 0
+	}
+	return scaled(r) + "/s"
+}
+
+func scaled(x float64) string {
+	unit := 0
+	for x >= 1023.5 && unit < len(units)-1 { // 1023.5 would be rounded to 1024
+		x /= 1024
+		unit++
+	}
+	decimals := 1
+	if unit == 0 || x >= 99.95 {
+		decimals = 0
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', decimals, 64), ".0") + " " + units[unit]
+}
+
+// Time writes a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
+func Time(d time.Duration) string {
+	switch s := d.Round(time.Second); {
+	case d < 0:
+		return "0 s"
+	case d > 0 && d < time.Millisecond:
+		return "under 1 ms"
+	case d < 100*time.Millisecond:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 9950*time.Millisecond:
+		return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 1, 64), ".0") + " s"
+	case s < time.Minute:
+		return fmt.Sprintf("%d s", s/time.Second)
+	case s < time.Hour:
+		return fmt.Sprintf("%d min %d s", s/time.Minute, s%time.Minute/time.Second)
+	case s < 100*time.Hour:
+		return fmt.Sprintf("%d h %d min", s/time.Hour, s%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
+}
+
+// Percent is a share of a whole, rounded down: 100 means all.
+func Percent(part, whole int64) int {
+	if whole <= 0 {
+		return 0
+	}
+	return int(float64(part) / float64(whole) * 100)
+}
+
+// Count writes a number with its noun: "1 mirror", "4 mirrors".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Shorten cuts a text of someone else's to a number of runes, and shows that it did.
+func Shorten(s string, runes int) string {
+	r := []rune(s)
+	if len(r) <= runes {
+		return s
+	}
+	return string(r[:runes-3]) + "..."
+}
