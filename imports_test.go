@@ -47,9 +47,11 @@ var houses = map[string]house{
 
 	"serve": {imports: []string{"byterange", "linkheader", "metalink", "verify", "internal/atomicfile"}},
 
+	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
+
 	"cli": {imports: []string{
-		"download", "download/partfile", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
-		"internal/quantity",
+		"download", "download/partfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
+		"internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

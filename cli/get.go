@@ -22,11 +22,13 @@ type getCommand struct {
 	perHost, split     number
 	quiet, verbose     bool
 	json               bool
+	reportPath         string
 	overwrite, keep    bool
 	noMetalink         bool
 	timeout, retryWait duration
 	tries              number
 	maxSize            size
+	reporter           *reporter
 	screen             *screen
 	lines              *lineWriter
 	terminal           bool
@@ -68,6 +70,7 @@ var getManual = manual{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
+		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
 	},
 	notes: []string{
@@ -104,6 +107,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.verbose, groupOutput, "say what happens to every source", "verbose", "v"),
 		parsed(&g.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
 		toggle(&g.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),
 	)
 }
 
@@ -160,6 +164,8 @@ func (g *getCommand) check(words []string) error {
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
 		{g.out == "-" && g.dir != "", "-d", "the file goes to standard output", ""},
+		{g.reportPath == "-", "--report", "a page needs a file", "--report FILE.html"},
+		{g.reportPath != "" && filepath.Clean(g.reportPath) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
 		{strings.HasSuffix(g.out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
 	} {
 		if wrong.when {
@@ -188,6 +194,15 @@ func (g *getCommand) target() (dir, name string, stream io.Writer) {
 	}
 	path := filepath.Join(g.dir, g.out)
 	return filepath.Dir(path), filepath.Base(path), nil
+}
+
+// named is the path of the file, if the user says it.
+func (g *getCommand) named() string {
+	if g.out == "" || g.out == "-" {
+		return ""
+	}
+	dir, name, _ := g.target()
+	return filepath.Join(dir, name)
 }
 
 // client is what downloads.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/report"
 	"braid/source"
 )
 
@@ -24,6 +25,9 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	requests, err := g.requests(words)
 	if err == nil {
 		err = g.makeFolder()
+	}
+	if err == nil {
+		g.reporter, err = newReporter(g.reportPath)
 	}
 	if err != nil {
 		return g.report(failureOf(ctx, err))
@@ -41,7 +45,21 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 			break
 		}
 	}
-	if code := batchCode(codes); code != exitDone {
+	return g.finish(ctx, batchCode(codes))
+}
+
+// finish writes the report, whatever the exit code of the downloads is. That it cannot be written is an exit code of its
+// own only where all else went well; what was downloaded stays.
+func (g *getCommand) finish(ctx context.Context, code int) error {
+	if err := g.reporter.write(); err != nil {
+		told := g.report(failureOf(ctx, err))
+		if code == exitDone {
+			return told
+		}
+	} else if g.reporter != nil {
+		g.screen.detail("report: %s", g.reporter.path)
+	}
+	if code != exitDone {
 		return reported(code)
 	}
 	return nil
@@ -61,21 +79,13 @@ func (g *getCommand) makeFolder() error {
 // one downloads one file, tells the user how it went and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
 	w := &watcher{screen: g.screen, lines: g.lines}
-	events := newQueue(outOfDate)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for m := range events.all() {
-			w.watch(m)
-		}
-	})
-	r.Observe = func(ev download.Event) { events.put(moment{time.Now(), ev}) }
-	result, err := client.Get(ctx, r)
-	events.close()
-	wg.Wait()
+	rec := g.reporter.record(&r)
+	result, err := g.watched(ctx, client, r, w, rec)
 	if g.keep && errors.Is(err, fs.ErrExist) {
 		g.screen.say("%s: exists, and stays as it is", w.path)
 		return exitDone
 	}
+	g.reporter.add(rec)
 	if err != nil {
 		w.shares(result.Sources)
 		f := downloadFailure(ctx, err)
@@ -93,6 +103,33 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		return f.code
 	}
 	return exitDone
+}
+
+// watched downloads while w tells of it, and the recorder, if there is one, takes it down.
+func (g *getCommand) watched(ctx context.Context, client *download.Client, r download.Request, w *watcher, rec *report.Recorder) (download.Result, error) {
+	events := newQueue(outOfDate)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for m := range events.all() {
+			w.watch(m)
+		}
+	})
+	r.Observe = func(ev download.Event) {
+		m := moment{time.Now(), ev}
+		if rec != nil {
+			rec.Observe(m.at, ev)
+		}
+		if shown(ev) {
+			events.put(m)
+		}
+	}
+	result, err := client.Get(ctx, r)
+	if rec != nil {
+		rec.End(time.Now(), result, err)
+	}
+	events.close()
+	wg.Wait()
+	return result, err
 }
 
 // report tells the user of a failure and leaves the exit code.

@@ -26,6 +26,12 @@ func outOfDate(last, next moment) bool {
 	return a && b
 }
 
+// shown says that an event is for the screen or for JSON, not for the report alone.
+func shown(ev download.Event) bool {
+	_, pieces := ev.(download.Brought)
+	return !pieces
+}
+
 // A watcher tells of one download, on the screen and in JSON.
 type watcher struct {
 	screen   *screen

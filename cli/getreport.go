@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"braid/download"
+	"braid/internal/atomicfile"
+	"braid/report"
+)
+
+// A reporter draws what happens in the downloads of one command, if the user named a file for that. It is used by one
+// goroutine at a time.
+type reporter struct {
+	path string
+	page report.Page
+}
+
+// newReporter makes sure, before anything is transferred, that the page will have a place: an old report may be
+// replaced, and no other file (rule 3). The reporter is nil if nobody wants a page.
+func newReporter(path string) (*reporter, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if err := placeFor(path); err != nil {
+		return nil, reportFailure(path, err)
+	}
+	return &reporter{path: path}, nil
+}
+
+// errNoReport keeps a file that is not a report.
+var errNoReport = errors.New("exists, and is not a report of braid")
+
+// placeFor tells whether a report may be written at path.
+func placeFor(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		dir, err := os.Stat(filepath.Dir(path))
+		if err == nil && !dir.IsDir() {
+			err = errors.New(filepath.Dir(path) + " is not a folder")
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errNoReport
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, len(report.Magic))
+	if _, err := io.ReadFull(f, head); err != nil || !bytes.Equal(head, []byte(report.Magic)) {
+		return errNoReport
+	}
+	return nil
+}
+
+func reportFailure(path string, err error) *failure {
+	return &failure{code: exitLocal, what: "report", where: path, why: reason(err), hint: "--report takes another name"}
+}
+
+// record prepares a request for a recorder, which is to be told what happens and how it ended.
+func (p *reporter) record(r *download.Request) *report.Recorder {
+	if p == nil {
+		return nil
+	}
+	r.Detail = true
+	return report.NewRecorder(time.Now())
+}
+
+// add puts a download that ended on the page.
+func (p *reporter) add(rec *report.Recorder) {
+	if p != nil {
+		p.page.Add(rec)
+	}
+}
+
+// write writes the page, also when downloads failed: that is when people ask. What it shows is for its user only, who
+// may give it to others.
+func (p *reporter) write() error {
+	if p == nil {
+		return nil
+	}
+	err := placeFor(p.path)
+	if err == nil {
+		err = atomicfile.WriteFile(p.path, p.page.HTML(), 0o600)
+	}
+	if err != nil {
+		return reportFailure(p.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/scheduler"
+)
+
+// TestMemoryIsBounded: ten hours and a TiB from 300 sources, a million events of all kinds, are a page of less than a MiB,
+// and what is kept for it does not grow.
+func TestMemoryIsBounded(t *testing.T) {
+	const size, sources = 1 << 40, 300
+	tl := newTale(size)
+	step := 10 * time.Hour / (1_000_000 / 5)
+	pos := int64(0)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 1_000_000 / 5 {
+		id := i * 7919 % sources
+		why := []scheduler.Reason{scheduler.ReasonNext, scheduler.ReasonGrowth, scheduler.ReasonReturn, scheduler.ReasonSplit}[i%4]
+		f := tl.ask(id, pos, pos+5*mib, why)
+		tl.answer(f)
+		tl.at += step
+		tl.tell(download.Brought{Pieces: []download.Piece{{Fetch: f, Range: byterange.Range{Start: pos, End: pos + 5*mib}}}})
+		pos += 5 * mib
+		cut := []scheduler.Reason{scheduler.ReasonDone, scheduler.ReasonSilent, scheduler.ReasonUseless}[i%3]
+		tl.cut(f, pos-1, true, cut)
+		tl.over(errors.New(fmt.Sprint("failure ", i)), f)
+	}
+	r := tl.fail(errors.New("x"))
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 8*mib {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	html := page(r)
+	safe(t, html)
+	if len(html) > mib {
+		t.Errorf("a page of %d bytes", len(html))
+	}
+	if len(r.mirrors) > maxMirrors+1 || len(r.past.list) > maxFetches || len(r.total) > maxColumns || len(r.picture.columns) > maxColumns {
+		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.mirrors), len(r.past.list), len(r.total), len(r.picture.columns))
+	}
+	if got := r.fetched(); got != pos {
+		t.Errorf("%d of %d bytes are booked", got, pos)
+	}
+	t.Logf("%d bytes, %d fetches", len(html), len(r.past.list))
+	runtime.KeepAlive(r)
+}
+
+// TestBusyPicture: a picture in which every cell is another source's is made coarser, not larger.
+func TestBusyPicture(t *testing.T) {
+	tl := newTale(maxRows)
+	var fetches []int
+	for id := range 20 {
+		fetches = append(fetches, tl.ask(id, 0, maxRows, scheduler.ReasonNext))
+	}
+	tl.answer(fetches...)
+	for c := range maxColumns - 5 {
+		for row := range int64(maxRows) {
+			tl.r.picture.strip(c, float64(row), float64(row+1), int16((c*31+int(row)*17)%20+1))
+		}
+	}
+	tl.until(maxColumns*ms).over(nil, fetches...)
+	r := tl.fail(errors.New("x"))
+	r.picture.fit(maxRows)
+	layers, _ := r.parts()
+	n := 0
+	for _, l := range layers {
+		n += len(l.Path)
+	}
+	if n > mib/3 || n == 0 {
+		t.Errorf("the picture has %d bytes", n)
+	}
+}
+
+// TestSeriesKeepsItsSum: whatever is added when and however often the columns are halved, nothing is lost.
+func TestSeriesKeepsItsSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s series
+		width, want := time.Millisecond, 0.0
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			from := time.Duration(rapid.Int64Range(0, int64(width)*maxColumns-1).Draw(t, "from"))
+			to := time.Duration(rapid.Int64Range(0, int64(width)*maxColumns-1).Draw(t, "to"))
+			amount := float64(rapid.IntRange(0, 1000).Draw(t, "amount"))
+			s.spread(width, from, to, amount)
+			want += amount
+			if rapid.Bool().Draw(t, "halve") {
+				s.halve()
+				width *= 2
+			}
+		}
+		if got := s.sum(0, len(s)); math.Abs(got-want) > 1e-6*want+1e-9 || len(s) > maxColumns {
+			t.Fatalf("the sum is %g, want %g; %d columns", got, want, len(s))
+		}
+	})
+}
+
+// TestRasterShowsTheMajority: where only one source brought a part at a time, its cells are the source's, and no others
+// are; however often rows and columns were joined.
+func TestRasterShowsTheMajority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p raster
+		size := rapid.Int64Range(1, 1<<50).Draw(t, "size")
+		if rapid.Bool().Draw(t, "known") {
+			p.fit(size)
+		}
+		who := rapid.IntRange(0, 100).Draw(t, "who")
+		from := rapid.Int64Range(0, size-1).Draw(t, "from")
+		to := rapid.Int64Range(from+1, size).Draw(t, "to")
+		begin := time.Duration(rapid.Int64Range(0, 358).Draw(t, "begin")) * ms
+		p.paint(ms, begin, begin+ms, byterange.Range{Start: from, End: to}, who)
+		p.fit(size)
+		width := ms
+		for range rapid.IntRange(0, 5).Draw(t, "halves") {
+			p.halve()
+			width *= 2
+		}
+		blocks := p.blocks()
+		if len(blocks) != 1 {
+			t.Fatalf("%d blocks", len(blocks))
+		}
+		b := blocks[0]
+		want := block{who: who, column: int(begin / width), row: int(from / p.row), wide: 1, high: int((to-1)/p.row) - int(from/p.row) + 1}
+		if b.who != want.who || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 { // as far as a float64 is exact
+			t.Fatalf("%+v, want %+v", b, want)
+		}
+	})
+}
+
+func abs(x int) int { return max(x, -x) }
+
+func TestVotes(t *testing.T) {
+	var c cell
+	c.vote(1, 3)
+	c.vote(2, 2)
+	c.vote(2, 2)
+	if c.who != 2 || c.votes != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestGapsKeepTheLongest.
+func TestGapsKeepTheLongest(t *testing.T) {
+	var g gaps
+	for i := range 3 * maxGaps {
+		g.add(gap{to: time.Duration(i*7919%(3*maxGaps)) + 1})
+	}
+	if len(g) != maxGaps {
+		t.Fatalf("%d gaps", len(g))
+	}
+	if short := slices.MinFunc(g, func(a, b gap) int { return int(a.to - b.to) }); short.to <= 2*maxGaps {
+		t.Errorf("one of %d is kept", short.to)
+	}
+}
+
+// TestTheLogKeepsBothEnds.
+func TestTheLogKeepsBothEnds(t *testing.T) {
+	var l log
+	for i := range 1000 {
+		l.add(entry{at: time.Duration(i)})
+	}
+	if len(l.first) != maxEntries || len(l.last) != maxEntries || l.dropped != 1000-2*maxEntries || l.last[maxEntries-1].at != 999 || l.first[0].at != 0 {
+		t.Errorf("%d and %d, %d dropped", len(l.first), len(l.last), l.dropped)
+	}
+}
+
+// TestMergedFetches: the sums stay, and what is remarkable stays longer than what is not.
+func TestMergedFetches(t *testing.T) {
+	a, b := &mirror{number: 0}, &mirror{number: 1}
+	var l fetches
+	at := time.Duration(0)
+	for i := range 5000 {
+		f := fetch{who: a, asked: at, answered: at, ended: at + time.Second, bytes: 1, why: scheduler.ReasonNext}
+		if i%1000 == 500 {
+			f.cut = scheduler.ReasonSilent
+		}
+		l.add(f)
+		l.add(fetch{who: b, asked: at, answered: at, ended: at + time.Second, bytes: 2, why: scheduler.ReasonNext})
+		at += time.Second
+	}
+	var sums [2]int64
+	silent, n := 0, 0
+	for _, f := range l.list {
+		sums[f.who.number] += f.bytes
+		n += f.merged + 1
+		if f.cut == scheduler.ReasonSilent {
+			silent++
+		}
+	}
+	if sums != [2]int64{5000, 10000} || n != 10000 || silent != 5 || len(l.list) > maxFetches {
+		t.Errorf("%v bytes, %d fetches of %d, %d silent", sums, len(l.list), n, silent)
+	}
+}

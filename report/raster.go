@@ -1,0 +1,164 @@
+package report
+
+import (
+	"time"
+
+	"braid/byterange"
+)
+
+// A raster is the picture of the file: time goes to the right, the file upwards, and a cell belongs to the source that
+// brought most of its bytes. It has at most maxColumns columns and maxRows rows; when time or file outgrow them, each two
+// become one.
+type raster struct {
+	row     int64    // bytes; 0 until the first is painted
+	columns [][]cell // nil where nothing came
+}
+
+const (
+	maxRows  = 160
+	firstRow = 1 << 10 // of a file whose size is unknown
+)
+
+// A cell counts votes: those of the owner less those of the others, as in a poll for the majority.
+type cell struct {
+	who   int16 // the number of a source and 1; 0 is nobody
+	votes float32
+}
+
+func (c *cell) vote(who int16, votes float32) {
+	switch {
+	case c.who == who:
+		c.votes += votes
+	case c.votes >= votes:
+		c.votes -= votes
+	default:
+		c.who, c.votes = who, votes-c.votes
+	}
+}
+
+// fit makes the rows such that the file fits, as far as its size is known.
+func (p *raster) fit(size int64) {
+	if p.row == 0 {
+		p.row = firstRow
+		if size > 0 {
+			p.row = (size-1)/maxRows + 1
+		}
+	}
+	for (size-1)/p.row >= maxRows {
+		p.double()
+	}
+}
+
+// double makes one row of each two.
+func (p *raster) double() {
+	p.row *= 2
+	for _, col := range p.columns {
+		for i, c := range col {
+			if i%2 == 1 {
+				col[i/2].vote(c.who, c.votes)
+			} else {
+				col[i/2] = c
+			}
+			if i > 0 {
+				col[i] = cell{}
+			}
+		}
+	}
+}
+
+// paint shows that a source brought a range between two times. Within them it came evenly.
+func (p *raster) paint(width, from, to time.Duration, r byterange.Range, who int) {
+	p.fit(r.End)
+	pos := float64(r.Start)
+	for c, share := range shares(width, from, to) {
+		end := pos + share*float64(r.Len())
+		p.strip(c, pos, end, int16(who+1))
+		pos = end
+	}
+}
+
+// strip paints a part of one column.
+func (p *raster) strip(c int, from, to float64, who int16) {
+	for len(p.columns) <= c {
+		p.columns = append(p.columns, nil)
+	}
+	if p.columns[c] == nil {
+		p.columns[c] = make([]cell, maxRows)
+	}
+	row := float64(p.row)
+	for i := int(from / row); i < maxRows && float64(i)*row < to; i++ {
+		part := min(to, float64(i+1)*row) - max(from, float64(i)*row)
+		p.columns[c][i].vote(who, float32(part))
+	}
+}
+
+// halve makes one column of each two.
+func (p *raster) halve() {
+	for i, col := range p.columns {
+		switch {
+		case i%2 == 0:
+			p.columns[i/2] = col
+		case p.columns[i/2] == nil:
+			p.columns[i/2] = col
+		default:
+			for r, c := range col {
+				p.columns[i/2][r].vote(c.who, c.votes)
+			}
+		}
+	}
+	n := (len(p.columns) + 1) / 2
+	clear(p.columns[n:])
+	p.columns = p.columns[:n]
+}
+
+// A block is a rectangle of cells with one owner.
+type block struct {
+	who                     int
+	column, row, wide, high int
+}
+
+// blocks are the rectangles of the picture: what touches in a column is one, and so is what goes on in the next one.
+func (p *raster) blocks() (out []block) {
+	open := map[[3]int]int{} // who, row, high: where it is in out
+	for c := range p.columns {
+		next := map[[3]int]int{}
+		for _, b := range p.runs(c) {
+			key := [3]int{b.who, b.row, b.high}
+			if i, ok := open[key]; ok {
+				out[i].wide++
+				next[key] = i
+				continue
+			}
+			next[key] = len(out)
+			out = append(out, b)
+		}
+		open = next
+	}
+	return out
+}
+
+// runs are the blocks of one column.
+func (p *raster) runs(c int) (out []block) {
+	col := p.columns[c]
+	for i := 0; i < len(col); {
+		j := i + 1
+		for j < len(col) && col[j].who == col[i].who {
+			j++
+		}
+		if col[i].who != 0 {
+			out = append(out, block{who: int(col[i].who) - 1, column: c, row: i, wide: 1, high: j - i})
+		}
+		i = j
+	}
+	return out
+}
+
+// coarser is the picture with half as many rows.
+func (p *raster) coarser() *raster {
+	q := &raster{row: p.row}
+	for _, col := range p.columns {
+		q.columns = append(q.columns, append([]cell(nil), col...))
+	}
+	q.double()
+	return q
+}

@@ -1,0 +1,192 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/metalink"
+	"braid/scheduler"
+)
+
+// TestWordsOfADrama: who, how much, how fast, what went wrong, who took over, and the times.
+func TestWordsOfADrama(t *testing.T) {
+	got := drama().words().String()
+	for _, want := range []string{
+		"m1:80 brought ",
+		"m3:80 fell silent at 2 s after 1.6 MiB; the rest of its range went to m1:80 at 3 s.",
+		"m4:80 was dropped at 0.5 s, as its content is wrong: another digest.",
+		"m5:80 failed at 2 s: connection reset.",
+		"The link seems full: 1 connection more added nothing.",
+		"5 further connections were opened to see whether it gets faster; 1 were closed",
+		"0.4 s went by until the first answer.",
+		"The check of all bytes was done 12 ms after the last byte, and 8 ms later everything was in place.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// alone is a download from one server, told by a function that is given its fetch.
+func alone(told func(t *tale, f int)) *Recorder {
+	t := newTale(10 * mib)
+	f := t.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
+	told(t, f)
+	if t.open[f] != nil {
+		t.over(nil, f)
+	}
+	return t.done(10 * mib)
+}
+
+func TestWords(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		r          *Recorder
+		want, wont string
+	}{
+		{"one server", alone(func(t *tale, f int) {
+			t.answer(f)
+			t.bring(2*time.Second, 100*kib, f)
+		}), "Everything came from one server that names no mirrors", "slow"},
+		{"no digest", alone(func(t *tale, f int) {
+			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
+			t.answer(f)
+			t.bring(2*time.Second, 100*kib, f)
+		}), "named mirrors and gave no digest", "names no mirrors"},
+		{"late", alone(func(t *tale, f int) {
+			t.until(1200 * ms).answer(f)
+			t.bring(3*time.Second, 100*kib, f)
+		}), "1.2 s went by until the first answer", ""},
+		{"nothing came", alone(func(t *tale, f int) {
+			t.answer(f)
+			t.bring(time.Second, 100*kib, f)
+			t.until(4 * time.Second)
+			t.bring(5*time.Second, 100*kib, f)
+		}), "For 3.1 s nothing came from anybody, the longest time from 1 s to 4.1 s.", ""},
+		{"a slow stretch", alone(func(t *tale, f int) {
+			t.answer(f)
+			t.bring(3*time.Second, 100*kib, f)
+			t.bring(5*time.Second, 10*kib, f)
+			t.bring(9*time.Second, 100*kib, f)
+		}), "From 3 s to 5 s only 100 KiB/s came, else 986 KiB/s.", ""},
+		{"a slow end", alone(func(t *tale, f int) {
+			t.answer(f)
+			t.bring(6*time.Second, 100*kib, f)
+			t.bring(9*time.Second, 10*kib, f)
+		}), "From 6 s to the end only 99.2 KiB/s came, before that it was 998 KiB/s.", ""},
+		{"begun again", alone(func(t *tale, f int) {
+			t.answer(f)
+			t.bring(2*time.Second, 100*kib, f)
+			t.over(nil, f)
+			t.tell(download.Restarted{Reason: "the file changed"})
+			g := t.ask(0, 0, 10*mib, scheduler.ReasonFirst)
+			t.answer(g)
+			t.bring(4*time.Second, 100*kib, g)
+			t.over(nil, g)
+		}), "What came until 2 s was of no use, and everything began again: the file changed.", "names no mirrors"},
+		{"nobody", newTale(-1).fail(errors.New("x")), "Nobody answered.", ""},
+	} {
+		got := tt.r.words().String()
+		if !strings.Contains(got, tt.want) || tt.wont != "" && strings.Contains(got, tt.wont) {
+			t.Errorf("%s: no %q, or %q, in\n%s", tt.name, tt.want, tt.wont, got)
+		}
+	}
+}
+
+// TestWordsOfMany: what the speeds of all mirrors say about what limits them.
+func TestWordsOfMany(t *testing.T) {
+	several := func(speeds ...int64) string {
+		t := newTale(100 * mib)
+		var fetches []int
+		for i := range speeds {
+			f := t.ask(i, int64(i)*20*mib, int64(i+1)*20*mib, scheduler.ReasonGrowth)
+			t.answer(f)
+			fetches = append(fetches, f)
+		}
+		for t.at < 2*time.Second {
+			at := t.at
+			for i, f := range fetches {
+				t.at = at
+				t.bring(at+100*ms, speeds[i], f)
+			}
+		}
+		t.over(nil, fetches...)
+		return t.done(100 * mib).words().String()
+	}
+	if got := several(100*kib, 101*kib, 102*kib); !strings.Contains(got, "share one link that is full") {
+		t.Error(got)
+	}
+	if got := several(100*kib, 300*kib, 50*kib); !strings.Contains(got, "more mirrors might help") {
+		t.Error(got)
+	}
+	if got := several(100*kib, 130*kib, 160*kib); strings.Contains(got, "All known mirrors") {
+		t.Error(got)
+	}
+}
+
+// TestHeadline: how it ended, in a line.
+func TestHeadline(t *testing.T) {
+	cut := &download.Error{Kind: download.Interrupted, What: "download", Err: context.Canceled, Kept: 5 * mib}
+	for _, tt := range []struct {
+		r              *Recorder
+		class, outcome string
+		want           string
+	}{
+		{drama(), "open", "complete, not verified", "48 MiB in 6.1 s: 4.7 MiB/s on average; proof: unverified."},
+		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted", "After 2 s: context canceled. 0 B came in this run; 5 MiB are kept, and the same command goes on from there."},
+		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "disk is full. 0 B came in this run; nothing is kept."},
+	} {
+		class, outcome := tt.r.outcome()
+		if got := tt.r.headline(); class != tt.class || outcome != tt.outcome || !strings.Contains(got, tt.want) {
+			t.Errorf("%s, %s: %s; want %s, %s: %s", class, outcome, got, tt.class, tt.outcome, tt.want)
+		}
+	}
+}
+
+// TestTakers: whoever is asked for what another lost is named, and a source that gets slow and then silent is one story.
+func TestTakers(t *testing.T) {
+	tl := newTale(100 * mib)
+	a := tl.ask(0, 0, 10*mib, scheduler.ReasonFirst)
+	b := tl.ask(1, 10*mib, 20*mib, scheduler.ReasonGrowth)
+	tl.answer(a, b)
+	tl.bring(time.Second, 10*kib, a, b)
+	tl.bring(2500*ms, 10*kib, a)
+	tl.cut(b, 15*mib, false, scheduler.ReasonSlow)
+	tl.until(3 * time.Second)
+	tl.cut(b, 10*mib+100*kib, true, scheduler.ReasonSilent)
+	tl.over(nil, b)
+	tl.ask(0, 30*mib, 40*mib, scheduler.ReasonNext) // not what was lost
+	tl.ask(2, 14*mib, 16*mib, scheduler.ReasonNext)
+	got := tl.fail(errors.New("x")).words().String()
+	if !strings.Contains(got, "m1:80 fell silent at 1 s after 100 KiB; the rest of its range went to m2:80 at 3 s.") || strings.Contains(got, "slow") {
+		t.Error(got)
+	}
+}
+
+func TestSplitsAreTold(t *testing.T) {
+	tl := newTale(100 * mib)
+	a := tl.ask(0, 0, 10*mib, scheduler.ReasonFirst)
+	tl.answer(a)
+	tl.bring(time.Second, 10*kib, a)
+	tl.cut(a, 5*mib, false, scheduler.ReasonSplit)
+	tl.ask(1, 5*mib, 10*mib, scheduler.ReasonSplit)
+	if got := tl.fail(errors.New("x")).words().String(); !strings.Contains(got, "So that all finish together, m1:80 took over a part of what m0:80 was asked for.") {
+		t.Error(got)
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, tt := range []struct {
+		part, whole int64
+		want        string
+	}{{0, 0, "0 %"}, {0, 5, "0 %"}, {1, 1000, "under 1 %"}, {999, 1000, "over 99 %"}, {5, 5, "100 %"}, {2, 3, "67 %"}} {
+		if got := share(tt.part, tt.whole); got != tt.want {
+			t.Errorf("share(%d, %d) is %q, want %q", tt.part, tt.whole, got, tt.want)
+		}
+	}
+}
