@@ -39,8 +39,9 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "metalink", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
-		"internal/atomicfile",
+		"download/speeds", "internal/atomicfile", "golang.org/x/time/rate",
 	}},
+	"download/speeds": {},
 	"download/partfile": {imports: []string{
 		"byterange", "verify", "golang.org/x/sys/unix",
 	}},
@@ -50,7 +51,7 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
+		"download", "download/partfile", "download/speeds", "report", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/download/speeds"
 )
 
 // getCommand is one run of "braid get".
@@ -25,6 +27,8 @@ type getCommand struct {
 	reportPath         string
 	overwrite, keep    bool
 	noMetalink         bool
+	noRemember         bool
+	limitRate          size
 	timeout, retryWait duration
 	tries              number
 	maxSize            size
@@ -97,6 +101,10 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 	}
+	flags = append(flags,
+		parsed(&g.limitRate, groupSource, "fetch at most `RATE` bytes a second, as 500K or 2M, from all servers together", "limit-rate", "max-overall-download-limit"),
+		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths)", "no-remember"),
+	)
 	flags = append(flags, g.wire.flags()...)
 	return append(flags,
 		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
@@ -209,10 +217,27 @@ func (g *getCommand) named() string {
 func (g *getCommand) client() *download.Client {
 	hc := g.wire.client()
 	hc.HeaderTimeout = time.Duration(g.timeout)
-	return &download.Client{
+	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
+		Speeds: g.memory(),
 	}
+	if g.limitRate > 0 {
+		c.Limit = download.NewLimit(int64(g.limitRate))
+	}
+	return c
+}
+
+// memory is what is known of servers' speeds. Without a cache folder it is only for this run.
+func (g *getCommand) memory() *speeds.Memory {
+	if g.noRemember {
+		return nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return speeds.Open("")
+	}
+	return speeds.Open(filepath.Join(dir, "braid", "speeds"))
 }
 
 func webURLs(words []string) (urls []*url.URL, err error) {

@@ -34,6 +34,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	}
 	client := g.client()
 	defer client.HTTP.CloseIdle()
+	defer func() { client.Speeds.Save(time.Now()) }() // a hint: nothing is lost if it fails
 	var codes []int
 	for i, r := range requests {
 		if len(requests) > 1 {

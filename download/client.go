@@ -13,6 +13,9 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/time/rate"
+
+	"braid/download/speeds"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -39,6 +42,11 @@ type Client struct {
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others (rule 19).
 	MaxSize int64
+	// Speeds remembers how fast servers were, and is told. If nil, nothing is known.
+	Speeds *speeds.Memory
+	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
+	// no limit.
+	Limit *rate.Limiter
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 }
@@ -64,7 +72,7 @@ func (c *Client) maxSize() int64 {
 func (c *Client) config(s *session) scheduler.Config {
 	cfg := scheduler.Config{
 		Size: -1, PerHost: c.PerHost, Split: c.Split, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,
-		RetryWait: c.RetryWait, Silence: c.Timeout,
+		RetryWait: c.RetryWait, Silence: c.Timeout, Aggregate: c.Speeds.Together(time.Now()),
 	}
 	if c.Tries == 0 {
 		cfg.FirstTries = firstTries

@@ -161,7 +161,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	s.flights[a.ID] = f
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.workers.Go(func() {
-		err := o.src.Fetch(ctx, a.Range, k)
+		err := o.src.Fetch(ctx, a.Range, s.throttled(ctx, k))
 		if left := k.untold; !left.wrote.Empty() { // also after a cancel: the bytes are on disk
 			left.id = a.ID
 			s.messages <- left

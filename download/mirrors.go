@@ -2,6 +2,7 @@ package download
 
 import (
 	"net/url"
+	"time"
 
 	"braid/scheduler"
 	"braid/source"
@@ -68,7 +69,11 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 func (s *session) addLane(o *origin) {
 	o.lanes++
 	s.lanes = append(s.lanes, o)
-	s.step(scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host})
+	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host}
+	if o.lanes == 1 {
+		added.Rate, added.RTT = s.c.Speeds.Hint(o.host, time.Now())
+	}
+	s.step(added)
 }
 
 // addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each

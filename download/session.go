@@ -80,6 +80,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	defer func() {
 		cancel()
 		s.drain()
+		s.remember()
 	}()
 	s.begin()
 	timer := time.NewTimer(0)

@@ -61,10 +61,17 @@ func (s *session) beat() {
 			}
 		})
 	}
+	if s.stats.beats%rememberBeats == 0 {
+		s.remember()
+		s.c.Speeds.Save(time.Now()) // a hint: nothing is lost if it fails
+	}
 	if s.stats.beats%2 == 0 {
 		s.progress()
 	}
 }
+
+// rememberBeats: what is learned of the servers' speeds is written so often.
+const rememberBeats = int(30 * time.Second / beat)
 
 // syncBeats: what is on the disk for good is at most this many beats old.
 const syncBeats = int(5 * time.Second / beat)

@@ -27,14 +27,14 @@ func (s *Scheduler) feed(now time.Time, m *mirror, why Reason) bool {
 	if m.stalled && s.size >= 0 && s.remaining() < trialTime {
 		return false // the others will be through before a trial could help
 	}
-	if !m.doubt && s.hurry(now, m) {
+	if !m.doubt && s.hurry(now, m, why) {
 		return true
 	}
 	if r := s.gapFor(now, m); !r.Empty() {
 		s.start(now, m, r, false, why)
 		return true
 	}
-	return !m.doubt && s.steal(now, m)
+	return !m.doubt && s.steal(now, m, why)
 }
 
 // feedWhole uses a source that cannot serve ranges: for everything, and only when nobody else can.

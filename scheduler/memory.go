@@ -10,7 +10,7 @@ import (
 type Speed struct {
 	Source SourceID
 	Host   string        // as it answered
-	Rate   float64       // the highest mean of a second, in bytes a second
+	Rate   float64       // in bytes a second: the highest mean of a second, or less if it collapsed; 0: it failed
 	RTT    time.Duration // 0: unknown
 }
 
@@ -18,12 +18,23 @@ type Speed struct {
 // remember it, in the order in which the sources were added.
 func (s *Scheduler) Speeds() (out []Speed) {
 	for _, m := range s.sources {
-		if m.top > 0 {
-			out = append(out, Speed{m.id, m.host, m.top, m.rtt})
+		if m.top == 0 {
+			continue
 		}
+		rate := m.top
+		if m.speed < collapsed*m.top {
+			rate = m.speed
+		}
+		if m.gone || m.doubt {
+			rate = 0
+		}
+		out = append(out, Speed{m.id, m.host, rate, m.rtt})
 	}
 	return out
 }
+
+// collapsed is the part of what a source once did below which that says nothing any more.
+const collapsed = 0.25
 
 // Peak is the most that all sources together brought over a second, in bytes a second.
 func (s *Scheduler) Peak() float64 { return s.peak }

@@ -12,7 +12,7 @@ const minSteal = 64 << 10
 
 // steal takes for m the part of another's range that m would finish sooner, when nothing is left
 // that nobody works on. What holds up the front goes first; else what would take longest.
-func (s *Scheduler) steal(now time.Time, m *mirror) bool {
+func (s *Scheduler) steal(now time.Time, m *mirror, why Reason) bool {
 	victim := s.victim(now, m)
 	if victim == nil {
 		return false
@@ -21,23 +21,26 @@ func (s *Scheduler) steal(now time.Time, m *mirror) bool {
 	if split == 0 {
 		return false
 	}
-	s.take(now, victim, split, m)
+	s.take(now, victim, split, m, why)
 	return true
 }
 
 // take gives the range of f from split on to m.
-func (s *Scheduler) take(now time.Time, f *fetch, split int64, m *mirror) {
+func (s *Scheduler) take(now time.Time, f *fetch, split int64, m *mirror, why Reason) {
 	r := byterange.Range{Start: split, End: f.end}
 	if !f.cut {
 		s.wasted += inFlight(f)
 	}
 	s.shrink(f, split, ReasonSplit)
-	s.start(now, m, r, false, ReasonSplit)
+	if why == ReasonNext {
+		why = ReasonSplit
+	}
+	s.start(now, m, r, false, why)
 }
 
 // hurry takes for m what the first range of the file would bring too late for the in-order hash, which would have much
 // to do after the last byte.
-func (s *Scheduler) hurry(now time.Time, m *mirror) bool {
+func (s *Scheduler) hurry(now time.Time, m *mirror, why Reason) bool {
 	f := s.frontmost()
 	if f == nil || f.src == m || f.src.norange || s.size-f.end < hashSlack {
 		return false
@@ -48,7 +51,7 @@ func (s *Scheduler) hurry(now time.Time, m *mirror) bool {
 	if due > hurryTime || take < max(minSteal, pace/10) || s.lag(m, ours, m.alive)+take/max(ours, 1) > due || s.tooDear(f) {
 		return false
 	}
-	s.take(now, f, f.end-int64(take), m)
+	s.take(now, f, f.end-int64(take), m, why)
 	return true
 }
 

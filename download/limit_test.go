@@ -1,0 +1,61 @@
+package download_test
+
+import (
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// A limit holds for all sources together, however many there are, and none of them looks silent under it: the rest of
+// what was asked for is not taken from anybody.
+func TestLimit(t *testing.T) {
+	const size, most = 3 * mib / 2, mib / 2
+	var mirrors []*mirrortest.Server
+	for range 3 {
+		mirrors = append(mirrors, sized(t, size))
+	}
+	r := newRun(t, vouch(t, size, mirrors...).URL)
+	r.client.Limit = download.NewLimit(most)
+	begun := time.Now()
+	res, err := r.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range r.events {
+		if down, ok := ev.(download.SourceDown); ok {
+			t.Errorf("%s: %v", down.URL, down.Err)
+		}
+	}
+	if least := (size-most/20)*time.Second/most - 10*time.Millisecond; time.Since(begun) < least {
+		t.Errorf("took %v, at that rate it is %v", time.Since(begun), least)
+	}
+	if res.Duplicate > 0 {
+		t.Errorf("%d bytes came twice", res.Duplicate)
+	}
+}
+
+// Two downloads share the limit of their client.
+func TestLimitIsShared(t *testing.T) {
+	const size, most = mib, mib
+	limit := download.NewLimit(most)
+	begun := time.Now()
+	done := make(chan error, 2)
+	for range 2 {
+		r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
+		r.client.Limit = limit
+		go func() {
+			_, err := r.get()
+			done <- err
+		}()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if least := 1900 * time.Millisecond; time.Since(begun) < least {
+		t.Errorf("both took %v", time.Since(begun))
+	}
+}

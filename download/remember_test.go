@@ -1,0 +1,65 @@
+package download_test
+
+import (
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/download/speeds"
+	"braid/internal/mirrortest"
+	"braid/scheduler"
+	"braid/source"
+)
+
+// What one download learns is where the next one begins: with the fast mirrors, at once.
+func TestNextDownloadBeginsWithWhatIsKnown(t *testing.T) {
+	const size = 4 * mib
+	fast := sized(t, size, mirrortest.Rate(3*mib))
+	other := sized(t, size, mirrortest.Rate(2*mib))
+	origin := vouch(t, size, other, fast)
+	memory := speeds.Open("")
+	now := time.Now()
+	memory.Learn(now, speeds.Speed{Host: fast.Addr, Rate: 3 * mib, RTT: time.Millisecond})
+	memory.Learn(now, speeds.Speed{Host: other.Addr, Rate: 2 * mib, RTT: time.Millisecond})
+	r := newRun(t, origin.URL)
+	r.client.Speeds = memory
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	var first []string
+	for _, ev := range r.events {
+		if ev, ok := ev.(download.RangeStarted); ok && ev.Why == scheduler.ReasonRemembered {
+			first = append(first, ev.Host)
+		}
+	}
+	if len(first) != 2 || first[0] != fast.Addr || first[1] != other.Addr {
+		t.Errorf("begins with %v, want %s and %s", first, fast.Addr, other.Addr)
+	}
+}
+
+// A download tells the memory what the hosts did, under their names and in bytes a second; a host with wrong content is
+// nowhere to begin.
+func TestLearnsFromADownload(t *testing.T) {
+	const size = 8 * mib
+	mirror := sized(t, size, mirrortest.Rate(2*mib))
+	lying := sized(t, size+1, mirrortest.Rate(2*mib))
+	origin := vouch(t, size, mirror, lying)
+	r := newRun(t, origin.URL)
+	r.client.Speeds = speeds.Open("")
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, u := range []string{origin.URL, mirror.URL} {
+		rate, _ := r.client.Speeds.Hint(source.HostPort(parse(t, u)), now)
+		if rate < mib/2 || rate > 16*mib {
+			t.Errorf("%s: %.0f bytes/s", u, rate)
+		}
+	}
+	if rate, _ := r.client.Speeds.Hint(lying.Addr, now); rate != 0 {
+		t.Errorf("the one with another file: %.0f", rate)
+	}
+	if all := r.client.Speeds.Together(now); all < mib {
+		t.Errorf("together %.0f", all)
+	}
+}
