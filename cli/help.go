@@ -76,7 +76,7 @@ func writeFlags(b *strings.Builder, flags []cli.Flag) {
 	}
 }
 
-// flagRow shows the letters of a flag before its name: "-o, --out NAME".
+// flagRow shows the letters of a flag before its first name: "-o, --out NAME".
 func flagRow(f cli.DocGenerationFlag) []string {
 	letters, long := "", ""
 	for _, name := range f.Names() {
@@ -84,7 +84,7 @@ func flagRow(f cli.DocGenerationFlag) []string {
 		case name == "help" || name == "h":
 		case len(name) == 1:
 			letters += "-" + name + ", "
-		default:
+		case long == "": // others are the names that other programs have for it
 			long = "--" + name
 		}
 	}
