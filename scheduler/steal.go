@@ -76,7 +76,7 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range s.order {
-		if f.ending || f.src == m || f.src.norange || f.left() < minSteal {
+		if f.ending || f.src == m || f.src.norange || f.left() < minSteal || !blocked && s.begins(now, f) {
 			continue
 		}
 		if blocked {
@@ -90,6 +90,11 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 		}
 	}
 	return worst
+}
+
+// begins tells whether a fetch was asked for just now: what it will do cannot be known yet.
+func (s *Scheduler) begins(now time.Time, f *fetch) bool {
+	return f.got == 0 && !f.src.doubt && now.Sub(f.since) < max(lively, 4*f.src.rtt)
 }
 
 // due is in how many seconds a fetch should be through, so that the in-order hash of what follows it is done when
