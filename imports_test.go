@@ -33,6 +33,7 @@ var houses = map[string]house{
 	"verify":     {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
 	"metalink":   {pure: true, imports: []string{"linkheader", "verify"}},
 	"scheduler":  {pure: true, imports: []string{"byterange"}},
+	"inputfile":  {pure: true},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
@@ -51,8 +52,8 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/speeds", "report", "serve", "byterange", "metalink", "source", "source/httpsource", "verify",
-		"internal/atomicfile", "internal/quantity",
+		"download", "download/partfile", "download/speeds", "inputfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource",
+		"verify", "internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -1,0 +1,117 @@
+// Package inputfile reads lists of files to download, in the form that aria2 gave them: a line has the URIs of
+// one file, separated by tabs, and indented lines after it are options of that file.
+//
+//	# a comment
+//	https://example.org/a.iso	https://mirror.example.net/a.iso
+//	https://example.org/latest
+//	  out=b.iso
+//	  checksum=sha-256=9f86d0...
+//
+// The package knows the form only. It refuses to know which options there are, what a URI is, and where the
+// list is from.
+package inputfile
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// MaxLine is the most bytes that a line may have.
+const MaxLine = 64 << 10
+
+// An Entry is one file of a list.
+type Entry struct {
+	Line    int      // of the URIs, counted from 1
+	URIs    []string // at least one; none is empty
+	Options []Option // in order, with duplicates
+}
+
+// An Option is what an indented line says about the file before it.
+type Option struct {
+	Line        int
+	Name, Value string // without space around; Name is not empty
+}
+
+// An Error says which line makes no sense, and why.
+type Error struct {
+	Line int
+	Why  string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+
+// Entries reads a list. It ends with the first error, which is an *Error; what came before it was right.
+func Entries(list string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		var e Entry
+		for l := range lines(list) {
+			switch began, err := e.take(l); {
+			case err != nil:
+				yield(Entry{}, err)
+				return
+			case began && e.Line > 0:
+				if !yield(e, nil) {
+					return
+				}
+				fallthrough
+			case began:
+				e = Entry{Line: l.number, URIs: uris(l.text)}
+			}
+		}
+		if e.Line > 0 {
+			yield(e, nil)
+		}
+	}
+}
+
+// take reads a line after the URIs of e. It says that the line began another entry, which is not in e then.
+func (e *Entry) take(l line) (another bool, err error) {
+	text := strings.TrimSpace(l.text)
+	switch {
+	case len(l.text) > MaxLine:
+		return false, &Error{l.number, fmt.Sprintf("longer than %d bytes", MaxLine)}
+	case text == "" || text[0] == '#':
+		return false, nil
+	case l.text[0] != ' ' && l.text[0] != '\t':
+		return true, nil
+	case e.Line == 0:
+		return false, &Error{l.number, "an option (the line is indented) before any URI"}
+	}
+	name, value, ok := strings.Cut(text, "=")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return false, &Error{l.number, "an option (the line is indented) without NAME=VALUE"}
+	}
+	e.Options = append(e.Options, Option{l.number, name, strings.TrimSpace(value)})
+	return false, nil
+}
+
+// A line is one of a list, without its end.
+type line struct {
+	number int
+	text   string
+}
+
+// lines takes a list apart. A byte order mark, and a carriage return at the end of a line, are left out.
+func lines(list string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		rest := strings.TrimPrefix(list, "\ufeff")
+		for n := 1; rest != ""; n++ {
+			var text string
+			text, rest, _ = strings.Cut(rest, "\n")
+			if !yield(line{n, strings.TrimSuffix(text, "\r")}) {
+				return
+			}
+		}
+	}
+}
+
+// uris takes a line apart at its tabs.
+func uris(text string) (list []string) {
+	for uri := range strings.SplitSeq(text, "\t") {
+		if uri = strings.TrimSpace(uri); uri != "" {
+			list = append(list, uri)
+		}
+	}
+	return list
+}
