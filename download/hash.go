@@ -57,7 +57,11 @@ func (h *hasher) end(size int64) {
 }
 
 func (h *hasher) run(ctx, waiting context.Context) error {
-	buf := make([]byte, hashBuffer)
+	most := int64(hashBuffer)
+	if size := h.size.Load(); size >= 0 {
+		most = min(most, max(1, size))
+	}
+	buf := make([]byte, most)
 	for pos := int64(0); pos != h.size.Load(); {
 		front, err := h.part.WaitFront(waiting, pos)
 		switch {
@@ -82,7 +86,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, err := h.part.ReadAt(buf[:min(hashBuffer, front-pos)], pos)
+		n, err := h.part.ReadAt(buf[:min(int64(len(buf)), front-pos)], pos)
 		if n == 0 {
 			return &localError{err}
 		}

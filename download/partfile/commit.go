@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,9 +70,9 @@ func (f *File) committable(p verify.Proof) error {
 	return nil
 }
 
-// settle makes the file what it will be, on disk. What was reserved beyond its end is given back.
+// settle makes the file what it will be, on disk.
 func (f *File) settle(size int64, final Final) error {
-	if err := f.part.Truncate(size); err != nil {
+	if err := f.trim(size); err != nil {
 		return err
 	}
 	mode := final.Mode.Perm()
@@ -85,6 +86,19 @@ func (f *File) settle(size int64, final Final) error {
 		return err
 	}
 	return f.part.Sync()
+}
+
+// trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
+// than a truncation to its own size.
+func (f *File) trim(size int64) error {
+	var st unix.Stat_t
+	if err := fstat(f.part, &st); err != nil {
+		return err
+	}
+	if st.Size == size && st.Blocks*sector < size+int64(st.Blksize) {
+		return nil
+	}
+	return f.part.Truncate(size)
 }
 
 func (f *File) setTime(t time.Time) error {
@@ -118,8 +132,11 @@ func (f *File) place(replace bool) error {
 	return f.folder.rename(f.partName(), f.name)
 }
 
-// umask reads the mask of this process. The system call for it would change it, for other goroutines too.
-func umask() fs.FileMode {
+// umask is the mask of this process, which nothing here changes.
+var umask = sync.OnceValue(readUmask)
+
+// readUmask reads it. The system call for it would change it, for other goroutines too.
+func readUmask() fs.FileMode {
 	const private = 0o077
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -28,7 +28,7 @@ func openFolder(dir, name string) (d folder, base string, err error) {
 	if dir == "" {
 		dir = "."
 	}
-	f, err := os.OpenFile(dir, unix.O_DIRECTORY, 0)
+	f, err := openDir(dir)
 	if err != nil {
 		return d, "", err
 	}
@@ -47,6 +47,20 @@ func openFolder(dir, name string) (d folder, base string, err error) {
 		d = folder{sub, d.join(p)}
 	}
 	return d, base, nil
+}
+
+// openDir opens a folder. Other than os.Open it does not offer it to the poller, which wants no folders.
+func openDir(dir string) (*os.File, error) {
+	for {
+		fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		switch err {
+		case nil:
+			return os.NewFile(uintptr(fd), dir), nil
+		case unix.EINTR:
+		default:
+			return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+		}
+	}
 }
 
 func (d folder) close() error { return d.dir.Close() }
@@ -82,14 +96,21 @@ func control(f *os.File, fn func(fd int) error) error {
 // open opens name and never what a symbolic link of that name stands for.
 func (d folder) open(name string, flags int, perm uint32) (f *os.File, err error) {
 	err = d.do("open", name, func(dir int) error {
-		// Without O_NONBLOCK, opening a FIFO may wait for its other end for ever. Files do not care.
-		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, perm)
+		// Without O_NONBLOCK, opening a FIFO may wait for its other end for ever. Files do not care, and a new one is
+		// none.
+		wait := 0
+		if flags&unix.O_EXCL == 0 {
+			wait = unix.O_NONBLOCK
+		}
+		fd, err := unix.Openat(dir, name, flags|wait|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
 		if err != nil {
 			return err
 		}
-		if err := unix.SetNonblock(fd, false); err != nil {
-			unix.Close(fd)
-			return err
+		if wait != 0 {
+			if err := unix.SetNonblock(fd, false); err != nil {
+				unix.Close(fd)
+				return err
+			}
 		}
 		f = os.NewFile(uintptr(fd), d.join(name))
 		return nil
@@ -151,16 +172,16 @@ func (d folder) sync() error {
 
 // openOurs opens the file at name for reading and writing, or creates it. It must be an ordinary file, ours,
 // and have no second name (rule 1).
-func (d folder) openOurs(name string) (*os.File, error) {
+func (d folder) openOurs(name string) (file *os.File, isNew bool, err error) {
 	const attempts = 100 // somebody else may create and remove it all the time
 	for range attempts {
 		f, err := d.open(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+			return f, err == nil, err
 		}
 		if st, err := d.stat(name); err == nil {
 			if err := ours(d.join(name), &st); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		f, err = d.open(name, unix.O_RDWR, 0)
@@ -168,14 +189,15 @@ func (d folder) openOurs(name string) (*os.File, error) {
 			continue // changed since stat
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if same, err := d.names(name, f); same || err != nil {
-			return closeUnless(f, err)
+			f, err = closeUnless(f, err)
+			return f, false, err
 		}
 		f.Close()
 	}
-	return nil, &NameError{d.join(name), "is being changed by somebody else"}
+	return nil, false, &NameError{d.join(name), "is being changed by somebody else"}
 }
 
 // closeUnless returns f, or closes it if there is an error.

@@ -54,7 +54,13 @@ func (j *journal) begin(id Identity) error {
 	if bytes.Equal(payload, j.identity) {
 		return nil
 	}
-	if err := j.append(func(b []byte) []byte { return appendIdentity(b, payload) }); err != nil {
+	err = j.append(func(b []byte) []byte {
+		if j.size == 0 { // a new journal; with its first record it costs one write
+			b = append(b, header...)
+		}
+		return appendIdentity(b, payload)
+	})
+	if err != nil {
 		return err
 	}
 	j.identity = payload

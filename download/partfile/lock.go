@@ -12,21 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openLocked opens the journal at name, or creates it, and locks it (rule 9). The journal is the lock
+// openLocked opens the journal at name, or creates it, and locks it (rule 9); a new one is empty. The journal is the lock
 // because it is the first of the two files to come and the last to go. part is for messages.
-func (d folder) openLocked(name, part string) (*os.File, error) {
+func (d folder) openLocked(name, part string) (file *os.File, isNew bool, err error) {
 	const attempts = 100
 	for range attempts {
-		f, err := d.openOurs(name)
+		f, isNew, err := d.openOurs(name)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if held, err := d.lock(f, name, part); held || err != nil {
-			return closeUnless(f, err)
+		if held, isNew, err := d.claim(f, name, part, isNew); held || err != nil {
+			f, err = closeUnless(f, err)
+			return f, isNew, err
 		}
 		f.Close()
 	}
-	return nil, &InUseError{Path: d.join(part)}
+	return nil, false, &InUseError{Path: d.join(part)}
+}
+
+// claim locks f, which was opened at name, and says whether it is as new as it was when that was done: somebody may
+// have had it, and left something, between its creation and our lock.
+func (d folder) claim(f *os.File, name, part string, wasNew bool) (held, isNew bool, err error) {
+	held, err = d.lock(f, name, part)
+	if !held || err != nil || !wasNew {
+		return held, false, err
+	}
+	var st unix.Stat_t
+	err = fstat(f, &st)
+	return true, st.Size == 0, err
 }
 
 // lock locks f, which was opened at name. The lock is the kernel's: it ends with the process. It is not held

@@ -45,7 +45,7 @@ func TestLockOnRemovedFile_Rule9(t *testing.T) {
 	must(t, err)
 	defer d.close()
 	for _, then := range []func(){func() {}, func() { write(t, in(dir, "j"), nil) }} {
-		f, err := d.openOurs("j")
+		f, _, err := d.openOurs("j")
 		must(t, err)
 		must(t, d.remove("j"))
 		then()
@@ -54,11 +54,33 @@ func TestLockOnRemovedFile_Rule9(t *testing.T) {
 		}
 		f.Close()
 	}
-	f, err := d.openLocked("j", "x.part")
+	f, _, err := d.openLocked("j", "x.part")
 	must(t, err)
 	defer f.Close()
-	_, err = d.openLocked("j", "x.part")
+	_, _, err = d.openLocked("j", "x.part")
 	wantInUse(t, err, os.Getpid())
+}
+
+// What somebody left between the creation of a journal and the lock on it is not taken for nothing.
+func TestLockOnUsedFile_Rule9(t *testing.T) {
+	dir := t.TempDir()
+	d, _, err := openFolder(dir, "x")
+	must(t, err)
+	defer d.close()
+	for _, left := range []string{"", "something"} {
+		f, isNew, err := d.openOurs("j")
+		must(t, err)
+		if !isNew {
+			t.Fatal("a file that was created is not new")
+		}
+		write(t, in(dir, "j"), []byte(left))
+		held, isNew, err := d.claim(f, "j", "x.part", isNew)
+		if !held || err != nil || isNew != (left == "") {
+			t.Errorf("%q: held %v, new %v, %v", left, held, isNew, err)
+		}
+		f.Close()
+		must(t, d.remove("j"))
+	}
 }
 
 // However often part and journal are removed and made again: two never have the same one.

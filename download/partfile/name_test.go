@@ -73,7 +73,7 @@ func TestRace_Rule1(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		f, err := d.openOurs("x.part")
+		f, _, err := d.openOurs("x.part")
 		racer.Wait()
 		must(t, os.Remove(in(dir, "x.part")))
 		if err != nil {

@@ -59,15 +59,19 @@ func Open(dir, name string) (*File, error) {
 }
 
 func (f *File) open() error {
-	h, err := f.openJournal()
+	h, newJournal, err := f.openJournal()
 	if err == errForeign {
-		h, err = f.replaceJournal()
+		h, newJournal, err = f.replaceJournal()
 	}
 	if err != nil {
 		return err
 	}
-	if f.part, err = f.folder.openOurs(f.partName()); err != nil {
+	var newPart bool
+	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err
+	}
+	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
+		return nil
 	}
 	info, err := f.part.Stat()
 	switch {
@@ -81,26 +85,29 @@ func (f *File) open() error {
 	return f.inherit(h)
 }
 
-// openJournal locks and reads the journal. If it is none, the error is errForeign.
-func (f *File) openJournal() (history, error) {
-	file, err := f.folder.openLocked(f.journalName(), f.partName())
+// openJournal locks and reads the journal, if it is not a new one. If it is none, the error is errForeign.
+func (f *File) openJournal() (h history, isNew bool, err error) {
+	file, isNew, err := f.folder.openLocked(f.journalName(), f.partName())
 	if err != nil {
-		return history{}, err
+		return history{}, false, err
 	}
 	f.journal = &journal{file: file}
-	h, err := readHistory(io.NewSectionReader(file, 0, math.MaxInt64))
+	if isNew {
+		return history{}, true, nil
+	}
+	h, err = readHistory(io.NewSectionReader(file, 0, math.MaxInt64))
 	if err != nil && err != errForeign {
 		err = &fs.PathError{Op: "read", Path: file.Name(), Err: err}
 	}
-	return h, err
+	return h, false, err
 }
 
 // replaceJournal sets a foreign journal aside and begins one (rule 8). Another process may be faster; then
 // the part file is in use by that one.
-func (f *File) replaceJournal() (history, error) {
+func (f *File) replaceJournal() (h history, isNew bool, err error) {
 	bad := f.journalName() + ".bad"
 	if err := f.folder.rename(f.journalName(), bad); err != nil {
-		return history{}, err
+		return history{}, false, err
 	}
 	f.tell(bad, errForeign.Error())
 	f.journal.file.Close()
@@ -146,7 +153,7 @@ func (f *File) setAside(why string) error {
 			return err
 		}
 		f.part.Close()
-		if f.part, err = f.folder.openOurs(f.partName()); err != nil {
+		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// sector is what st_blocks counts, see stat(3type).
+const sector = 512
+
 // CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes
 // (rule 7). What the part file occupies already counts as there.
 func (f *File) CheckSpace(size int64) error {
@@ -21,7 +24,6 @@ func (f *File) CheckSpace(size int64) error {
 	if sys.Blocks == 0 {
 		return nil // it does not say
 	}
-	const sector = 512 // what st_blocks counts, see stat(3type)
 	have := f.Have()
 	need := size - max(have.Len(), st.Blocks*sector)
 	if free := int64(sys.Bavail) * sys.Frsize; need > free {
