@@ -40,6 +40,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	}
 	if !o.up {
 		o.up = true
+		s.atlas.tell(o.tree, true)
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
@@ -113,6 +114,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		s.corroborate(file.Claims)
 		s.etag, s.etagHost = cmp.Or(etagOf(file, a), s.etag), a.Host
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+		s.atlas.learn(file)
 		s.observe(Offered{File: file})
 	}
 	return nil

@@ -41,6 +41,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault != scheduler.FaultNone {
 		o.err, s.lastly = err, err
 		o.banned = o.banned || fault == scheduler.FaultWrong
+		if fault != scheduler.FaultTransient {
+			s.atlas.tell(o.tree, false)
+		}
 		s.hearRefusal(o, err)
 	}
 	if fault == scheduler.FaultTransient && s.known && !s.mayMerge() && len(s.flights) == 0 {

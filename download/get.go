@@ -23,8 +23,10 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 
 // Get downloads the file that req names. Its error is an *Error; then nothing has changed under the final
 // name, and what can be kept of the work is in the part file.
-func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
-	g := &getter{c: c, req: req, began: time.Now()}
+func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
+
+func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
+	g := &getter{c: c, req: req, atlas: shared, began: time.Now()}
 	if g.http = c.HTTP; g.http == nil {
 		g.http = &httpsource.Client{}
 		defer g.http.CloseIdle()
@@ -42,6 +44,7 @@ type getter struct {
 	c      *Client
 	http   *httpsource.Client
 	req    Request
+	atlas  *atlas // nil but in a batch
 	began  time.Time
 	part   *partfile.File
 	result Result
@@ -91,17 +94,16 @@ func (g *getter) check() error {
 		return g.fail(Usage, errors.New("not an http or https URL"), "")
 	}
 	g.plan.origin = u
-	if g.req.Stream != nil {
-		return nil
+	path, err := g.req.Path()
+	if err != nil {
+		return g.fail(Usage, err, "give -o NAME")
 	}
-	if g.req.Name == "" {
-		name, err := nameFrom(u)
-		if err != nil {
-			return g.fail(Usage, err, "give -o NAME")
-		}
-		g.req.Name = name
+	if g.result.Path = path; g.req.Name == "" && path != "" {
+		g.req.Name = filepath.Base(path)
 	}
-	g.result.Path = filepath.Join(g.req.Dir, g.req.Name)
+	if g.req.MakeDir && g.req.Dir != "" {
+		return os.MkdirAll(g.req.Dir, 0o777)
+	}
 	return nil
 }
 
@@ -237,7 +239,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 // session prepares the next session.
 func (g *getter) session() *session {
 	s := &session{
-		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result,
+		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
 		size: -1, stats: newStats(),
 	}

@@ -74,6 +74,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 		if !s.standIn() {
 			s.plan.said = &file
 		}
+		s.atlas.learn(file)
 		s.observe(Offered{File: file})
 	}
 	s.startHash()

@@ -7,6 +7,7 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
+	"braid/verify"
 )
 
 // addMirrors makes the mirrors known, those of the server before those of the user.
@@ -26,15 +27,29 @@ func (s *session) addMirrors() {
 		}
 		s.addOrigin(m.URL, o, origin{pref: m.Pref})
 	}
+	s.addSiblings()
 	s.addUserMirrors()
 	s.addLanes()
+}
+
+// addSiblings makes mirrors known that another file of the batch told of. Without a strong digest nothing would
+// show that they have this file (C4).
+func (s *session) addSiblings() {
+	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
+		return
+	}
+	for _, m := range s.atlas.siblings(s.req.URL) {
+		if m.URL.Scheme == "http" || m.URL.Scheme == "https" {
+			s.addOrigin(m.URL, s.mirrorOptions(), origin{tree: m.tree})
+		}
+	}
 }
 
 // mirrorOptions are for requests to others than the server that the user asked.
 func (s *session) mirrorOptions() httpsource.Options {
 	o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
-	if s.req.User != nil || s.req.URL.User != nil {
-		o.Referer = nil // rule 28: the address of something private
+	if s.req.NoReferer || s.req.User != nil || s.req.URL.User != nil {
+		o.Referer = nil // rule 28: or it is the address of something private
 	}
 	return o
 }

@@ -3,6 +3,7 @@ package download
 import (
 	"io"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"braid/byterange"
@@ -29,6 +30,8 @@ type Request struct {
 	Mirrors []*url.URL
 	// Dir is the folder of the file. If empty, it is the current one.
 	Dir string
+	// MakeDir makes Dir if it is missing.
+	MakeDir bool
 	// Name is the final name in Dir. If empty, it is the last segment of the path of URL (rule 12).
 	Name string
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
@@ -43,6 +46,8 @@ type Request struct {
 	NoMetalink bool
 	// Header is added to requests to the origin, and what is no secret also to mirrors (rule 27).
 	Header map[string][]string
+	// NoReferer does not tell mirrors the original URL.
+	NoReferer bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
 	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified.
@@ -52,6 +57,21 @@ type Request struct {
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.
 	Detail bool
+}
+
+// Path is where the file will be. It is empty for a stream. The error says why the URL gives no name (rule 12).
+func (r *Request) Path() (string, error) {
+	name := r.Name
+	switch {
+	case r.Stream != nil:
+		return "", nil
+	case name == "":
+		var err error
+		if name, err = nameFrom(r.URL); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(r.Dir, name), nil
 }
 
 // A Result describes a download that succeeded.

@@ -49,6 +49,7 @@ type session struct {
 	syncing  atomic.Bool
 
 	wake   time.Time
+	atlas  *atlas // nil but in a batch
 	result *Result
 	lastly error // the last failure of a source
 	err    error // why the session ends early
@@ -61,10 +62,11 @@ type origin struct {
 	src    *httpsource.Source
 	url    *url.URL
 	masked string
-	host   string // as it answered, or as named
-	first  bool   // the server that the user asked
-	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
-	user   bool   // a mirror that the user named
+	host   string  // as it answered, or as named
+	first  bool    // the server that the user asked
+	pref   bool    // shares ETag or Digest with it (RFC 6249, section 3.3)
+	user   bool    // a mirror that the user named
+	tree   *mapped // how it is known, if another file of the batch told of it
 	up     bool
 	lanes  int // how many fetches it may have at a time
 	bytes  int64
@@ -170,11 +172,8 @@ func (s *session) drain() {
 	for _, f := range s.flights {
 		f.cancel()
 	}
-	go func() {
-		s.workers.Wait()
-		close(s.messages)
-	}()
-	for m := range s.messages {
+	for len(s.flights) > 0 { // each tells its end
+		m := <-s.messages
 		switch f := s.flights[m.id]; {
 		case m.ended:
 			f.from.busy += time.Since(f.begun)
@@ -184,5 +183,6 @@ func (s *session) drain() {
 			s.count(f, m)
 		}
 	}
+	s.workers.Wait()
 	s.stopHash()
 }

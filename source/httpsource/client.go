@@ -28,10 +28,9 @@ const (
 	defaultConnectTimeout = 10 * time.Second
 	defaultHeaderTimeout  = 30 * time.Second // rule 21
 
-	// idlePerHost is how many connections to one host wait for another request. There is one request at a
-	// time at a mirror (C7) unless the user wants more.
-	idlePerHost = 4
-	idleTime    = 60 * time.Second
+	// defaultIdlePerHost is for one file: there is one request at a time at a mirror (C7) unless the user wants more.
+	defaultIdlePerHost = 4
+	idleTime           = 60 * time.Second
 )
 
 // A Client makes requests and keeps the connections between them. The zero value works. It may be used by
@@ -44,6 +43,9 @@ type Client struct {
 	// HeaderTimeout limits the time from request to header section, for each answer of a chain of
 	// redirects. If zero, it is 30 s.
 	HeaderTimeout time.Duration
+	// IdlePerHost is how many connections to one host may wait for another request. If zero, it is 4: enough for
+	// one file. Who downloads several at a time wants as many as these.
+	IdlePerHost int
 	// AllowDowngrade lets any redirect lead from https to http (rule 26).
 	AllowDowngrade bool
 	// NoReferer sends no Referer to mirrors (rule 28).
@@ -103,7 +105,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		TLSHandshakeTimeout:    c.connectTimeout(),
 		Protocols:              protocols,
 		DisableCompression:     true,
-		MaxIdleConnsPerHost:    idlePerHost,
+		MaxIdleConnsPerHost:    cmp.Or(c.IdlePerHost, defaultIdlePerHost),
 		IdleConnTimeout:        idleTime,
 		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
 		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong

@@ -1,0 +1,115 @@
+package download_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+)
+
+// siblings are an origin that is slow and a mirror that has the folder of the first file, too.
+func siblings(t *testing.T) (origin, mirror *site, urls []string) {
+	origin, mirror = newSite(t), newSite(t)
+	origin.pace = 20 * time.Millisecond // 3 MiB/s
+	for i, name := range []string{"a", "b"} {
+		v := file(4*mib, uint64(20+i))
+		origin.files.Store("/pub/x/"+name, v)
+		mirror.files.Store("/x/"+name, version{body: v.body})
+		urls = append(urls, origin.URL+"/pub/x/"+name)
+	}
+	origin.header = func(p string, h http.Header) {
+		if p == "/pub/x/a" {
+			h.Set("Link", fmt.Sprintf("<%s/x/a>; rel=duplicate; depth=1", mirror.URL))
+		}
+	}
+	return origin, mirror, urls
+}
+
+// TestBatchDepth: a mirror that has more than one file is used for the next one of that folder, too, whose digest its own
+// server gives (RFC 6249, section 3.4).
+func TestBatchDepth(t *testing.T) {
+	t.Parallel()
+	_, mirror, urls := siblings(t)
+	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
+	for i, name := range []string{"a", "b"} {
+		b.right(i, name, made(4*mib, uint64(20+i)))
+		if got := bytesFrom(b.results[i], mirror); got == 0 {
+			t.Errorf("the mirror brought nothing of %s: %+v", name, b.results[i].Sources)
+		}
+	}
+}
+
+func bytesFrom(r download.Result, s *site) (n int64) {
+	for _, src := range r.Sources {
+		if strings.HasPrefix(src.URL, s.URL) {
+			n += src.Bytes
+		}
+	}
+	return n
+}
+
+// TestBatchDepthIsNoEvidence: what the mirror has under that name is held against the file's own digest and size (C5,
+// C8), and without a digest it is not asked at all (C4).
+func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		wrong version
+		bare  bool // the sibling's server gives no digest
+		asked bool
+	}{
+		{name: "another digest", wrong: file(4*mib, 99), asked: true},
+		{name: "another size", wrong: version{body: made(5*mib, 21)}, asked: true},
+		{name: "not there", asked: true},
+		{name: "no digest", wrong: version{body: made(4*mib, 99)}, bare: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			origin, mirror, urls := siblings(t)
+			mirror.files.Delete("/x/b")
+			if tt.wrong.body != nil {
+				mirror.files.Store("/x/b", tt.wrong)
+			}
+			if tt.bare {
+				origin.files.Store("/pub/x/b", version{body: made(4*mib, 21)})
+			}
+			b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
+			got, err := os.ReadFile(filepath.Join(b.dir, "b"))
+			if err != nil || !bytes.Equal(got, made(4*mib, 21)) || b.errs[1] != nil {
+				t.Errorf("another file: %v, %v", err, b.errs)
+			}
+			if n := mirror.requests("/x/b"); n > 0 != tt.asked || bytesFrom(b.results[1], mirror) > 0 {
+				t.Errorf("the mirror was asked %d times and brought %d bytes", n, bytesFrom(b.results[1], mirror))
+			}
+		})
+	}
+}
+
+// TestBatchDepthGivesUp: a mirror that lacks one sibling after the other is not asked for ever.
+func TestBatchDepthGivesUp(t *testing.T) {
+	t.Parallel()
+	origin, mirror, urls := siblings(t)
+	origin.pace = 2 * time.Millisecond
+	for i := range 8 {
+		p := fmt.Sprintf("/pub/x/%d", i)
+		origin.files.Store(p, file(4*mib, 20))
+		urls = append(urls, origin.URL+p)
+	}
+	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
+	if len(b.errs) > 0 {
+		t.Fatal(b.errs)
+	}
+	asked := 0
+	for i := range 8 {
+		asked += min(1, mirror.requests(fmt.Sprintf("/x/%d", i)))
+	}
+	if asked == 0 || asked > 3 {
+		t.Errorf("asked for %d files that are not there", asked)
+	}
+}
