@@ -29,6 +29,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"asked":         asked,
 	"done":          done,
 	"exits":         exits,
+	"expand":        expand,
 	"interrupt":     interrupt,
 	"mirror":        startMirror,
 	"more-bytes":    moreBytes,
@@ -59,6 +60,12 @@ func sha256Variable(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 2, "sha256 VAR FILE")
 	sum := sha256.Sum256([]byte(ts.ReadFile(args[1])))
 	ts.Setenv(args[0], hex.EncodeToString(sum[:]))
+}
+
+// expand FROM TO copies a file, with the values of variables in place of $NAME and ${NAME}.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "expand FROM TO")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(os.Expand(ts.ReadFile(args[0]), ts.Getenv)), 0o644))
 }
 
 // sameFile FILE FILE compares binary files; cmp would print them.

@@ -18,7 +18,9 @@ import (
 type getCommand struct {
 	wire
 	streams
-	out, dir           string
+	common             download.Request // what all files have
+	out, dir, input    string
+	atOnce             parallel
 	mirrors            cli.StringSlice
 	require, progress  choice
 	perHost, split     number
@@ -69,17 +71,18 @@ func (g *getCommand) command(action func(operands []string) error) *cli.Command 
 }
 
 var getManual = manual{
-	usage: "[FLAG]... URL...",
+	usage: "[FLAG]... URL...  or  braid get [FLAG]... -i LIST [URL]...",
 	examples: []string{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
+		"the files of a list, some at a time", "braid get -d isos -i list.txt",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
 	},
 	notes: []string{
-		"Several URLs are several files, one after the other. What a run left unfinished is in NAME.part; the same\n" +
-			"command goes on there. NAME appears when the file is complete and proven.",
+		"Several URLs are several files. What a run left unfinished is in NAME.part; the same command goes on there.\n" +
+			"NAME appears when the file is complete and proven.",
 		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
 			"8 refused by the server, 11 wrong digest or size, 12 nothing to verify with, 13 retries used up,\n" +
@@ -91,6 +94,8 @@ func (g *getCommand) flags() []cli.Flag {
 	flags := []cli.Flag{
 		text(&g.out, groupFile, "call the file `NAME`; - is standard output: bytes are written in order as they arrive, and whether they were right only the exit code says", "out", "o"),
 		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
+		text(&g.input, groupFile, "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it", "input-file", "i"),
+		parsed(&g.atOnce, groupFile, "download `N|auto` files at once (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
 		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE`, as 500K or 2G (default 64G where the server does not say the length)", "max-size"),
@@ -119,55 +124,55 @@ func (g *getCommand) flags() []cli.Flag {
 	)
 }
 
-// requests makes what package download needs of the command line.
-func (g *getCommand) requests(words []string) ([]download.Request, error) {
+// requests makes what package download needs of the operands.
+func (g *getCommand) requests(words []string) (requests []download.Request, err error) {
 	if err := g.check(words); err != nil {
 		return nil, err
 	}
-	claims, err := g.claims()
-	if err != nil {
-		return nil, err
-	}
-	header, err := g.headers()
-	if err != nil {
-		return nil, err
-	}
-	mirrors, err := webURLs(g.mirrors.Value())
-	if err != nil {
+	if err := g.prepare(); err != nil {
 		return nil, err
 	}
 	urls, err := webURLs(words)
 	if err != nil {
 		return nil, err
 	}
-	var requests []download.Request
 	for _, u := range urls {
-		user, err := g.credentials(u)
-		if err != nil {
+		r := g.common
+		if r.User, err = g.credentials(u); err != nil {
 			return nil, err
 		}
 		u.User = nil
-		r := download.Request{
-			URL: u, Mirrors: mirrors, Claims: claims, Header: header, User: user,
-			Overwrite: g.overwrite, NoMetalink: g.noMetalink, Require: g.required(),
-		}
+		r.URL = u
 		r.Dir, r.Name, r.Stream = g.target()
 		requests = append(requests, r)
 	}
 	return requests, nil
 }
 
+// prepare reads the flags that are for all files.
+func (g *getCommand) prepare() (err error) {
+	g.common = download.Request{Overwrite: g.overwrite, NoMetalink: g.noMetalink, Require: required(g.require)}
+	if g.common.Claims, err = g.claims(); err != nil {
+		return err
+	}
+	if g.common.Header, err = g.headers(); err != nil {
+		return err
+	}
+	g.common.Mirrors, err = webURLs(g.mirrors.Value())
+	return err
+}
+
 // check refuses flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
-	several := len(words) > 1
+	several := len(words) > 1 || g.input != ""
 	for _, wrong := range []struct {
 		when             bool
 		where, why, hint string
 	}{
-		{len(words) == 0, "get", "no URL", "braid get --help"},
-		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
-		{several && g.sha256 != "", "--sha256", "one digest for several files", ""},
-		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "run braid once for each"},
+		{len(words) == 0 && g.input == "", "get", "no URL", "braid get --help"},
+		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
+		{several && g.sha256 != "", "--sha256", "one digest for several files", "checksum=sha-256=HEX in a list (-i)"},
+		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
@@ -183,25 +188,32 @@ func (g *getCommand) check(words []string) error {
 	return nil
 }
 
-func (g *getCommand) required() download.Require {
-	if g.require.word == "digest" {
+func required(c choice) download.Require {
+	if c.word == "digest" {
 		return download.RequireDigest
 	}
 	return download.RequireNothing
 }
 
-// target is where a file goes. The user's own folders are in dir, so that they may be symbolic links (rule 5).
+// target is where the file of an operand goes.
 func (g *getCommand) target() (dir, name string, stream io.Writer) {
-	switch {
-	case g.out == "-":
+	if g.out == "-" {
 		return "", "", g.streams.out
-	case g.out == "":
-		return g.dir, "", nil
-	case g.dir == "" || filepath.IsAbs(g.out):
-		return filepath.Dir(g.out), filepath.Base(g.out), nil
 	}
-	path := filepath.Join(g.dir, g.out)
-	return filepath.Dir(path), filepath.Base(path), nil
+	dir, name = placed(g.dir, g.out)
+	return dir, name, nil
+}
+
+// placed is where a file goes. The user's own folders are in dir, so that they may be symbolic links (rule 5).
+func placed(dir, out string) (string, string) {
+	switch {
+	case out == "":
+		return dir, ""
+	case dir == "" || filepath.IsAbs(out):
+		return filepath.Dir(out), filepath.Base(out)
+	}
+	path := filepath.Join(dir, out)
+	return filepath.Dir(path), filepath.Base(path)
 }
 
 // named is the path of the file, if the user says it.

@@ -2,18 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
 
 	"braid/download"
 	"braid/report"
-	"braid/source"
 )
 
-// run downloads each operand, one after the other.
+// run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.screen = &screen{
 		w: g.streams.err, quiet: g.quiet, verbose: g.verbose,
@@ -22,7 +19,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	requests, err := g.requests(words)
+	list, err := g.worklist(words)
 	if err == nil {
 		err = g.makeFolder()
 	}
@@ -35,18 +32,15 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	client := g.client()
 	defer client.HTTP.CloseIdle()
 	defer func() { client.Speeds.Save(time.Now()) }() // a hint: nothing is lost if it fails
-	var codes []int
-	for i, r := range requests {
-		if len(requests) > 1 {
-			g.screen.say("%d of %d: %s", i+1, len(requests), source.Mask(r.URL))
+	code := exitDone
+	if list.files == 1 {
+		for r := range list.all() {
+			code = g.one(ctx, client, r)
 		}
-		codes = append(codes, g.one(ctx, client, r))
-		if left := len(requests) - i - 1; ctx.Err() != nil && left > 0 {
-			g.screen.say("%s not begun", count(left, "file"))
-			break
-		}
+	} else {
+		code = g.several(ctx, client, list)
 	}
-	return g.finish(ctx, batchCode(codes))
+	return g.finish(ctx, code)
 }
 
 // finish writes the report, whatever the exit code of the downloads is. That it cannot be written is an exit code of its
@@ -82,7 +76,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	w := &watcher{screen: g.screen, lines: g.lines}
 	rec := g.reporter.record(&r)
 	result, err := g.watched(ctx, client, r, w, rec)
-	if g.keep && errors.Is(err, fs.ErrExist) {
+	if g.leaves(err) {
 		g.screen.say("%s: exists, and stays as it is", w.path)
 		return exitDone
 	}
@@ -93,17 +87,22 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		g.report(f)
 		return f.code
 	}
-	g.lines.write(newDoneEvent(time.Now(), r, result))
+	g.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
 	g.screen.say("%s", w.result(result))
 	if g.terminal || g.verbose {
 		w.shares(result.Sources)
 	}
-	if g.lines != nil && g.lines.err != nil {
-		f := failureOf(ctx, outputFailure(g.lines.err))
-		g.screen.fail(f)
-		return f.code
+	return g.written(ctx)
+}
+
+// written tells when --json could not be written, and is the exit code for that.
+func (g *getCommand) written(ctx context.Context) int {
+	if g.lines == nil || g.lines.err == nil {
+		return exitDone
 	}
-	return exitDone
+	f := failureOf(ctx, outputFailure(g.lines.err))
+	g.screen.fail(f)
+	return f.code
 }
 
 // watched downloads while w tells of it, and the recorder, if there is one, takes it down.
@@ -116,7 +115,7 @@ func (g *getCommand) watched(ctx context.Context, client *download.Client, r dow
 		}
 	})
 	r.Observe = func(ev download.Event) {
-		m := moment{time.Now(), ev}
+		m := moment{at: time.Now(), ev: ev}
 		if rec != nil {
 			rec.Observe(m.at, ev)
 		}
@@ -135,7 +134,7 @@ func (g *getCommand) watched(ctx context.Context, client *download.Client, r dow
 
 // report tells the user of a failure and leaves the exit code.
 func (g *getCommand) report(f *failure) error {
-	g.lines.write(newErrorEvent(time.Now(), f))
+	g.lines.write(newErrorEvent(moment{at: time.Now()}, f))
 	g.screen.fail(f)
 	return reported(f.code)
 }

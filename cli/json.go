@@ -20,6 +20,8 @@ type head struct {
 	V     int       `json:"v"`
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"`
+	// File is which one of several it is about, in the order of operands and list from 1.
+	File int `json:"file,omitempty"`
 }
 
 func newHead(at time.Time, event string) head {
@@ -166,12 +168,28 @@ type errorEvent struct {
 	Why   string `json:"why"`
 	Kept  string `json:"kept,omitempty"`
 	Hint  string `json:"hint,omitempty"`
+	URL   string `json:"url,omitempty"`  // of the file, where there are several
+	Path  string `json:"path,omitempty"` // of the file, where there are several
 }
 
-func newErrorEvent(at time.Time, f *failure) errorEvent {
+func newErrorEvent(m moment, f *failure) errorEvent {
 	return errorEvent{
-		head: newHead(at, "error"), Code: f.code, What: f.what, Where: f.where, Why: f.why, Kept: f.kept, Hint: f.hint,
+		head: m.head("error"), Code: f.code, What: f.what, Where: f.where, Why: f.why, Kept: f.kept, Hint: f.hint,
 	}
+}
+
+// batchEvent is the last one of several downloads: what became of them.
+type batchEvent struct {
+	head
+	Files      int     `json:"files"`
+	Complete   int     `json:"complete"`   // in place, whenever they came
+	Verified   int     `json:"verified"`   // of these
+	Failed     int     `json:"failed"`     // without those that were interrupted
+	Unfinished int     `json:"unfinished"` // interrupted
+	NotBegun   int     `json:"not_begun"`  // as the command was interrupted before
+	Fetched    int64   `json:"fetched"`    // bytes
+	Elapsed    float64 `json:"elapsed"`    // seconds
+	Code       int     `json:"code"`
 }
 
 // A lineWriter writes JSON, one object a line. After an error it writes no more.

@@ -71,9 +71,19 @@ func (p progress) numbers(width int) string {
 	return s
 }
 
+// part is how much of it is done; size is -1 while that is not known.
+func (p progress) part() (done, size int64) { return p.done, p.size }
+
+// A gauge is how far something is, in words.
+type gauge interface {
+	sentence() string
+	numbers(width int) string
+	part() (done, size int64)
+}
+
 // A meter shows progress. It is used by one goroutine.
 type meter interface {
-	show(at time.Time, p progress)
+	show(at time.Time, g gauge)
 	// clear makes room for a line of text.
 	clear()
 }
@@ -114,8 +124,8 @@ func newMeter(word string, w io.Writer) meter {
 
 type hidden struct{}
 
-func (hidden) show(time.Time, progress) {}
-func (hidden) clear()                   {}
+func (hidden) show(time.Time, gauge) {}
+func (hidden) clear()                {}
 
 // plain writes a line now and then, for logs.
 type plain struct {
@@ -125,7 +135,7 @@ type plain struct {
 
 const plainEvery = 10 * time.Second
 
-func (m *plain) show(at time.Time, p progress) {
+func (m *plain) show(at time.Time, g gauge) {
 	if m.last.IsZero() {
 		m.last = at
 	}
@@ -133,7 +143,7 @@ func (m *plain) show(at time.Time, p progress) {
 		return
 	}
 	m.last = at
-	fmt.Fprintln(m.w, source.Escape(p.sentence()))
+	fmt.Fprintln(m.w, source.Escape(g.sentence()))
 }
 
 func (m *plain) clear() {}
@@ -149,16 +159,17 @@ type bar struct {
 // beside is the width of what the bar itself needs at least, with its percentage.
 const beside = 20
 
-func (m *bar) show(_ time.Time, p progress) {
-	if m.drawn == nil || p.size != m.size || p.done < m.done {
+func (m *bar) show(_ time.Time, g gauge) {
+	done, size := g.part()
+	if m.drawn == nil || size != m.size || done < m.done {
 		m.clear()
-		m.drawn = m.draw(p.size)
+		m.drawn = m.draw(size)
 	}
-	m.done, m.size = p.done, p.size
-	if p.size > 0 {
-		m.drawn.Set64(min(p.done, p.size-1)) // it is full only when the file is proven, and then it makes way for the result
+	m.done, m.size = done, size
+	if size > 0 {
+		m.drawn.Set64(min(done, size-1)) // it is full only when the file is proven, and then it makes way for the result
 	}
-	m.drawn.Describe(p.numbers(m.width() - beside))
+	m.drawn.Describe(g.numbers(m.width() - beside))
 }
 
 func (m *bar) draw(size int64) *progressbar.ProgressBar {

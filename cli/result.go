@@ -56,6 +56,9 @@ func (w *watcher) proven(r download.Result) string {
 	if w.noDigest {
 		why = "the server named mirrors, but gave no SHA-256, so they were not used"
 	}
+	if w.one { // the hint comes once, at the end
+		return s + ": " + why
+	}
 	return s + ": " + why + " (--sha256 HEX is evidence, too)"
 }
 

@@ -39,4 +39,4 @@ func (s *screen) fail(f *failure) {
 	fmt.Fprintln(s.w, f.line())
 }
 
-func (s *screen) progress(at time.Time, p progress) { s.meter.show(at, p) }
+func (s *screen) progress(at time.Time, g gauge) { s.meter.show(at, g) }

@@ -15,15 +15,23 @@ import (
 
 // A moment is something that happened in a download, and when.
 type moment struct {
-	at time.Time
-	ev download.Event
+	at   time.Time
+	ev   download.Event
+	file int // of a batch, counted from 1; 0 if there is only one file
+}
+
+// head is what the line of an event begins with.
+func (m moment) head(event string) head {
+	h := newHead(m.at, event)
+	h.File = m.file
+	return h
 }
 
 // outOfDate says that only the last of several progress events is worth showing.
 func outOfDate(last, next moment) bool {
 	_, a := last.ev.(download.Progress)
 	_, b := next.ev.(download.Progress)
-	return a && b
+	return a && b && last.file == next.file
 }
 
 // shown says that an event is for the screen or for JSON, not for the report alone.
@@ -39,6 +47,20 @@ type watcher struct {
 	url      string // masked
 	path     string
 	noDigest bool // the server named mirrors and gave no digest
+	one      bool // of many: lines say which file they are about
+}
+
+// detail says something about the file to those who asked for details.
+func (w *watcher) detail(format string, args ...any) {
+	w.screen.detail("%s", w.about()+fmt.Sprintf(format, args...))
+}
+
+// about names the file before what does not name it, where there are many.
+func (w *watcher) about() string {
+	if !w.one {
+		return ""
+	}
+	return w.name() + ": "
 }
 
 // name is what the file is called on the screen.
@@ -76,7 +98,7 @@ func (w *watcher) tell(m moment) {
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Note:
-		w.screen.detail("%s", ev.Text)
+		w.detail("%s", ev.Text)
 	}
 }
 
@@ -93,9 +115,9 @@ func (w *watcher) offered(f metalink.File) {
 		parts = append(parts, "no digest")
 	}
 	parts = append(parts, count(len(f.Mirrors), "mirror"))
-	w.screen.detail("server: %s", strings.Join(parts, ", "))
+	w.detail("server: %s", strings.Join(parts, ", "))
 	if f.IgnoredCount > 0 {
-		w.screen.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))
+		w.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))
 	}
 }
 
@@ -122,7 +144,7 @@ func (w *watcher) up(ev download.SourceUp) {
 	if ev.RTT > 0 {
 		away = ", " + timeText(ev.RTT) + " away"
 	}
-	w.screen.detail("mirror %s: in use (%s%s)", ev.URL, ev.Host, away)
+	w.detail("mirror %s: in use (%s%s)", ev.URL, ev.Host, away)
 }
 
 // down says what becomes of a source that failed. One with wrong content is worth a word even to those who
@@ -130,15 +152,15 @@ func (w *watcher) up(ev download.SourceUp) {
 func (w *watcher) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
-		w.screen.say("mirror %s: dropped, its content is wrong: %s", ev.URL, why(ev.Err))
+		w.screen.say("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, why(ev.Err))
 	case ev.Gone:
-		w.screen.detail("mirror %s: dropped: %s", ev.URL, why(ev.Err))
+		w.detail("mirror %s: dropped: %s", ev.URL, why(ev.Err))
 	case ev.Active == 0: // else the user would wait without a word
 		w.screen.say("%s: %s; trying again in %s", w.name(), why(ev.Err), timeText(max(ev.Back, 0)))
 	case ev.Back > 0:
-		w.screen.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), why(ev.Err))
+		w.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), why(ev.Err))
 	default:
-		w.screen.detail("mirror %s: again later: %s", ev.URL, why(ev.Err))
+		w.detail("mirror %s: again later: %s", ev.URL, why(ev.Err))
 	}
 }
 
@@ -146,50 +168,52 @@ func (w *watcher) down(ev download.SourceDown) {
 func jsonEvent(m moment) any {
 	switch ev := m.ev.(type) {
 	case download.Started:
-		return startEvent{newHead(m.at, "start"), ev.URL, ev.Path}
+		return startEvent{m.head("start"), ev.URL, ev.Path}
 	case download.Resumed:
-		return resumeEvent{newHead(m.at, "resume"), ev.Bytes}
+		return resumeEvent{m.head("resume"), ev.Bytes}
 	case download.Offered:
-		return newOfferEvent(m.at, ev.File)
+		e := newOfferEvent(m.at, ev.File)
+		e.File = m.file
+		return e
 	case download.SourceUp:
-		return mirrorEvent{head: newHead(m.at, "mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds()}
+		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds()}
 	case download.SourceDown:
-		return jsonDown(m.at, ev)
+		return jsonDown(m, ev)
 	case download.RangeStarted:
-		return newRangeEvent(m.at, ev)
+		return newRangeEvent(m, ev)
 	case download.RangeAnswered:
-		return rangeAnswerEvent{newHead(m.at, "range_answer"), ev.ID, ev.Host, ev.Fetch}
+		return rangeAnswerEvent{m.head("range_answer"), ev.ID, ev.Host, ev.Fetch}
 	case download.RangeCut:
-		return rangeCutEvent{newHead(m.at, "range_cut"), ev.ID, ev.Host, ev.Fetch, ev.End, ev.Ended, ev.Why.String()}
+		return rangeCutEvent{m.head("range_cut"), ev.ID, ev.Host, ev.Fetch, ev.End, ev.Ended, ev.Why.String()}
 	case download.RangeEnded:
-		return rangeEndEvent{newHead(m.at, "range_end"), ev.ID, ev.Host, ev.Fetch, ev.Bytes, ev.Took.Seconds(), why(ev.Err)}
+		return rangeEndEvent{m.head("range_end"), ev.ID, ev.Host, ev.Fetch, ev.Bytes, ev.Took.Seconds(), why(ev.Err)}
 	case download.Progress:
-		return progressEvent{newHead(m.at, "progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
+		return progressEvent{m.head("progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
 	case download.Restarted:
-		return retryEvent{head: newHead(m.at, "retry"), Why: ev.Reason}
+		return retryEvent{head: m.head("retry"), Why: ev.Reason}
 	case download.Complete:
-		return completeEvent{newHead(m.at, "complete"), ev.Size}
+		return completeEvent{m.head("complete"), ev.Size}
 	case download.Verified:
-		return verifyEvent{newHead(m.at, "verify"), evidenceOf(ev.Proof)}
+		return verifyEvent{m.head("verify"), evidenceOf(ev.Proof)}
 	case download.Note:
-		return noteEvent{newHead(m.at, "note"), ev.Text}
+		return noteEvent{m.head("note"), ev.Text}
 	}
 	return nil
 }
 
-func jsonDown(at time.Time, ev download.SourceDown) any {
+func jsonDown(m moment, ev download.SourceDown) any {
 	if !ev.Gone && !ev.Banned {
-		return retryEvent{newHead(at, "retry"), &ev.ID, ev.URL, ev.Host, ev.Back.Seconds(), why(ev.Err)}
+		return retryEvent{m.head("retry"), &ev.ID, ev.URL, ev.Host, ev.Back.Seconds(), why(ev.Err)}
 	}
 	state := "down"
 	if ev.Banned {
 		state = "banned"
 	}
-	return mirrorEvent{head: newHead(at, "mirror"), State: state, ID: ev.ID, URL: ev.URL, Host: ev.Host, Why: why(ev.Err)}
+	return mirrorEvent{head: m.head("mirror"), State: state, ID: ev.ID, URL: ev.URL, Host: ev.Host, Why: why(ev.Err)}
 }
 
-func newRangeEvent(at time.Time, ev download.RangeStarted) rangeEvent {
-	e := rangeEvent{head: newHead(at, "range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start, Fetch: ev.Fetch, Why: ev.Why.String()}
+func newRangeEvent(m moment, ev download.RangeStarted) rangeEvent {
+	e := rangeEvent{head: m.head("range"), ID: ev.ID, Host: ev.Host, Start: ev.Range.Start, Fetch: ev.Fetch, Why: ev.Why.String()}
 	if ev.Range.End != byterange.Unbounded {
 		e.End = &ev.Range.End
 	}
@@ -215,9 +239,9 @@ func evidenceOf(p verify.Proof) evidenceFields {
 	return f
 }
 
-func newDoneEvent(at time.Time, r download.Request, res download.Result) doneEvent {
+func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	e := doneEvent{
-		head: newHead(at, "done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
+		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
 		evidenceFields: evidenceOf(res.Proof), ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
 		Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
 		Sources: []sourceLine{},

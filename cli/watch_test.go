@@ -22,7 +22,7 @@ func told(verbose bool, events ...download.Event) (text, lines string) {
 	var out, err bytes.Buffer
 	w := &watcher{screen: &screen{w: &err, meter: hidden{}, verbose: verbose}, lines: &lineWriter{w: &out}, path: "d/a.iso"}
 	for _, ev := range events {
-		w.watch(moment{time.Unix(0, 0), ev})
+		w.watch(moment{at: time.Unix(0, 0), ev: ev})
 	}
 	return err.String(), strings.ReplaceAll(out.String(), `{"v":1,"time":"1970-01-01T00:00:00Z","event":`, "{")
 }
@@ -174,7 +174,7 @@ func TestShares(t *testing.T) {
 
 func TestDoneEvent(t *testing.T) {
 	u, _ := url.Parse("http://me:pw@h/a?key=s3cret")
-	e := newDoneEvent(time.Unix(0, 0), download.Request{URL: u}, download.Result{
+	e := newDoneEvent(moment{at: time.Unix(0, 0)}, download.Request{URL: u}, download.Result{
 		Path: "a", Size: 1, Proof: proofOf(t, verify.SHA256), Resumed: 1, Fetched: 2, Duplicate: 3, Elapsed: time.Second, AlreadyComplete: true,
 		Sources: []download.SourceResult{{URL: "u", Host: "h", Bytes: 4, Rate: 5, Banned: true, Err: errors.New("e")}},
 	})

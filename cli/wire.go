@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -63,19 +64,28 @@ func (w *wire) claims() ([]verify.Claim, error) {
 func (w *wire) headers() (map[string][]string, error) {
 	h := http.Header{}
 	for _, line := range w.header.Value() {
-		name, value, ok := strings.Cut(line, ":")
-		name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
-		switch {
-		case !ok || !isToken(name):
-			return nil, misuse("-H", "not a header field", "write 'NAME: VALUE'")
-		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return nil, misuse("-H "+name, "control character in the value", "")
-		case httpsource.Reserved(name):
-			return nil, misuse("-H "+name, "braid sets this field itself", "")
+		if err := addField(h, line); err != nil {
+			f := failureOf(context.Background(), err)
+			return nil, misuse(strings.TrimSpace("-H "+f.where), f.why, f.hint)
 		}
-		h.Add(name, value)
 	}
 	return h, nil
+}
+
+// addField adds the field of a line "Name: value" to h.
+func addField(h http.Header, line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	name, value = http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
+	switch {
+	case !ok || !isToken(name):
+		return misuse("", "not a header field", "write 'NAME: VALUE'")
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		return misuse(name, "control character in the value", "")
+	case httpsource.Reserved(name):
+		return misuse(name, "braid sets this field itself", "")
+	}
+	h.Add(name, value)
+	return nil
 }
 
 // isToken follows RFC 9110, section 5.6.2.
@@ -90,9 +100,20 @@ func (w *wire) credentials(u *url.URL) (*url.Userinfo, error) {
 	if w.user == "" {
 		return u.User, nil
 	}
-	name, password, ok := strings.Cut(w.user, ":")
+	user, err := userinfo(w.user)
+	if err != nil {
+		return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+environment("user"))
+	}
+	return user, nil
+}
+
+var errNoPassword = errors.New("no password")
+
+// userinfo reads USER:PASSWORD.
+func userinfo(v string) (*url.Userinfo, error) {
+	name, password, ok := strings.Cut(v, ":")
 	if !ok || name == "" {
-		return nil, misuse("-u", "no password", "write USER:PASSWORD, here or in "+environment("user"))
+		return nil, errNoPassword
 	}
 	return url.UserPassword(name, password), nil
 }

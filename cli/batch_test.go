@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// listFile writes a list of URLs.
+func listFile(t *testing.T, urls ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(name, []byte(strings.Join(urls, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestGetListJSON: the lines of downloads that run at the same time can be told apart, and the last one adds them up.
+func TestGetListJSON(t *testing.T) {
+	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
+	b := mirrortest.New(t, []byte("defg"), mirrortest.Name("b"))
+	gone := mirrortest.New(t, []byte("x"), mirrortest.Name("gone"), mirrortest.Status(404))
+	dir := t.TempDir()
+	code, out, _ := get(t, dir, "--json", "-i", listFile(t, a.URL, gone.URL, b.URL))
+	if code != exitRefused {
+		t.Errorf("exit code %d", code)
+	}
+	var last batchEvent
+	ends := map[int]string{}
+	for line := range strings.Lines(out) {
+		var e struct {
+			Event, URL, Path string
+			File             int
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.File == 0 && e.Event != "batch" {
+			t.Errorf("no file in %s", line)
+		}
+		if e.Event == "done" || e.Event == "error" {
+			ends[e.File] = e.Event + " " + e.URL + " " + e.Path
+		}
+		last = batchEvent{}
+		json.Unmarshal([]byte(line), &last)
+	}
+	for file, want := range []string{1: "done " + a.URL + " " + dir + "/a", 2: "error " + gone.URL + " " + dir + "/gone", 3: "done " + b.URL + " " + dir + "/b"} {
+		if ends[file] != want {
+			t.Errorf("file %d: %q, want %q", file, ends[file], want)
+		}
+	}
+	last.head, last.Elapsed = head{}, 0
+	if want := (batchEvent{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7, Code: exitRefused}); last != want {
+		t.Errorf("%+v, want %+v", last, want)
+	}
+}
+
+// TestGetListAgain: what is there and proven is not fetched again; what is in the way is left alone if the user wants.
+func TestGetListAgain_Rule3(t *testing.T) {
+	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
+	b := mirrortest.New(t, []byte("defg"), mirrortest.Name("b"))
+	dir, list := t.TempDir(), listFile(t, a.URL, b.URL)
+	if code, _, err := get(t, dir, "-i", list); code != exitDone || !strings.Contains(err, "\n2 files: 7 B in ") || !strings.Contains(err, "; 1 verified, 1 unverified (checksum=") {
+		t.Fatalf("exit code %d, %s", code, err)
+	}
+	sent := a.Sent() + b.Sent()
+	code, _, err := get(t, dir, "-i", list)
+	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") || !strings.Contains(err, "b: exists, and is not known to be the right file") {
+		t.Errorf("exit code %d, %s", code, err)
+	}
+	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone || !strings.Contains(err, "1 of 2 files: 0 B in ") ||
+		!strings.Contains(err, "; all verified; 1 already there; 1 left alone\n") {
+		t.Errorf("--no-clobber: exit code %d, %s", code, err)
+	}
+	if n := a.Sent() + b.Sent(); n != sent {
+		t.Errorf("%d bytes were sent again", n-sent)
+	}
+}
+
+// TestGetListQuiet: -q says nothing but what went wrong.
+func TestGetListQuiet(t *testing.T) {
+	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
+	gone := mirrortest.New(t, []byte("x"), mirrortest.Name("gone"), mirrortest.Status(404))
+	code, out, err := get(t, t.TempDir(), "-q", "-j", "1", a.URL, gone.URL)
+	if code != exitRefused || out != "" || strings.Count(err, "\n") != 1 || !strings.HasPrefix(err, "braid: download "+gone.URL) {
+		t.Errorf("exit code %d, %q, %q", code, out, err)
+	}
+}
+
+// TestGetListVerbose: with -v each line says which file it is about.
+func TestGetListVerbose(t *testing.T) {
+	var urls []string
+	for _, name := range []string{"a", "b"} {
+		urls = append(urls, mirrortest.New(t, []byte(name), mirrortest.Name(name), mirrortest.Digest()).URL)
+	}
+	_, _, err := get(t, t.TempDir(), append([]string{"-v"}, urls...)...)
+	for i, name := range []string{"a", "b"} {
+		for _, want := range []string{fmt.Sprintf("%d of 2: %s\n", i+1, urls[i]), name + ": server: 1 B, sha-256", name + ": mirror " + urls[i] + ": in use", name + ": 1 B in "} {
+			if !strings.Contains(err, want) {
+				t.Errorf("no %q in\n%s", want, err)
+			}
+		}
+	}
+}
+
+// TestGetListInterrupted: one line says what was not done, and the exit code is the signal's.
+func TestGetListInterrupted(t *testing.T) {
+	slow := mirrortest.New(t, mirrortest.Generate(100_000, 1), mirrortest.Name("slow"), mirrortest.StallAfter(50_000), mirrortest.ETag(`"x"`))
+	var out, err bytes.Buffer
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	stop := &stopper{when: `"event":"progress"`, then: func() { cancel(&signalError{syscall.SIGINT}) }}
+	words := []string{"braid", "get", "--json", "-j", "1", "-d", t.TempDir(), slow.URL, "http://127.0.0.1:1/x", "http://127.0.0.1:1/y"}
+	code := run(ctx, words, streams{out: stop, err: &err})
+	want := "braid: batch: interrupted: 1 file unfinished, 2 not begun (48.8 KiB kept; run the same command to go on)\n"
+	if code != 130 || !strings.HasSuffix(err.String(), want) || strings.Count(err.String(), "interrupted") != 1 {
+		t.Errorf("exit code %d, %s%s", code, out.String(), err.String())
+	}
+	if s := stop.String(); !strings.Contains(s, `"unfinished":1,"not_begun":2,`) || !strings.Contains(s, `"code":130}`) {
+		t.Error(s)
+	}
+}
+
+// A stopper does something when it was told something.
+type stopper struct {
+	bytes.Buffer
+	when string
+	then func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), s.when) {
+		s.then()
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestSummary(t *testing.T) {
+	for _, tt := range []struct {
+		c    tally
+		want string
+	}{
+		{tally{files: 2000, complete: 2000, verified: 2000, fetched: 1 << 20}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
+		{tally{files: 1}, "0 of 1 file: 0 B in 2 s (0 B/s)"},
+		{tally{files: 5, complete: 3, before: 2, verified: 3, left: 2}, "3 of 5 files: 0 B in 2 s (0 B/s); all verified; 2 already there; 2 left alone"},
+	} {
+		if got := tt.c.summary(2 * time.Second); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	c := tally{files: 100, complete: 70, verified: 70}
+	for i := range 30 {
+		c.lost(&failure{code: exitRefused, where: fmt.Sprint("u", i), why: "status 404"})
+	}
+	got := c.summary(time.Second)
+	if len(got) != 22 || got[1] != "  u0: status 404" || got[21] != "  and 10 more" || c.code != exitRefused {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestGathered: results that come faster than anybody reads share a line; slow ones have their own.
+func TestGathered(t *testing.T) {
+	var b bytes.Buffer
+	s := &screen{w: &b, meter: hidden{}}
+	var r gathered
+	at := time.Unix(1e9, 0)
+	for i := range 5 {
+		r.add(at, finished{fmt.Sprint("a", i), 1024, fmt.Sprintf("a%d: 1 KiB; verified", i), "verified"})
+		r.add(at, finished{fmt.Sprint("b", i), 1, fmt.Sprintf("b%d: 1 B; unverified", i/3), "unverified: x"})
+	}
+	r.flush(at.Add(400*time.Millisecond), s)
+	if b.Len() > 0 {
+		t.Errorf("told already: %s", b.String())
+	}
+	r.flush(at.Add(500*time.Millisecond), s)
+	r.add(at, finished{"c", 1, "c: 1 B", "verified"})
+	r.end(s)
+	want := "a0 ... a4: 5 files, 5 KiB; verified\nb0 ... b4: 5 files, 5 B; unverified: x\nc: 1 B\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+func TestBatchProgress(t *testing.T) {
+	p := batchProgress{files: 2000, ended: 37, running: 2, share: 1.5, fetched: 12 << 20, rate: 3 << 20, elapsed: 10 * time.Second}
+	if got, want := p.sentence(), "37 of 2,000 files, 12 MiB, 3 MiB/s, 8 min 29 s left, 2 at a time"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if done, size := p.part(); done != 38_500 || size != 2_000_000 {
+		t.Errorf("%d of %d", done, size)
+	}
+	want := -1
+	for _, q := range []batchProgress{p, {files: 2000}, {files: 2000, ended: 1999, running: 64, rate: 1e9}} {
+		if n := len(q.numbers(200)); want >= 0 && n != want {
+			t.Errorf("%q has %d, others %d", q.numbers(200), n, want)
+		} else {
+			want = n
+		}
+		for _, width := range []int{0, 20, 40, 60} {
+			if n := len(q.numbers(width)); n > max(width, len("2,000 of 2,000 files")) {
+				t.Errorf("width %d: %q", width, q.numbers(width))
+			}
+		}
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if files(1) != "1 file" || files(2000) != "2,000 files" {
+		t.Error(files(1), files(2000))
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	var s speed
+	at := time.Unix(1e9, 0)
+	for i := range 100 {
+		if got := s.now(at.Add(time.Duration(i)*100*time.Millisecond), int64(i)*100); i > 0 && (got < 999 || got > 1001) {
+			t.Fatalf("%v after %d", got, i)
+		}
+	}
+}
+
+// TestTellerOnATerminal: of many files, a terminal shows less than a line each.
+func TestTellerOnATerminal(t *testing.T) {
+	var b bytes.Buffer
+	g := &getCommand{terminal: true, screen: &screen{w: &b, meter: hidden{}}}
+	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 500, begun: 500}, running: map[int]*tracked{}, began: time.Now()}
+	at := time.Unix(1e9, 0)
+	for i := range 500 {
+		end := &ending{result: download.Result{Path: fmt.Sprint("d/", i), Size: 1, Fetched: 1}}
+		tell.hear(news{moment{at: at.Add(time.Duration(i) * time.Millisecond), file: i + 1}, end})
+	}
+	if code := tell.close(); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	lines := slices.Collect(strings.Lines(b.String()))
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "0 ... 499: 500 files, 500 B; ") || !strings.HasPrefix(lines[1], "500 files: 500 B in ") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"braid/download"
+	"braid/inputfile"
+	"braid/verify"
+)
+
+// An entry is one of a list while its options are read.
+type entry struct {
+	download.Request
+	get      *getCommand
+	dir, out string
+	own      bool // Header is no longer that of the command
+}
+
+// entryOptions are the options of an entry. Those of aria2 that make sense here have its names, the others are our
+// flags.
+var entryOptions = map[string]func(e *entry, value string) error{
+	"out":             func(e *entry, v string) error { e.out = v; return nil },
+	"dir":             func(e *entry, v string) error { e.dir = v; return nil },
+	"checksum":        (*entry).checksum,
+	"sha256":          func(e *entry, v string) error { return e.claim(verify.SHA256, v) },
+	"mirror":          (*entry).mirror,
+	"header":          (*entry).field,
+	"user-agent":      func(e *entry, v string) error { return e.field("User-Agent: " + v) },
+	"referer":         func(e *entry, v string) error { return e.field("Referer: " + v) },
+	"no-referer":      func(e *entry, v string) error { return choose(&e.NoReferer, v) },
+	"user":            (*entry).user,
+	"require":         (*entry).require,
+	"overwrite":       func(e *entry, v string) error { return choose(&e.Overwrite, v) },
+	"allow-overwrite": func(e *entry, v string) error { return choose(&e.Overwrite, v) },
+	"no-metalink":     func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
+}
+
+// entry makes a request of an entry of the list. What it does not say is as the flags say.
+func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
+	e := &entry{Request: g.common, get: g, dir: g.dir}
+	urls, err := webURLs(listed.URIs)
+	if err == nil {
+		err = e.address(urls[0])
+	}
+	if err != nil {
+		return e.Request, g.at(listed.Line, "", err)
+	}
+	e.Mirrors = slices.Clip(urls[1:])
+	for _, o := range listed.Options {
+		set, ok := entryOptions[o.Name]
+		if !ok {
+			return e.Request, g.at(o.Line, shorten(o.Name, 40), unknownOption(o.Name))
+		}
+		if err := set(e, o.Value); err != nil {
+			return e.Request, g.at(o.Line, o.Name, err)
+		}
+	}
+	if strings.HasSuffix(e.out, "/") || e.out == "-" {
+		return e.Request, g.at(listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it"))
+	}
+	e.Dir, e.Name = placed(e.dir, e.out)
+	e.MakeDir = true
+	return e.Request, nil
+}
+
+// at says which line and option of the list an error is about.
+func (g *getCommand) at(line int, option string, err error) error {
+	f := failureOf(context.Background(), err)
+	parts := slices.DeleteFunc([]string{option, f.where, f.why}, func(s string) bool { return s == "" })
+	return misuse(g.place(line), strings.Join(parts, ": "), f.hint)
+}
+
+func unknownOption(name string) error {
+	names := slices.Sorted(maps.Keys(entryOptions))
+	hint := "there are " + strings.Join(names, ", ")
+	if near := nearest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return misuse("", "no such option", hint)
+}
+
+// address takes the URL, without the credentials in it.
+func (e *entry) address(u *url.URL) error {
+	user, err := e.get.credentials(u)
+	if err != nil {
+		return err
+	}
+	u.User = nil
+	e.URL, e.User = u, user
+	return nil
+}
+
+func (e *entry) user(v string) error {
+	user, err := userinfo(v)
+	if err == nil {
+		e.User = user
+	}
+	return err
+}
+
+var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
+
+// checksum reads "sha-256=HEX".
+func (e *entry) checksum(v string) error {
+	name, hex, ok := strings.Cut(v, "=")
+	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(name))
+	if !ok || !known {
+		return errChecksum
+	}
+	return e.claim(algorithm, hex)
+}
+
+// claim adds a digest that the list vouches for, as --sha256 does.
+func (e *entry) claim(a verify.Algorithm, hex string) error {
+	d, err := verify.ParseHex(a, strings.TrimSpace(hex))
+	if err != nil {
+		return err
+	}
+	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.get.listName(), Channel: verify.User}}
+	if err := verify.Agree(e.Claims, more); err != nil {
+		return err
+	}
+	e.Claims = append(slices.Clip(e.Claims), more...)
+	return nil
+}
+
+func (e *entry) mirror(v string) error {
+	u, err := webURL(v)
+	if err == nil {
+		e.Mirrors = append(e.Mirrors, u)
+	}
+	return err
+}
+
+// field adds a header field to those of the command.
+func (e *entry) field(v string) error {
+	if !e.own {
+		e.Header, e.own = http.Header(e.Header).Clone(), true
+	}
+	if e.Header == nil {
+		e.Header = http.Header{}
+	}
+	return addField(e.Header, v)
+}
+
+func (e *entry) require(v string) error {
+	c := choice{words: []string{"none", "digest"}}
+	err := c.Set(v)
+	e.Require = required(c)
+	return err
+}
+
+var errChoice = errors.New("write true or false")
+
+func choose(to *bool, v string) error {
+	switch v {
+	case "true":
+		*to = true
+	case "false":
+		*to = false
+	default:
+		return errChoice
+	}
+	return nil
+}
+
+// shortSum stands for a path.
+func shortSum(path string) [16]byte {
+	sum := sha256.Sum256([]byte(path))
+	return [16]byte(sum[:])
+}
+
+// workingFolder is where relative paths begin. If nobody knows, they are compared as they are.
+var workingFolder = sync.OnceValue(func() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+})

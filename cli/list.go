@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"braid/download"
+	"braid/inputfile"
+)
+
+// maxList is the longest list of files that is read: about three million of them.
+const maxList = 256 << 20
+
+// A worklist is what one command is to download: its operands, then the entries of its list (-i). The list is kept
+// as it was written, and what it says is made into requests when their turn comes.
+type worklist struct {
+	get      *getCommand
+	operands []download.Request
+	list     string
+	files    int
+}
+
+// worklist reads operands and list, and checks them: what makes no sense is told before anything is downloaded.
+func (g *getCommand) worklist(words []string) (*worklist, error) {
+	operands, err := g.requests(words)
+	if err != nil {
+		return nil, err
+	}
+	l := &worklist{get: g, operands: operands, files: len(operands)}
+	if g.input == "" {
+		return l, l.check()
+	}
+	if l.list, err = g.readList(maxList); err != nil {
+		return nil, err
+	}
+	return l, l.check()
+}
+
+// readList reads the list into memory, as standard input can be read only once; most bytes are enough.
+func (g *getCommand) readList(most int64) (string, error) {
+	in := g.streams.in
+	if g.input != "-" {
+		f, err := os.Open(g.input)
+		if err != nil {
+			return "", g.listFailure(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	var b strings.Builder
+	n, err := io.Copy(&b, io.LimitReader(in, most+1))
+	switch {
+	case err != nil:
+		return "", g.listFailure(err)
+	case n > most:
+		return "", misuse(g.listName(), "longer than "+sizeText(most), "take it apart")
+	}
+	return b.String(), nil
+}
+
+func (g *getCommand) listFailure(err error) error {
+	return &failure{code: exitLocal, what: "list", where: g.listName(), why: reason(err)}
+}
+
+// listName is what the list is called in messages.
+func (g *getCommand) listName() string {
+	if g.input == "-" {
+		return "standard input"
+	}
+	return g.input
+}
+
+// check counts the files, and refuses entries that make no sense and files of the same name. Of one file that is
+// an operand, its download finds out.
+func (l *worklist) check() error {
+	if l.list == "" && l.files == 1 {
+		return nil
+	}
+	names := namesakes{}
+	for i, r := range l.operands {
+		if err := names.add(&r, fmt.Sprintf("operand %d", i+1), i-len(l.operands)); err != nil {
+			return err
+		}
+	}
+	for r, line := range l.entries() {
+		if r.err != nil {
+			return r.err
+		}
+		if err := names.add(&r.Request, l.get.place(line), line); err != nil {
+			return err
+		}
+		l.files++
+	}
+	if l.files == 0 {
+		return misuse(l.get.listName(), "no URL in it", "")
+	}
+	return nil
+}
+
+// all is everything that is to be downloaded, in order.
+func (l *worklist) all() iter.Seq[download.Request] {
+	return func(yield func(download.Request) bool) {
+		for _, r := range l.operands {
+			if !yield(r) {
+				return
+			}
+		}
+		for r := range l.entries() {
+			if r.err != nil || !yield(r.Request) {
+				return
+			}
+		}
+	}
+}
+
+// A listed request is one of the list, or says why there is none.
+type listed struct {
+	download.Request
+	err error
+}
+
+// entries makes requests of the list, each with its line.
+func (l *worklist) entries() iter.Seq2[listed, int] {
+	return func(yield func(listed, int) bool) {
+		for e, err := range inputfile.Entries(l.list) {
+			r := listed{err: err}
+			var wrong *inputfile.Error
+			if errors.As(err, &wrong) {
+				r.err = misuse(l.get.place(wrong.Line), wrong.Why, "")
+			}
+			if err == nil {
+				r.Request, r.err = l.get.entry(e)
+			}
+			if !yield(r, e.Line) {
+				return
+			}
+		}
+	}
+}
+
+// place names a line of the list.
+func (g *getCommand) place(line int) string { return fmt.Sprintf("%s:%d", g.listName(), line) }
+
+// namesakes knows which paths are taken, by hash, and by whom: a line of the list or, below zero, an operand.
+type namesakes map[[16]byte]int
+
+// add takes the path of r for who is at place.
+func (n namesakes) add(r *download.Request, place string, who int) error {
+	path, err := r.Path()
+	if err != nil {
+		return misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(workingFolder(), path)
+	}
+	key := shortSum(path)
+	other, taken := n[key]
+	if !taken {
+		n[key] = who
+		return nil
+	}
+	whose := fmt.Sprintf("line %d", other)
+	if other < 0 {
+		whose = "an operand before it"
+	}
+	return misuse(place, filepath.Base(path)+" is the name of another file already: that of "+whose, "out=NAME in a list gives another")
+}
