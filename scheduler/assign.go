@@ -133,8 +133,8 @@ func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last bytera
 // Toward the end a source gets lastShare of its part, and the rest when it is through with that, as long as a request
 // costs less than one part in manyLags of what is left.
 const (
-	lastShare = 0.8
-	manyLags  = 40
+	lastShare = 0.9
+	manyLags  = 80
 	fewLags   = 10 // a missing range that lasts so long is worth a request
 )
 
@@ -213,7 +213,7 @@ func (s *Scheduler) part(m *mirror, speed float64) float64 {
 	return part
 }
 
-// share is what a source of unknown speed is asked for at least: an equal part of half of the file, as far as the
+// share is what a source of unknown speed is asked for at least: an equal part of a third of the file, as far as the
 // window has room for all. If that is too much for it, the rest is taken from it when its speed is known.
 func (s *Scheduler) share() int64 {
 	n := 1
@@ -223,11 +223,11 @@ func (s *Scheduler) share() int64 {
 		}
 	}
 	n = min(n, s.cfg.Split)
-	return min(s.size/int64(2*n), windowMin/int64(n+1))
+	return min(s.size/int64(3*n), windowMin/int64(n+1))
 }
 
 // basePeriod is how long a range lasts at a source that is near.
-const basePeriod = 8 * time.Second
+const basePeriod = 10 * time.Second
 
 // period is how long a range of m should last: 100 round trips, so that the one between two requests costs 1 %,
 // but no longer than the window.
