@@ -62,39 +62,22 @@ func TestCompleteAnswerServesAlone_S15(t *testing.T) {
 	}
 }
 
-// timed plays a scenario and tells when each action was taken.
-func timed(t *testing.T, sc scenario, until time.Duration) (n *network, at []time.Duration) {
-	n = newNetwork(t, sc)
-	n.step(SourceAdded{ID: 0, Host: name(0)})
-	for n.now < until && !n.rep.finished && !n.rep.failed {
-		n.now += tick
-		n.advance()
-		if !n.wake.IsZero() && !n.at().Before(n.wake) {
-			n.step(Tick{})
-		}
-		for len(at) < len(n.rep.history) {
-			at = append(at, n.now)
-		}
-	}
-	return n, at
-}
-
 // Proves S16 and rule 21: the range of a source that fell silent is taken from it soon, and given to another.
 func TestSilenceMovesTheRange_S16_Rule21(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 0, func(h *host) { h.rate = after(3*time.Second, 40, 0) })
-	n, at := timed(t, scenario{size: 128 * mib, hosts: hosts}, 15*time.Second)
-	var silent int64
-	for i, a := range n.rep.history {
+	r := run(t, scenario{size: 128 * mib, hosts: hosts})
+	silent := false
+	for i, a := range r.history {
 		switch a := a.(type) {
 		case Cancel:
 			if a.ID == 1 {
-				if at[i] < 4900*time.Millisecond || at[i] > 5500*time.Millisecond {
-					t.Errorf("cancelled at %v, want two seconds after 3 s", at[i])
+				if r.at[i] < 4900*time.Millisecond || r.at[i] > 5500*time.Millisecond {
+					t.Errorf("cancelled at %v, want two seconds after 3 s", r.at[i])
 				}
-				silent = n.rep.brought[0]
+				silent = true
 			}
 		case Fetch:
-			if silent > 0 && a.Source != 0 && a.Range.Start <= silent {
+			if silent && a.Source != 0 && a.Range.Start < 3*int64(mbit(40)) {
 				return
 			}
 		}
@@ -112,29 +95,29 @@ func TestSilenceAlone_Rule21(t *testing.T) {
 			return mbit(40)
 		}
 	})
-	n, at := timed(t, scenario{size: 64 * mib, hosts: hosts}, time.Minute)
-	for i, a := range n.rep.history {
-		if _, ok := a.(Cancel); ok && n.rep.finished {
-			if at[i] < 33*time.Second || at[i] > 34*time.Second {
-				t.Errorf("cancelled at %v", at[i])
+	r := run(t, scenario{size: 64 * mib, hosts: hosts})
+	for i, a := range r.history {
+		if _, ok := a.(Cancel); ok && r.finished {
+			if r.at[i] < 33*time.Second || r.at[i] > 34*time.Second {
+				t.Errorf("cancelled at %v", r.at[i])
 			}
 			return
 		}
 	}
-	t.Errorf("finished %v, history %v", n.rep.finished, n.rep.history)
+	t.Errorf("finished %v, history %v", r.finished, r.history)
 }
 
 // Proves S16: a source that collapses keeps only what it can bring in reasonable time.
 func TestCollapseLightens_S16(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 1, func(h *host) { h.rate = after(3*time.Second, 40, 0.4) })
-	n, at := timed(t, scenario{size: 512 * mib, hosts: hosts}, 8*time.Second)
+	r := run(t, scenario{size: 512 * mib, hosts: hosts})
 	of := map[FetchID]SourceID{}
-	for i, a := range n.rep.history {
+	for i, a := range r.history {
 		switch a := a.(type) {
 		case Fetch:
 			of[a.ID] = a.Source
 		case Shrink:
-			if of[a.ID] == 1 && at[i] > 3*time.Second {
+			if of[a.ID] == 1 && r.at[i] > 3*time.Second && r.at[i] < 8*time.Second {
 				return
 			}
 		}

@@ -60,7 +60,7 @@ func (v *inventor) scenario() scenario {
 		sc.hosts = append(sc.hosts, v.host(true))
 	}
 	if v.next(2) == 1 {
-		sc.access = mbit([]float64{1, 8, 40, 100}[v.next(4)])
+		sc.access = steady([]float64{1, 8, 40, 100}[v.next(4)])
 	}
 	sc.cfg.Growth = GrowthMode(v.next(2))
 	sc.cfg.Split = v.next(20)

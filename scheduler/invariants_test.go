@@ -1,62 +1,71 @@
 package scheduler
 
 import (
+	"slices"
 	"testing"
-	"time"
 
 	"braid/byterange"
 )
 
-// fluid is the best possible time: every host that tells the truth at its rate from the start, up to the access link.
-func fluid(sc scenario) time.Duration {
-	sum := 0.0
-	for t := time.Duration(0); t < 24*time.Hour; t += tick {
-		rate := 0.0
-		for _, h := range sc.hosts {
-			if h.wrong || h.down != nil && h.down(t) {
-				continue
-			}
-			rate += h.rate(t)
-		}
-		if sc.access > 0 {
-			rate = min(rate, sc.access)
-		}
-		sum += rate * tick.Seconds()
-		if sum >= float64(sc.size) {
-			return t
-		}
+// inspect asserts what must hold after a step: after mere progress of the fetch that it is about, else of all.
+func (n *network) inspect(ev Event, acted bool) {
+	p, progress := ev.(Progress)
+	if !progress || acted || n.strict {
+		verify(n.t, n.s)
+		return
 	}
-	return 24 * time.Hour
+	f := n.s.fetches[p.Fetch]
+	if f == nil || f.ending {
+		return
+	}
+	if r := (byterange.Range{Start: f.pos, End: f.end}); !n.s.flying.Contains(r) {
+		n.t.Fatalf("%v is not in flight", r)
+	}
+	if !f.src.liar && !n.s.done.Contains(p.Range) {
+		n.t.Fatalf("%v came and is not here", p.Range)
+	}
 }
 
-// check asserts what must hold after every step.
-func check(t *testing.T, s *Scheduler) {
+// verify asserts what must hold after every step: each byte is here, in one fetch or missing, and no host has
+// more requests than it may.
+func verify(t testing.TB, s *Scheduler) {
 	t.Helper()
-	flying := byterange.Set{}
-	perHost := map[string]int{}
+	var all []byterange.Range
 	for _, f := range s.order {
-		if f.ending {
+		if f.ending || f.pos == f.end {
 			continue
 		}
-		perHost[f.src.host]++
-		r := byterange.Range{Start: f.pos, End: f.end}
-		for c := range flying.Covered(r) {
-			t.Fatalf("%v is fetched twice", c)
+		all = append(all, byterange.Range{Start: f.pos, End: f.end})
+	}
+	slices.SortFunc(all, func(a, b byterange.Range) int { return int(a.Start - b.Start) })
+	flying := byterange.Set{}
+	for i, r := range all {
+		if i > 0 && all[i-1].End > r.Start {
+			t.Fatalf("%v and %v overlap", all[i-1], r)
 		}
-		flying.Add(r)
-	}
-	for r := range s.done.All() {
-		flying.Remove(r)
-		for c := range s.flying.Covered(r) {
-			t.Fatalf("%v is here and in flight", c)
+		for g := range s.done.Gaps(r) { // what a late word of another brought is here, and not in flight any more
+			flying.Add(g)
 		}
 	}
-	if got, want := s.flying.String(), flying.String(); got != want {
-		t.Fatalf("in flight are %s, the fetches say %s", got, want)
+	if !slices.Equal(slices.Collect(flying.All()), slices.Collect(s.flying.All())) {
+		t.Fatalf("in flight are %v, the fetches say %v", s.flying.String(), flying.String())
 	}
-	for h, k := range perHost {
-		if k > s.cfg.PerHost {
-			t.Fatalf("%d requests at %s", k, h)
+	if s.here != s.done.Len() {
+		t.Fatalf("%d bytes are counted, %d are here", s.here, s.done.Len())
+	}
+}
+
+// busyHosts asserts that no host has more requests than it may, but for one that turned out to be another name of it.
+func (n *network) busyHosts() {
+	for i, f := range n.flights {
+		k := 0
+		for _, o := range n.flights[i:] {
+			if n.host[o.source] == n.host[f.source] && o.why != ReasonSameHost {
+				k++
+			}
+		}
+		if k > n.s.cfg.PerHost {
+			n.t.Fatalf("%v: %d requests at %s", n.now, k, n.host[f.source])
 		}
 	}
 }

@@ -1,0 +1,99 @@
+package scheduler
+
+import (
+	"cmp"
+	"time"
+
+	"braid/byterange"
+)
+
+// write books bytes of host h that came. What is here already stays as it is (rule 2).
+func (n *network) write(h int, r byterange.Range) {
+	fresh := r.Len()
+	for c := range n.have.Covered(r) {
+		n.rep.duplicate += c.Len()
+		fresh -= c.Len()
+	}
+	n.rep.brought[h] += r.Len()
+	if lies := n.sc.hosts[h].lies; lies != nil && fresh > 0 && n.sc.piece > 0 {
+		for g := range n.have.Gaps(r) {
+			n.falsify(lies, g)
+		}
+	}
+	n.have.Add(r)
+}
+
+func (n *network) falsify(lies func(piece int64) bool, r byterange.Range) {
+	for i := r.Start / n.sc.piece; i*n.sc.piece < r.End; i++ {
+		if lies(i) {
+			n.wrong.Add(r.Intersect(byterange.Range{Start: i * n.sc.piece, End: (i + 1) * n.sc.piece}))
+		}
+	}
+}
+
+// check begins to check a piece, one after the other.
+func (n *network) check(a Check) {
+	if !n.have.Contains(a.Range) {
+		n.t.Fatalf("piece %d is to be checked and is not here", a.Piece)
+	}
+	ok := true
+	for range n.wrong.Covered(a.Range) {
+		ok = false
+	}
+	at := n.now
+	if k := len(n.checks); k > 0 {
+		at = max(at, n.checks[k-1].at)
+	}
+	at += time.Duration(float64(a.Range.Len()) / hashSpeedHere * float64(time.Second))
+	n.checks = append(n.checks, check{a.Piece, ok, at})
+}
+
+// checked tells the results that are there.
+func (n *network) checked() {
+	for len(n.checks) > 0 && n.checks[0].at <= n.now && !n.over() {
+		c := n.checks[0]
+		n.checks = n.checks[1:]
+		if !c.ok {
+			n.rep.lie = cmp.Or(n.rep.lie, n.now)
+		}
+		n.step(PieceChecked{Piece: c.piece, OK: c.ok})
+		if !c.ok {
+			n.discard()
+		}
+	}
+}
+
+// discard forgets what the scheduler took for missing after a lie.
+func (n *network) discard() {
+	for r := range n.s.done.All() {
+		if !n.have.Contains(r) {
+			n.t.Fatalf("%v are said to be here, of which some never came", r)
+		}
+	}
+	n.have = n.s.done.Clone()
+	wrong := byterange.Set{}
+	for r := range n.have.All() {
+		for w := range n.wrong.Covered(r) {
+			wrong.Add(w)
+		}
+	}
+	n.wrong = wrong
+	n.hashed = min(n.hashed, n.have.FirstGap(0))
+}
+
+// reads is how fast what is at the front is taken, in bytes a second.
+func (n *network) reads() float64 {
+	if n.sc.pipe > 0 {
+		return n.sc.pipe
+	}
+	return hashSpeedHere
+}
+
+// consume lets the in-order hash or the reader of a stream take what is at the front.
+func (n *network) consume(d time.Duration) {
+	n.hashed = max(n.hashed, min(n.have.FirstGap(0), n.sc.size, n.hashed+int64(n.reads()*d.Seconds())))
+	if n.sc.pipe > 0 && !n.over() && n.hashed-n.passed >= 256<<10 {
+		n.passed = n.hashed
+		n.step(Consumed{Front: n.passed})
+	}
+}

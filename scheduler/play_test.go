@@ -1,0 +1,251 @@
+package scheduler
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"braid/byterange"
+)
+
+// trace logs every action.
+var trace = os.Getenv("BRAID_TRACE") != ""
+
+// hashSpeedHere is how fast the in-order hash goes, in bytes a second.
+const hashSpeedHere = 700e6
+
+// A network plays a scenario. Its scheduler's twin is told the same and must do the same.
+type network struct {
+	t       testing.TB
+	sc      scenario
+	s, twin *Scheduler
+	strict  bool // all invariants are checked after every step
+	rng     *rand.Rand
+	epoch   time.Time
+	now     time.Duration
+	wake    time.Time
+
+	flights   []*flight
+	ghosts    []ghost
+	conns     []conn          // of each source
+	host      []string        // who answers for each source, as far as is known
+	notBefore []time.Duration // of each source: Retry-After
+	links     []int           // of each host: the first one that shares its link
+	sent      []int64         // by each host
+	first     []time.Duration // when each host's first byte came
+	wants     []want          // to be used again
+	crowded   bool            // the client's link is full
+
+	have   byterange.Set
+	wrong  byterange.Set // what is not as it should be
+	checks []check
+	hashed int64 // up to where the in-order hash came, or the reader of a stream
+	passed int64 // of a stream: what the scheduler was told of that
+	named  bool  // the mirrors are known
+	rep    report
+}
+
+// A check of a piece goes on.
+type check struct {
+	piece int64
+	ok    bool
+	at    time.Duration // when the result comes
+}
+
+// A report is what came of a run.
+type report struct {
+	sc               scenario
+	finished, failed bool
+	elapsed          time.Duration // until the hash was through, too
+	best             time.Duration // with every host at its rate from the start
+	duplicate        int64         // came twice
+	lost             int64         // was on its way when a connection was closed
+	requests         []int         // of each host
+	brought          []int64       // by each host
+	most             int           // connections at a time
+	late             int           // the same after ten seconds
+	allIn            time.Duration // when the last useful host brought its first byte; 0: one never did
+	quiet            time.Duration // how much longer than allowed somebody was silent
+	lie              time.Duration // when the first piece was found to be wrong
+	history          []Action
+	at               []time.Duration // of each action
+	asked            []time.Duration // when each request was made
+	askedOf          []SourceID
+	speeds           []Speed
+	peak             float64
+}
+
+func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
+
+// wasted is the share of the file that came in vain.
+func (r report) wasted() float64 { return float64(r.duplicate+r.lost) / float64(max(1, r.sc.size)) }
+
+func (r report) total() (n int) {
+	for _, k := range r.requests {
+		n += k
+	}
+	return n
+}
+
+// run plays a scenario to its end.
+func run(t testing.TB, sc scenario) report {
+	t.Helper()
+	n := newNetwork(t, sc)
+	n.play(cmp.Or(sc.limit, 12*time.Hour))
+	return n.summary()
+}
+
+func newNetwork(t testing.TB, sc scenario) *network {
+	if !sc.rerun {
+		sc.cfg.Size = -1
+	}
+	sc.cfg.PerHost = max(sc.cfg.PerHost, sc.lanes)
+	n := &network{t: t, sc: sc, s: New(sc.cfg), twin: New(sc.cfg), epoch: time.Unix(1e9, 0), have: sc.cfg.Have.Clone()}
+	n.rng = rand.New(rand.NewPCG(sc.seed, 5))
+	k := sc.sources()
+	n.conns, n.notBefore, n.host = make([]conn, k), make([]time.Duration, k), make([]string, k)
+	for i := range k {
+		n.host[i] = name(sc.hostOf(SourceID(i)))
+	}
+	n.sent, n.first = make([]int64, len(sc.hosts)), make([]time.Duration, len(sc.hosts))
+	n.links = sc.links()
+	n.rep.requests, n.rep.brought = make([]int, len(sc.hosts)), make([]int64, len(sc.hosts))
+	n.rep.sc = sc
+	n.step(sc.source(0))
+	if sc.rerun {
+		n.introduce()
+	}
+	return n
+}
+
+// introduce makes the mirrors known, which the first answer names.
+func (n *network) introduce() {
+	if n.named {
+		return
+	}
+	n.named = true
+	for i := 1; i < n.sc.sources(); i++ {
+		n.step(n.sc.source(SourceID(i)))
+	}
+	if n.sc.piece > 0 {
+		n.step(PiecesKnown{Length: n.sc.piece})
+	}
+}
+
+// play goes on until the download is over or the time has come.
+func (n *network) play(until time.Duration) {
+	for n.now < until && !n.over() {
+		n.advance(min(n.pace(), until-n.now))
+		n.watch()
+		if !n.over() && !n.wake.IsZero() && !n.at().Before(n.wake) {
+			n.step(Tick{})
+		}
+	}
+}
+
+func (n *network) over() bool { return n.rep.finished || n.rep.failed }
+
+// watch takes note of what a report tells.
+func (n *network) watch() {
+	if n.now > 10*time.Second {
+		n.rep.late = max(n.rep.late, len(n.flights))
+	}
+	for _, f := range n.flights {
+		if !f.cancels {
+			n.rep.quiet = max(n.rep.quiet, n.now-f.heard-max(silence, silenceRTTs*n.sc.hosts[f.h].rtt))
+		}
+	}
+}
+
+// summary completes the report.
+func (n *network) summary() report {
+	n.rep.elapsed = n.now + time.Duration(float64(n.sc.size-n.hashed)/n.reads()*float64(time.Second))
+	n.rep.speeds, n.rep.peak = n.s.Speeds(), n.s.Peak()
+	if !n.rep.finished {
+		return n.rep
+	}
+	var useful []bool
+	n.rep.best, useful = fluid(n.sc)
+	for i, is := range useful {
+		if !is {
+			continue
+		}
+		if n.rep.allIn = max(n.rep.allIn, n.first[i]); n.first[i] == 0 {
+			n.rep.allIn = 0
+			break
+		}
+	}
+	return n.rep
+}
+
+func (n *network) at() time.Time { return n.epoch.Add(n.now) }
+
+// step tells the scheduler, checks what must always hold, and does what it says.
+func (n *network) step(ev Event) {
+	do, wake := n.s.Step(n.at(), ev)
+	n.wake = wake
+	if n.twin != nil {
+		if too, when := n.twin.Step(n.at(), ev); !slices.Equal(do, too) || !when.Equal(wake) {
+			n.t.Fatalf("%v: the same history led to %v and %v, then to %v and %v", n.now, do, wake, too, when)
+		}
+	}
+	n.inspect(ev, len(do) > 0)
+	for _, a := range do {
+		n.rep.history, n.rep.at = append(n.rep.history, a), append(n.rep.at, n.now)
+		if trace {
+			n.t.Logf("%7.3f %T%v", n.now.Seconds(), a, a)
+		}
+		n.carryOut(a)
+	}
+	if _, progress := ev.(Progress); !progress || len(do) > 0 || n.strict {
+		n.busyHosts()
+	}
+	if !n.over() && len(n.flights) == 0 && wake.IsZero() && len(n.checks) == 0 && len(n.s.sources) > 0 {
+		n.t.Fatalf("stalled at %v: nothing in flight and nothing to wait for", n.now)
+	}
+}
+
+func (n *network) carryOut(a Action) {
+	switch a := a.(type) {
+	case Fetch:
+		n.fetch(a)
+	case Shrink:
+		f := n.flight(a.ID)
+		f.end = min(f.end, a.End)
+	case Cancel:
+		f := n.flight(a.ID)
+		f.cancels, f.why = true, a.Why
+	case Check:
+		n.check(a)
+	case Finish:
+		n.rep.finished = true
+		if n.have.Len() != n.sc.size || n.sc.piece > 0 && n.wrong.Len() > 0 {
+			n.t.Fatalf("finished with %d of %d bytes, wrong are %v", n.have.Len(), n.sc.size, n.wrong)
+		}
+	case Fail:
+		n.rep.failed = true
+	}
+}
+
+func (n *network) flight(id FetchID) *flight {
+	for _, f := range n.flights {
+		if f.id == id {
+			return f
+		}
+	}
+	n.t.Fatalf("action on fetch %d, which is not there", id)
+	return nil
+}
+
+// asked books a request and makes sure that it may be made.
+func (n *network) asked(a Fetch) {
+	n.rep.requests[n.sc.hostOf(a.Source)]++
+	n.rep.asked = append(n.rep.asked, n.now)
+	n.rep.askedOf = append(n.rep.askedOf, a.Source)
+	if n.now < n.notBefore[a.Source] {
+		n.t.Fatalf("source %d is asked at %v, before the %v that it gave", a.Source, n.now, n.notBefore[a.Source])
+	}
+}

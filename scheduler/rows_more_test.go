@@ -1,0 +1,69 @@
+package scheduler
+
+import "time"
+
+// more are the rows that nobody asked for.
+func more() []row {
+	return append([]row{
+		{name: "1 mirror", size: 64 * mib, bar: bar{least: 0.97, also: requests(1)},
+			net: scenario{hosts: equal(1, 40, 40*ms)}},
+		{name: "100 mirrors", size: 256 * mib, bar: bar{least: 0.8},
+			net: scenario{hosts: equal(100, 10, 80*ms)}},
+		{name: "one of 1 Gbit/s, 20 slow ones", size: 1024 * mib, bar: bar{least: 0.45}, goal: &bar{least: 0.75},
+			net: scenario{hosts: append(equal(20, 5, 60*ms), mirror1(1000, 20*ms))}},
+		{name: "satellites, 600 ms away", size: 256 * mib, bar: bar{least: 0.5, waste: 0.06}, goal: &bar{least: 0.75, waste: 0.02},
+			net: scenario{hosts: equal(4, 20, 600*ms)}},
+		{name: "near and far share a full link", size: 256 * mib, bar: bar{least: 0.8}, goal: &bar{least: 0.95},
+			net: scenario{near: true, access: steady(50), bloat: 50 * ms, hosts: []host{
+				mirror1(40, 10*ms), mirror1(40, 150*ms), mirror1(40, 60*ms), mirror1(40, 20*ms), mirror1(40, 300*ms)}}},
+		{name: "lossy paths, window halved", size: 256 * mib, bar: bar{least: 0.7},
+			net: scenario{hosts: each(equal(6, 40, 40*ms), func(i int, h *host) { h.loss = 0.0005 * float64(i) })}},
+		{name: "rates go up and down", size: 256 * mib, bar: bar{least: 0.85},
+			net: scenario{hosts: each(equal(6, 30, 50*ms), func(i int, h *host) { h.rate = wave(30, 25, time.Duration(4+2*i)*time.Second) })}},
+		{name: "two names of one host", size: 128 * mib, bar: bar{least: 0.88},
+			net: scenario{hosts: each(equal(5, 40, 40*ms), func(i int, h *host) {
+				if i == 1 || i == 2 {
+					h.as = "same"
+				}
+			})}},
+		{name: "slower the longer it is used", size: 256 * mib, bar: bar{least: 0.85},
+			net: scenario{hosts: with(equal(4, 40, 40*ms), 1, func(h *host) {
+				h.tired = func(sent int64) float64 { return 1 / (1 + float64(sent)/(8*mib)) }
+			})}},
+		{name: "client link changes by 4 x", size: 256 * mib, bar: bar{least: 0.85},
+			net: scenario{bloat: 30 * ms, hosts: equal(6, 40, 40*ms), access: func(t time.Duration) float64 {
+				if t%(14*time.Second) < 7*time.Second {
+					return mbit(120)
+				}
+				return mbit(30)
+			}}},
+		{name: "capped per connection, -x 4", size: 256 * mib, bar: bar{least: 0.88},
+			net: scenario{lanes: 4, hosts: each(equal(3, 80, 40*ms), func(_ int, h *host) { h.most = mbit(10) })}},
+		{name: "lossy and far, -x 8", size: 512 * mib, bar: bar{least: 0.45}, goal: &bar{least: 0.85},
+			net: scenario{lanes: 8, hosts: each(equal(1, 200, 100*ms), func(_ int, h *host) { h.loss = 0.001 })}},
+		{name: "a stream into a slow pipe", size: 128 * mib, bar: bar{least: 0.88}, goal: &bar{least: 0.95},
+			net: scenario{pipe: mbit(60), hosts: equal(4, 40, 40*ms)}},
+		{name: "a stream into a fast pipe", size: 256 * mib, bar: bar{least: 0.88},
+			net: scenario{pipe: mbit(4000), hosts: uneven()}},
+		{name: "with pieces, nobody lies", size: 256 * mib, bar: bar{least: 0.9},
+			net: scenario{piece: mib, hosts: equal(8, 40, 40*ms)}},
+		{name: "3 of 4 lie here and there", size: 128 * mib, bar: bar{least: 0.6, waste: 0.5},
+			net: scenario{piece: mib, hosts: each(equal(4, 40, 40*ms), func(i int, h *host) {
+				if i > 0 {
+					h.lies = func(piece int64) bool { return piece%3 == int64(i-1) }
+				}
+			})}},
+		{name: "the origin stalls", size: 128 * mib, bar: bar{least: 0.88, also: movesOn},
+			net: scenario{hosts: with(equal(3, 40, 40*ms), 0, func(h *host) { h.rate = after(3*time.Second, 40, 0) })}},
+		{name: "a mirror serves no ranges", size: 128 * mib, bar: bar{least: 0.9},
+			net: scenario{hosts: three(func(h *host) { h.norange = true })}},
+		{name: "a mirror has another digest", size: 128 * mib, bar: bar{least: 0.9},
+			net: scenario{hosts: three(func(h *host) { h.wrong = true })}},
+		{name: "a mirror is unreachable", size: 128 * mib, bar: bar{least: 0.9},
+			net: scenario{hosts: three(func(h *host) { h.mute = always })}},
+		{name: "a mirror breaks off every 4 MiB", size: 128 * mib, bar: bar{least: 0.88},
+			net: scenario{hosts: three(func(h *host) { h.cut = 4 * mib })}},
+		{name: "far connections with TLS", size: 64 * mib, bar: bar{least: 0.38, waste: 0.06}, goal: &bar{least: 0.7, waste: 0.02},
+			net: scenario{hosts: each(equal(6, 40, 150*ms), func(_ int, h *host) { h.setup = 300 * ms })}},
+	}, emulated()...)
+}

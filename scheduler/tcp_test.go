@@ -1,0 +1,141 @@
+package scheduler
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// The model of a connection: one round trip to connect, one from a request to the first byte, an initial window of 10
+// segments (RFC 6928) that doubles in each round trip until the sender's rate is reached. It lasts through the requests
+// that follow as long as each answer is read to its end.
+//
+// A sender that goes by losses has its window cut by each, and grows it by about half a segment in a round trip after
+// that (RFC 9438, section 4.3). One that goes by what the path carries (BBR) differs in what was measured of it:
+// windows of 10, 20, 36, 60 and from there on twice as much in each round; nearly no data for 200 ms and a
+// round trip, ten seconds after the connection began and every ten seconds; and where the bottleneck queues less than
+// 1.9 products of bandwidth and delay, its startup overflows it. What comes after a lost packet has to wait for it, as
+// bytes are delivered in order: a stall of one round trip, the queue included, and then all at once.
+
+const (
+	segment       = 1448
+	initialWindow = 10 * segment
+
+	lossCut  = 0.7  // CUBIC's window after a loss
+	lossGrow = 0.53 // segments a round trip
+
+	probeEvery  = 10 * time.Second
+	probeTime   = 200 * time.Millisecond
+	probeWindow = 4 * segment
+
+	overshoot = 1.885 // what BBR's startup queues, in products of bandwidth and delay
+)
+
+// A conn is the state of a connection that is kept between requests.
+type conn struct {
+	alive  bool
+	born   time.Duration
+	window float64       // bytes a round trip
+	steep  float64       // it doubles below
+	round  time.Duration // when the present round trip began
+	rounds int
+	used   float64       // of the window in this round trip
+	full   time.Duration // when its window reached the rate; 0: not yet
+	lost   bool          // something, in this round trip
+	credit float64       // bytes until the next loss
+	spills int           // how often the queue overflowed
+}
+
+func connect(now time.Duration) conn {
+	return conn{alive: true, born: now, window: initialWindow, steep: math.Inf(1), credit: -1}
+}
+
+// paced tells whether the sender spreads a window over the round trip; else it comes as fast as it can, and then nothing.
+func (c *conn) paced(h *host) bool { return h.bbr && c.rounds > 0 }
+
+// allowed is what the window lets through in the present round trip.
+func (c *conn) allowed(now time.Duration, h *host, rtt time.Duration) float64 {
+	if since := now - c.born; h.bbr && since >= probeEvery && since%probeEvery < probeTime+rtt {
+		return min(c.window, probeWindow)
+	}
+	return c.window
+}
+
+// limit is what the window lets through, in bytes a second.
+func (c *conn) limit(now time.Duration, h *host, rtt time.Duration) float64 {
+	w := c.allowed(now, h, rtt)
+	switch {
+	case c.paced(h):
+		return w / rtt.Seconds()
+	case c.used >= w:
+		return 0
+	}
+	return math.Inf(1)
+}
+
+// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is.
+func (c *conn) turn(now time.Duration, h *host, rtt time.Duration) {
+	for ; now-c.round >= rtt; c.round += rtt {
+		c.rounds++
+		c.grow(h)
+		c.window = min(c.window, max(initialWindow, 2*c.used+2*initialWindow))
+		c.lost, c.used = false, 0
+	}
+	if c.full == 0 && c.window >= h.rate(now)*rtt.Seconds() {
+		c.full = now
+	}
+}
+
+func (c *conn) grow(h *host) {
+	switch {
+	case c.lost && h.bbr: // every other round goes into the repair
+		c.window *= math.Sqrt2
+	case c.lost:
+		c.window = max(lossCut*c.window, 2*segment)
+		c.steep = c.window
+	case c.window >= c.steep:
+		c.window += lossGrow * segment
+	case h.bbr && c.rounds == 2:
+		c.window *= 1.8
+	case h.bbr && c.rounds == 3:
+		c.window *= 1.67
+	default:
+		c.window *= 2
+	}
+}
+
+// A hole is a place in an answer that waits for a packet to be sent again.
+type hole struct {
+	at    int64
+	until time.Duration
+}
+
+// lose makes holes in the k bytes that arrive from position at on.
+func (c *conn) lose(rng *rand.Rand, now time.Duration, h *host, rtt time.Duration, at, k int64) (holes []hole) {
+	if h.loss > 0 {
+		if c.credit < 0 {
+			c.credit = rng.ExpFloat64() * segment / h.loss
+		}
+		for c.credit -= float64(k); c.credit < 0; c.credit += 1 + rng.ExpFloat64()*segment/h.loss {
+			c.lost = true
+			holes = append(holes, hole{at, now + rtt})
+		}
+	}
+	if h.bbr && h.queue > 0 && h.queue < overshoot && c.full > 0 && c.spills < 2 {
+		queued := time.Duration(float64(rtt) * (1 + h.queue))
+		if now >= c.full+queued+time.Duration(c.spills)*2*queued {
+			c.spills++
+			holes = append(holes, hole{at, now + queued})
+		}
+	}
+	return holes
+}
+
+// lossLimit is about what a sender that goes by losses gets through one connection, in bytes a second (Mathis et al.,
+// 1997).
+func (h *host) lossLimit() float64 {
+	if h.loss == 0 || h.bbr {
+		return math.Inf(1)
+	}
+	return segment / h.rtt.Seconds() * math.Sqrt(1.5/h.loss)
+}

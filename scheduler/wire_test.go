@@ -1,0 +1,267 @@
+package scheduler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"braid/byterange"
+)
+
+// A flight is a request with its answer.
+type flight struct {
+	id      FetchID
+	source  SourceID
+	h       int
+	end     int64         // of what is wanted, which Shrink lowers
+	last    int64         // of what the server sends
+	asked   int64         // of what it was asked for
+	start   int64         // of what it sends
+	arrived int64         // what came, in any order
+	pos     int64         // what came in order, and is written
+	told    int64         // what the scheduler was told of
+	holes   []hole        // oldest first
+	at      time.Duration // when the answer, or the failure, comes
+	heard   time.Duration // when something last came
+	fault   Fault         // it ends with, at that time
+	after   time.Duration // Retry-After
+	whole   bool
+	answers bool // its body comes
+	ended   bool
+	cancels bool
+	why     Reason  // it was cancelled
+	rate    float64 // bytes a second now
+	part    float64 // of a byte
+}
+
+// A ghost is what still comes of an answer whose connection was closed.
+type ghost struct {
+	rate  float64
+	until time.Duration
+}
+
+const (
+	drained        = 16 << 10 // so much of a rest is read to keep the connection
+	connectTimeout = 10 * time.Second
+)
+
+// fetch makes a request.
+func (n *network) fetch(a Fetch) {
+	n.asked(a)
+	i := n.sc.hostOf(a.Source)
+	h := &n.sc.hosts[i]
+	f := &flight{id: a.ID, source: a.Source, h: i, start: a.Range.Start, end: min(a.Range.End, n.sc.size), heard: n.now}
+	f.whole = a.Range.End == byterange.Unbounded && a.Range.Start == 0
+	if h.norange && !f.whole {
+		f.start, f.end = 0, n.sc.size
+	}
+	f.asked, f.arrived, f.pos, f.told = f.end, f.start, f.start, f.start
+	f.last = f.end
+	if h.half {
+		f.last = f.start + (f.end-f.start)/2
+	}
+	if h.cut > 0 {
+		f.last = min(f.last, f.start+h.cut)
+	}
+	rtt := n.rtt(h)
+	f.at = n.now + rtt
+	c := &n.conns[f.source]
+	switch {
+	case h.mute != nil && h.mute(n.now):
+		f.at, f.fault = n.now+connectTimeout, FaultTransient
+		c.alive = false
+	case h.dead(n.now, n.sent[i]): // the refusal comes after one round trip
+		f.fault = FaultTransient
+		c.alive = false
+	case !c.alive:
+		*c = connect(n.now)
+		f.at += rtt + h.setup
+	}
+	n.flights = append(n.flights, f)
+	n.rep.most = max(n.rep.most, len(n.flights))
+}
+
+// rtt is the round trip time to a host now.
+func (n *network) rtt(h *host) time.Duration {
+	if n.crowded {
+		return h.rtt + n.sc.bloat
+	}
+	return h.rtt
+}
+
+// pace is how long nothing happens but that bytes flow as they do.
+func (n *network) pace() time.Duration {
+	d := time.Hour
+	for _, f := range n.flights {
+		switch {
+		case !f.answers:
+			d = min(d, f.at-n.now)
+		case f.rate > 0:
+			d = min(d, n.paceOf(f))
+		default:
+			d = min(d, usual, max(often, n.conns[f.source].round+n.rtt(&n.sc.hosts[f.h])-n.now))
+		}
+	}
+	if !n.wake.IsZero() {
+		d = min(d, n.wake.Sub(n.at()))
+	}
+	if len(n.checks) > 0 {
+		d = min(d, n.checks[0].at-n.now)
+	}
+	if n.sc.pipe > 0 {
+		d = min(d, usual)
+	}
+	return max(d, least)
+}
+
+const (
+	least = time.Millisecond
+	often = 4 * time.Millisecond  // while a window grows or the answer waits for a lost packet
+	usual = 10 * time.Millisecond // as often as the real thing tells what it wrote
+)
+
+func (n *network) paceOf(f *flight) time.Duration {
+	d, c := usual, &n.conns[f.source]
+	h := &n.sc.hosts[f.h]
+	if len(f.holes) > 0 || c.used >= c.window || c.rounds < 20 && c.window < h.rate(n.now)*n.rtt(h).Seconds() {
+		d = often
+	}
+	return min(d, time.Duration(float64(min(f.last, f.end)-f.arrived)/f.rate*float64(time.Second)))
+}
+
+// advance moves the bytes of d.
+func (n *network) advance(d time.Duration) {
+	n.share()
+	n.now += d
+	for _, f := range n.flights {
+		if f.answers && !f.cancels {
+			n.arrive(f, d)
+		}
+	}
+	for _, f := range slices.Clone(n.flights) {
+		n.report(f)
+	}
+	n.checked()
+	n.consume(d)
+}
+
+// arrive lets come what comes of an answer in d.
+func (n *network) arrive(f *flight, d time.Duration) {
+	h, c := &n.sc.hosts[f.h], &n.conns[f.source]
+	rtt := n.rtt(h)
+	f.part += f.rate * d.Seconds()
+	k := min(int64(f.part), f.last-f.arrived)
+	if !c.paced(h) {
+		k = min(k, int64(math.Ceil(c.allowed(n.now, h, rtt)-c.used)))
+	}
+	f.part = min(f.part-float64(k), segment)
+	if k > 0 {
+		c.used += float64(k)
+		f.holes = append(f.holes, c.lose(n.rng, n.now, h, rtt, f.arrived, k)...)
+		f.arrived += k
+		n.sent[f.h] += k
+	}
+	c.turn(n.now, h, rtt)
+	for len(f.holes) > 0 && f.holes[0].until <= n.now {
+		f.holes = f.holes[1:]
+	}
+	inOrder := f.arrived
+	if len(f.holes) > 0 {
+		inOrder = f.holes[0].at
+	}
+	if pos := min(inOrder, f.end); pos > f.pos {
+		f.pos = pos
+		f.heard = n.now
+		n.first[f.h] = cmp.Or(n.first[f.h], n.now)
+	}
+}
+
+// report tells the scheduler what came of a flight, and how it ended.
+func (n *network) report(f *flight) {
+	h := &n.sc.hosts[f.h]
+	n.tell(f)
+	switch {
+	case f.ended:
+	case f.cancels:
+		n.leave(f)
+		n.finish(f, FaultNone, 0)
+	case f.answers && h.dead(n.now, n.sent[f.h]):
+		n.leave(f)
+		n.finish(f, FaultTransient, 0)
+	case !f.answers && n.now >= f.at:
+		n.answer(f)
+	case f.answers && f.pos >= f.end:
+		n.leave(f)
+		n.finish(f, FaultNone, 0)
+	case f.answers && f.pos >= f.last: // it breaks off
+		n.conns[f.source].alive = false
+		n.finish(f, FaultTransient, 0)
+	}
+}
+
+// tell reports what was written since the last time.
+func (n *network) tell(f *flight) {
+	if f.pos == f.told || f.ended {
+		return
+	}
+	r := byterange.Range{Start: f.told, End: f.pos}
+	f.told = f.pos
+	n.write(f.h, r)
+	n.step(Progress{Fetch: f.id, Range: r})
+}
+
+// leave ends an answer early. If much of it is still to come, the connection is closed, and what is on its way is lost.
+func (n *network) leave(f *flight) {
+	rest := f.last - f.arrived
+	if f.answers && rest+f.arrived-f.pos <= drained {
+		return
+	}
+	n.conns[f.source].alive = false
+	if !f.answers {
+		return
+	}
+	rtt := n.rtt(&n.sc.hosts[f.h])
+	rate := min(f.rate, n.conns[f.source].window/rtt.Seconds())
+	lost := min(rest, int64(rate*rtt.Seconds()))
+	n.rep.lost += lost + f.arrived - f.pos
+	n.sent[f.h] += lost
+	n.ghosts = append(n.ghosts, ghost{rate, n.now + rtt})
+}
+
+// finish ends a flight.
+func (n *network) finish(f *flight, fault Fault, after time.Duration) {
+	f.ended = true
+	n.flights = slices.DeleteFunc(n.flights, func(o *flight) bool { return o == f })
+	if after > 0 {
+		n.notBefore[f.source] = n.now + after
+	}
+	n.step(FetchEnded{Fetch: f.id, Fault: fault, After: after})
+}
+
+// answer sends the header when its time has come.
+func (n *network) answer(f *flight) {
+	h := &n.sc.hosts[f.h]
+	switch {
+	case f.fault != FaultNone:
+		n.finish(f, f.fault, 0)
+		return
+	case h.dead(n.now, n.sent[f.h]):
+		n.conns[f.source].alive = false
+		n.finish(f, FaultTransient, 0)
+		return
+	case h.busy != nil && h.busy(n.now) > 0:
+		n.finish(f, FaultTransient, h.busy(n.now))
+		return
+	case h.wrong:
+		n.conns[f.source].alive = false
+		n.finish(f, FaultWrong, 0)
+		return
+	}
+	f.answers, f.heard = true, n.now
+	c := &n.conns[f.source]
+	c.round, c.used = n.now, 0
+	n.host[f.source] = n.sc.answersAs(f.h)
+	n.step(Answered{Fetch: f.id, Host: n.host[f.source], RTT: n.rtt(h), Start: f.start, Size: n.sc.size, Ranged: !f.whole && !h.norange})
+	n.introduce()
+}
