@@ -25,7 +25,6 @@ type flight struct {
 	at      time.Duration // when the answer, or the failure, comes
 	heard   time.Duration // when something last came
 	fault   Fault         // it ends with, at that time
-	after   time.Duration // Retry-After
 	whole   bool
 	answers bool // its body comes
 	ended   bool
