@@ -7,21 +7,79 @@ import (
 	"braid/byterange"
 )
 
-// BenchmarkProgress is the cost of telling a scheduler of one write while 10,000 ranges are here already. It
-// allocates nothing.
-func BenchmarkProgress(b *testing.B) {
+// A crowd is a scheduler in the middle of much work: 100 sources bring 1 MB/s each, and 10,000 ranges are here already.
+type crowd struct {
+	s    *Scheduler
+	now  time.Time
+	wake time.Time
+}
+
+const (
+	crowdSources = 100
+	crowdRanges  = 10_000
+)
+
+func newCrowd() *crowd {
 	const size = 1 << 50
-	cfg := Config{Size: size}
-	for i := range int64(10_000) {
+	cfg := Config{Size: size, Split: crowdSources}
+	for i := range int64(crowdRanges) {
 		cfg.Have.Add(byterange.Range{Start: size - i<<20, End: size - i<<20 + 1<<19})
 	}
-	s := New(cfg)
-	now := time.Unix(1e9, 0)
-	s.Step(now, SourceAdded{ID: 0, Host: "a:80"})
-	f := s.order[0]
+	c := &crowd{s: New(cfg), now: time.Unix(1e9, 0)}
+	for i := range SourceID(crowdSources) {
+		c.step(SourceAdded{ID: i, Host: name(int(i)), Rate: 1e6, RTT: 20 * time.Millisecond})
+	}
+	c.s.growth.allowed, c.s.growth.ended = crowdSources, true // it has found them all worth having
+	c.now = c.now.Add(time.Second)
+	c.step(Tick{})
+	return c
+}
+
+// step tells the scheduler something, and that the time has come when it has.
+func (c *crowd) step(ev Event) {
+	_, c.wake = c.s.Step(c.now, ev)
+	if !c.wake.IsZero() && !c.now.Before(c.wake) {
+		_, c.wake = c.s.Step(c.now, Tick{})
+	}
+}
+
+// progress is one write of one source; each writes a hundred times a second.
+func (c *crowd) progress(i int) {
+	f := c.s.order[i%len(c.s.order)]
+	c.now = c.now.Add(10 * time.Millisecond / crowdSources)
+	if f.pos+10_000 < f.end {
+		c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 10_000}})
+		return
+	}
+	c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.end}})
+	c.step(FetchEnded{Fetch: f.id})
+}
+
+// BenchmarkStep is the cost of deciding: what an event costs, with the decisions that follow ten times a second and
+// whenever a range is through.
+func BenchmarkStep(b *testing.B) {
+	c := newCrowd()
+	if n := len(c.s.order); n < crowdSources {
+		b.Fatalf("%d sources are at work", n)
+	}
 	b.ReportAllocs()
-	for b.Loop() {
-		now = now.Add(10 * time.Microsecond)
-		s.Step(now, Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 100}})
+	for i := 0; b.Loop(); i++ {
+		c.progress(i)
+	}
+}
+
+// Telling of a write allocates nothing.
+func TestProgressAllocatesNothing(t *testing.T) {
+	c := newCrowd()
+	for i := range 10 * crowdSources {
+		c.progress(i)
+	}
+	f := c.s.order[0]
+	c.now = c.now.Add(time.Millisecond)
+	n := testing.AllocsPerRun(100, func() { // all of it before it is time to think again
+		c.s.Step(c.now, Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 100}})
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -56,6 +56,9 @@ func (n *network) checked() {
 		if !c.ok {
 			n.rep.lie = cmp.Or(n.rep.lie, n.now)
 		}
+		if c.ok {
+			n.proven.Add(byterange.Range{Start: c.piece * n.sc.piece, End: min((c.piece+1)*n.sc.piece, n.sc.size)})
+		}
 		n.step(PieceChecked{Piece: c.piece, OK: c.ok})
 		if !c.ok {
 			n.discard()
@@ -91,7 +94,11 @@ func (n *network) reads() float64 {
 
 // consume lets the in-order hash or the reader of a stream take what is at the front.
 func (n *network) consume(d time.Duration) {
-	n.hashed = max(n.hashed, min(n.have.FirstGap(0), n.sc.size, n.hashed+int64(n.reads()*d.Seconds())))
+	front := n.have.FirstGap(0)
+	if n.sc.pipe > 0 && n.sc.piece > 0 { // nothing is given away that may have to be taken back
+		front = n.proven.FirstGap(0)
+	}
+	n.hashed = max(n.hashed, min(front, n.sc.size, n.hashed+int64(n.reads()*d.Seconds())))
 	if n.sc.pipe > 0 && !n.over() && n.hashed-n.passed >= 256<<10 {
 		n.passed = n.hashed
 		n.step(Consumed{Front: n.passed})

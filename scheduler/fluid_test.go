@@ -53,7 +53,7 @@ func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []
 			rates[i] = min(rates[i], h.most*lanes)
 		}
 	}
-	few(rates, sc.cfg.withDefaults().Split/max(1, sc.lanes))
+	few(rates, max(1, sc.cfg.withDefaults().Split/max(1, sc.lanes)))
 	for _, r := range rates {
 		total += r
 	}

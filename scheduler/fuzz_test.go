@@ -3,6 +3,8 @@ package scheduler
 import (
 	"testing"
 	"time"
+
+	"braid/byterange"
 )
 
 // An inventor makes up a network from the bytes of the fuzzer.
@@ -17,14 +19,36 @@ func (v *inventor) next(n int) int {
 	return b % n
 }
 
-// host invents one. The origin has no permanent faults, so that every download can end.
-func (v *inventor) host(faults bool) host {
+// period is some time in the first seconds.
+func (v *inventor) period() func(time.Duration) bool {
+	begin := time.Duration(v.next(100)) * 100 * ms
+	end := begin + time.Duration(v.next(100))*100*ms
+	return func(t time.Duration) bool { return t >= begin && t < end }
+}
+
+// host invents one. The origin has no lasting faults, so that every download can end.
+func (v *inventor) host(origin bool) host {
 	rate := []float64{1, 4, 10, 40, 200}[v.next(5)]
-	h := host{rtt: time.Duration(2+v.next(200)) * time.Millisecond, rate: steady(rate)}
-	begin := time.Duration(v.next(100)) * 100 * time.Millisecond
-	end := begin + time.Duration(v.next(100))*100*time.Millisecond
-	within := func(t time.Duration) bool { return t >= begin && t < end }
-	switch v.next(8) {
+	h := plain(rate, time.Duration(2+v.next(200))*ms)
+	if v.next(16) == 15 {
+		h.rtt *= 5
+	}
+	h.bbr = v.next(3) == 1
+	h.queue = float64(v.next(6)) / 2
+	h.loss = []float64{0, 0, 0, 0.001, 0.01}[v.next(5)]
+	h.setup = time.Duration(v.next(4)) * 100 * ms
+	h.most = mbit(float64(v.next(3) * 8))
+	v.fault(&h, rate)
+	if !origin {
+		v.lasting(&h)
+	}
+	return h
+}
+
+// fault is one that passes, or that one can live with.
+func (v *inventor) fault(h *host, rate float64) {
+	within := v.period()
+	switch v.next(9) {
 	case 1:
 		h.rate = func(t time.Duration) float64 {
 			if within(t) {
@@ -35,61 +59,115 @@ func (v *inventor) host(faults bool) host {
 	case 2:
 		h.down = within
 	case 3:
-		h.rate = after(end, rate, []float64{1, 4, 50, 400}[v.next(4)])
+		h.rate = after(time.Duration(v.next(100))*100*ms, rate, []float64{1, 4, 50, 400}[v.next(4)])
 	case 4:
 		h.busy = func(t time.Duration) time.Duration {
 			if within(t) {
-				return 2 * time.Second
+				return time.Duration(1+v.next(4)) * time.Second
 			}
 			return 0
 		}
 	case 5:
-		h.norange = faults
+		h.mute = within
 	case 6:
-		h.wrong = faults
+		h.rate = wave(rate, rate*0.9, time.Duration(1+v.next(20))*time.Second)
 	case 7:
+		h.tired = func(sent int64) float64 { return 1 / (1 + float64(sent)/mib) }
+	case 8:
 		h.as = "shared"
 	}
-	return h
+}
+
+// lasting is a fault that a mirror may have and not the origin.
+func (v *inventor) lasting(h *host) {
+	switch v.next(12) {
+	case 1:
+		h.norange = true
+	case 2:
+		h.wrong = true
+	case 3:
+		h.down = always
+	case 4:
+		h.mute = always
+	case 5:
+		h.half = true
+	case 6:
+		h.cut = int64(1+v.next(64)) << 14
+	case 7:
+		h.dies = int64(1+v.next(64)) << 16
+	case 8, 9:
+		every, first := int64(1+v.next(9)), int64(v.next(9))
+		h.lies = func(piece int64) bool { return piece%every == first%every }
+	}
 }
 
 func (v *inventor) scenario() scenario {
-	sc := scenario{size: int64(v.next(96))<<18 + int64(v.next(256)), limit: 4 * time.Hour}
-	sc.hosts = append(sc.hosts, v.host(false))
+	sc := scenario{size: int64(v.next(96))<<18 + int64(v.next(256)), seed: uint64(v.next(256)), limit: 4 * time.Hour}
+	sc.hosts = append(sc.hosts, v.host(true))
 	for range v.next(12) {
-		sc.hosts = append(sc.hosts, v.host(true))
+		sc.hosts = append(sc.hosts, v.host(false))
 	}
 	if v.next(2) == 1 {
-		sc.access = steady([]float64{1, 8, 40, 100}[v.next(4)])
+		sc.access = wave([]float64{1, 8, 40, 100}[v.next(4)], float64(v.next(2))*0.9, 5*time.Second)
+		sc.bloat, sc.near = time.Duration(v.next(4))*20*ms, v.next(2) == 1
 	}
 	sc.cfg.Growth = GrowthMode(v.next(2))
 	sc.cfg.Split = v.next(20)
+	sc.lanes = 1 + v.next(3)
+	if v.next(3) == 1 {
+		sc.piece = int64(1+v.next(32)) << 16
+	}
+	if v.next(4) == 1 {
+		sc.pipe = mbit([]float64{2, 20, 200}[v.next(3)])
+	}
+	v.memory(&sc)
 	return sc
 }
 
-// FuzzNetwork invents networks. Whatever they do, the invariants hold after every step (check), nothing
-// stalls, the download ends with every byte, and what came twice is bounded.
-func FuzzNetwork(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte{40, 1, 3, 40, 0, 0, 0, 3, 3, 20, 10, 50, 1, 2, 90, 5, 9, 2, 3, 4, 3, 3, 3, 5})
-	f.Add([]byte{255, 255, 2, 10, 30, 60, 1, 11, 3, 3, 3, 1, 4, 9, 9, 7, 3, 8, 8, 8, 7, 2, 2, 2, 2, 6, 1, 1, 1, 5})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		sc := (&inventor{data}).scenario()
-		r := run(t, sc)
-		if !r.finished {
-			t.Fatalf("not finished after %v: failed %v, requests %v", r.elapsed, r.failed, r.requests)
-		}
-		if limit := sc.size/2 + 16<<20; r.duplicate > limit && !anyone(sc, func(h host) bool { return h.norange }) {
-			t.Errorf("%d bytes of %d twice", r.duplicate, sc.size)
-		}
-	})
-}
-
-func anyone(sc scenario, is func(host) bool) bool {
-	for _, h := range sc.hosts {
-		if is(h) {
-			return true
+// memory is what earlier runs left: parts of the file, and speeds that may be wrong.
+func (v *inventor) memory(sc *scenario) {
+	if v.next(3) == 1 {
+		sc.rerun, sc.cfg.Size = true, sc.size
+		for at := int64(0); at < sc.size; {
+			gap, part := int64(v.next(64))<<16, int64(1+v.next(64))<<16
+			sc.cfg.Have.Add(byterange.Range{Start: at + gap, End: at + gap + part}.Intersect(byterange.Range{Start: 0, End: sc.size}))
+			at += gap + part
 		}
 	}
-	return false
+	if v.next(3) == 1 {
+		known := make([]Speed, sc.sources())
+		for i := range known {
+			known[i] = Speed{Rate: mbit(float64(v.next(3) * v.next(200))), RTT: time.Duration(v.next(300)) * ms}
+		}
+		sc.hints = func(id SourceID) (Speed, bool) { return known[id], known[id].Rate > 0 }
+		sc.cfg.Aggregate = mbit(float64(v.next(200)))
+	}
+}
+
+// mixedPiecesAccuse: a wrong piece of which several brought parts leads to the one who lied. As long as it does not, a
+// download among liars may never end.
+const mixedPiecesAccuse = false
+
+// FuzzNetwork invents networks. Whatever they do, the invariants hold after every step, the same history leads to the
+// same actions, nothing stalls, nobody is asked before the time that it gave, the download ends with every byte,
+// right if there are digests of pieces, and what came twice is bounded.
+func FuzzNetwork(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte) { judge(t, (&inventor{data}).scenario()) })
+}
+
+// judge plays a scenario with all that is to be asserted.
+func judge(t *testing.T, sc scenario) {
+	if sc.liars() && !mixedPiecesAccuse {
+		sc.limit = 5 * time.Minute
+	}
+	n := newNetwork(t, sc)
+	n.strict = true
+	n.play(sc.limit)
+	r := n.summary()
+	if !r.finished && (mixedPiecesAccuse || !sc.liars()) {
+		t.Fatalf("not finished after %v: failed %v, requests %v", n.now, r.failed, r.requests)
+	}
+	if limit := sc.size/2 + 16*mib; r.duplicate > limit && !sc.wholes() {
+		t.Errorf("%d bytes of %d twice", r.duplicate, sc.size)
+	}
 }

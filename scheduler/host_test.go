@@ -65,11 +65,11 @@ func from(d time.Duration) func(time.Duration) bool {
 
 func always(time.Duration) bool { return true }
 
-func mirror1(mb float64, rtt time.Duration) host { return host{rate: steady(mb), rtt: rtt} }
+func plain(mb float64, rtt time.Duration) host { return host{rate: steady(mb), rtt: rtt} }
 
 func equal(n int, mb float64, rtt time.Duration) (hs []host) {
 	for range n {
-		hs = append(hs, mirror1(mb, rtt))
+		hs = append(hs, plain(mb, rtt))
 	}
 	return hs
 }
@@ -176,6 +176,16 @@ func (sc scenario) remembering(r report) scenario {
 	}
 	sc.cfg.Aggregate = r.peak
 	return sc
+}
+
+// wholes tells whether somebody answers with the whole file instead of a range.
+func (sc *scenario) wholes() bool {
+	return slices.ContainsFunc(sc.hosts, func(h host) bool { return h.norange })
+}
+
+// liars tells whether somebody brings wrong bytes.
+func (sc *scenario) liars() bool {
+	return slices.ContainsFunc(sc.hosts, func(h host) bool { return h.lies != nil })
 }
 
 // source is the event that makes a source known.

@@ -83,7 +83,7 @@ func emulated() []row {
 	return []row{
 		{name: "S2: 8 equal mirrors", size: 256 * mib, bar: bar{least: 0.91}, net: scenario{hosts: labs(8, 40, 40*ms)}},
 		{name: "S3: 6 uneven mirrors", size: 192 * mib, bar: bar{least: 0.85}, net: scenario{hosts: labUneven(0)}},
-		{name: "S4b: the same, two with losses", size: 64 * mib, bar: bar{least: 0.57, waste: 0.03}, goal: &bar{least: 0.7, waste: 0.03}, net: scenario{hosts: labUneven(0.01)}},
+		{name: "S4b: the same, two with losses", size: 64 * mib, bar: bar{least: 0.67, waste: 0.03}, goal: &bar{least: 0.7, waste: 0.03}, net: scenario{hosts: labUneven(0.01)}},
 		{name: "S5: one stalls, one collapses, one dies", size: 128 * mib, bar: bar{least: 0.85, also: movesOn}, net: scenario{hosts: labTrouble()}},
 		{name: "S6z: 3 good and 5 bad mirrors", size: 96 * mib, bar: bar{least: 0.75, waste: 0.03}, net: scenario{hosts: labZoo()}},
 	}
@@ -94,11 +94,12 @@ type figure struct {
 	Name       string  `json:"name"`
 	Date       string  `json:"date"`
 	Median     float64 `json:"median_seconds"`
+	Within     float64 `json:"within"`     // how far off the simulation may be
 	Remembered bool    `json:"remembered"` // of S8: the second run knows the speeds of the first
 	How        string  `json:"how"`
 }
 
-// The simulation tells how long braid takes in the laboratory, within 5 %.
+// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance.
 func TestLab(t *testing.T) {
 	raw, err := os.ReadFile("testdata/lab.json")
 	if err != nil {
@@ -112,7 +113,7 @@ func TestLab(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			got := (processTime + predict(t, f)).Seconds()
 			t.Logf("simulated %.2f s, measured %.2f s", got, f.Median)
-			if off := got/f.Median - 1; math.Abs(off) > 0.05 {
+			if off := got/f.Median - 1; math.Abs(off) > f.Within {
 				t.Errorf("the simulation is off by %.1f %%", 100*off)
 			}
 		})

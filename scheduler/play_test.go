@@ -41,6 +41,7 @@ type network struct {
 
 	have   byterange.Set
 	wrong  byterange.Set // what is not as it should be
+	proven byterange.Set // pieces that were checked
 	checks []check
 	hashed int64 // up to where the in-order hash came, or the reader of a stream
 	passed int64 // of a stream: what the scheduler was told of that

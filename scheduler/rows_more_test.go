@@ -2,7 +2,8 @@ package scheduler
 
 import "time"
 
-// more are the rows that nobody asked for.
+// more are the rows that nobody asked for. Where a sender goes by losses, the best time is that of its mean rate; its
+// first window is larger, so that a short download may take less.
 func more() []row {
 	return append([]row{
 		{name: "1 mirror", size: 64 * mib, bar: bar{least: 0.97, also: requests(1)},
@@ -10,12 +11,12 @@ func more() []row {
 		{name: "100 mirrors", size: 256 * mib, bar: bar{least: 0.8},
 			net: scenario{hosts: equal(100, 10, 80*ms)}},
 		{name: "one of 1 Gbit/s, 20 slow ones", size: 1024 * mib, bar: bar{least: 0.45}, goal: &bar{least: 0.75},
-			net: scenario{hosts: append(equal(20, 5, 60*ms), mirror1(1000, 20*ms))}},
-		{name: "satellites, 600 ms away", size: 256 * mib, bar: bar{least: 0.5, waste: 0.06}, goal: &bar{least: 0.75, waste: 0.02},
+			net: scenario{hosts: append(equal(20, 5, 60*ms), plain(1000, 20*ms))}},
+		{name: "satellites, 600 ms away", size: 256 * mib, bar: bar{least: 0.57, waste: 0.03}, goal: &bar{least: 0.75, waste: 0.02},
 			net: scenario{hosts: equal(4, 20, 600*ms)}},
-		{name: "near and far share a full link", size: 256 * mib, bar: bar{least: 0.8}, goal: &bar{least: 0.95},
+		{name: "near and far share a full link", size: 256 * mib, bar: bar{least: 0.95},
 			net: scenario{near: true, access: steady(50), bloat: 50 * ms, hosts: []host{
-				mirror1(40, 10*ms), mirror1(40, 150*ms), mirror1(40, 60*ms), mirror1(40, 20*ms), mirror1(40, 300*ms)}}},
+				plain(40, 10*ms), plain(40, 150*ms), plain(40, 60*ms), plain(40, 20*ms), plain(40, 300*ms)}}},
 		{name: "lossy paths, window halved", size: 256 * mib, bar: bar{least: 0.7},
 			net: scenario{hosts: each(equal(6, 40, 40*ms), func(i int, h *host) { h.loss = 0.0005 * float64(i) })}},
 		{name: "rates go up and down", size: 256 * mib, bar: bar{least: 0.85},
@@ -39,9 +40,9 @@ func more() []row {
 			}}},
 		{name: "capped per connection, -x 4", size: 256 * mib, bar: bar{least: 0.88},
 			net: scenario{lanes: 4, hosts: each(equal(3, 80, 40*ms), func(_ int, h *host) { h.most = mbit(10) })}},
-		{name: "lossy and far, -x 8", size: 512 * mib, bar: bar{least: 0.45}, goal: &bar{least: 0.85},
+		{name: "lossy and far, -x 8", size: 512 * mib, bar: bar{least: 0.85},
 			net: scenario{lanes: 8, hosts: each(equal(1, 200, 100*ms), func(_ int, h *host) { h.loss = 0.001 })}},
-		{name: "a stream into a slow pipe", size: 128 * mib, bar: bar{least: 0.88}, goal: &bar{least: 0.95},
+		{name: "a stream into a slow pipe", size: 128 * mib, bar: bar{least: 0.91}, goal: &bar{least: 0.95},
 			net: scenario{pipe: mbit(60), hosts: equal(4, 40, 40*ms)}},
 		{name: "a stream into a fast pipe", size: 256 * mib, bar: bar{least: 0.88},
 			net: scenario{pipe: mbit(4000), hosts: uneven()}},
@@ -63,7 +64,7 @@ func more() []row {
 			net: scenario{hosts: three(func(h *host) { h.mute = always })}},
 		{name: "a mirror breaks off every 4 MiB", size: 128 * mib, bar: bar{least: 0.88},
 			net: scenario{hosts: three(func(h *host) { h.cut = 4 * mib })}},
-		{name: "far connections with TLS", size: 64 * mib, bar: bar{least: 0.38, waste: 0.06}, goal: &bar{least: 0.7, waste: 0.02},
+		{name: "far connections with TLS", size: 256 * mib, bar: bar{least: 0.72, waste: 0.02},
 			net: scenario{hosts: each(equal(6, 40, 150*ms), func(_ int, h *host) { h.setup = 300 * ms })}},
 	}, emulated()...)
 }

@@ -25,11 +25,11 @@ func (p *script) at(d time.Duration, ev Event) *script {
 	p.t.Helper()
 	p.now = p.now.Add(d)
 	do, wake := p.s.Step(p.now, ev)
-	verify(p.t, p.s)
+	verify(p.t, p.s, false)
 	p.do = slices.Clone(do)
 	if wake.Equal(p.now) {
 		do, _ = p.s.Step(p.now, Tick{})
-		verify(p.t, p.s)
+		verify(p.t, p.s, false)
 		p.do = append(p.do, do...)
 	}
 	return p

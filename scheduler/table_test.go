@@ -56,7 +56,7 @@ func (r row) play(t testing.TB, seed uint64, b bar) (res result) {
 	sc := r.net.seeded(seed)
 	sc.size = r.size
 	res.cold = run(t, sc)
-	res.problems = b.judge(res.cold, r.least)
+	res.problems = b.judge(res.cold, b.least)
 	if b.warm > 0 {
 		res.warm = run(t, sc.remembering(res.cold))
 		for _, p := range b.judge(res.warm, b.warm) {
