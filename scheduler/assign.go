@@ -148,7 +148,7 @@ const maxSeconds = 1e9
 
 // ending tells whether the ranges given out now are the last ones.
 func (s *Scheduler) ending() bool {
-	return s.remaining() < 2*basePeriod
+	return s.remaining() < 2*windowTime
 }
 
 // want is how much m should be asked for, and how far from the front: about what it brings in a time
@@ -159,7 +159,7 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 	if m.doubt { // a trial, where it holds nobody up
 		return minRange, int64(s.aggregate() * 2)
 	}
-	period := m.period()
+	period := windowTime
 	all := s.aggregate()
 	if !known {
 		speed, period = s.guess(), 2*time.Second
@@ -180,10 +180,7 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 	if float64(size) < trifle*all && s.sooner(now, m, float64(size)) {
 		return 0, 0
 	}
-	if late := period - basePeriod; late > 0 {
-		ahead = int64(all * late.Seconds())
-	}
-	return size, ahead
+	return size, 0
 }
 
 // trifle is how many seconds of all sources are not worth a request to a source that is slow to bring it.
@@ -226,15 +223,6 @@ func (s *Scheduler) share() int64 {
 	return min(s.size/int64(3*n), windowMin/int64(n+1))
 }
 
-// basePeriod is how long a range lasts at a source that is near.
-const basePeriod = 10 * time.Second
-
-// period is how long a range of m should last: 100 round trips, so that the one between two requests costs 1 %,
-// but no longer than the window.
-func (m *mirror) period() time.Duration {
-	return min(max(basePeriod, 100*m.rtt), windowTime)
-}
-
 // guess is what a source of unknown speed is taken for: the mean of the known ones.
 func (s *Scheduler) guess() float64 {
 	sum, n := 0.0, 0.0
@@ -263,7 +251,7 @@ func (s *Scheduler) aggregate() float64 {
 // reserve is how far ahead of an open fetch the file is kept for it.
 func (s *Scheduler) reserve(now time.Time, f *fetch) int64 {
 	if f.src.speed > 0 && now.Sub(f.since) > time.Second {
-		period := max(f.src.period(), min(s.remaining(), windowTime))
+		period := windowTime
 		return max(int64(f.src.speed*period.Seconds()), minRange)
 	}
 	return max(2*s.share(), 4<<20)

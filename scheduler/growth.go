@@ -22,6 +22,7 @@ type growth struct {
 	allowed   int  // connections that may be open
 	step      int  // how many to add next
 	fresh     bool // nothing was opened by it yet
+	careful   bool // there is time to look for longer
 	measuring bool
 	ended     bool
 	dialed    time.Time
@@ -90,7 +91,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	switch {
 	case !s.answered && g.mode == GrowDoubling:
 		return tooLate
-	case s.newcomer > 0 && gain >= s.newcomer/2:
+	case s.newcomer > 0 && gain >= s.newcomer/2 && (s.ripe || !g.careful):
 		return pays
 	case s.ripe && gain < s.newcomer*gainShare:
 		return doesNotPay
@@ -98,6 +99,14 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 		return pays
 	}
 	return undecided
+}
+
+// ripening is how long a connection flows at least before it is past slow start, and was watched long enough.
+func (g *growth) ripening() time.Duration {
+	if g.careful {
+		return 3 * time.Second / 2
+	}
+	return 300 * time.Millisecond
 }
 
 // gainShare is the share of the newcomers' speed that must be gain.

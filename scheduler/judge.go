@@ -70,7 +70,7 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 		return
 	}
 	speed := m.meter.over(now, 2*time.Second)
-	period := m.period()
+	period := windowTime
 	most := 3 * period
 	if f.guessed && s.lag(m, speed, false)*speed < 0.01*float64(s.missing()) {
 		most = min(period*3/2, s.remaining()*9/8+time.Second/2)

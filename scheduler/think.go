@@ -17,6 +17,7 @@ func (s *Scheduler) think(now time.Time) {
 	s.judge(now)
 	s.notePeak(now)
 	s.trimDown(now)
+	s.regrow(now)
 	if s.size < 0 {
 		s.first(now)
 	} else {
@@ -207,6 +208,9 @@ func preferred(a, b *mirror) bool {
 // bring is what the sources that ok selects bring now, in bytes a second.
 func (s *Scheduler) bring(now time.Time, ok func(*mirror) bool) float64 {
 	sum, period := 0.0, max(2*s.medianRTT(), 3*slotWidth)
+	if s.growth.careful {
+		period = max(period, time.Second)
+	}
 	for _, m := range s.sources {
 		if m.open && !m.late && ok(m) {
 			sum += m.meter.over(now, period)
@@ -263,7 +267,7 @@ func (s *Scheduler) sample(now time.Time) (smp sample, alive int) {
 		}
 		alive++
 		smp.answered = smp.answered || m.meter.total > 0
-		flowing := !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= max(8*m.rtt, 300*time.Millisecond)
+		flowing := !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= max(8*m.rtt, s.growth.ripening())
 		smp.ripe = smp.ripe && (flowing || grace)
 	}
 	return smp, alive

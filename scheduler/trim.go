@@ -15,21 +15,28 @@ type trim struct {
 	sure    bool      // the last trial changed nothing
 	next    time.Time // not before
 	since   time.Time
-	least   float64 // the aggregate, if what was closed added nothing
+	look    time.Duration // over which its end is judged: the others need some time to take over
+	level   float64       // the aggregate before it
+	least   float64       // the aggregate, if what was closed added nothing
+	nothing float64       // the aggregate, if nobody takes over what was closed
 	kept    int
 	wait    time.Duration
+	again   time.Time // when growth may begin anew
+	pause   time.Duration
 }
 
 const (
 	crowded    = 0.7  // of what the sources have shown: below it they seem to share one link
 	crowdedOne = 0.85 // the same for most of them one by one: else it is these few that got slower
-	unchanged  = 0.95 // of the aggregate before: at least this is left when what was closed added nothing
+	unchanged  = 0.9  // of the aggregate before: at least this is left when what was closed added nothing
+	revoked    = 0.8  // of it: with less the verdict was wrong, or is by now
 	probed     = 0.15 // of the aggregate: what is closed when there is no sign
 
 	trimAgain  = 10 * time.Second
 	trimLeast  = 5 * time.Second  // the download lasts so much longer at least: else nothing can be won
 	probeLeast = 15 * time.Second // the same when there is no sign
-	fewest     = 2                // one that is used and one in reserve
+	growAgain  = time.Minute
+	fewest     = 2 // one that is used and one in reserve
 )
 
 // trimDown begins or ends a trial.
@@ -55,8 +62,15 @@ func (s *Scheduler) trimDown(now time.Time) {
 		t.next = now.Add(trimAgain)
 		return
 	}
-	*t = trim{running: true, since: now, kept: len(open), wait: t.wait}
-	t.least = s.bring(now, everyone) * max(unchanged, 1-closed/3)
+	level := max(s.mean(now, time.Second), s.mean(now, 4*time.Second))
+	if t.sure { // those that were closed are not in the means any more
+		level = max(level, t.level)
+	}
+	*t = trim{running: true, since: now, kept: len(open), level: level, wait: t.wait, again: t.again, pause: t.pause}
+	if t.look = time.Second; closed > 2*probed { // a large change shows in less
+		t.look = 400 * time.Millisecond
+	}
+	t.least, t.nothing = level*max(unchanged, 1-closed/3), level*(1-0.7*closed)
 	s.growth.allowed, s.growth.ended = keep, true
 	for _, m := range open[keep:] {
 		s.close(m)
@@ -66,23 +80,69 @@ func (s *Scheduler) trimDown(now time.Time) {
 	}
 }
 
+// regrow lets growth begin anew: when those that a trial left bring much less than all did before it, and after a long
+// while, as the network, or a verdict, may have been another one then.
+func (s *Scheduler) regrow(now time.Time) {
+	t := &s.trim
+	switch {
+	case !s.growth.ended || s.growth.mode != GrowDoubling || t.running:
+		t.again = time.Time{}
+		return
+	case t.again.IsZero():
+		t.pause = max(t.pause, growAgain)
+		t.again = now.Add(t.pause)
+	}
+	switch {
+	case t.level > 0 && now.Sub(t.since) > 2*s.settlePeriod() && s.mean(now, 2*s.settlePeriod()) < revoked*t.level:
+		s.growth.allowed = max(s.growth.allowed, t.kept)
+		t.delay(now)
+	case now.After(t.again) && s.remaining() > growAgain:
+		t.pause *= 2
+	default:
+		return
+	}
+	s.growth.ended, s.growth.step, s.growth.careful = false, 1, true
+}
+
+// delay lets more and more time go by before the next trial.
+func (t *trim) delay(now time.Time) {
+	t.sure, t.level = false, 0
+	t.wait = max(2*t.wait, trimAgain)
+	t.next = now.Add(t.wait)
+}
+
 // endTrial gives the verdict on what was closed, when it is time.
 func (s *Scheduler) endTrial(now time.Time) bool {
 	t := &s.trim
-	if now.Sub(t.since) < max(time.Second, 10*s.medianRTT()) {
+	lasts := now.Sub(t.since)
+	if lasts < t.look+200*time.Millisecond {
+		return false
+	}
+	got := s.mean(now, t.look)
+	t.sure = got >= t.least
+	if patience := 10 * s.medianRTT(); !t.sure && (lasts < patience || got > t.nothing && lasts < 1300*time.Millisecond) {
 		return false
 	}
 	t.running, t.next = false, now
-	t.sure = s.bring(now, everyone) >= t.least
 	if !t.sure { // they did add something
-		t.wait = max(2*t.wait, trimAgain)
-		t.next = now.Add(t.wait)
+		t.delay(now)
 		s.growth.allowed = max(s.growth.allowed, t.kept)
 	}
 	return true
 }
 
 func everyone(*mirror) bool { return true }
+
+// mean is what all sources together brought in the last period, in bytes a second. It is long: a source may pause for a
+// moment to measure its path, and so may all at once.
+func (s *Scheduler) mean(now time.Time, period time.Duration) (sum float64) {
+	for _, m := range s.sources {
+		if m.open {
+			sum += m.meter.over(now, period)
+		}
+	}
+	return sum
+}
 
 // settlePeriod is how long sources are watched before they are compared. A pause that a sender makes to measure
 // its path is short beside it.
@@ -97,7 +157,7 @@ func (s *Scheduler) crowded(now time.Time) bool {
 			continue
 		}
 		n++
-		speed := m.meter.over(now, s.settlePeriod())
+		speed := max(m.meter.over(now, s.settlePeriod()), m.meter.over(now, 2*s.settlePeriod())) // see mean
 		sum += speed
 		best += m.top
 		if speed < crowdedOne*m.top {
