@@ -11,6 +11,7 @@ var startTexts = map[scheduler.Reason]string{
 	scheduler.ReasonReturn:     "it is tried again",
 	scheduler.ReasonExchange:   "in the place of the weakest",
 	scheduler.ReasonSplit:      "it takes over what another would bring later",
+	scheduler.ReasonPiece:      "a piece of several sources was wrong, and now one fetches all of it",
 }
 
 // cutTexts say why a fetch ends before the end of its range.

@@ -24,10 +24,10 @@ func (s *Scheduler) feed(now time.Time, m *mirror, why Reason) bool {
 	if m.norange {
 		return s.feedWhole(now, m, why)
 	}
-	if m.stalled && s.size >= 0 && s.remaining() < trialTime {
+	if m.stalled && s.size >= 0 && len(s.order) > 0 && s.remaining() < trialTime {
 		return false // the others will be through before a trial could help
 	}
-	if !m.doubt && s.hurry(now, m, why) {
+	if s.repair(now, m) || !m.doubt && s.hurry(now, m, why) {
 		return true
 	}
 	if r := s.gapFor(now, m); !r.Empty() {
@@ -72,8 +72,10 @@ func (s *Scheduler) gaps(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
 		for g := range s.done.Gaps(r) {
 			for h := range s.flying.Gaps(g) {
-				if !yield(h) {
-					return
+				for i := range s.outsideMixed(h) {
+					if !yield(i) {
+						return
+					}
 				}
 			}
 		}

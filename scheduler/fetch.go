@@ -20,6 +20,7 @@ type fetch struct {
 	answered bool
 	guessed  bool // nothing was known of the speed when it was asked for
 	ending   bool // told to stop; only FetchEnded is awaited
+	alone    bool // nobody is to take a part of it
 	cut      bool // its end was lowered: the connection is of no use afterwards (rule 38)
 }
 
@@ -65,6 +66,8 @@ func (s *Scheduler) start(now time.Time, m *mirror, r byterange.Range, whole boo
 	if whole {
 		ask = byterange.Range{Start: 0, End: byterange.Unbounded}
 	}
-	s.flying.Add(r)
+	for g := range s.done.Gaps(r) { // another may have brought a part of it meanwhile
+		s.flying.Add(g)
+	}
 	s.do = append(s.do, Fetch{f.id, m.id, ask, why})
 }

@@ -66,7 +66,7 @@ func (s *Scheduler) learn(now time.Time, m *mirror) {
 // asked for was a guess.
 func (s *Scheduler) lighten(now time.Time, f *fetch) {
 	m := f.src
-	if f.open || f.got == 0 || !f.known(now) || !s.standIn(now, f) {
+	if f.open || f.alone || f.got == 0 || !f.known(now) || !s.standIn(now, f) {
 		return
 	}
 	speed := m.meter.over(now, 2*time.Second)

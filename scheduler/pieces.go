@@ -1,14 +1,31 @@
 package scheduler
 
-import "braid/byterange"
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"braid/byterange"
+)
 
 // Pieces of a file can be checked one by one when their digests are known (RFC 5854, section 4.2.13). The scheduler asks
 // for a check when all bytes of a piece are here, remembers who brought what is not proven yet, and bans a source that
 // alone brought a piece that is wrong (S10). What was proven of it is kept, everything else it brought is missing again.
+//
+// A wrong piece that several brought accuses nobody. It is fetched again by one source alone: then the next check clears or
+// accuses that one, and when two were at it before, with it the other.
 type pieces struct {
 	length int64         // of each but the last; 0: not known
 	asked  byterange.Set // whole pieces whose check was asked for and is not proven wrong
 	open   int           // checks whose result is awaited
+	mixed  []mixed       // pieces to be fetched by one source alone, in order
+}
+
+// A mixed piece was wrong when several had brought it.
+type mixed struct {
+	piece byterange.Range
+	by    []*mirror
 }
 
 // piece is the range of piece i.
@@ -55,15 +72,99 @@ func (s *Scheduler) pieceChecked(ev PieceChecked) {
 			break
 		}
 	}
-	if !ev.OK {
-		s.lose(p)
-		s.pieces.asked.Remove(p)
-		if len(from) == 1 && from[0].unproven.Contains(p) {
-			s.lied(from[0])
-		}
+	alone := len(from) == 1 && from[0].unproven.Contains(p)
+	switch {
+	case ev.OK:
+		s.cleared(p, from, alone)
+	case alone:
+		s.refuse(p)
+		s.lied(from[0])
+	default:
+		s.refuse(p)
+		s.suspect(p, from)
 	}
 	for _, m := range from {
 		m.unproven.Remove(p)
+	}
+}
+
+// refuse makes a piece missing again.
+func (s *Scheduler) refuse(p byterange.Range) {
+	s.lose(p)
+	s.pieces.asked.Remove(p)
+}
+
+// suspect remembers a wrong piece that several brought.
+func (s *Scheduler) suspect(p byterange.Range, by []*mirror) {
+	i, again := s.findMixed(p.Start)
+	if !again {
+		s.pieces.mixed = slices.Insert(s.pieces.mixed, i, mixed{p, by})
+	}
+}
+
+// cleared is told of a piece that is right. If one of the two who had brought it wrong before has now brought all of
+// it, the wrong bytes were the other's.
+func (s *Scheduler) cleared(p byterange.Range, from []*mirror, alone bool) {
+	i, was := s.findMixed(p.Start)
+	if !was {
+		return
+	}
+	by := s.pieces.mixed[i].by
+	s.pieces.mixed = slices.Delete(s.pieces.mixed, i, i+1)
+	if !alone || len(by) != 2 {
+		return
+	}
+	if j := slices.Index(by, from[0]); j >= 0 && !by[1-j].gone {
+		s.lied(by[1-j])
+	}
+}
+
+// findMixed tells where the mixed piece is that begins at off, or belongs.
+func (s *Scheduler) findMixed(off int64) (i int, ok bool) {
+	return slices.BinarySearchFunc(s.pieces.mixed, off, func(m mixed, off int64) int { return cmp.Compare(m.piece.Start, off) })
+}
+
+// repair lets m fetch a mixed piece alone, from its first byte.
+func (s *Scheduler) repair(now time.Time, m *mirror) bool {
+	for _, x := range s.pieces.mixed {
+		p := x.piece
+		if s.pieces.asked.Contains(p) || s.busy(p) {
+			continue
+		}
+		s.lose(p)
+		for _, o := range s.sources {
+			o.unproven.Remove(p)
+		}
+		s.start(now, m, p, false, ReasonPiece)
+		m.running.alone = true
+		return true
+	}
+	return false
+}
+
+// busy tells whether somebody works on a part of r.
+func (s *Scheduler) busy(r byterange.Range) bool {
+	for range s.flying.Covered(r) {
+		return true
+	}
+	return false
+}
+
+// outsideMixed are the parts of r, in order, that may be fetched with others.
+func (s *Scheduler) outsideMixed(r byterange.Range) iter.Seq[byterange.Range] {
+	return func(yield func(byterange.Range) bool) {
+		for _, x := range s.pieces.mixed {
+			if x.piece.End <= r.Start || x.piece.Start >= r.End {
+				continue
+			}
+			if x.piece.Start > r.Start && !yield(byterange.Range{Start: r.Start, End: x.piece.Start}) {
+				return
+			}
+			r.Start = min(x.piece.End, r.End)
+		}
+		if !r.Empty() {
+			yield(r)
+		}
 	}
 }
 

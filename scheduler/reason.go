@@ -20,6 +20,8 @@ const (
 	// ReasonSplit: the part of another's range that this source finishes sooner. The other's end is
 	// lowered for the same reason.
 	ReasonSplit
+	// ReasonPiece: a piece was wrong that several had brought; one source fetches all of it.
+	ReasonPiece
 )
 
 // Why a fetch is ended, or its end lowered.
@@ -48,7 +50,7 @@ var reasons = map[Reason]string{
 	ReasonFirst: "first", ReasonNext: "next", ReasonGrowth: "growth", ReasonRemembered: "remembered", ReasonReturn: "return",
 	ReasonExchange: "exchange", ReasonSplit: "split", ReasonMet: "met", ReasonSilent: "silent", ReasonSlow: "slow",
 	ReasonUseless: "useless", ReasonCrowded: "crowded", ReasonSameHost: "same host", ReasonNoRanges: "no ranges",
-	ReasonLied: "lied", ReasonDone: "done",
+	ReasonPiece: "piece", ReasonLied: "lied", ReasonDone: "done",
 }
 
 // String is the reason in a word or two.

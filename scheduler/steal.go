@@ -27,22 +27,36 @@ func (s *Scheduler) steal(now time.Time, m *mirror, why Reason) bool {
 
 // take gives the range of f from split on to m.
 func (s *Scheduler) take(now time.Time, f *fetch, split int64, m *mirror, why Reason) {
-	r := byterange.Range{Start: split, End: f.end}
+	r := s.stillMissing(byterange.Range{Start: split, End: f.end})
 	if !f.cut {
 		s.wasted += inFlight(f)
 	}
 	s.shrink(f, split, ReasonSplit)
+	if r.Empty() {
+		return
+	}
 	if why == ReasonNext {
 		why = ReasonSplit
 	}
 	s.start(now, m, r, false, why)
 }
 
+// stillMissing is r without what others brought at its beginning and its end.
+func (s *Scheduler) stillMissing(r byterange.Range) (out byterange.Range) {
+	for g := range s.done.Gaps(r) {
+		if out.Empty() {
+			out.Start = g.Start
+		}
+		out.End = g.End
+	}
+	return out
+}
+
 // hurry takes for m what the first range of the file would bring too late for the in-order hash, which would have much
 // to do after the last byte.
 func (s *Scheduler) hurry(now time.Time, m *mirror, why Reason) bool {
 	f := s.frontmost()
-	if f == nil || f.src == m || f.src.norange || s.size-f.end < hashSlack {
+	if f == nil || f.src == m || f.src.norange || f.alone || s.size-f.end < hashSlack {
 		return false
 	}
 	due, pace := s.due(f), s.pace(now, f)
@@ -76,7 +90,7 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range s.order {
-		if f.ending || f.src == m || f.src.norange || f.left() < minSteal || !blocked && s.begins(now, f) {
+		if f.ending || f.src == m || f.src.norange || f.alone || f.left() < minSteal || !blocked && s.begins(now, f) {
 			continue
 		}
 		if blocked {
