@@ -5,21 +5,32 @@ import (
 	"io"
 	"sync/atomic"
 
-	"braid/download/partfile"
 	"braid/verify"
 )
 
 // hashBuffer is large enough that reading costs little, and small enough to stay in the processor's cache.
 const hashBuffer = 256 << 10
 
+// hashStep is how much the hasher waits for, unless less is left: waking it costs as much as hashing some
+// ten KiB, and at the end of a transfer it is hashed within a millisecond.
+const hashStep = 1 << 20
+
 // releaseSize is how much of what a stream has taken is given back to the file system at a time.
 const releaseSize = 16 << 20
 
+// A backlog is what a hasher reads: a part file.
+type backlog interface {
+	WaitFront(ctx context.Context, past int64) (front int64, err error)
+	ReadAt(p []byte, off int64) (int, error)
+	Release(off int64) error
+}
+
 // A hasher reads the part file as its front advances and feeds the checker and, if there is one, the stream.
 // It reads through the descriptor that was written to, after the last write of each byte (rule 2), so the
-// end of the transfer is nearly the end of the verification.
+// end of the transfer is nearly the end of the verification. It reads each byte once, and is never more than hashStep
+// behind but for what it has not had the time for.
 type hasher struct {
-	part   *partfile.File
+	part   backlog
 	check  *verify.Checker
 	stream io.Writer
 	size   atomic.Int64 // -1 until known
@@ -63,7 +74,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 	}
 	buf := make([]byte, most)
 	for pos := int64(0); pos != h.size.Load(); {
-		front, err := h.part.WaitFront(waiting, pos)
+		front, err := h.part.WaitFront(waiting, h.past(pos))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -78,6 +89,19 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		pos = front
 	}
 	return nil
+}
+
+// past is what the front has to be beyond before the bytes from pos are taken. A receiver of a stream gets
+// what there is.
+func (h *hasher) past(pos int64) int64 {
+	size := h.size.Load()
+	switch {
+	case h.stream != nil:
+		return pos
+	case size < 0:
+		return pos + hashStep - 1
+	}
+	return min(pos+hashStep, size) - 1
 }
 
 // read takes the bytes from pos to front.

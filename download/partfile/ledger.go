@@ -42,7 +42,8 @@ type ledger struct {
 	front   int64           // first byte that is not in done
 	barrier byterange.Range // being voided: no new claims here
 	runs    []run           // in done, not in the journal
-	moved   chan struct{}   // closed when front moves or the phase changes; nil if nobody waits
+	moved   chan struct{}   // closed when front is beyond least or the phase changes; nil if nobody waits
+	least   int64           // of what those wait for who wait
 }
 
 func newLedger(p phase) *ledger {
@@ -100,7 +101,9 @@ func (l *ledger) add(r byterange.Range) {
 	l.done.Add(r)
 	if r.Contains(l.front) {
 		l.front = l.done.FirstGap(l.front)
-		l.wake()
+		if l.front > l.least {
+			l.wake()
+		}
 	}
 }
 
@@ -204,7 +207,8 @@ func (l *ledger) have() byterange.Set {
 	return l.done.Clone()
 }
 
-// look returns the front and, if it is not beyond past, a channel that is closed when that may have changed.
+// look returns the front and, if it is not beyond past, a channel that is closed when that may have changed. Until
+// then it stays open, however often the front moves: who wants much at once is not woken for little.
 func (l *ledger) look(past int64) (front int64, moved <-chan struct{}, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,7 +216,8 @@ func (l *ledger) look(past int64) (front int64, moved <-chan struct{}, p phase) 
 		return l.front, nil, l.phase
 	}
 	if l.moved == nil {
-		l.moved = make(chan struct{})
+		l.moved, l.least = make(chan struct{}), past
 	}
+	l.least = min(l.least, past)
 	return l.front, l.moved, l.phase
 }
