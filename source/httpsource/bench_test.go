@@ -19,9 +19,7 @@ func (c *counter) WriteAt(p []byte, _ int64) (int, error) {
 }
 
 func BenchmarkFetch(b *testing.B) {
-	for name, options := range map[string][]mirrortest.Option{
-		"plain": nil, "tls": {mirrortest.TLS(nil)},
-	} {
+	for name, options := range secured {
 		b.Run(name, func(b *testing.B) {
 			s := mirrortest.New(b, make([]byte, 64<<20), options...)
 			c := &Client{}

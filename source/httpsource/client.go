@@ -99,7 +99,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  c.proxy,
-		DialContext:            c.dial,
+		DialContext:            c.dialPlain,
 		DialTLSContext:         c.dialTLS(config),
 		TLSClientConfig:        config, // through a proxy
 		TLSHandshakeTimeout:    c.connectTimeout(),
@@ -135,13 +135,30 @@ func (c *Client) connectTimeout() time.Duration {
 	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
 }
 
-func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
+	g, err := c.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err // not a nil guard in an interface
+	}
+	return g, nil
+}
+
+// dial connects. There is a guard on the connection, which is a socket.
+func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
 	dialer := net.Dialer{Timeout: c.connectTimeout()}
 	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	return newGuard(conn), nil
+	g := newGuard(conn)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if g.socket, err = newSocket(tcp); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		g.Conn = g.socket
+	}
+	return g, nil
 }
 
 // dialTLS connects to a server, or to a proxy that speaks TLS. There is a guard on this side of TLS, which sees
@@ -169,6 +186,8 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 			raw.Close()
 			return nil, &handshakeError{err}
 		}
-		return newGuard(conn), nil
+		g := newGuard(conn)
+		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
+		return g, nil
 	}
 }

@@ -17,8 +17,8 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 var errLonger = errors.New("the body is longer than announced")
 
-// deliver gives the body to w. What one Read brings is given on at once, whatever it is: a fast stream fills
-// the buffer by itself while w works, and of a slow one nothing waits.
+// deliver gives the body to w. What one Read brings is given on at once, whatever it is: it is large where bytes come
+// fast, as the connection gathers (socket.go), and of a slow stream nothing waits here.
 func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)

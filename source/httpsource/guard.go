@@ -28,6 +28,7 @@ const maxHead = 256 << 10
 // It cannot see into TLS within a tunnel. What goes through a proxy that way has the checks of net/http only.
 type guard struct {
 	net.Conn
+	socket *socket       // below, if this is who knows when to gather
 	closed chan struct{} // the connection is closed
 	once   sync.Once
 
@@ -138,15 +139,38 @@ func (g *guard) read(p []byte) (int, error) {
 		return 0, g.err
 	}
 	left := g.left
-	tail := g.phase == inBody && left == int64(len(p)) && left <= bufferSize
+	body := g.phase == inBody
 	g.mu.Unlock()
-	if !tail {
-		return g.Conn.Read(p)
+	if g.socket != nil {
+		g.socket.gather(body && left >= 2*gatherBytes && len(p) >= gatherBytes)
+	}
+	if !body || left != int64(len(p)) || left > bufferSize {
+		return g.readMuch(p)
 	}
 	buf := tails.Get().(*[bufferSize + 1]byte)
 	defer tails.Put(buf)
 	n, err := g.Conn.Read(buf[:left+1])
 	copy(p, buf[:n])
+	return n, err
+}
+
+// readMuch is a Read of the connection that does not stop at the end of a record of TLS, of which none has more
+// than 16 KiB, while the next ones are there.
+func (g *guard) readMuch(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if g.socket == nil || !g.socket.gathers || g.Conn == net.Conn(g.socket) {
+		return n, err
+	}
+	g.socket.eager = true
+	defer func() { g.socket.eager = false }()
+	for err == nil && n < gatherBytes {
+		var more int
+		more, err = g.Conn.Read(p[n:])
+		n += more
+	}
+	if err == errDry {
+		err = nil
+	}
 	return n, err
 }
 

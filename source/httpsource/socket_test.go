@@ -1,0 +1,252 @@
+package httpsource
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"braid/internal/mirrortest"
+)
+
+// sockets are both ends of a connection.
+func sockets(t *testing.T) (*socket, *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSocket(near.(*net.TCPConn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetReadDeadline(time.Now().Add(10 * time.Second)) // for a test that fails
+	t.Cleanup(func() {
+		s.Close()
+		far.Close()
+	})
+	return s, far.(*net.TCPConn)
+}
+
+// The kernel wakes nobody for little, until it is told to.
+func TestGatherLimit(t *testing.T) {
+	s, far := sockets(t)
+	write := func(n int) {
+		t.Helper()
+		if _, err := far.Write(make([]byte, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.limit(gatherBytes)
+	write(1000)
+	arrived(s, 1000)
+	if readable(t, s) {
+		t.Error("a reader is woken for 1000 bytes")
+	}
+	s.limit(1)
+	if !readable(t, s) {
+		t.Error("a reader is not told that bytes are there after all")
+	}
+	s.limit(gatherBytes)
+	write(gatherBytes)
+	arrived(s, gatherBytes+1000)
+	if !readable(t, s) {
+		t.Error("a reader is not woken for enough")
+	}
+}
+
+// arrived waits until n bytes are there.
+func arrived(s *socket, n int) {
+	for have := 0; have < n; {
+		s.raw.Control(func(fd uintptr) { have, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	}
+}
+
+// readable says whether the kernel would wake a reader now.
+func readable(t *testing.T, s *socket) bool {
+	t.Helper()
+	fds := []unix.PollFd{{Events: unix.POLLIN}}
+	err := s.raw.Control(func(fd uintptr) {
+		fds[0].Fd = int32(fd)
+		if _, err := unix.Poll(fds, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fds[0].Revents&unix.POLLIN != 0
+}
+
+// What came does not wait for more longer than gatherTime, also when nothing more comes.
+func TestGatherIsPatientForATime(t *testing.T) {
+	s, far := sockets(t)
+	s.gather(true)
+	for range 20 {
+		read := goRead(s)
+		awaitLimit(s, gatherBytes)
+		far.Write(make([]byte, 1000))
+		if n := <-read; n != 1000 {
+			t.Fatalf("read %d bytes", n)
+		}
+	}
+}
+
+// goRead reads once.
+func goRead(s *socket) <-chan int {
+	read := make(chan int, 1)
+	go func() {
+		n, _ := s.Read(make([]byte, bufferSize))
+		read <- n
+	}()
+	return read
+}
+
+// awaitLimit waits until the kernel was told n.
+func awaitLimit(s *socket, n int) {
+	for low := 0; low != n; runtime.Gosched() {
+		s.mu.Lock()
+		low = s.low
+		s.mu.Unlock()
+	}
+}
+
+// After a silence the first byte is enough: a source that comes back is not made to wait.
+func TestGatherAfterSilence(t *testing.T) {
+	s, far := sockets(t)
+	s.gather(true)
+	read := goRead(s)
+	awaitLimit(s, gatherBytes)
+	awaitLimit(s, 1) // the patience of the read is over
+	far.Write([]byte("x"))
+	if n := <-read; n != 1 {
+		t.Errorf("read %d bytes", n)
+	}
+}
+
+// The end of the connection does not wait, nor does what came before it.
+func TestGatherSeesEnd(t *testing.T) {
+	s, far := sockets(t)
+	s.gather(true)
+	far.Write([]byte("last"))
+	far.Close()
+	if got, err := io.ReadAll(s); string(got) != "last" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// Who does not gather any more is woken for a single byte.
+func TestGatherEnds(t *testing.T) {
+	s, far := sockets(t)
+	s.gather(true)
+	s.limit(gatherBytes)
+	s.gather(false)
+	far.Write([]byte("b"))
+	arrived(s, 1)
+	if !readable(t, s) {
+		t.Error("a reader is not woken")
+	}
+}
+
+// An eager read never waits, and tells nothing there from the end.
+func TestReadEagerly(t *testing.T) {
+	s, far := sockets(t)
+	s.eager = true
+	buf := make([]byte, 8)
+	if n, err := s.Read(buf); n != 0 || err != errDry {
+		t.Errorf("nothing is there: %d, %v", n, err)
+	}
+	far.Write([]byte("ab"))
+	s.eager = false
+	s.Read(buf[:1])
+	s.eager = true
+	if n, err := s.Read(buf); n != 1 || buf[0] != 'b' || err != nil {
+		t.Errorf("%q, %v", buf[:n], err)
+	}
+	far.Close()
+	s.eager = false
+	s.Read(buf)
+	s.eager = true
+	if n, err := s.Read(buf); n != 0 || err != io.EOF {
+		t.Errorf("at the end: %d, %v", n, err)
+	}
+	s.Close()
+	if _, err := s.Read(buf); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// A body that stalls has all its bytes delivered, whatever their number, and a part of a record of TLS is no error.
+func TestStalledBytesAreDelivered(t *testing.T) {
+	for name, options := range secured {
+		for _, n := range []int64{1, 1000, gatherBytes - 1, 300_001} {
+			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
+				s := mirrortest.New(t, mirrortest.Generate(1<<20, 1), slices.Concat(options, []mirrortest.Option{mirrortest.StallAfter(n)})...)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				k := &sink{t: t, writing: func(off int64, size int) error {
+					if off+int64(size) == n {
+						cancel()
+					}
+					return nil
+				}}
+				err := newClient(t, s).Source(parse(t, s.URL), Options{}).Fetch(ctx, whole, k)
+				if !errors.Is(err, context.Canceled) || int64(len(k.data)) != n {
+					t.Errorf("%d of %d bytes came, %v", len(k.data), n, err)
+				}
+			})
+		}
+	}
+}
+
+// A connection that gathered serves further requests, and a sink gets large parts also where TLS has small records.
+func TestGatherAndKeepAlive(t *testing.T) {
+	for name, options := range secured {
+		t.Run(name, func(t *testing.T) {
+			content := mirrortest.Generate(8<<20, 2)
+			s := mirrortest.New(t, content, options...)
+			src := newClient(t, s).Source(parse(t, s.URL), Options{})
+			for range 3 {
+				most := 0
+				k := &sink{t: t, writing: func(_ int64, n int) error {
+					most = max(most, n)
+					return nil
+				}}
+				if err := src.Fetch(t.Context(), part(1, 8<<20), k); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(k.data, content.Bytes()[1:]) {
+					t.Error("other bytes")
+				}
+				if most <= 16<<10 {
+					t.Errorf("at most %d bytes at once", most)
+				}
+			}
+			for _, r := range s.Requests() {
+				if r.Conn != 1 {
+					t.Errorf("a request on connection %d", r.Conn)
+				}
+			}
+		})
+	}
+}
+
+// secured are the ways in which bytes come.
+var secured = map[string][]mirrortest.Option{"plain": nil, "tls": {mirrortest.TLS(nil)}}
