@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,12 +49,18 @@ type sink struct {
 	most  atomic.Int64 // end of what may come while nobody has said how long the file is (rule 19)
 	out   chan<- message
 
-	// What was written and not told yet. The loop is not woken for every buffer of a fast source.
+	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
+	// it has heard, so that it hears in order.
+	mu     sync.Mutex
 	untold message
 	told   time.Time
+	late   *time.Timer // tells of what no write follows soon, when it is not told
+	armed  bool
+	over   bool
 }
 
-// A fetch tells of what it wrote after so many bytes or so much time, whatever comes first.
+// A fetch tells of what it wrote after so many bytes or so much time, whatever comes first: also when its source is
+// silent from then on.
 const (
 	tellBytes = 1 << 20
 	tellTime  = 10 * time.Millisecond
@@ -105,6 +112,8 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 
 // note remembers what was written, and tells the loop when it is time.
 func (k *sink) note(r byterange.Range, fresh int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.untold.wrote.End != r.Start {
 		if err := k.tell(); err != nil {
 			return err
@@ -116,10 +125,29 @@ func (k *sink) note(r byterange.Range, fresh int) error {
 	if k.untold.wrote.Len() >= tellBytes || time.Since(k.told) >= tellTime {
 		return k.tell()
 	}
+	if !k.armed {
+		k.arm()
+	}
 	return nil
 }
 
-// tell sends what was written since the last time.
+// arm sees to it that the loop is told within tellTime. The caller holds mu.
+func (k *sink) arm() {
+	k.armed = true
+	if k.late != nil {
+		k.late.Reset(tellTime)
+		return
+	}
+	k.late = time.AfterFunc(tellTime, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.armed = false; !k.over {
+			k.tell() // an error ends the fetch anyway
+		}
+	})
+}
+
+// tell sends what was written since the last time. The caller holds mu.
 func (k *sink) tell() error {
 	if k.untold.wrote.Empty() {
 		return nil
@@ -131,6 +159,18 @@ func (k *sink) tell() error {
 	}
 	k.untold, k.told = message{}, time.Now()
 	return nil
+}
+
+// end returns what is not told yet. Nobody is told anything after it.
+func (k *sink) end() message {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.over = true
+	if k.late != nil {
+		k.late.Stop()
+	}
+	k.untold.id = k.id
+	return k.untold
 }
 
 // send gives the loop a message, unless it has stopped listening.
@@ -162,8 +202,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.workers.Go(func() {
 		err := o.src.Fetch(ctx, a.Range, s.throttled(ctx, k))
-		if left := k.untold; !left.wrote.Empty() { // also after a cancel: the bytes are on disk
-			left.id = a.ID
+		if left := k.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
 			s.messages <- left
 		}
 		// The loop always waits for the end of a fetch, also after it was cancelled.

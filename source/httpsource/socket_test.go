@@ -193,6 +193,24 @@ func TestReadEagerly(t *testing.T) {
 	}
 }
 
+// Reading allocates nothing, whether it waits or not.
+func TestSocketAllocatesNothing(t *testing.T) {
+	s, far := sockets(t)
+	data, buf := make([]byte, 1000), make([]byte, bufferSize)
+	s.gather(true)
+	n := testing.AllocsPerRun(50, func() {
+		far.Write(data)
+		s.eager = false
+		s.Read(buf)
+		s.eager = true
+		s.Read(buf)
+		s.limit(1)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations for each read", n)
+	}
+}
+
 // A body that stalls has all its bytes delivered, whatever their number, and a part of a record of TLS is no error.
 func TestStalledBytesAreDelivered(t *testing.T) {
 	for name, options := range secured {

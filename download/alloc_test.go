@@ -1,0 +1,76 @@
+package download
+
+import (
+	"net/url"
+	"testing"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/internal/mirrortest"
+	"braid/source/httpsource"
+)
+
+// Nothing on the way of a byte allocates: not the connection, the body, the sink, the part file, its journal nor the
+// message to the loop. What a fetch allocates is for its request, however long the answer is.
+func TestFetchAllocatesNothingForEachRead(t *testing.T) {
+	const short, long = 1 << 20, 65 << 20
+	few, _ := allocations(t, short)
+	many, reads := allocations(t, long)
+	if more := many - few; more > reads/10 {
+		t.Errorf("%.0f allocations for %d MiB and %.0f for %d: %.0f in %.0f reads", few, short>>20, many, long>>20, more, reads)
+	}
+}
+
+// allocations is how many a fetch of size bytes makes, the server's included, and how many writes it makes.
+func allocations(t *testing.T, size int64) (n, writes float64) {
+	t.Helper()
+	server := mirrortest.New(t, make([]byte, size))
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c httpsource.Client
+	defer c.CloseIdle()
+	src := c.Source(u, httpsource.Options{})
+	out := make(chan message)
+	go func() {
+		for m := range out {
+			if m.reply != nil {
+				m.reply <- nil
+			}
+		}
+	}()
+	defer close(out)
+	const runs = 2
+	n = testing.AllocsPerRun(runs, func() {
+		part, err := partfile.Open(t.TempDir(), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer part.Discard()
+		if err := part.Begin(partfile.Identity{Size: size}); err != nil {
+			t.Fatal(err)
+		}
+		k := &sink{ctx: t.Context(), part: part, out: out}
+		k.limit.Store(size)
+		k.most.Store(byterange.Unbounded)
+		counted := &counting{sink: k}
+		if err := src.Fetch(t.Context(), byterange.Range{End: size}, counted); err != nil {
+			t.Fatal(err)
+		}
+		k.end()
+		writes += counted.writes
+	})
+	return n, writes / (runs + 1)
+}
+
+// A counting sink counts writes.
+type counting struct {
+	*sink
+	writes float64
+}
+
+func (c *counting) WriteAt(p []byte, off int64) (int, error) {
+	c.writes++
+	return c.sink.WriteAt(p, off)
+}

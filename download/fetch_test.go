@@ -1,0 +1,71 @@
+package download
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+)
+
+// The loop is not woken for every write, hears of the last ones before a silence within tellTime, of each byte once and
+// in order, and of nothing after the end.
+func TestLoopIsTold(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		part, err := partfile.OpenTemp(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer part.Close()
+		out := make(chan message, 100)
+		k := &sink{ctx: t.Context(), id: 7, part: part, out: out}
+		k.limit.Store(byterange.Unbounded)
+		k.most.Store(byterange.Unbounded)
+		at, heard := int64(0), int64(0)
+		write := func(n int64) {
+			t.Helper()
+			if _, err := k.WriteAt(make([]byte, n), at); err != nil {
+				t.Fatal(err)
+			}
+			at += n
+		}
+		hears := func(want int64) {
+			t.Helper()
+			synctest.Wait()
+			for len(out) > 0 {
+				m := <-out
+				if m.id != 7 || m.wrote.Start != heard || int64(m.fresh) != m.wrote.Len() {
+					t.Fatalf("told of %v with %d fresh, after %d", m.wrote, m.fresh, heard)
+				}
+				heard = m.wrote.End
+			}
+			if heard != want {
+				t.Fatalf("heard of %d bytes, want %d of %d", heard, want, at)
+			}
+		}
+		for range 3 {
+			write(1000)
+			hears(at) // the last time was long ago
+			told := at
+			write(1000)
+			write(1000)
+			hears(told)
+			time.Sleep(tellTime)
+			hears(at) // a silence
+			write(tellBytes)
+			hears(at) // much
+			time.Sleep(time.Second)
+		}
+		write(1000)
+		hears(at)
+		write(1000)
+		if left := k.end(); left.id != 7 || left.wrote != (byterange.Range{Start: at - 1000, End: at}) {
+			t.Errorf("left at the end: %v", left.wrote)
+		}
+		told := at - 1000
+		time.Sleep(time.Second)
+		hears(told)
+	})
+}
