@@ -163,12 +163,12 @@ func serveProxy(w http.ResponseWriter, r *http.Request) {
 	}
 	defer to.Close()
 	w.WriteHeader(http.StatusOK)
-	from, _, err := http.NewResponseController(w).Hijack()
+	from, early, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
 	go func() {
-		copyAll(to, from)
+		copyAll(to, early) // the client may have sent something already
 		to.Close()
 	}()
 	copyAll(from, to)
