@@ -10,7 +10,7 @@ import (
 type Speed struct {
 	Source SourceID
 	Host   string        // as it answered
-	Rate   float64       // in bytes a second: the highest mean of a second, or less if it collapsed; 0: it failed
+	Rate   float64       // in bytes a second: the highest mean of 3 s, or less if it collapsed; 0: it failed
 	RTT    time.Duration // 0: unknown
 }
 
@@ -39,6 +39,10 @@ const collapsed = 0.25
 // Peak is the most that all sources together brought over a second, in bytes a second.
 func (s *Scheduler) Peak() float64 { return s.peak }
 
+// topPeriod is how long a source must do what is remembered of it. Losses, and buffers on the way, let bytes come in bursts
+// that are faster than the path, even over a second.
+const topPeriod = 3 * time.Second
+
 // notePeak keeps the highest speeds. It is called some ten times a second.
 func (s *Scheduler) notePeak(now time.Time) {
 	sum := 0.0
@@ -46,10 +50,9 @@ func (s *Scheduler) notePeak(now time.Time) {
 		if m.meter.flow.IsZero() {
 			continue
 		}
-		speed := m.meter.over(now, time.Second)
-		sum += speed
-		if now.Sub(m.meter.flow) > time.Second {
-			m.top = max(m.top, speed)
+		sum += m.meter.over(now, time.Second)
+		if age := now.Sub(m.meter.flow); age > time.Second {
+			m.top = max(m.top, m.meter.over(now, min(age, topPeriod)))
 		}
 	}
 	s.peak = max(s.peak, sum)

@@ -8,7 +8,7 @@ import (
 )
 
 // minSteal is the least that is worth a request of its own.
-const minSteal = 64 << 10
+const minSteal = 32 << 10
 
 // steal takes for m the part of another's range that m would finish sooner, when nothing is left
 // that nobody works on. What holds up the front goes first; else what would take longest.

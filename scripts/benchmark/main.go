@@ -112,6 +112,9 @@ func (b *bench) single(ctx context.Context) error {
 	floor := median(verified.cpu) / float64(runtime.NumCPU())
 	fmt.Printf("  floor of curl's and openssl's work on %d processors, without the server's: %.2f s, %.2f of curl's time\n",
 		runtime.NumCPU(), floor, floor/theirs.median())
+	gib := float64(b.size) / (1 << 30)
+	fmt.Printf("  processor time per GiB: braid %.2f s, curl and openssl %.2f s: %.2f (goal: at most 1)\n",
+		median(ours.cpu)/gib, median(verified.cpu)/gib, median(ours.cpu)/median(verified.cpu))
 	fmt.Printf("  most memory of braid: %s (goal: under 64 MiB)\n", mib(ours.rss))
 	return nil
 }
