@@ -1,0 +1,120 @@
+package verify
+
+import (
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// Pieces are the digests of the parts of a file: all are of one length, but for the last one, which may be
+// shorter (RFC 5854, section 4.1.3). They tell where a file is damaged. That it is the right file tells the
+// digest of the whole alone (C9), and no Proof comes of pieces.
+//
+// Pieces can be compared with ==. The zero value is none; others come from NewPieces and are complete.
+type Pieces struct {
+	alg    Algorithm
+	length int64
+	size   int64
+	sums   string // the raw digests, one after the other
+}
+
+// NewPieces takes the digests of the pieces of a file of size bytes, in order. They must be of one algorithm
+// and as many as there are pieces (rule 42); an empty file has none.
+func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
+	switch {
+	case length <= 0:
+		return Pieces{}, fmt.Errorf("pieces of %d bytes", length)
+	case size <= 0:
+		return Pieces{}, fmt.Errorf("pieces of a file of %d bytes", size)
+	}
+	if want := (size-1)/length + 1; int64(len(digests)) != want {
+		return Pieces{}, fmt.Errorf("%d digests, want %d for %d bytes in pieces of %d", len(digests), want, size, length)
+	}
+	p := Pieces{alg: digests[0].alg, length: length, size: size}
+	var sums strings.Builder
+	sums.Grow(len(digests) * p.alg.Size())
+	for i, d := range digests {
+		if d.IsZero() || d.alg != p.alg {
+			return Pieces{}, fmt.Errorf("digest %d is of %v, the first is of %v", i, d.alg, p.alg)
+		}
+		sums.WriteString(d.raw)
+	}
+	p.sums = sums.String()
+	return p, nil
+}
+
+// IsZero says that there are no pieces.
+func (p Pieces) IsZero() bool { return p == Pieces{} }
+
+// Algorithm is how the digests were made.
+func (p Pieces) Algorithm() Algorithm { return p.alg }
+
+// Length is the number of bytes of a piece; the last one may have fewer.
+func (p Pieces) Length() int64 { return p.length }
+
+// Size is the number of bytes of the file.
+func (p Pieces) Size() int64 { return p.size }
+
+// Count is the number of pieces. Those of the other methods are numbered from 0.
+func (p Pieces) Count() int {
+	if p.IsZero() {
+		return 0
+	}
+	return len(p.sums) / p.alg.Size()
+}
+
+// At is where piece i lies in the file: from start up to, but not including, end. There is no piece i if both
+// are 0.
+func (p Pieces) At(i int) (start, end int64) {
+	if i < 0 || i >= p.Count() {
+		return 0, 0
+	}
+	start = int64(i) * p.length
+	return start, start + min(p.length, p.size-start)
+}
+
+// Digest is the digest that piece i should have, and no digest if there is no such piece.
+func (p Pieces) Digest(i int) Digest {
+	if i < 0 || i >= p.Count() {
+		return Digest{}
+	}
+	n := p.alg.Size()
+	return Digest{p.alg, p.sums[i*n : (i+1)*n]}
+}
+
+// Check says that b is piece i: all of it, and right.
+func (p Pieces) Check(i int, b []byte) bool {
+	c := p.Checker(i)
+	c.Write(b)
+	return c.Right()
+}
+
+// Checker starts to check piece i.
+func (p Pieces) Checker(i int) *PieceChecker {
+	start, end := p.At(i)
+	c := &PieceChecker{want: p.Digest(i), left: end - start}
+	if !c.want.IsZero() {
+		c.hash = p.alg.New()
+	}
+	return c
+}
+
+// A PieceChecker hashes a piece as it is read, in order. It belongs to one goroutine.
+type PieceChecker struct {
+	want Digest
+	left int64     // bytes of the piece that have not come; negative: too many came
+	hash hash.Hash // nil: there is no such piece
+}
+
+// Write takes the next bytes of the piece. It never fails.
+func (c *PieceChecker) Write(b []byte) (int, error) {
+	if c.left -= int64(len(b)); c.hash != nil && c.left >= 0 {
+		c.hash.Write(b)
+	}
+	return len(b), nil
+}
+
+// Right says that the bytes taken so far are the piece: as many as it has, with its digest.
+func (c *PieceChecker) Right() bool {
+	return c.hash != nil && c.left == 0 && string(c.hash.Sum(nil)) == c.want.raw
+}
