@@ -1,5 +1,6 @@
 // Package metalink describes what is to be downloaded: the digests of a file, its mirrors and the documents
-// about it. The description comes from the header fields of the answers to one request (RFC 6249).
+// about it. The description comes from the header fields of the answers to one request (RFC 6249); package
+// metalink/meta4 adds what Metalink/XML documents say.
 //
 // It refuses to trust: mirrors without a strong digest are as good as none (C4), a mirror's own list of
 // mirrors is not read (C2), and answers that contradict each other make no description (C5). It asks
@@ -43,6 +44,10 @@ type File struct {
 	Mirrors []Mirror
 	// Documents are about the file: Metalink/XML, torrents, signatures.
 	Documents []Document
+	// Pieces are digests of parts of the file, and Signatures speak of all of it. Header fields have neither;
+	// they come from a Metalink/XML document (package metalink/meta4).
+	Pieces     verify.Pieces
+	Signatures []Signature
 	// Server is the Metalink server: the first answer with both links and a strong digest or, if the user
 	// gave one, the first with links. It is nil if there is none.
 	Server *url.URL
@@ -69,6 +74,12 @@ type Document struct {
 	URL  *url.URL
 	Type string // media type in lower case without parameters
 	Name string // of the file within the document, or ""
+}
+
+// A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). Nobody has checked it.
+type Signature struct {
+	Type string // media type in lower case without parameters: application/pgp-signature
+	Text string
 }
 
 // An Ignored is a link that was not taken.

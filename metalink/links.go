@@ -33,7 +33,7 @@ func Sort(mirrors []Mirror, near ...string) {
 func (c *chain) take(links []linkheader.Link, base *url.URL) {
 	seen := c.selves(base)
 	for _, l := range links {
-		u, reason := resolve(l.Target, base)
+		u, reason := Resolve(l.Target, base)
 		if reason != "" {
 			c.ignore(l.Target, reason)
 			continue
@@ -53,24 +53,27 @@ func (c *chain) selves(base *url.URL) map[string]string {
 	seen := map[string]string{}
 	for _, h := range c.hops {
 		if h.URL != nil && authority(h.URL) == authority(base) {
-			seen["http:"+address(h.URL)] = "the server itself"
-			seen["https:"+address(h.URL)] = "the server itself"
+			noteSelf(seen, h.URL)
 		}
 	}
 	return seen
 }
 
+func noteSelf(seen map[string]string, u *url.URL) {
+	seen["http:"+address(u)] = "the server itself"
+	seen["https:"+address(u)] = "the server itself"
+}
+
 // addMirror takes the mirror at u, if it is none of seen and not one too many (rule 36). To seen belongs
 // why another mirror of that address is ignored.
 func (c *chain) addMirror(l linkheader.Link, u *url.URL, seen map[string]string) {
-	key := u.Scheme + ":" + address(u)
-	switch reason, again := seen[key]; {
+	switch reason, again := seen[place(u)]; {
 	case again:
 		c.ignore(l.Target, reason)
 	case len(c.file.Mirrors) >= MaxMirrors:
-		c.ignore(l.Target, "beyond the first 200 mirrors")
+		c.ignore(l.Target, tooMany)
 	default:
-		seen[key] = "listed before"
+		seen[place(u)] = listed
 		c.file.Mirrors = append(c.file.Mirrors, Mirror{
 			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(),
 			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
@@ -90,7 +93,7 @@ func (c *chain) addDocument(l linkheader.Link, u *url.URL) {
 	case d.Type == "":
 		c.ignore(l.Target, "a document without a type")
 	case slices.ContainsFunc(c.file.Documents, same):
-		c.ignore(l.Target, "listed before")
+		c.ignore(l.Target, listed)
 	case len(c.file.Documents) >= MaxDocuments:
 		c.ignore(l.Target, "beyond the first 50 documents")
 	default:
@@ -98,9 +101,9 @@ func (c *chain) addDocument(l linkheader.Link, u *url.URL) {
 	}
 }
 
-// resolve is the URL of target in an answer to a request for base, without fragment and user information
-// (a server has no credentials to give, rule 27); or the reason why it is of no use (rule 36).
-func resolve(target string, base *url.URL) (u *url.URL, reason string) {
+// Resolve is the URL of target in an answer to a request for base, without fragment and user information
+// (a server has no credentials to give, rule 27); or the reason why it is of no use (rules 36 and 45).
+func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	if len(target) > MaxURL {
 		return nil, "over 8 KiB"
 	}
@@ -120,6 +123,15 @@ func resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	}
 	return u, ""
 }
+
+// Why mirrors and documents are ignored, where that is said in two places.
+const (
+	listed  = "listed before"
+	tooMany = "beyond the first 200 mirrors"
+)
+
+// place is what makes two mirrors one.
+func place(u *url.URL) string { return u.Scheme + ":" + address(u) }
 
 // authority is the server of u. http and https on their default ports are one server.
 func authority(u *url.URL) string {
@@ -154,10 +166,8 @@ func (c *chain) ignore(target, reason string) { c.ignoreSome(1, target, reason) 
 
 // ignoreSome counts n links that one entry speaks of.
 func (c *chain) ignoreSome(n int, target, reason string) {
-	c.file.IgnoredCount += n
-	if len(c.file.Ignored) < MaxIgnored {
-		c.file.Ignored = append(c.file.Ignored, Ignored{Target: shown(target), Reason: reason})
-	}
+	c.file.IgnoredCount += n - 1
+	c.file.Ignore(target, reason)
 }
 
 // shown is what of target is for the eyes of users: no query, no user information (rule 62), no more than
