@@ -35,6 +35,8 @@ var houses = map[string]house{
 	"scheduler":  {pure: true, imports: []string{"byterange"}},
 	"inputfile":  {pure: true},
 
+	"verify/sums": {pure: true, imports: []string{"verify"}},
+
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
 

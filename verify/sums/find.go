@@ -1,0 +1,197 @@
+package sums
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"braid/verify"
+)
+
+// maxNear is how many names an error tells.
+const maxNear = 5
+
+// Find gives what the list claims about the file name: at most one claim per algorithm, strongest first. The claims
+// say that they are from that line of list, which came over a channel.
+//
+// An entry is meant if its name is name, whether ./ is before it or not; if there is none, then the only path that
+// ends in /name. A name with folders may be asked for, too. A list of nothing but a digest speaks of the file that the
+// list is named after or, if that is not to be told, of any that is asked for.
+//
+// The error is a *verify.ConflictError if one algorithm has two values (rule 32), an *AmbiguousError if several paths
+// end in /name, or a *NotFoundError.
+func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, error) {
+	rows, err := l.rowsOf(clean(name))
+	if err != nil {
+		return nil, err
+	}
+	var claims []verify.Claim
+	var only []string
+	for _, r := range rows {
+		if r.foreign != "" {
+			only = append(only, r.foreign)
+			continue
+		}
+		c := verify.Claim{Digest: r.Digest, Field: fmt.Sprintf("line %d of %s", r.Line, list), Channel: over}
+		if err := verify.Agree(claims, []verify.Claim{c}); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(claims, func(o verify.Claim) bool { return o.Digest == c.Digest }) {
+			claims = append(claims, c)
+		}
+	}
+	if len(claims) == 0 {
+		return nil, &NotFoundError{Name: name, Near: l.near(name, rows), Only: firstFew(only)}
+	}
+	slices.SortFunc(claims, func(a, b verify.Claim) int {
+		return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
+	})
+	return claims, nil
+}
+
+// rowsOf are the lines about one file.
+func (l List) rowsOf(name string) (rows []row, err error) {
+	if len(l.rows) > 0 && !slices.ContainsFunc(l.rows, func(r row) bool { return !r.nameless() }) {
+		if l.speaksOf(base(name)) {
+			rows = l.rows
+		}
+		return rows, nil
+	}
+	below := map[string]bool{}
+	var deeper []row
+	for _, i := range l.byBase[base(name)] {
+		switch r, path := l.rows[i], clean(l.rows[i].Name); {
+		case name == "":
+		case path == name:
+			rows = append(rows, r)
+		case strings.HasSuffix(path, "/"+name):
+			deeper = append(deeper, r)
+			below[path] = true
+		}
+	}
+	if len(rows) > 0 {
+		return rows, nil
+	}
+	if len(below) > 1 {
+		return nil, &AmbiguousError{Name: name, Paths: paths(deeper)}
+	}
+	return deeper, nil
+}
+
+// speaksOf tells whether a list without names is about the file name. A list that is called disk.sha256 may be about
+// disk.iso.
+func (l List) speaksOf(name string) bool {
+	return l.about == "" || name == l.about || strings.HasPrefix(name, l.about+".")
+}
+
+// near are names of the list that are like name, the best first; none if there are rows about the file.
+func (l List) near(name string, rows []row) (names []string) {
+	if len(rows) > 0 {
+		return nil
+	}
+	likeness := map[string]float64{}
+	if l.about != "" {
+		likeness[l.about] = alike(name, l.about)
+	}
+	for _, r := range l.rows {
+		if a := alike(base(name), base(r.Name)); !r.nameless() && a >= 0.6 {
+			likeness[r.Name] = a
+		}
+	}
+	for n := range likeness {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(likeness[b], likeness[a]), strings.Compare(a, b))
+	})
+	return firstFew(names)
+}
+
+// alike is how much of two names is the same at their beginnings and ends: 1 if they differ in case only.
+func alike(a, b string) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) == 0 {
+		return 0
+	}
+	before := 0
+	for before < len(a) && lower(a[before]) == lower(b[before]) {
+		before++
+	}
+	after := 0
+	for after < len(a)-before && lower(a[len(a)-1-after]) == lower(b[len(b)-1-after]) {
+		after++
+	}
+	return float64(before+after) / float64(len(b))
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// A NotFoundError says that a list has no digest of a file: there is nothing to verify with (exit code 12).
+type NotFoundError struct {
+	Name string   // that was asked for
+	Near []string // at most 5 names of the list that are like it, as the list has them: a stranger's words
+	Only []string // the algorithms, not ours, whose digests of the file the list has
+}
+
+func (e *NotFoundError) Error() string {
+	switch {
+	case len(e.Only) > 0:
+		return fmt.Sprintf("for %s it has nothing that is known here, only %s", quote(e.Name), strings.Join(e.Only, ", "))
+	case len(e.Near) > 0:
+		return fmt.Sprintf("%s is not in it; like it are %s", quote(e.Name), quoteAll(e.Near))
+	}
+	return quote(e.Name) + " is not in it"
+}
+
+// An AmbiguousError says that several files of a list have the name that was asked for (exit code 12): a name with its
+// folders would tell them apart.
+type AmbiguousError struct {
+	Name  string
+	Paths []string // at most 5, as the list has them: a stranger's words
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is in it more than once: %s", quote(e.Name), quoteAll(e.Paths))
+}
+
+func quoteAll(names []string) string {
+	var quoted []string
+	for _, n := range names {
+		quoted = append(quoted, quote(n))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// paths are the different names of rows, the first few.
+func paths(rows []row) (names []string) {
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	slices.Sort(names)
+	return firstFew(names)
+}
+
+// firstFew are at most maxNear of names, without what is there twice in a row.
+func firstFew(names []string) []string {
+	names = slices.Compact(names)
+	return names[:min(len(names), maxNear)]
+}
+
+// clean is a name without the ./ that find and tar put before it.
+func clean(name string) string {
+	for strings.HasPrefix(name, "./") {
+		name = name[2:]
+	}
+	return name
+}
+
+// base is the last segment of a name.
+func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }

@@ -1,0 +1,140 @@
+package sums_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"braid/verify"
+	"braid/verify/sums"
+)
+
+// found says what a list claims about a file, in words.
+func found(l sums.List, name string) string {
+	claims, err := l.Find(name, "LIST", verify.HTTPS)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var words []string
+	for _, c := range claims {
+		words = append(words, c.String())
+	}
+	return strings.Join(words, "; ")
+}
+
+func TestFind(t *testing.T) {
+	exact := h256 + "  a.iso\n" + o256 + "  x/a.iso\n" + o256 + " *y/a.iso\n"
+	tree := h256 + "  ./netboot/mini.iso\n" + o256 + "  ./netboot/gtk/mini.iso\n" + h256 + "  ./cd/one.iso\n"
+	for _, tt := range []struct{ name, list, text, wanted, want string }{
+		{"exact before deeper", "", exact, "a.iso", "sha-256 from line 1 of LIST over https"},
+		{"dot before name", "", h256 + "  ./a.iso\n" + o256 + "  x/a.iso\n", "a.iso", "sha-256 from line 1 of LIST over https"},
+		{"dot in the question", "", h256 + "  a.iso\n", "././a.iso", "sha-256 from line 1 of LIST over https"},
+		{"below a folder", "", tree, "one.iso", "sha-256 from line 3 of LIST over https"},
+		{"with its folder", "", tree, "netboot/mini.iso", "sha-256 from line 1 of LIST over https"},
+		{"with its deeper folder", "", tree, "gtk/mini.iso", "sha-256 from line 2 of LIST over https"},
+		{"with an end of its folder", "", tree, "tk/mini.iso", `error: "tk/mini.iso" is not in it; like it are "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"ambiguous", "", tree, "mini.iso", `error: "mini.iso" is in it more than once: "./netboot/gtk/mini.iso", "./netboot/mini.iso"`},
+		{"the same path twice is not ambiguous", "", h256 + "  x/a\n" + h512 + "  ./x/a\n", "a", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
+		{"an end of a segment is no segment", "", h256 + "  xa.iso\n" + h256 + "  b/xa.iso\n", "a.iso", `error: "a.iso" is not in it; like it are "b/xa.iso", "xa.iso"`},
+		{"strongest first", "", h5 + "  a\n" + h256 + "  a\n" + h512 + "  a\n" + h1 + "  a\n", "a",
+			"sha-512 from line 3 of LIST over https; sha-256 from line 2 of LIST over https; sha-1 from line 4 of LIST over https; md5 from line 1 of LIST over https"},
+		{"twice the same", "", h256 + "  a\nSHA256 (./a) = " + strings.ToUpper(h256) + "\n", "a", "sha-256 from line 1 of LIST over https"},
+		{"escaped", "", `\` + h256 + `  a\nb`, "a\nb", "sha-256 from line 1 of LIST over https"},
+		{"case counts", "", h256 + "  Disk.iso", "disk.iso", `error: "disk.iso" is not in it; like it are "Disk.iso"`},
+		{"names like it", "", h256 + "  disk-1.2-amd64.iso\n" + h256 + "  readme\n" + h256 + "  disk-1.3-arm64.iso\n", "disk-1.3-amd64.iso",
+			`error: "disk-1.3-amd64.iso" is not in it; like it are "disk-1.2-amd64.iso", "disk-1.3-arm64.iso"`},
+		{"nothing like it", "", h256 + "  readme\n", "disk.iso", `error: "disk.iso" is not in it`},
+		{"no name", "", h256 + "  dir/\n" + h256 + "  ./\n", "", `error: "" is not in it`},
+		{"another algorithm only", "", "BLAKE2b (a) = " + h512 + "\nSHA3-256 (a) = " + h256 + "\n" + h256 + "  x/a\n", "a",
+			`error: for "a" it has nothing that is known here, only BLAKE2b, SHA3-256`},
+		{"another algorithm, too", "", "BLAKE2b (a) = " + h512 + "\nSHA256 (a) = " + h256 + "\n", "a", "sha-256 from line 2 of LIST over https"},
+		{"escapes in errors", "", h256 + "  a\x1b[2J\n", "a\x1b[3J", `error: "a\x1b[3J" is not in it; like it are "a\x1b[2J"`},
+
+		{"alone", "", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"alone, two algorithms", "x.txt", h256 + "\n" + h512, "disk.iso", "sha-512 from line 2 of LIST over https; sha-256 from line 1 of LIST over https"},
+		{"alone, of this file", "disk.iso.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"alone, of this file in a folder", "disk.iso.SHA256SUM.txt", h256, "x/disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"alone, of this file without its end", "disk.sha256", h256, "disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"alone, of another file", "disk.iso.sha256", h256, "disk2.iso", `error: "disk2.iso" is not in it; like it are "disk.iso"`},
+		{"standard input", "disk.iso.sha256", h256 + "  -\n", "disk.iso", "sha-256 from line 1 of LIST over https"},
+		{"standard input among names", "", h256 + "  -\n" + o256 + "  a\n", "-", `error: "-" is not in it`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := found(parse(t, tt.list, tt.text), tt.wanted); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+	if got := found(sums.List{}, "a"); got != `error: "a" is not in it` {
+		t.Errorf("the zero List: %s", got)
+	}
+}
+
+// Proves rule 32: two digests of one file are an error, whichever comes first and however the file is written.
+func TestConflict_Rule32(t *testing.T) {
+	for _, text := range []string{
+		h256 + "  a\n" + o256 + "  a\n", h256 + "  a\n" + o256 + " *./a\n", h512 + "  a\n" + h256 + "  a\nSHA512 (a) = " + o512 + "\n",
+		h256 + "\n" + o256 + "\n", h256 + "  x/a\n" + o256 + "  ./x/a\n",
+	} {
+		claims, err := parse(t, "", text).Find("a", "LIST", verify.User)
+		var conflict *verify.ConflictError
+		if !errors.As(err, &conflict) || len(claims) > 0 {
+			t.Errorf("%q: %v, %v", text, claims, err)
+		}
+	}
+	_, err := parse(t, "", h256+"  a\n\n"+o256+"  a\n").Find("a", "SHA256SUMS", verify.User)
+	want := fmt.Sprintf("sha-256 is %s (from line 1 of SHA256SUMS) and %s (from line 3 of SHA256SUMS)", h256, o256)
+	if err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if got := found(parse(t, "", h256+"  a\n"+h256+"  b\n"+o256+"  b\n"), "a"); strings.HasPrefix(got, "error") {
+		t.Errorf("what is wrong with another file: %s", got)
+	}
+}
+
+// Claims are as good as the way that the list came (rule 64).
+func TestChannel_Rule64(t *testing.T) {
+	for _, over := range []verify.Channel{verify.HTTP, verify.HTTPS, verify.User} {
+		claims, err := parse(t, "", h256+"  a").Find("a", "LIST", over)
+		if err != nil || len(claims) != 1 || claims[0].Channel != over || claims[0].Digest.Hex() != h256 {
+			t.Errorf("%v: %v, %v", over, claims, err)
+		}
+	}
+}
+
+// Errors name a few, whatever the list holds.
+func TestErrorsAreShort(t *testing.T) {
+	var deep, near strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&deep, "%s  %d/%s/a\n", h5, i, strings.Repeat("d", 1000))
+		fmt.Fprintf(&near, "%s  a%s%d\n", h5, strings.Repeat("n", 1000), i)
+	}
+	for _, tt := range []struct{ text, wanted string }{{deep.String(), "a"}, {near.String(), "a" + strings.Repeat("n", 1000)}} {
+		_, err := parse(t, "", tt.text).Find(tt.wanted, "LIST", verify.HTTPS)
+		var many *sums.AmbiguousError
+		var none *sums.NotFoundError
+		names := 0
+		switch {
+		case errors.As(err, &many):
+			names = len(many.Paths)
+		case errors.As(err, &none):
+			names = len(none.Near)
+		}
+		if names != 5 || len(err.Error()) > 1000 {
+			t.Errorf("%d names, %d bytes: %v", names, len(err.Error()), err)
+		}
+	}
+}
+
+// Prints are coreutils' form, which needs no name of a list.
+func TestString(t *testing.T) {
+	list := parse(t, "B2SUMS", "SHA256 (a\\b) = "+h256+"\nBLAKE2b (c) = "+h512+"\nMD5 ( *d) = "+h5+"\n")
+	want := `\` + h256 + `  a\\b` + "\n" + h5 + "   *d\n"
+	if got := list.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := parse(t, "", h256+" *a\n").String() + parse(t, "", h256).String(); got != h256+" *a\n"+h256+"\n" {
+		t.Errorf("got %q", got)
+	}
+}

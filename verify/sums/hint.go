@@ -1,0 +1,117 @@
+package sums
+
+import (
+	"fmt"
+	"strings"
+
+	"braid/verify"
+)
+
+// ours are the names of the algorithms that verify knows, as lists and their names write them. "SHA" is not among them:
+// with OpenSSL it was SHA-0.
+var ours = map[string]verify.Algorithm{
+	"md5": verify.MD5, "sha1": verify.SHA1, "sha-1": verify.SHA1,
+	"sha256": verify.SHA256, "sha-256": verify.SHA256, "sha2-256": verify.SHA256,
+	"sha512": verify.SHA512, "sha-512": verify.SHA512, "sha2-512": verify.SHA512,
+}
+
+// others are names of other algorithms, of which many have digests of the same length.
+var others = map[string]string{
+	"b2sum": "BLAKE2", "b2sums": "BLAKE2", "blake2": "BLAKE2", "blake2b": "BLAKE2", "blake2s": "BLAKE2",
+	"b3sum": "BLAKE3", "b3sums": "BLAKE3", "blake3": "BLAKE3",
+	"sha3": "SHA-3", "sha3-224": "SHA-3", "sha3-256": "SHA-3", "sha3-384": "SHA-3", "sha3-512": "SHA-3", "keccak": "Keccak",
+	"sha512-256": "SHA-512/256", "sha512-224": "SHA-512/224",
+	"sha224": "SHA-224", "sha-224": "SHA-224", "sha384": "SHA-384", "sha-384": "SHA-384", "sha2-384": "SHA-384",
+	"md4": "MD4", "sm3": "SM3", "rmd160": "RIPEMD-160", "ripemd160": "RIPEMD-160", "whirlpool": "Whirlpool",
+	"xxh128": "XXH128", "xxh128sum": "XXH128", "crc32": "CRC-32",
+}
+
+// lastOnly are names of other algorithms that mean something else where they are not the end of a name: jdk-17-b3.
+var lastOnly = map[string]string{"b2": "BLAKE2", "b3": "BLAKE3"}
+
+// A hint is what the name of a list says about lines that do not say which algorithm they are of.
+type hint struct {
+	alg     verify.Algorithm // 0: nothing, or several
+	foreign string           // an algorithm that is not ours, or ""
+}
+
+// hintOf reads the name of a list: SHA256SUMS, sha512sum.txt, disk.iso.sha256, CHECKSUM.SHA256-disk. The word that
+// comes last counts, as what is before it may be of the name of a file: sha3-1.0.tar.gz.sha256.
+func hintOf(name string) (h hint) {
+	words := strings.FieldsFunc(normal(name), func(c rune) bool { return c > 0x7f || !alphanumeric(byte(c)) })
+	several := false
+	for len(words) > 0 {
+		alg, foreign, n := consumeWords(words)
+		if words = words[n:]; alg != 0 || foreign != "" {
+			several = several || h.alg != 0 && alg != 0 && h.alg != alg
+			h = hint{alg, foreign}
+		}
+	}
+	if several {
+		h.alg = 0 // the length tells
+	}
+	return h
+}
+
+// consumeWords looks for an algorithm at the beginning of words, of which n belong to it or to nothing.
+func consumeWords(words []string) (alg verify.Algorithm, foreign string, n int) {
+	for n = min(2, len(words)); n > 0; n-- {
+		word := strings.Join(words[:n], "-")
+		if foreign = others[word]; foreign == "" && n == len(words) {
+			foreign = lastOnly[word]
+		}
+		word = singular(word)
+		if foreign == "" {
+			foreign = others[word]
+		}
+		if alg = ours[word]; alg != 0 || foreign != "" {
+			return alg, foreign, n
+		}
+	}
+	return 0, "", 1
+}
+
+// algorithm tells of what a digest of so many hexadecimal digits is.
+func (h hint) algorithm(digits int) (alg verify.Algorithm, foreign, why string) {
+	if h.foreign != "" {
+		return 0, "", fmt.Sprintf("the name of the list says that this is %s, which is not known here", h.foreign)
+	}
+	if h.alg != 0 {
+		if digits != 2*h.alg.Size() {
+			return 0, "", fmt.Sprintf("%d hexadecimal digits are no %v, which the name of the list speaks of", digits, h.alg)
+		}
+		return h.alg, "", ""
+	}
+	for a := verify.MD5; a <= verify.SHA512; a++ {
+		if digits == 2*a.Size() {
+			return a, "", ""
+		}
+	}
+	switch digits {
+	case 56:
+		return 0, "SHA-224", ""
+	case 96:
+		return 0, "SHA-384", ""
+	}
+	return 0, "", fmt.Sprintf("%d hexadecimal digits are no digest", digits)
+}
+
+// about is the file that a list is named after: disk.iso for disk.iso.sha256 or disk.iso.sha256sum.txt. It is empty if
+// the name does not say.
+func about(list string) string {
+	for _, ext := range []string{".asc", ".txt"} {
+		list = strings.TrimSuffix(list, ext)
+	}
+	if i := strings.LastIndexByte(list, '.'); i > 0 && ours[singular(normal(list[i+1:]))] != 0 {
+		return list[:i]
+	}
+	return ""
+}
+
+// singular is a word without the "sum" or "sums" of a program's or list's name.
+func singular(word string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(word, "s"), "sum")
+}
+
+// normal is a name of an algorithm as the tables have it.
+func normal(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }

@@ -1,0 +1,159 @@
+package sums
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"braid/verify"
+)
+
+// stdin is what OpenSSL calls a file without a name.
+const stdin = "stdin"
+
+// row reads a line that is not empty. It is "" or says what is wrong with the line.
+func (h hint) row(text string) (r row, why string) {
+	rest, escaped := strings.CutPrefix(text, `\`)
+	if digits, after := consumeDigits(rest); digits != "" {
+		r, why = h.untagged(digits, after)
+	} else if tag, name, value, ok := splitTagged(rest); ok {
+		r, why = tagged(tag, name, value)
+	} else {
+		return row{}, strange(text)
+	}
+	if why == "" && escaped {
+		r.Name, why = unescape(r.Name)
+	}
+	return r, why
+}
+
+// consumeDigits splits s after the digits of a digest, which end at a blank or with the line. There are none if s
+// does not begin with at least as many as CRC-32 has.
+func consumeDigits(s string) (digits, rest string) {
+	const fewest = 8
+	n := strings.IndexFunc(s, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", c) })
+	if n < 0 {
+		n = len(s)
+	}
+	if n < fewest || n < len(s) && s[n] != ' ' && s[n] != '\t' {
+		return "", s
+	}
+	return s[:n], s[n:]
+}
+
+// untagged reads what follows digits: nothing, or a name.
+func (h hint) untagged(digits, after string) (r row, why string) {
+	alg, foreign, why := h.algorithm(len(digits))
+	if why != "" {
+		return row{}, why
+	}
+	r.foreign = foreign
+	if foreign == "" {
+		r.Digest, _ = verify.ParseHex(alg, digits) // as many digits as alg has
+	}
+	if !blank(after) {
+		r.Binary, r.Name = consumeMode(after[1:])
+	}
+	return r, ""
+}
+
+// consumeMode splits s before the name. The character before it is a space, or a star for a file that was read as
+// binary; some programs leave it out.
+func consumeMode(s string) (binary bool, name string) {
+	if len(s) == 1 || s[0] != ' ' && s[0] != '*' {
+		return false, s
+	}
+	return s[0] == '*', s[1:]
+}
+
+// splitTagged splits a line of the BSDs, "SHA256 (name) = value", or of OpenSSL, "SHA2-256(name)= value". The value has no
+// parentheses, so the name ends at the last one.
+func splitTagged(s string) (tag, name, value string, ok bool) {
+	tag, rest, _ := strings.Cut(s, "(")
+	tag, spaced := strings.CutSuffix(tag, " ")
+	end := strings.LastIndexByte(rest, ')')
+	if end < 0 || !isTag(tag) {
+		return "", "", "", false
+	}
+	value, ok = strings.CutPrefix(strings.TrimLeft(rest[end+1:], " \t"), "=")
+	if name = rest[:end]; name == stdin && !spaced {
+		name = "-"
+	}
+	return tag, name, strings.Trim(value, " \t"), ok
+}
+
+// isTag tells whether s can be the name of an algorithm.
+func isTag(s string) bool {
+	const longest = 32
+	for _, c := range []byte(s) {
+		if !alphanumeric(c) && c != '-' && c != '_' && c != '/' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= longest
+}
+
+// tagged makes a row of a line that names its algorithm. Unknown ones are skipped (rule 31), and remembered: "SIZE
+// (disk.iso) = 5" is one of them.
+func tagged(tag, name, value string) (r row, why string) {
+	if blank(name) {
+		return row{}, "no file name"
+	}
+	r.Name = name
+	alg, ok := ours[normal(tag)]
+	if !ok {
+		r.foreign = tag
+		return r, ""
+	}
+	d, err := verify.ParseHex(alg, value)
+	if err != nil {
+		return row{}, err.Error()
+	}
+	r.Digest = d
+	return r, ""
+}
+
+// unescape takes the escapes out of a name whose line begins with a backslash.
+func unescape(name string) (plain, why string) {
+	var b strings.Builder
+	for rest := name; rest != ""; {
+		before, after, found := strings.Cut(rest, `\`)
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		i := strings.IndexByte(`\nr`, (after + " ")[0])
+		if i < 0 {
+			return "", `a name with an escape other than \\, \n and \r`
+		}
+		b.WriteByte("\\\n\r"[i])
+		rest = after[1:]
+	}
+	if b.Len() == 0 {
+		return "", "no file name"
+	}
+	return b.String(), ""
+}
+
+// strange says why a line cannot be read.
+func strange(text string) string {
+	if text[0] == '<' {
+		return "this is a web page or XML, not a list of digests"
+	}
+	return fmt.Sprintf("not a line of a checksum file: %s", quote(text))
+}
+
+// quote makes s fit for a terminal (rule 61), and short.
+func quote(s string) string {
+	const most = 80
+	if len(s) > most {
+		return strconv.QuoteToASCII(s[:most]) + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+func blank(s string) bool { return strings.Trim(s, " \t") == "" }
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

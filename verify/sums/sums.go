@@ -1,0 +1,136 @@
+// Package sums reads checksum files: SHA256SUMS, CHECKSUM, NAME.sha256 and their like, in the forms that
+// coreutils, the BSDs and OpenSSL write.
+//
+//	9f86d081...0f00a08  disk.iso              sha256sum; with * before the name: read as binary
+//	\9f86d081...0f00a08  a\nb                  the same with \n, \r and \\ in the name
+//	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; SHA2-256(disk.iso)= is OpenSSL's
+//	9f86d081...0f00a08                         nothing else: the file that the list is named after
+//
+// It refuses to guess. A line that is none of these is an error, not as if it were not there (rule 31). Two digests
+// of one file are an error and never a choice (rule 32). Digests of algorithms that verify does not know are no
+// evidence, also where their length is that of one that it knows. Names are compared and nothing else: whatever
+// they hold, they never become paths.
+//
+// A list is as good as the way it came: the caller says over which [verify.Channel]. A PGP cleartext signature
+// around it makes it no better, see [List.Wrapped].
+//
+//	list, err := sums.Parse("SHA256SUMS", data)
+//	claims, err := list.Find("disk.iso", "SHA256SUMS", verify.HTTPS)
+//	fmt.Println(claims[0]) // sha-256 from line 3 of SHA256SUMS over https
+package sums
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"braid/verify"
+)
+
+// Limits of a list. Whoever fetches one need not read more than MaxSize+1 bytes.
+const (
+	MaxSize    = 8 << 20 // bytes
+	MaxEntries = 100_000
+	MaxLine    = 4 << 10 // bytes
+)
+
+// An Entry is the digest of one file.
+type Entry struct {
+	Name   string // without its escapes, any bytes but NUL; "" if the line is a digest alone, "-" for standard input
+	Digest verify.Digest
+	Binary bool // there was a * before the name
+	Line   int  // counted from 1
+}
+
+// nameless entries say nothing about which file they are of.
+func (e Entry) nameless() bool { return e.Name == "" || e.Name == "-" }
+
+// A List is a checksum file. The zero value is empty. It is not changed after Parse.
+type List struct {
+	rows    []row
+	byBase  map[string][]int // the rows of a base name, in order; not the nameless ones
+	about   string           // the file that the list is named after, "" if that cannot be told
+	wrapped bool
+}
+
+// A row is a line with a digest, or with something else about a file, such as the digest of another algorithm.
+type row struct {
+	Entry
+	foreign string // what the line calls the algorithm that is not ours; then there is no digest
+}
+
+// All gives the entries in order.
+func (l List) All() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for _, r := range l.rows {
+			if r.foreign == "" && !yield(r.Entry) {
+				return
+			}
+		}
+	}
+}
+
+// Wrapped says that the list stands in a PGP cleartext signature, which nobody has checked: a message should say so.
+//
+// Such lists are read because some are published in no other form, and as what an unsigned list is worth depends on who
+// gave it, so does theirs. They are not evidence of whose key they name: signatures count when they are detached, as the
+// cleartext form has shown too often that what is verified and what is read can differ. So that at least a check by
+// hand is about the same text, only what the signature speaks of is read, and anything around it is an error.
+func (l List) Wrapped() bool { return l.wrapped }
+
+// String is the list in the form of coreutils, which Parse reads without knowing the name of the list. Lines of
+// algorithms that are not ours are left out.
+func (l List) String() string {
+	var b strings.Builder
+	for e := range l.All() {
+		b.WriteString(e.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// escapes are those of coreutils.
+var escapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
+
+// String is the line of e in the form of coreutils.
+func (e Entry) String() string {
+	name, mark, mode := escapes.Replace(e.Name), "", "  "
+	switch {
+	case e.Name == "":
+		return e.Digest.Hex()
+	case e.Binary:
+		mode = " *"
+	}
+	if name != e.Name {
+		mark = `\`
+	}
+	return mark + e.Digest.Hex() + mode + name
+}
+
+// An Error says that a list cannot be used (exit code 7), and why.
+type Error struct {
+	Line int // counted from 1; 0 is the list as a whole
+	Why  string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Why
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Why)
+}
+
+// A LimitError says that a list is larger than what is read (exit code 14).
+type LimitError struct {
+	Line int // counted from 1; 0 is the list as a whole
+	Most int
+	Unit string // "bytes", "digests"
+}
+
+func (e *LimitError) Error() string {
+	why := fmt.Sprintf("more than %d %s", e.Most, e.Unit)
+	if e.Line == 0 {
+		return why
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, why)
+}
