@@ -44,7 +44,8 @@ var houses = map[string]house{
 		"byterange", "metalink", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
 		"download/speeds", "internal/atomicfile", "golang.org/x/time/rate",
 	}},
-	"download/speeds": {},
+	"download/speeds":   {},
+	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
 	"download/partfile": {imports: []string{
 		"byterange", "verify", "golang.org/x/sys/unix",
 	}},
