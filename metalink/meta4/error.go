@@ -1,0 +1,78 @@
+package meta4
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Kind is what is wrong with a document.
+type Kind uint8
+
+// The kinds of errors. All are faults of the document: exit code 7.
+const (
+	Syntax   Kind = iota + 1 // no well-formed XML, cut off, goes on after its end, or has a DOCTYPE (rule 41)
+	Charset                  // neither UTF-8 nor UTF-16, or characters that XML has not (rule 41)
+	Foreign                  // XML, but no Metalink document (rule 41)
+	TooMuch                  // beyond a limit (rule 41)
+	Invalid                  // a size or a digest that is none (rules 42 and 43)
+	Conflict                 // two that cannot both be right: digests, sizes, names (rules 42 to 44)
+)
+
+var kinds = [...]string{
+	Syntax: "syntax", Charset: "charset", Foreign: "foreign", TooMuch: "too much", Invalid: "invalid", Conflict: "conflict",
+}
+
+// String is the kind in a word or two.
+func (k Kind) String() string {
+	if k < Syntax || int(k) >= len(kinds) {
+		return "unknown kind"
+	}
+	return kinds[k]
+}
+
+// An Error says what is wrong with a document: it, or whoever made it, is at fault.
+type Error struct {
+	Kind Kind
+	Line int    // counted from 1; 0: of a document that is to be written
+	File string // the file that it is about, as it was written; "": none
+	Why  string // printable
+	Err  error  // nil, or what is behind it
+}
+
+// Error is printable, whatever the document says (rule 61).
+func (e *Error) Error() string {
+	s := "metalink document"
+	if e.Line > 0 {
+		s += ", line " + strconv.Itoa(e.Line)
+	}
+	if e.File != "" {
+		s += ", file " + quote(e.File)
+	}
+	return s + ": " + e.Why
+}
+
+// Unwrap gives what is behind the error.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fault(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Why: fmt.Sprintf(format, args...)}
+}
+
+// most is how many bytes of a stranger's word are shown.
+const most = 200
+
+// quote makes s fit for a terminal (rule 61).
+func quote(s string) string { return strconv.QuoteToASCII(short(s)) }
+
+// plain is quote without the quotes.
+func plain(s string) string {
+	q := quote(s)
+	return q[1 : len(q)-1]
+}
+
+func short(s string) string {
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}

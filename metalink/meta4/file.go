@@ -1,0 +1,373 @@
+package meta4
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"braid/metalink"
+	"braid/verify"
+)
+
+// A fileReader reads one file of a document.
+type fileReader struct {
+	*parser
+	file  File
+	begin int // line
+	urls  int
+	lists []pieceList
+}
+
+// file reads an element of that name; inside reads what is in it.
+func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElement) error) error {
+	if p.files++; p.files > MaxFiles {
+		return fault(TooMuch, "it describes more than %d files", MaxFiles)
+	}
+	f := &fileReader{parser: p, file: File{Name: attr(e, "name"), Size: -1}, begin: p.line}
+	err := p.children(func(e xml.StartElement) error { return inside(f, e) })
+	if err == nil {
+		err = f.finish()
+	}
+	if e, ok := err.(*Error); ok && e.Kind != TooMuch {
+		e.File = f.file.Name
+	}
+	return err
+}
+
+// finish judges the file as a whole and takes it into the document.
+func (f *fileReader) finish() error {
+	if err := f.finishPieces(); err != nil {
+		return err
+	}
+	file := &f.file
+	if err := SafePath(file.Name); err != nil {
+		f.doc.Refused = append(f.doc.Refused, Refused{Line: f.begin, Name: short(file.Name), Reason: err.Error()})
+		return nil
+	}
+	if line, twice := f.lines[file.Name]; twice {
+		return fault(Conflict, "a file of this name is described in line %d already", line)
+	}
+	f.lines[file.Name] = f.begin
+	slices.SortFunc(file.Hashes, strongestHash)
+	slices.SortStableFunc(file.Pieces, strongestPieces)
+	metalink.Sort(file.Mirrors)
+	f.doc.Files = append(f.doc.Files, *file)
+	return nil
+}
+
+func strongestHash(a, b verify.Digest) int { return cmp.Compare(b.Algorithm(), a.Algorithm()) }
+
+func strongestPieces(a, b verify.Pieces) int {
+	return cmp.Or(cmp.Compare(b.Algorithm(), a.Algorithm()), cmp.Compare(a.Length(), b.Length()))
+}
+
+// in4 reads an element of a file (RFC 5854, section 4.1.2).
+func (f *fileReader) in4(e xml.StartElement) error {
+	if e.Name.Space == Namespace3 {
+		return f.extension(e)
+	}
+	if e.Name.Space != Namespace4 {
+		return f.skip()
+	}
+	switch e.Name.Local {
+	case "hash":
+		return f.hash(e)
+	case "pieces":
+		return f.pieces(e, Namespace4)
+	case "signature":
+		return f.signature(attr(e, "mediatype"))
+	case "url":
+		return f.url(attr(e, "location"), priority4(e))
+	case "metaurl":
+		return f.metaURL(attr(e, "mediatype"), attr(e, "name"), priority4(e))
+	case "publisher":
+		f.publisher(Party{trim(attr(e, "name")), trim(attr(e, "url"))})
+		return f.skip()
+	}
+	return f.common(e)
+}
+
+// extension reads what RFC 5854 has no element for. Format writes it as Metalink 3 has it.
+func (f *fileReader) extension(e xml.StartElement) error {
+	switch e.Name.Local {
+	case "license":
+		return f.license()
+	case "resources":
+		f.connections(e)
+	}
+	return f.skip()
+}
+
+// in3 reads an element of a file of Metalink 3.
+func (f *fileReader) in3(e xml.StartElement) error {
+	if e.Name.Space != Namespace3 {
+		return f.skip() // mm0:alternates: older versions of the file
+	}
+	switch e.Name.Local {
+	case "verification":
+		return f.children(f.inVerification)
+	case "resources":
+		f.connections(e)
+		return f.children(f.inResources)
+	case "publisher":
+		p, err := f.party()
+		f.publisher(p)
+		return err
+	case "license":
+		return f.license()
+	}
+	return f.common(e)
+}
+
+func (f *fileReader) inVerification(e xml.StartElement) error {
+	if e.Name.Space != Namespace3 {
+		return f.skip()
+	}
+	switch e.Name.Local {
+	case "hash":
+		return f.hash(e)
+	case "pieces":
+		return f.pieces(e, Namespace3)
+	case "signature":
+		media := attr(e, "type")
+		if trim(strings.ToLower(media)) == "pgp" {
+			media = "application/pgp-signature"
+		}
+		return f.signature(media)
+	}
+	return f.skip()
+}
+
+func (f *fileReader) inResources(e xml.StartElement) error {
+	if e.Name.Space != Namespace3 || e.Name.Local != "url" {
+		return f.skip()
+	}
+	if trim(strings.ToLower(attr(e, "type"))) == "bittorrent" {
+		return f.metaURL(Torrent, "", priority3(e))
+	}
+	return f.url(attr(e, "location"), priority3(e))
+}
+
+// common reads what both versions have alike.
+func (f *fileReader) common(e xml.StartElement) error {
+	switch info := &f.file.Info; e.Name.Local {
+	case "size":
+		return f.size()
+	case "identity":
+		return f.first(&info.Identity)
+	case "version":
+		return f.first(&info.Version)
+	case "description":
+		return f.first(&info.Description)
+	case "copyright":
+		return f.first(&info.Copyright)
+	case "logo":
+		return f.first(&info.Logo)
+	case "language":
+		return f.more(&info.Languages)
+	case "os":
+		return f.more(&info.OS)
+	}
+	return f.skip()
+}
+
+// more reads a text and puts it behind those that were read before.
+func (f *fileReader) more(list *[]string) error {
+	text, err := f.text()
+	if text != "" {
+		*list = append(*list, text)
+	}
+	return err
+}
+
+// publisher takes the first publisher. RFC 5854, section 4.2.12, has none without a name.
+func (f *fileReader) publisher(p Party) {
+	if f.file.Publisher.Name == "" && p.Name != "" {
+		f.file.Publisher = p
+	}
+}
+
+func (f *fileReader) license() error {
+	p, err := f.party()
+	if f.file.License == (Party{}) {
+		f.file.License = p
+	}
+	return err
+}
+
+// party reads a publisher or a license as Metalink 3 has them.
+func (f *fileReader) party() (p Party, err error) {
+	err = f.children(func(e xml.StartElement) error {
+		switch {
+		case e.Name.Space == Namespace3 && e.Name.Local == "name":
+			return f.first(&p.Name)
+		case e.Name.Space == Namespace3 && e.Name.Local == "url":
+			return f.first(&p.URL)
+		}
+		return f.skip()
+	})
+	return p, err
+}
+
+// connections reads how many connections are wanted at most.
+func (f *fileReader) connections(e xml.StartElement) {
+	n, err := strconv.ParseUint(trim(attr(e, "maxconnections")), 10, 31)
+	if err == nil && f.file.MaxConnections == 0 {
+		f.file.MaxConnections = int(n)
+	}
+}
+
+// size reads the number of bytes of the file (rule 42).
+func (f *fileReader) size() error {
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	n, err := number(text)
+	switch {
+	case err != nil:
+		return fault(Invalid, "its size %s is not a number of bytes below 2^63", quote(text))
+	case f.file.Size >= 0 && f.file.Size != n:
+		return fault(Conflict, "its size is %d and %d", f.file.Size, n)
+	}
+	f.file.Size = n
+	return nil
+}
+
+// number reads digits.
+func number(s string) (int64, error) {
+	n, err := strconv.ParseUint(s, 10, 63) // which takes no sign
+	return int64(n), err
+}
+
+// hash reads a digest of the whole file (rule 43). One of an algorithm that is not ours is skipped.
+func (f *fileReader) hash(e xml.StartElement) error {
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	alg, ok := verify.ParseAlgorithm(trim(attr(e, "type")))
+	if !ok {
+		return nil
+	}
+	d, err := verify.ParseHex(alg, text)
+	if err != nil {
+		return &Error{Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err}
+	}
+	for _, have := range f.file.Hashes {
+		switch {
+		case have == d:
+			return nil
+		case have.Algorithm() == alg:
+			return fault(Conflict, "its %v is %s and %s", alg, have.Hex(), d.Hex())
+		}
+	}
+	f.file.Hashes = append(f.file.Hashes, d)
+	return nil
+}
+
+// signature reads a signature of a media type (RFC 5854, section 4.2.13).
+func (f *fileReader) signature(media string) error {
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	if media = mediaType(media); media == "" || text == "" {
+		f.warn("signature ignored: it has no media type or no content")
+		return nil
+	}
+	f.file.Signatures = append(f.file.Signatures, metalink.Signature{Type: media, Text: text})
+	return nil
+}
+
+// url reads a place of the file.
+func (f *fileReader) url(location string, priority int) error {
+	target, err := f.target()
+	if err != nil {
+		return err
+	}
+	u, reason := resolve(target)
+	if reason != "" {
+		f.ignore(target, reason)
+		return nil
+	}
+	f.file.Mirrors = append(f.file.Mirrors, metalink.Mirror{URL: u, Pri: priority, Geo: country(location)})
+	return nil
+}
+
+// metaURL reads a place of a document about the file. Its URL and the name in it obey the same rules (rule 45).
+func (f *fileReader) metaURL(media, name string, priority int) error {
+	target, err := f.target()
+	if err != nil {
+		return err
+	}
+	m := MetaURL{Type: mediaType(media), Name: name, Priority: priority}
+	u, reason := resolve(target)
+	if m.URL = u; reason == "" && m.Type == "" {
+		reason = "a document without a type"
+	}
+	if reason == "" && name != "" && SafePath(name) != nil {
+		reason = "the name in it is not safe"
+	}
+	if reason != "" {
+		f.ignore(target, reason)
+		return nil
+	}
+	f.file.MetaURLs = append(f.file.MetaURLs, m)
+	return nil
+}
+
+// target reads a URL, and counts it (rule 41).
+func (f *fileReader) target() (string, error) {
+	if f.urls++; f.urls > MaxURLs {
+		return "", &Error{Kind: TooMuch, File: f.file.Name, Why: fmt.Sprintf("it has more than %d URLs", MaxURLs)}
+	}
+	return f.text()
+}
+
+// ignore counts a URL that is not taken.
+func (f *fileReader) ignore(target, reason string) {
+	m := metalink.File{Ignored: f.file.Ignored, IgnoredCount: f.file.IgnoredCount}
+	m.Ignore(target, reason)
+	f.file.Ignored, f.file.IgnoredCount = m.Ignored, m.IgnoredCount
+}
+
+// priority4 reads a priority (RFC 5854, section 4.2.16.2).
+func priority4(e xml.StartElement) int {
+	n, err := number(trim(attr(e, "priority")))
+	if err != nil || n < 1 || n > NoPriority {
+		return NoPriority
+	}
+	return int(n)
+}
+
+// priority3 reads a preference of Metalink 3, 100 to 1, of which the highest comes first.
+func priority3(e xml.StartElement) int {
+	n, err := number(trim(attr(e, "preference")))
+	if err != nil || n < 1 || n > 100 {
+		return NoPriority
+	}
+	return 101 - int(n)
+}
+
+// country is a code of ISO 3166-1 in capitals, or "" if location is none.
+func country(location string) string {
+	location = strings.ToUpper(trim(location))
+	if len(location) != 2 || strings.Trim(location, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return ""
+	}
+	return location
+}
+
+// mediaType is a media type in lower case without parameters, or "" if s is none.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	s = strings.ToLower(trim(s))
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+/") != "" {
+		return ""
+	}
+	return s
+}

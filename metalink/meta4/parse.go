@@ -1,0 +1,386 @@
+package meta4
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"braid/metalink"
+)
+
+// Parse reads a document. What is wrong with it is an *Error; another error is the reader's. The document is then
+// empty: one of which a part is wrong describes nothing.
+func Parse(r io.Reader) (Document, error) {
+	in := newInput(r)
+	p := &parser{in: in, d: xml.NewDecoder(in), line: 1, lines: map[string]int{}}
+	p.d.CharsetReader = p.charset
+	if err := p.document(); err != nil {
+		return Document{}, p.blame(err)
+	}
+	return p.doc, nil
+}
+
+// Looks says that a document begins with prefix: an answer that begins so is a description, not the file that
+// was asked for, if that is not itself a Metalink document. Some KiB are enough.
+func Looks(prefix []byte) bool {
+	in := newInput(bytes.NewReader(prefix))
+	d := xml.NewDecoder(in)
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	for {
+		in.begin()
+		t, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			return version(t.Name) != 0
+		case xml.CharData:
+			if trim(string(t)) != "" {
+				return false
+			}
+		}
+	}
+}
+
+// version is 3 or 4 if a document has a root element of that name.
+func version(root xml.Name) int {
+	switch {
+	case root.Local != "metalink":
+	case root.Space == Namespace4:
+		return 4
+	case root.Space == Namespace3:
+		return 3
+	}
+	return 0
+}
+
+// A parser reads one document, token by token. Each of its methods that is named after an element reads on from
+// after the tag that begins it to after the one that ends it.
+type parser struct {
+	in    *input
+	d     *xml.Decoder
+	doc   Document
+	depth int
+	begun bool // the first token was read
+	line  int  // of the last token
+	files int
+	lines map[string]int // where the file of a name was described
+}
+
+// blame finds out whose fault err is, and where it is.
+func (p *parser) blame(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		switch {
+		case e.Line > 0:
+		case err == p.in.err:
+			e.Line, _ = p.d.InputPos()
+		default:
+			e.Line = p.line
+		}
+		return e
+	}
+	if p.in.err != nil && p.in.err != io.EOF {
+		return fmt.Errorf("metalink document: %w", p.in.err)
+	}
+	e := &Error{Kind: Syntax, Why: plain(err.Error()), Err: err}
+	e.Line, _ = p.d.InputPos()
+	if s, ok := errors.AsType[*xml.SyntaxError](err); ok {
+		e.Why = plain(s.Msg)
+	}
+	if e.Why == "unexpected EOF" {
+		e.Why = "it is cut off"
+	}
+	return e
+}
+
+// charset is asked when the document says to be in something else than UTF-8.
+func (p *parser) charset(label string, r io.Reader) (io.Reader, error) {
+	switch l := strings.ToLower(label); {
+	case (l == "us-ascii" || l == "utf8") && p.in.wide == nil:
+		return r, nil
+	case (l == "utf-16" || l == "utf-16le" || l == "utf-16be") && p.in.wide != nil:
+		return r, nil
+	case strings.HasPrefix(l, "utf-16"):
+		return nil, fault(Charset, "it says to be UTF-16 and has no byte order mark")
+	}
+	return nil, fault(Charset, "it is in %s, neither UTF-8 nor UTF-16", quote(label))
+}
+
+// next is the next token. It refuses what no document may have, anywhere.
+func (p *parser) next() (xml.Token, error) {
+	p.in.begin()
+	t, err := p.d.Token()
+	if err != nil {
+		return nil, err
+	}
+	p.line, _ = p.d.InputPos()
+	first := !p.begun
+	p.begun = true
+	switch t := t.(type) {
+	case xml.StartElement:
+		if p.depth++; p.depth > MaxDepth {
+			return nil, fault(TooMuch, "it has more than %d elements in each other", MaxDepth)
+		}
+		return t, checkAttributes(t)
+	case xml.EndElement:
+		p.depth--
+	case xml.Directive:
+		return nil, fault(Syntax, "it has a DOCTYPE")
+	case xml.ProcInst:
+		if t.Target == "xml" && !first {
+			return nil, fault(Syntax, "it has an XML declaration that is not at its beginning")
+		}
+	}
+	return t, nil
+}
+
+// checkAttributes refuses two attributes of one name (XML 1.0, section 3.1), which the decoder accepts.
+func checkAttributes(e xml.StartElement) error {
+	if len(e.Attr) > MaxAttributes {
+		return fault(TooMuch, "it has an element of more than %d attributes", MaxAttributes)
+	}
+	for i, a := range e.Attr {
+		for _, b := range e.Attr[:i] {
+			if a.Name == b.Name {
+				return fault(Syntax, "it has an element with two attributes %s", quote(a.Name.Local))
+			}
+		}
+	}
+	return nil
+}
+
+// document reads all there is.
+func (p *parser) document() error {
+	for {
+		t, err := p.outside()
+		if err == io.EOF {
+			return fault(Foreign, "it is empty")
+		}
+		if err != nil {
+			return err
+		}
+		if root, ok := t.(xml.StartElement); ok {
+			if err := p.root(root); err != nil {
+				return err
+			}
+			return p.end()
+		}
+	}
+}
+
+func (p *parser) root(root xml.StartElement) error {
+	var err error
+	switch version(root.Name) {
+	case 4:
+		err = p.children(p.inMetalink4)
+	case 3:
+		p.attributes3(root)
+		err = p.children(p.inMetalink3)
+	default:
+		return fault(Foreign, "its root is %s in the namespace %s", quote(root.Name.Local), quote(root.Name.Space))
+	}
+	if err == nil && p.files == 0 {
+		return fault(Foreign, "it describes no file")
+	}
+	return err
+}
+
+// end refuses what follows the root element.
+func (p *parser) end() error {
+	for {
+		t, err := p.outside()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, ok := t.(xml.StartElement); ok {
+			return fault(Syntax, "it goes on after its end")
+		}
+	}
+}
+
+// outside is the next token before or after the root element, where there is no text.
+func (p *parser) outside() (xml.Token, error) {
+	t, err := p.next()
+	if text, ok := t.(xml.CharData); ok && trim(string(text)) != "" {
+		return nil, fault(Syntax, "it has text outside of its root element")
+	}
+	return t, err
+}
+
+// children calls each for every element inside the one that has just begun; each must read it to its end.
+func (p *parser) children(each func(xml.StartElement) error) error {
+	for {
+		t, err := p.next()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := each(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// skip reads to the end of the element that has just begun.
+func (p *parser) skip() error {
+	return p.children(func(xml.StartElement) error { return p.skip() })
+}
+
+// text is what the element that has just begun holds.
+func (p *parser) text() (string, error) {
+	var b strings.Builder
+	for {
+		t, err := p.next()
+		if err != nil {
+			return "", err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			b.Write(t)
+		case xml.StartElement:
+			return "", fault(Syntax, "there is an element %s where text belongs", quote(t.Name.Local))
+		case xml.EndElement:
+			return trim(b.String()), nil
+		}
+	}
+}
+
+// first reads a text into s; of several the first counts.
+func (p *parser) first(s *string) error {
+	text, err := p.text()
+	if *s == "" {
+		*s = text
+	}
+	return err
+}
+
+func (p *parser) inMetalink4(e xml.StartElement) error {
+	if e.Name.Space != Namespace4 {
+		return p.skip()
+	}
+	switch e.Name.Local {
+	case "generator":
+		return p.first(&p.doc.Generator)
+	case "origin":
+		text, err := p.text()
+		dynamic := attr(e, "dynamic")
+		p.origin(text, dynamic == "true" || dynamic == "1")
+		return err
+	case "published":
+		return p.date(&p.doc.Published)
+	case "updated":
+		return p.date(&p.doc.Updated)
+	case "file":
+		return p.file(e, (*fileReader).in4)
+	}
+	return p.skip()
+}
+
+// attributes3 reads what is about the whole document in Metalink 3.
+func (p *parser) attributes3(root xml.StartElement) {
+	p.doc.Generator = trim(attr(root, "generator"))
+	if origin := trim(attr(root, "origin")); origin != "" {
+		p.origin(origin, attr(root, "type") == "dynamic")
+	}
+	p.doc.Published = p.moment(attr(root, "pubdate"), dateGMT, time.RFC1123Z)
+	p.doc.Updated = p.moment(attr(root, "refreshdate"), dateGMT, time.RFC1123Z)
+}
+
+func (p *parser) inMetalink3(e xml.StartElement) error {
+	if e.Name.Space != Namespace3 || e.Name.Local != "files" {
+		return p.skip()
+	}
+	return p.children(func(e xml.StartElement) error {
+		if e.Name.Space != Namespace3 || e.Name.Local != "file" {
+			return p.skip()
+		}
+		return p.file(e, (*fileReader).in3)
+	})
+}
+
+func (p *parser) origin(target string, dynamic bool) {
+	u, reason := resolve(target)
+	switch {
+	case reason != "":
+		p.warn("origin ignored: " + reason)
+	case p.doc.Origin == nil:
+		p.doc.Origin, p.doc.Dynamic = u, dynamic
+	}
+}
+
+// date reads a date (RFC 5854, section 3.2).
+func (p *parser) date(t *time.Time) error {
+	text, err := p.text()
+	if t.IsZero() {
+		*t = p.moment(text, time.RFC3339)
+	}
+	return err
+}
+
+// dateGMT is how Metalink 3 has dates (RFC 822). Other names of zones are not read: package time takes each for GMT.
+const dateGMT = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// moment reads a point in time, and gives the zero time if there is none that can be written again.
+func (p *parser) moment(text string, layouts ...string) time.Time {
+	if text = trim(text); text == "" {
+		return time.Time{}
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil && validTime(t.UTC()) {
+			return t.UTC()
+		}
+	}
+	p.warn("date ignored: " + quote(text))
+	return time.Time{}
+}
+
+// validTime says that t can be written as RFC 3339 has it, which has no years of five digits.
+func validTime(t time.Time) bool { return t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 }
+
+// warn notes what is not taken, unless there is too much of it already.
+func (p *parser) warn(text string) {
+	switch n := len(p.doc.Warnings); {
+	case n < MaxWarnings:
+		p.doc.Warnings = append(p.doc.Warnings, fmt.Sprintf("line %d: %s", p.line, text))
+	case n == MaxWarnings:
+		p.doc.Warnings = append(p.doc.Warnings, "and so on")
+	}
+}
+
+// resolve is the URL of target, or the reason why it is of no use (rule 45). It is as it will be read again.
+func resolve(target string) (u *url.URL, reason string) {
+	u, reason = metalink.Resolve(target, &url.URL{})
+	if reason != "" {
+		return nil, reason
+	}
+	if u, reason = metalink.Resolve(u.String(), &url.URL{}); reason != "" {
+		return nil, reason
+	}
+	return u, ""
+}
+
+// attr is an attribute of e without a namespace, or "".
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Space == "" && a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// trim removes white space of XML (XML 1.0, section 2.3).
+func trim(s string) string { return strings.Trim(s, " \t\r\n") }

@@ -1,0 +1,140 @@
+package meta4
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"slices"
+
+	"braid/verify"
+)
+
+// A pieceList is a list of digests of pieces while it is read.
+type pieceList struct {
+	line   int
+	alg    verify.Algorithm
+	length int64
+	pieces []piece
+	bad    string // why it cannot be used
+}
+
+type piece struct {
+	number int64
+	digest verify.Digest
+}
+
+// pieces reads a list (RFC 5854, section 4.1.3). One that is wrong is of no use, and no reason to refuse the file
+// (rule 42): the digest of the whole file is what counts.
+func (f *fileReader) pieces(e xml.StartElement, space string) error {
+	l := pieceList{line: f.line}
+	var ok bool
+	if l.alg, ok = verify.ParseAlgorithm(trim(attr(e, "type"))); !ok {
+		l.bad = fmt.Sprintf("their algorithm %s is not known", quote(attr(e, "type")))
+	}
+	length, err := number(trim(attr(e, "length")))
+	if l.length = length; err != nil {
+		l.bad = fmt.Sprintf("their length %s is not a number of bytes", quote(attr(e, "length")))
+	}
+	err = f.children(func(e xml.StartElement) error {
+		if e.Name.Space != space || e.Name.Local != "hash" {
+			return f.skip()
+		}
+		text, err := f.text()
+		l.add(attr(e, "piece"), text)
+		return err
+	})
+	if l.bad == "" && len(f.lists) == MaxPieceLists {
+		l.bad = fmt.Sprintf("there are more than %d lists", MaxPieceLists)
+	}
+	if l.bad != "" {
+		f.warnPieces(l.bad)
+		return err
+	}
+	f.lists = append(f.lists, l)
+	return err
+}
+
+func (f *fileReader) warnPieces(why string) {
+	f.warn("pieces of " + quote(f.file.Name) + " ignored: " + why)
+}
+
+// add takes a digest. Metalink 3 numbers them.
+func (l *pieceList) add(number3, text string) {
+	if l.bad != "" {
+		return
+	}
+	p := piece{number: int64(len(l.pieces))}
+	d, err := verify.ParseHex(l.alg, text)
+	if err == nil && number3 != "" {
+		p.number, err = number(trim(number3))
+	}
+	if err != nil {
+		l.bad, l.pieces = fmt.Sprintf("%s: %v", quote(text), err), nil
+		return
+	}
+	p.digest = d
+	l.pieces = append(l.pieces, p)
+}
+
+// finish is the pieces of a file of that size.
+func (l *pieceList) finish(size int64) (verify.Pieces, string) {
+	if size < 0 {
+		return verify.Pieces{}, "the size of the file is not known"
+	}
+	slices.SortStableFunc(l.pieces, func(a, b piece) int { return cmp.Compare(a.number, b.number) })
+	digests := make([]verify.Digest, len(l.pieces))
+	for i, p := range l.pieces {
+		if p.number != int64(i) {
+			return verify.Pieces{}, fmt.Sprintf("piece %d is missing or there twice", i)
+		}
+		digests[i] = p.digest
+	}
+	pieces, err := verify.NewPieces(size, l.length, digests)
+	if err != nil {
+		return verify.Pieces{}, err.Error()
+	}
+	return pieces, ""
+}
+
+// finishPieces takes the lists that can be used, now that the size is known.
+func (f *fileReader) finishPieces() error {
+	for _, l := range f.lists {
+		f.line = l.line
+		pieces, bad := l.finish(f.file.Size)
+		if bad != "" {
+			f.warnPieces(bad)
+			continue
+		}
+		if err := f.takePieces(pieces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takePieces refuses pieces that contradict others, or the whole (rule 42).
+func (f *fileReader) takePieces(pieces verify.Pieces) error {
+	for _, have := range f.file.Pieces {
+		if have == pieces {
+			return nil
+		}
+		if have.Algorithm() == pieces.Algorithm() && have.Length() == pieces.Length() {
+			return fault(Conflict, "two lists say otherwise what the %v of its pieces are", pieces.Algorithm())
+		}
+	}
+	for _, d := range f.file.Hashes {
+		if pieces.Count() == 1 && d.Algorithm() == pieces.Algorithm() && d != pieces.Digest(0) {
+			return fault(Conflict, "its %v is %s, and that of its only piece %s", d.Algorithm(), d.Hex(), pieces.Digest(0).Hex())
+		}
+	}
+	f.file.Pieces = append(f.file.Pieces, pieces)
+	return nil
+}
+
+// BestPieces are the pieces of the strongest algorithm, of several the shortest; zero if there are none.
+func (f File) BestPieces() verify.Pieces {
+	if len(f.Pieces) == 0 {
+		return verify.Pieces{}
+	}
+	return slices.MinFunc(f.Pieces, strongestPieces)
+}
