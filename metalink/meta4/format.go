@@ -1,0 +1,282 @@
+package meta4
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"braid/metalink"
+	"braid/verify"
+)
+
+// Format writes d as RFC 5854 has it, in UTF-8, always in the same way: what is equal is written equally, and what
+// Parse reads of it is equal to d. It has no control characters but line ends. Refused and Warnings, and what is
+// ignored of files, are not written.
+//
+// The error is an *Error if no reader could use what would be written: no file, a name that is not safe or there
+// twice, contradicting digests, a document beyond a limit. RFC 5854 wants a URL of each file; that is for the
+// caller to see to.
+func Format(d Document) ([]byte, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	w := &writer{}
+	w.b.WriteString(xml.Header)
+	w.open("metalink", "xmlns", Namespace4)
+	w.optional("generator", d.Generator)
+	if d.Origin != nil {
+		w.element("origin", d.Origin.String(), "dynamic", optional(d.Dynamic, "true"))
+	}
+	w.date("published", d.Published)
+	w.date("updated", d.Updated)
+	for _, f := range d.Files {
+		w.file(f)
+	}
+	w.close("metalink")
+	switch {
+	case w.err != nil:
+		return nil, w.err
+	case w.b.Len() > MaxSize:
+		return nil, fault(TooMuch, "it is larger than %d MiB", MaxSize>>20)
+	}
+	return w.b.Bytes(), nil
+}
+
+// check finds what no document may have.
+func (d Document) check() error {
+	switch {
+	case len(d.Files) == 0:
+		return fault(Foreign, "it describes no file")
+	case len(d.Files) > MaxFiles:
+		return fault(TooMuch, "it describes more than %d files", MaxFiles)
+	case d.Origin != nil && !validPlace(d.Origin, 0):
+		return fault(Invalid, "its origin is no usable URL")
+	case !validTime(d.Published) || !validTime(d.Updated):
+		return fault(Invalid, "it has a date that cannot be written")
+	}
+	names := map[string]bool{}
+	for _, f := range d.Files {
+		err := f.check()
+		if err == nil && names[f.Name] {
+			err = fault(Conflict, "there are two files of this name")
+		}
+		if err != nil {
+			err.File = f.Name
+			return err
+		}
+		names[f.Name] = true
+	}
+	return nil
+}
+
+func (f File) check() *Error {
+	if err := SafePath(f.Name); err != nil {
+		return fault(Invalid, "%v", err)
+	}
+	if len(f.Mirrors)+len(f.MetaURLs) > MaxURLs {
+		return fault(TooMuch, "it has more than %d URLs", MaxURLs)
+	}
+	for _, m := range f.Mirrors {
+		if !validPlace(m.URL, m.Pri) || m.Geo != country(m.Geo) {
+			return fault(Invalid, "a mirror has no usable URL, or a priority or country that is none")
+		}
+	}
+	for _, m := range f.MetaURLs {
+		if !validPlace(m.URL, m.Priority) || m.Type == "" || m.Type != mediaType(m.Type) || m.Name != "" && SafePath(m.Name) != nil {
+			return fault(Invalid, "a document has no usable URL, type or name, or a priority that is none")
+		}
+	}
+	for _, s := range f.Signatures {
+		if s.Type == "" || s.Type != mediaType(s.Type) || trim(s.Text) == "" {
+			return fault(Invalid, "a signature has no type or no text")
+		}
+	}
+	return f.checkDigests()
+}
+
+func (f File) checkDigests() *Error {
+	if len(f.Pieces) > MaxPieceLists {
+		return fault(TooMuch, "it has more than %d lists of pieces", MaxPieceLists)
+	}
+	r := fileReader{file: File{Hashes: f.Hashes}}
+	for _, p := range f.Pieces {
+		if p.Size() != f.Size {
+			return fault(Conflict, "it has %d bytes, and its pieces %d", f.Size, p.Size())
+		}
+		if e, ok := errors.AsType[*Error](r.takePieces(p)); ok {
+			return e
+		}
+	}
+	for i, d := range f.Hashes {
+		same := func(o verify.Digest) bool { return o.Algorithm() == d.Algorithm() }
+		if d.IsZero() || slices.ContainsFunc(f.Hashes[:i], same) {
+			return fault(Conflict, "it has two digests of one algorithm, or one of none")
+		}
+	}
+	return nil
+}
+
+func validPlace(u *url.URL, priority int) bool {
+	if u == nil || priority < 0 || priority > NoPriority {
+		return false
+	}
+	_, reason := resolve(u.String())
+	return reason == ""
+}
+
+// A writer writes elements. Its first error sticks.
+type writer struct {
+	b     bytes.Buffer
+	depth int
+	err   error
+}
+
+func (w *writer) file(f File) {
+	w.open("file", "name", f.Name)
+	w.info(f.Info)
+	if f.MaxConnections > 0 {
+		w.tag("resources", "/>\n", "xmlns", Namespace3, "maxconnections", strconv.Itoa(f.MaxConnections))
+	}
+	if f.Size >= 0 {
+		w.element("size", strconv.FormatInt(f.Size, 10))
+	}
+	for _, d := range slices.SortedFunc(slices.Values(f.Hashes), strongestHash) {
+		w.element("hash", d.Hex(), "type", d.Algorithm().String())
+	}
+	for _, s := range f.Signatures {
+		w.element("signature", "\n"+trim(s.Text)+"\n", "mediatype", s.Type)
+	}
+	for _, p := range slices.SortedStableFunc(slices.Values(f.Pieces), strongestPieces) {
+		w.pieces(p)
+	}
+	for _, m := range f.MetaURLs {
+		w.element("metaurl", m.URL.String(), "priority", priority(m.Priority), "mediatype", m.Type, "name", m.Name)
+	}
+	mirrors := slices.Clone(f.Mirrors)
+	metalink.Sort(mirrors)
+	for _, m := range mirrors {
+		w.element("url", m.URL.String(), "location", strings.ToLower(m.Geo), "priority", priority(m.Pri))
+	}
+	w.close("file")
+}
+
+func (w *writer) info(i Info) {
+	w.optional("identity", i.Identity)
+	w.optional("version", i.Version)
+	for _, l := range i.Languages {
+		w.optional("language", l)
+	}
+	for _, os := range i.OS {
+		w.optional("os", os)
+	}
+	w.optional("description", i.Description)
+	w.optional("copyright", i.Copyright)
+	w.optional("logo", i.Logo)
+	if i.Publisher.Name != "" {
+		w.tag("publisher", "/>\n", "name", i.Publisher.Name, "url", i.Publisher.URL)
+	}
+	if i.License != (Party{}) {
+		w.open("license", "xmlns", Namespace3)
+		w.optional("name", i.License.Name)
+		w.optional("url", i.License.URL)
+		w.close("license")
+	}
+}
+
+func (w *writer) pieces(p verify.Pieces) {
+	w.open("pieces", "length", strconv.FormatInt(p.Length(), 10), "type", p.Algorithm().String())
+	for i := range p.Count() {
+		w.element("hash", p.Digest(i).Hex())
+	}
+	w.close("pieces")
+}
+
+// priority is "" for the default.
+func priority(n int) string { return optional(n > 0 && n < NoPriority, strconv.Itoa(n)) }
+
+func optional(there bool, text string) string {
+	if !there {
+		return ""
+	}
+	return text
+}
+
+func (w *writer) date(name string, t time.Time) {
+	w.optional(name, optional(!t.IsZero(), t.UTC().Format(time.RFC3339Nano)))
+}
+
+// optional writes an element that holds text, if there is any.
+func (w *writer) optional(name, text string) {
+	if text = trim(text); text != "" {
+		w.element(name, text)
+	}
+}
+
+// element writes an element on a line. Attributes are names and values in turn; empty ones are left out.
+func (w *writer) element(name, text string, attributes ...string) {
+	w.tag(name, ">", attributes...)
+	w.escape(text, false)
+	w.b.WriteString("</" + name + ">\n")
+}
+
+func (w *writer) open(name string, attributes ...string) {
+	w.tag(name, ">\n", attributes...)
+	w.depth++
+}
+
+func (w *writer) close(name string) {
+	w.depth--
+	w.b.WriteString(strings.Repeat("  ", w.depth) + "</" + name + ">\n")
+}
+
+func (w *writer) tag(name, end string, attributes ...string) {
+	w.b.WriteString(strings.Repeat("  ", w.depth) + "<" + name)
+	for pair := range slices.Chunk(attributes, 2) {
+		if pair[1] == "" {
+			continue
+		}
+		w.b.WriteString(" " + pair[0] + `="`)
+		w.escape(pair[1], true)
+		w.b.WriteByte('"')
+	}
+	w.b.WriteString(end)
+}
+
+// escape writes text so that it is read as it is here, and shows what cannot be seen.
+func (w *writer) escape(s string, inTag bool) {
+	for i, r := range s {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1 || !inXML(r):
+			w.fail(fmt.Errorf("%s cannot be written in XML", quote(s)))
+		case r == '&':
+			w.b.WriteString("&amp;")
+		case r == '<':
+			w.b.WriteString("&lt;")
+		case r == '>':
+			w.b.WriteString("&gt;")
+		case r == '"' && inTag:
+			w.b.WriteString("&quot;")
+		case r == '\n' && !inTag:
+			w.b.WriteByte('\n')
+		case deceptive(r) || unicode.Is(unicode.Cf, r):
+			fmt.Fprintf(&w.b, "&#x%X;", r)
+		default:
+			w.b.WriteRune(r)
+		}
+	}
+}
+
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = &Error{Kind: Charset, Why: err.Error(), Err: err}
+	}
+}

@@ -1,0 +1,207 @@
+package meta4
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/metalink"
+	"braid/verify"
+)
+
+func format(t testing.TB, d Document) []byte {
+	t.Helper()
+	b, err := Format(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// written is what of d is written: all but what was left out of it.
+func written(d Document) Document {
+	d.Refused, d.Warnings = nil, nil
+	files := make([]File, len(d.Files))
+	for i, f := range d.Files {
+		f.Ignored, f.IgnoredCount = nil, 0
+		files[i] = f
+	}
+	d.Files = files
+	return d
+}
+
+// roundTrip checks that what is written of d is valid, is read as it was, and is written again in the same way.
+func roundTrip(t *testing.T, d Document) []byte {
+	t.Helper()
+	out := format(t, d)
+	if problems := checkSchema(out); len(problems) > 0 {
+		t.Fatalf("not as RFC 5854 has it: %q\n%s", problems, out)
+	}
+	again, err := Parse(bytes.NewReader(out))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	if again.Refused != nil || again.Warnings != nil {
+		t.Fatalf("not all of it is read: %s\n%s", text(again), out)
+	}
+	if want := written(d); !reflect.DeepEqual(again, want) {
+		t.Fatalf("got\n%s\nwant\n%s\nfrom\n%s", text(again), text(want), out)
+	}
+	if twice := format(t, again); !bytes.Equal(twice, out) {
+		t.Fatalf("first\n%s\nthen\n%s", out, twice)
+	}
+	return out
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, name := range documents {
+		t.Run(name, func(t *testing.T) { roundTrip(t, read(t, name)) })
+	}
+}
+
+// TestFormat shows what documents look like.
+func TestFormat(t *testing.T) {
+	d := read(t, "aria2.metalink")
+	d.Files = d.Files[:1]
+	d.Files[0].Pieces = nil
+	d.Files[0].MaxConnections = 1
+	d.Generator = "braid/1.0"
+	d.Dynamic = true
+	d.Files[0].Description = "A <tool> & \"more\"\nof\tit\u202e\u0085"
+	want := `<?xml version="1.0" encoding="UTF-8"?>
+<metalink xmlns="urn:ietf:params:xml:ns:metalink">
+  <generator>braid/1.0</generator>
+  <origin dynamic="true">http://example.org/all.metalink</origin>
+  <published>2009-11-07T09:11:12Z</published>
+  <file name="tools/tool-1.2.tar.bz2">
+    <version>1.2</version>
+    <language>en-US</language>
+    <os>Linux-x86</os>
+    <description>A &lt;tool&gt; &amp; "more"
+of&#x9;it&#x202E;&#x85;</description>
+    <publisher name="Somebody else" url="http://example.org/tool"/>
+    <license xmlns="http://www.metalinker.org/">
+      <name>GPL</name>
+      <url>http://www.gnu.org/licenses/gpl.html</url>
+    </license>
+    <resources xmlns="http://www.metalinker.org/" maxconnections="1"/>
+    <size>100000</size>
+    <hash type="sha-256">` + d.Files[0].Hashes[0].Hex() + `</hash>
+    <hash type="sha-1">` + d.Files[0].Hashes[1].Hex() + `</hash>
+    <signature mediatype="application/pgp-signature">
+` + d.Files[0].Signatures[0].Text + `
+</signature>
+    <metaurl priority="21" mediatype="torrent">http://example.org/tool-1.2.tar.bz2.torrent</metaurl>
+    <url location="jp" priority="1">ftp://ftp.example.jp/tool-1.2.tar.bz2</url>
+    <url location="us" priority="11">http://us.example.com/tool-1.2.tar.bz2</url>
+    <url>http://last.example.com/tool-1.2.tar.bz2</url>
+  </file>
+</metalink>
+`
+	if got := string(roundTrip(t, d)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func mirror(t testing.TB, u string, pri int) metalink.Mirror {
+	t.Helper()
+	parsed, err := url.Parse(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metalink.Mirror{URL: parsed, Pri: pri}
+}
+
+// The order in which a program has things does not matter.
+func TestFormatIsCanonical(t *testing.T) {
+	sha, md := digest(t, verify.SHA256, sha256Zero), digest(t, verify.MD5, md5One)
+	short, err := verify.NewPieces(8, 4, []verify.Digest{md, md})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := verify.NewPieces(8, 8, []verify.Digest{sha})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := File{
+		Name: "f", Size: 8, Hashes: []verify.Digest{sha, md}, Pieces: []verify.Pieces{long, short},
+		Mirrors: []metalink.Mirror{mirror(t, "http://a/", 1), mirror(t, "http://b/", 2), mirror(t, "http://c/", 0)},
+	}
+	g := f
+	g.Hashes = []verify.Digest{md, sha}
+	g.Pieces = []verify.Pieces{short, long}
+	g.Mirrors = []metalink.Mirror{f.Mirrors[1], f.Mirrors[0], f.Mirrors[2]}
+	g.Mirrors[2].Pri, f.Mirrors[2].Pri = NoPriority, NoPriority
+	if a, b := roundTrip(t, Document{Files: []File{f}}), format(t, Document{Files: []File{g}}); !bytes.Equal(a, b) {
+		t.Errorf("%s\nand\n%s", a, b)
+	}
+	if g.Hashes[0] != md || g.Mirrors[0].Pri != 2 || g.Pieces[0] != short {
+		t.Error("the document was changed")
+	}
+	f.Mirrors[2].Pri = 0 // whoever sets none means none
+	if out := string(format(t, Document{Files: []File{f}})); !strings.Contains(out, "<url>http://c/</url>") {
+		t.Errorf("got %s", out)
+	}
+}
+
+// What no reader could use is not written (rules 10 and 41 to 44).
+func TestNotWritten(t *testing.T) {
+	sha, other := digest(t, verify.SHA256, sha256Zero), digest(t, verify.SHA256, sha256One)
+	pieces, err := verify.NewPieces(8, 8, []verify.Digest{sha})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func() File { return File{Name: "f", Size: 8} }
+	file := func(change func(*File)) Document {
+		f := good()
+		change(&f)
+		return Document{Files: []File{f}}
+	}
+	for name, tt := range map[string]struct {
+		document Document
+		kind     Kind
+		message  string
+	}{
+		"no file":       {Document{}, Foreign, "metalink document: it describes no file"},
+		"too many":      {Document{Files: make([]File, MaxFiles+1)}, TooMuch, "more than 10000 files"},
+		"name":          {file(func(f *File) { f.Name = "../f" }), Invalid, `file "../f": a part of the name begins with a dot`},
+		"name twice":    {Document{Files: []File{good(), good()}}, Conflict, `file "f": there are two files of this name`},
+		"too many URLs": {file(func(f *File) { f.Mirrors = make([]metalink.Mirror, MaxURLs+1) }), TooMuch, "more than 5000 URLs"},
+		"no URL":        {file(func(f *File) { f.Mirrors = make([]metalink.Mirror, 1) }), Invalid, "a mirror has no usable URL"},
+		"URL":           {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "file:///f", 1)} }), Invalid, "a mirror has no usable URL"},
+		"priority":      {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "http://h/", NoPriority+1)} }), Invalid, "a priority"},
+		"no priority":   {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "http://h/", -1)} }), Invalid, "a priority"},
+		"country":       {file(func(f *File) { f.Mirrors = []metalink.Mirror{{URL: mirror(t, "http://h/", 1).URL, Geo: "Germany"}} }), Invalid, "a priority or country"},
+		"document":      {file(func(f *File) { f.MetaURLs = []MetaURL{{URL: mirror(t, "http://h/", 1).URL}} }), Invalid, "a document has no usable URL, type"},
+		"document's name": {file(func(f *File) {
+			f.MetaURLs = []MetaURL{{URL: mirror(t, "http://h/", 1).URL, Type: "torrent", Name: "/"}}
+		}), Invalid, "a document has"},
+		"signature":    {file(func(f *File) { f.Signatures = []metalink.Signature{{Type: "a/b", Text: " "}} }), Invalid, "no type or no text"},
+		"type":         {file(func(f *File) { f.Signatures = []metalink.Signature{{Type: "A/b;c", Text: "x"}} }), Invalid, "no type or no text"},
+		"two digests":  {file(func(f *File) { f.Hashes = []verify.Digest{sha, other} }), Conflict, "two digests of one algorithm"},
+		"no digest":    {file(func(f *File) { f.Hashes = make([]verify.Digest, 1) }), Conflict, "or one of none"},
+		"pieces":       {file(func(f *File) { f.Size, f.Pieces = 9, []verify.Pieces{pieces} }), Conflict, "it has 9 bytes, and its pieces 8"},
+		"no pieces":    {file(func(f *File) { f.Pieces = make([]verify.Pieces, 1) }), Conflict, "its pieces 0"},
+		"only piece":   {file(func(f *File) { f.Hashes, f.Pieces = []verify.Digest{other}, []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
+		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, MaxPieceLists+1) }), TooMuch, "more than 16 lists"},
+		"origin":       {Document{Origin: &url.URL{Scheme: "file", Path: "/x"}, Files: []File{good()}}, Invalid, "its origin is no usable URL"},
+		"date":         {Document{Updated: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Files: []File{good()}}, Invalid, "a date that cannot be written"},
+		"NUL":          {file(func(f *File) { f.Version = "a\x00" }), Charset, `"a\x00" cannot be written in XML`},
+		"no character": {file(func(f *File) { f.Publisher.Name = "a\uffff" }), Charset, `"a\uffff" cannot be written in XML`},
+		"not UTF-8":    {Document{Generator: "a\xff", Files: []File{good()}}, Charset, `"a\xff" cannot be written in XML`},
+		"too large":    {file(func(f *File) { f.Copyright = strings.Repeat("x", MaxSize) }), TooMuch, "larger than 8 MiB"},
+	} {
+		out, err := Format(tt.document)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Kind != tt.kind || !strings.Contains(err.Error(), tt.message) || out != nil {
+			t.Errorf("%s: got %v, want %v: %s", name, err, tt.kind, tt.message)
+		}
+	}
+	if _, err := Format(Document{Files: []File{good()}}); err != nil {
+		t.Error(err)
+	}
+}
