@@ -42,7 +42,7 @@ var houses = map[string]house{
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
 
 	"download": {imports: []string{
-		"byterange", "metalink", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
+		"byterange", "metalink", "metalink/meta4", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
 		"download/speeds", "internal/atomicfile", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},

@@ -55,6 +55,8 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if s.news {
 		s.addMirrors()
 	}
+	s.usePieces()
+	s.askDocument()
 	if f.sink.limit.Load() == 0 {
 		return errRefused
 	}

@@ -27,6 +27,13 @@ type plan struct {
 	alones    []*url.URL     // those that were
 	prior     *partfile.Identity
 	fetches   int // that were begun
+
+	pieces     verify.Pieces // of the file
+	piecesFrom string        // the document that has them, masked
+	mistrust   bool          // not to be used: they seem to be wrong themselves
+	documented bool          // the document that the server described was asked for
+	repairs    int           // how often what came was wrong, and mended
+	past       map[string]*past
 }
 
 // fallBack remembers a mirror that may serve alone, once.
@@ -72,10 +79,15 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 			return err
 		}
 	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
+		if wrong != nil && g.repair(ctx, s, err) {
+			return context.Cause(ctx)
+		}
 		if g.plan.alone || s.streamed() {
 			return errors.Join(err, g.empty())
 		}
 		g.plan.alone = true
+	case errors.As(err, &none) && g.distrust(s):
+		return nil
 	case errors.As(err, &none) && g.standIn(): // rule 30
 	default:
 		return err

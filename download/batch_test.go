@@ -227,7 +227,7 @@ func TestBatchAtOnce(t *testing.T) {
 	if len(b.results) != 39 || !errors.As(b.errs[7], &e) || e.Kind != download.Refused {
 		t.Errorf("%d done; %v", len(b.results), b.errs)
 	}
-	if n := s.most.Load(); n != 4 {
+	if n := s.most.Load(); n > 4 || n < 2 {
 		t.Errorf("%d requests at once", n)
 	}
 	b.clean()

@@ -211,8 +211,9 @@ func (s *session) startHash() {
 		default: // there is another failure to end with
 		}
 	}
+	g := newGate(s.part)
 	s.hash = startHasher(s.ctx, &hasher{
-		part: s.part, check: verify.NewChecker(s.size, s.claims), stream: s.req.Stream, moved: moved, failed: failed,
+		part: g, gate: g, check: verify.NewChecker(s.size, s.claims), stream: s.req.Stream, moved: moved, failed: failed,
 	}, s.size)
 }
 

@@ -231,24 +231,26 @@ func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
 	verified(t, res, byUser)
 }
 
-// Proves rule 40's last resort and C9: a lie that only the whole hash shows is fetched again from the origin alone.
-func TestLyingMirror_Rule40_C9(t *testing.T) {
+// Proves rule 40's last resort and C9: what samples do not mend is fetched again from the origin alone. It lied once, and
+// nobody can know that it does not any more.
+func TestLastResort_Rule40_C9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
-	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(every(64<<10, size)...))
-	origin := vouch(t, size, liar)
+	mirror := sized(t, size, mirrortest.Rate(4*mib))
+	origin := vouch(t, size, mirror)
+	origin.Set(mirrortest.Once(mirrortest.Corrupt(every(64<<10, size)...)))
 	r := newRun(t, origin.URL)
 	var asked int
 	r.req.Observe = func(ev download.Event) {
 		r.events = append(r.events, ev)
 		if _, ok := ev.(download.Restarted); ok {
-			asked = len(liar.Requests())
+			asked = len(mirror.Requests())
 		}
 	}
 	res := r.right(origin.Content)
 	verified(t, res, byDigest)
-	if asked == 0 || len(liar.Requests()) != asked || len(saw[download.Restarted](r)) != 1 {
-		t.Errorf("%d requests, then %d; %v", asked, len(liar.Requests()), saw[download.Restarted](r))
+	if asked == 0 || len(mirror.Requests()) != asked || len(saw[download.Restarted](r)) != 1 {
+		t.Errorf("%d requests, then %d; %v", asked, len(mirror.Requests()), saw[download.Restarted](r))
 	}
 }
 

@@ -36,7 +36,9 @@ type flight struct {
 	begun  time.Time
 	at     int64 // how far it came
 	bytes  int64
-	fresh  byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
+	// Its source lied: what it still says does not count.
+	excluded bool
+	fresh    byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
 }
 
 // A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch, but for limit,
@@ -48,6 +50,9 @@ type sink struct {
 	limit atomic.Int64 // end of what is wanted
 	most  atomic.Int64 // end of what may come while nobody has said how long the file is (rule 19)
 	out   chan<- message
+
+	writing sync.Mutex // held from a look at limit until what it allows is on disk
+	reached int64      // end of what was written last
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
 	// it has heard, so that it hears in order.
@@ -90,16 +95,9 @@ func (k *sink) Answer(a source.Answer) error {
 // WriteAt writes what is wanted of p. Bytes that are on disk already are not written again, so that no byte
 // changes after it was hashed (rule 2).
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
-	n := min(int64(len(p)), k.limit.Load()-off)
-	if n <= 0 {
-		return 0, source.ErrEnough
-	}
-	if most := k.most.Load(); off+n > most {
-		return 0, &limitError{most}
-	}
-	fresh, err := k.part.WriteAt(p[:n], off)
+	n, fresh, err := k.put(p, off)
 	if err != nil {
-		return 0, &localError{err}
+		return 0, err
 	}
 	if err := k.note(byterange.Range{Start: off, End: off + n}, fresh); err != nil {
 		return 0, err
@@ -108,6 +106,32 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 		return int(n), source.ErrEnough
 	}
 	return int(n), nil
+}
+
+// put writes what is wanted of p.
+func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	n = min(int64(len(p)), k.limit.Load()-off)
+	if n <= 0 {
+		return 0, 0, source.ErrEnough
+	}
+	if most := k.most.Load(); off+n > most {
+		return 0, 0, &limitError{most}
+	}
+	if fresh, err = k.part.WriteAt(p[:n], off); err != nil {
+		return 0, 0, &localError{err}
+	}
+	k.reached = off + n
+	return n, fresh, nil
+}
+
+// halt ends all writing, and tells how far it came. It waits for a write that is under way.
+func (k *sink) halt() (reached int64) {
+	k.limit.Store(0)
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	return k.reached
 }
 
 // note remembers what was written, and tells the loop when it is time.

@@ -241,10 +241,11 @@ func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
-		size: -1, stats: newStats(),
+		size: -1, stats: newStats(), told: make(chan told, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
 	if p := g.plan.prior; p != nil {
 		s.resume(*p)
+		s.here = s.part.Have()
 	}
 	s.sched = scheduler.New(g.c.config(s))
 	return s

@@ -31,6 +31,7 @@ type backlog interface {
 // behind but for what it has not had the time for.
 type hasher struct {
 	part   backlog
+	gate   *gate // what is behind part
 	check  *verify.Checker
 	stream io.Writer
 	size   atomic.Int64 // -1 until known

@@ -200,6 +200,7 @@ func (s *session) begin() {
 			return
 		}
 		s.startHash()
+		s.usePieces()
 	}
 	opts := httpsource.Options{
 		Header: s.req.Header, User: s.req.User, Trusted: s.trusted(),

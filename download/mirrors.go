@@ -76,8 +76,14 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), source.HostPort(u)
 	o.src = s.http.Source(u, opts)
+	if p := s.plan.past[u.String()]; p != nil {
+		o.brought, o.bytes, o.busy = p.brought, p.bytes, p.busy
+		o.banned, o.err = p.banned != nil, p.banned
+	}
 	s.origins = append(s.origins, &o)
-	s.addLane(&o)
+	if !o.banned {
+		s.addLane(&o)
+	}
 }
 
 // addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
@@ -86,6 +92,7 @@ func (s *session) addLane(o *origin) {
 	s.lanes = append(s.lanes, o)
 	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host}
 	if o.lanes == 1 {
+		added.Brought = o.brought
 		added.Rate, added.RTT = s.c.Speeds.Hint(o.host, time.Now())
 	}
 	s.step(added)
@@ -96,7 +103,7 @@ func (s *session) addLane(o *origin) {
 func (s *session) addLanes() {
 	for n := 1; n < s.c.PerHost; n++ {
 		for _, o := range s.origins {
-			if o.lanes <= n {
+			if o.lanes <= n && !o.banned {
 				s.addLane(o)
 			}
 		}

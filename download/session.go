@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"braid/byterange"
 	"braid/download/partfile"
 	"braid/metalink"
 	"braid/scheduler"
@@ -44,6 +45,10 @@ type session struct {
 	etag     string // strong, of the origin
 	etagHost string // who gave it
 	file     metalink.File
+	told     chan told // what a document says
+	pieces   pieces
+	unknown  byterange.Set // what is here and nobody knows who brought it; see newSearch
+	here     byterange.Set // what the scheduler was told of
 	stats    *stats
 	brought  []Piece // not told yet
 	syncing  atomic.Bool
@@ -73,6 +78,8 @@ type origin struct {
 	busy   time.Duration
 	err    error
 	banned bool
+
+	brought byterange.Set // what only it brought and is here
 }
 
 // run carries the download out until everything is here and proven, or it cannot go on.
@@ -94,6 +101,10 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		case m := <-s.messages:
 			s.handle(m)
 		case s.err = <-s.failed:
+		case c := <-s.pieces.checked:
+			s.pieceChecked(c)
+		case t := <-s.told:
+			s.hear(t)
 		case front := <-s.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
@@ -133,7 +144,16 @@ func (s *session) step(ev scheduler.Event) {
 			f := s.flights[a.ID]
 			f.sink.limit.Store(0)
 			f.cancel()
+			if a.Why == scheduler.ReasonLied {
+				s.exclude(f)
+			}
 			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
+		case scheduler.Check:
+			s.check(a)
+		case scheduler.Ban:
+			s.ban(a.Source)
+		case scheduler.Discard:
+			s.void(a.Range)
 		case scheduler.Finish:
 			s.done = true
 		case scheduler.Fail:
@@ -152,6 +172,13 @@ func (s *session) handle(m message) {
 		s.ended(m.id, f, m.err)
 	default:
 		s.count(f, m)
+		if f.excluded {
+			return
+		}
+		for g := range s.here.Gaps(m.wrote) {
+			f.from.brought.Add(g)
+		}
+		s.here.Add(m.wrote)
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }

@@ -38,6 +38,8 @@ type (
 		Align int64         // ranges begin at multiples of it; 0 and 1 mean any byte
 		Rate  float64       // remembered speed in bytes a second; 0: unknown
 		RTT   time.Duration // remembered; 0: unknown
+		// Brought is what of Config.Have this source brought; nobody has checked it.
+		Brought byterange.Set
 	}
 	// Answered reports the header of an answer, before any byte of its body. If the actions that come
 	// back cancel the fetch, its body must not be used.
@@ -112,15 +114,22 @@ type (
 		Piece int64
 		Range byterange.Range
 	}
+	// Ban says that a source lied: it brought wrong bytes, and is not asked again.
+	Ban struct{ Source SourceID }
+	// Discard says that bytes which are here are wrong, or of somebody who lied: they have to be forgotten before what
+	// follows is done, and a source whose fetch was cancelled as it lied must not write any more.
+	Discard struct{ Range byterange.Range }
 	// Finish says that every byte is on disk, every fetch has ended and every check was passed.
 	Finish struct{}
 	// Fail says that no source is left that could bring what is missing.
 	Fail struct{}
 )
 
-func (Fetch) action()  {}
-func (Shrink) action() {}
-func (Cancel) action() {}
-func (Check) action()  {}
-func (Finish) action() {}
-func (Fail) action()   {}
+func (Fetch) action()   {}
+func (Shrink) action()  {}
+func (Cancel) action()  {}
+func (Check) action()   {}
+func (Ban) action()     {}
+func (Discard) action() {}
+func (Finish) action()  {}
+func (Fail) action()    {}

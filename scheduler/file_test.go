@@ -60,27 +60,16 @@ func (n *network) checked() {
 			n.proven.Add(byterange.Range{Start: c.piece * n.sc.piece, End: min((c.piece+1)*n.sc.piece, n.sc.size)})
 		}
 		n.step(PieceChecked{Piece: c.piece, OK: c.ok})
-		if !c.ok {
-			n.discard()
-		}
 	}
 }
 
-// discard forgets what the scheduler took for missing after a lie.
-func (n *network) discard() {
-	for r := range n.s.done.All() {
-		if !n.have.Contains(r) {
-			n.t.Fatalf("%v are said to be here, of which some never came", r)
-		}
+// discard forgets what is wrong, or may be.
+func (n *network) discard(r byterange.Range) {
+	if !n.have.Contains(r) {
+		n.t.Fatalf("%v is to be forgotten, of which some never came", r)
 	}
-	n.have = n.s.done.Clone()
-	wrong := byterange.Set{}
-	for r := range n.have.All() {
-		for w := range n.wrong.Covered(r) {
-			wrong.Add(w)
-		}
-	}
-	n.wrong = wrong
+	n.have.Remove(r)
+	n.wrong.Remove(r)
 	n.hashed = min(n.hashed, n.have.FirstGap(0))
 }
 

@@ -90,7 +90,7 @@ func (s *Scheduler) pieceChecked(ev PieceChecked) {
 
 // refuse makes a piece missing again.
 func (s *Scheduler) refuse(p byterange.Range) {
-	s.lose(p)
+	s.discard(p)
 	s.pieces.asked.Remove(p)
 }
 
@@ -131,7 +131,7 @@ func (s *Scheduler) repair(now time.Time, m *mirror) bool {
 		if s.pieces.asked.Contains(p) || s.busy(p) {
 			continue
 		}
-		s.lose(p)
+		s.discard(p)
 		for _, o := range s.sources {
 			o.unproven.Remove(p)
 		}
@@ -171,6 +171,7 @@ func (s *Scheduler) outsideMixed(r byterange.Range) iter.Seq[byterange.Range] {
 // lied bans a source and takes back what it brought, but for pieces that are being checked: their results will tell.
 func (s *Scheduler) lied(m *mirror) {
 	m.gone, m.liar = true, true
+	s.do = append(s.do, Ban{m.id})
 	s.close(m)
 	if m.running != nil {
 		s.cancel(m.running, ReasonLied)
@@ -182,7 +183,7 @@ func (s *Scheduler) lied(m *mirror) {
 		}
 	}
 	for _, r := range lost {
-		s.lose(r)
+		s.discard(r)
 		m.unproven.Remove(r)
 	}
 }

@@ -219,6 +219,8 @@ func (n *network) carryOut(a Action) {
 	case Cancel:
 		f := n.flight(a.ID)
 		f.cancels, f.why = true, a.Why
+	case Discard:
+		n.discard(a.Range)
 	case Check:
 		n.check(a)
 	case Finish:

@@ -184,7 +184,7 @@ func (s *Scheduler) add(ev SourceAdded) {
 	if s.mirror(ev.ID) != nil {
 		return
 	}
-	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), speed: ev.Rate, rtt: ev.RTT}
+	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), speed: ev.Rate, rtt: ev.RTT, unproven: ev.Brought.Clone()}
 	m.meter.epoch = s.epoch
 	s.sources = append(s.sources, m)
 }
@@ -313,6 +313,14 @@ func (s *Scheduler) lose(r byterange.Range) {
 		s.here -= had.Len()
 	}
 	s.done.Remove(r)
+}
+
+// discard makes bytes missing again that are here and turned out wrong.
+func (s *Scheduler) discard(r byterange.Range) {
+	for had := range s.done.Covered(r) {
+		s.do = append(s.do, Discard{had})
+	}
+	s.lose(r)
 }
 
 // missing counts the bytes that are not here, or tells -1 when the size is not known.

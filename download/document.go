@@ -1,0 +1,161 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A told is what a Metalink document said of the file.
+type told struct {
+	file metalink.File
+	from string // masked
+	err  error  // why it is of no use
+}
+
+// leastPieces is the size of a file for which a document with pieces is worth a request.
+const leastPieces = 8 << 20
+
+// askDocument fetches the Metalink document that the server described, beside the ranges, when a second source is used
+// (S10): before that there is nobody to take damaged parts from.
+func (s *session) askDocument() {
+	doc, ok := metalinkOf(s.file)
+	if !ok || s.active() < 2 || s.plan.documented || s.size < leastPieces || !s.plan.pieces.IsZero() || s.plan.mistrust {
+		return
+	}
+	s.plan.documented = true
+	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.documentOptions(doc.URL)
+	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+}
+
+// metalinkOf is the first Metalink/XML document about a file.
+func metalinkOf(f metalink.File) (metalink.Document, bool) {
+	for _, d := range f.Documents {
+		if meta4.IsMediaType(d.Type) && (d.URL.Scheme == "http" || d.URL.Scheme == "https") {
+			return d, true
+		}
+	}
+	return metalink.Document{}, false
+}
+
+// documentOptions are for a document about the file. What may be a secret is for the user's server only (rule 27).
+func (s *session) documentOptions(u *url.URL) httpsource.Options {
+	if u.Scheme == s.req.URL.Scheme && source.HostPort(u) == source.HostPort(s.req.URL) {
+		return httpsource.Options{Header: s.req.Header, User: s.req.User, Trusted: s.trusted()}
+	}
+	return s.mirrorOptions()
+}
+
+// hear takes over what a document says. If that is of no use, the download goes on without.
+func (s *session) hear(t told) {
+	if t.err != nil {
+		s.note("%s is not used: %v", t.from, t.err)
+		return
+	}
+	s.plan.pieces, s.plan.piecesFrom = t.file.Pieces, t.from
+	s.file = t.file
+	s.corroborate(t.file.Claims)
+	s.addMirrors()
+	s.usePieces()
+}
+
+// describedBy fetches a document and adds what it says to what the header fields said.
+func describedBy(ctx context.Context, hc *httpsource.Client, doc metalink.Document, opts httpsource.Options,
+	file metalink.File, claims []verify.Claim) told {
+	t := told{from: source.Mask(doc.URL)}
+	data, a, err := fetchSmall(ctx, hc.Source(doc.URL, opts), meta4.MaxSize)
+	if err != nil {
+		t.err = err
+		return t
+	}
+	d, err := meta4.Parse(bytes.NewReader(data))
+	if err != nil {
+		t.err = err
+		return t
+	}
+	t.file, t.err = mergeDocument(d, doc.Name, file, claims, channelOf(a))
+	return t
+}
+
+// mergeDocument finds the file in a document, and wants the document to mean the same file: it has to give the digest
+// of the whole that is known already (rules 40 and 46).
+func mergeDocument(d meta4.Document, name string, file metalink.File, claims []verify.Claim, over verify.Channel) (metalink.File, error) {
+	f, ok := fileOf(d, name)
+	if !ok {
+		return file, errors.New("it does not say which of its files this is")
+	}
+	said := f.Claims(over)
+	if err := verify.Agree(claims, said); err != nil {
+		return file, err
+	}
+	if !verify.Strong(common(claims, said)) {
+		return file, errors.New("it has no SHA-256 or better that is known of the file")
+	}
+	return meta4.Merge(file, f, over)
+}
+
+// fileOf is the file of a document that is meant: that of the name or, if there is no other, the only one.
+func fileOf(d meta4.Document, name string) (meta4.File, bool) {
+	for _, f := range d.Files {
+		if f.Name == name && name != "" {
+			return f, true
+		}
+	}
+	if len(d.Files) == 1 && name == "" {
+		return d.Files[0], true
+	}
+	return meta4.File{}, false
+}
+
+// channelOf is how an answer came.
+func channelOf(a source.Answer) verify.Channel {
+	if a.URL != nil && a.URL.Scheme == "https" {
+		return verify.HTTPS
+	}
+	return verify.HTTP
+}
+
+// fetchSmall brings a document of at most so many bytes.
+func fetchSmall(ctx context.Context, src source.Source, most int64) ([]byte, source.Answer, error) {
+	m := &memory{most: most}
+	err := src.Fetch(ctx, byterange.Range{Start: 0, End: byterange.Unbounded}, m)
+	if err == nil && m.long {
+		err = fmt.Errorf("it has more than %d bytes", most)
+	}
+	return m.data.Bytes(), m.answer, err
+}
+
+// memory is a sink for what is small.
+type memory struct {
+	most   int64
+	long   bool
+	answer source.Answer
+	data   bytes.Buffer
+}
+
+func (m *memory) Answer(a source.Answer) error {
+	m.answer = a
+	if m.long = a.Size > m.most; m.long {
+		return source.ErrEnough
+	}
+	return nil
+}
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	if off != int64(m.data.Len()) {
+		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
+	}
+	if m.long = off+int64(len(p)) > m.most; m.long {
+		return 0, source.ErrEnough
+	}
+	return m.data.Write(p)
+}

@@ -1,0 +1,181 @@
+package download_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink/meta4"
+	"braid/verify"
+)
+
+// described makes an origin like vouch, which also has a Metalink document with pieces of 256 KiB of data.
+func described(t *testing.T, size int64, data []byte, mirrors ...*mirrortest.Server) *mirrortest.Server {
+	t.Helper()
+	origin := vouch(t, size, mirrors...)
+	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+		Name: "file.bin", Size: int64(len(data)), Hashes: []verify.Digest{sum(t, data)}, Pieces: []verify.Pieces{piecesOf(t, data)},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := []string{`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`}
+	for _, m := range mirrors {
+		links = append(links, "<"+m.URL+">; rel=duplicate")
+	}
+	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	return origin
+}
+
+const piece = 256 << 10
+
+func piecesOf(t *testing.T, data []byte) verify.Pieces {
+	t.Helper()
+	var sums []verify.Digest
+	for at := 0; at < len(data); at += piece {
+		sums = append(sums, sum(t, data[at:min(at+piece, len(data))]))
+	}
+	p, err := verify.NewPieces(int64(len(data)), piece, sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func sum(t *testing.T, data []byte) verify.Digest {
+	t.Helper()
+	raw := sha256.Sum256(data)
+	d, err := verify.NewDigest(verify.SHA256, raw[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// marks lists an offset in each n bytes of a file.
+func marks(n, size int64) (offsets []int64) {
+	for at := n / 2; at < size; at += n {
+		offsets = append(offsets, at)
+	}
+	return offsets
+}
+
+// banned wants the server to be named as the one that lied, and the others not.
+func banned(t *testing.T, res download.Result, liar *mirrortest.Server, others ...*mirrortest.Server) {
+	t.Helper()
+	got := from(t, res, liar)
+	if !got.Banned || got.Err == nil || !strings.Contains(got.Err.Error(), "wrong bytes") {
+		t.Errorf("the liar: banned %v, %v", got.Banned, got.Err)
+	}
+	for _, s := range others {
+		if got := from(t, res, s); got.Banned {
+			t.Errorf("%s is banned: %v", s.URL, got.Err)
+		}
+	}
+}
+
+// Proves S10: what a mirror brings is checked as it comes; the liar is named and banned, and little comes twice.
+func TestPiecesAsTheyCome_S10(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
+	good := sized(t, size, mirrortest.Rate(4*mib))
+	origin := described(t, size, made(size, 7), liar, good)
+	res := newRun(t, origin.URL).right(origin.Content)
+	verified(t, res, byDigest)
+	banned(t, res, liar, origin, good)
+	if res.Fetched > size*3/2 {
+		t.Errorf("%d bytes came for %d", res.Fetched, size)
+	}
+}
+
+// Proves S3 and S19: the whole is wrong, and only then its pieces are asked for; only what is damaged comes again, from
+// others.
+func TestPiecesWhenTheWholeIsWrong_S3_S19(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib // too little to ask for a document before
+	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+	origin := described(t, size, made(size, 7), liar)
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	banned(t, res, liar, origin)
+	if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 {
+		t.Errorf("%d bytes came for %d, begun again %v", res.Fetched, size, saw[download.Restarted](r))
+	}
+}
+
+// Proves rule 40: without pieces samples tell who lied, and what it brought comes from others.
+func TestSamplesTellWhoLied_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	corrupt := mirrortest.Corrupt(marks(mib/2, size)...)
+	for name, lies := range map[string]int{"a mirror": 1, "the origin": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+			origin := vouch(t, size, a, b)
+			servers := []*mirrortest.Server{origin, a, b}
+			servers[lies].Set(corrupt)
+			r := newRun(t, origin.URL)
+			res := r.right(origin.Content)
+			banned(t, res, servers[lies], servers[1-lies], b)
+			if res.Fetched > size*9/5 || len(saw[download.Restarted](r)) > 0 {
+				t.Errorf("%d bytes came for %d, begun again: %v", res.Fetched, size, saw[download.Restarted](r))
+			}
+		})
+	}
+}
+
+// What an earlier run left may be wrong, too.
+func TestSamplesAccuseAnEarlierRun_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	origin := sized(t, size, mirrortest.Rate(16*mib), mirrortest.Digest(), mirrortest.Corrupt(marks(mib/4, size)...))
+	r := newRun(t, origin.URL)
+	r.interrupt(3 * mib)
+	origin.Set(mirrortest.Corrupt())
+	res := r.right(origin.Content)
+	verified(t, res, byDigest)
+	if len(saw[download.Restarted](r)) > 0 {
+		t.Errorf("begun again: %v", saw[download.Restarted](r))
+	}
+}
+
+// Proves rule 42: pieces that nobody has are wrong themselves, and the digest of the whole decides (C9).
+func TestWrongPieces_C9_Rule42(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	a := sized(t, size, mirrortest.Rate(4*mib))
+	origin := described(t, size, made(size, 7), a)
+	wrong := piecesOf(t, made(size, 8))
+	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+		Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, made(size, 7))}, Pieces: []verify.Pieces{wrong},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	res := newRun(t, origin.URL).right(origin.Content)
+	verified(t, res, byDigest)
+}
+
+// Proves rule 46: a document about another file is ignored and named.
+func TestDocumentOfAnotherFile_Rule46(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	a := sized(t, size, mirrortest.Rate(4*mib))
+	origin := described(t, size, made(size, 8), a)
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	verified(t, res, byDigest)
+	var notes bytes.Buffer
+	for _, n := range saw[download.Note](r) {
+		notes.WriteString(n.Text + "\n")
+	}
+	if !strings.Contains(notes.String(), "file.bin.meta4 is not used") {
+		t.Errorf("notes:\n%s", notes.String())
+	}
+}
