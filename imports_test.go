@@ -37,6 +37,10 @@ var houses = map[string]house{
 	"inputfile":      {pure: true},
 
 	"verify/sums": {pure: true, imports: []string{"verify"}},
+	"verify/openpgp": {pure: true, imports: []string{
+		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
+		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
+	}},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},

@@ -1,0 +1,147 @@
+package openpgp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+)
+
+// A block is one stretch of armor (RFC 9580, section 6).
+type block struct {
+	kind string // "PGP SIGNATURE"
+	line int    // where it begins, from 1
+	data []byte
+	err  error // why data is not there
+}
+
+// The kinds of block that matter.
+const (
+	signatureBlock = "PGP SIGNATURE"
+	publicBlock    = "PGP PUBLIC KEY BLOCK"
+	privateBlock   = "PGP PRIVATE KEY BLOCK"
+	cleartextBlock = "PGP SIGNED MESSAGE"
+	messageBlock   = "PGP MESSAGE"
+)
+
+var errEndless = errors.New("cut off: the armor has no end")
+
+// dearmor finds all blocks of armor in text. Stray is the first line with anything outside of them, zero if there is none.
+//
+// The library's own decoder stops after the first block, takes one that has no end for whole, and may try the next block
+// when one is wrong; so it is not used.
+func dearmor(text []byte) (blocks []block, stray int) {
+	l := lines{rest: text}
+	for l.next() {
+		kind, ok := armorLine(l.line, "-----BEGIN ")
+		switch {
+		case ok && kind == cleartextBlock: // what follows is text up to a signature block
+			blocks = append(blocks, block{kind: kind, line: l.number})
+		case ok:
+			b := block{kind: kind, line: l.number}
+			b.data, b.err = consumeBlock(&l, kind)
+			blocks = append(blocks, b)
+		case len(l.line) > 0 && stray == 0:
+			stray = l.number
+		}
+	}
+	return blocks, stray
+}
+
+// consumeBlock reads what follows the BEGIN line, up to and with the END line.
+func consumeBlock(l *lines, kind string) ([]byte, error) {
+	if err := consumeHeaders(l); err != nil {
+		return nil, err
+	}
+	var digits []byte
+	checksum := false
+	for before := *l; l.next(); before = *l {
+		if _, ok := armorLine(l.line, "-----BEGIN "); ok {
+			*l = before // it may be whole
+			break
+		}
+		if end, ok := armorLine(l.line, "-----END "); ok {
+			if end != kind {
+				return nil, fmt.Errorf("line %d ends another block", l.number)
+			}
+			return decode64(digits)
+		}
+		if checksum || bytes.HasPrefix(l.line, []byte("-")) {
+			return nil, fmt.Errorf("line %d is not armor", l.number)
+		}
+		// RFC 9580, section 6.1: an implementation "MUST ignore" the checksum.
+		checksum = len(l.line) == 5 && l.line[0] == '='
+		if !checksum {
+			digits = append(digits, l.line...)
+		}
+	}
+	return nil, errEndless
+}
+
+// consumeHeaders reads "Key: value" lines and the empty one after them.
+func consumeHeaders(l *lines) error {
+	for l.next() {
+		if len(l.line) == 0 {
+			return nil
+		}
+		if !bytes.Contains(l.line, []byte(": ")) && !bytes.HasSuffix(l.line, []byte(":")) {
+			return fmt.Errorf("line %d is not an armor header", l.number)
+		}
+	}
+	return errEndless
+}
+
+func decode64(digits []byte) ([]byte, error) {
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(digits)))
+	n, err := base64.StdEncoding.Decode(data, digits)
+	if err != nil {
+		return nil, errors.New("the armor is not base64")
+	}
+	return data[:n], nil
+}
+
+// armorLine takes the kind from a line such as "-----BEGIN PGP SIGNATURE-----".
+func armorLine(line []byte, prefix string) (kind string, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(prefix+"PGP "))
+	if !ok {
+		return "", false
+	}
+	name, ok := bytes.CutSuffix(rest, []byte("-----"))
+	return "PGP " + string(name), ok
+}
+
+// lines goes through text line by line.
+type lines struct {
+	rest   []byte
+	line   []byte // without its end and white space before it
+	number int    // of line, from 1
+}
+
+func (l *lines) next() bool {
+	if len(l.rest) == 0 {
+		return false
+	}
+	line, rest, _ := bytes.Cut(l.rest, []byte("\n"))
+	l.line, l.rest = bytes.TrimRight(line, " \t\r"), rest
+	l.number++
+	return true
+}
+
+// armored is a signature with its checksum, which RFC 9580 makes optional and GnuPG 2.2 needs.
+func armored(sig []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := armor.EncodeWithChecksumOption(&out, signatureBlock, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(sig); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}

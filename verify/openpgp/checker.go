@@ -1,0 +1,155 @@
+package openpgp
+
+import (
+	"hash"
+	"slices"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+// maxSalted limits the hashes that are computed at once: version 6 signatures have a salt, and so one each (RFC 9580, section 5.2.4).
+const maxSalted = 16
+
+// A Policy says which signatures count. The zero value takes none, because all are from its future.
+type Policy struct {
+	// Now is the present time.
+	Now time.Time
+	// Pins are the keys that count, primary keys with all their subkeys or subkeys alone. If empty, every key of the
+	// keyring does (rule 51).
+	Pins []Fingerprint
+	// AllowExpiredKey takes a key that has expired since it signed, for archives. The time of a signature is its own word: who
+	// gets hold of an old key can sign with it.
+	AllowExpiredKey bool
+}
+
+// pinned says whether s counts.
+func (p Policy) pinned(s signer) bool {
+	return len(p.Pins) == 0 || slices.Contains(p.Pins, s.key()) || slices.Contains(p.Pins, s.primary())
+}
+
+// A Checker takes a file in order and judges signatures of it. It belongs to one goroutine.
+type Checker struct {
+	anchored   bool
+	signatures []Signature
+	pending    []pending
+	hashes     map[byte]hash.Hash // by identifier, shared by the signatures without salt
+	salted     []hash.Hash
+}
+
+// A pending is a signature by pinned keys that only the file can decide about.
+type pending struct {
+	index   int // in Checker.signatures
+	sig     *packet.Signature
+	hash    hash.Hash
+	signers []signer // more than one only if their key IDs collide
+}
+
+// New starts to check a file against its detached signatures: binary packets or armor, one or many. It fails, with an *Error,
+// if no file could pass: no signature there, or none that would count. With neither keys nor pins there is no anchor
+// and nothing will be validated (rule 51).
+func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
+	list, err := readSignatures(signatures)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{
+		anchored: keys.Len() > 0 || len(policy.Pins) > 0,
+		hashes:   map[byte]hash.Hash{},
+	}
+	shelf := shelf{keys, map[Fingerprint]*pgp.Entity{}}
+	for _, w := range list {
+		if err := c.add(w, shelf, policy); err != nil {
+			return nil, err
+		}
+	}
+	if c.anchored && len(c.pending) == 0 {
+		return nil, worst(c.signatures)
+	}
+	return c, nil
+}
+
+// add judges w as far as that is possible without the file.
+func (c *Checker) add(w written, keys shelf, policy Policy) error {
+	c.signatures = append(c.signatures, describe(w))
+	s := &c.signatures[len(c.signatures)-1]
+	if !c.anchored {
+		return nil
+	}
+	signers, fault := judge(w, keys, policy)
+	if fault != nil {
+		s.Kind, s.Key, s.Reason = fault.Kind, fault.Key, fault.Reason
+		return nil
+	}
+	h, err := c.hashFor(w)
+	if err != nil {
+		return err
+	}
+	c.pending = append(c.pending, pending{index: len(c.signatures) - 1, sig: w.sig, hash: h, signers: signers})
+	return nil
+}
+
+// hashFor gives the hash that w needs of the file.
+func (c *Checker) hashFor(w written) (hash.Hash, error) {
+	salt := w.sig.Salt()
+	if h := c.hashes[w.hash]; h != nil && salt == nil {
+		return h, nil
+	}
+	h := digests[w.hash].new()
+	h.Write(salt)
+	switch {
+	case salt == nil:
+		c.hashes[w.hash] = h
+	case len(c.salted) == maxSalted:
+		return nil, fail(TooLarge, "more than %d signatures with salt", maxSalted)
+	default:
+		c.salted = append(c.salted, h)
+	}
+	return h, nil
+}
+
+// Write takes the next bytes of the file. It never fails.
+func (c *Checker) Write(p []byte) (int, error) {
+	for _, h := range c.hashes {
+		h.Write(p)
+	}
+	for _, h := range c.salted {
+		h.Write(p)
+	}
+	return len(p), nil
+}
+
+// Result judges the bytes taken so far as the whole file. Without an error the file is validated, or there is no anchor and
+// Result.Validated is false. The error is an *Error.
+func (c *Checker) Result() (Result, error) {
+	r := Result{Signatures: slices.Clone(c.signatures)}
+	if !c.anchored {
+		return r, nil
+	}
+	for _, p := range c.pending {
+		p.decide(&r.Signatures[p.index])
+	}
+	isKind := func(k Kind) bool {
+		return slices.ContainsFunc(r.Signatures, func(s Signature) bool { return s.Kind == k })
+	}
+	// Rule 48: one by a pinned key is good, and none by a pinned key is bad.
+	if isKind(Bad) || !isKind(Good) {
+		return Result{}, worst(r.Signatures)
+	}
+	r.Validated = true
+	return r, nil
+}
+
+// decide completes s with the file that was hashed.
+func (p pending) decide(s *Signature) {
+	by := p.signers[0]
+	s.Kind, s.Reason = Bad, "it is not of this file"
+	for _, candidate := range p.signers {
+		if candidate.public().VerifySignature(clone(p.hash), p.sig) == nil {
+			by, s.Kind, s.Reason = candidate, Good, ""
+			break
+		}
+	}
+	s.Key, s.Primary, s.UserID = by.key(), by.primary(), by.userID
+}

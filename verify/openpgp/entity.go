@@ -1,0 +1,95 @@
+package openpgp
+
+import (
+	"bytes"
+	"slices"
+
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+// A shelf has the keys of a keyring that one check looks at, each parsed once.
+type shelf struct {
+	keys   Keyring
+	parsed map[Fingerprint]*pgp.Entity // by primary key
+}
+
+// find gives the keys that a signature names, each with the primary key that it belongs to.
+func (s shelf) find(i issuer) (signers []signer) {
+	var done []Fingerprint
+	for _, c := range s.keys.certs {
+		primary := c.keys[0]
+		if !slices.ContainsFunc(c.keys, i.names) || slices.Contains(done, primary) {
+			continue
+		}
+		done = append(done, primary)
+		if s.parsed[primary] == nil {
+			s.parsed[primary] = s.keys.parse(primary)
+		}
+		signers = append(signers, signersOf(s.parsed[primary], i)...)
+	}
+	return signers
+}
+
+// parse reads all that the keyring has of one of its primary keys.
+func (k Keyring) parse(primary Fingerprint) (all *pgp.Entity) {
+	for _, c := range k.certs {
+		if c.keys[0] != primary {
+			continue
+		}
+		e, err := parseEntity(c.raw)
+		switch {
+		case err != nil:
+			panic("openpgp: a key cannot be parsed again: " + err.Error())
+		case all == nil:
+			all = e
+		default:
+			merge(all, e)
+		}
+	}
+	return all
+}
+
+// merge adds what b says of the key that a is of. A revocation counts whichever of several exports has it.
+func merge(a, b *pgp.Entity) {
+	a.Revocations = append(a.Revocations, b.Revocations...)
+	a.DirectSignatures = append(a.DirectSignatures, b.DirectSignatures...)
+	for name, id := range b.Identities {
+		known, ok := a.Identities[name]
+		if !ok {
+			id.Primary = a
+			a.Identities[name] = id
+			continue
+		}
+		known.SelfCertifications = append(known.SelfCertifications, id.SelfCertifications...)
+		known.Revocations = append(known.Revocations, id.Revocations...)
+	}
+	for _, sub := range b.Subkeys {
+		mergeSubkey(a, sub)
+	}
+}
+
+func mergeSubkey(a *pgp.Entity, sub pgp.Subkey) {
+	for i := range a.Subkeys {
+		known := &a.Subkeys[i]
+		if bytes.Equal(known.PublicKey.Fingerprint, sub.PublicKey.Fingerprint) {
+			known.Bindings = append(known.Bindings, sub.Bindings...)
+			known.Revocations = append(known.Revocations, sub.Revocations...)
+			return
+		}
+	}
+	sub.Primary = a
+	a.Subkeys = append(a.Subkeys, sub)
+}
+
+// signersOf gives the keys of e that i names.
+func signersOf(e *pgp.Entity, i issuer) (signers []signer) {
+	if i.names(fingerprint(e.PrimaryKey.Fingerprint)) {
+		signers = append(signers, signer{entity: e})
+	}
+	for n := range e.Subkeys {
+		if i.names(fingerprint(e.Subkeys[n].PublicKey.Fingerprint)) {
+			signers = append(signers, signer{entity: e, sub: &e.Subkeys[n]})
+		}
+	}
+	return signers
+}

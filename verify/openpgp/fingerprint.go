@@ -1,0 +1,66 @@
+package openpgp
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// A Fingerprint names a key (RFC 9580, section 5.5.4): the 20 bytes of a version 4 key or the 32 of a version 6 key. Fingerprints
+// can be compared with ==. The zero value names none.
+type Fingerprint struct{ raw string }
+
+const (
+	sizeV4 = 20
+	sizeV6 = 32
+)
+
+// ParseFingerprint reads 40 or 64 hexadecimal digits in either case, with spaces between them and 0x before them if
+// they are there. Key IDs are refused: they are short enough that others make keys which have the same.
+func ParseFingerprint(s string) (Fingerprint, error) {
+	digits := strings.Join(strings.Fields(s), "")
+	if rest, ok := strings.CutPrefix(strings.ToLower(digits), "0x"); ok {
+		digits = rest
+	}
+	raw, err := hex.DecodeString(digits)
+	switch {
+	case err == nil && (len(raw) == sizeV4 || len(raw) == sizeV6):
+		return Fingerprint{string(raw)}, nil
+	case err == nil && (len(raw) == 4 || len(raw) == 8):
+		return Fingerprint{}, fmt.Errorf("%s is a key ID, which others can have too: give all 40 (or 64) digits of the fingerprint", quote(s))
+	case err == nil || err == hex.ErrLength:
+		return Fingerprint{}, fmt.Errorf("fingerprint %s has %d digits, want 40 or 64", quote(s), len(digits))
+	}
+	return Fingerprint{}, fmt.Errorf("fingerprint %s is not hexadecimal", quote(s))
+}
+
+// fingerprint makes a Fingerprint of what the library has; the zero value if that has another length.
+func fingerprint(raw []byte) Fingerprint {
+	if len(raw) != sizeV4 && len(raw) != sizeV6 {
+		return Fingerprint{}
+	}
+	return Fingerprint{string(raw)}
+}
+
+// String is the fingerprint in capital hexadecimal digits.
+func (f Fingerprint) String() string {
+	if f.IsZero() {
+		return "no key"
+	}
+	return strings.ToUpper(hex.EncodeToString([]byte(f.raw)))
+}
+
+// IsZero says that f names no key.
+func (f Fingerprint) IsZero() bool { return f.raw == "" }
+
+// keyID is the short name that signatures without a fingerprint have (RFC 9580, section 5.5.4).
+func (f Fingerprint) keyID() uint64 {
+	switch len(f.raw) {
+	case sizeV4:
+		return binary.BigEndian.Uint64([]byte(f.raw[sizeV4-8:]))
+	case sizeV6:
+		return binary.BigEndian.Uint64([]byte(f.raw[:8]))
+	}
+	return 0
+}

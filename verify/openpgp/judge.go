@@ -1,0 +1,110 @@
+package openpgp
+
+import (
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+)
+
+// judge gives the pinned keys that may have made w. If there are none, the fault says why.
+func judge(w written, keys shelf, policy Policy) ([]signer, *Error) {
+	found := keys.find(w.issuer)
+	if len(found) == 0 {
+		return nil, unknownKey(w, policy)
+	}
+	var fault *Error
+	var signers []signer
+	for _, s := range found {
+		f := judgeSigner(w, s, policy)
+		switch {
+		case f == nil:
+			s.userID = userID(s.entity, policy.Now.Add(tolerance))
+			signers = append(signers, s)
+		case fault == nil || f.Kind != NotPinned:
+			fault = f
+		}
+	}
+	if len(signers) > 0 {
+		return signers, nil
+	}
+	return nil, fault
+}
+
+// unknownKey says what is missing, and whether it is the key or, before that, a way to read the signature.
+func unknownKey(w written, policy Policy) *Error {
+	if w.version != 4 && w.version != 6 {
+		return fail(Unsupported, "a signature of version %d", w.version)
+	}
+	if w.issuer == (issuer{}) {
+		return fail(UnknownKey, "it does not say which key made it")
+	}
+	for _, p := range policy.Pins {
+		if w.issuer.names(p) {
+			return fail(UnknownKey, "%v is pinned, but not in the keyring", w.issuer)
+		}
+	}
+	return fail(UnknownKey, "%v is not in the keyring", w.issuer)
+}
+
+// judgeSigner says why w does not count if s made it, nil if only the file can tell.
+func judgeSigner(w written, s signer, policy Policy) *Error {
+	var f *Error
+	if !policy.pinned(s) {
+		f = fail(NotPinned, "")
+	} else if f = judgeForm(w); f == nil {
+		f = judgeTimes(w.sig, s, policy)
+	}
+	if f != nil {
+		f.Key = s.key()
+	}
+	return f
+}
+
+// judgeForm looks at what the signature says of itself but when it was made.
+func judgeForm(w written) *Error {
+	switch d, known := digests[w.hash]; {
+	case w.kind == packet.SigTypeText:
+		// Its hash is of the text with other line ends, so that more than one file has it.
+		return fail(NotDetached, "of a text (type 0x01), not of bytes")
+	case w.kind != packet.SigTypeBinary:
+		return fail(NotDetached, "of type 0x%02x", uint8(w.kind))
+	case known && d.new == nil:
+		return fail(Weak, "its digest is %s", d.name)
+	case w.sig == nil:
+		return fail(Unsupported, "%v", w.err)
+	}
+	for _, n := range w.sig.Notations {
+		if n.IsCritical {
+			return fail(Unsupported, "critical notation %s", quote(n.Name))
+		}
+	}
+	return nil
+}
+
+// judgeTimes looks at the key, and at the times of key and signature.
+func judgeTimes(sig *packet.Signature, s signer, policy Policy) *Error {
+	if sig.Version != s.public().Version {
+		return fail(Unsupported, "a signature of version %d by a key of version %d", sig.Version, s.public().Version)
+	}
+	made, now := sig.CreationTime, policy.Now
+	if f := s.fault(made, now, policy.AllowExpiredKey); f != nil {
+		return f
+	}
+	if made.After(now.Add(tolerance)) {
+		return fail(Future, "made %s", moment(made))
+	}
+	if end := lifetimeEnd(sig); !end.IsZero() && now.After(end) {
+		return fail(SignatureExpired, "since %s", moment(end))
+	}
+	return nil
+}
+
+// lifetimeEnd is when sig ends by its own word, the zero time if never.
+func lifetimeEnd(sig *packet.Signature) time.Time {
+	if sig.SigLifetimeSecs == nil || *sig.SigLifetimeSecs == 0 {
+		return time.Time{}
+	}
+	return sig.CreationTime.Add(time.Duration(*sig.SigLifetimeSecs) * time.Second)
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

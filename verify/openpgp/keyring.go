@@ -1,0 +1,174 @@
+package openpgp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+const (
+	maxKeyring = 64 << 20
+	maxKeys    = 10_000
+)
+
+// A Keyring is the keys that the user trusts. It is never changed, so that many may use it at once. The zero value is empty.
+type Keyring struct {
+	certs  []certificate
+	unread []Unread
+}
+
+// A certificate is a primary key and what belongs to it, as in the export. It is parsed again for each check, because the
+// library keeps what it found out in the parsed form.
+type certificate struct {
+	raw  []byte
+	keys []Fingerprint // of the primary key, then of its subkeys
+}
+
+// An Unread is a part of an export that could not be used.
+type Unread struct {
+	File int // of the arguments of ParseKeyring, from 0
+	Line int // where the armor begins, from 1; 0 in a binary export
+	Key  int // in the armor or binary export, from 1; 0: all of it
+	Err  error
+}
+
+// Error says where and why.
+func (u Unread) Error() string {
+	s := ""
+	if u.Line > 0 {
+		s = fmt.Sprintf("line %d: ", u.Line)
+	}
+	if u.Key > 0 {
+		s += fmt.Sprintf("key %d: ", u.Key)
+	}
+	return s + u.Err.Error()
+}
+
+// Unwrap gives what is behind it.
+func (u Unread) Unwrap() error { return u.Err }
+
+// ParseKeyring reads exports of public keys, each binary or armored, with any number of keys and blocks; text between blocks is
+// skipped. What cannot be read is in Unread. The error is an *Error: there are exports and no key in them that can be read,
+// over 64 MiB, or over 10,000 keys.
+func ParseKeyring(exports ...[]byte) (Keyring, error) {
+	var k Keyring
+	total := 0
+	for i, export := range exports {
+		if total += len(export); total > maxKeyring {
+			return Keyring{}, about("keyring", fail(TooLarge, "over %d bytes", maxKeyring))
+		}
+		k.readExport(i, export)
+		if len(k.certs) > maxKeys {
+			return Keyring{}, about("keyring", fail(TooLarge, "over %d keys", maxKeys))
+		}
+	}
+	if len(k.certs) == 0 && len(k.unread) > 0 {
+		return Keyring{}, about("keyring", fail(Malformed, "%v", k.unread[0]))
+	}
+	return k, nil
+}
+
+// Len is the number of primary keys; a key that was given twice counts twice.
+func (k Keyring) Len() int { return len(k.certs) }
+
+// Unread is what ParseKeyring left out.
+func (k Keyring) Unread() []Unread { return k.unread }
+
+func (k *Keyring) readExport(file int, export []byte) {
+	switch {
+	case isKeybox(export):
+		k.leaveOut(Unread{File: file, Err: errors.New("a keybox of GnuPG: use gpg --export")})
+		return
+	case isBinary(export):
+		k.readBlock(file, block{data: export})
+		return
+	}
+	blocks, _ := dearmor(export)
+	for _, b := range blocks {
+		switch b.kind {
+		case publicBlock:
+		case privateBlock:
+			b.err = errSecret
+		default:
+			b.err = fmt.Errorf("not a key but %s", describeBlock(b.kind))
+		}
+		k.readBlock(file, b)
+	}
+	if len(blocks) == 0 {
+		k.leaveOut(Unread{File: file, Err: errors.New("no OpenPGP key in it")})
+	}
+}
+
+var errSecret = errors.New("a secret key: give the public one (gpg --export)")
+
+// isKeybox knows the file that GnuPG keeps its keys in, which is no OpenPGP.
+func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
+
+func (k *Keyring) leaveOut(u Unread) { k.unread = append(k.unread, u) }
+
+// readBlock reads a sequence of keys.
+func (k *Keyring) readBlock(file int, b block) {
+	if b.err != nil {
+		k.leaveOut(Unread{File: file, Line: b.line, Err: b.err})
+		return
+	}
+	raws, err := splitKeys(b.data)
+	for i, raw := range raws {
+		c, err := readCertificate(raw)
+		if err != nil {
+			k.leaveOut(Unread{File: file, Line: b.line, Key: i + 1, Err: err})
+			continue
+		}
+		k.certs = append(k.certs, c)
+	}
+	if err == nil && len(raws) == 0 {
+		err = errors.New("no key in it")
+	}
+	if err != nil {
+		k.leaveOut(Unread{File: file, Line: b.line, Err: err})
+	}
+}
+
+// splitKeys cuts a sequence of packets before each primary key. With an error come the keys that are whole for certain: what the last
+// one lacks may be its revocation.
+func splitKeys(data []byte) (keys [][]byte, err error) {
+	var key *bytes.Buffer
+	err = eachPacket(data, func(p *packet.OpaquePacket) error {
+		if p.Tag == tagPublicKey || p.Tag == tagSecretKey {
+			if key != nil {
+				keys = append(keys, key.Bytes())
+			}
+			key = &bytes.Buffer{}
+		}
+		if key == nil {
+			return errors.New("it does not begin with a key")
+		}
+		return p.Serialize(key)
+	})
+	if key != nil && err == nil {
+		keys = append(keys, key.Bytes())
+	}
+	return keys, err
+}
+
+func readCertificate(raw []byte) (certificate, error) {
+	e, err := parseEntity(raw)
+	if err != nil {
+		return certificate{}, err
+	}
+	if e.PrivateKey != nil {
+		return certificate{}, errSecret
+	}
+	c := certificate{raw: raw, keys: []Fingerprint{fingerprint(e.PrimaryKey.Fingerprint)}}
+	for _, s := range e.Subkeys {
+		c.keys = append(c.keys, fingerprint(s.PublicKey.Fingerprint))
+	}
+	return c, nil
+}
+
+func parseEntity(raw []byte) (*pgp.Entity, error) {
+	return pgp.ReadEntity(packet.NewReader(bytes.NewReader(raw)))
+}

@@ -1,0 +1,177 @@
+package openpgp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+func TestSign(t *testing.T) {
+	for name, config := range map[string]*packet.Config{
+		"Ed25519":           {Algorithm: packet.PubKeyAlgoEd25519},
+		"Ed25519 of old":    {Algorithm: packet.PubKeyAlgoEdDSA},
+		"P-384":             {Algorithm: packet.PubKeyAlgoECDSA, Curve: packet.CurveNistP384},
+		"RSA":               {Algorithm: packet.PubKeyAlgoRSA, RSABits: 2048},
+		"Ed25519 version 6": {Algorithm: packet.PubKeyAlgoEd25519, V6Keys: true},
+	} {
+		config.Time = at(born).Time
+		e := newEntity(t, config)
+		keys := keyringOf(t, e)
+		sig, err := Sign(strings.NewReader(signed), secretKey(t, e), nil, made)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, says := verdict(sig, keys, Policy{Now: present}, signed)
+		if got != Good || !strings.Contains(says, moment(made)) {
+			t.Errorf("%s: got %v: %s", name, got, says)
+		}
+		if got, says := verdict(sig, keys, Policy{Now: present}, signed+"!"); got != Bad {
+			t.Errorf("%s: another file: got %v: %s", name, got, says)
+		}
+	}
+}
+
+// A primary key without flags may sign, as it may be checked; and what is signed twice at one time is one signature.
+func TestSignWithoutFlags(t *testing.T) {
+	e := newEntity(t, at(born))
+	recertify(t, e, func(s *packet.Signature) { s.FlagSign, s.FlagCertify, s.FlagsValid = false, false, false })
+	one, err := Sign(strings.NewReader(signed), secretKey(t, e), nil, made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Sign(strings.NewReader(signed), armoredSecret(t, e), nil, made)
+	if err != nil || !bytes.Equal(one, two) {
+		t.Errorf("two signatures differ: %v\n%s%s", err, one, two)
+	}
+}
+
+func armoredSecret(t *testing.T, e *pgp.Entity) []byte {
+	t.Helper()
+	return bytes.ReplaceAll(armorOf(t, secretKey(t, e)), []byte(signatureBlock), []byte(privateBlock))
+}
+
+// The newest subkey that may sign does; what it prefers of the strong digests is taken.
+func TestSignChooses(t *testing.T) {
+	e := newEntity(t, at(born))
+	older := withSubkey(t, e, at(born.Add(2*time.Hour))).PublicKey.Fingerprint
+	withSubkey(t, e, at(born.Add(time.Hour)))
+	expired := withSubkey(t, e, at(born.Add(3*time.Hour)))
+	rebind(t, e, expired, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(60) })
+	revoked := withSubkey(t, e, at(born.Add(4*time.Hour)))
+	if err := revoked.Revoke(packet.KeyRetired, "", at(born.Add(5*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	withSubkey(t, e, at(present))
+	for _, tt := range []struct {
+		prefers []byte
+		want    string
+	}{
+		{[]byte{2, 8, 9, 10}, "SHA-512"},
+		{[]byte{9, 8}, "SHA-256"},
+		{[]byte{2, 1}, "SHA-256"},
+		{nil, "SHA-256"},
+	} {
+		recertify(t, e, func(s *packet.Signature) { s.PreferredHash = tt.prefers })
+		sig, err := Sign(strings.NewReader(signed), secretKey(t, e), nil, made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := New(sig, keyringOf(t, e), Policy{Now: made})
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, signed)
+		r, err := c.Result()
+		if s, _ := r.Signer(); err != nil || s.Key != fingerprint(older) || s.Hash != tt.want {
+			t.Errorf("got %v, %v; want %v with %s", r, err, older, tt.want)
+		}
+	}
+}
+
+func TestSignRefuses(t *testing.T) {
+	ann := newEntity(t, at(born))
+	locked := newEntity(t, at(born))
+	if err := locked.EncryptPrivateKeys([]byte("open sesame"), nil); err != nil {
+		t.Fatal(err)
+	}
+	expired := newEntity(t, &packet.Config{Time: at(born).Time, Algorithm: packet.PubKeyAlgoEd25519, KeyLifetimeSecs: 60})
+	revoked := newEntity(t, at(born))
+	if err := revoked.Revoke(packet.KeyCompromised, "stolen", at(born)); err != nil {
+		t.Fatal(err)
+	}
+	short := newEntity(t, &packet.Config{Time: at(born).Time, RSABits: 1024, MinRSABits: 1024})
+	subkeyExpired := newEntity(t, at(born))
+	recertify(t, subkeyExpired, func(s *packet.Signature) { s.FlagSign = false })
+	rebind(t, subkeyExpired, withSubkey(t, subkeyExpired, at(born)), func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(60) })
+
+	tests := []struct {
+		name       string
+		key        []byte
+		passphrase string
+		want       Kind
+		says       string
+	}{
+		{"locked", secretKey(t, locked), "", Locked, "it needs a passphrase"},
+		{"wrong passphrase", secretKey(t, locked), "close sesame", Locked, "the passphrase is wrong"},
+		{"right passphrase", secretKey(t, locked), "open sesame", Good, ""},
+		{"expired", secretKey(t, expired), "", KeyExpired, "secret key " + fingerprint(expired.PrimaryKey.Fingerprint).String() + ": key expired: since 2026-01-01"},
+		{"revoked", secretKey(t, revoked), "", Revoked, `compromised: "stolen"`},
+		{"weak", secretKey(t, short), "", Weak, "1024 bits"},
+		{"its signing subkey has expired", secretKey(t, subkeyExpired), "", KeyExpired, "since 2026-01-01"},
+		{"public", publicKey(t, ann), "", UnknownKey, "no secret key"},
+		{"public, armored", recordings(t)["rsa.pub"], "", UnknownKey, "no secret key"},
+		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", Malformed, "2 keys in the export"},
+		{"cut off", secretKey(t, ann)[:100], "", Malformed, "cut off"},
+		{"garbage", []byte("hello"), "", UnknownKey, "no secret key"},
+		{"nothing", nil, "", UnknownKey, "no secret key"},
+		{"too large", make([]byte, maxFile+1), "", TooLarge, "over 1048576 bytes"},
+	}
+	for _, tt := range tests {
+		sig, err := Sign(strings.NewReader(signed), tt.key, []byte(tt.passphrase), made)
+		var e *Error
+		switch {
+		case tt.want == Good:
+			if err != nil || len(sig) == 0 {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		case !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(e.Error(), tt.says) || sig != nil:
+			t.Errorf("%s: got %q, %v; want %v with %s", tt.name, sig, err, tt.want, tt.says)
+		}
+	}
+	broken := errors.New("broken")
+	if sig, err := Sign(iotest.ErrReader(broken), secretKey(t, ann), nil, made); !errors.Is(err, broken) || sig != nil {
+		t.Errorf("a file that cannot be read: %q, %v", sig, err)
+	}
+}
+
+// A subkey whose secret part is elsewhere is passed over.
+func TestSignWithoutTheNewestSubkey(t *testing.T) {
+	e := newEntity(t, at(born))
+	old := withSubkey(t, e, at(born)).PublicKey.Fingerprint
+	export := bytes.NewBuffer(secretKey(t, e))
+	newest := withSubkey(t, e, at(born.Add(time.Hour)))
+	if err := newest.Serialize(export, false); err != nil {
+		t.Fatal(err)
+	}
+	sig, err := Sign(strings.NewReader(signed), export.Bytes(), nil, made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{fingerprint(old)}}, signed); got != Good {
+		t.Errorf("got %v: %s", got, says)
+	}
+	e.Subkeys, e.PrivateKey = []pgp.Subkey{}, nil
+	var f *Error
+	if _, err := chooseSigner(e, made); !errors.As(err, &f) || f.Kind != UnknownKey {
+		t.Errorf("without any secret part: %v", err)
+	}
+}

@@ -1,0 +1,222 @@
+package openpgp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+)
+
+const (
+	maxFile       = 1 << 20 // rule 47
+	maxSignatures = 100
+)
+
+// A written is a signature as its packet says.
+type written struct {
+	version byte
+	kind    packet.SignatureType
+	hash    byte
+	issuer  issuer
+	sig     *packet.Signature // nil if the library does not know how to check it
+	err     error             // then the reason
+}
+
+// An issuer is what a signature says of who made it: a hint, which may be empty or wrong.
+type issuer struct {
+	key   Fingerprint
+	id    uint64
+	hasID bool
+}
+
+// names says whether i means the key. The full fingerprint decides if it is there: others can have the same key ID.
+func (i issuer) names(key Fingerprint) bool {
+	if !i.key.IsZero() {
+		return i.key == key
+	}
+	return i.hasID && i.id == key.keyID()
+}
+
+// String is the fingerprint, or the key ID if there is no more.
+func (i issuer) String() string {
+	switch {
+	case !i.key.IsZero():
+		return i.key.String()
+	case i.hasID:
+		return fmt.Sprintf("%016X", i.id)
+	}
+	return "nobody"
+}
+
+// readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it is an *Error:
+// what holds no signature, or a message beside one, proves nothing of a file.
+func readSignatures(file []byte) ([]written, error) {
+	if len(file) > maxFile {
+		return nil, fail(TooLarge, "%d bytes, at most %d are read", len(file), maxFile)
+	}
+	if len(bytes.TrimSpace(file)) == 0 {
+		return nil, fail(Missing, "empty")
+	}
+	parts := [][]byte{file}
+	if !isBinary(file) {
+		var err error
+		if parts, err = signatureBlocks(file); err != nil {
+			return nil, err
+		}
+	}
+	var list []written
+	for _, part := range parts {
+		err := eachPacket(part, func(p *packet.OpaquePacket) error { return appendSignature(&list, p) })
+		if err != nil {
+			return nil, asError(err)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fail(NotDetached, "no signature in it")
+	}
+	return list, nil
+}
+
+// isBinary tells packets from armor: the first bit of each packet is set (RFC 9580, section 4.2).
+func isBinary(file []byte) bool { return len(file) > 0 && file[0]&0x80 != 0 }
+
+// asError makes an *Error of what is none yet.
+func asError(err error) error {
+	if _, ok := err.(*Error); ok {
+		return err
+	}
+	return fail(Malformed, "%v", err)
+}
+
+// signatureBlocks is the armored signatures in file. No other text may be beside them.
+func signatureBlocks(file []byte) (parts [][]byte, err error) {
+	blocks, stray := dearmor(file)
+	for _, b := range blocks {
+		if b.kind != signatureBlock {
+			return nil, fail(NotDetached, "%s", describeBlock(b.kind))
+		}
+		if b.err != nil {
+			return nil, fail(Malformed, "%v", b.err)
+		}
+		parts = append(parts, b.data)
+	}
+	if stray > 0 {
+		return nil, fail(Malformed, "line %d belongs to no signature", stray)
+	}
+	return parts, nil
+}
+
+func describeBlock(kind string) string {
+	switch kind {
+	case cleartextBlock:
+		return "a text with its signature in it"
+	case messageBlock:
+		return "a message, signed or encrypted"
+	case publicBlock, privateBlock:
+		return "a key"
+	case signatureBlock:
+		return "a signature"
+	}
+	return quote(kind)
+}
+
+// appendSignature adds the signature in p to list. What must be ignored is ignored, anything else is an error.
+func appendSignature(list *[]written, p *packet.OpaquePacket) error {
+	switch {
+	case p.Tag == tagMarker || p.Tag == tagPadding || p.Tag >= firstIgnorable:
+		return nil
+	case p.Tag != tagSignature:
+		return fail(NotDetached, "%s", describePacket(p.Tag))
+	case len(*list) == maxSignatures:
+		return fail(TooLarge, "more than %d signatures", maxSignatures)
+	}
+	w, err := readSignature(p)
+	if err != nil {
+		return err
+	}
+	*list = append(*list, w)
+	return nil
+}
+
+func describePacket(tag uint8) string {
+	switch tag {
+	case tagPublicKey, tagPublicSubkey, tagSecretKey, tagSecretSubkey:
+		return "a key"
+	case 4, 8, 11: // one-pass signature, compressed data, literal data
+		return "a signed message"
+	case 1, 3, 9, 18, 20:
+		return "an encrypted message"
+	}
+	return fmt.Sprintf("a packet of type %d", tag)
+}
+
+// readSignature reads a signature packet (RFC 9580, section 5.2). One of an unknown version or with unknown parts is not an error:
+// it is none of ours.
+func readSignature(p *packet.OpaquePacket) (written, error) {
+	body := p.Contents
+	if len(body) < 4 {
+		return written{}, fail(Malformed, "a signature of %d bytes", len(body))
+	}
+	w := written{version: body[0]}
+	if w.version == 4 || w.version == 6 {
+		w.kind, w.hash = packet.SignatureType(body[1]), body[3]
+		w.issuer = issuerOf(w.version, body)
+	}
+	parsed, err := parsePacket(p)
+	switch sig, ok := parsed.(*packet.Signature); {
+	case ok:
+		w.sig = sig
+	case isUnsupported(err):
+		w.err = err
+	default:
+		return written{}, fail(Malformed, "%v", err)
+	}
+	return w, nil
+}
+
+// The subpackets that name an issuer (RFC 9580, sections 5.2.3.12 and 5.2.3.35).
+const (
+	subpacketKeyID       = 16
+	subpacketFingerprint = 33
+)
+
+// issuerOf looks for the issuer in the hashed subpackets, then in those that anybody can change.
+func issuerOf(version byte, body []byte) (i issuer) {
+	hashed, rest := consumeArea(version, body[4:])
+	unhashed, _ := consumeArea(version, rest)
+	for _, area := range [][]byte{hashed, unhashed} {
+		subpackets, err := packet.OpaqueSubpackets(area)
+		if err != nil {
+			continue
+		}
+		for _, s := range subpackets {
+			switch c := s.Contents; {
+			case s.SubType&0x7f == subpacketFingerprint && len(c) > 0 && i.key.IsZero():
+				i.key = fingerprint(c[1:])
+			case s.SubType&0x7f == subpacketKeyID && len(c) == 8 && !i.hasID:
+				i.id, i.hasID = binary.BigEndian.Uint64(c), true
+			}
+		}
+	}
+	return i
+}
+
+// consumeArea splits body after the subpackets at its beginning: a length of 2 bytes, in version 6 of 4, and as many bytes.
+func consumeArea(version byte, body []byte) (area, rest []byte) {
+	width := 2
+	if version == 6 {
+		width = 4
+	}
+	if len(body) < width {
+		return nil, nil
+	}
+	n := uint64(binary.BigEndian.Uint16(body))
+	if width == 4 {
+		n = uint64(binary.BigEndian.Uint32(body))
+	}
+	if body = body[width:]; n > uint64(len(body)) {
+		return nil, nil
+	}
+	return body[:n], body[n:]
+}

@@ -1,0 +1,191 @@
+package openpgp
+
+import (
+	"crypto/rsa"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+// tolerance is how far clocks may be apart (rule 47).
+const tolerance = 10 * time.Minute
+
+const minRSABits = 2048
+
+// A signer is a key that may have made a signature.
+type signer struct {
+	entity *pgp.Entity
+	sub    *pgp.Subkey // nil: the primary key of entity
+	userID string      // of entity, once s is found to be without fault
+}
+
+func (s signer) public() *packet.PublicKey {
+	if s.sub != nil {
+		return s.sub.PublicKey
+	}
+	return s.entity.PrimaryKey
+}
+
+func (s signer) key() Fingerprint     { return fingerprint(s.public().Fingerprint) }
+func (s signer) primary() Fingerprint { return fingerprint(s.entity.PrimaryKey.Fingerprint) }
+
+// fault says why s cannot make signatures of files that count at now, for a signature of the time made. It is nil if nothing
+// is wrong.
+//
+// What the key says of itself is judged as of now, not as of the signature's own time as the library does: whoever has stolen
+// a key can choose that time, and exports often hold the latest self-signature only, which is younger than older signatures.
+func (s signer) fault(made, now time.Time, allowExpired bool) *Error {
+	if f := weakKey(s.entity.PrimaryKey); f != nil {
+		return f
+	}
+	if f := weakKey(s.public()); f != nil {
+		return f
+	}
+	at := now.Add(tolerance)
+	self, f := selfSignature(s.entity, at)
+	if f != nil {
+		return f
+	}
+	ends := []time.Time{expiry(s.entity.PrimaryKey, self)}
+	if direct, err := s.entity.LatestValidDirectSignature(at, nil); err == nil {
+		ends = append(ends, expiry(s.entity.PrimaryKey, direct))
+	}
+	flags := self
+	if s.sub != nil {
+		if flags, f = binding(s.entity, s.sub, at); f != nil {
+			return f
+		}
+		ends = append(ends, expiry(s.sub.PublicKey, flags))
+	}
+	if !maySign(flags, s.sub != nil) {
+		return fail(KeyUnfit, "it is not made for signing files")
+	}
+	if made.Before(s.public().CreationTime) || made.Before(s.entity.PrimaryKey.CreationTime) {
+		return fail(KeyUnfit, "it is younger than the signature")
+	}
+	return expired(ends, made, now, allowExpired)
+}
+
+// weakKey refuses keys that others may be able to sign with.
+func weakKey(k *packet.PublicKey) *Error {
+	switch pub := k.PublicKey.(type) {
+	case *rsa.PublicKey:
+		if n := pub.N.BitLen(); n < minRSABits {
+			return fail(Weak, "an RSA key of %d bits", n)
+		}
+		return nil
+	}
+	if k.PubKeyAlgo == packet.PubKeyAlgoDSA {
+		return fail(Weak, "a DSA key")
+	}
+	return nil
+}
+
+// selfSignature is the newest word of e about itself at the time at, if it is not revoked.
+func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *Error) {
+	if e.Revoked(at) {
+		return nil, fail(Revoked, "%s", revocationReason(e.Revocations))
+	}
+	self, err := e.PrimarySelfSignature(at, nil)
+	if err != nil {
+		return nil, fail(KeyUnfit, "no valid self-signature")
+	}
+	return self, nil
+}
+
+// binding is the newest word of e about its subkey at the time at, if it is not revoked.
+func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *Error) {
+	b, err := sub.LatestValidBindingSignature(at, nil)
+	if sub.Revoked(b, at) {
+		return nil, fail(Revoked, "%s", revocationReason(sub.Revocations))
+	}
+	if err != nil {
+		return nil, fail(KeyUnfit, "%s", bindingFault(e, sub))
+	}
+	return b, nil
+}
+
+// bindingFault finds words for what the library knows no words for. A signing subkey signs its primary key in return (type 0x19),
+// or anybody could say that the subkey of another was theirs.
+func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
+	for _, b := range sub.Bindings {
+		if b.Packet.FlagSign && e.PrimaryKey.VerifyKeySignature(sub.PublicKey, b.Packet) != nil {
+			return "a subkey without a valid back-signature"
+		}
+	}
+	return "a subkey that its primary key does not vouch for"
+}
+
+// userID is the name that e prefers.
+func userID(e *pgp.Entity, at time.Time) string {
+	_, id := e.PrimaryIdentity(at, nil)
+	if id == nil {
+		return ""
+	}
+	return bounded(id.Name)
+}
+
+// maySign reads the key flags. A primary key without any may do everything, as in GnuPG; a subkey without any
+// has made no back-signature that the library checks.
+func maySign(flags *packet.Signature, isSubkey bool) bool {
+	if !flags.FlagsValid {
+		return !isSubkey
+	}
+	return flags.FlagSign
+}
+
+// expiry is when a key ends by its self-signature, the zero time if never.
+func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
+	if self.KeyLifetimeSecs == nil || *self.KeyLifetimeSecs == 0 {
+		return time.Time{}
+	}
+	return k.CreationTime.Add(time.Duration(*self.KeyLifetimeSecs) * time.Second)
+}
+
+// expired compares the ends of all that a signature hangs on with when it was made and with now.
+func expired(ends []time.Time, made, now time.Time, allowExpired bool) *Error {
+	for _, end := range ends {
+		switch {
+		case end.IsZero():
+		case now.After(end) && !allowExpired:
+			return fail(KeyExpired, "since %s", day(end))
+		case made.After(end):
+			return fail(KeyExpired, "since %s, before it signed", day(end))
+		}
+	}
+	return nil
+}
+
+// day is a time in words.
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// revocationReason is why and when, by the first revocation that holds (RFC 9580, section 5.2.3.31).
+func revocationReason(revocations []*packet.VerifiableSignature) string {
+	for _, r := range revocations {
+		if r.Valid == nil || !*r.Valid {
+			continue
+		}
+		s := "on " + day(r.Packet.CreationTime)
+		if r.Packet.RevocationReason != nil {
+			s += ", " + reasonText(*r.Packet.RevocationReason)
+		}
+		if text := r.Packet.RevocationReasonText; text != "" {
+			s += ": " + quote(text)
+		}
+		return s
+	}
+	return ""
+}
+
+func reasonText(r packet.ReasonForRevocation) string {
+	switch r {
+	case packet.KeySuperseded:
+		return "superseded"
+	case packet.KeyCompromised:
+		return "compromised"
+	case packet.KeyRetired:
+		return "no longer used"
+	}
+	return "no reason given"
+}
