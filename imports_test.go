@@ -36,7 +36,8 @@ var houses = map[string]house{
 	"scheduler":      {pure: true, imports: []string{"byterange"}},
 	"inputfile":      {pure: true},
 
-	"verify/sums": {pure: true, imports: []string{"verify"}},
+	"verify/smime": {pure: true},
+	"verify/sums":  {pure: true, imports: []string{"verify"}},
 	"verify/openpgp": {pure: true, imports: []string{
 		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
@@ -47,7 +48,7 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
-		"download/speeds", "internal/atomicfile", "golang.org/x/time/rate",
+		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
@@ -60,7 +61,7 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/speeds", "inputfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource",
+		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource",
 		"verify", "internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},

@@ -80,6 +80,8 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 		return mirrortest.TLS(nil), nil
 	case "digest":
 		return digestOption(ts, value)
+	case "nodigest":
+		return mirrortest.Digest(verify.Digest{}), nil
 	case "ignore-range":
 		return mirrortest.IgnoreRange(), nil
 	case "until-close":

@@ -96,7 +96,8 @@ func (e *entry) address(u *url.URL) error {
 	}
 	u.User = nil
 	e.URL, e.User = u, user
-	return nil
+	e.Signatures, err = e.get.signaturesFor(u)
+	return err
 }
 
 func (e *entry) user(v string) error {
@@ -153,9 +154,9 @@ func (e *entry) field(v string) error {
 }
 
 func (e *entry) require(v string) error {
-	c := choice{words: []string{"none", "digest"}}
+	c := choice{words: requirements}
 	err := c.Set(v)
-	e.Require = required(c)
+	e.Require = requirement(v, false)
 	return err
 }
 

@@ -57,7 +57,7 @@ func TestKindCodes(t *testing.T) {
 	want := map[download.Kind]int{
 		download.Other: 1, download.Usage: 2, download.Local: 3, download.Network: 4, download.TLS: 5, download.Auth: 6,
 		download.Protocol: 7, download.Refused: 8, download.Mismatch: 11, download.NoEvidence: 12, download.Budget: 13,
-		download.Limit: 14, download.Interrupted: 130,
+		download.Limit: 14, download.NoKey: 9, download.BadSignature: 10, download.Interrupted: 130,
 	}
 	for k := range download.Interrupted + 1 {
 		f := downloadFailure(t.Context(), &download.Error{Kind: k, What: "download", Where: "u", Err: errors.New("e")})

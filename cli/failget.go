@@ -15,29 +15,33 @@ import (
 
 // kindCodes are the exit codes of the kinds of problems that end a download.
 var kindCodes = map[download.Kind]int{
-	download.Other:       exitOther,
-	download.Usage:       exitUsage,
-	download.Local:       exitLocal,
-	download.Network:     exitNetwork,
-	download.TLS:         exitTLS,
-	download.Auth:        exitAuth,
-	download.Protocol:    exitProtocol,
-	download.Refused:     exitRefused,
-	download.Mismatch:    exitMismatch,
-	download.NoEvidence:  exitNoEvidence,
-	download.Budget:      exitBudget,
-	download.Limit:       exitLimit,
-	download.Interrupted: exitSignal + 2,
+	download.Other:        exitOther,
+	download.Usage:        exitUsage,
+	download.Local:        exitLocal,
+	download.Network:      exitNetwork,
+	download.TLS:          exitTLS,
+	download.Auth:         exitAuth,
+	download.Protocol:     exitProtocol,
+	download.Refused:      exitRefused,
+	download.Mismatch:     exitMismatch,
+	download.NoEvidence:   exitNoEvidence,
+	download.Budget:       exitBudget,
+	download.Limit:        exitLimit,
+	download.NoKey:        exitNoKey,
+	download.BadSignature: exitBadSignature,
+	download.Interrupted:  exitSignal + 2,
 }
 
 // kindHints are next steps for those who have nothing to go on with.
 var kindHints = map[download.Kind]string{
-	download.Network:    "check the address and the network",
-	download.TLS:        "SSL_CERT_FILE names further authorities",
-	download.Auth:       "-u USER:PASSWORD gives credentials",
-	download.Mismatch:   "the server has another file than the one that was asked for",
-	download.NoEvidence: "--sha256 HEX is evidence, too",
-	download.Limit:      "--max-size SIZE sets the limit",
+	download.Network:      "check the address and the network",
+	download.TLS:          "SSL_CERT_FILE names further authorities",
+	download.Auth:         "-u USER:PASSWORD gives credentials",
+	download.Mismatch:     "the server has another file than the one that was asked for",
+	download.NoEvidence:   "--sha256 HEX is evidence, too",
+	download.NoKey:        "--keyring FILE has the keys that count, --pin those of them",
+	download.BadSignature: "this is not the file that was signed, or the signature does not count any more; ask those who publish it",
+	download.Limit:        "--max-size SIZE sets the limit",
 }
 
 // downloadFailure tells the error of a download.
@@ -57,7 +61,7 @@ func downloadFailure(ctx context.Context, err error) *failure {
 	switch {
 	case e.Kept > 0 && e.Part != "":
 		f.kept = sizeText(e.Kept) + " kept in " + e.Part
-		if f.hint == "" {
+		if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
 			f.hint = "run the same command to go on"
 		}
 	case e.Kind != download.Usage && e.Kind != download.Local:

@@ -11,12 +11,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/download/promises"
 	"braid/download/speeds"
 )
 
 // getCommand is one run of "braid get".
 type getCommand struct {
 	wire
+	anchorFlags
 	streams
 	common             download.Request // what all files have
 	out, dir, input    string
@@ -31,6 +33,7 @@ type getCommand struct {
 	noMetalink         bool
 	noRemember         bool
 	limitRate          size
+	lessProof          bool
 	timeout, retryWait duration
 	tries              number
 	maxSize            size
@@ -46,7 +49,7 @@ var ignoredByGet = []string{"L", "f", "c"}
 func newGetCommand(s streams) *getCommand {
 	return &getCommand{
 		streams: s, terminal: isTerminal(s.err),
-		require:  choice{words: []string{"none", "digest"}},
+		require:  choice{words: requirements},
 		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
 	}
 }
@@ -78,6 +81,7 @@ var getManual = manual{
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
+		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
 	},
 	notes: []string{
@@ -85,8 +89,8 @@ var getManual = manual{
 			"NAME appears when the file is complete and proven.",
 		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
-			"8 refused by the server, 11 wrong digest or size, 12 nothing to verify with, 13 retries used up,\n" +
-			"14 limit, 130 and 143 interrupted.",
+			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
+			"11 wrong digest or size, 12 nothing to verify with, 13 retries used up, 14 limit, 130 and 143 interrupted.",
 	},
 }
 
@@ -100,7 +104,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
 		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE`, as 500K or 2G (default 64G where the server does not say the length)", "max-size"),
 		g.sha256Flag(),
-		parsed(&g.require, groupProof, "`none|digest`: what must be proven before the file gets its name (default none)", "require"),
+		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
 		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names", "no-metalink"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
@@ -108,8 +112,10 @@ func (g *getCommand) flags() []cli.Flag {
 	}
 	flags = append(flags,
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` bytes a second, as 500K or 2M, from all servers together", "limit-rate", "max-overall-download-limit"),
-		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths)", "no-remember"),
+		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
+		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
 	)
+	flags = append(flags, g.anchorFlags.flags()...)
 	flags = append(flags, g.wire.flags()...)
 	return append(flags,
 		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
@@ -143,6 +149,9 @@ func (g *getCommand) requests(words []string) (requests []download.Request, err 
 		}
 		u.User = nil
 		r.URL = u
+		if r.Signatures, err = g.signaturesFor(u); err != nil {
+			return nil, err
+		}
 		r.Dir, r.Name, r.Stream = g.target()
 		requests = append(requests, r)
 	}
@@ -151,11 +160,14 @@ func (g *getCommand) requests(words []string) (requests []download.Request, err 
 
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
-	g.common = download.Request{Overwrite: g.overwrite, NoMetalink: g.noMetalink, Require: required(g.require)}
+	g.common = download.Request{Overwrite: g.overwrite, NoMetalink: g.noMetalink, LessProof: g.lessProof, Require: requirement(g.require.word, g.anchorFlags.given())}
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
 	}
 	if g.common.Header, err = g.headers(); err != nil {
+		return err
+	}
+	if g.common.Anchors, err = g.anchors(); err != nil {
 		return err
 	}
 	g.common.Mirrors, err = webURLs(g.mirrors.Value())
@@ -172,6 +184,7 @@ func (g *getCommand) check(words []string) error {
 		{len(words) == 0 && g.input == "", "get", "no URL", "braid get --help"},
 		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
 		{several && g.sha256 != "", "--sha256", "one digest for several files", "checksum=sha-256=HEX in a list (-i)"},
+		{several && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
@@ -188,9 +201,16 @@ func (g *getCommand) check(words []string) error {
 	return nil
 }
 
-func required(c choice) download.Require {
-	if c.word == "digest" {
+// requirements are the words of --require.
+var requirements = []string{"none", "digest", "signature"}
+
+// requirement is what must be proven: who says whom he trusts wants a signature, unless he says otherwise (rule 47).
+func requirement(word string, trusts bool) download.Require {
+	switch {
+	case word == "digest":
 		return download.RequireDigest
+	case word == "signature", word == "" && trusts:
+		return download.RequireSignature
 	}
 	return download.RequireNothing
 }
@@ -232,7 +252,7 @@ func (g *getCommand) client() *download.Client {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
-		Speeds: g.memory(),
+		Speeds: g.memory(), Promises: g.promises(),
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
@@ -250,6 +270,15 @@ func (g *getCommand) memory() *speeds.Memory {
 		return speeds.Open("")
 	}
 	return speeds.Open(filepath.Join(dir, "braid", "speeds"))
+}
+
+// promises is what URLs offered before. Without a folder for it, it is only for this run.
+func (g *getCommand) promises() *promises.Memory {
+	home, err := os.UserHomeDir()
+	if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
+		return promises.Open("")
+	}
+	return promises.Open(promises.Path(os.Getenv("XDG_STATE_HOME"), home))
 }
 
 func webURLs(words []string) (urls []*url.URL, err error) {

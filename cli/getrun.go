@@ -31,7 +31,10 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	}
 	client := g.client()
 	defer client.HTTP.CloseIdle()
-	defer func() { client.Speeds.Save(time.Now()) }() // a hint: nothing is lost if it fails
+	if problem := client.Promises.Problem(); problem != "" {
+		g.screen.detail("%s", problem)
+	}
+	defer g.remember(client)
 	code := exitDone
 	if list.files == 1 {
 		for r := range list.all() {
@@ -41,6 +44,14 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 		code = g.several(ctx, client, list)
 	}
 	return g.finish(ctx, code)
+}
+
+// remember keeps for the next run what this one learned. Nothing is lost if that fails.
+func (g *getCommand) remember(client *download.Client) {
+	client.Speeds.Save(time.Now())
+	if !g.noRemember {
+		client.Promises.Save(time.Now())
+	}
 }
 
 // finish writes the report, whatever the exit code of the downloads is. That it cannot be written is an exit code of its

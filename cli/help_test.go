@@ -122,7 +122,7 @@ func TestMisuse(t *testing.T) {
 		{"get|-x|many|" + u, "--max-connection-per-server: write a number"},
 		{"get|--timeout|soon|" + u, "--timeout: write a time"},
 		{"get|--max-size|2MB|" + u, "--max-size: write a number of bytes"},
-		{"get|--require|signature|" + u, "--require: write one of none, digest"},
+		{"get|--require|hash|" + u, "--require: write one of none, digest, signature"},
 		{"get|--progress|dots|" + u, "--progress: write one of"},
 		{"get|--quiet=maybe|" + u, "--quiet: the value is not true or false"},
 		{"get|-i|list|-o|x", "one name for several files"},

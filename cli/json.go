@@ -120,9 +120,20 @@ type retryEvent struct {
 
 // evidenceFields say what is proven, in verify, done and offer events.
 type evidenceFields struct {
-	Verified bool              `json:"verified"`
-	Digests  map[string]string `json:"digests"`
-	Evidence []string          `json:"evidence"`
+	Verified   bool              `json:"verified"`
+	Digests    map[string]string `json:"digests"`
+	Evidence   []string          `json:"evidence"`
+	Signed     bool              `json:"signed,omitempty"`
+	Signatures []signatureLine   `json:"signatures,omitempty"`
+}
+
+// signatureLine is a good signature by somebody whom the user trusts.
+type signatureLine struct {
+	Kind   string `json:"kind"` // OpenPGP, S/MIME
+	From   string `json:"from"`
+	Key    string `json:"key"` // fingerprint
+	Signer string `json:"signer,omitempty"`
+	Pinned bool   `json:"pinned,omitempty"`
 }
 
 type verifyEvent struct {
@@ -141,6 +152,7 @@ type doneEvent struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	evidenceFields
+	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that nobody could check: no anchor
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
 	Resumed         int64        `json:"resumed"`

@@ -46,9 +46,9 @@ func from(r download.Result) string {
 // proven names the evidence, or says that there is none, and what would be.
 func (w *watcher) proven(r download.Result) string {
 	if r.Proof.Verified() {
-		return "verified: " + r.Proof.String()
+		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
-	s := r.Proof.String()
+	s := r.Proof.String() + unvalidated(r)
 	if len(r.Proof.Evidence()) > 0 {
 		return s
 	}
@@ -60,6 +60,14 @@ func (w *watcher) proven(r download.Result) string {
 		return s + ": " + why
 	}
 	return s + ": " + why + " (--sha256 HEX is evidence, too)"
+}
+
+// unvalidated says that there are signatures that nobody could check (rule 51).
+func unvalidated(r download.Result) string {
+	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
+		return ""
+	}
+	return "; signature present, not validated: no anchor (--keyring FILE)"
 }
 
 // shares shows what each source brought.

@@ -236,13 +236,18 @@ func evidenceOf(p verify.Proof) evidenceFields {
 	for _, c := range p.Evidence() {
 		f.Evidence = append(f.Evidence, c.String())
 	}
+	f.Signed = p.Signed()
+	for _, a := range p.Signatures() {
+		f.Signatures = append(f.Signatures, signatureLine{a.Kind, a.From, a.Key, a.Signer, a.Pinned})
+		f.Evidence = append(f.Evidence, a.String())
+	}
 	return f
 }
 
 func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	e := doneEvent{
 		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
-		evidenceFields: evidenceOf(res.Proof), ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
+		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
 		Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
 		Sources: []sourceLine{},
 	}

@@ -109,6 +109,9 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	if err := s.changed(a, file); err != nil {
 		return s.stop(err)
 	}
+	if err := s.keepsPromises(o, file); err != nil && !s.heard {
+		return s.stop(err)
+	}
 	if !s.heard { // in this run, of a download that goes on or that a mirror began
 		s.heard, s.news = true, true
 		file.Size = a.Size
@@ -118,6 +121,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
+		s.askSignatures()
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/download/partfile"
+	"braid/download/promises"
 	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -34,6 +35,8 @@ type plan struct {
 	documented bool          // the document that the server described was asked for
 	repairs    int           // how often what came was wrong, and mended
 	past       map[string]*past
+	signed     signed
+	offered    promises.Promise // what the server offers to verify the file with
 }
 
 // fallBack remembers a mirror that may serve alone, once.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/metalink"
 	"braid/scheduler"
@@ -44,6 +45,8 @@ type Client struct {
 	MaxSize int64
 	// Speeds remembers how fast servers were, and is told. If nil, nothing is known.
 	Speeds *speeds.Memory
+	// Promises remembers what URLs offered to verify their files with, so that less is noticed. If nil, nothing is known.
+	Promises *promises.Memory
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
 	Limit *rate.Limiter

@@ -29,7 +29,8 @@ const leastPieces = 8 << 20
 // (S10): before that there is nobody to take damaged parts from.
 func (s *session) askDocument() {
 	doc, ok := metalinkOf(s.file)
-	if !ok || s.active() < 2 || s.plan.documented || s.size < leastPieces || !s.plan.pieces.IsZero() || s.plan.mistrust {
+	signed := s.req.Anchors.Any() && !s.plan.signed.asked // perhaps the document has a signature
+	if !ok || s.plan.documented || !signed && (s.active() < 2 || s.size < leastPieces) || !s.plan.pieces.IsZero() || s.plan.mistrust {
 		return
 	}
 	s.plan.documented = true
@@ -64,6 +65,7 @@ func (s *session) hear(t told) {
 	s.plan.pieces, s.plan.piecesFrom = t.file.Pieces, t.from
 	s.file = t.file
 	s.corroborate(t.file.Claims)
+	s.askSignatures()
 	s.addMirrors()
 	s.usePieces()
 }

@@ -151,8 +151,11 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if s.hash == nil { // nothing was ever answered: there is no file
+	if s.hash == nil && !s.gathering && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.noSource()
+	}
+	if err := s.awaitSignatures(); err != nil {
+		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
 	h := s.hash
@@ -199,6 +202,9 @@ func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front()
 
 // startHash begins to hash what is on disk.
 func (s *session) startHash() {
+	if s.waits() {
+		return
+	}
 	moved := func(front int64) {
 		select {
 		case s.moved <- front:
@@ -213,7 +219,7 @@ func (s *session) startHash() {
 	}
 	g := newGate(s.part)
 	s.hash = startHasher(s.ctx, &hasher{
-		part: g, gate: g, check: verify.NewChecker(s.size, s.claims), stream: s.req.Stream, moved: moved, failed: failed,
+		part: g, gate: g, check: verify.NewChecker(s.size, s.claims, s.witnesses()...), stream: s.req.Stream, moved: moved, failed: failed,
 	}, s.size)
 }
 

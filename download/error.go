@@ -17,19 +17,21 @@ type Kind uint8
 
 // The kinds, from where the fault lies.
 const (
-	Other       Kind = iota
-	Usage            // the request makes no sense
-	Local            // our file system: name, space, permission, in use
-	Network          // no source could be reached
-	TLS              // certificate or handshake
-	Auth             // credentials missing or refused
-	Protocol         // contradictory or malformed metadata
-	Refused          // the server has no such file
-	Mismatch         // digest or size differ
-	NoEvidence       // verification demanded and nothing to verify with
-	Budget           // retries used up; the work so far is kept
-	Limit            // larger than allowed
-	Interrupted      // the context ended
+	Other        Kind = iota
+	Usage             // the request makes no sense
+	Local             // our file system: name, space, permission, in use
+	Network           // no source could be reached
+	TLS               // certificate or handshake
+	Auth              // credentials missing or refused
+	Protocol          // contradictory or malformed metadata
+	Refused           // the server has no such file
+	Mismatch          // digest or size differ
+	NoEvidence        // verification demanded and nothing to verify with
+	Budget            // retries used up; the work so far is kept
+	Limit             // larger than allowed
+	Interrupted       // the context ended
+	NoKey             // a signature is by somebody who is not trusted
+	BadSignature      // a signature is bad, expired, revoked or not one of the file
 )
 
 // An Error is what every failed Get returns: what went wrong, where, what was kept and what to do next.
@@ -72,6 +74,9 @@ func kindOf(err error) Kind {
 	var long *limitError
 	var errno syscall.Errno
 	var path *fs.PathError
+	if k := kindOfSignature(err); k != Other {
+		return k
+	}
 	switch {
 	case errors.As(err, &own):
 		return own.Kind

@@ -27,6 +27,7 @@ func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return 
 
 func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
 	g := &getter{c: c, req: req, atlas: shared, began: time.Now()}
+	g.plan.signed.done = make(chan []found, 1)
 	if g.http = c.HTTP; g.http == nil {
 		g.http = &httpsource.Client{}
 		defer g.http.CloseIdle()
@@ -69,7 +70,9 @@ func (g *getter) get(ctx context.Context) error {
 	proof, err := g.sessions(ctx)
 	g.kept = 0
 	if err == nil && !g.result.NotModified {
-		err = g.commit(proof)
+		if err = g.commit(proof); err == nil {
+			g.keepPromises()
+		}
 	}
 	if err != nil || g.result.NotModified {
 		return errors.Join(err, g.leave())
@@ -93,6 +96,9 @@ func (g *getter) check() error {
 	if u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return g.fail(Usage, errors.New("not an http or https URL"), "")
 	}
+	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
+		return g.fail(NoEvidence, errors.New("a signature is required, and nobody is trusted to sign"), "--keyring FILE or --smime-ca FILE says who is")
+	}
 	g.plan.origin = u
 	path, err := g.req.Path()
 	if err != nil {
@@ -115,10 +121,11 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	claims, size := g.req.Claims, int64(-1)
-	if !verify.Strong(claims) {
+	var offered metalink.File
+	if !verify.Strong(claims) || g.req.Anchors.Any() {
 		if a, err := look(ctx, g.http, &g.req); err == nil {
-			if file, err := metalink.FromHops(a.Hops, false); err == nil {
-				claims, size = file.Claims, a.Size
+			if offered, err = metalink.FromHops(a.Hops, false); err == nil {
+				claims, size = join(claims, offered.Claims), a.Size
 			}
 		}
 		if ctx.Err() != nil {
@@ -126,8 +133,8 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 		}
 	}
 	if verify.Strong(claims) && (size < 0 || size == info.Size()) {
-		proof, err := checkFile(ctx, g.result.Path, claims)
-		if err == nil {
+		proof, err := checkFile(ctx, g.result.Path, claims, g.presentWitnesses(ctx, offered)...)
+		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
 			g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, info.Size()
 			return true, nil
 		}
@@ -243,6 +250,9 @@ func (g *getter) session() *session {
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
 		size: -1, stats: newStats(), told: make(chan told, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
+	if sg := &g.plan.signed; len(sg.all) == 0 && len(sg.done) == 0 { // the session before ended too early
+		sg.asked = false
+	}
 	if p := g.plan.prior; p != nil {
 		s.resume(*p)
 		s.here = s.part.Have()
@@ -256,6 +266,9 @@ func (g *getter) commit(proof verify.Proof) error {
 	g.result.Size = proof.Size()
 	if g.req.Require == RequireDigest && !proof.Verified() {
 		return g.fail(NoEvidence, errNoDigest, "give --sha256, or leave out --require digest")
+	}
+	if g.req.Require == RequireSignature && !proof.Signed() {
+		return g.fail(NoEvidence, lackOfSignature(g.plan.signed.all), "--signature FILE|URL names one")
 	}
 	if g.req.Stream != nil {
 		return g.part.Close()
@@ -295,13 +308,13 @@ func (g *getter) observe(ev Event) {
 }
 
 // checkFile verifies a file that is on disk.
-func checkFile(ctx context.Context, path string, claims []verify.Claim) (verify.Proof, error) {
+func checkFile(ctx context.Context, path string, claims []verify.Claim, witnesses ...verify.Witness) (verify.Proof, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return verify.Proof{}, err
 	}
 	defer f.Close()
-	r := verify.NewReader(f, -1, claims)
+	r := verify.NewReader(f, -1, claims, witnesses...)
 	buf := make([]byte, hashBuffer)
 	for ctx.Err() == nil {
 		if _, err := r.Read(buf); err != nil {

@@ -39,6 +39,12 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if s.req.Require == RequireDigest && !verify.Strong(claims) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
 	}
+	if _, doc := metalinkOf(file); s.req.Require == RequireSignature && !doc && len(signaturesOf(s.req, file)) == 0 {
+		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, "--signature FILE|URL names one"))
+	}
+	if err := s.keepsPromises(o, file); err != nil {
+		return s.stop(err)
+	}
 	file.Size = a.Size
 	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
@@ -77,6 +83,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
 	}
+	s.askSignatures()
 	s.startHash()
 	return nil
 }
@@ -199,6 +206,7 @@ func (s *session) begin() {
 		if s.hold() != nil {
 			return
 		}
+		s.askSignatures()
 		s.startHash()
 		s.usePieces()
 	}

@@ -177,6 +177,13 @@ func (g *gate) bound(limit int64) {
 	}
 }
 
+// bounded is the limit.
+func (g *gate) bounded() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.limit
+}
+
 // passed is how far the hasher was let, at most.
 func (g *gate) passed() int64 {
 	g.mu.Lock()

@@ -20,6 +20,8 @@ const (
 	RequireNothing Require = iota
 	// RequireDigest demands a SHA-256 or better, from the server or the user (rule 30).
 	RequireDigest
+	// RequireSignature demands a good signature by somebody of Anchors (rule 47).
+	RequireSignature
 )
 
 // A Request names one file to download.
@@ -38,6 +40,11 @@ type Request struct {
 	Stream io.Writer
 	// Claims are digests that the user vouches for.
 	Claims []verify.Claim
+	// Anchors are who may sign the file, and Signatures what the user names beside those that the server describes.
+	Anchors    Anchors
+	Signatures []Signature
+	// LessProof takes a file whose URL offers less to verify it with than it did before (Client.Promises).
+	LessProof bool
 	// Require is what must be proven.
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified (rule 3).
@@ -79,6 +86,7 @@ type Result struct {
 	Path            string // "" for a stream
 	Size            int64  // bytes
 	Proof           verify.Proof
+	Unvalidated     []string // signatures that are there and that no anchor allows to check (rule 51)
 	ETag            string
 	LastModified    time.Time
 	AlreadyComplete bool  // the right file was there; nothing was transferred

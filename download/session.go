@@ -46,12 +46,14 @@ type session struct {
 	etagHost string // who gave it
 	file     metalink.File
 	told     chan told // what a document says
-	pieces   pieces
-	unknown  byterange.Set // what is here and nobody knows who brought it; see newSearch
-	here     byterange.Set // what the scheduler was told of
-	stats    *stats
-	brought  []Piece // not told yet
-	syncing  atomic.Bool
+
+	gathering bool // signatures are being fetched
+	pieces    pieces
+	unknown   byterange.Set // what is here and nobody knows who brought it; see newSearch
+	here      byterange.Set // what the scheduler was told of
+	stats     *stats
+	brought   []Piece // not told yet
+	syncing   atomic.Bool
 
 	wake   time.Time
 	atlas  *atlas // nil but in a batch
@@ -105,6 +107,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.pieceChecked(c)
 		case t := <-s.told:
 			s.hear(t)
+		case all := <-s.plan.signed.done:
+			s.gathered(all)
 		case front := <-s.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:

@@ -9,7 +9,7 @@ import (
 	"braid/byterange"
 )
 
-// Pieces of a file can be checked one by one when their digests are known (RFC 5854, section 4.2.13). The scheduler asks
+// Pieces of a file can be checked one by one when their digests are known (RFC 5854, section 4.1.3). The scheduler asks
 // for a check when all bytes of a piece are here, remembers who brought what is not proven yet, and bans a source that
 // alone brought a piece that is wrong (S10). What was proven of it is kept, everything else it brought is missing again.
 //

@@ -8,10 +8,11 @@ import (
 
 // A Checker hashes a file in order and compares it with what was claimed. It belongs to one goroutine.
 type Checker struct {
-	size    int64 // negative: unknown
-	claims  []Claim
-	hashes  []sum // strongest first
-	written int64
+	size      int64 // negative: unknown
+	claims    []Claim
+	hashes    []sum // strongest first
+	witnesses []Witness
+	written   int64
 }
 
 type sum struct {
@@ -20,9 +21,9 @@ type sum struct {
 }
 
 // NewChecker starts to check a file of size bytes, negative if that is not known. Every claim will have to hold,
-// the weak ones too (rule 32). SHA-256 is always computed, so that a result can name it.
-func NewChecker(size int64, claims []Claim) *Checker {
-	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength)}
+// the weak ones too (rule 32), and no witness may object. SHA-256 is always computed, so that a result can name it.
+func NewChecker(size int64, claims []Claim, witnesses ...Witness) *Checker {
+	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), witnesses: witnesses}
 	for a := SHA512; a >= MD5; a-- {
 		claimed := func(cl Claim) bool { return cl.Digest.Algorithm() == a }
 		if a == SHA256 || slices.ContainsFunc(claims, claimed) {
@@ -37,6 +38,9 @@ func (c *Checker) Write(p []byte) (int, error) {
 	for _, h := range c.hashes {
 		h.Write(p)
 	}
+	for _, w := range c.witnesses {
+		w.Write(p)
+	}
 	c.written += int64(len(p))
 	return len(p), nil
 }
@@ -45,7 +49,7 @@ func (c *Checker) Write(p []byte) (int, error) {
 func (c *Checker) Written() int64 { return c.written }
 
 // Proof judges the bytes taken so far as the whole file. The error is a *SizeError or a *MismatchError,
-// the one of the strongest claim that does not hold.
+// the one of the strongest claim that does not hold, or that of a witness.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}
@@ -60,6 +64,13 @@ func (c *Checker) Proof() (Proof, error) {
 		}
 	}
 	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
+	for _, w := range c.witnesses {
+		said, err := w.Attest()
+		if err != nil {
+			return Proof{}, err
+		}
+		p.signatures = append(p.signatures, said...)
+	}
 	return p, nil
 }
 
@@ -73,9 +84,10 @@ type Reader struct {
 	err   error
 }
 
-// NewReader reads a file of size bytes, negative if that is not known, from r. Every claim will have to hold.
-func NewReader(r io.Reader, size int64, claims []Claim) *Reader {
-	return &Reader{src: r, check: NewChecker(size, claims)}
+// NewReader reads a file of size bytes, negative if that is not known, from r. Every claim will have to hold, and no
+// witness may object.
+func NewReader(r io.Reader, size int64, claims []Claim, witnesses ...Witness) *Reader {
+	return &Reader{src: r, check: NewChecker(size, claims, witnesses...)}
 }
 
 // Read implements io.Reader. At the end the error is io.EOF, a *SizeError or a *MismatchError; before it,

@@ -13,17 +13,21 @@ const (
 	HTTP Channel = iota + 1
 	// HTTPS is the word of the server.
 	HTTPS
+	// Signed is the word of somebody whose signature was checked: of a list of digests, say, that is signed as a whole.
+	Signed
 	// User is the word of whoever started the download.
 	User
 )
 
-// String names the channel: http, https, user.
+// String names the channel: http, https, signed, user.
 func (c Channel) String() string {
 	switch c {
 	case HTTP:
 		return "http"
 	case HTTPS:
 		return "https"
+	case Signed:
+		return "signed"
 	case User:
 		return "user"
 	}
@@ -41,7 +45,7 @@ type Claim struct {
 func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
 
 func (c Claim) from() string {
-	if c.Channel == User {
+	if c.Channel >= Signed { // a signed one says by whom
 		return "from " + c.Field
 	}
 	return "from " + c.Field + " over " + c.Channel.String()

@@ -1,14 +1,18 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Proof says that a file is complete, and what speaks for its content. Only this package makes one, so a
 // function that takes a Proof cannot be called for a file that nobody looked at. The zero value is none.
 type Proof struct {
-	valid    bool
-	size     int64
-	digests  []Digest // strongest first
-	evidence []Claim  // most trusted first
+	valid      bool
+	size       int64
+	digests    []Digest      // strongest first
+	evidence   []Claim       // most trusted first
+	signatures []Attestation // in the order of the witnesses
 }
 
 // Unchecked is the proof for a file of size bytes that there is nothing to verify with. Whoever accepts
@@ -26,8 +30,19 @@ func (p Proof) Valid() bool { return p.valid }
 // Size is the number of bytes of the file.
 func (p Proof) Size() int64 { return p.size }
 
-// Verified says that a digest of SHA-256 or better was claimed and holds (C4, rule 31).
-func (p Proof) Verified() bool { return Strong(p.evidence) }
+// Verified says that a digest of SHA-256 or better was claimed and holds (C4, rule 31), or that the file is signed.
+func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
+
+// Signed says that a good signature by somebody whom the user trusts covers the file: by a signature of it, or of the
+// list that its digest is from.
+func (p Proof) Signed() bool {
+	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {
+		return c.Channel == Signed && c.Digest.Algorithm().Strong()
+	})
+}
+
+// Signatures are the good ones.
+func (p Proof) Signatures() []Attestation { return slices.Clone(p.signatures) }
 
 // Digests are those that were computed, strongest first.
 func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
@@ -35,17 +50,31 @@ func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 // Evidence is the claims that held, most trusted first.
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
-// String names the best evidence (rule 64), or says that there is none worth the name.
+// String names the best evidence (rule 64), or says that there is none worth the name. Signatures stand beside a digest, as
+// they say more: before it unless it is the user's own word.
 func (p Proof) String() string {
 	if !p.valid {
 		return "no proof"
 	}
-	for _, c := range p.evidence {
-		if c.Digest.Algorithm().Strong() {
-			return c.String()
-		}
+	var parts []string
+	for _, a := range p.signatures {
+		parts = append(parts, a.String())
 	}
-	if len(p.evidence) == 0 {
+	for _, c := range p.evidence {
+		if !c.Digest.Algorithm().Strong() {
+			continue
+		}
+		if c.Channel == User {
+			parts = slices.Insert(parts, 0, c.String())
+		} else {
+			parts = append(parts, c.String())
+		}
+		break
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "; ")
+	case len(p.evidence) == 0:
 		return "unverified"
 	}
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"

@@ -173,11 +173,15 @@ func Mirrors(urls ...string) Option {
 	}
 }
 
-// Digest adds the Digest field (RFC 3230): that of the file if ds is empty, else ds, which may be lies.
+// Digest adds the Digest field (RFC 3230): that of the file if ds is empty, else ds, which may be lies; none for the zero digest.
 func Digest(ds ...verify.Digest) Option {
 	return func(b *behaviour) {
-		if len(ds) == 0 {
+		switch {
+		case len(ds) == 0:
 			b.header.Set("Digest", verify.Field(b.s.Digest()))
+			return
+		case ds[0].IsZero():
+			b.header.Del("Digest")
 			return
 		}
 		b.header.Set("Digest", verify.Field(ds...))

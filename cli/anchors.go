@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"crypto/x509"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+	"braid/source"
+	"braid/verify/openpgp"
+	"braid/verify/smime"
+)
+
+// anchorFlags say who may sign files, and where signatures are.
+type anchorFlags struct {
+	keyrings, pins  cli.StringSlice
+	authorities     cli.StringSlice
+	signatures      cli.StringSlice
+	allowExpiredKey bool
+}
+
+func (a *anchorFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		list(&a.keyrings, groupProof, "an OpenPGP signature by a key in `FILE` must be good; FILE is what gpg --export writes, armored or not (repeatable)", "keyring"),
+		list(&a.pins, groupProof, "only signatures by the key with this `FINGERPRINT` count, 40 hexadecimal digits (repeatable)", "pin"),
+		list(&a.authorities, groupProof, "an S/MIME signature must lead to a root certificate in `FILE`, in PEM (repeatable)", "smime-ca"),
+		list(&a.signatures, groupProof, "a signature of the file, `FILE|URL|.ext`: .asc means the URL of the file with .asc behind it; those that the server names are used anyway (repeatable)", "signature"),
+		toggle(&a.allowExpiredKey, groupProof, "take signatures by keys that have expired since, for archives", "allow-expired-key"),
+	}
+}
+
+// names says that a signature is named that can be of one file only.
+func (a *anchorFlags) names() bool {
+	return slices.ContainsFunc(a.signatures.Value(), func(word string) bool { return !isSuffix(word) })
+}
+
+// isSuffix tells ".asc" from a path.
+func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
+
+// given says that the user trusts somebody.
+func (a *anchorFlags) given() bool {
+	return len(a.keyrings.Value())+len(a.pins.Value())+len(a.authorities.Value()) > 0
+}
+
+// anchors reads the files of the flags.
+func (a *anchorFlags) anchors() (out download.Anchors, err error) {
+	out.AllowExpiredKey = a.allowExpiredKey
+	var exports [][]byte
+	for _, path := range a.keyrings.Value() {
+		data, err := readSmall("--keyring", path, mostKeyring)
+		if err != nil {
+			return out, err
+		}
+		exports = append(exports, data)
+	}
+	if len(exports) > 0 {
+		if out.Keys, err = openpgp.ParseKeyring(exports...); err != nil {
+			return out, misuse("--keyring", err.Error(), "gpg --export FINGERPRINT writes one")
+		}
+	}
+	for _, word := range a.pins.Value() {
+		f, err := openpgp.ParseFingerprint(word)
+		if err != nil {
+			return out, misuse("--pin", err.Error(), "gpg --fingerprint shows it")
+		}
+		out.Pins = append(out.Pins, f)
+	}
+	if len(out.Pins) > 0 && out.Keys.Len() == 0 {
+		return out, misuse("--pin", "says which key counts, and there is none", "--keyring FILE has the keys")
+	}
+	out.Roots, err = a.roots()
+	return out, err
+}
+
+func (a *anchorFlags) roots() (out []*x509.Certificate, err error) {
+	for _, path := range a.authorities.Value() {
+		data, err := readSmall("--smime-ca", path, mostKeyring)
+		if err != nil {
+			return nil, err
+		}
+		roots, err := smime.ParseRoots(data)
+		if err != nil {
+			return nil, misuse("--smime-ca", path+": "+err.Error(), "a file of certificates in PEM")
+		}
+		out = append(out, roots...)
+	}
+	return out, nil
+}
+
+const mostKeyring = 64 << 20
+
+// signaturesFor are the signatures of the file at u that the user names.
+func (a *anchorFlags) signaturesFor(u *url.URL) (out []download.Signature, err error) {
+	for _, word := range a.signatures.Value() {
+		switch {
+		case isSuffix(word):
+			beside := *u
+			beside.Path, beside.RawPath = u.Path+word, ""
+			out = append(out, download.Signature{From: source.Mask(&beside), URL: &beside})
+		case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
+			at, err := webURL(word)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, download.Signature{From: source.Mask(at), URL: at})
+		default:
+			data, err := readSmall("--signature", word, smime.MaxSize)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, download.Signature{From: word, Data: data})
+		}
+	}
+	return out, nil
+}
+
+// readSmall reads a file that a flag names.
+func readSmall(flag, path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &failure{code: exitUsage, what: "usage", where: flag + " " + path, why: reason(err)}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return nil, &failure{code: exitUsage, what: "usage", where: flag + " " + path, why: reason(err)}
+	case int64(len(data)) > most:
+		return nil, misuse(flag+" "+path, "has more than "+sizeText(most), "")
+	}
+	return data, nil
+}

@@ -1,0 +1,369 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+	"braid/verify/openpgp"
+	"braid/verify/smime"
+)
+
+// Anchors are what the user trusts to sign files. Signatures that a server describes, that a document has or that the user
+// names are then fetched and checked, and a bad one is an error (rules 47 to 51, C10, C11). Without anchors none is.
+type Anchors struct {
+	Keys  openpgp.Keyring       // who may sign; without Pins each of them
+	Pins  []openpgp.Fingerprint // the keys that count
+	Roots []*x509.Certificate   // of S/MIME signers
+	// AllowExpiredKey takes signatures by keys that have expired since, for archives.
+	AllowExpiredKey bool
+}
+
+func (a *Anchors) pgp() bool { return a.Keys.Len() > 0 || len(a.Pins) > 0 }
+
+// Any says that there is somebody to trust.
+func (a *Anchors) Any() bool { return a.pgp() || len(a.Roots) > 0 }
+
+// A Signature is one that the user names: its bytes, or where they are.
+type Signature struct {
+	From string // for people: a path, a masked URL
+	Data []byte
+	URL  *url.URL // if Data is nil
+}
+
+// A found signature is at hand, or could not be had.
+type found struct {
+	from string
+	data []byte
+	err  error
+}
+
+// signed is what a session knows of signatures. They are gathered once, by a goroutine.
+type signed struct {
+	asked bool
+	all   []found
+	done  chan []found // takes one
+}
+
+const mostSignatures = 16 // of one file
+
+// isSignature tells the media types of detached signatures (RFC 3156, section 5; RFC 8551, section 3.2).
+func isSignature(kind string) bool {
+	switch kind {
+	case "application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature", "application/pkcs7-mime", "application/x-pkcs7-mime":
+		return true
+	}
+	return false
+}
+
+// signaturesOf lists what the user and the file's description offer.
+func signaturesOf(req *Request, f metalink.File) (out []Signature) {
+	out = append(out, req.Signatures...)
+	for _, sig := range f.Signatures {
+		out = append(out, Signature{From: "the Metalink document", Data: []byte(sig.Text)})
+	}
+	for _, d := range f.Documents {
+		known := func(s Signature) bool { return s.URL != nil && s.URL.String() == d.URL.String() }
+		if isSignature(d.Type) && (d.URL.Scheme == "http" || d.URL.Scheme == "https") && !slices.ContainsFunc(out, known) {
+			out = append(out, Signature{From: source.Mask(d.URL), URL: d.URL})
+		}
+	}
+	return out[:min(len(out), mostSignatures)]
+}
+
+// askSignatures fetches the signatures that there are, if there is somebody to trust. It is called when a description of the
+// file came.
+func (s *session) askSignatures() {
+	all := signaturesOf(s.req, s.file)
+	if !s.req.Anchors.Any() {
+		s.result.Unvalidated = nil
+		for _, sig := range all {
+			s.result.Unvalidated = append(s.result.Unvalidated, sig.From)
+		}
+		return
+	}
+	if s.plan.signed.asked || len(all) == 0 || s.streamed() {
+		return
+	}
+	s.plan.signed.asked = true
+	ctx, done := s.ctx, s.plan.signed.done
+	s.gathering = true
+	s.workers.Go(func() { done <- s.fetchSignatures(ctx, all) })
+}
+
+// fetchSignatures brings them, one at a time.
+func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []found) {
+	for _, sig := range all {
+		f := found{from: sig.From, data: sig.Data}
+		if f.data == nil {
+			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.documentOptions(sig.URL)), smime.MaxSize)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// gathered takes the signatures over. What was hashed before they were here is hashed once more.
+func (s *session) gathered(all []found) {
+	s.gathering = false
+	for _, f := range all {
+		if f.err != nil {
+			s.note("signature %s: %v", f.from, f.err)
+		}
+	}
+	s.plan.signed.all = all
+	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.Require == RequireSignature); err != nil {
+		s.err = err
+		return
+	}
+	if s.hash == nil && s.known {
+		s.startHash()
+		s.usePieces()
+		return
+	}
+	s.rehash()
+}
+
+// rehash begins to hash anew.
+func (s *session) rehash() {
+	if s.hash == nil {
+		return
+	}
+	limit := s.hash.gate.bounded()
+	s.stopHash()
+	s.startHash()
+	s.hash.gate.bound(limit)
+}
+
+// waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
+func (s *session) waits() bool { return s.req.Stream != nil && s.gathering }
+
+// A jury checks all signatures of a file at once.
+type jury struct {
+	from      []string
+	checkers  []checker
+	anchors   *Anchors
+	hopeless  error // why one of them does not count, whatever the file is
+	forgotten int   // signatures of a kind that there is no anchor for
+}
+
+// A checker is the part that the checkers of both kinds share.
+type checker interface {
+	Write([]byte) (int, error)
+	attest(from string, pinned bool) ([]verify.Attestation, error)
+}
+
+type pgpChecker struct{ *openpgp.Checker }
+
+func (c pgpChecker) attest(from string, pinned bool) ([]verify.Attestation, error) {
+	r, err := c.Result()
+	by, ok := r.Signer()
+	if err != nil || !r.Validated || !ok {
+		return nil, err
+	}
+	signer := ""
+	if by.UserID != "" {
+		signer = fmt.Sprintf("%q", by.UserID)
+	}
+	return []verify.Attestation{{Kind: "OpenPGP", From: from, Key: by.Primary.String(), Signer: signer, Pinned: pinned}}, nil
+}
+
+type cmsChecker struct{ *smime.Checker }
+
+func (c cmsChecker) attest(from string, _ bool) ([]verify.Attestation, error) {
+	r, err := c.Result()
+	by, ok := r.Signer()
+	if err != nil || !r.Validated || !ok {
+		return nil, err
+	}
+	return []verify.Attestation{{Kind: "S/MIME", From: from, Key: by.Fingerprint, Signer: fmt.Sprintf("%q", by.Subject)}}, nil
+}
+
+// newJury prepares the check of all signatures at hand. Of those that cannot count, the first is remembered: if no
+// other is good, that is the error.
+func newJury(all []found, anchors *Anchors, now time.Time) *jury {
+	j := &jury{anchors: anchors}
+	for _, f := range all {
+		if f.err != nil {
+			continue
+		}
+		c, err := j.checker(f.data, now)
+		switch {
+		case err != nil && severe(err):
+			j.hopeless = &signatureError{f.from, err}
+			return j
+		case err != nil && j.hopeless == nil:
+			j.hopeless = &signatureError{f.from, err}
+		case c != nil:
+			j.checkers, j.from = append(j.checkers, c), append(j.from, f.from)
+		}
+	}
+	return j
+}
+
+// doomed is why no file could pass: a signature is wrong in itself or, if there must be a good one, none can count.
+func (j *jury) doomed(required bool) error {
+	if j.hopeless != nil && (severe(j.hopeless) || required && len(j.checkers) == 0) {
+		return j.hopeless
+	}
+	return nil
+}
+
+// checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51).
+func (j *jury) checker(data []byte, now time.Time) (checker, error) {
+	if isCMS(data) {
+		if len(j.anchors.Roots) == 0 {
+			j.forgotten++
+			return nil, nil
+		}
+		c, err := smime.New(data, j.anchors.Roots, smime.Policy{Now: now})
+		return cmsChecker{c}, err
+	}
+	if !j.anchors.pgp() {
+		j.forgotten++
+		return nil, nil
+	}
+	policy := openpgp.Policy{Now: now, Pins: j.anchors.Pins, AllowExpiredKey: j.anchors.AllowExpiredKey}
+	c, err := openpgp.New(data, j.anchors.Keys, policy)
+	return pgpChecker{c}, err
+}
+
+// isCMS tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
+func isCMS(data []byte) bool {
+	text := bytes.TrimSpace(data)
+	switch {
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
+		return false
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
+		return true
+	case bytes.HasPrefix(bytes.ToLower(text), []byte("content-type:")), bytes.HasPrefix(bytes.ToLower(text), []byte("mime-version:")):
+		return true
+	}
+	return len(data) > 0 && data[0] == 0x30
+}
+
+// Write implements verify.Witness.
+func (j *jury) Write(p []byte) (int, error) {
+	for _, c := range j.checkers {
+		c.Write(p)
+	}
+	return len(p), nil
+}
+
+// Attest implements verify.Witness: one good signature is enough, but a bad one by somebody who counts is an error (rule 48).
+func (j *jury) Attest() (out []verify.Attestation, err error) {
+	if j.hopeless != nil && severe(j.hopeless) {
+		return nil, j.hopeless
+	}
+	lesser := j.hopeless
+	for i, c := range j.checkers {
+		said, err := c.attest(j.from[i], len(j.anchors.Pins) > 0)
+		switch {
+		case err == nil:
+			out = append(out, slices.DeleteFunc(said, func(a verify.Attestation) bool { // one signer counts once
+				return slices.ContainsFunc(out, func(b verify.Attestation) bool { return a.Kind == b.Kind && a.Key == b.Key })
+			})...)
+		case severe(err):
+			return nil, &signatureError{j.from[i], err}
+		case lesser == nil:
+			lesser = &signatureError{j.from[i], err}
+		}
+	}
+	if len(out) == 0 {
+		return nil, lesser
+	}
+	return out, nil
+}
+
+// severe says that a signature is wrong, and not only by somebody who does not count.
+func severe(err error) bool {
+	k := kindOfSignature(err)
+	return k == BadSignature || k == Limit
+}
+
+// kindOfSignature says whose problem the error of a signature is; Other if it is none.
+func kindOfSignature(err error) Kind {
+	var pgp *openpgp.Error
+	var cms *smime.Error
+	switch {
+	case errors.As(err, &pgp):
+		switch pgp.Kind {
+		case openpgp.UnknownKey, openpgp.NotPinned:
+			return NoKey
+		case openpgp.Missing:
+			return NoEvidence
+		case openpgp.TooLarge:
+			return Limit
+		}
+		return BadSignature
+	case errors.As(err, &cms):
+		switch cms.Kind {
+		case smime.Missing:
+			return NoEvidence
+		case smime.TooLarge:
+			return Limit
+		}
+		return BadSignature
+	}
+	return Other
+}
+
+// A signatureError says which signature was wrong.
+type signatureError struct {
+	from string
+	err  error
+}
+
+func (e *signatureError) Error() string { return e.from + ": " + e.err.Error() }
+func (e *signatureError) Unwrap() error { return e.err }
+
+// witnesses check the signatures that are at hand, beside the digests.
+func (s *session) witnesses() []verify.Witness {
+	if len(s.plan.signed.all) == 0 {
+		return nil
+	}
+	return []verify.Witness{newJury(s.plan.signed.all, &s.req.Anchors, time.Now())}
+}
+
+// lackOfSignature is the error of a file that has none and should have one (rule 47).
+func lackOfSignature(all []found) error {
+	for _, f := range all {
+		if f.err != nil {
+			return fmt.Errorf("%w: %s: %w", errNoSignature, f.from, f.err)
+		}
+	}
+	return errNoSignature
+}
+
+var errNoSignature = errors.New("there is no signature that could be checked")
+
+// presentWitnesses check the signatures of a file that is there already.
+func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []verify.Witness {
+	if !g.req.Anchors.Any() {
+		return nil
+	}
+	s := &session{http: g.http, req: &g.req, plan: &g.plan}
+	return []verify.Witness{newJury(s.fetchSignatures(ctx, signaturesOf(&g.req, offered)), &g.req.Anchors, time.Now())}
+}
+
+// awaitSignatures waits for those that are still being fetched.
+func (s *session) awaitSignatures() error {
+	if !s.gathering && len(s.plan.signed.done) == 0 {
+		return nil
+	}
+	select {
+	case all := <-s.plan.signed.done:
+		s.gathered(all)
+		return s.err
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+}

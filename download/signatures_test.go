@@ -1,0 +1,193 @@
+package download_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/verify"
+	"braid/verify/openpgp"
+)
+
+// A signer has a key.
+type signer struct {
+	public, secret []byte
+	fingerprint    string
+}
+
+func newSigner(t *testing.T, name string) *signer {
+	t.Helper()
+	e, err := pgp.NewEntity(name, "", name+"@example.org", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var public, secret bytes.Buffer
+	w, err := armor.Encode(&secret, "PGP PRIVATE KEY BLOCK", nil)
+	if err := errors.Join(err, e.Serialize(&public), e.SerializePrivate(w, nil), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return &signer{public.Bytes(), secret.Bytes(), strings.ToUpper(hex.EncodeToString(e.PrimaryKey.Fingerprint))}
+}
+
+func (s *signer) sign(t *testing.T, data []byte) []byte {
+	t.Helper()
+	sig, err := openpgp.Sign(bytes.NewReader(data), s.secret, nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sig
+}
+
+// trusts makes anchors of keys.
+func trusts(t *testing.T, signers ...*signer) download.Anchors {
+	t.Helper()
+	var exports [][]byte
+	for _, s := range signers {
+		exports = append(exports, s.public)
+	}
+	keys, err := openpgp.ParseKeyring(exports...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return download.Anchors{Keys: keys}
+}
+
+const pgpLink = `</file.bin.asc>; rel=describedby; type="application/pgp-signature"`
+
+// Proves rules 47 and 50, C10 and S4: a signature that is described is checked, with every outcome, and none passes for another.
+func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	right, wrong := made(size, 7), made(size, 8)
+	alice, bob := newSigner(t, "alice"), newSigner(t, "bob")
+	for name, tt := range map[string]struct {
+		signature []byte
+		trust     []*signer
+		want      download.Kind
+	}{
+		"good":         {alice.sign(t, right), []*signer{alice}, download.Other},
+		"one of two":   {append(bob.sign(t, right), alice.sign(t, right)...), []*signer{alice}, download.Other},
+		"unknown key":  {bob.sign(t, right), []*signer{alice}, download.NoKey},
+		"another file": {alice.sign(t, wrong), []*signer{alice}, download.BadSignature},
+		"one is bad":   {append(bob.sign(t, wrong), alice.sign(t, right)...), []*signer{alice, bob}, download.BadSignature},
+		"garbage":      {[]byte("404 not here"), []*signer{alice}, download.BadSignature},
+		"empty":        {nil, []*signer{alice}, download.NoEvidence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", tt.signature))
+			r := newRun(t, origin.URL)
+			r.req.Anchors, r.req.Require = trusts(t, tt.trust...), download.RequireSignature
+			if tt.want != download.Other {
+				r.wrong(tt.want)
+				return
+			}
+			res := r.right(origin.Content)
+			said := res.Proof.Signatures()
+			if len(said) != 1 || said[0].Key != alice.fingerprint || !res.Proof.Signed() {
+				t.Errorf("signatures: %v", said)
+			}
+		})
+	}
+}
+
+// Proves rule 47: where a signature is required and there is none, that is known before the body comes.
+func TestNoSignature_Rule47(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib, mirrortest.Digest())
+	r := newRun(t, origin.URL)
+	r.req.Anchors, r.req.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
+	r.wrong(download.NoEvidence)
+	missing := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink),
+		mirrortest.When(isPath("/file.bin.asc"), mirrortest.Status(404)))
+	r = newRun(t, missing.URL)
+	r.req.Anchors, r.req.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
+	r.wrong(download.NoEvidence)
+}
+
+// Proves rule 51: without an anchor the result says that a signature is there and was not validated.
+func TestNoAnchor_Rule51(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink))
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	if res.Proof.Signed() || len(res.Unvalidated) != 1 {
+		t.Errorf("signed %v, unvalidated %v", res.Proof.Signed(), res.Unvalidated)
+	}
+	r = newRun(t, origin.URL)
+	r.req.Require = download.RequireSignature
+	r.wrong(download.NoEvidence)
+}
+
+// Signatures come from everywhere: from the user, from a Metalink document; late ones have the bytes hashed once more; and they
+// hold for what is there already and for streams.
+func TestSignaturesFromEverywhere_C10(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	data, alice := made(size, 7), newSigner(t, "alice")
+	signature := alice.sign(t, data)
+	plain := sized(t, size, mirrortest.Digest())
+	signedBy := func(t *testing.T, res download.Result) {
+		t.Helper()
+		if said := res.Proof.Signatures(); len(said) != 1 || said[0].Key != alice.fingerprint {
+			t.Errorf("signatures: %v", said)
+		}
+	}
+	start := func(t *testing.T, u string) *run {
+		r := newRun(t, u)
+		r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+		return r
+	}
+	t.Run("the user's", func(t *testing.T) {
+		r := start(t, plain.URL)
+		r.req.Signatures = []download.Signature{{From: "x.asc", Data: signature}}
+		signedBy(t, r.right(plain.Content))
+		res := r.right(plain.Content) // it is there now
+		if signedBy(t, res); !res.AlreadyComplete {
+			t.Error("it was fetched again")
+		}
+	})
+	t.Run("a document's", func(t *testing.T) {
+		origin := sized(t, size, mirrortest.Digest())
+		doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+			Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, data)},
+			Signatures: []metalink.Signature{{Type: "application/pgp-signature", Text: string(signature)}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		origin.Set(mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+		signedBy(t, start(t, origin.URL).right(origin.Content))
+	})
+	t.Run("late", func(t *testing.T) {
+		slow := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", signature),
+			mirrortest.When(isPath("/file.bin.asc"), mirrortest.Latency(500*time.Millisecond)))
+		signedBy(t, start(t, slow.URL).right(slow.Content))
+	})
+	t.Run("of a stream", func(t *testing.T) {
+		origin := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", signature))
+		r := start(t, origin.URL)
+		var out bytes.Buffer
+		r.req.Stream = &out
+		res, err := r.get()
+		if err != nil || !bytes.Equal(out.Bytes(), data) {
+			t.Fatalf("%d bytes, %v", out.Len(), err)
+		}
+		signedBy(t, res)
+	})
+}
+
+func isPath(path string) func(*http.Request) bool {
+	return func(q *http.Request) bool { return q.URL.Path == path }
+}

@@ -1,0 +1,192 @@
+package smime
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	_ "crypto/sha256" // for crypto.SHA256
+	_ "crypto/sha512" // for crypto.SHA384 and crypto.SHA512
+	"fmt"
+)
+
+// The lengths of RSA keys that count. Each verification with one of the longest takes a millisecond or so; one with a key
+// that fills a message would take a minute.
+const (
+	minRSA = 2048
+	maxRSA = 8192
+)
+
+// A digest is a hash function, or the name of one that is not strong enough.
+type digest struct {
+	name string
+	hash crypto.Hash // 0 if weak
+}
+
+var digests = map[oid]digest{
+	"\x60\x86\x48\x01\x65\x03\x04\x02\x01": {"SHA-256", crypto.SHA256}, // RFC 5754, section 2
+	"\x60\x86\x48\x01\x65\x03\x04\x02\x02": {"SHA-384", crypto.SHA384},
+	"\x60\x86\x48\x01\x65\x03\x04\x02\x03": {"SHA-512", crypto.SHA512},
+	"\x60\x86\x48\x01\x65\x03\x04\x02\x04": {"SHA-224", 0},
+	"\x2b\x0e\x03\x02\x1a":                 {"SHA-1", 0},
+	"\x2a\x86\x48\x86\xf7\x0d\x02\x05":     {"MD5", 0},
+}
+
+// A scheme is how a key signs.
+type scheme uint8
+
+const (
+	pkcs1 scheme = iota // RSASSA-PKCS1-v1_5
+	pss                 // RSASSA-PSS
+	ecdsaScheme
+	ed25519Scheme
+)
+
+var schemeNames = [...]string{pkcs1: "RSA", pss: "RSA-PSS", ecdsaScheme: "ECDSA", ed25519Scheme: "Ed25519"}
+
+const (
+	rsaPSS oid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a"
+	mgf1   oid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x08"
+)
+
+// signatureAlgorithms are those that count. hash is the one that the name of the algorithm says, which must be that of the
+// signer's digest; 0 is any.
+var signatureAlgorithms = map[oid]struct {
+	scheme scheme
+	hash   crypto.Hash
+}{
+	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01": {pkcs1, 0}, // RFC 3370, section 3.2: "MUST support"
+	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b": {pkcs1, crypto.SHA256},
+	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c": {pkcs1, crypto.SHA384},
+	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d": {pkcs1, crypto.SHA512},
+	rsaPSS:                                 {pss, 0},                     // RFC 4056
+	"\x2a\x86\x48\xce\x3d\x04\x03\x02":     {ecdsaScheme, crypto.SHA256}, // RFC 5754, section 3.3
+	"\x2a\x86\x48\xce\x3d\x04\x03\x03":     {ecdsaScheme, crypto.SHA384},
+	"\x2a\x86\x48\xce\x3d\x04\x03\x04":     {ecdsaScheme, crypto.SHA512},
+	"\x2b\x65\x70":                         {ed25519Scheme, crypto.SHA512}, // RFC 8419, section 3.1: "MUST be SHA-512"
+}
+
+// A method is how a signer signed.
+type method struct {
+	digest
+	scheme scheme
+	salt   int // of pss
+}
+
+// method finds out how s was signed, if that counts.
+func (s signerInfo) method() (method, *Error) {
+	d, known := digests[s.digest.id]
+	switch {
+	case known && d.hash == 0:
+		return method{}, fail(Weak, "its digest is %s", d.name)
+	case !known || s.digest.parameters != nil:
+		return method{}, fail(Unsupported, "digest algorithm %v", s.digest.id)
+	}
+	alg, known := signatureAlgorithms[s.signature.id]
+	m := method{digest: d, scheme: alg.scheme}
+	switch {
+	case !known:
+		return method{}, fail(Unsupported, "signature algorithm %v", s.signature.id)
+	case alg.hash != 0 && alg.hash != d.hash:
+		return method{}, fail(Unsupported, "digest %s with the signature algorithm %v", d.name, s.signature.id)
+	case alg.scheme == pss:
+		err := m.readPSS(s.signature.parameters)
+		return m, err
+	case s.signature.parameters != nil:
+		return method{}, fail(Unsupported, "signature algorithm %v with parameters", s.signature.id)
+	}
+	return m, nil
+}
+
+// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so everything must be there but the
+// trailer. The hashes must be the one of the signer's digest (RFC 4056, section 3).
+func (m *method) readPSS(parameters []byte) *Error {
+	top := newReader(parameters)
+	r := top.into(tagSequence, "PSS parameters")
+	hash, hashThere := r.optional(tagContext0, "hash of PSS")
+	mask, maskThere := r.optional(tagContext0+1, "mask of PSS")
+	salt, saltThere := r.optional(tagContext0+2, "salt of PSS")
+	if trailer, ok := r.optional(tagContext0+3, "trailer of PSS"); ok && r.open(trailer).small("trailer of PSS") != 1 {
+		r.fail(Unsupported, "an unknown trailer of PSS")
+	}
+	r.end("PSS parameters")
+	if top.err() == nil && (!hashThere || !maskThere) {
+		return fail(Weak, "the hash of its PSS is SHA-1")
+	}
+	m.salt = 20
+	if saltThere {
+		m.salt = r.open(salt).small("salt of PSS")
+	}
+	generator := r.open(mask).into(tagSequence, "mask generation")
+	if generator.oid("mask generation") != mgf1 {
+		generator.fail(Unsupported, "an unknown mask generation of PSS")
+	}
+	for _, a := range []algorithm{r.open(hash).algorithm("hash of PSS"), generator.algorithm("hash of the mask")} {
+		switch d, known := digests[a.id]; {
+		case known && d.hash == 0:
+			r.fail(Weak, "a hash of its PSS is %s", d.name)
+		case d.hash != m.hash || a.parameters != nil:
+			r.fail(Unsupported, "the hash of its PSS is not that of its digest")
+		}
+	}
+	// Package rsa takes 0 for any length and negative ones for others.
+	if m.salt == 0 {
+		r.fail(Unsupported, "PSS without salt")
+	}
+	return top.err()
+}
+
+// strength says whether signatures by a key count. The error is a *Error of kind Weak or Unsupported.
+func strength(key crypto.PublicKey) *Error {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		switch bits := k.N.BitLen(); {
+		case bits < minRSA:
+			return fail(Weak, "an RSA key of %d bits", bits)
+		case bits > maxRSA:
+			return fail(Unsupported, "an RSA key of %d bits", bits)
+		}
+	case *ecdsa.PublicKey:
+		switch k.Curve {
+		case elliptic.P256(), elliptic.P384(), elliptic.P521():
+		default:
+			return fail(Weak, "a key of the curve %s", k.Params().Name)
+		}
+	case ed25519.PublicKey:
+	default:
+		return fail(Unsupported, "an unknown kind of key")
+	}
+	return nil
+}
+
+// verify says whether key made value of what was signed.
+func (m method) verify(key crypto.PublicKey, signed, value []byte) bool {
+	h := m.hash.New()
+	h.Write(signed)
+	sum := h.Sum(nil)
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		if m.scheme == pss {
+			return rsa.VerifyPSS(k, m.hash, sum, value, &rsa.PSSOptions{SaltLength: m.salt}) == nil
+		}
+		return m.scheme == pkcs1 && rsa.VerifyPKCS1v15(k, m.hash, sum, value) == nil
+	case *ecdsa.PublicKey:
+		return m.scheme == ecdsaScheme && ecdsa.VerifyASN1(k, sum, value)
+	case ed25519.PublicKey:
+		return m.scheme == ed25519Scheme && ed25519.Verify(k, signed, value)
+	}
+	return false
+}
+
+// describe says how a key signed: "RSA-PSS 3072 with SHA-256".
+func (m method) describe(key crypto.PublicKey) string {
+	name := schemeNames[m.scheme]
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		name += fmt.Sprintf(" %d", k.N.BitLen())
+	case *ecdsa.PublicKey:
+		name += " " + k.Params().Name
+	}
+	return name + " with " + m.name
+}

@@ -1,0 +1,80 @@
+package smime
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/pem"
+	"strings"
+)
+
+// MaxSize is the largest message that is looked at (rules 47 and 49).
+const MaxSize = 1 << 20
+
+// dearmor finds the bytes of the CMS message: they are data (DER or BER), PEM (RFC 7468, section 9), or the base64 body of a mail
+// (RFC 8551, section 3.2).
+func dearmor(data []byte) ([]byte, *Error) {
+	if len(data) > MaxSize {
+		return nil, fail(TooLarge, "%d bytes, more than %d", len(data), MaxSize)
+	}
+	text := bytes.TrimSpace(data)
+	switch {
+	case len(text) == 0:
+		return nil, fail(Missing, "nothing is there")
+	case data[0] == tagSequence:
+		return data, nil
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
+		return fromPEM(text)
+	}
+	return fromMail(text)
+}
+
+func fromPEM(text []byte) ([]byte, *Error) {
+	block, rest := pem.Decode(text)
+	switch {
+	case block == nil:
+		return nil, fail(Malformed, "PEM without an end, or with garbage in it")
+	case block.Type != "PKCS7" && block.Type != "CMS":
+		return nil, fail(NotSigned, "PEM of something else: %s", printable(block.Type))
+	case len(bytes.TrimSpace(rest)) > 0:
+		return nil, fail(Malformed, "%d bytes behind its end", len(rest))
+	}
+	return block.Bytes, nil
+}
+
+// fromMail reads a mail whose only part is the message. What of its header is not needed is not judged.
+func fromMail(text []byte) ([]byte, *Error) {
+	head, body, found := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
+	kind, _, _ := strings.Cut(field(head, "content-type"), ";")
+	if !found || kind == "" {
+		return nil, fail(Malformed, "neither DER nor PEM nor mail")
+	}
+	switch kind = strings.ToLower(strings.TrimSpace(kind)); strings.Replace(kind, "/x-", "/", 1) {
+	case "application/pkcs7-signature", "application/pkcs7-mime":
+	case "multipart/signed":
+		return nil, fail(NotSigned, "a mail with what it signs: only its signature part, smime.p7s, can be used")
+	default:
+		return nil, fail(NotSigned, "a mail with something else: %s", printable(kind))
+	}
+	if !strings.EqualFold(field(head, "content-transfer-encoding"), "base64") {
+		return nil, fail(Unsupported, "a mail that is not in base64")
+	}
+	der, err := base64.StdEncoding.DecodeString(body) // which skips line ends
+	if err != nil {
+		return nil, fail(Malformed, "the body of the mail is not base64")
+	}
+	return der, nil
+}
+
+// unfold joins the lines of a field (RFC 5322, section 2.2.3).
+var unfold = strings.NewReplacer("\n ", " ", "\n\t", " ")
+
+// field is the first value of a field in the header of a mail.
+func field(head, name string) string {
+	for line := range strings.Lines(unfold.Replace(head)) {
+		key, value, _ := strings.Cut(line, ":")
+		if strings.EqualFold(key, name) {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

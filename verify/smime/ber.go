@@ -1,0 +1,160 @@
+package smime
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Tags of one byte: class, constructed or not, and number (X.690, section 8.1.2).
+const (
+	tagInteger     = 0x02
+	tagOctetString = 0x04
+	tagNull        = 0x05
+	tagOID         = 0x06
+	tagSequence    = 0x30
+	tagSet         = 0x31
+	tagContext0    = 0xa0 // [0], constructed; the next ones are [1], [2] and so on
+	tagImplicit0   = 0x80 // [0] in place of the tag of something primitive
+
+	constructed = 0x20
+	highNumber  = 0x1f
+	indefinite  = 0x80 // in place of a length
+)
+
+// maxDepth is more than twice what a message with a time stamp (a message in a message) needs.
+const maxDepth = 40
+
+// toDER rewrites BER, which streaming signers make, as DER: lengths are definite and as short as they can be, and strings are in one
+// piece (X.690, section 10). What is DER stays as it is: the signed attributes "MUST be DER encoded, even if the rest of the
+// structure is BER encoded" (RFC 5652, section 5.3). The work is linear in the length of b times maxDepth.
+func toDER(b []byte) ([]byte, *Error) {
+	der, rest, err := appendDER(make([]byte, 0, len(b)), b, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		return nil, fail(Malformed, "%d bytes behind its end", len(rest))
+	}
+	return der, nil
+}
+
+// appendDER rewrites the element that b begins with.
+func appendDER(out, b []byte, depth int) (der, rest []byte, err *Error) {
+	if depth == maxDepth {
+		return nil, nil, fail(TooLarge, "more than %d levels deep", maxDepth)
+	}
+	tag, length, body, err := consumeHeader(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := len(out)
+	switch {
+	case length != indefiniteLength && tag&constructed == 0:
+		return appendElement(out, tag, body[:length]), body[length:], nil
+	case length != indefiniteLength:
+		out, err = appendAll(out, body[:length], depth)
+		rest = body[length:]
+	case tag&constructed == 0:
+		return nil, nil, fail(Malformed, "a primitive element without a length")
+	default:
+		out, rest, err = appendUntilEnd(out, body, depth)
+	}
+	if err == nil && tag == tagOctetString|constructed {
+		tag = tagOctetString
+		out, err = joinStrings(out, start)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.Insert(out, start, header(tag, len(out)-start)...), rest, nil
+}
+
+// appendAll rewrites the elements in body.
+func appendAll(out, body []byte, depth int) (der []byte, err *Error) {
+	for len(body) > 0 && err == nil {
+		out, body, err = appendDER(out, body, depth+1)
+	}
+	return out, err
+}
+
+// appendUntilEnd rewrites elements up to the two zero bytes that end an indefinite length (X.690, section 8.1.5).
+func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *Error) {
+	for err == nil {
+		if after, ended := bytes.CutPrefix(b, []byte{0, 0}); ended {
+			return out, after, nil
+		}
+		out, b, err = appendDER(out, b, depth+1)
+	}
+	return nil, nil, err
+}
+
+// joinStrings makes the pieces of a string in out[start:] its content, in place (X.690, section 8.7.3).
+func joinStrings(out []byte, start int) ([]byte, *Error) {
+	joined := out[:start]
+	for pieces := out[start:]; len(pieces) > 0; {
+		tag, length, body, err := consumeHeader(pieces)
+		if err != nil || tag != tagOctetString {
+			return nil, fail(Malformed, "a string with a piece that is no string")
+		}
+		joined = append(joined, body[:length]...) // to the left of where it was
+		pieces = body[length:]
+	}
+	return joined, nil
+}
+
+// maxLength is far beyond what there can be, and far from what an int or header could not hold.
+const maxLength = 1<<24 - 1
+
+// indefiniteLength is what consumeHeader says for one.
+const indefiniteLength = -1
+
+// consumeHeader splits b after tag and length; body has at least length bytes. Lengths need not be minimal.
+func consumeHeader(b []byte) (tag byte, length int, body []byte, err *Error) {
+	if len(b) < 2 {
+		return 0, 0, nil, fail(Malformed, "cut off, or no CMS message")
+	}
+	tag, first, body := b[0], int(b[1]), b[2:]
+	switch {
+	case tag&highNumber == highNumber:
+		return 0, 0, nil, fail(Malformed, "a tag that CMS does not have")
+	case tag == 0:
+		return 0, 0, nil, fail(Malformed, "an end where nothing began")
+	case first == indefinite:
+		return tag, indefiniteLength, body, nil
+	case first < indefinite:
+		length = first
+	default:
+		n := first - indefinite
+		if n > len(body) {
+			return 0, 0, nil, fail(Malformed, "cut off")
+		}
+		for _, c := range body[:n] {
+			length = length<<8 | int(c)
+			if length > maxLength {
+				return 0, 0, nil, fail(Malformed, "a length beyond its end")
+			}
+		}
+		body = body[n:]
+	}
+	if length > len(body) {
+		return 0, 0, nil, fail(Malformed, "cut off: %d bytes are missing", length-len(body))
+	}
+	return tag, length, body, nil
+}
+
+// header is tag and length as DER has them.
+func header(tag byte, length int) []byte {
+	switch {
+	case length < 0x80:
+		return []byte{tag, byte(length)}
+	case length < 1<<8:
+		return []byte{tag, 0x81, byte(length)}
+	case length < 1<<16:
+		return []byte{tag, 0x82, byte(length >> 8), byte(length)}
+	}
+	return []byte{tag, 0x83, byte(length >> 16), byte(length >> 8), byte(length)}
+}
+
+func appendElement(out []byte, tag byte, content []byte) []byte {
+	return append(append(out, header(tag, len(content))...), content...)
+}

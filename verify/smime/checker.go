@@ -1,0 +1,134 @@
+package smime
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"hash"
+	"slices"
+)
+
+// A Checker takes a file in order and judges a message about it. It belongs to one goroutine.
+type Checker struct {
+	anchored   bool
+	signatures []Signature
+	pending    []pending
+	hashes     map[crypto.Hash]hash.Hash // those that pending signatures need
+	opaque     bool
+	differs    bool   // from the content of an opaque message
+	content    []byte // what is left of it
+}
+
+// A pending is a signature that only the file can decide about.
+type pending struct {
+	index  int // in Checker.signatures
+	hash   crypto.Hash
+	digest []byte
+}
+
+// New starts to check a file against a CMS message: DER, BER, PEM or a mail. It fails, with an *Error, if no file could pass: no
+// message there, no signature in it that would count, or a bad one by a signer who does. Without roots there is no anchor and nothing will
+// be validated (rule 51).
+func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, error) {
+	data, err := dearmor(signature)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseMessage(data)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{
+		anchored: len(roots) > 0,
+		hashes:   map[crypto.Hash]hash.Hash{},
+		opaque:   m.opaque,
+		content:  m.content,
+	}
+	a := newAnchors(roots, m.certificates, policy)
+	for _, s := range m.signers {
+		c.add(s, m, a)
+	}
+	if c.anchored && (len(c.pending) == 0 || has(c.signatures, Bad)) {
+		return nil, worst(c.signatures)
+	}
+	return c, nil
+}
+
+// add judges s as far as that is possible without the file.
+func (c *Checker) add(s signerInfo, m message, a anchors) {
+	cert := s.find(m.certificates, a.roots)
+	verdict := s.describe(cert)
+	if c.anchored {
+		h, err := crypto.Hash(0), m.noCertificate()
+		if cert != nil {
+			h, err = a.judge(s, cert)
+		}
+		if err != nil {
+			verdict.Kind, verdict.Reason = err.Kind, err.Reason
+		} else {
+			c.wait(h, s.messageDigest)
+		}
+	}
+	c.signatures = append(c.signatures, verdict)
+}
+
+// noCertificate says that a signer has none.
+func (m message) noCertificate() *Error {
+	if m.unreadable != nil {
+		return fail(NoCertificate, "one in the message cannot be read: %s", printable(m.unreadable.Error()))
+	}
+	return fail(NoCertificate, "it is neither in the message nor among the roots")
+}
+
+// wait hashes the file for the signature that is next in c.signatures.
+func (c *Checker) wait(h crypto.Hash, digest []byte) {
+	if c.hashes[h] == nil {
+		c.hashes[h] = h.New()
+	}
+	c.pending = append(c.pending, pending{index: len(c.signatures), hash: h, digest: digest})
+}
+
+// Write takes the next bytes of the file. It never fails.
+func (c *Checker) Write(p []byte) (int, error) {
+	for _, h := range c.hashes {
+		h.Write(p)
+	}
+	if c.opaque && !c.differs {
+		same := bytes.HasPrefix(c.content, p)
+		c.differs = !same
+		if same {
+			c.content = c.content[len(p):]
+		}
+	}
+	return len(p), nil
+}
+
+// Result judges the bytes taken so far as the whole file. Without an error the file is validated, or there is no anchor and
+// Result.Validated is false. The error is an *Error.
+func (c *Checker) Result() (Result, error) {
+	r := Result{Signatures: slices.Clone(c.signatures)}
+	if !c.anchored {
+		return r, nil
+	}
+	for _, p := range c.pending {
+		s := &r.Signatures[p.index]
+		switch {
+		case c.opaque && (c.differs || len(c.content) > 0):
+			s.Kind, s.Reason = Bad, "the message holds another file"
+		case !bytes.Equal(c.hashes[p.hash].Sum(nil), p.digest):
+			s.Kind, s.Reason = Bad, "it is not of this file"
+		default:
+			s.Kind = Good
+		}
+	}
+	// Rule 48: one by a signer with a chain is good, and none by such a signer is bad. That there is one that waits, New has made sure.
+	if has(r.Signatures, Bad) {
+		return Result{}, worst(r.Signatures)
+	}
+	r.Validated = true
+	return r, nil
+}
+
+func has(all []Signature, k Kind) bool {
+	return slices.ContainsFunc(all, func(s Signature) bool { return s.Kind == k })
+}

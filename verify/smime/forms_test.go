@@ -1,0 +1,224 @@
+package smime
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// judged judges a message about the file.
+func (w *workshop) judged(sig []byte) (Result, error) {
+	return check(sig, []*x509.Certificate{w.root.cert}, Policy{Now: w.now}, strings.NewReader(signed))
+}
+
+// TestForms shows what is taken as a message, and what is refused before anything in it is looked at (rules 47 and 49).
+func TestForms(t *testing.T) {
+	w := newWorkshop(t)
+	der := w.message(w.signer("ecdsa")).der()
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: der}))
+	_, body, _ := strings.Cut(text, "\n")
+	base64, _, _ := strings.Cut(body, "-----")
+	mail := func(kind, encoding, body string) string {
+		return "Subject: a file\nContent-Type: " + kind + "\nContent-Transfer-Encoding: " + encoding + "\n\n" + body
+	}
+	const p7s = "application/pkcs7-signature"
+	for _, tt := range []struct {
+		name, sig string
+		want      Kind
+		says      string
+	}{
+		{"DER", string(der), Good, ""},
+		{"BER, detached", string(asBER(t, der)), Good, ""},
+		{"PEM", text, Good, ""},
+		{"PEM with blank lines around it", "\r\n \n" + text + "\n\n", Good, ""},
+		{"PEM, CRLF", strings.ReplaceAll(text, "\n", "\r\n"), Good, ""},
+		{"mail", mail(p7s+"; name=smime.p7s", "base64", base64), Good, ""},
+		{"mail, CRLF", strings.ReplaceAll(mail(p7s, "base64", base64), "\n", "\r\n"), Good, ""},
+		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64), Good, ""},
+
+		{"nothing", "", Missing, "nothing is there"},
+		{"blank lines", " \r\n\n", Missing, ""},
+		{"too large", strings.Repeat("\x30", MaxSize+1), TooLarge, "1048577 bytes"},
+		{"too large, and blank", strings.Repeat(" ", MaxSize+1), TooLarge, ""},
+		{"not too large", strings.Repeat("\x30", MaxSize), Malformed, ""},
+		{"garbage", "\x01\x02\x03", Malformed, "neither DER nor PEM nor mail"},
+		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", Malformed, "neither DER nor PEM nor mail"},
+		{"trailing garbage", string(der) + "x", Malformed, "1 bytes behind its end"},
+		{"a second message behind it", string(der) + string(der), Malformed, "bytes behind its end"},
+		{"PEM, trailing garbage", text + "x", Malformed, "1 bytes behind its end"},
+		{"PEM, a second one", text + text, Malformed, "bytes behind its end"},
+		{"PEM without an end", text[:len(text)-20], Malformed, "PEM without an end"},
+		{"PEM with garbage", strings.Replace(text, "\nM", "\n!", 1), Malformed, "garbage"},
+		{"PEM, something behind the message in it",
+			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), Malformed, "1 bytes behind"},
+		{"PEM of a certificate", string(w.rootPEM()), NotSigned, "something else: CERTIFICATE"},
+		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n", NotSigned, "PGP SIGNATURE"},
+		{"a certificate", string(w.root.cert.Raw), Malformed, "no content type"},
+		{"mail of something else", mail("text/plain", "base64", base64), NotSigned, "text/plain"},
+		{"mail with what it signs", mail("multipart/signed; boundary=x", "base64", base64), NotSigned, "smime.p7s"},
+		{"mail, not in base64", mail(p7s, "7bit", base64), Unsupported, "base64"},
+		{"mail, garbage", mail(p7s, "base64", base64+"!"), Malformed, "not base64"},
+		{"mail without a body", mail(p7s, "base64", ""), Malformed, ""},
+		{"mail, header only", "Content-Type: " + p7s, Malformed, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := w.judged([]byte(tt.sig))
+			expect(t, got, err, tt.want, tt.says)
+		})
+	}
+}
+
+// TestCutAndChanged: no part of a message is good, and whatever byte is changed, the file is not another one.
+func TestCutAndChanged(t *testing.T) {
+	w := newWorkshop(t)
+	der := w.message(w.signer("ecdsa")).der()
+	for n := range len(der) {
+		if got, err := w.judged(der[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes: %v", n, len(der), got)
+		}
+	}
+	for n := range der {
+		changed := slices.Clone(der)
+		changed[n] ^= 1
+		c, err := New(changed, []*x509.Certificate{w.root.cert}, Policy{Now: w.now})
+		if err != nil {
+			continue
+		}
+		io.WriteString(c, "another\n")
+		if got, err := c.Result(); err == nil {
+			t.Errorf("byte %d changed, another file: %v", n, got)
+		}
+	}
+}
+
+// TestChecker shows the promises of the type: it hashes with what signatures need and nothing else, in any pieces, and can be asked again.
+func TestChecker(t *testing.T) {
+	w := newWorkshop(t)
+	roots := []*x509.Certificate{w.root.cert}
+	stranger := newWorkshop(t)
+	stranger.serial = 100 // the roots have one name
+	d := w.message(w.signer("ed25519"), w.signer("ed25519"), stranger.signer("ecdsa"))
+	c, err := New(d.der(), roots, Policy{Now: w.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.hashes) != 1 || c.hashes[crypto.SHA512] == nil {
+		t.Errorf("hashes with %v, want SHA-512 alone", c.hashes)
+	}
+	if _, err := c.Result(); err == nil {
+		t.Error("an empty file is good")
+	}
+	for _, piece := range []string{"", signed[:1], "", signed[1:]} {
+		if n, err := io.WriteString(c, piece); n != len(piece) || err != nil {
+			t.Errorf("Write(%q) = %d, %v", piece, n, err)
+		}
+	}
+	first, err := c.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c.Result(); err != nil || again.String() != first.String() {
+		t.Errorf("asked again: %v, %v, want %v", again, err, first)
+	}
+	io.WriteString(c, "x")
+	if got, err := c.Result(); err == nil {
+		t.Errorf("a byte more: %v", got)
+	}
+	if s, ok := first.Signer(); !ok || s.Kind != Good {
+		t.Errorf("the result has changed: %v", first)
+	}
+}
+
+// TestZeroPolicy: package x509 takes the zero time for now; here it is before everything (rule 49).
+func TestZeroPolicy(t *testing.T) {
+	w := newWorkshop(t)
+	s := w.signer("ecdsa")
+	template := w.template("from the beginning of time")
+	template.NotBefore = Policy{}.Now
+	s.cert = w.issue(template, w.root, s.key.Public())
+	s.sid = sequence(s.cert.RawIssuer, tlv(tagInteger, s.cert.SerialNumber.Bytes()))
+	got, err := check(w.message(s).der(), []*x509.Certificate{w.root.cert}, Policy{}, strings.NewReader(signed))
+	expect(t, got, err, NotYetValid, "not before 0001-01-01T00:00:00Z")
+}
+
+// TestUnanchored: without roots nothing is good, and a message that is none is still an error (rule 51).
+func TestUnanchored(t *testing.T) {
+	w := newWorkshop(t)
+	broken := w.signer("ecdsa")
+	broken.attributes = nil
+	got, err := check(w.message(broken).der(), nil, Policy{Now: w.now}, strings.NewReader(signed))
+	expect(t, got, err, Unchecked, "signature present, not validated: no anchor")
+	if len(got.Signatures) != 1 || got.Signatures[0].Subject != "CN=ecdsa" || got.Signatures[0].Kind != Unchecked {
+		t.Errorf("signatures are %v", got.Signatures)
+	}
+	got, err = check([]byte("\x30\x00"), nil, Policy{Now: w.now}, strings.NewReader(signed))
+	expect(t, got, err, Malformed, "")
+}
+
+// TestKinds: each has words, and no two the same.
+func TestKinds(t *testing.T) {
+	seen := map[string]bool{"": true}
+	for k := Unchecked; k <= Bad; k++ {
+		if seen[k.String()] {
+			t.Errorf("Kind %d is %q", k, k)
+		}
+		seen[k.String()] = true
+	}
+	if got := (Bad + 1).String(); got != "unknown verdict" {
+		t.Errorf("beyond the last one: %q", got)
+	}
+}
+
+// TestParseRoots: no root is missing without a word.
+func TestParseRoots(t *testing.T) {
+	w := newWorkshop(t)
+	root := string(w.rootPEM())
+	weak := string(recordings(t)["weakca.crt"])
+	key := "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n"
+	for _, tt := range []struct {
+		name, pem string
+		n         int
+		says      string
+	}{
+		{"one", root, 1, ""},
+		{"several, with text around them", "# mine\n" + root + "and\n" + root + "that is all\n", 2, ""},
+		{"CRLF", strings.ReplaceAll(root, "\n", "\r\n"), 1, ""},
+		{"nothing", "", 0, "no certificate in PEM"},
+		{"DER", string(w.root.cert.Raw), 0, "no certificate in PEM"},
+		{"a key", root + key, 0, "root 2: PRIVATE KEY in place of CERTIFICATE"},
+		{"cut off", root + root[:len(root)-10], 0, "2 certificates begin, and only 1 can be read"},
+		{"cut off, and another", root[:len(root)-50] + "\n" + root, 0, "2 certificates begin, and only 1 can be read"},
+		{"garbage in it", strings.Replace(root, "\nM", "\n!", 1), 0, "1 certificates begin, and only 0 can be read"},
+		{"not a certificate", strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"), 0, "root 1: x509: malformed certificate"},
+		{"a weak key", weak, 0, `root 1: "CN=weakca,O=braid test": weak: an RSA key of 1024 bits`},
+		{"too many", strings.Repeat("-----BEGIN CERTIFICATE-----\n", maxRoots+1), 0, "2001 roots, more than 2000"},
+		{"too large", strings.Repeat(" ", maxRootsSize+1), 0, "4194305 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			roots, err := ParseRoots([]byte(tt.pem))
+			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) || len(roots) != tt.n {
+				t.Errorf("%d roots, %v, want %d, %q", len(roots), err, tt.n, tt.says)
+			}
+		})
+	}
+}
+
+// asBER makes the outer elements of a message as long as they are.
+func asBER(t *testing.T, der []byte) []byte {
+	t.Helper()
+	top := newReader(der)
+	info := top.into(tagSequence, "")
+	id, content := info.take(tagOID, ""), info.into(tagContext0, "").take(tagSequence, "")
+	if err := top.err(); err != nil {
+		t.Fatal(err)
+	}
+	open := func(tag byte, parts ...[]byte) []byte {
+		return slices.Concat([]byte{tag, indefinite}, bytes.Join(parts, nil), []byte{0, 0})
+	}
+	return open(tagSequence, id.full, open(tagContext0, open(tagSequence, content.content)))
+}

@@ -1,0 +1,167 @@
+package smime
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+)
+
+// A Policy says which signatures count. The zero value takes none, because no certificate is valid at its time.
+type Policy struct {
+	// Now is the present time.
+	Now time.Time
+	// CodeSigning takes signers whose certificates are for signing code, too.
+	CodeSigning bool
+}
+
+// usages are the purposes (RFC 5280, section 4.2.1.12) of which each certificate of a chain must have one. It is never
+// ExtKeyUsageAny, which takes TLS servers' certificates and switched policy checks off (CVE-2025-22874).
+func (p Policy) usages() []x509.ExtKeyUsage {
+	if p.CodeSigning {
+		return []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection, x509.ExtKeyUsageCodeSigning}
+	}
+	return []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
+}
+
+// anchors are the roots, and what leads to them.
+type anchors struct {
+	roots         []*x509.Certificate
+	pool          *x509.CertPool
+	intermediates *x509.CertPool
+	policy        Policy
+}
+
+func newAnchors(roots, intermediates []*x509.Certificate, policy Policy) anchors {
+	return anchors{roots: roots, pool: pool(roots), intermediates: pool(intermediates), policy: policy}
+}
+
+// pool has the certificates whose keys are neither weak nor so long that using them takes long.
+func pool(certificates []*x509.Certificate) *x509.CertPool {
+	p := x509.NewCertPool()
+	for _, c := range certificates {
+		if strength(c.PublicKey) == nil {
+			p.AddCert(c)
+		}
+	}
+	return p
+}
+
+// find finds the signer's certificate: in the message, or among the roots (RFC 5652, section 5.3, sid). If the message has several
+// that fit, which only a forger or a broken authority makes, it is the first.
+func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
+	fits := func(c *x509.Certificate) bool {
+		if s.issuer != nil {
+			return c.SerialNumber.Cmp(s.serial) == 0 && bytes.Equal(c.RawIssuer, s.issuer)
+		}
+		return len(s.keyID) > 0 && bytes.Equal(c.SubjectKeyId, s.keyID)
+	}
+	all := slices.Concat(lists...)
+	if i := slices.IndexFunc(all, fits); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// judge says whether the signature of s counts, but for the file's digest, and by which hash that is. The chain is looked at before
+// the signature: a bad one matters only if its signer does (rule 48).
+func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *Error) {
+	if err := a.chain(cert); err != nil {
+		return 0, err
+	}
+	if err := strength(cert.PublicKey); err != nil {
+		return 0, err
+	}
+	m, err := s.method()
+	switch {
+	case err != nil:
+		return 0, err
+	case s.fault != nil:
+		return 0, s.fault
+	case !m.verify(cert.PublicKey, s.signed, s.value):
+		return 0, fail(Bad, "it is not by this key, or its attributes were changed")
+	case len(s.messageDigest) != m.hash.Size():
+		return 0, fail(Malformed, "a digest of %d bytes is no %s", len(s.messageDigest), m.name)
+	}
+	return m.hash, nil
+}
+
+// chain says whether a certificate leads to a root, as of now, and is for signing (C11; RFC 5280, section 6).
+func (a anchors) chain(cert *x509.Certificate) *Error {
+	now := a.policy.Now
+	switch {
+	case now.IsZero() || now.Before(cert.NotBefore):
+		return fail(NotYetValid, "not before %s", moment(cert.NotBefore))
+	case now.After(cert.NotAfter):
+		return fail(Expired, "since %s", moment(cert.NotAfter))
+	}
+	_, err := cert.Verify(x509.VerifyOptions{
+		Roots:         a.pool,
+		Intermediates: a.intermediates,
+		CurrentTime:   now,
+		KeyUsages:     a.policy.usages(),
+	})
+	if err != nil {
+		return chainFault(err, cert)
+	}
+	// RFC 8550, section 4.4.2, presumes both bits where there is no such extension; here it must be there (rule 49).
+	if cert.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
+		return fail(Unfit, "its key usage is not digitalSignature")
+	}
+	return nil
+}
+
+// chainFault says what is wrong with a chain.
+func chainFault(err error, cert *x509.Certificate) *Error {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
+		return fail(Unfit, "its extended key usage is another")
+	case errors.As(err, &x509.UnhandledCriticalExtension{}):
+		return fail(Unsupported, "a critical extension of the certificate")
+	}
+	return fail(NoChain, "issued by %q: %s", distinguishedName(cert.RawIssuer), printable(err.Error()))
+}
+
+// describe is what s and its certificate say of the signer.
+func (s signerInfo) describe(cert *x509.Certificate) Signature {
+	d := Signature{Subject: s.name(), SigningTime: s.signingTime}
+	if cert == nil {
+		return d
+	}
+	d.Subject = distinguishedName(cert.RawSubject)
+	for _, address := range cert.EmailAddresses[:min(len(cert.EmailAddresses), maxAddresses)] {
+		d.Emails = append(d.Emails, printable(address))
+	}
+	d.Fingerprint = fingerprint(cert)
+	if m, err := s.method(); err == nil {
+		d.Algorithm = m.describe(cert.PublicKey)
+	}
+	return d
+}
+
+// fingerprint is the SHA-256 of a certificate.
+func fingerprint(cert *x509.Certificate) string {
+	sum := sha256.Sum256(cert.Raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// maxAddresses is how many mail addresses of a certificate are told.
+const maxAddresses = 8
+
+// distinguishedName writes a name as RFC 4514 does.
+func distinguishedName(der []byte) string {
+	var rdn pkix.RDNSequence
+	if _, err := asn1.Unmarshal(der, &rdn); err != nil {
+		return "a garbled name"
+	}
+	return printable(rdn.String())
+}
+
+func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,60 @@
+package smime
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+)
+
+// What a file of roots may be: several times the public authorities of the world.
+const (
+	maxRootsSize = 4 << 20
+	maxRoots     = 2000
+)
+
+// ParseRoots reads certificates in PEM: authorities, or signers that are trusted themselves. Text around them is ignored;
+// anything else is an error that says what and where, so that no root is missing without a word.
+func ParseRoots(data []byte) ([]*x509.Certificate, error) {
+	if len(data) > maxRootsSize {
+		return nil, fmt.Errorf("%d bytes of roots, more than %d", len(data), maxRootsSize)
+	}
+	begun := bytes.Count(data, []byte("-----BEGIN "))
+	if begun > maxRoots {
+		return nil, fmt.Errorf("%d roots, more than %d", begun, maxRoots)
+	}
+	var roots []*x509.Certificate
+	for rest := data; ; {
+		block, after := pem.Decode(rest)
+		if block == nil {
+			break
+		}
+		root, err := parseRoot(block)
+		if err != nil {
+			return nil, fmt.Errorf("root %d: %w", len(roots)+1, err)
+		}
+		roots, rest = append(roots, root), after
+	}
+	switch {
+	case len(roots) < begun: // pem.Decode passes over what it cannot read
+		return nil, fmt.Errorf("%d certificates begin, and only %d can be read as PEM", begun, len(roots))
+	case len(roots) == 0:
+		return nil, errors.New("no certificate in PEM (-----BEGIN CERTIFICATE-----)")
+	}
+	return roots, nil
+}
+
+func parseRoot(block *pem.Block) (*x509.Certificate, error) {
+	if block.Type != "CERTIFICATE" {
+		return nil, fmt.Errorf("%s in place of CERTIFICATE", printable(block.Type))
+	}
+	root, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if err := strength(root.PublicKey); err != nil {
+		return nil, fmt.Errorf("%q: %v: %s", distinguishedName(root.RawSubject), err.Kind, err.Reason)
+	}
+	return root, nil
+}
