@@ -113,6 +113,22 @@ func TestURLs_Rule45(t *testing.T) {
 	if s := strings.Join(got, " "); s != want || f.IgnoredCount != 17 || len(f.Ignored) != 17 {
 		t.Errorf("got  %s\nwant %s\nignored %d: %v", s, want, f.IgnoredCount, f.Ignored)
 	}
+	roundTrip(t, d)
+}
+
+// What is in other namespaces is not ours, whatever it is called.
+func TestOtherNamespaces(t *testing.T) {
+	wantText(t, parse(t, `<metalink xmlns="`+Namespace4+`" xmlns:x="x" xmlns:y="`+Namespace3+`">
+		<x:generator>x</x:generator><x:file name="x"/><y:file name="y"/><y:files><y:file name="y"/></y:files>
+		<file x:name="x" y:name="y" name="f"><x:version>x</x:version><y:version>y</y:version><y:size>-1</y:size>
+			<x:url>http://x/</x:url><y:url>http://y/</y:url><y:resources><y:url>http://y/</y:url><url>http://y/</url></y:resources>
+			<pieces length="1" type="md5"><x:hash>x</x:hash></pieces></file>
+	</metalink>`), `
+		file f
+		warning line 5: pieces of "f" ignored: the size of the file is not known`)
+	wantText(t, parse(t, `<metalink xmlns="`+Namespace3+`" xmlns:x="x"><x:files><file name="x"/></x:files>
+		<files><x:file name="x"/><file name="f"><x:resources><url>http://x/</url></x:resources><resources><x:url>http://x/</x:url></resources>
+		<verification><x:hash type="md5">x</x:hash><other/></verification></file></files></metalink>`), "file f")
 }
 
 func TestPriorityAndCountry(t *testing.T) {
