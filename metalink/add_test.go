@@ -14,8 +14,8 @@ func TestAdd_C2_S5(t *testing.T) {
 		"<https://1.example/f>; rel=duplicate; pri=5; pref",
 		"<https://2.example/f>; rel=duplicate; pri=5",
 		"<https://3.example/f>; rel=duplicate; pri=9")
-	before := slices.Clone(f.Mirrors)
-	old := f.Mirrors
+	f.Mirrors = slices.Grow(f.Mirrors, 10)
+	before, old := slices.Clone(f.Mirrors), f.Mirrors
 	f.Add(
 		Mirror{URL: at(t, "https://4.example/f"), Pri: 1},
 		Mirror{URL: at(t, "https://2.example:443/f"), Pri: 1},

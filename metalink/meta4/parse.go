@@ -360,17 +360,8 @@ func (p *parser) warn(text string) {
 	}
 }
 
-// resolve is the URL of target, or the reason why it is of no use (rule 45). It is as it will be read again.
-func resolve(target string) (u *url.URL, reason string) {
-	u, reason = metalink.Resolve(target, &url.URL{})
-	if reason != "" {
-		return nil, reason
-	}
-	if u, reason = metalink.Resolve(u.String(), &url.URL{}); reason != "" {
-		return nil, reason
-	}
-	return u, ""
-}
+// resolve is the URL of target, or the reason why it is of no use (rule 45).
+func resolve(target string) (u *url.URL, reason string) { return metalink.Resolve(target, &url.URL{}) }
 
 // attr is an attribute of e without a namespace, or "".
 func attr(e xml.StartElement, name string) string {
