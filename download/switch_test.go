@@ -108,7 +108,7 @@ func TestStalledMirror_S16_Rule21(t *testing.T) {
 	stalls := sized(t, size, mirrortest.Rate(4*mib), mirrortest.StallAfter(300_000))
 	origin := vouch(t, size, stalls)
 	res := newRun(t, origin.URL).right(origin.Content)
-	if res.Elapsed > 12*time.Second {
+	if res.Elapsed > 20*time.Second { // the patience with a source that is alone is 30 s
 		t.Errorf("it took %v", res.Elapsed)
 	}
 	useful(t, res, stalls)

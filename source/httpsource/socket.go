@@ -82,8 +82,8 @@ func (s *socket) Read(p []byte) (int, error) {
 		return s.readEagerly(p)
 	}
 	if s.gathers {
-		s.timer.Reset(gatherTime)
 		s.limit(gatherBytes)
+		s.timer.Reset(gatherTime) // after that: else it could fire before, and nobody would take the limit back
 	}
 	return s.TCPConn.Read(p)
 }
