@@ -62,6 +62,18 @@ func TestCompleteAnswerServesAlone_S15(t *testing.T) {
 	}
 }
 
+// Proves S15: a source without ranges that broke off does not keep the place that another needs.
+func TestCompleteAnswerLeavesItsPlace_S15(t *testing.T) {
+	hosts := equal(3, 40, 40*time.Millisecond)
+	hosts[0].down = from(time.Second)
+	hosts[1].norange, hosts[1].cut = true, 16*mib
+	sc := scenario{size: 64 * mib, hosts: hosts, cfg: Config{Split: 1}}
+	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 1e9, RTT: 40 * ms}, id == 1 } // seems to be through sooner
+	if r := run(t, sc); !r.finished || r.brought[2] < 32*mib {
+		t.Errorf("finished %v, brought %v", r.finished, r.brought)
+	}
+}
+
 // Proves S16 and rule 21: the range of a source that fell silent is taken from it soon, and given to another.
 func TestSilenceMovesTheRange_S16_Rule21(t *testing.T) {
 	hosts := with(equal(3, 40, 40*time.Millisecond), 0, func(h *host) { h.rate = after(3*time.Second, 40, 0) })

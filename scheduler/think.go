@@ -71,7 +71,11 @@ func (s *Scheduler) first(now time.Time) {
 func (s *Scheduler) place(now time.Time) {
 	var free []*mirror
 	for _, m := range s.sources {
-		if m.open && m.running == nil && s.usable(now, m) && s.requests(m.host) < s.cfg.PerHost {
+		switch {
+		case !m.open || m.running != nil:
+		case !s.allowed(m): // it would keep its place, and have nothing to do, while others wait for one
+			s.close(m)
+		case s.usable(now, m) && s.requests(m.host) < s.cfg.PerHost:
 			free = append(free, m)
 		}
 	}
