@@ -18,10 +18,11 @@ type fetch struct {
 	heard    time.Time // when something last came
 	got      int64
 	answered bool
-	guessed  bool // nothing was known of the speed when it was asked for
-	ending   bool // told to stop; only FetchEnded is awaited
-	alone    bool // nobody is to take a part of it
-	cut      bool // its end was lowered: the connection is of no use afterwards (rule 38)
+	guessed  bool  // nothing was known of the speed when it was asked for
+	ending   bool  // told to stop; only FetchEnded is awaited
+	alone    bool  // nobody is to take a part of it
+	reached  int64 // of such a one: how far others came before, up to where it is no progress
+	cut      bool  // its end was lowered: the connection is of no use afterwards (rule 38)
 }
 
 func (f *fetch) left() int64 { return f.end - f.pos }

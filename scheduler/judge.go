@@ -101,7 +101,11 @@ func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 // brokeOff deals with a source whose answer ended early. If it brought a good part it may go on at once: a server that
 // breaks off often is slow, not broken.
 func (s *Scheduler) brokeOff(now time.Time, f *fetch, after time.Duration) {
-	if after == 0 && f.got >= min(enough, f.size/4) && f.got > 0 {
+	part := min(enough, f.size/4)
+	if f.alone { // another would have to begin anew
+		part = min(part, minSteal)
+	}
+	if after == 0 && f.got >= part && f.got > 0 {
 		if s.size < 0 { // it is asked from the beginning, like any other
 			s.close(f.src)
 		}

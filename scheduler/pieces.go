@@ -14,7 +14,7 @@ import (
 // alone brought a piece that is wrong (S10). What was proven of it is kept, everything else it brought is missing again.
 //
 // A wrong piece that several brought accuses nobody. It is fetched again by one source alone: then the next check clears or
-// accuses that one, and when two were at it before, with it the other.
+// accuses that one, and when two were at it before and nobody else, with it the other.
 type pieces struct {
 	length int64         // of each but the last; 0: not known
 	asked  byterange.Set // whole pieces whose check was asked for and is not proven wrong
@@ -24,8 +24,10 @@ type pieces struct {
 
 // A mixed piece was wrong when several had brought it.
 type mixed struct {
-	piece byterange.Range
-	by    []*mirror
+	piece   byterange.Range
+	by      []*mirror // who had brought all of it; nil if that is not known
+	sole    *mirror   // who fetches it alone, and goes on after an answer that broke off; nil: nobody yet
+	reached int64     // how far those came who were at it before
 }
 
 // piece is the range of piece i.
@@ -96,9 +98,17 @@ func (s *Scheduler) refuse(p byterange.Range) {
 
 // suspect remembers a wrong piece that several brought.
 func (s *Scheduler) suspect(p byterange.Range, by []*mirror) {
-	i, again := s.findMixed(p.Start)
-	if !again {
-		s.pieces.mixed = slices.Insert(s.pieces.mixed, i, mixed{p, by})
+	var all byterange.Set
+	for _, m := range by {
+		for r := range m.unproven.Covered(p) {
+			all.Add(r)
+		}
+	}
+	if !all.Contains(p) { // of an earlier run, for example
+		by = nil
+	}
+	if i, again := s.findMixed(p.Start); !again {
+		s.pieces.mixed = slices.Insert(s.pieces.mixed, i, mixed{piece: p, by: by})
 	}
 }
 
@@ -124,22 +134,34 @@ func (s *Scheduler) findMixed(off int64) (i int, ok bool) {
 	return slices.BinarySearchFunc(s.pieces.mixed, off, func(m mixed, off int64) int { return cmp.Compare(m.piece.Start, off) })
 }
 
-// repair lets m fetch a mixed piece alone, from its first byte.
+// repair lets m fetch a mixed piece alone, from its first byte. Who broke off within one goes on where it was.
 func (s *Scheduler) repair(now time.Time, m *mirror) bool {
-	for _, x := range s.pieces.mixed {
+	for i := range s.pieces.mixed {
+		x := &s.pieces.mixed[i]
 		p := x.piece
-		if s.pieces.asked.Contains(p) || s.busy(p) {
+		if s.pieces.asked.Contains(p) || s.busy(p) || x.sole != m && x.sole != nil && x.sole.open && s.usable(now, x.sole) {
 			continue
 		}
-		s.discard(p)
-		for _, o := range s.sources {
-			o.unproven.Remove(p)
+		if x.sole != m {
+			s.anew(x, m)
 		}
-		s.start(now, m, p, false, ReasonPiece)
-		m.running.alone = true
+		s.start(now, m, byterange.Range{Start: s.done.FirstGap(p.Start), End: p.End}, false, ReasonPiece)
+		m.running.alone, m.running.reached = true, x.reached
 		return true
 	}
 	return false
+}
+
+// anew forgets what is here of a mixed piece, which m is to bring alone.
+func (s *Scheduler) anew(x *mixed, m *mirror) {
+	if x.sole != nil {
+		x.reached = max(x.reached, s.done.FirstGap(x.piece.Start))
+	}
+	x.sole = m
+	s.discard(x.piece)
+	for _, o := range s.sources {
+		o.unproven.Remove(x.piece)
+	}
 }
 
 // busy tells whether somebody works on a part of r.

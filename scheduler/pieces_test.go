@@ -94,6 +94,40 @@ func TestMixedPieceAccusesNobody(t *testing.T) {
 	}
 }
 
+// A piece that one source has to bring alone comes also if nobody sends a whole one at a time.
+func TestMixedPieceOfPartsComes(t *testing.T) {
+	hosts := each(equal(3, 40, 40*ms), func(_ int, h *host) { h.cut = 200 << 10 })
+	hosts[1].lies = func(piece int64) bool { return piece == 0 }
+	r := run(t, scenario{size: 8 * mib, piece: 4 * mib, hosts: hosts, limit: time.Hour})
+	if !r.finished || r.total() > 200 {
+		t.Errorf("finished %v, failed %v after %v requests", r.finished, r.failed, r.requests)
+	}
+}
+
+// What nobody here brought may be what was wrong: then nobody is accused by who is cleared.
+func TestMixedPieceOfAnEarlierRunAccusesNobody(t *testing.T) {
+	cfg := Config{Size: 8 * mib, Have: byterange.NewSet(byterange.Range{Start: 0, End: 100})}
+	p := play(t, cfg)
+	a := p.at(0, SourceAdded{ID: 0, Host: "a:80"}).only()
+	b := p.at(0, SourceAdded{ID: 1, Host: "b:80"}).only()
+	p.at(0, PiecesKnown{Length: 8 * mib})
+	p.at(0, Progress{Fetch: a.ID, Range: byterange.Range{Start: 100, End: mib}})
+	p.at(0, Progress{Fetch: b.ID, Range: byterange.Range{Start: mib, End: 8 * mib}})
+	p.at(0, FetchEnded{Fetch: b.ID})
+	p.at(0, FetchEnded{Fetch: a.ID})
+	alone := p.at(0, PieceChecked{Piece: 0, OK: false}).only()
+	if alone.Range.Len() != 8*mib {
+		t.Fatalf("asked for %v", alone)
+	}
+	p.at(0, Progress{Fetch: alone.ID, Range: alone.Range})
+	p.at(0, PieceChecked{Piece: 0, OK: true})
+	for id := range SourceID(2) {
+		if _, gone := p.s.Outlook(id); gone {
+			t.Errorf("source %d is banned", id)
+		}
+	}
+}
+
 // All is here, but not over before the last check has passed.
 func TestFinishWaitsForChecks(t *testing.T) {
 	p, origin, mirror := twoSources(t, mib)

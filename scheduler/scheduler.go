@@ -277,7 +277,9 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 	f.src.meter.add(now, ev.Range.Len())
 	if fresh > 0 { // what was here already is no progress
 		f.got += fresh
-		f.src.fails = 0
+		if ev.Range.End > f.reached {
+			f.src.fails = 0
+		}
 	}
 	if f.ending {
 		return false
