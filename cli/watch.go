@@ -94,6 +94,9 @@ func (w *watcher) tell(m moment) {
 	case download.SourceDown:
 		w.down(ev)
 	case download.Progress:
+		if w.one { // the batch shows how far all of them are
+			return
+		}
 		w.screen.progress(m.at, progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active})
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
