@@ -16,6 +16,9 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 		w: g.streams.err, quiet: g.quiet, verbose: g.verbose,
 		meter: newMeter(progressWord(g.progress.word, g.quiet, g.json, g.terminal), g.streams.err),
 	}
+	if g.terminal {
+		g.screen.width = func() int { return terminalWidth(g.streams.err) }
+	}
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"braid/download"
 )
@@ -72,13 +74,14 @@ func unvalidated(r download.Result) string {
 
 // shares shows what each source brought.
 func (w *watcher) shares(sources []download.SourceResult) {
-	for _, line := range shareLines(sources) {
+	for _, line := range shareLines(sources, w.screen.columns()) {
 		w.screen.say("%s", line)
 	}
 }
 
-// shareLines is a table of those sources that did something or failed, if they are several.
-func shareLines(sources []download.SourceResult) []string {
+// shareLines is a table of those sources that did something or failed, if they are several, no wider than a terminal of
+// so many columns; 0 is as wide as it gets.
+func shareLines(sources []download.SourceResult, width int) []string {
 	var total int64
 	for _, s := range sources {
 		total += s.Bytes
@@ -95,11 +98,46 @@ func shareLines(sources []download.SourceResult) []string {
 	if len(rows) < 2 {
 		return nil
 	}
-	lines := columns(rows)
+	lines := fitting(rows, width)
 	if idle > 0 {
 		lines = append(lines, "  "+count(idle, "other mirror")+" not needed")
 	}
 	return lines
+}
+
+// fitting lines up rows in so many columns. Where there is no room, the share goes, which the bytes say too, then the speed,
+// and what is still too long is cut.
+func fitting(rows [][]string, width int) []string {
+	for figures := 4; width > 0 && figures > 2 && tableWidth(rows, figures) > width; figures-- {
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 2, 3)
+		}
+	}
+	lines := columns(rows)
+	for i := range lines {
+		if width > 0 {
+			lines[i] = shorten(lines[i], max(width, 3))
+		}
+	}
+	return lines
+}
+
+// leastReason is how much of a reason, which comes after the figures, says something.
+const leastReason = 20
+
+// tableWidth is how wide a table is at least, with the beginnings of its reasons.
+func tableWidth(rows [][]string, figures int) (width int) {
+	short := make([][]string, len(rows))
+	for i, row := range rows {
+		short[i] = append(short[i], row...)
+		if len(row) > figures {
+			short[i][figures] = shorten(row[figures], leastReason)
+		}
+	}
+	for _, line := range columns(short) {
+		width = max(width, utf8.RuneCountInString(line))
+	}
+	return width
 }
 
 func shareRow(s download.SourceResult, total int64) []string {

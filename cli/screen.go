@@ -13,6 +13,7 @@ import (
 type screen struct {
 	w       io.Writer
 	meter   meter
+	width   func() int // of the terminal; nil if there is none
 	quiet   bool
 	verbose bool
 }
@@ -40,3 +41,11 @@ func (s *screen) fail(f *failure) {
 }
 
 func (s *screen) progress(at time.Time, g gauge) { s.meter.show(at, g) }
+
+// columns is how wide the terminal is; 0 if there is none.
+func (s *screen) columns() int {
+	if s.width == nil {
+		return 0
+	}
+	return s.width()
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"braid/byterange"
 	"braid/download"
@@ -153,10 +154,11 @@ func TestResultLine(t *testing.T) {
 }
 
 func TestShares(t *testing.T) {
-	got := shareLines([]download.SourceResult{
+	sources := []download.SourceResult{
 		{Host: "fast:80", Bytes: 192 << 20, Rate: 12 << 20}, {Host: "slow:80", Bytes: 64 << 20, Rate: 300 << 10},
 		{Host: "liar:80", Err: errors.New("liar:80: sha-256 differs\x1b"), Banned: true}, {URL: "http://dead/a", Err: errors.New("refused")}, {Host: "idle"}, {Host: "idle"},
-	})
+	}
+	got := shareLines(sources, 0)
 	want := []string{
 		`  fast:80         192 MiB   75 %    12 MiB/s`,
 		`  slow:80          64 MiB   25 %   300 KiB/s`,
@@ -167,7 +169,26 @@ func TestShares(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
-	if got := shareLines([]download.SourceResult{{Host: "only", Bytes: 1}, {Host: "idle"}}); got != nil {
+	for width, want := range map[int]string{
+		200: want[2],
+		66:  `  liar:80             0 B    0 %              dropped: sha-256 ...`,
+		65:  `  liar:80             0 B              dropped: sha-256 differ...`,
+		57:  `  liar:80             0 B  dropped: sha-256 differs\x1b`,
+		40:  `  liar:80             0 B  dropped: s...`,
+		20:  `  liar:80        ...`,
+		2:   `...`,
+	} {
+		got := shareLines(sources, width)
+		if got[2] != want {
+			t.Errorf("width %d: %q, want %q", width, got[2], want)
+		}
+		for _, line := range got[:4] {
+			if n := utf8.RuneCountInString(line); n > max(width, 3) {
+				t.Errorf("width %d: %d in %q", width, n, line)
+			}
+		}
+	}
+	if got := shareLines([]download.SourceResult{{Host: "only", Bytes: 1}, {Host: "idle"}}, 0); got != nil {
 		t.Errorf("one source is no table: %q", got)
 	}
 }
