@@ -39,10 +39,10 @@ type arranged struct {
 	operands []string
 }
 
-// has says that a flag without a value was given.
+// has says that a flag was given, with or without a value.
 func (a *arranged) has(name string) bool {
 	for _, f := range a.flags {
-		if f == "--"+name {
+		if given, _, _ := strings.Cut(f, "="); given == "--"+name {
 			return true
 		}
 	}
@@ -94,8 +94,7 @@ func (a *arranged) long(word string, rest []string, known shapes) (used bool, er
 	case !ok || len(name) == 1:
 		return false, &flagError{Flag: "--" + name, Why: unknownFlag}
 	case given:
-		a.flags = append(a.flags, "--"+flag.name+"="+value)
-		return false, nil
+		return false, a.set("--"+name, flag, value)
 	case !flag.value:
 		a.add(flag)
 		return false, nil
@@ -116,8 +115,7 @@ func (a *arranged) short(word string, rest []string, known shapes) (used bool, e
 			continue
 		}
 		if value := word[i+len(letter):]; value != "" {
-			a.flags = append(a.flags, "--"+flag.name+"="+strings.TrimPrefix(value, "="))
-			return false, nil
+			return false, a.set("-"+letter, flag, strings.TrimPrefix(value, "="))
 		}
 		return a.next("-"+letter, flag, rest)
 	}
@@ -129,8 +127,17 @@ func (a *arranged) next(written string, flag shape, rest []string) (used bool, e
 	if len(rest) == 0 {
 		return false, &flagError{Flag: written, Why: missingValue}
 	}
-	a.flags = append(a.flags, "--"+flag.name+"="+rest[0])
-	return true, nil
+	return true, a.set(written, flag, rest[0])
+}
+
+// set gives a flag its value. An empty one is refused: it comes from a variable that is not set, and ignoring it would
+// drop a name, or a digest that is to be proven.
+func (a *arranged) set(written string, flag shape, value string) error {
+	if value == "" {
+		return &flagError{Flag: written, Why: emptyValue}
+	}
+	a.flags = append(a.flags, "--"+flag.name+"="+value)
+	return nil
 }
 
 func (a *arranged) add(flag shape) {
@@ -142,6 +149,7 @@ func (a *arranged) add(flag shape) {
 const (
 	unknownFlag  = "no such flag"
 	missingValue = "needs a value"
+	emptyValue   = "the value is empty"
 )
 
 // A flagError is a flag that cannot be used as it is written.

@@ -40,7 +40,6 @@ func TestArrange(t *testing.T) {
 		{"-P|d|u", "--dir=d", "u"}, // aliases become one name, so that two of them are no conflict
 		{"-A|n|-U|m|u", "--user-agent=n|--user-agent=m", "u"},
 		{"-LfcL|u|-qc", "--quiet", "u"},
-		{"--out=", "--out=", ""},
 		{"--out=a=b", "--out=a=b", ""},
 		{"u|-h", "--help", "u"},
 		{"|u", "", "|u"},

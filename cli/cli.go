@@ -12,7 +12,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -89,21 +88,6 @@ func newApp(s streams) *cli.App {
 	return app
 }
 
-// invalidValue is how the flag parser says that it does not like a value.
-var invalidValue = regexp.MustCompile(`^invalid (boolean )?value ".*" for (?:flag )?-([^ :]+): (.*)$`)
-
-// refuse makes a failure of what the flag parser says.
-func refuse(c *cli.Context, err error, _ bool) error {
-	where, why := c.Command.Name, err.Error()
-	if m := invalidValue.FindStringSubmatch(why); m != nil {
-		where, why = "--"+m[2], m[3]
-		if m[1] != "" {
-			why = "the value is not true or false"
-		}
-	}
-	return misuse(where, why, "braid "+c.Command.Name+" --help")
-}
-
 // prepare turns the words of a user into those that the flag parser understands.
 func prepare(app *cli.App, words []string) ([]string, error) {
 	var names []string
@@ -129,6 +113,9 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 	}
 	if a.has("help") {
 		return []string{command.Name, "--help"}, nil
+	}
+	if err := checkEnvironment(command.Flags, &a); err != nil {
+		return nil, err
 	}
 	return append([]string{command.Name}, a.args()...), nil
 }

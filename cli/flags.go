@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -52,4 +54,45 @@ func parsed(to cli.Generic, group, usage string, names ...string) cli.Flag {
 		Value: to, Category: group, Usage: usage,
 		Name: names[0], Aliases: names[1:], EnvVars: []string{environment(names[0])},
 	}
+}
+
+// checkEnvironment refuses variables that are set and empty, for flags that take a value and are not on the command line:
+// as there, an empty value is a mistake.
+func checkEnvironment(flags []cli.Flag, given *arranged) error {
+	for _, f := range flags {
+		name := f.Names()[0]
+		doc, ok := f.(cli.DocGenerationFlag)
+		if !ok || !doc.TakesValue() || given.has(name) {
+			continue
+		}
+		if value, set := os.LookupEnv(environment(name)); set && value == "" {
+			return misuse(environment(name), emptyValue, "unset it, or give it one")
+		}
+	}
+	return nil
+}
+
+// How the flag parser says that it does not like a value: of the command line, or of the environment.
+var (
+	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value ".*" for (?:flag )?-([^ :]+): (.*)$`)
+	invalidVariable = regexp.MustCompile(`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
+)
+
+// refuse makes a failure of what the flag parser says.
+func refuse(c *cli.Context, err error, _ bool) error {
+	where, why := c.Command.Name, err.Error()
+	if m := invalidValue.FindStringSubmatch(why); m != nil {
+		where, why = "--"+m[2], boolean(m[1], m[3])
+	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
+		where, why = m[2], boolean(m[1], m[3])
+	}
+	return misuse(where, why, "braid "+c.Command.Name+" --help")
+}
+
+// boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.
+func boolean(isBool, why string) string {
+	if isBool != "" {
+		return "the value is not true or false"
+	}
+	return why
 }

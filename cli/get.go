@@ -102,7 +102,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.atOnce, groupFile, "download `N|auto` files at once (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
-		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE`, as 500K or 2G (default 64G where the server does not say the length)", "max-size"),
+		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE` (default 64G where the server does not say the length)", "max-size"),
 		g.sha256Flag(),
 		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
@@ -111,7 +111,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 	}
 	flags = append(flags,
-		parsed(&g.limitRate, groupSource, "fetch at most `RATE` bytes a second, as 500K or 2M, from all servers together", "limit-rate", "max-overall-download-limit"),
+		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
 	)

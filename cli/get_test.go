@@ -110,7 +110,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	t.Setenv("BRAID_SPLIT", "many")
 	_, _, err = parse(t, "http://h/a")
-	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitUsage || !strings.Contains(f.why, "BRAID_SPLIT") {
+	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitUsage || f.where != "BRAID_SPLIT" {
 		t.Errorf("%v", err)
 	}
 }

@@ -24,8 +24,8 @@ func commandHelp(c *cli.Command, m manual) string {
 	for _, note := range m.notes {
 		b.WriteString("\n" + note + "\n")
 	}
-	b.WriteString("\nEach flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
-		environment(c.Flags[0].Names()[0]) + ". Flags may follow operands.\n")
+	b.WriteString("\n" + units(c.Flags) + "Each flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
+		environment(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
 	return b.String()
 }
 
@@ -47,6 +47,31 @@ func rootHelp(commands []*cli.Command) string {
 	})
 	b.WriteString("\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
 	return b.String()
+}
+
+// units explains once how the values of several flags are written.
+func units(flags []cli.Flag) string {
+	words := map[string]bool{}
+	for _, f := range flags {
+		if doc, ok := f.(cli.DocGenerationFlag); ok {
+			word, _ := placeholder(doc.GetUsage())
+			words[word] = true
+		}
+	}
+	s := ""
+	var amounts []string
+	for _, amount := range [][2]string{{"SIZE", "bytes"}, {"RATE", "bytes a second"}} {
+		if words[amount[0]] {
+			amounts = append(amounts, amount[0]+" is "+amount[1])
+		}
+	}
+	if len(amounts) > 0 {
+		s += strings.Join(amounts, ", ") + ", with K, M, G or T for powers of 1024, as 65536, 500K or 1.5G.\n"
+	}
+	if words["TIME"] {
+		s += "TIME is as 30s, 1m30s or 500ms; a bare number is seconds.\n"
+	}
+	return s
 }
 
 func writeExamples(b *strings.Builder, pairs []string) {

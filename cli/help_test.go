@@ -110,6 +110,11 @@ func TestMisuse(t *testing.T) {
 		{"get|--quite|" + u, "did you mean --quiet?"},
 		{"get|--bogus|" + u, "braid get --help"},
 		{"get|" + u + "|-o", "-o: needs a value"},
+		{"get|-o||" + u, "-o: the value is empty (braid get --help"},
+		{"get|--out=|" + u, "--out: the value is empty"},
+		{"get|-o=|" + u, "-o: the value is empty"},
+		{"get|--sha256||" + u, "--sha256: the value is empty"},
+		{"get|--limit-rate||" + u, "--limit-rate: the value is empty"},
 		{"get|-o|x|" + u + "|" + u, "-d FOLDER"},
 		{"get|--sha256|x|" + u + "|" + u, "one digest for several files"},
 		{"get|--mirror|" + u + "|" + u + "|" + u, "in a list (-i) mirrors follow the URL"},
@@ -151,6 +156,45 @@ func TestMisuse(t *testing.T) {
 		}
 		if code != want || out != "" || !strings.HasPrefix(err, "braid: ") || strings.Count(err, "\n") != 1 || !strings.Contains(err, tt.want) {
 			t.Errorf("%q: exit code %d, %q, %q; want %q", tt.line, code, out, err, tt.want)
+		}
+	}
+}
+
+// TestMisuseInEnvironment: a wrong variable is named, in our words; the command line beats it.
+func TestMisuseInEnvironment(t *testing.T) {
+	for variable, want := range map[string]string{
+		"BRAID_QUIET=maybe":                        "usage BRAID_QUIET: the value is not true or false (braid get --help)",
+		"BRAID_LIMIT_RATE=2MB":                     "usage BRAID_LIMIT_RATE: " + errSize.Error() + " (braid get --help)",
+		"BRAID_TIMEOUT=a\nb":                       "usage BRAID_TIMEOUT: " + errTime.Error() + " (braid get --help)",
+		"BRAID_MAX_CONCURRENT_DOWNLOADS=\"all\" x": "usage BRAID_MAX_CONCURRENT_DOWNLOADS: write auto, or a number from 1 to 1000 (braid get --help)",
+		"BRAID_OUT=":                               "usage BRAID_OUT: the value is empty (unset it, or give it one)",
+		"BRAID_SHA256=":                            "usage BRAID_SHA256: the value is empty (unset it, or give it one)",
+		"BRAID_TRIES=":                             "usage BRAID_TRIES: the value is empty (unset it, or give it one)",
+		"BRAID_MIRROR=":                            "usage BRAID_MIRROR: the value is empty (unset it, or give it one)",
+	} {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			if code, out, err := command(t, "get", "http://127.0.0.1:1/a"); code != exitUsage || out != "" || err != "braid: "+want+"\n" {
+				t.Errorf("%s: exit code %d, %q, %q", variable, code, out, err)
+			}
+		})
+	}
+	t.Setenv("BRAID_TRIES", "")
+	t.Setenv("BRAID_VERBOSE", "")
+	if _, _, err := command(t, "get", "--tries=1", "ftp://h/a"); !strings.Contains(err, "ftp://h/a: not an http") {
+		t.Error(err)
+	}
+}
+
+// TestUnitsAreExplained, where a flag has them.
+func TestUnitsAreExplained(t *testing.T) {
+	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K", "\nTIME is as 30s"}, "probe": {"\nTIME is as 30s"}, "serve": {"\nRATE is bytes a second, with K"}} {
+		_, out, _ := command(t, name, "--help")
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%s", name, w, out)
+			}
 		}
 	}
 }

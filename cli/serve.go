@@ -48,7 +48,7 @@ func newServe(s streams) *cli.Command {
 			text(&v.mirrorsFile, groupServer, "read mirrors from `FILE`, one a line", "mirrors"),
 			parsed(&v.maxLinks, groupServer, "name at most `N` mirrors in one answer (default 50)", "max-links"),
 			text(&v.mirrorOf, groupServer, "be a mirror of the server that has the folder at `URL`, and name no mirrors", "mirror-of"),
-			parsed(&v.rate, groupServer, "send at most `RATE` bytes a second, as 2M, to all clients together", "limit-rate"),
+			parsed(&v.rate, groupServer, "send at most `RATE` a second, to all clients together", "limit-rate"),
 			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
 			toggle(&v.verbose, groupOutput, "write a line for each request", "verbose", "v"),
 		},
