@@ -13,14 +13,14 @@ import (
 // maskWord shows a word of the command line that should be a URL, without its secrets (rule 62), also when it
 // cannot be parsed.
 func maskWord(word string) string {
-	if u, err := url.Parse(word); err == nil {
+	if u, err := url.Parse(word); err == nil && *u != (url.URL{Scheme: u.Scheme}) { // of http:// Mask leaves http:
 		return source.Mask(u)
+	}
+	if i := strings.LastIndexByte(word, '@'); i >= 0 { // first, as a password may have a ? or #
+		word = "***" + word[i:]
 	}
 	if i := strings.IndexAny(word, "?#"); i >= 0 {
 		word = word[:i] + "?***"
-	}
-	if i := strings.LastIndexByte(word, '@'); i >= 0 {
-		word = "***" + word[i:]
 	}
 	return source.Escape(shorten(word, 200))
 }

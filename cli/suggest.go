@@ -12,7 +12,7 @@ var foreign = map[string]string{
 	"-T": "--timeout TIME limits silence",
 	"-n": "-u USER:PASSWORD gives credentials; --no-clobber keeps a file that exists",
 	"-m": "--tries N limits attempts; --timeout TIME limits silence",
-	"-Z": "several URLs are several files, one after the other; --mirror URL adds a mirror to one file, and -s limits the sources in use",
+	"-Z": "several URLs are several files, -j N of them at once; --mirror URL adds a mirror to one file, and -s limits the sources in use",
 }
 
 // nearest finds the word that was probably meant, or "".

@@ -122,6 +122,9 @@ var (
 	errScheme = errors.New("not an http or https URL")
 	errNoHost = errors.New("a URL without a host")
 	errPort   = errors.New("there is no such port; they end at 65535")
+	errNoPort = errors.New("what follows the last : is no port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
+	errEmpty  = errors.New("the URL is empty")
+	errSpaces = errors.New("a space at its beginning or end")
 )
 
 // webURL reads a URL that the user typed.
@@ -130,11 +133,13 @@ func webURL(word string) (*url.URL, error) {
 		return nil, misuse(maskWord(word), errScheme.Error(), "https://"+maskWord(word)+"?")
 	}
 	u, err := url.Parse(word)
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // without the URL, which may hold secrets
-	}
 	switch {
+	case word == "":
+		err = errEmpty
+	case strings.TrimSpace(word) != word:
+		err = errSpaces
 	case err != nil:
+		err = plainly(err)
 	case u.Scheme != "http" && u.Scheme != "https":
 		err = errScheme
 	case u.Hostname() == "":
@@ -149,6 +154,20 @@ func webURL(word string) (*url.URL, error) {
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
+}
+
+// plainly is what package url does not like about a URL, without the URL and its port, which may be part of a password.
+func plainly(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	switch why := err.Error(); {
+	case strings.HasPrefix(why, "invalid port"):
+		return errNoPort
+	case strings.HasPrefix(why, "first path segment"), strings.HasPrefix(why, "missing protocol scheme"):
+		return errScheme
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "net/url: "))
 }
 
 // looksLikeHost tells an address without its scheme, as browsers take it.

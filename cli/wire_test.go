@@ -65,13 +65,23 @@ func TestWebURL(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{
-		"": "not an http", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?", "ftp://h/a": "not an http",
+		"": "the URL is empty", "a.iso": "https://a.iso?", "example.org/a.iso": "https://example.org/a.iso?", "ftp://h/a": "not an http",
 		"file:///etc/passwd": "not an http", "magnet:?xt=x": "not an http", "http:///a": "without a host", "http://:80/a": "without a host",
-		"http:h/a": "without a host", "http://h:x/a": "invalid port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
-		"http://h/\x7f": "invalid control character", "//h/a": "not an http",
+		"http:h/a": "without a host", "http://h:x/a": "is no port", "http://h/%zz": "invalid URL escape", "./a.iso": "not an http",
+		"http://h/\x7f": `http://h/\x7f: invalid control character`, "//h/a": "not an http", "http://": "http://: a URL without a host",
+		" http://h/a": "a space at its beginning or end", "http://h/a ": "a space at", "h/a\n": "a space at", "1:2": "not an http", ":": "not an http",
 	} {
 		if u, err := webURL(word); err == nil || !strings.Contains(err.Error(), want) || failureOf(t.Context(), err).code != exitUsage {
 			t.Errorf("%q: %v, %v, want %q", word, u, err, want)
+		}
+	}
+}
+
+// TestWebURLKeepsPasswords_Rule62: also when a character in a password makes a part of it a port.
+func TestWebURLKeepsPasswords_Rule62(t *testing.T) {
+	for _, word := range []string{"http://me:s3cret/x@h/a", "http://me:s3cret?x@h/a", "http://me:s3cret#x@h/a", "http://me:s3cret@h:y/a", " http://me:s3cret@h/a", "http://me:s3cret%zz@h/a"} {
+		if _, err := webURL(word); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", word, err)
 		}
 	}
 }

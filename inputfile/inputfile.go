@@ -76,7 +76,7 @@ func (e *Entry) take(l line) (another bool, err error) {
 	case l.text[0] != ' ' && l.text[0] != '\t':
 		return true, nil
 	case e.Line == 0:
-		return false, &Error{l.number, "an option (the line is indented) before any URI"}
+		return false, &Error{l.number, "an option (the line is indented) before any URL"}
 	}
 	name, value, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
