@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"braid/download"
+	"braid/internal/mirrortest"
 	"braid/source"
 )
 
@@ -91,6 +93,24 @@ func TestDownloadFailure(t *testing.T) {
 		f := downloadFailure(tt.ctx, tt.err)
 		if f.code != tt.code || f.Error() != tt.want {
 			t.Errorf("%v: exit code %d, %q; want %d, %q", tt.err, f.code, f.Error(), tt.code, tt.want)
+		}
+	}
+}
+
+// TestTLSHints: each way in which a server can fail to prove who it is has another way out.
+func TestTLSHints(t *testing.T) {
+	server := func(edit func(*x509.Certificate)) string {
+		return mirrortest.New(t, []byte("abc"), mirrortest.TLS(edit)).URL
+	}
+	plain := mirrortest.New(t, []byte("abc")).URL
+	for url, want := range map[string]string{
+		server(nil): "(nothing kept; SSL_CERT_FILE names further authorities)",
+		server(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }): "(nothing kept; check the address: ",
+		server(func(c *x509.Certificate) { c.NotAfter = c.NotBefore }):                                   "(nothing kept; check the clock of this machine; ",
+		strings.Replace(plain, "http:", "https:", 1):                                                     "(nothing kept; the server does not speak TLS there: ",
+	} {
+		if code, _, err := get(t, t.TempDir(), url); code != exitTLS || !strings.Contains(err, want) {
+			t.Errorf("exit code %d, %s; want %q", code, err, want)
 		}
 	}
 }

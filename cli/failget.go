@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/source"
+	"braid/source/httpsource"
 )
 
 // kindCodes are the exit codes of the kinds of problems that end a download.
@@ -35,7 +38,6 @@ var kindCodes = map[download.Kind]int{
 // kindHints are next steps for those who have nothing to go on with.
 var kindHints = map[download.Kind]string{
 	download.Network:      "check the address and the network",
-	download.TLS:          "SSL_CERT_FILE names further authorities",
 	download.Auth:         "-u USER:PASSWORD gives credentials",
 	download.Mismatch:     "the server has another file than the one that was asked for",
 	download.NoEvidence:   "--sha256 HEX is evidence, too",
@@ -87,7 +89,16 @@ func hintFor(e *download.Error) string {
 	if errors.Is(e, syscall.ENOSPC) {
 		return "make room, or choose another folder with -d"
 	}
+	if e.Kind == download.TLS {
+		return hintForTLS(e)
+	}
+	if errors.Is(e, httpsource.ErrDowngrade) {
+		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
+	}
 	src, ok := errors.AsType[*source.Error](e)
+	if ok && src.Status == http.StatusProxyAuthRequired {
+		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
+	}
 	if !ok || e.Kind != download.Refused {
 		return kindHints[e.Kind]
 	}
@@ -96,6 +107,23 @@ func hintFor(e *download.Error) string {
 		return "the server cannot at the moment: try again later"
 	case src.Status >= 400:
 		return "check the URL"
+	}
+	return ""
+}
+
+// hintForTLS is the next step for somebody whose server could not prove who it is.
+func hintForTLS(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "SSL_CERT_FILE names further authorities"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "check the address: that is another server, or one with the certificate of another"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "check the clock of this machine; else the server needs a new certificate"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak TLS there: is it http://, or another port?"
 	}
 	return ""
 }

@@ -19,6 +19,9 @@ const (
 	maxLocation  = 8 << 10 // bytes
 )
 
+// ErrDowngrade is a redirect that is not followed, see Client.AllowDowngrade.
+var ErrDowngrade = errors.New("redirect from https to http")
+
 // A chain is one request with the redirects that follow it.
 type chain struct {
 	s       *Source
@@ -89,8 +92,11 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 		return nil, ctx.Err()
 	}
 	fault, retry := classify(err)
-	e := c.fail(nil, fault, err)
+	e := c.fail(nil, fault, plainly(err))
 	e.Retry = retry
+	if fault == source.FaultAuth { // of a proxy that makes no tunnel; what servers say is judged elsewhere
+		e.Status = http.StatusProxyAuthRequired
+	}
 	return nil, e
 }
 
@@ -149,7 +155,7 @@ func (c *chain) target(h http.Header) (*url.URL, error) {
 	case c.seen[u.String()]:
 		return nil, fmt.Errorf("redirect loop at %s", source.Mask(u))
 	case c.url.Scheme == "https" && u.Scheme == "http" && !c.mayDowngrade():
-		return nil, fmt.Errorf("redirect from https to http at %s", source.Mask(u))
+		return nil, fmt.Errorf("%w at %s", ErrDowngrade, source.Mask(u))
 	}
 	return u, nil
 }

@@ -99,6 +99,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  c.proxy,
+		OnProxyConnectResponse: tunnelled,
 		DialContext:            c.dialPlain,
 		DialTLSContext:         c.dialTLS(config),
 		TLSClientConfig:        config, // through a proxy

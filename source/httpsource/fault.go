@@ -5,8 +5,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 
@@ -19,11 +22,69 @@ type handshakeError struct{ err error }
 func (e *handshakeError) Error() string { return "TLS: " + e.err.Error() }
 func (e *handshakeError) Unwrap() error { return e.err }
 
+// A tunnelError is a proxy that does not connect us to a server.
+type tunnelError struct{ status int }
+
+func (e *tunnelError) Error() string {
+	return fmt.Sprintf("proxy: status %d %s", e.status, http.StatusText(e.status))
+}
+
+// tunnelled judges what a proxy says to CONNECT. Of one that says no, net/http would keep the words only.
+func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return &tunnelError{resp.StatusCode}
+	}
+	return nil
+}
+
+// fault says whose fault it is: a gateway may find the server later.
+func (e *tunnelError) fault() (fault source.Fault, retry bool) {
+	switch {
+	case e.status == http.StatusProxyAuthRequired:
+		return source.FaultAuth, false
+	case e.status >= 500:
+		return source.FaultNetwork, e.status != http.StatusNotImplemented
+	}
+	return source.FaultRefused, false
+}
+
+// A networkError says what is wrong with the network without the words of package net for who asked whom.
+type networkError struct {
+	text string
+	err  error
+}
+
+func (e *networkError) Error() string { return e.text }
+func (e *networkError) Unwrap() error { return e.err }
+
+// plainly leaves out of an error of the transport what tells its user nothing.
+func plainly(err error) error {
+	proxy := ""
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "proxyconnect" {
+		proxy, err = "proxy: ", op.Err
+	}
+	text := err.Error()
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		text = dns.Name + ": " + dns.Err
+	case proxy != "":
+		text = strings.TrimPrefix(text, "dial tcp ")
+	default:
+		return err
+	}
+	return &networkError{proxy + text, err}
+}
+
 // classify says whose fault an error of the transport is, and whether another try makes sense.
 func classify(err error) (fault source.Fault, retry bool) {
 	var handshake *handshakeError
+	var tunnel *tunnelError
 	var dns *net.DNSError
 	switch {
+	case errors.As(err, &tunnel):
+		return tunnel.fault()
 	case errors.Is(err, errManyInformational), errors.Is(err, errManyFields), errors.Is(err, errHeadTooLong):
 		return source.FaultLimit, false
 	case errors.Is(err, errTwoFramings):

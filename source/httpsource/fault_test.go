@@ -43,9 +43,36 @@ func TestClassify(t *testing.T) {
 		{errManyInformational, source.FaultLimit, false},
 		{errTwoFramings, source.FaultProtocol, false},
 		{errors.New("malformed HTTP response"), source.FaultProtocol, false},
+		{&tunnelError{407}, source.FaultAuth, false},
+		{&tunnelError{403}, source.FaultRefused, false},
+		{&tunnelError{502}, source.FaultNetwork, true},
+		{&tunnelError{501}, source.FaultNetwork, false},
 	} {
 		if fault, retry := classify(tt.err); fault != tt.fault || retry != tt.retry {
 			t.Errorf("%v: %v, %v; want %v, %v", tt.err, fault, retry, tt.fault, tt.retry)
+		}
+	}
+}
+
+// TestPlainly: who asked whom is not the user's business; what went wrong is, and classify finds it still.
+func TestPlainly(t *testing.T) {
+	dns := &net.DNSError{Err: "no such host", Name: "x.invalid", Server: "192.0.2.1:53", IsNotFound: true}
+	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	addr := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 80}
+	for want, err := range map[string]error{
+		"x.invalid: no such host":                                     &net.OpError{Op: "dial", Net: "tcp", Err: dns},
+		"proxy: x.invalid: no such host":                              &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Err: dns}},
+		"proxy: 192.0.2.2:80: connect: connection refused":            &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused}},
+		"dial tcp 192.0.2.2:80: connect: connection refused":          &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused},
+		"proxy: status 407 Proxy Authentication Required":             &tunnelError{407},
+		"header section: unexpected EOF (malformed HTTP status code)": fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, errors.New("malformed HTTP status code")),
+	} {
+		if got := plainly(err).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		fault, retry := classify(err)
+		if f, r := classify(plainly(err)); f != fault || r != retry {
+			t.Errorf("%s: %v, %v; want %v, %v", want, f, r, fault, retry)
 		}
 	}
 }

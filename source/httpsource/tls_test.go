@@ -4,10 +4,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +136,23 @@ func TestProxy(t *testing.T) {
 	c.Proxy = func(*http.Request) (*url.URL, error) { return nil, none }
 	if _, err := fetch(t, c, plain.URL, Options{}, whole); !errors.Is(err, none) {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// TestProxyRefuses: what a proxy says instead of making a tunnel is not what the server says.
+func TestProxyRefuses(t *testing.T) {
+	for status, want := range map[int]source.Error{
+		407: {Fault: source.FaultAuth, Status: 407}, 403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
+	} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		c := newClient(t)
+		c.Proxy = http.ProxyURL(parse(t, proxy.URL))
+		_, err := fetch(t, c, "https://origin.invalid/a", Options{}, whole)
+		e, ok := errors.AsType[*source.Error](err)
+		if !ok || e.Fault != want.Fault || e.Status != want.Status || e.Retry != want.Retry || !strings.HasPrefix(e.Err.Error(), fmt.Sprintf("proxy: status %d ", status)) {
+			t.Errorf("%d: %+v", status, err)
+		}
+		proxy.Close()
 	}
 }
 
