@@ -30,6 +30,7 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	t.count.begun = client.GetAll(ctx, d.observed(list.all()), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
 	d.events.close()
 	wg.Wait()
+	g.reporter.notBegun(list.files - t.count.begun)
 	return t.close()
 }
 

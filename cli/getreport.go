@@ -17,20 +17,21 @@ import (
 // A reporter draws what happens in the downloads of one command, if the user named a file for that. It is used by one
 // goroutine at a time.
 type reporter struct {
-	path string
-	page report.Page
+	path  string
+	limit int64 // of --limit-rate
+	page  report.Page
 }
 
 // newReporter makes sure, before anything is transferred, that the page will have a place: an old report may be
 // replaced, and no other file (rule 3). The reporter is nil if nobody wants a page.
-func newReporter(path string) (*reporter, error) {
+func newReporter(path string, limit int64) (*reporter, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if err := placeFor(path); err != nil {
 		return nil, reportFailure(path, err)
 	}
-	return &reporter{path: path}, nil
+	return &reporter{path: path, limit: limit}, nil
 }
 
 // errNoReport keeps a file that is not a report.
@@ -74,13 +75,22 @@ func (p *reporter) record(r *download.Request) *report.Recorder {
 		return nil
 	}
 	r.Detail = true
-	return report.NewRecorder(time.Now())
+	rec := report.NewRecorder(time.Now())
+	rec.Limit = p.limit
+	return rec
 }
 
 // add puts a download that ended on the page.
 func (p *reporter) add(rec *report.Recorder) {
 	if p != nil {
 		p.page.Add(rec)
+	}
+}
+
+// notBegun takes note of files whose turn did not come.
+func (p *reporter) notBegun(n int) {
+	if p != nil {
+		p.page.NotBegun = n
 	}
 }
 

@@ -27,7 +27,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.reportPath)
+		g.reporter, err = newReporter(g.reportPath, int64(g.limitRate))
 	}
 	if err != nil {
 		return g.report(failureOf(ctx, err))

@@ -150,8 +150,12 @@ func TestPageOfMany(t *testing.T) {
 		tl.over(nil, f)
 		p.Add(tl.done(mib))
 	}
+	p.NotBegun = 3
 	html := p.HTML()
 	root := safe(t, html)
+	if !strings.Contains(string(html), "<p>3 more were not begun.</p>") {
+		t.Error("nothing is said of those that were not begun")
+	}
 	if n := len(root.all("section", "")); n != maxSections {
 		t.Errorf("%d downloads are drawn", n)
 	}

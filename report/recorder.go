@@ -17,6 +17,9 @@ import (
 // A Recorder takes down what happens in one download. It is told by one goroutine at a time. What it keeps is bounded,
 // however long the download lasts: times are thinned out, fetches merged, and only totals are exact.
 type Recorder struct {
+	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number.
+	Limit int64
+
 	began time.Time
 	now   time.Duration // of what is being told
 

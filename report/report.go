@@ -46,6 +46,9 @@ const (
 // failed and then those that took longest; all others have a line in the list, as far as that is not too long itself.
 // It is used by one goroutine at a time.
 type Page struct {
+	// NotBegun counts the files that were to be downloaded, too, when the run was interrupted.
+	NotBegun int
+
 	added int
 	list  []listed
 	drawn []*Recorder
@@ -111,9 +114,10 @@ func (p *Page) HTML() []byte {
 		Style    template.CSS
 		List     []listed
 		Unlisted int
+		NotBegun int
 		Undrawn  bool
 		Sections []section
-	}{Style: template.CSS(styleText), Unlisted: p.added - len(p.list), Undrawn: p.added > len(p.drawn)}
+	}{Style: template.CSS(styleText), Unlisted: p.added - len(p.list), NotBegun: p.NotBegun, Undrawn: p.added > len(p.drawn)}
 	anchors := map[int]string{}
 	for _, r := range p.drawn {
 		anchors[r.number] = "d" + strconv.Itoa(r.number)

@@ -14,6 +14,15 @@ import (
 
 // tellLimit says what kept the download from being faster, if that can be told.
 func (r *Recorder) tellLimit(w *words) {
+	if r.Limit > 0 { // then no speed says anything of the link
+		reached := float64(r.fetched()) > 0.8*float64(r.Limit)*r.end.Seconds()
+		text := "--limit-rate allowed " + quantity.Rate(float64(r.Limit)) + " in all"
+		if reached {
+			text += ", and that is what came"
+		}
+		w.say(reached, "%s.", text)
+		return
+	}
 	if r.first == never || r.end < time.Second || r.err != nil || r.restarted > 0 {
 		return
 	}
@@ -165,7 +174,9 @@ func (r *Recorder) tellStretches(w *words) {
 			continue
 		}
 		var b strings.Builder
-		if s.culprit != nil {
+		if m := r.silentIn(from, to); m != nil {
+			b.WriteString(", while " + r.label(m) + " was silent")
+		} else if s.culprit != nil {
 			b.WriteString(", mostly because " + r.label(s.culprit) + " brought " + quantity.Rate(s.his) + " in place of " + quantity.Rate(s.hisElse))
 		}
 		switch {
@@ -177,6 +188,16 @@ func (r *Recorder) tellStretches(w *words) {
 			w.say(true, "From %s to %s only %s came, else %s%s.", quantity.Time(from), quantity.Time(to), quantity.Rate(s.slow), quantity.Rate(s.fast), &b)
 		}
 	}
+}
+
+// silentIn finds who was silent for most of a time. Others who brought less in it may have had nothing left to do.
+func (r *Recorder) silentIn(from, to time.Duration) *mirror {
+	for _, l := range r.losses {
+		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
+			return l.who
+		}
+	}
+	return nil
 }
 
 // stretches finds the times in which less than half of the usual came.

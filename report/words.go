@@ -64,7 +64,7 @@ func (r *Recorder) headline() string {
 		fmt.Fprintf(&b, ", %s of it from an earlier run", quantity.Size(r.resumed))
 	}
 	if r.end > 0 {
-		fmt.Fprintf(&b, ": %s on average", quantity.Rate(float64(r.fetched())/r.end.Seconds()))
+		fmt.Fprintf(&b, ": %s on average", quantity.Rate(float64(r.useful())/r.end.Seconds()))
 	}
 	fmt.Fprintf(&b, "; proof: %s.", r.result.Proof)
 	return b.String()
@@ -77,7 +77,11 @@ func (r *Recorder) failure() string {
 	if ok && e.Err != nil {
 		text = e.Err.Error()
 	}
-	text = fmt.Sprintf("After %s: %s.", quantity.Time(r.end), quantity.Shorten(source.Escape(text), 300))
+	after := "At once"
+	if r.end >= time.Millisecond {
+		after = "After " + quantity.Time(r.end)
+	}
+	text = fmt.Sprintf("%s: %s.", after, quantity.Shorten(source.Escape(text), 300))
 	text += fmt.Sprintf(" %s came in this run", quantity.Size(r.fetched()))
 	if ok && e.Kept > 0 {
 		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", quantity.Size(e.Kept))
@@ -91,6 +95,11 @@ func (r *Recorder) fetched() (n int64) {
 		n += m.bytes
 	}
 	return n
+}
+
+// useful counts the bytes that arrived and are part of the file: what was fetched in vain did not make it faster.
+func (r *Recorder) useful() int64 {
+	return max(0, min(r.fetched(), r.result.Size-r.resumed))
 }
 
 // words are the whole summary.

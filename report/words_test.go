@@ -89,6 +89,9 @@ func TestWords(t *testing.T) {
 			t.bring(4*time.Second, 100*kib, g)
 			t.over(nil, g)
 		}), "What came until 2 s was of no use, and everything began again: the file changed.", "names no mirrors"},
+		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that is what came.", "names no mirrors"},
+		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
+		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s came, before that it was 2 MiB/s, while m1:80 was silent.", "in place of"},
 		{"nobody", newTale(-1).fail(errors.New("x")), "Nobody answered.", ""},
 	} {
 		got := tt.r.words().String()
@@ -96,6 +99,33 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: no %q, or %q, in\n%s", tt.name, tt.want, tt.wont, got)
 		}
 	}
+}
+
+// limited is a download that brings 1 MiB a second while so many bytes a second are allowed.
+func limited(limit int64) *Recorder {
+	r := alone(func(t *tale, f int) {
+		t.answer(f)
+		t.bring(4*time.Second, 10*kib, f)
+	})
+	r.Limit = limit
+	return r
+}
+
+// stuck is a download of two sources, one of which has nothing left to do when the other falls silent.
+func stuck() *Recorder {
+	t := newTale(10 * mib)
+	a, b := t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
+	t.answer(a, b)
+	t.bring(2*time.Second, 100*kib, a, b)
+	t.over(nil, a)
+	t.until(4 * time.Second)
+	t.cut(b, 7*mib, true, scheduler.ReasonSilent)
+	t.over(nil, b)
+	c := t.ask(0, 7*mib, 7*mib+10*kib, scheduler.ReasonNext)
+	t.answer(c)
+	t.bring(t.at+100*ms, 10*kib, c)
+	t.over(nil, c)
+	return t.done(10 * mib)
 }
 
 // TestWordsOfMany: what the speeds of all mirrors say about what limits them.
@@ -139,7 +169,11 @@ func TestHeadline(t *testing.T) {
 	}{
 		{drama(), "open", "complete, not verified", "48 MiB in 6.1 s: 4.7 MiB/s on average; proof: unverified."},
 		{newTale(5).until(2 * time.Second).fail(cut), "stopped", "interrupted", "After 2 s: context canceled. 0 B came in this run; 5 MiB are kept, and the same command goes on from there."},
-		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "disk is full. 0 B came in this run; nothing is kept."},
+		{newTale(5).fail(errors.New("disk is full")), "failed", "failed", "At once: disk is full. 0 B came in this run; nothing is kept."},
+		{alone(func(t *tale, f int) { // 20 MiB for a file of 10 MiB
+			t.answer(f)
+			t.bring(2*time.Second, 1024*kib, f)
+		}), "open", "complete, not verified", "10 MiB in 2 s: 5 MiB/s on average"},
 	} {
 		class, outcome := tt.r.outcome()
 		if got := tt.r.headline(); class != tt.class || outcome != tt.outcome || !strings.Contains(got, tt.want) {
