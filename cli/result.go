@@ -22,8 +22,8 @@ func (w *watcher) result(r download.Result) string {
 		size += fmt.Sprintf(", %s of it from an earlier run,", sizeText(r.Resumed))
 	}
 	rate := 0.0
-	if r.Elapsed > 0 {
-		rate = float64(r.Fetched) / r.Elapsed.Seconds()
+	if r.Elapsed > 0 { // what was fetched in vain did not make it faster
+		rate = float64(max(0, min(r.Fetched, r.Size-r.Resumed))) / r.Elapsed.Seconds()
 	}
 	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
 }

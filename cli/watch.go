@@ -93,6 +93,10 @@ func (w *watcher) tell(m moment) {
 		w.up(ev)
 	case download.SourceDown:
 		w.down(ev)
+	case download.RangeCut:
+		if why := cutTexts[ev.Why.String()]; why != "" {
+			w.detail("mirror %s: %s", ev.Host, why)
+		}
 	case download.Progress:
 		if w.one { // the batch shows how far all of them are
 			return
@@ -165,6 +169,14 @@ func (w *watcher) down(ev download.SourceDown) {
 	default:
 		w.detail("mirror %s: again later: %s", ev.URL, why(ev.Err))
 	}
+}
+
+// cutTexts say why a fetch is ended, where that says something of its source.
+var cutTexts = map[string]string{
+	"silent":  "silent; the rest of its range is asked for anew",
+	"slow":    "too slow for its range; others get the rest",
+	"useless": "closed, as it adds nothing",
+	"crowded": "closed on trial, as fewer connections may do as well",
 }
 
 // jsonEvent is the line for an event.
