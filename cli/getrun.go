@@ -98,6 +98,9 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if err != nil {
 		w.shares(result.Sources)
 		f := downloadFailure(ctx, err)
+		if r.Stream != nil && f.code == exitMismatch && len(bringers(result)) > 1 { // what is out cannot be taken back
+			f.hint = "one of the mirrors sent other bytes; into a file (-o NAME) they would be fetched anew"
+		}
 		g.report(f)
 		return f.code
 	}

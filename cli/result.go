@@ -28,21 +28,26 @@ func (w *watcher) result(r download.Result) string {
 	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
 }
 
-// from says who brought the bytes.
-func from(r download.Result) string {
-	var hosts []string
+// bringers are the hosts of those that brought something.
+func bringers(r download.Result) (hosts []string) {
 	for _, s := range r.Sources {
 		if s.Bytes > 0 {
 			hosts = append(hosts, s.Host)
 		}
 	}
-	switch len(hosts) {
+	return hosts
+}
+
+// from says who brought the bytes.
+func from(r download.Result) string {
+	switch hosts := bringers(r); len(hosts) {
 	case 0:
 		return ""
 	case 1:
 		return " from " + hosts[0]
+	default:
+		return " from " + count(len(hosts), "mirror")
 	}
-	return " from " + count(len(hosts), "mirror")
 }
 
 // proven names the evidence, or says that there is none, and what would be.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -46,8 +47,9 @@ type watcher struct {
 	lines    *lineWriter
 	url      string // masked
 	path     string
-	noDigest bool // the server named mirrors and gave no digest
-	one      bool // of many: lines say which file they are about
+	noDigest bool           // the server named mirrors and gave no digest
+	one      bool           // of many: lines say which file they are about
+	sources  map[int]string // URLs of those that answered, by ID
 }
 
 // detail says something about the file to those who asked for details.
@@ -95,7 +97,7 @@ func (w *watcher) tell(m moment) {
 		w.down(ev)
 	case download.RangeCut:
 		if why := cutTexts[ev.Why.String()]; why != "" {
-			w.detail("mirror %s: %s", ev.Host, why)
+			w.detail("mirror %s: %s", cmp.Or(w.sources[ev.ID], ev.Host), why)
 		}
 	case download.Progress:
 		if w.one { // the batch shows how far all of them are
@@ -147,6 +149,10 @@ func reasons(ignored []metalink.Ignored) string {
 }
 
 func (w *watcher) up(ev download.SourceUp) {
+	if w.sources == nil {
+		w.sources = map[int]string{}
+	}
+	w.sources[ev.ID] = ev.URL
 	away := ""
 	if ev.RTT > 0 {
 		away = ", " + timeText(ev.RTT) + " away"

@@ -107,6 +107,14 @@ func TestOutOfDate(t *testing.T) {
 }
 
 // proofOf checks a file of one byte against claims of its digests.
+// TestWatchNamesSources: what is said of a source that answered is said of its URL, as all else.
+func TestWatchNamesSources(t *testing.T) {
+	text, _ := told(true, download.SourceUp{ID: 1, URL: "u", Host: "h"}, download.RangeCut{ID: 1, Host: "h", Why: scheduler.ReasonSilent})
+	if !strings.HasSuffix(text, "\nmirror u: silent; the rest of its range is asked for anew\n") {
+		t.Errorf("%q", text)
+	}
+}
+
 func proofOf(t *testing.T, algorithms ...verify.Algorithm) verify.Proof {
 	t.Helper()
 	var claims []verify.Claim
