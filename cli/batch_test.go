@@ -80,8 +80,8 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	if code != exitLocal || !strings.Contains(err, "a: already complete (3 B)") || !strings.Contains(err, "b: exists, and is not known to be the right file") {
 		t.Errorf("exit code %d, %s", code, err)
 	}
-	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone || !strings.Contains(err, "1 of 2 files: 0 B in ") ||
-		!strings.Contains(err, "; all verified; 1 already there; 1 left alone\n") {
+	if code, _, err = get(t, dir, "-i", list, "--no-clobber"); code != exitDone || !strings.Contains(err, "1 of 2 files: nothing was fetched; ") ||
+		!strings.Contains(err, "; 1 verified; 1 already there; 1 left alone\n") {
 		t.Errorf("--no-clobber: exit code %d, %s", code, err)
 	}
 	if n := a.Sent() + b.Sent(); n != sent {
@@ -153,8 +153,8 @@ func TestSummary(t *testing.T) {
 		want string
 	}{
 		{tally{files: 2000, complete: 2000, verified: 2000, fetched: 1 << 20}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
-		{tally{files: 1}, "0 of 1 file: 0 B in 2 s (0 B/s)"},
-		{tally{files: 5, complete: 3, before: 2, verified: 3, left: 2}, "3 of 5 files: 0 B in 2 s (0 B/s); all verified; 2 already there; 2 left alone"},
+		{tally{files: 1}, "0 of 1 file: nothing was fetched"},
+		{tally{files: 5, complete: 3, before: 2, verified: 3, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
 	} {
 		if got := tt.c.summary(2 * time.Second); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

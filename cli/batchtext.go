@@ -68,8 +68,10 @@ func (c *tally) summary(elapsed time.Duration) []string {
 	if c.complete < c.files {
 		n = grouped(c.complete) + " of " + n
 	}
-	s := fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.fetched), timeText(elapsed), rateText(float64(c.fetched)/max(elapsed.Seconds(), 1e-9)))
-	parts := []string{s}
+	parts := []string{n + ": nothing was fetched"}
+	if c.fetched > 0 {
+		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.fetched), timeText(elapsed), rateText(float64(c.fetched)/max(elapsed.Seconds(), 1e-9)))
+	}
 	if p := c.proven(); p != "" {
 		parts = append(parts, p)
 	}
@@ -97,6 +99,8 @@ func (c *tally) proven() string {
 	switch unverified := c.complete - c.verified; {
 	case c.complete == 0:
 		return ""
+	case unverified == 0 && c.complete < c.files:
+		return grouped(c.verified) + " verified"
 	case unverified == 0:
 		return "all verified"
 	case c.verified == 0:
