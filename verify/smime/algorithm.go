@@ -56,7 +56,7 @@ var signatureAlgorithms = map[oid]struct {
 	scheme scheme
 	hash   crypto.Hash
 }{
-	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01": {pkcs1, 0}, // RFC 3370, section 3.2: "MUST support"
+	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01": {pkcs1, 0}, // RFC 3370, section 3.2
 	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b": {pkcs1, crypto.SHA256},
 	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c": {pkcs1, crypto.SHA384},
 	"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d": {pkcs1, crypto.SHA512},
@@ -64,7 +64,7 @@ var signatureAlgorithms = map[oid]struct {
 	"\x2a\x86\x48\xce\x3d\x04\x03\x02":     {ecdsaScheme, crypto.SHA256}, // RFC 5754, section 3.3
 	"\x2a\x86\x48\xce\x3d\x04\x03\x03":     {ecdsaScheme, crypto.SHA384},
 	"\x2a\x86\x48\xce\x3d\x04\x03\x04":     {ecdsaScheme, crypto.SHA512},
-	"\x2b\x65\x70":                         {ed25519Scheme, crypto.SHA512}, // RFC 8419, section 3.1: "MUST be SHA-512"
+	"\x2b\x65\x70":                         {ed25519Scheme, crypto.SHA512}, // RFC 8419, section 3.1: with SHA-512
 }
 
 // A method is how a signer signed.
@@ -99,11 +99,10 @@ func (s signerInfo) method() (method, *Error) {
 	return m, nil
 }
 
-// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so everything must be there but the
-// trailer. The hashes must be the one of the signer's digest (RFC 4056, section 3).
+// readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so hash and mask must be there. Their hashes
+// must be that of the signer's digest (RFC 4056, section 3), and the salt must be as long as is said.
 func (m *method) readPSS(parameters []byte) *Error {
-	top := newReader(parameters)
-	r := top.into(tagSequence, "PSS parameters")
+	r := newReader(parameters).into(tagSequence, "PSS parameters")
 	hash, hashThere := r.optional(tagContext0, "hash of PSS")
 	mask, maskThere := r.optional(tagContext0+1, "mask of PSS")
 	salt, saltThere := r.optional(tagContext0+2, "salt of PSS")
@@ -111,33 +110,29 @@ func (m *method) readPSS(parameters []byte) *Error {
 		r.fail(Unsupported, "an unknown trailer of PSS")
 	}
 	r.end("PSS parameters")
-	if top.err() == nil && (!hashThere || !maskThere) {
-		return fail(Weak, "the hash of its PSS is SHA-1")
+	if r.err() == nil && (!hashThere || !maskThere) {
+		r.fail(Weak, "a hash of its PSS is SHA-1")
+	}
+	generator := r.open(mask).into(tagSequence, "mask generation")
+	if generator.oid("mask generation") != mgf1 {
+		r.fail(Unsupported, "an unknown mask generation of PSS")
+	}
+	for _, a := range []algorithm{r.open(hash).algorithm("hash of PSS"), generator.algorithm("hash of the mask")} {
+		if digests[a.id].hash != m.hash || a.parameters != nil {
+			r.fail(Unsupported, "a hash of its PSS is not that of its digest")
+		}
 	}
 	m.salt = 20
 	if saltThere {
 		m.salt = r.open(salt).small("salt of PSS")
 	}
-	generator := r.open(mask).into(tagSequence, "mask generation")
-	if generator.oid("mask generation") != mgf1 {
-		generator.fail(Unsupported, "an unknown mask generation of PSS")
-	}
-	for _, a := range []algorithm{r.open(hash).algorithm("hash of PSS"), generator.algorithm("hash of the mask")} {
-		switch d, known := digests[a.id]; {
-		case known && d.hash == 0:
-			r.fail(Weak, "a hash of its PSS is %s", d.name)
-		case d.hash != m.hash || a.parameters != nil:
-			r.fail(Unsupported, "the hash of its PSS is not that of its digest")
-		}
-	}
-	// Package rsa takes 0 for any length and negative ones for others.
-	if m.salt == 0 {
+	if m.salt == 0 { // package rsa would take a salt of any length
 		r.fail(Unsupported, "PSS without salt")
 	}
-	return top.err()
+	return r.err()
 }
 
-// strength says whether signatures by a key count. The error is a *Error of kind Weak or Unsupported.
+// strength says whether signatures by a key count.
 func strength(key crypto.PublicKey) *Error {
 	switch k := key.(type) {
 	case *rsa.PublicKey:

@@ -102,8 +102,8 @@ func joinStrings(out []byte, start int) ([]byte, *Error) {
 	return joined, nil
 }
 
-// maxLength is far beyond what there can be, and far from what an int or header could not hold.
-const maxLength = 1<<24 - 1
+// maxLength is beyond what there can be, and far from what header or an int of 32 bits could not hold.
+const maxLength = 4 * MaxSize
 
 // indefiniteLength is what consumeHeader says for one.
 const indefiniteLength = -1

@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -40,12 +41,25 @@ func newWorkshop(t testing.TB) *workshop {
 	return w
 }
 
+// rsaKeys are made once, because they take long: the first is the signers', the second another one.
+var rsaKeys = sync.OnceValue(func() (keys [2]*rsa.PrivateKey) {
+	for i := range keys {
+		var err error
+		if keys[i], err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			panic(err)
+		}
+	}
+	return keys
+})
+
 func newKey(t testing.TB, kind string) (key crypto.Signer) {
 	t.Helper()
 	var err error
 	switch kind {
 	case "rsa":
-		key, err = rsa.GenerateKey(rand.Reader, 2048)
+		return rsaKeys()[0]
+	case "another rsa":
+		return rsaKeys()[1]
 	case "ed25519":
 		_, key, err = ed25519.GenerateKey(rand.Reader)
 	default:

@@ -134,6 +134,22 @@ func TestChecker(t *testing.T) {
 	}
 }
 
+// TestNewFailsEarly: what no file could mend is known before the first byte of it.
+func TestNewFailsEarly(t *testing.T) {
+	w := newWorkshop(t)
+	good, broken, bare := w.signer("ecdsa"), w.signer("ed25519"), w.signer("ecdsa")
+	broken.key = newKey(t, "ed25519")
+	bare.attributes = nil
+	for name, d := range map[string]*draft{
+		"none that counts":            w.message(bare),
+		"good, and broken by another": w.message(good, broken),
+	} {
+		if _, err := New(d.der(), []*x509.Certificate{w.root.cert}, Policy{Now: w.now}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
 // TestZeroPolicy: package x509 takes the zero time for now; here it is before everything (rule 49).
 func TestZeroPolicy(t *testing.T) {
 	w := newWorkshop(t)

@@ -122,11 +122,11 @@ var guards = []guard{
 	{name: "49 another key, Ed25519", kind: "ed25519", want: Bad,
 		do: func(w *workshop, d *draft, s *draftSigner) { s.key = newKey(w.t, "ed25519") }},
 	{name: "49 another key, RSA", kind: "rsa", want: Bad,
-		do: func(w *workshop, d *draft, s *draftSigner) { s.key = newKey(w.t, "rsa") }},
+		do: func(w *workshop, d *draft, s *draftSigner) { s.key = newKey(w.t, "another rsa") }},
 	{name: "49 another key, PSS", kind: "rsa", want: Bad,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			withPSS(s, 32, pssHash, pssMask, pssSalt(32))
-			s.key = newKey(w.t, "rsa")
+			s.key = newKey(w.t, "another rsa")
 		}},
 	{name: "49 digest of another file", want: Bad, says: "not of this file",
 		do: func(w *workshop, d *draft, s *draftSigner) { s.attributes[1] = s.digestOf("other") }},
@@ -143,6 +143,8 @@ var guards = []guard{
 		}},
 	{name: "49 algorithm of another kind of key", want: Bad,
 		do: func(w *workshop, d *draft, s *draftSigner) { s.signature = sequence(rsaID.der(), tlv(tagNull)) }},
+	{name: "49 algorithm of another kind of key, RSA", kind: "rsa", want: Bad,
+		do: func(w *workshop, d *draft, s *draftSigner) { s.signature = sequence(ecdsaSHA256ID.der()) }},
 	{name: "49 PSS said, PKCS #1 signed", kind: "rsa", want: Bad,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			s.signature = sequence(rsaPSS.der(), sequence(pssHash, pssMask, pssSalt(32)))
@@ -202,6 +204,8 @@ var guards = []guard{
 		do: func(w *workshop, d *draft, s *draftSigner) { s.sid = sequence(s.cert.RawIssuer, integer(99)) }},
 	{name: "49 another issuer", want: NoCertificate,
 		do: func(w *workshop, d *draft, s *draftSigner) { s.sid = sequence(s.cert.RawSubject, integer(2)) }},
+	{name: "49 certificates that are not X.509 are none", want: NoCertificate, says: "neither in the message nor among the roots",
+		do: func(w *workshop, d *draft, s *draftSigner) { d.certs = [][]byte{tlv(tagContext0+1, integer(1))} }},
 	{name: "49 the fitting certificate has another key", want: Bad,
 		do: func(w *workshop, d *draft, s *draftSigner) {
 			template := w.template("forged")

@@ -69,9 +69,6 @@ func (r Result) Signer() (Signature, bool) {
 
 // first is the index of the first good signature, or -1.
 func (r Result) first() int {
-	if !r.Validated {
-		return -1
-	}
 	return slices.IndexFunc(r.Signatures, func(s Signature) bool { return s.Kind == Good })
 }
 
