@@ -14,11 +14,11 @@ type Speed struct {
 	RTT    time.Duration // 0: unknown
 }
 
-// Speeds tells what was learned of the sources that were seen at work for a second or more, for those who want to
-// remember it, in the order in which the sources were added.
+// Speeds tells what was learned of the sources that were seen at work for a second or more, or were remembered and failed,
+// for those who want to remember it, in the order in which the sources were added.
 func (s *Scheduler) Speeds() (out []Speed) {
 	for _, m := range s.sources {
-		if m.top == 0 {
+		if m.top == 0 && (m.speed == 0 || !m.doubt) {
 			continue
 		}
 		rate := m.top

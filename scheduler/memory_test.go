@@ -66,3 +66,16 @@ func TestSpeeds(t *testing.T) {
 		t.Errorf("peak %.0f, all have %.0f", r.peak, sum)
 	}
 }
+
+// Who was known to be fast and does not answer any more is not where the next download begins.
+func TestSpeedsOfTheDead(t *testing.T) {
+	hosts := with(equal(3, 40, 40*ms), 1, func(h *host) { h.down = always })
+	sc := scenario{size: 64 * mib, hosts: hosts}
+	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: mbit(80), RTT: 40 * ms}, id == 1 }
+	for _, s := range run(t, sc).speeds {
+		if s.Source == 1 && s.Rate == 0 {
+			return
+		}
+	}
+	t.Error("it is still remembered as fast")
+}
