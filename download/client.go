@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/metalink"
@@ -49,7 +47,7 @@ type Client struct {
 	Promises *promises.Memory
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
-	Limit *rate.Limiter
+	Limit *Limiter
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 }

@@ -2,37 +2,57 @@ package download
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	"braid/source"
 )
 
-// NewLimit makes a limit of n bytes a second for [Client].Limit.
-func NewLimit(n int64) *rate.Limiter { return rate.NewLimiter(rate.Limit(n), limitChunk(n)) }
+// A Limiter holds all who share it together to a number of bytes a second. It may be used by several goroutines.
+type Limiter struct {
+	bytes   int64 // a second
+	turns   *rate.Limiter
+	waiting atomic.Int64
+}
 
-// limitChunk is how many bytes are let through at once: about 50 ms worth, so that a source that waits for its turn
-// does not look silent, and little enough that several sources take turns.
-func limitChunk(n int64) int { return int(min(max(n/20, 1<<10), 64<<10)) }
+// NewLimit makes a limit of n bytes a second for [Client].Limit.
+func NewLimit(n int64) *Limiter {
+	n = max(n, 1)
+	return &Limiter{bytes: n, turns: rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 64<<10)))}
+}
+
+// roundTime is in how long each of those who wait gets a turn, whatever their number: none of their sources looks silent.
+const roundTime = 250 * time.Millisecond
+
+// wait waits for a turn, and says how many of most bytes may pass in it.
+func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
+	waiting := l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	fair := max(l.bytes/(waiting*int64(time.Second/roundTime)), 1)
+	n = int(min(int64(most), int64(l.turns.Burst()), fair))
+	return n, l.turns.WaitN(ctx, n)
+}
 
 // A throttle is a sink that takes bytes only as fast as the limit allows; the source is held back by TCP.
 type throttle struct {
 	*sink
 	ctx   context.Context
-	limit *rate.Limiter
+	limit *Limiter
 }
 
 // WriteAt lets p through in small parts.
 func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
 	for len(p) > 0 {
-		part := p[:min(len(p), t.limit.Burst())]
 		if t.sink.limit.Load() <= off {
 			return n, source.ErrEnough
 		}
-		if err := t.limit.WaitN(t.ctx, len(part)); err != nil {
+		part, err := t.limit.wait(t.ctx, len(p))
+		if err != nil {
 			return n, err
 		}
-		k, err := t.sink.WriteAt(part, off)
+		k, err := t.sink.WriteAt(p[:part], off)
 		n, off = n+k, off+int64(k)
 		if err != nil {
 			return n, err
