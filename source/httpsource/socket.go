@@ -82,8 +82,8 @@ func (s *socket) Read(p []byte) (int, error) {
 		return s.readEagerly(p)
 	}
 	if s.gathers {
-		s.limit(gatherBytes)
-		s.timer.Reset(gatherTime) // after that: else it could fire before, and nobody would take the limit back
+		s.limit(gatherBytes) // before the timer: it must not run out while the kernel is not told yet
+		s.timer.Reset(gatherTime)
 	}
 	return s.TCPConn.Read(p)
 }
