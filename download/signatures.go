@@ -283,8 +283,11 @@ func (j *jury) Attest() (out []verify.Attestation, err error) {
 	return out, nil
 }
 
-// severe says that a signature is wrong, and not only by somebody who does not count.
+// severe says that a signature is wrong, and not only by somebody who does not count (rule 48).
 func severe(err error) bool {
+	if cms, ok := errors.AsType[*smime.Error](err); ok && (cms.Kind == smime.NoChain || cms.Kind == smime.NoCertificate) {
+		return false
+	}
 	k := kindOfSignature(err)
 	return k == BadSignature || k == Limit
 }
