@@ -117,6 +117,7 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 	if err := checkEnvironment(command.Flags, &a); err != nil {
 		return nil, err
 	}
+	a.beatEnvironment()
 	return append([]string{command.Name}, a.args()...), nil
 }
 

@@ -72,6 +72,18 @@ func checkEnvironment(flags []cli.Flag, given *arranged) error {
 	return nil
 }
 
+// opposites are flags that contradict each other.
+var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"}}
+
+// beatEnvironment takes back what the environment says when the command line says the opposite.
+func (a *arranged) beatEnvironment() {
+	for _, o := range opposites {
+		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(environment(o[1])) != "" {
+			a.flags = append(a.flags, "--"+o[1]+"=false")
+		}
+	}
+}
+
 // How the flag parser says that it does not like a value: of the command line, or of the environment.
 var (
 	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value ".*" for (?:flag )?-([^ :]+): (.*)$`)

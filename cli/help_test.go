@@ -187,6 +187,23 @@ func TestMisuseInEnvironment(t *testing.T) {
 	}
 }
 
+// TestCommandLineBeatsEnvironment, also where it says the opposite.
+func TestCommandLineBeatsEnvironment(t *testing.T) {
+	const u = "http://127.0.0.1:1/a"
+	for _, name := range []string{"BRAID_QUIET", "BRAID_NO_CLOBBER"} {
+		t.Setenv(name, "true")
+	}
+	for line, want := range map[string]string{"-v": "ftp://h/a: not", "--overwrite": "ftp://h/a: not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
+		if _, _, err := command(t, append([]string{"get", "ftp://h/a"}, split(line)...)...); !strings.Contains(err, want) {
+			t.Errorf("%s: %q, want %q", line, err, want)
+		}
+	}
+	t.Setenv("BRAID_VERBOSE", "true")
+	if _, _, err := command(t, "get", u); !strings.Contains(err, "-q: contradicts -v") {
+		t.Errorf("%q", err)
+	}
+}
+
 // TestUnitsAreExplained, where a flag has them.
 func TestUnitsAreExplained(t *testing.T) {
 	for name, want := range map[string][]string{"get": {"\nSIZE is bytes, RATE is bytes a second, with K", "\nTIME is as 30s"}, "probe": {"\nTIME is as 30s"}, "serve": {"\nRATE is bytes a second, with K"}} {
