@@ -136,3 +136,16 @@ func TestLongListIsReadTwice(t *testing.T) {
 		t.Fatal(len(requests), err)
 	}
 }
+
+// TestReadmeNamesListOptions: all of them, as only the manual can tell before the first mistake.
+func TestReadmeNamesListOptions(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range entryOptions {
+		if !strings.Contains(string(readme), "`"+name+"`") {
+			t.Errorf("no %s", name)
+		}
+	}
+}
