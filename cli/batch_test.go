@@ -255,3 +255,22 @@ func TestTellerOnATerminal(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+// TestBatchHasOneMeter: the files of a batch do not draw over the progress of all of them.
+func TestBatchHasOneMeter(t *testing.T) {
+	var b bytes.Buffer
+	g := &getCommand{screen: &screen{w: &b, meter: &plain{w: &b}}}
+	at := time.Unix(1e9, 0)
+	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 2}, began: at, running: map[int]*tracked{}}
+	for i := range 251 { // 25 s
+		tell.hear(news{moment: moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, 1 + i%2}})
+	}
+	for line := range strings.Lines(b.String()) {
+		if !strings.HasPrefix(line, "0 of 2 files, ") {
+			t.Errorf("%q", line)
+		}
+	}
+	if n := strings.Count(b.String(), "\n"); n != 2 {
+		t.Errorf("%d lines: %s", n, b.String())
+	}
+}
