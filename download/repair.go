@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/download/speeds"
 	"braid/source"
 )
 
@@ -107,6 +108,7 @@ func (g *getter) accuse(ctx context.Context, s *session) bool {
 			o.banned, set = true, &o.brought
 			o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch,
 				Err: fmt.Errorf("wrong bytes: those from %d to %d are not what %s has", c.at.Start, c.at.End-1, c.witness)}
+			g.c.Speeds.Learn(time.Now(), speeds.Speed{Host: o.host}) // not remembered as fast
 			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		} else {
 			g.note("wrong bytes: those from %d to %d, of an earlier run, are not what %s has", c.at.Start, c.at.End-1, c.witness)
