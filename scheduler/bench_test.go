@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// A crowd is a scheduler in the middle of much work: 100 sources bring 1 MB/s each, and 10,000 ranges are here already.
+// A crowd is a scheduler in the middle of much work: 100 sources bring 500 KB/s each, and 10,000 ranges are here already.
 type crowd struct {
 	s    *Scheduler
 	now  time.Time
@@ -19,7 +19,8 @@ const (
 	crowdRanges  = 10_000
 )
 
-func newCrowd() *crowd {
+func newCrowd(t testing.TB) *crowd {
+	t.Helper()
 	const size = 1 << 50
 	cfg := Config{Size: size, Split: crowdSources}
 	for i := range int64(crowdRanges) {
@@ -27,11 +28,14 @@ func newCrowd() *crowd {
 	}
 	c := &crowd{s: New(cfg), now: time.Unix(1e9, 0)}
 	for i := range SourceID(crowdSources) {
-		c.step(SourceAdded{ID: i, Host: name(int(i)), Rate: 1e6, RTT: 20 * time.Millisecond})
+		c.step(SourceAdded{ID: i, Host: name(int(i)), Rate: 5e5, RTT: 20 * time.Millisecond})
 	}
 	c.s.growth.allowed, c.s.growth.ended = crowdSources, true // it has found them all worth having
 	c.now = c.now.Add(time.Second)
 	c.step(Tick{})
+	if n := len(c.s.order); n < crowdSources {
+		t.Fatalf("%d sources are at work", n)
+	}
 	return c
 }
 
@@ -47,8 +51,8 @@ func (c *crowd) step(ev Event) {
 func (c *crowd) progress(i int) {
 	f := c.s.order[i%len(c.s.order)]
 	c.now = c.now.Add(10 * time.Millisecond / crowdSources)
-	if f.pos+10_000 < f.end {
-		c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 10_000}})
+	if f.pos+5_000 < f.end {
+		c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.pos + 5_000}})
 		return
 	}
 	c.step(Progress{Fetch: f.id, Range: byterange.Range{Start: f.pos, End: f.end}})
@@ -58,10 +62,7 @@ func (c *crowd) progress(i int) {
 // BenchmarkStep is the cost of deciding: what an event costs, with the decisions that follow ten times a second and
 // whenever a range is through.
 func BenchmarkStep(b *testing.B) {
-	c := newCrowd()
-	if n := len(c.s.order); n < crowdSources {
-		b.Fatalf("%d sources are at work", n)
-	}
+	c := newCrowd(b)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		c.progress(i)
@@ -70,7 +71,7 @@ func BenchmarkStep(b *testing.B) {
 
 // Telling of a write allocates nothing.
 func TestProgressAllocatesNothing(t *testing.T) {
-	c := newCrowd()
+	c := newCrowd(t)
 	for i := range 10 * crowdSources {
 		c.progress(i)
 	}
