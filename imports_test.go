@@ -43,6 +43,8 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
+	"antenna/feed": {pure: true},
+
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
 
