@@ -1,0 +1,74 @@
+package feed
+
+import "cmp"
+
+const (
+	// Skew is how far clocks may differ: what is further in the future is not believed (rule 54).
+	Skew = 3600
+	// Validity is how long a record is good for after its detection, if it does not say: the expiresCount of LIRS, which
+	// its specification fixes. Nothing that this old is past it yet.
+	Validity = 28800
+
+	// earliest is 1990, before which no date is believed (rule 54).
+	earliest Time = 631152000
+)
+
+// believable returns t, or no moment if it is from before there was a web to watch (rule 54).
+func believable(t Time) Time {
+	if t < earliest {
+		return 0
+	}
+	return t
+}
+
+// detected returns when the metadata of r was obtained, or the best that is known of it. Where the record and its feed
+// do not say, it is not own.
+func (r *Record) detected(now Time) (t Time, own bool) {
+	for _, t := range []Time{r.Detected, r.Date, r.FeedDate} {
+		if t = believable(t); t != 0 {
+			return t, true
+		}
+	}
+	if t = believable(r.Received); t != 0 {
+		return t, false
+	}
+	return now, false
+}
+
+// goodUntil returns the last moment at which r may be used, if there is one. A SOIF summary without Time-to-Live does
+// not expire.
+func (r *Record) goodUntil(now Time) (t Time, ok bool) {
+	if r.Expires != 0 {
+		return r.Expires, true
+	}
+	if r.Format == SOIF {
+		return 0, false
+	}
+	t, _ = r.detected(now)
+	return t + Validity, true
+}
+
+// Choose returns the index of the one record to use of several about the same URL: that with the latest detection, then
+// that which passed the fewest agents, then that with the latest Last-Modified, then the first. Without records it is -1.
+func Choose(records []Record) int {
+	best := -1
+	for i := range records {
+		if best < 0 || compare(&records[i], &records[best]) > 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection.
+func compare(a, b *Record) int {
+	ta, owna := a.detected(0)
+	tb, ownb := b.detected(0)
+	if owna != ownb {
+		if owna {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(ta, tb), cmp.Compare(b.Hops(), a.Hops()), cmp.Compare(believable(a.LastModified), believable(b.LastModified)))
+}

@@ -1,0 +1,216 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Action is what a report calls for.
+type Action int
+
+const (
+	None     Action = iota
+	Recheck         // ask the origin, conditionally, whether the file is another one; an older one may have been restored
+	Download        // fetch the file, conditionally: by the client's own validators
+)
+
+func (a Action) String() string { return [...]string{"none", "recheck", "download"}[a] }
+
+// A Reason is why, as a word for programs. Verdict.Words says it to people.
+type Reason string
+
+const (
+	NotInFeed        Reason = "not-in-feed"
+	RetrievalFailed  Reason = "retrieval-failed-at-source"
+	NoInformation    Reason = "no-information"
+	DetectedInFuture Reason = "detected-in-future"
+	Stale            Reason = "stale"
+	ModifiedInFuture Reason = "modified-in-future"
+
+	FirstSight       Reason = "first-sight"
+	BaselineRecorded Reason = "baseline-recorded"
+	Modified         Reason = "modified"
+	MD5Changed       Reason = "md5-changed"
+	SizeChanged      Reason = "size-changed"
+	WentBackwards    Reason = "went-backwards"
+	OlderThanKnown   Reason = "older-than-known"
+	Unchanged        Reason = "unchanged"
+)
+
+// unusable are the reasons for which a record is not used, from those that say least to those that say most.
+var unusable = []Reason{NotInFeed, RetrievalFailed, NoInformation, DetectedInFuture, Stale, ModifiedInFuture}
+
+// A State is what is remembered of a watched URL.
+type State struct {
+	// HaveCopy: the file was downloaded once.
+	HaveCopy bool
+	// Baselines are what was last believed, one for the URL itself and one for each Virtual from which a report came.
+	Baselines []Baseline
+}
+
+// A Baseline is what one record said, whole: what it lacked is unknown (hina-di, section 12).
+type Baseline struct {
+	// Virtual is the key of the URL that the record spoke of instead of the watched one, or empty.
+	Virtual      string
+	LastModified Time
+	Detected     Time
+	Size         int64
+	MD5          string
+}
+
+// A Verdict is what to do about a watched URL.
+type Verdict struct {
+	Action Action
+	Reason Reason
+	// Words is the reason in words.
+	Words string
+	// Chosen is the index of the report that decided, or -1.
+	Chosen int
+	// Next is what to remember once the action is done. A report whose State was not stored comes again.
+	Next State
+}
+
+// Decide says what the reports of a URL mean: those that the feeds have now, at most one poll old each. They are hints of
+// others; that one is missing is no news, and one that is stale, from the future or without content changes nothing.
+func Decide(s State, reports []Record, now Time) Verdict {
+	usable, indexes := []Record{}, []int{}
+	v := Verdict{Reason: NotInFeed, Chosen: -1, Next: s}
+	for i := range reports {
+		why := judge(&reports[i], now)
+		if why == "" {
+			usable, indexes = append(usable, reports[i]), append(indexes, i)
+		} else if slices.Index(unusable, why) > slices.Index(unusable, v.Reason) {
+			v.Reason, v.Chosen = why, i
+		}
+	}
+	best := Choose(usable)
+	if best < 0 {
+		v.Words = unusableWords(v, reports, now)
+		return v
+	}
+	v.Chosen = indexes[best]
+	seen := baselineOf(&usable[best], now)
+	i := slices.IndexFunc(s.Baselines, func(b Baseline) bool { return b.Virtual == seen.Virtual })
+	switch {
+	case !s.HaveCopy:
+		v.Action, v.Reason, v.Words = Download, FirstSight, "nothing was downloaded yet"
+	case i < 0:
+		v.Reason, v.Words = BaselineRecorded, "the first report: later ones are compared with it"
+	default:
+		known := s.Baselines[i]
+		v.Action, v.Reason, v.Words = known.compare(seen)
+		if !v.replaces(known, seen) {
+			return v
+		}
+	}
+	v.Next.Baselines = remember(s.Baselines, seen)
+	return v
+}
+
+// judge returns why r cannot be used, or nothing.
+func judge(r *Record, now Time) Reason {
+	modified := believable(r.LastModified)
+	if r.Failed {
+		return RetrievalFailed
+	}
+	if modified == 0 && r.Size == 0 && r.MD5 == "" {
+		return NoInformation
+	}
+	if t, _ := r.detected(now); t > now+Skew {
+		return DetectedInFuture
+	}
+	if t, ok := r.goodUntil(now); ok && now > t {
+		return Stale
+	}
+	if modified > now+Skew {
+		return ModifiedInFuture
+	}
+	return ""
+}
+
+func unusableWords(v Verdict, reports []Record, now Time) string {
+	switch v.Reason {
+	case RetrievalFailed:
+		return "the agent of the feed could not reach the site"
+	case NoInformation:
+		return "the feed has the URL, but neither a time of modification since 1990 nor a size nor an MD5"
+	case DetectedInFuture:
+		t, _ := reports[v.Chosen].detected(now)
+		return fmt.Sprintf("detected at %v, which is more than an hour ahead", t)
+	case Stale:
+		t, _ := reports[v.Chosen].goodUntil(now)
+		return fmt.Sprintf("the report was good until %v", t)
+	case ModifiedInFuture:
+		return fmt.Sprintf("modified at %v, which is more than an hour ahead", reports[v.Chosen].LastModified)
+	}
+	return "no feed has the URL"
+}
+
+func baselineOf(r *Record, now Time) Baseline {
+	b := Baseline{LastModified: believable(r.LastModified), Size: r.Size, MD5: r.MD5}
+	b.Detected, _ = r.detected(now)
+	if b.Virtual = r.Virtual; r.Virtual != "" {
+		if key, ok := Key(r.Virtual); ok {
+			b.Virtual = key
+		}
+	}
+	return b
+}
+
+// compare says what it means that b was known and seen is reported. What one of them does not know is not compared.
+func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
+	times := b.LastModified != 0 && seen.LastModified != 0
+	sums := b.MD5 != "" && seen.MD5 != ""
+	sizes := b.Size != 0 && seen.Size != 0
+	switch {
+	case !times && !sums && !sizes:
+		return None, BaselineRecorded, "nothing that is reported was known before: later reports are compared with it"
+	case times && seen.LastModified > b.LastModified:
+		return Download, Modified, fmt.Sprintf("modified at %v, known was %v", seen.LastModified, b.LastModified)
+	case times && seen.LastModified < b.LastModified && seen.Detected > b.Detected:
+		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later", seen.LastModified, b.LastModified)
+	case times && seen.LastModified < b.LastModified:
+		return None, OlderThanKnown, fmt.Sprintf("modified at %v, known is %v", seen.LastModified, b.LastModified)
+	case sums && seen.MD5 != b.MD5:
+		return Download, MD5Changed, fmt.Sprintf("MD5 %q, known was %q", seen.MD5, b.MD5)
+	case sizes && seen.Size != b.Size && seen.Detected >= b.Detected:
+		return Download, SizeChanged, fmt.Sprintf("%d octets, known were %d", seen.Size, b.Size)
+	}
+	return None, Unchanged, "nothing that is reported has changed"
+}
+
+// replaces reports whether seen is what to remember now. A report that says nothing new is, if it is not older and knows no
+// less: a single one without a size must not make the next size look like the first.
+func (v *Verdict) replaces(known, seen Baseline) bool {
+	switch v.Reason {
+	case OlderThanKnown:
+		return false
+	case Unchanged:
+		return seen.Detected >= known.Detected && (seen.LastModified != 0 || known.LastModified == 0) &&
+			(seen.Size != 0 || known.Size == 0) && (seen.MD5 != "" || known.MD5 == "")
+	}
+	return true
+}
+
+// maxBaselines bounds what feeds can have remembered with ever new Virtuals.
+const maxBaselines = 8
+
+// remember returns list with b in the place of the one with the same Virtual, and without the one that was detected first if
+// there are too many. The list itself is left as it is.
+func remember(list []Baseline, b Baseline) []Baseline {
+	list = slices.Clone(list)
+	if i := slices.IndexFunc(list, func(old Baseline) bool { return old.Virtual == b.Virtual }); i >= 0 {
+		list[i] = b
+		return list
+	}
+	if len(list) >= maxBaselines {
+		oldest := 0
+		for i := range list {
+			if list[i].Detected < list[oldest].Detected {
+				oldest = i
+			}
+		}
+		list = slices.Delete(list, oldest, oldest+1)
+	}
+	return append(list, b)
+}

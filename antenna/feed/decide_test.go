@@ -1,0 +1,220 @@
+package feed
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const noon Time = 1794312000
+
+// known is a state with a file and one baseline.
+func known(b Baseline) State { return State{HaveCopy: true, Baselines: []Baseline{b}} }
+
+var (
+	hour = Time(3600)
+	base = Baseline{LastModified: noon - 10*hour, Detected: noon - 2*hour, Size: 1000, MD5: strings.Repeat("0", 32)}
+)
+
+// report is a fresh report that says what base says.
+func report(change func(*Record)) Record {
+	r := Record{Format: HinaDI, LastModified: base.LastModified, Detected: noon - hour, Size: base.Size, MD5: base.MD5}
+	change(&r)
+	return r
+}
+
+func TestDecide(t *testing.T) {
+	otherMD5 := strings.Repeat("1", 32)
+	for _, tt := range []struct {
+		name    string
+		state   State
+		reports []Record
+		action  Action
+		reason  Reason
+		chosen  int
+		next    []Baseline // nil: as before
+	}{
+		{"nobody has it", known(base), nil, None, NotInFeed, -1, nil},
+		{"failed", known(base), []Record{{Failed: true, Detected: noon, LastModified: noon}}, None, RetrievalFailed, 0, nil},
+		{"only a URL", known(base), []Record{{Detected: noon}}, None, NoInformation, 0, nil},
+		// rule 54
+		{"before 1990", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = earliest-1, 0, "" })}, None, NoInformation, 0, nil},
+		{"an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew })}, Download, Modified, 0,
+			[]Baseline{{LastModified: noon + Skew, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"more than an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew + 1 })}, None, ModifiedInFuture, 0, nil},
+		{"detected ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew + 1 })}, None, DetectedInFuture, 0, nil},
+		{"far ahead", known(base), []Record{report(func(r *Record) { r.Detected = 1<<63 - 1 })}, None, DetectedInFuture, 0, nil},
+		{"far ahead, too", known(base), []Record{report(func(r *Record) { r.LastModified = 1<<63 - 1 })}, None, ModifiedInFuture, 0, nil},
+
+		{"stale by its own word", known(base), []Record{report(func(r *Record) { r.Expires = noon - 1 })}, None, Stale, 0, nil},
+		{"in its last second", known(base), []Record{report(func(r *Record) { r.Expires = noon })}, None, Unchanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"stale by age", known(base), []Record{report(func(r *Record) { r.Detected = noon - Validity - 1 })}, None, Stale, 0, nil},
+		{"an old block in a new feed", known(base), []Record{report(func(r *Record) { r.Detected, r.FeedDate = noon-Validity-1, noon })}, None, Stale, 0, nil},
+		{"the date of the block stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.Date, r.FeedDate = 0, noon-Validity-1, noon })}, None, Stale, 0, nil},
+		{"the date of the feed stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.FeedDate = 0, noon-Validity-1 })}, None, Stale, 0, nil},
+		{"the server's word stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.Received = 0, noon-Validity-1 })}, None, Stale, 0, nil},
+		{"nothing stands in", known(base), []Record{report(func(r *Record) { r.Detected, r.LastModified = 0, noon })}, Download, Modified, 0,
+			[]Baseline{{LastModified: noon, Detected: noon, Size: 1000, MD5: base.MD5}}},
+		{"SOIF does not expire", known(base), []Record{report(func(r *Record) { r.Format, r.Detected, r.LastModified = SOIF, noon-100*hour, noon })}, Download, Modified, 0,
+			[]Baseline{{LastModified: noon, Detected: noon - 100*hour, Size: 1000, MD5: base.MD5}}},
+
+		{"first sight", State{}, []Record{{LastModified: 1794261600, Detected: noon}}, Download, FirstSight, 0, []Baseline{{LastModified: 1794261600, Detected: noon}}},
+		{"a baseline without a file", State{Baselines: []Baseline{base}}, []Record{report(func(*Record) {})}, Download, FirstSight, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"a file without a baseline", State{HaveCopy: true}, []Record{{Size: 5, Detected: noon}}, None, BaselineRecorded, 0, []Baseline{{Size: 5, Detected: noon}}},
+		{"newer, without size and sum", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = noon, 0, "" })}, Download, Modified, 0,
+			[]Baseline{{LastModified: noon, Detected: noon - hour}}}, // section 12: nothing is mixed
+		{"older, seen later", known(base), []Record{report(func(r *Record) { r.LastModified -= 1 })}, Recheck, WentBackwards, 0,
+			[]Baseline{{LastModified: base.LastModified - 1, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"older, seen at the same time", known(base), []Record{report(func(r *Record) { r.LastModified -= 1; r.Detected = base.Detected })}, None, OlderThanKnown, 0, nil},
+		{"another sum", known(base), []Record{report(func(r *Record) { r.MD5 = otherMD5 })}, Download, MD5Changed, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: otherMD5}}},
+		{"another size", known(base), []Record{report(func(r *Record) { r.Size = 1001 })}, Download, SizeChanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1001, MD5: base.MD5}}},
+		{"another size, seen before", known(base), []Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected-1 })}, None, Unchanged, 0, nil},
+		{"only a size, another one", known(base), []Record{report(func(r *Record) { r.LastModified, r.MD5, r.Size = 0, "", 1001 })}, Download, SizeChanged, 0,
+			[]Baseline{{Detected: noon - hour, Size: 1001}}},
+		{"unchanged, without a size", known(base), []Record{report(func(r *Record) { r.Size = 0 })}, None, Unchanged, 0, nil},
+		{"unchanged, seen before", known(base), []Record{report(func(r *Record) { r.Detected = base.Detected - 1 })}, None, Unchanged, 0, nil},
+		{"a size that was not known", known(Baseline{LastModified: base.LastModified, Detected: 1}), []Record{report(func(r *Record) { r.MD5 = "" })}, None, Unchanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000}}},
+		{"nothing to compare", known(Baseline{Size: 1000, Detected: noon}), []Record{report(func(r *Record) { r.Size = 0 })}, None, BaselineRecorded, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, MD5: base.MD5}}},
+
+		{"from elsewhere", known(base), []Record{report(func(r *Record) { r.Virtual, r.LastModified = "HTTP://v.example", noon })}, None, BaselineRecorded, 0,
+			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"from elsewhere again", State{true, []Baseline{base, {Virtual: "http://v.example/", LastModified: noon - 1}}},
+			[]Record{report(func(r *Record) { r.Virtual, r.LastModified = "http://V.example/", noon })}, Download, Modified, 0,
+			[]Baseline{base, {Virtual: "http://v.example/", LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+
+		{"the usable one of several", known(base), []Record{
+			report(func(r *Record) { r.Expires = 1 }), report(func(r *Record) { r.LastModified = noon }), {Failed: true},
+		}, Download, Modified, 1, []Baseline{{LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
+		{"the reason that says most", known(base), []Record{{Failed: true}, report(func(r *Record) { r.Expires = 1 }), {Detected: noon}}, None, Stale, 1, nil},
+	} {
+		before := slices.Clone(tt.state.Baselines)
+		v := Decide(tt.state, tt.reports, noon)
+		if v.Action != tt.action || v.Reason != tt.reason || v.Chosen != tt.chosen || v.Words == "" {
+			t.Errorf("%s: %v, %v, %d, %q, want %v, %v, %d", tt.name, v.Action, v.Reason, v.Chosen, v.Words, tt.action, tt.reason, tt.chosen)
+		}
+		want := tt.next
+		if want == nil {
+			want = before
+		}
+		if !slices.Equal(v.Next.Baselines, want) || v.Next.HaveCopy != tt.state.HaveCopy {
+			t.Errorf("%s: next is %+v, want %+v", tt.name, v.Next, want)
+		}
+		if !slices.Equal(tt.state.Baselines, before) {
+			t.Errorf("%s: the state was changed", tt.name)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	v := Decide(known(base), []Record{report(func(r *Record) { r.LastModified = noon })}, noon)
+	if want := "modified at 2026-11-10 12:00:00 UTC, known was 2026-11-10 02:00:00 UTC"; v.Words != want {
+		t.Errorf("%q, want %q", v.Words, want)
+	}
+}
+
+// TestManyVirtuals shows that a feed cannot have more and more remembered.
+func TestManyVirtuals(t *testing.T) {
+	s := known(base)
+	for i := range Time(100) {
+		r := report(func(r *Record) { r.Virtual, r.Detected = "urn:"+string(rune('!'+i)), noon-hour+i })
+		s = Decide(s, []Record{r}, noon).Next
+	}
+	if len(s.Baselines) != maxBaselines || s.Baselines[maxBaselines-1].Detected != noon-hour+99 {
+		t.Errorf("%d baselines, the last from %v", len(s.Baselines), s.Baselines[len(s.Baselines)-1].Detected)
+	}
+}
+
+// decision 7: latest detection, fewest agents, latest Last-Modified, first.
+func TestChoose(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		records []Record
+		want    int
+	}{
+		{"none", nil, -1},
+		{"the latest detection, not the latest change", []Record{{Detected: noon, LastModified: noon - hour}, {Detected: noon - 1, LastModified: noon}}, 0},
+		{"a stand-in ranks last", []Record{{Received: noon, LastModified: noon}, {Detected: noon - 5*hour}}, 1},
+		{"a date of the block is no stand-in", []Record{{Detected: noon - 5*hour}, {Date: noon}}, 1},
+		{"fewer agents", []Record{{Detected: noon, Method: []string{"REMOTE", "remote", "GET"}}, {Detected: noon, Method: []string{"REMOTE", "GET"}}}, 1},
+		{"the latest change", []Record{{Detected: noon, LastModified: noon - 2}, {Detected: noon, LastModified: noon - 1}}, 1},
+		{"the first", []Record{{Detected: noon, Title: "a"}, {Detected: noon, Title: "b"}}, 0},
+	} {
+		if got := Choose(tt.records); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// FuzzDecide checks what must hold for all reports: a report triggers once, nothing that is not to be believed triggers, and
+// what is remembered is what one record said.
+func FuzzDecide(f *testing.F) {
+	f.Add([]byte("\x01\x80\x85\x05\x00\x02\x81\x84\x05\x01\x03"), true)
+	f.Fuzz(func(t *testing.T, b []byte, haveCopy bool) {
+		s := State{HaveCopy: haveCopy}
+		for len(b) >= 10 {
+			reports := []Record{}
+			for range 1 + int(b[0]%2) {
+				if len(b) < 5 {
+					break
+				}
+				reports = append(reports, invented(b[:5]))
+				b = b[5:]
+			}
+			s = checkDecision(t, s, reports)
+		}
+	})
+}
+
+// invented makes a report of five octets, with times around noon.
+func invented(b []byte) Record {
+	at := func(x byte) Time {
+		if x == 0 {
+			return 0
+		}
+		return noon + (Time(x)-128)*600
+	}
+	r := Record{
+		Format: Format(b[0] / 2 % 4), Failed: b[0] > 250, LastModified: at(b[1]), Detected: at(b[2]),
+		Size: int64(b[3] % 4), Virtual: []string{"", "urn:a", "urn:b"}[b[4]%3],
+	}
+	if b[4]&8 != 0 {
+		r.MD5 = strings.Repeat(string('0'+b[4]>>6), 32)
+	}
+	if b[4]&16 != 0 {
+		r.Expires = at(b[3])
+	}
+	return r
+}
+
+func checkDecision(t *testing.T, s State, reports []Record) State {
+	v := Decide(s, reports, noon)
+	if v.Words == "" || (v.Action != None) != (v.Chosen >= 0 && slices.Contains([]Reason{FirstSight, Modified, MD5Changed, SizeChanged, WentBackwards}, v.Reason)) {
+		t.Fatalf("%+v", v)
+	}
+	if v.Action != None {
+		r := reports[v.Chosen]
+		if r.Failed || r.LastModified > noon+Skew || r.Detected > noon+Skew || r.Expires != 0 && r.Expires < noon {
+			t.Fatalf("%v for %+v", v.Action, r)
+		}
+	}
+	for _, b := range v.Next.Baselines {
+		said := slices.ContainsFunc(reports, func(r Record) bool { return baselineOf(&r, noon) == b })
+		if !said && !slices.Contains(s.Baselines, b) {
+			t.Fatalf("nobody said %+v", b)
+		}
+	}
+	next := v.Next
+	next.HaveCopy = next.HaveCopy || v.Action == Download
+	again := Decide(next, reports, noon)
+	if again.Action != None || !reflect.DeepEqual(again.Next, Decide(again.Next, reports, noon).Next) {
+		t.Fatalf("again: %+v after %+v", again, v)
+	}
+	return next
+}

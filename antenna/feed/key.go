@@ -1,0 +1,144 @@
+package feed
+
+import "strings"
+
+// MaxURL is the longest URL that a record may have, in octets (rule 53).
+const MaxURL = 8 << 10
+
+// IsURI reports whether s is an absolute URI in the letters of RFC 2396, with a scheme and something behind it. A
+// fragment and the brackets of an IPv6 address are let through.
+func IsURI(s string) bool {
+	scheme, rest, ok := cutScheme(s)
+	if !ok || scheme == "" || rest == "" {
+		return false
+	}
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '%':
+			if i+2 >= len(rest) || !isHex(rest[i+1]) || !isHex(rest[i+2]) {
+				return false
+			}
+		case !isAlphanumeric(c) && strings.IndexByte("-_.!~*'();/?:@&=+$,#[]", c) < 0:
+			return false
+		}
+	}
+	return true
+}
+
+// Key returns what the spellings of one URL have in common: scheme and host in lower case, no default port, a path, no
+// escapes that need not be there, no fragment, no index.html at the end. Path and query keep their letter case, as in hina-di
+// and SOIF. There is no key for a URI without a host: it cannot be watched.
+func Key(url string) (key string, ok bool) {
+	scheme, rest, ok := cutScheme(url)
+	if !ok || !strings.HasPrefix(rest, "//") {
+		return "", false
+	}
+	rest, _, _ = strings.Cut(rest[2:], "#")
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	scheme = strings.ToLower(scheme)
+	host := hostKey(scheme, rest[:end])
+	if host == "" {
+		return "", false
+	}
+	return scheme + "://" + host + pathKey(rest[end:]), true
+}
+
+// FoldedKey is Key by the rules of LIRS, where letter case means nothing in all of the URL.
+func FoldedKey(url string) (key string, ok bool) {
+	if key, ok = Key(url); !ok {
+		return "", false
+	}
+	return Key(strings.ToLower(key)) // which finds an INDEX.HTML
+}
+
+// LooseKey is FoldedKey without the slash at the end. Different pages may have the same.
+func LooseKey(url string) (key string, ok bool) {
+	key, ok = FoldedKey(url)
+	return strings.TrimSuffix(key, "/"), ok
+}
+
+// defaultPorts are those that a URL need not name.
+var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}
+
+// hostKey normalises user, host and port; it is empty if there is no host.
+func hostKey(scheme, authority string) string {
+	user := authority[:strings.LastIndexByte(authority, '@')+1]
+	name, port := strings.ToLower(authority[len(user):]), ""
+	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, ']') {
+		name, port = name[:colon], name[colon+1:]
+	}
+	bracketed := strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
+	if name == "" || strings.ContainsAny(name, ":[]") && !bracketed || strings.Trim(port, "0123456789") != "" {
+		return ""
+	}
+	if port == "" || port == defaultPorts[scheme] {
+		return user + name
+	}
+	return user + name + ":" + port
+}
+
+// pathKey normalises what follows the host. Nothing is taken from before a query.
+func pathKey(s string) string {
+	path, query, hasQuery := strings.Cut(s, "?")
+	path = unescape(path)
+	if path == "" {
+		path = "/"
+	}
+	if hasQuery {
+		return path + "?" + query
+	}
+	if strings.HasSuffix(path, "/index.html") {
+		path = strings.TrimSuffix(path, "index.html")
+	}
+	return path
+}
+
+// unescape decodes the escapes of characters that stand for themselves (RFC 3986, section 2.3).
+func unescape(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			d := unhex(s[i+1])<<4 | unhex(s[i+2])
+			if isAlphanumeric(d) || strings.IndexByte("-._~", d) >= 0 {
+				c = d
+				i += 2
+			}
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// cutScheme splits s behind its scheme (RFC 2396, section 3.1).
+func cutScheme(s string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(s, ":")
+	if !ok || scheme == "" || !isAlpha(scheme[0]) {
+		return "", "", false
+	}
+	for i := range len(scheme) {
+		if !isAlphanumeric(scheme[i]) && strings.IndexByte("+-.", scheme[i]) < 0 {
+			return "", "", false
+		}
+	}
+	return scheme, rest, true
+}
+
+func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isAlphanumeric(c byte) bool { return isAlpha(c) || '0' <= c && c <= '9' }
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&0xf + 9
+}

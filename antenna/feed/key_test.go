@@ -1,0 +1,123 @@
+package feed
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestKey(t *testing.T) {
+	for _, tt := range []struct{ url, key, folded, loose string }{
+		{"http://a.example/", "http://a.example/", "http://a.example/", "http://a.example"},
+		{"http://a.example", "http://a.example/", "http://a.example/", "http://a.example"},
+		{"HTTP://A.Example/B/", "http://a.example/B/", "http://a.example/b/", "http://a.example/b"},
+		{"http://a.example:80/", "http://a.example/", "http://a.example/", "http://a.example"},
+		{"https://a.example:443", "https://a.example/", "https://a.example/", "https://a.example"},
+		{"http://a.example:443/", "http://a.example:443/", "http://a.example:443/", "http://a.example:443"},
+		{"http://a.example:/", "http://a.example/", "http://a.example/", "http://a.example"},
+		{"http://[2001:DB8::1]:80/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
+		{"http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
+		{"http://U:P@A.example/", "http://U:P@a.example/", "http://u:p@a.example/", "http://u:p@a.example"},
+		{"http://a.example/%7Eb/%41%2F%2f%e3", "http://a.example/~b/A%2F%2f%e3", "http://a.example/~b/a%2f%2f%e3", "http://a.example/~b/a%2f%2f%e3"},
+		{"http://a.example/b/%49ndex.html", "http://a.example/b/Index.html", "http://a.example/b/", "http://a.example/b"},
+		{"http://a.example/%4", "http://a.example/%4", "http://a.example/%4", "http://a.example/%4"},
+		{"http://a.example/b#c", "http://a.example/b", "http://a.example/b", "http://a.example/b"},
+		{"http://a.example#c?d", "http://a.example/", "http://a.example/", "http://a.example"},
+		{"http://a.example/b/index.html", "http://a.example/b/", "http://a.example/b/", "http://a.example/b"},
+		{"http://a.example/b/Index.html", "http://a.example/b/Index.html", "http://a.example/b/", "http://a.example/b"},
+		{"http://a.example/b/myindex.html", "http://a.example/b/myindex.html", "http://a.example/b/myindex.html", "http://a.example/b/myindex.html"},
+		{"http://a.example/index.html?Q=1", "http://a.example/index.html?Q=1", "http://a.example/index.html?q=1", "http://a.example/index.html?q=1"},
+		{"http://a.example?Q", "http://a.example/?Q", "http://a.example/?q", "http://a.example/?q"},
+		{"ftp://a.example:21/b", "ftp://a.example/b", "ftp://a.example/b", "ftp://a.example/b"},
+	} {
+		key, ok := Key(tt.url)
+		folded, ok2 := FoldedKey(tt.url)
+		loose, ok3 := LooseKey(tt.url)
+		if key != tt.key || folded != tt.folded || loose != tt.loose || !ok || !ok2 || !ok3 {
+			t.Errorf("%s: %s, %s, %s", tt.url, key, folded, loose)
+		}
+		if again, _ := Key(key); again != key {
+			t.Errorf("%s: the key of %s is %s", tt.url, key, again)
+		}
+	}
+	for _, url := range []string{"", "news:fj.rec.food", "mailto:a@b", "/a/", "//a.example/", "http:/a", "http:///a", "http://:80/", "http://u@/", "1http://a/", "ht tp://a/", "http://a:b/", "http://a::80/", "http://::1/", "http://[::1/"} {
+		if key, ok := Key(url); ok || key != "" {
+			t.Errorf("%q has key %q", url, key)
+		}
+	}
+}
+
+func TestIsURI(t *testing.T) {
+	for _, s := range []string{"http://a.example/", "news:fj.rec.food", "http://a/?b=c;d#e", "http://[::1]/", "http://a/%E3%81%82", "urn:x"} {
+		if !IsURI(s) {
+			t.Errorf("%q is none", s)
+		}
+	}
+	for _, s := range []string{
+		"", "/a/", "a.html", "http:", ":a", "http://a/ b", "http://a/\t", "http://a/\x00", "http://a/朝", "http://a/<b>",
+		"http://a/%", "http://a/%4", "http://a/%4x", "http://a/{b}", `http://a/\b`, "http://a/|", "http://a/\x7f", "-a:b", "a_b:c",
+	} {
+		if IsURI(s) {
+			t.Errorf("%q is one", s)
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	var x Index[int]
+	for i, url := range []string{"http://a.example/B/index.html", "http://a.example/B/", "http://b.example/x", "http://b.example/x/", "http://c.example/x/"} {
+		if !x.Add(url, i) {
+			t.Fatalf("%s cannot be watched", url)
+		}
+	}
+	if x.Add("news:a", 9) {
+		t.Error("news can be watched")
+	}
+	for _, tt := range []struct {
+		url    string
+		format Format
+		loose  bool
+		want   []int
+	}{
+		{"http://A.example/B/", HinaDI, false, []int{0, 1}},
+		{"http://a.example/b/", HinaDI, false, nil}, // letter case means something there
+		{"http://a.example/b/", SOIF, false, nil},
+		{"http://a.example/b/", LIRS, false, []int{0, 1}},
+		{"http://a.example/b/INDEX.HTML", LIRS, false, []int{0, 1}},
+		{"http://b.example/X", LIRS, false, []int{2}},
+		{"http://c.example/X", HinaDI, false, nil},
+		{"http://c.example/X", HinaDI, true, []int{4}},
+		{"http://b.example/X", HinaDI, true, nil}, // two watches have this loose key
+		{"http://d.example/", HinaDI, true, nil},
+		{"news:a", HinaDI, true, nil},
+	} {
+		x.Loose = tt.loose
+		if got := x.Find(Record{URL: tt.url, Format: tt.format}); !slices.Equal(got, tt.want) {
+			t.Errorf("%s, %v, loose %v: %v, want %v", tt.url, tt.format, tt.loose, got, tt.want)
+		}
+	}
+	var none Index[int]
+	if none.Find(Record{URL: "http://a.example/"}) != nil {
+		t.Error("an empty index finds something")
+	}
+}
+
+// FuzzKey has keys that are URIs and the keys of themselves.
+func FuzzKey(f *testing.F) {
+	f.Add("HTTP://U@A:80/%7e/%2569ndex.html?x#y")
+	f.Fuzz(func(t *testing.T, url string) {
+		key, ok := Key(url)
+		if !ok || !IsURI(url) {
+			return
+		}
+		if again, _ := Key(key); again != key || !IsURI(key) {
+			t.Errorf("%q: the key of %q is %q", url, key, again)
+		}
+		folded, _ := FoldedKey(url)
+		if again, _ := FoldedKey(folded); again != folded || !IsURI(folded) {
+			t.Errorf("%q: the folded key of %q is %q", url, folded, again)
+		}
+		if len(key) > len(url)+1 {
+			t.Errorf("%q: the key is %q", url, key)
+		}
+	})
+}
