@@ -43,7 +43,12 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed": {pure: true},
+	"antenna/feed":    {pure: true},
+	"antenna/inflate": {pure: true, imports: []string{"antenna/feed"}},
+	"antenna/charset": {pure: true, imports: []string{
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
+	}},
+	"antenna/lines": {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},

@@ -1,0 +1,201 @@
+// Package charset decodes and encodes the text of feeds, a line at a time: EUC-JP, the charset of antennas, UTF-8, Shift_JIS as
+// Windows has it (CP932), and whatever else a feed declares that leaves ASCII as it is.
+//
+// It loses nothing silently. What does not belong to a charset comes out as \xNN (rule 55), and what a charset does not have is
+// not encoded. It tells by no more than what fits which charset a text is in, and knows no language.
+package charset
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
+)
+
+// A Charset is one way to write text in octets of which those below 0x80, outside of a longer sequence, are ASCII.
+type Charset struct {
+	name string
+	// enc is nil for UTF-8 and for Unknown.
+	enc encoding.Encoding
+}
+
+var (
+	EUCJP     = &Charset{"euc-jp", japanese.EUCJP}
+	UTF8      = &Charset{name: "utf-8"}
+	CP932     = &Charset{"cp932", japanese.ShiftJIS} // x/text has the extensions of Windows
+	ISO2022JP = &Charset{"iso-2022-jp", japanese.ISO2022JP}
+	// Unknown is the charset of which nothing but ASCII can be read.
+	Unknown = &Charset{name: "unknown-8bit"}
+)
+
+// labels are names that feeds declare beside those of the WHATWG's list, and those that mean something else there: what is
+// declared to be ASCII and is not can be anything.
+var labels = map[string]*Charset{
+	"euc": EUCJP, "eucjp": EUCJP, "ujis": EUCJP, "eucjp-ms": EUCJP, "cp51932": EUCJP,
+	"cp932": CP932, "x-cp932": CP932, "jis": ISO2022JP,
+	"ascii": Unknown, "us-ascii": Unknown, "ansi_x3.4-1968": Unknown,
+}
+
+// Lookup finds a charset by a name of it, in any letter case.
+func Lookup(label string) (c *Charset, ok bool) {
+	label = strings.ToLower(strings.TrimSpace(label))
+	if c, ok = labels[label]; ok {
+		return c, true
+	}
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		return nil, false
+	}
+	for _, c := range []*Charset{EUCJP, CP932, ISO2022JP} {
+		if c.enc == enc {
+			return c, true
+		}
+	}
+	name, err := htmlindex.Name(enc)
+	switch {
+	case err != nil || name == "replacement" || strings.HasPrefix(name, "utf-16"):
+		return nil, false // ASCII is no ASCII there
+	case name == "utf-8":
+		return UTF8, true
+	}
+	return &Charset{name, enc}, true
+}
+
+func (c *Charset) String() string { return c.name }
+
+// replacement is what decoders write for what they cannot read. No charset but UTF-8 can have it in its text.
+var replacement = []byte(string(utf8.RuneError))
+
+// Fits reports whether all of line is text in c. Scratch is memory to work in; it is returned for the next call.
+func (c *Charset) Fits(line, scratch []byte) (ok bool, _ []byte) {
+	switch c {
+	case Unknown:
+		return IsASCII(line), scratch
+	case UTF8:
+		return utf8.Valid(line), scratch
+	}
+	scratch, ok = c.transform(scratch[:0], line)
+	return ok, scratch
+}
+
+// Append decodes line and appends the text to dst. What is not text in c is appended as \xNN, and clean is false then.
+func (c *Charset) Append(dst, line []byte) (_ []byte, clean bool) {
+	if c == UTF8 && utf8.Valid(line) {
+		return append(dst, line...), true
+	}
+	if c.enc == nil {
+		return c.appendPlain(dst, line)
+	}
+	n := len(dst)
+	if dst, clean = c.transform(dst, line); clean {
+		return dst, true
+	}
+	dst = dst[:n]
+	if c == ISO2022JP { // what an octet means depends on those before it
+		return appendEscaped(dst, line), false
+	}
+	for len(line) > 0 {
+		var size int
+		dst, size = c.appendOne(dst, line)
+		line = line[size:]
+	}
+	return dst, false
+}
+
+// appendPlain is Append for what needs no table.
+func (c *Charset) appendPlain(dst, line []byte) (_ []byte, clean bool) {
+	clean = true
+	for len(line) > 0 {
+		r, size := utf8.DecodeRune(line)
+		if r == utf8.RuneError && size == 1 || c == Unknown && size > 1 {
+			clean = false
+			dst = appendEscaped(dst, line[:size])
+		} else {
+			dst = append(dst, line[:size]...)
+		}
+		line = line[size:]
+	}
+	return dst, clean
+}
+
+// longest is the length of the longest character in a charset that is not stateful (GB 18030).
+const longest = 4
+
+// appendOne decodes the character that line begins with, or escapes its first octet.
+func (c *Charset) appendOne(dst, line []byte) (_ []byte, size int) {
+	n := len(dst)
+	for size = 1; size <= min(longest, len(line)); size++ {
+		var ok bool
+		dst, ok = c.transform(dst[:n], line[:size])
+		if ok && utf8.RuneCount(dst[n:]) == 1 {
+			return dst, size
+		}
+	}
+	return appendEscaped(dst[:n], line[:1]), 1
+}
+
+// transform decodes all of line by the table of c, and reports whether that was text.
+func (c *Charset) transform(dst, line []byte) (_ []byte, ok bool) {
+	start := len(dst)
+	dst = grow(dst, 3*len(line)+utf8.UTFMax) // an octet becomes at most a replacement character, of three
+	n, read, err := c.enc.NewDecoder().Transformer.Transform(dst[start:cap(dst)], line, true)
+	dst = dst[:start+n]
+	return dst, err == nil && read == len(line) && !bytes.Contains(dst[start:], replacement)
+}
+
+// grow returns dst with room for n octets more.
+func grow(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) >= n {
+		return dst
+	}
+	return append(make([]byte, 0, 2*cap(dst)+n), dst...)
+}
+
+const hex = "0123456789ABCDEF"
+
+// appendEscaped appends the octets of s that are not printable ASCII as \xNN.
+func appendEscaped(dst, s []byte) []byte {
+	for _, b := range s {
+		if b < ' ' || b > '~' {
+			dst = append(dst, '\\', 'x', hex[b>>4], hex[b&15])
+		} else {
+			dst = append(dst, b)
+		}
+	}
+	return dst
+}
+
+// Encode appends text in c to dst. If c has not all of it, or would give it back as something else, nothing is appended.
+func (c *Charset) Encode(dst []byte, text string) (_ []byte, ok bool) {
+	if c.enc == nil {
+		if c == Unknown && !IsASCII(text) || !utf8.ValidString(text) {
+			return dst, false
+		}
+		return append(dst, text...), true
+	}
+	if IsASCII(text) && c != ISO2022JP {
+		return append(dst, text...), true
+	}
+	encoded, err := c.enc.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		return dst, false
+	}
+	// The encoders of the web write a backslash for a yen sign, which in LIRS would escape what follows.
+	if back, clean := c.transform(nil, encoded); !clean || string(back) != text {
+		return dst, false
+	}
+	return append(dst, encoded...), true
+}
+
+// IsASCII reports whether s has no octet above 0x7F.
+func IsASCII[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,105 @@
+// Package inflate reads feeds that may be compressed: gzip is known by its first octets, whatever the feed is called, and what
+// comes out is bounded (rule 52).
+//
+// It takes one layer off, and knows no other form.
+package inflate
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"braid/antenna/feed"
+)
+
+// free is what a feed may grow to before the ratio counts: short texts compress well.
+const free = 1 << 20
+
+// A Reader reads what a feed decodes to. It ends with a *feed.RejectError where a limit is passed or the compression is broken.
+type Reader struct {
+	raw    *counter
+	limits feed.Limits
+	r      io.Reader
+	gzip   bool
+	n      int64
+	err    error // it sticks
+}
+
+// NewReader returns a Reader of r. It reads nothing yet.
+func NewReader(r io.Reader, limits feed.Limits) *Reader {
+	return &Reader{raw: &counter{r: r}, limits: limits.OrDefault()}
+}
+
+// Gzip reports whether the feed is compressed. It is known after the first Read.
+func (r *Reader) Gzip() bool { return r.gzip }
+
+func (r *Reader) Read(p []byte) (n int, err error) {
+	if r.r == nil && r.err == nil {
+		r.err = r.open()
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	n, r.err = r.r.Read(p)
+	r.n += int64(n)
+	if r.gzip && r.err != nil {
+		r.err = r.blame(r.err)
+	}
+	if over := r.n - r.limits.Bytes; over > 0 {
+		n = max(0, n-int(over))
+		r.err = &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", r.limits.Bytes)}
+	}
+	if r.gzip && r.n > free && r.n/r.limits.Ratio > r.raw.n {
+		n = 0
+		r.err = &feed.RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
+	}
+	return n, r.err
+}
+
+// open looks at the first octets.
+func (r *Reader) open() error {
+	buffered := bufio.NewReader(r.raw)
+	r.r = buffered
+	magic, err := buffered.Peek(2)
+	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		if err == io.EOF {
+			return nil // it comes again
+		}
+		return err
+	}
+	r.gzip = true
+	z, err := gzip.NewReader(buffered)
+	if err != nil {
+		return r.blame(err)
+	}
+	r.r = z
+	return nil
+}
+
+// blame tells a feed whose compression is broken, or cut short, from one that could not be read.
+func (r *Reader) blame(err error) error {
+	var corrupt flate.CorruptInputError
+	cut := err == io.ErrUnexpectedEOF && r.raw.err == io.EOF
+	if cut || err == gzip.ErrHeader || err == gzip.ErrChecksum || errors.As(err, &corrupt) {
+		return &feed.RejectError{Code: "bad-gzip", Why: err.Error()}
+	}
+	return err
+}
+
+// A counter counts what was read, and knows how that ended.
+type counter struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *counter) Read(p []byte) (n int, err error) {
+	n, err = c.r.Read(p)
+	c.n += int64(n)
+	c.err = err
+	return n, err
+}

@@ -1,0 +1,256 @@
+package lines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"braid/antenna/feed"
+)
+
+// split reads all lines of text, each with its end behind it.
+func split(r io.Reader, limits feed.Limits) (list []string, ends string, err error) {
+	s := NewScanner(r, limits)
+	for {
+		l, err := s.Next()
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return list, s.Input().LineEnds, err
+		}
+		list = append(list, fmt.Sprintf("%d %s|%s", l.Number, l.Raw, l.End))
+	}
+}
+
+func TestLineEnds(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want []string
+		ends string
+	}{
+		{"", nil, ""},
+		{"a", []string{"1 a|"}, ""},
+		{"a\nb\n", []string{"1 a|lf", "2 b|lf"}, "lf"},
+		{"a\r\n\r\nb\r\n", []string{"1 a|crlf", "2 |crlf", "3 b|crlf"}, "crlf"},
+		{"a\rb\r\rc", []string{"1 a|cr", "2 b|cr", "3 |cr", "4 c|"}, "cr"},
+		{"a\r", []string{"1 a|cr"}, "cr"},
+		{"a\r\r", []string{"1 a|cr", "2 |cr"}, "cr"},
+		{"a\r\r\nb\r\r\n", []string{"1 a|mixed", "2 b|mixed"}, "mixed"},
+		{"\r\r\r\n", []string{"1 |cr", "2 |mixed"}, "mixed"},
+		{"a\nb\r\nc", []string{"1 a|lf", "2 b|crlf", "3 c|"}, "mixed"},
+		{"a\r\nb", []string{"1 a|crlf", "2 b|"}, "crlf"},
+		{"\xEF\xBB\xBFa\n\xEF\xBB\xBFb\n", []string{"1 a|lf", "2 \xEF\xBB\xBFb|lf"}, "lf"},
+	} {
+		for name, r := range map[string]io.Reader{
+			"whole": strings.NewReader(tt.text), "octets": iotest.OneByteReader(strings.NewReader(tt.text)),
+			"data with EOF": iotest.DataErrReader(strings.NewReader(tt.text)),
+		} {
+			got, ends, err := split(r, feed.Limits{})
+			if !slices.Equal(got, tt.want) || ends != tt.ends || err != nil {
+				t.Errorf("%q, %s: %q, %s, %v, want %q, %s", tt.text, name, got, ends, err, tt.want, tt.ends)
+			}
+		}
+	}
+}
+
+// rule 52: 64 KiB a line.
+func TestLineLimit(t *testing.T) {
+	for _, limit := range []int{0, 10, 9000} {
+		n := limit
+		if limit == 0 {
+			n = 64 << 10
+		}
+		for _, end := range []string{"", "\n", "\r\n", "\r", "\r\r\n"} {
+			for _, more := range []string{"", "x\n"} {
+				if end == "" && more != "" {
+					continue
+				}
+				text := "a\n" + strings.Repeat("x", n) + end + more
+				if _, _, err := split(strings.NewReader(text), feed.Limits{Line: limit}); err != nil {
+					t.Errorf("%d octets and %q: %v", n, end, err)
+				}
+				_, _, err := split(strings.NewReader("a\nx"+text[2:]), feed.Limits{Line: limit})
+				var reject *feed.RejectError
+				if !errors.As(err, &reject) || reject.Code != "line-too-long" || reject.Line != 2 {
+					t.Errorf("%d octets and %q: %v", n+1, end, err)
+				}
+			}
+		}
+	}
+}
+
+// TestEndless shows that a line that never ends is not kept.
+func TestEndless(t *testing.T) {
+	for _, what := range []string{"x", "\r", "\xc4\xab"} {
+		r := &endless{what: []byte(what)}
+		s := NewScanner(r, feed.Limits{Bytes: 1 << 40})
+		for range 3 {
+			l, err := s.Next()
+			if err == nil {
+				s.Text(l.Raw)
+			}
+		}
+		if r.n > 2<<20 {
+			t.Errorf("%q: %d octets were read", what, r.n)
+		}
+	}
+}
+
+type endless struct {
+	what []byte
+	n    int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.what[(e.n+i)%len(e.what)]
+	}
+	e.n += len(p)
+	return len(p), nil
+}
+
+// TestSmallWork shows that a feed of nothing but line ends is read in time that grows with its length only.
+func TestSmallWork(t *testing.T) {
+	for _, what := range []string{"\n", "\r", "\r\n", "\n\r", "a\r"} {
+		s := NewScanner(io.LimitReader(&endless{what: []byte(what)}, 4<<20), feed.Limits{})
+		n := 0
+		for {
+			if _, err := s.Next(); err != nil {
+				break
+			}
+			n++
+		}
+		if n < 2<<20 {
+			t.Errorf("%q: %d lines", what, n)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	torn := errors.New("connection reset")
+	got, _, err := split(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(torn)), feed.Limits{})
+	if !slices.Equal(got, []string{"1 a|lf"}) || err != torn {
+		t.Errorf("%q, %v: a line that breaks off is none", got, err)
+	}
+	_, _, err = split(strings.NewReader("a\nbc\ndef\n"), feed.Limits{Bytes: 5})
+	var reject *feed.RejectError
+	if !errors.As(err, &reject) || reject.Code != "too-large" || reject.Line != 3 {
+		t.Errorf("%v, want the line of the limit", err)
+	}
+	_, _, err = split(stuck{}, feed.Limits{})
+	if err != io.ErrNoProgress {
+		t.Errorf("a reader that brings nothing: %v", err)
+	}
+}
+
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, nil }
+
+// texts decodes all lines.
+func texts(s *Scanner) (list []string) {
+	for {
+		l, err := s.Next()
+		if err != nil {
+			return list
+		}
+		text, _ := s.Text(l.Raw)
+		list = append(list, text)
+	}
+}
+
+func TestCharset(t *testing.T) {
+	ascii := strings.Repeat("a\n", 200_000)
+	for _, tt := range []struct {
+		name, declared, text string
+		want                 string
+		last                 string
+	}{
+		{"nothing", "", "", "euc-jp", ""},
+		{"ASCII", "", "a\n", "euc-jp", "a"},
+		{"the default", "", "\xc4\xab\n", "euc-jp", "朝"},
+		{"the lines behind decide", "", "\xc4\xa3\xc5\xb7\n朝顔\n", "utf-8", "朝顔"},
+		{"they do, far into the feed", "", ascii + "\xc4\xa3\xc5\xb7\n朝顔", "utf-8", "朝顔"},
+		{"declared", "Shift_JIS", "\x92\xa9\n", "cp932", "朝"},
+		{"declared, stateful", "ISO-2022-JP", "\x1b$BD+\x1b(B\n", "iso-2022-jp", "朝"},
+		{"marked", "", "\xEF\xBB\xBFa\nģŷ\n", "utf-8", "ģŷ"},
+		{"old line ends", "", "\xc4\xa3\xc5\xb7\r朝顔\r朝顔", "utf-8", "朝顔"},
+	} {
+		s := NewScanner(strings.NewReader(tt.text), feed.Limits{})
+		if tt.declared != "" {
+			s.Declare(tt.declared)
+		}
+		list := texts(s)
+		last := ""
+		if len(list) > 0 {
+			last = list[len(list)-1]
+		}
+		if in := s.Input(); in.Charset != tt.want || last != tt.last || in.Declared != tt.declared {
+			t.Errorf("%s: %+v, %q, want %s, %q", tt.name, in, last, tt.want, tt.last)
+		}
+	}
+}
+
+// FuzzScanner compares the lines with those that a simple splitter finds, however the feed comes.
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{"a\r\nb\rc\r\r\n\nd", "\r\r\r\n", "\xEF\xBB\xBFa\n"} {
+		f.Add([]byte(s), 3)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, chunk int) {
+		if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) || len(raw) > 60<<10 {
+			return
+		}
+		want := simpleSplit(raw)
+		s := NewScanner(&chunks{raw, max(1, chunk%1000)}, feed.Limits{})
+		for i := 0; ; i++ {
+			l, err := s.Next()
+			if err == io.EOF && i == len(want) {
+				break
+			}
+			if err != nil || i >= len(want) || string(l.Raw) != want[i] {
+				t.Fatalf("line %d is %q, %v, of %q", i+1, l.Raw, err, want)
+			}
+			s.Text(l.Raw)
+		}
+	})
+}
+
+type chunks struct {
+	rest []byte
+	n    int
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), c.n)], c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func simpleSplit(raw []byte) (list []string) {
+	s := strings.NewReplacer("\r\r\n", "\n", "\r\n", "\n", "\r", "\n").Replace(longRuns(string(raw)))
+	list = strings.Split(s, "\n")
+	if list[len(list)-1] == "" {
+		list = list[:len(list)-1]
+	}
+	if len(list) > 0 {
+		list[0] = strings.TrimPrefix(list[0], "\xEF\xBB\xBF")
+	}
+	return list
+}
+
+// longRuns ends the lines that the first of more than two CRs end: the last two belong to the LF behind them.
+func longRuns(s string) string {
+	for strings.Contains(s, "\r\r\r\n") {
+		s = strings.ReplaceAll(s, "\r\r\r\n", "\n\r\r\n")
+	}
+	return s
+}
