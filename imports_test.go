@@ -48,7 +48,8 @@ var houses = map[string]house{
 	"antenna/charset": {pure: true, imports: []string{
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
 	}},
-	"antenna/lines": {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
+	"antenna/lines":  {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
+	"antenna/hinadi": {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},

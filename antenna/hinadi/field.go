@@ -1,0 +1,106 @@
+package hinadi
+
+import (
+	"strings"
+)
+
+// hinaLine is the first line of a feed, the only one that the grammar has (section 5.1).
+const hinaLine = "HINA/2.2beta"
+
+// A kind is what the values of a field must be.
+type kind int
+
+const (
+	undefined kind = iota // anything (sections 6 and 7)
+	text                  // TOKEN
+	uri
+	date
+	contentType
+	version
+	method
+	count // 1*DIGIT
+)
+
+// kinds are the fields of an entity block that the specification defines (section 5).
+var kinds = map[string]kind{
+	"URL": uri, "Virtual": uri, "Authorized-url": uri,
+	"Date": date, "Expires": date, "Expire": date, "Last-Modified": date, "Last-Modified-Detected": date,
+	"Title": text, "Author-Name": text, "Server": text, "Authorized": text, "Keyword": text,
+	"HINA-Version": version, "Content-Type": contentType, "Method": method,
+	"Image-Width": count, "Image-Height": count,
+}
+
+// spellings has the names that are written in one way, by their lower case.
+var spellings = func() map[string]string {
+	m := map[string]string{"user-agent": "User-Agent", "vitural": "Virtual"} // the grammar of section 5.5 has a slip
+	for name := range kinds {
+		m[strings.ToLower(name)] = name
+	}
+	return m
+}()
+
+// canonicalName returns the spelling of a name that the specification has, and others as they are (section 4.1: letter case
+// means nothing).
+func canonicalName(name string) string {
+	if _, ok := kinds[name]; ok {
+		return name
+	}
+	if known, ok := spellings[strings.ToLower(name)]; ok {
+		return known
+	}
+	return name
+}
+
+// cutField splits a line into field-name, SEPARATOR and field-value (section 4.1). Blanks is how many follow the colon; the value
+// may be empty, and both are for the caller to judge.
+func cutField(line string) (name, value string, blanks int, ok bool) {
+	colon := strings.IndexByte(line, ':')
+	if colon <= 0 || !isFieldName(line[:colon]) || !isText(line) {
+		return "", "", 0, false
+	}
+	rest := line[colon+1:]
+	value = strings.TrimLeft(rest, " \t")
+	return line[:colon], value, len(rest) - len(value), true
+}
+
+// isFieldName reports whether s is WORD *("-" WORD).
+func isFieldName(s string) bool {
+	last := byte('-')
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '-' && last == '-':
+			return false
+		case c != '-' && !isAlphanumeric(c):
+			return false
+		}
+		last = c
+	}
+	return last != '-'
+}
+
+// isText reports whether s is made of TEXT (section 3.2): no control characters but HT.
+func isText(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || isDigit(c)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isNumber reports whether s is 1*DIGIT.
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}

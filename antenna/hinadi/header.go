@@ -1,0 +1,195 @@
+package hinadi
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"strings"
+
+	"braid/antenna/charset"
+	"braid/antenna/feed"
+	"braid/antenna/lines"
+)
+
+// maxHeader bounds the octets of a header block.
+const maxHeader = 64 << 10
+
+// readHeader reads the header block, or finds that the feed has none, or that it is no hina-di at all (repair H2).
+func (d *Decoder) readHeader() error {
+	first, err := d.firstLine()
+	if err != nil {
+		return err
+	}
+	raw := [][]byte{bytes.Clone(first.Raw)}
+	numbers := []int{first.Number}
+	version, ok := cutVersion(string(first.Raw))
+	switch {
+	case ok:
+		d.header.Version = version
+		if string(first.Raw) != hinaLine {
+			d.problem(first.Number, codeVersionLine, version)
+		}
+		raw, numbers = nil, nil
+	case hasName(first.Raw, "User-Agent"):
+		d.problem(first.Number, codeNoHINA, "")
+	case hasName(first.Raw, "URL"):
+		d.problem(first.Number, codeNoHINA, "")
+		d.problem(first.Number, codeNoHeader, "")
+		l := d.decode(first)
+		d.again = &l
+		return nil
+	default:
+		return d.foreign(first.Number)
+	}
+	return d.headerFields(raw, numbers)
+}
+
+func (d *Decoder) foreign(line int) error {
+	return &feed.RejectError{Line: line, Code: codeForeign, Why: "not a hina-di feed"}
+}
+
+// firstLine returns the first line that is not blank.
+func (d *Decoder) firstLine() (lines.Line, error) {
+	for {
+		l, err := d.readLine()
+		switch {
+		case err == io.EOF:
+			return l, d.foreign(d.lastLine)
+		case err != nil || len(l.Raw) > 0:
+			return l, err
+		}
+		d.problem(l.Number, codeExtraBlank, "")
+	}
+}
+
+// headerFields reads what is left of the header block. The lines are decoded when it is known in which charset they are.
+func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
+	size := 0
+	for {
+		l, err := d.readLine()
+		if err == io.EOF || err == nil && len(l.Raw) == 0 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if size += len(l.Raw); size > maxHeader || len(raw) == maxFields {
+			return &feed.RejectError{Line: l.Number, Code: codeBlockTooLarge, Why: "the header block is too large"}
+		}
+		raw, numbers = append(raw, bytes.Clone(l.Raw)), append(numbers, l.Number)
+	}
+	d.declare(raw, numbers)
+	seen := map[string]bool{}
+	for i, line := range raw {
+		d.headerField(d.decode(lines.Line{Raw: line, Number: numbers[i]}), seen)
+	}
+	if d.header.UserAgent == "" {
+		d.problem(numbersOr(numbers, d.lastLine), codeNoUserAgent, "")
+	}
+	return nil
+}
+
+func numbersOr(numbers []int, otherwise int) int {
+	if len(numbers) > 0 {
+		return numbers[0]
+	}
+	return otherwise
+}
+
+// declare finds the charset that the header block declares (section 8).
+func (d *Decoder) declare(raw [][]byte, numbers []int) {
+	for i, line := range raw {
+		if !hasName(line, "Content-Type") {
+			continue
+		}
+		_, value, _, _ := cutField(string(line))
+		if label := charsetOf(value); label != "" {
+			d.lines.Declare(label)
+			if _, known := charset.Lookup(label); !known {
+				d.problem(numbers[i], codeUnknownCharset, label)
+			}
+		}
+		return
+	}
+}
+
+// charsetOf returns the charset parameter of a Content-Type.
+func charsetOf(contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err == nil || err == mime.ErrInvalidMediaParameter {
+		return params["charset"]
+	}
+	return ""
+}
+
+// headerField takes one line of the header block. The specification says nothing about duplicates there: the first counts.
+func (d *Decoder) headerField(l textLine, seen map[string]bool) {
+	name, value, blanks, ok := cutField(l.text)
+	if !ok {
+		d.problem(l.number, codeMalformedHeader, "")
+		return
+	}
+	name = canonicalName(name)
+	if value == "" {
+		d.headerProblem(l.number, codeEmpty, name, "")
+	} else if blanks == 0 {
+		d.headerProblem(l.number, codeNoBlank, name, "")
+	}
+	if !l.clean {
+		d.headerProblem(l.number, codeUndecodable, name, "")
+	}
+	if key := strings.ToLower(name); seen[key] {
+		d.headerProblem(l.number, codeDuplicateHeader, name, "")
+	} else if seen[key] = true; value != "" {
+		d.setHeader(l.number, name, value)
+	}
+}
+
+func (d *Decoder) setHeader(line int, name, value string) {
+	switch name {
+	case "User-Agent":
+		d.header.UserAgent = value
+	case "Content-Type":
+		d.header.ContentType = value
+	case "Date":
+		d.headerDate(line, value)
+	default:
+		d.header.Other = append(d.header.Other, feed.Field{Name: name, Value: value})
+		d.headerProblem(line, codeUndefinedHeader, name, "")
+	}
+}
+
+func (d *Decoder) headerDate(line int, value string) {
+	t, odd, ok := ParseDate(value)
+	d.header.Date = t
+	if !ok {
+		d.headerProblem(line, codeBadDate, "Date", value)
+	}
+	for _, code := range odd {
+		d.headerProblem(line, code, "Date", value)
+	}
+}
+
+func (d *Decoder) headerProblem(line int, code, field, detail string) {
+	d.report(feed.Violation{Line: line, Code: code, Field: field, Text: words(code, field, detail)})
+}
+
+// hasName reports whether a line is the field of that name.
+func hasName(line []byte, name string) bool {
+	return len(line) > len(name) && line[len(name)] == ':' && strings.EqualFold(string(line[:len(name)]), name)
+}
+
+// cutVersion reads the HINA line (section 5.1), in the versions that there were and in any letter case.
+func cutVersion(line string) (version string, ok bool) {
+	const prefix = "HINA/"
+	line = strings.TrimRight(line, " \t")
+	if len(line) <= len(prefix) || !strings.EqualFold(line[:len(prefix)], prefix) {
+		return "", false
+	}
+	version = line[len(prefix):]
+	switch strings.ToLower(version) {
+	case "2.0", "2.1", "2.2", "2.0beta", "2.1beta", "2.2beta":
+		return version, true
+	}
+	return "", false
+}

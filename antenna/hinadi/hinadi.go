@@ -1,0 +1,193 @@
+// Package hinadi reads and writes hina-di, the format in which Asahina antennas pass on what they know of pages
+// (HINA/2.2, document revision 0.13): a header block and then a block of fields for each URL.
+//
+//	HINA/2.2beta
+//	User-Agent: antenna/1.0
+//
+//	URL: http://example.org/dist/a.tar.xz
+//	Last-Modified: Mon, 09 Nov 2026 22:05:00 GMT
+//	Method: REMOTE/HEAD/200
+//
+// Blocks that break a MUST of the specification (a field twice, a line that is no field, a value that is none) are
+// discarded one by one in both modes. What real agents write otherwise is repaired by a closed list, and each repair is
+// reported. The package fetches nothing, decides nothing, and never mixes two blocks.
+package hinadi
+
+import (
+	"fmt"
+	"io"
+	"iter"
+
+	"braid/antenna/feed"
+	"braid/antenna/lines"
+)
+
+// A Header is the header block of a feed (section 4.2), which is about the feed itself.
+type Header struct {
+	// Version is what follows HINA/ in the first line, or empty if there is no such line.
+	Version     string
+	UserAgent   string
+	Date        feed.Time
+	ContentType string
+	// Other are fields that do not belong there.
+	Other []feed.Field
+}
+
+// A Decoder reads one feed, in memory that does not grow with it.
+type Decoder struct {
+	o      feed.Options
+	limits feed.Limits
+	lines  *lines.Scanner
+	// again is a line that was read too early.
+	again *textLine
+
+	header   Header
+	begun    bool
+	entries  int
+	lastEnd  lines.End
+	charset  bool // what is odd about it was reported
+	lastLine int
+	block    block
+}
+
+// A textLine is a line that was decoded.
+type textLine struct {
+	text   string
+	clean  bool // all of it was text
+	number int
+	end    lines.End
+}
+
+// NewDecoder returns a Decoder of what r has.
+func NewDecoder(r io.Reader, o feed.Options) *Decoder {
+	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: lines.NewScanner(r, o.Limits)}
+}
+
+// Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
+// if the feed was broken, is none or is rejected: what came before it is good.
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
+	return func(yield func(feed.Record, error) bool) {
+		for {
+			r, err := d.next()
+			if err == io.EOF || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Header returns the header block. It is known when the first record is, or the end of the feed.
+func (d *Decoder) Header() Header { return d.header }
+
+// Input says what the feed looked like on the outside, so far.
+func (d *Decoder) Input() feed.Input { return d.lines.Input() }
+
+// next returns the next record that is one, or io.EOF, or what ended the feed before its end.
+func (d *Decoder) next() (feed.Record, error) {
+	if !d.begun {
+		d.begun = true
+		if err := d.readHeader(); err != nil {
+			return feed.Record{}, err
+		}
+	}
+	for {
+		whole, err := d.readBlock()
+		if err != nil {
+			return feed.Record{}, err
+		}
+		if d.entries++; d.entries > d.limits.Entries {
+			return feed.Record{}, &feed.RejectError{
+				Line: d.block.first, Code: codeTooMany, Why: fmt.Sprintf("more than %d blocks", d.limits.Entries),
+			}
+		}
+		if r, ok := d.judge(whole); ok {
+			return r, nil
+		}
+	}
+}
+
+// readBlock reads the lines of the next block into d.block, and tells how it ended. Without a block there is an error.
+func (d *Decoder) readBlock() (end blockEnd, err error) {
+	d.block.reset()
+	for {
+		l, err := d.readText()
+		switch {
+		case err == io.EOF && d.block.lines > 0 && d.lastEnd == lines.None:
+			return cutShort, nil
+		case err == io.EOF && d.block.lines > 0:
+			return noBlankLine, nil
+		case err != nil:
+			return 0, d.ended(err)
+		case l.text != "":
+			d.block.add(l)
+		case d.block.lines > 0:
+			return blankLine, nil
+		default:
+			d.problem(l.number, codeExtraBlank, "")
+		}
+	}
+}
+
+// ended is the end of the feed. There must be a block (section 4).
+func (d *Decoder) ended(err error) error {
+	if err == io.EOF && d.entries == 0 {
+		d.problem(d.lastLine, codeNoEntity, "")
+	}
+	return err
+}
+
+// readText returns the next line, decoded.
+func (d *Decoder) readText() (textLine, error) {
+	if d.again != nil {
+		l := *d.again
+		d.again = nil
+		return l, nil
+	}
+	raw, err := d.readLine()
+	if err != nil {
+		return textLine{}, err
+	}
+	return d.decode(raw), nil
+}
+
+// readLine returns the next line as it is, and reports an end that is not CRLF once, and again once where they differ.
+func (d *Decoder) readLine() (lines.Line, error) {
+	before := d.lines.Input().LineEnds
+	l, err := d.lines.Next()
+	if err != nil {
+		return l, err
+	}
+	if ends := d.lines.Input().LineEnds; ends != before && ends != "crlf" {
+		d.problem(l.Number, codeLineEnds+ends, "")
+	}
+	if l.Number == 1 && d.lines.Marked() {
+		d.problem(1, codeMark, "")
+	}
+	d.lastLine, d.lastEnd = l.Number, l.End
+	return l, nil
+}
+
+// decode decodes a line, and reports a charset that is not the one declared, or EUC-JP (section 8), once.
+func (d *Decoder) decode(l lines.Line) textLine {
+	text, clean := d.lines.Text(l.Raw)
+	if chosen := d.lines.Charset(); chosen != nil && chosen != d.lines.Expected() && !d.lines.Marked() && !d.charset {
+		d.charset = true
+		code := codeUndeclared
+		if d.lines.Input().Declared != "" {
+			code = codeMismatch
+		}
+		d.problem(l.Number, code, chosen.String())
+	}
+	return textLine{text, clean, l.Number, l.End}
+}
+
+// problem reports something about the feed as a whole.
+func (d *Decoder) problem(line int, code, detail string) {
+	d.report(feed.Violation{Line: line, Code: code, Text: words(code, "", detail)})
+}
+
+func (d *Decoder) report(v feed.Violation) {
+	if d.o.Report != nil {
+		d.o.Report(v)
+	}
+}

@@ -1,0 +1,186 @@
+package hinadi
+
+import (
+	"strings"
+
+	"braid/antenna/feed"
+)
+
+// set takes the value of a field, which is not empty. A value that is none is a reason to discard the block (section 11).
+func (b *block) set(line int, name, value string) {
+	switch kinds[name] {
+	case uri:
+		b.setURI(line, name, value)
+	case date:
+		b.setDate(line, name, value)
+	case text:
+		b.setText(name, value)
+	case contentType:
+		b.record.ContentType = value
+		if !isContentType(value) {
+			b.find(finding{line: line, code: codeBadContentType, field: name, detail: value})
+		}
+	case version:
+		b.setVersion(line, name, value)
+	case method:
+		b.setMethod(line, name, value)
+	case count:
+		if !isNumber(value) {
+			b.find(finding{line: line, code: codeBadNumber, field: name, detail: value})
+		}
+	}
+}
+
+func (b *block) setURI(line int, name, value string) {
+	if len(value) > feed.MaxURL {
+		b.find(finding{line: line, code: codeURLTooLong, field: name})
+		return
+	}
+	if !feed.IsURI(value) {
+		b.find(finding{line: line, code: codeBadURL, field: name, detail: value})
+		return
+	}
+	switch name {
+	case "URL":
+		b.record.URL = value
+	case "Virtual":
+		b.record.Virtual = value
+	case "Authorized-url":
+		b.record.AgentURL = value
+	}
+}
+
+func (b *block) setDate(line int, name, value string) {
+	t, odd, ok := ParseDate(value)
+	if !ok {
+		b.find(finding{line: line, code: codeBadDate, field: name, detail: value})
+		return
+	}
+	for _, code := range odd {
+		f := finding{weight: repair, line: line, code: code, field: name, detail: value, strict: dateStrictCode}
+		if code == dateWrongDay || code == dateNoTime { // the grammar has nothing against them
+			f.weight, f.strict = note, ""
+		}
+		b.find(f)
+	}
+	r := &b.record
+	switch name {
+	case "Date":
+		r.Date = t
+	case "Last-Modified":
+		r.LastModified = t
+	case "Last-Modified-Detected":
+		r.Detected = t
+	default: // Expires and Expire say the same (section 5.11), and where they do not, the earlier one counts
+		if r.Expires != 0 && t != 0 && r.Expires != t {
+			b.find(finding{weight: note, line: line, code: codeExpiresDiffer, field: name})
+		}
+		if r.Expires == 0 || t != 0 && t < r.Expires {
+			r.Expires = t
+		}
+	}
+}
+
+func (b *block) setText(name, value string) {
+	r := &b.record
+	switch name {
+	case "Title":
+		r.Title = value
+	case "Author-Name":
+		r.Author = value
+	case "Server":
+		r.Server = value
+	case "Authorized":
+		r.Agent = value
+	case "Keyword":
+		for word := range strings.SplitSeq(value, ",") {
+			if word = strings.Trim(word, " \t"); word != "" {
+				r.Keywords = append(r.Keywords, word)
+			}
+		}
+	}
+}
+
+// setVersion reads a HINA-Version (section 5.4). WDB writes 2.2beta there, too.
+func (b *block) setVersion(line int, name, value string) {
+	digits, ok := strings.CutPrefix(value, "HINA/")
+	major, minor, dot := strings.Cut(digits, ".")
+	plain, beta := strings.CutSuffix(minor, "beta")
+	if !ok || !dot || !isNumber(major) || !isNumber(plain) {
+		b.find(finding{line: line, code: codeBadVersion, field: name, detail: value})
+		return
+	}
+	if beta {
+		b.find(finding{weight: repair, line: line, code: codeVersionBeta, field: name, strict: codeBadVersion})
+	}
+	b.record.Complete = true
+}
+
+// isContentType reports whether s is type "/" subtype (section 5.6), whatever follows: a subtype is a TOKEN there.
+func isContentType(s string) bool {
+	major, minor, ok := strings.Cut(s, "/")
+	if !ok || major == "" || minor == "" || minor[0] == ' ' || minor[0] == '\t' {
+		return false
+	}
+	for i := range len(major) {
+		c := major[i]
+		if c <= ' ' || c > '~' || strings.IndexByte(`()<>@,;:\"[]?=`, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// methodWords are those of the grammar (section 5.17); more are those that agents have written (repair H9).
+var (
+	methodWords = map[string]bool{"GET": true, "HEAD": true, "FILE": true, "REMOTE": true}
+	moreMethods = map[string]bool{"RSS": true, "CACHE": true, "LENGTH": true, "KEYWORD": true, "ERROR": true}
+)
+
+// setMethod reads how the block came here, the last agent first (section 5.17).
+func (b *block) setMethod(line int, name, value string) {
+	parts := strings.Split(value, "/")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = strings.TrimLeft(parts[i], " \t")
+	}
+	r, last := &b.record, len(parts)-1
+	if result := parts[last]; isResult(result) {
+		r.Result, parts = result, parts[:last]
+		if len(result) != 3 || !isNumber(result) {
+			b.findMethod(repair, line, codeMethodResult, name, value)
+		}
+	} else {
+		b.findMethod(repair, line, codeNoResult, name, value)
+	}
+	if len(parts) == 0 {
+		b.findMethod(fatal, line, codeBadMethod, name, value)
+	}
+	for _, word := range parts {
+		switch upper := strings.ToUpper(word); {
+		case methodWords[word]:
+		case methodWords[upper] || moreMethods[upper]:
+			b.findMethod(repair, line, codeMethodWord, name, word)
+		default:
+			b.findMethod(fatal, line, codeBadMethod, name, value)
+		}
+	}
+	r.Method = parts
+}
+
+func (b *block) findMethod(w weight, line int, code, name, detail string) {
+	b.find(finding{weight: w, line: line, code: code, field: name, detail: detail, strict: codeBadMethod})
+}
+
+// isResult reports whether s is the number that a method led to. WDB has negative ones of its own.
+func isResult(s string) bool { return isNumber(strings.TrimPrefix(s, "-")) }
+
+// HatenaModified returns the time that Hatena Antenna, which has no Last-Modified, writes in a field of its own (repair H12). It
+// is when Hatena saw a difference and not when the site says that there was one, so it counts only for who asks for it.
+func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
+	value, ok := r.Get("X-Hatena-Last-Modified")
+	if !ok {
+		return 0, false
+	}
+	t, _, ok = ParseDate(value)
+	return t, ok && t != 0
+}

@@ -1,0 +1,204 @@
+package hinadi
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"braid/antenna/charset"
+	"braid/antenna/feed"
+)
+
+// Encode writes a feed in the form that all known agents read: EUC-JP, or UTF-8 if that has not all of the text, declared in
+// both cases; CRLF; one blank after the colon; a blank line after every block, the last one too. Of h only User-Agent, which is
+// required, and Date are written. Records are ranged over twice.
+//
+// A record that was read from hina-di is written as its fields are, URL first, without those that have no value: other agents'
+// blocks are passed on whole and unchanged (section 12). Any other record is summarised.
+func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
+	if clean(h.UserAgent) == "" {
+		return errors.New("hina-di: a feed needs a User-Agent")
+	}
+	e := encoder{w: bufio.NewWriter(w), charset: charset.EUCJP}
+	head := []feed.Field{{Name: "User-Agent", Value: clean(h.UserAgent)}}
+	if !e.fits(head, records) {
+		e.charset = charset.UTF8
+	}
+	if date, ok := FormatDate(h.Date); ok {
+		head = append(head, feed.Field{Name: "Date", Value: date})
+	}
+	label := strings.ToUpper(e.charset.String())
+	head = append(head, feed.Field{Name: "Content-Type", Value: "text/plain; charset=" + label})
+	e.buf = append(e.buf, hinaLine+"\r\n"...)
+	if err := e.block(head); err != nil {
+		return err
+	}
+	for r := range records {
+		fields, err := Fields(r)
+		if err != nil {
+			return err
+		}
+		if err := e.block(fields); err != nil {
+			return err
+		}
+	}
+	return e.w.Flush()
+}
+
+type encoder struct {
+	w       *bufio.Writer
+	charset *charset.Charset
+	buf     []byte
+}
+
+// fits reports whether the charset has all of the text.
+func (e *encoder) fits(head []feed.Field, records iter.Seq[feed.Record]) bool {
+	has := func(fields []feed.Field) (ok bool) {
+		for _, f := range fields {
+			if e.buf, ok = e.charset.Encode(e.buf[:0], f.Value); !ok {
+				return false
+			}
+		}
+		return true
+	}
+	ok := has(head)
+	for r := range records {
+		if !ok {
+			break
+		}
+		fields, _ := Fields(r)
+		ok = has(fields)
+	}
+	e.buf = e.buf[:0]
+	return ok
+}
+
+// block writes fields and the blank line behind them.
+func (e *encoder) block(fields []feed.Field) error {
+	for _, f := range fields {
+		e.buf = append(append(e.buf, f.Name...), ": "...)
+		var ok bool
+		if e.buf, ok = e.charset.Encode(e.buf, f.Value); !ok {
+			return fmt.Errorf("hina-di: %s %q changed while it was written", f.Name, f.Value)
+		}
+		e.buf = append(e.buf, "\r\n"...)
+	}
+	e.buf = append(e.buf, "\r\n"...)
+	_, err := e.w.Write(e.buf)
+	e.buf = e.buf[:0]
+	return err
+}
+
+// Fields returns the block of a record, as Encode writes it. A record whose URL cannot be written is an error.
+func Fields(r feed.Record) ([]feed.Field, error) {
+	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
+		return nil, fmt.Errorf("hina-di: %q is no URL", r.URL)
+	}
+	b := blockWriter{seen: map[string]bool{}}
+	b.add("URL", r.URL)
+	if r.Format != feed.HinaDI {
+		b.summarise(&r)
+		b.tooLong = "" // without what is too long a summary is still one
+	}
+	if r.Format == feed.HinaDI || r.Format == feed.Own {
+		for _, f := range r.Fields {
+			b.add(f.Name, f.Value)
+		}
+	}
+	if b.tooLong != "" {
+		return nil, fmt.Errorf("hina-di: the block of %s has a %s of more than %d octets", r.URL, b.tooLong, maxValue)
+	}
+	return b.fields, nil
+}
+
+// maxValue keeps lines below the limit of readers (rule 52), whatever a charset makes of them.
+const maxValue = 40 << 10
+
+// A blockWriter collects the fields of a block, each once.
+type blockWriter struct {
+	fields  []feed.Field
+	seen    map[string]bool
+	tooLong string // a field
+}
+
+// add adds a field, if it has a value and there is none of that name.
+func (b *blockWriter) add(name, value string) {
+	value = clean(value)
+	key := strings.ToLower(canonicalName(name))
+	if value == "" || b.seen[key] || !isFieldName(name) {
+		return
+	}
+	if len(value) > maxValue {
+		b.tooLong = name
+		return
+	}
+	b.seen[key] = true
+	b.fields = append(b.fields, feed.Field{Name: name, Value: value})
+}
+
+// summarise adds the fields of section 5 that r has something for.
+func (b *blockWriter) summarise(r *feed.Record) {
+	if r.Complete {
+		b.add("HINA-Version", "HINA/2.2")
+	}
+	b.addURI("Virtual", r.Virtual)
+	if isContentType(r.ContentType) {
+		b.add("Content-Type", r.ContentType)
+	}
+	b.addDate("Date", r.Date)
+	b.add("Title", r.Title)
+	b.add("Author-Name", r.Author)
+	b.addDate("Expires", r.Expires)
+	b.addDate("Expire", r.Expires) // section 5.11
+	b.addDate("Last-Modified", r.LastModified)
+	b.addDate("Last-Modified-Detected", r.Detected)
+	b.add("Server", r.Server)
+	b.add("Authorized", r.Agent)
+	b.addURI("Authorized-url", r.AgentURL)
+	b.addMethod(r)
+	b.add("Keyword", strings.Join(r.Keywords, ", "))
+	if r.Size > 0 {
+		b.add("Content-Length", strconv.FormatInt(r.Size, 10))
+	}
+}
+
+func (b *blockWriter) addURI(name, uri string) {
+	if feed.IsURI(uri) && len(uri) <= feed.MaxURL {
+		b.add(name, uri)
+	}
+}
+
+func (b *blockWriter) addDate(name string, t feed.Time) {
+	if date, ok := FormatDate(t); ok {
+		b.add(name, date)
+	}
+}
+
+// addMethod adds a Method that is one: a result is required.
+func (b *blockWriter) addMethod(r *feed.Record) {
+	for _, word := range r.Method {
+		if !methodWords[word] {
+			return
+		}
+	}
+	if len(r.Method) > 0 && len(r.Result) == 3 && isNumber(r.Result) {
+		b.add("Method", strings.Join(r.Method, "/")+"/"+r.Result)
+	}
+}
+
+// clean makes a TOKEN of s: no control characters, no blanks around it, and nothing that is not text.
+func clean(s string) string {
+	if !isText(s) {
+		s = strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f {
+				return ' '
+			}
+			return r
+		}, s)
+	}
+	return strings.TrimLeft(strings.ToValidUTF8(s, "\uFFFD"), " \t")
+}
