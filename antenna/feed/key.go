@@ -18,12 +18,20 @@ func IsURI(s string) bool {
 			if i+2 >= len(rest) || !isHex(rest[i+1]) || !isHex(rest[i+2]) {
 				return false
 			}
-		case !isAlphanumeric(c) && strings.IndexByte("-_.!~*'();/?:@&=+$,#[]", c) < 0:
+		case !inURI[c]:
 			return false
 		}
 	}
 	return true
 }
+
+// inURI are the octets of a URI that is not escaped.
+var inURI = func() (set [256]bool) {
+	for i := range set {
+		set[i] = isAlphanumeric(byte(i)) || strings.IndexByte("-_.!~*'();/?:@&=+$,#[]", byte(i)) >= 0
+	}
+	return set
+}()
 
 // Key returns what the spellings of one URL have in common: scheme and host in lower case, no default port, a path, no
 // escapes that need not be there, no fragment, no index.html at the end. Path and query keep their letter case, as in hina-di

@@ -115,10 +115,33 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestSmallWork shows that a feed of nothing but line ends is read in time that grows with its length only.
-func TestSmallWork(t *testing.T) {
+// TestFinder shows that no place is looked at twice: a feed of nothing but line ends is read in time that grows with its length
+// only. What is changed behind the finder's back is not seen.
+func TestFinder(t *testing.T) {
+	f := finder{octet: '\n'}
+	buf := []byte("aaaa\naa\n")
+	for _, step := range []struct{ start, end, want int }{
+		{0, 3, 3}, {0, 4, 4}, {1, 8, 4}, {2, 8, 4}, {4, 8, 4}, {5, 7, 7}, {5, 8, 7}, {8, 8, 8},
+	} {
+		if got := f.next(buf, step.start, step.end); got != step.want {
+			t.Errorf("from %d to %d: %d, want %d", step.start, step.end, got, step.want)
+		}
+		for i := range step.want {
+			if i != 4 && i != 7 {
+				buf[i] = '\n'
+			}
+		}
+	}
+	f.shift(8)
+	if got := f.next([]byte("a\n"), 0, 2); got != 1 {
+		t.Errorf("after a shift: %d", got)
+	}
+}
+
+func TestManyLines(t *testing.T) {
 	for _, what := range []string{"\n", "\r", "\r\n", "\n\r", "a\r"} {
-		s := NewScanner(io.LimitReader(&endless{what: []byte(what)}, 4<<20), feed.Limits{})
+		const octets = 1 << 20
+		s := NewScanner(io.LimitReader(&endless{what: []byte(what)}, octets), feed.Limits{})
 		n := 0
 		for {
 			if _, err := s.Next(); err != nil {
@@ -126,8 +149,15 @@ func TestSmallWork(t *testing.T) {
 			}
 			n++
 		}
-		if n < 2<<20 {
-			t.Errorf("%q: %d lines", what, n)
+		want := octets / 2
+		switch what {
+		case "\n", "\r":
+			want = octets
+		case "\n\r":
+			want = octets/2 + 1 // LF, then CR LF, and a CR at the end
+		}
+		if n != want {
+			t.Errorf("%q: %d lines, want %d", what, n, want)
 		}
 	}
 }
@@ -191,8 +221,25 @@ func TestCharset(t *testing.T) {
 		if len(list) > 0 {
 			last = list[len(list)-1]
 		}
+		if chosen := s.Charset(); chosen != nil && (chosen.String() != tt.want || s.Marked() != (tt.name == "marked")) {
+			t.Errorf("%s: chosen is %v", tt.name, chosen)
+		}
 		if in := s.Input(); in.Charset != tt.want || last != tt.last || in.Declared != tt.declared {
 			t.Errorf("%s: %+v, %q, want %s, %q", tt.name, in, last, tt.want, tt.last)
+		}
+	}
+}
+
+// TestCutCharacter shows that a line of which only the beginning was seen speaks against no charset. Here the whole of it is
+// EUC-JP, and the beginning may end within a character, which would leave CP932.
+func TestCutCharacter(t *testing.T) {
+	for _, shift := range []string{"", "a"} {
+		text := "\xb1\xb1\n" + shift + strings.Repeat(strings.Repeat("\xb1\xb1", 1000)+"aa", 200)
+		s := NewScanner(iotest.OneByteReader(strings.NewReader(text)), feed.Limits{Line: 1 << 20})
+		if l, err := s.Next(); err != nil {
+			t.Fatal(err)
+		} else if got, clean := s.Text(l.Raw); !clean || s.Input().Charset != "euc-jp" {
+			t.Errorf("%q, %v, %s", got, clean, s.Input().Charset)
 		}
 	}
 }
