@@ -1,0 +1,126 @@
+// Package lirs reads and writes LIRS 2.1, the Last modified Information Relaying Specification: a line for each site, with what
+// an antenna must know of it and no more.
+//
+//	LIRS,1794261900,1794279490,32400,0,http://example.org/,title,author,http://antenna.example.jp/,
+//
+// Records that are none are skipped one by one; what real agents write otherwise is repaired by a closed list, and each
+// repair is reported. The package fetches nothing and decides nothing: 28800 seconds are the matter of package feed.
+package lirs
+
+import (
+	"fmt"
+	"io"
+	"iter"
+
+	"braid/antenna/charset"
+	"braid/antenna/feed"
+	"braid/antenna/lines"
+)
+
+// A Decoder reads one feed, in memory that does not grow with it.
+type Decoder struct {
+	o       feed.Options
+	limits  feed.Limits
+	lines   *lines.Scanner
+	entries int
+	begun   bool
+	charset bool // that it is not EUC-JP was reported
+	pieces  []string
+	found   []finding
+}
+
+// NewDecoder returns a Decoder of what r has.
+func NewDecoder(r io.Reader, o feed.Options) *Decoder {
+	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: lines.NewScanner(r, o.Limits)}
+}
+
+// Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
+// if the feed was broken or is rejected: what came before it is good.
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
+	return func(yield func(feed.Record, error) bool) {
+		for {
+			r, err := d.next()
+			if err == io.EOF || !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Input says what the feed looked like on the outside, so far.
+func (d *Decoder) Input() feed.Input { return d.lines.Input() }
+
+// next returns the next record that is one, or io.EOF, or what ended the feed before its end.
+func (d *Decoder) next() (feed.Record, error) {
+	for {
+		l, err := d.readLine()
+		if err != nil {
+			return feed.Record{}, err
+		}
+		if len(l.Raw) == 0 {
+			d.problem(l.Number, codeBlank, "")
+			continue
+		}
+		if l.Raw[0] == '#' {
+			continue
+		}
+		if d.entries++; d.entries > d.limits.Entries {
+			return feed.Record{}, &feed.RejectError{
+				Line: l.Number, Code: codeTooMany, Why: fmt.Sprintf("more than %d records", d.limits.Entries),
+			}
+		}
+		if r, ok := d.record(l); ok {
+			return r, nil
+		}
+	}
+}
+
+// readLine returns the next line, and reports what is odd about the lines so far, once.
+func (d *Decoder) readLine() (lines.Line, error) {
+	before := d.lines.Input().LineEnds
+	l, err := d.lines.Next()
+	if err == nil || err == io.EOF {
+		d.begin()
+	}
+	if err != nil {
+		return l, err
+	}
+	if l.Number == 1 && d.lines.Marked() {
+		d.problem(1, codeMark, "")
+	}
+	if ends := d.lines.Input().LineEnds; ends != before && (ends == "cr" || ends == "mixed") {
+		d.problem(l.Number, codeLineEnds+ends, "")
+	}
+	return l, nil
+}
+
+// begin reports a feed that is not compressed. The specification wants it to be.
+func (d *Decoder) begin() {
+	if !d.begun && !d.lines.Input().Gzip {
+		d.problem(0, codeNotGzip, "")
+	}
+	d.begun = true
+}
+
+// decode decodes a line, before anything in it can be told apart: an octet of Shift_JIS may look like a backslash. It reports
+// a charset that is not EUC-JP once.
+func (d *Decoder) decode(l lines.Line) (text string, clean bool) {
+	text, clean = d.lines.Text(l.Raw)
+	if chosen := d.lines.Charset(); chosen != nil && chosen != charset.EUCJP && !d.lines.Marked() && !d.charset {
+		d.charset = true
+		d.problem(l.Number, codeNotEUC, chosen.String())
+	}
+	return text, clean
+}
+
+// problem reports something about the feed as a whole, or a line that is no record.
+func (d *Decoder) problem(line int, code, value string) {
+	d.report(feed.Violation{Line: line, Code: code}, value)
+}
+
+func (d *Decoder) report(v feed.Violation, value string) {
+	if d.o.Report != nil {
+		v.Text = words(v.Code, v.Field, value)
+		d.o.Report(v)
+	}
+}

@@ -1,0 +1,243 @@
+package lirs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"braid/antenna/feed"
+	"braid/antenna/lines"
+)
+
+// prefix begins every record.
+const prefix = "LIRS,"
+
+// The standard fields, in their order.
+const (
+	lastModified = iota
+	lastDetected
+	timezone
+	contentLength
+	siteURL
+	title
+	author
+	antennaURL
+	standard // how many there are
+)
+
+var names = [standard]string{
+	"last_modified", "last_detected", "timezone", "content_length", "url", "title", "author", "antenna_url",
+}
+
+// wdbEpoch is 1980, which WDB writes for a time that it does not know (repair L9).
+const wdbEpoch = 315532800
+
+// A weight is what a finding means for the record.
+type weight int
+
+const (
+	fatal  weight = iota // the record is discarded
+	repair               // it is discarded in strict mode, else warned about
+	note                 // it is warned about
+)
+
+// A finding is something about a record that is not as it should be.
+type finding struct {
+	weight             weight
+	code, field, value string
+}
+
+// record reads the record on a line.
+func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
+	end := l.End
+	text, clean := d.decode(l)
+	d.found = d.found[:0]
+	if !clean {
+		d.find(repair, codeUndecodable, "", "")
+	}
+	r := feed.Record{Format: feed.LIRS, Line: l.Number}
+	rest, ok := strings.CutPrefix(text, prefix)
+	if !ok {
+		d.find(fatal, codeNoHeader, "", "")
+		return d.judge(r)
+	}
+	closed := d.split(rest, clean)
+	switch {
+	case end == lines.None && !closed: // nothing else about it is certain
+		d.found = d.found[:0]
+		d.find(fatal, codeTruncated, "", "")
+		return d.judge(r)
+	case end == lines.None:
+		d.find(repair, codeNoLineEnd, "", "")
+	case !closed:
+		d.find(repair, codeNoComma, "", "")
+	}
+	p := d.pieces
+	if len(p) > contentLength && isZone(p[timezone]) && isURL(p[contentLength]) { // WDB has no Content-Length (repair L4)
+		d.find(repair, codeNoLength, "", "")
+		p = slices.Insert(p, contentLength, "0")
+		d.pieces = p
+	}
+	if len(p) < standard {
+		d.find(fatal, codeTooFew, "", strconv.Itoa(len(p)))
+		return d.judge(r)
+	}
+	d.fill(&r, p)
+	return d.judge(r)
+}
+
+// judge decides whether r is a record, and reports what there is to say of it.
+func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
+	discarded := slices.IndexFunc(d.found, func(f finding) bool { return f.weight == fatal || f.weight == repair && d.o.Strict })
+	for i, f := range d.found {
+		v := feed.Violation{Line: r.Line, Code: f.code, Field: f.field, Record: r.Line, URL: r.URL, Discarded: i == discarded}
+		if tag := v.Tag(); discarded < 0 && !slices.Contains(r.Warnings, tag) {
+			r.Warnings = append(r.Warnings, tag)
+		}
+		d.report(v, f.value)
+	}
+	return r, discarded < 0
+}
+
+func (d *Decoder) find(w weight, code, field, value string) {
+	d.found = append(d.found, finding{w, code, field, value})
+}
+
+// split splits s into d.pieces at the commas, without the escapes. Closed tells whether a comma ends the last piece. Where s is
+// not clean some backslashes are ours.
+func (d *Decoder) split(s string, clean bool) (closed bool) {
+	d.pieces = d.pieces[:0]
+	escaped := strings.IndexByte(s, '\\') >= 0
+	for {
+		comma := strings.IndexByte(s, ',')
+		if escaped {
+			comma = unescapedComma(s)
+		}
+		if comma < 0 {
+			break
+		}
+		d.pieces = append(d.pieces, d.unescape(s[:comma], clean))
+		s = s[comma+1:]
+	}
+	if s == "" {
+		return true
+	}
+	d.pieces = append(d.pieces, d.unescape(s, clean))
+	return false
+}
+
+// unescapedComma returns where the first comma is that ends a field.
+func unescapedComma(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ',':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return -1
+}
+
+// unescape takes the escapes out of a field. A backslash before anything but a comma or a backslash is from who does not
+// escape, and is kept (repair L6).
+func (d *Decoder) unescape(s string, clean bool) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			if i+1 < len(s) && (s[i+1] == ',' || s[i+1] == '\\') {
+				i++
+			} else if clean {
+				d.find(repair, codeBadEscape, "", s)
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// fill reads the fields of a record, of which there are enough.
+func (d *Decoder) fill(r *feed.Record, p []string) {
+	r.LastModified = feed.Time(d.time(p, lastModified))
+	r.Detected = feed.Time(d.time(p, lastDetected))
+	r.Zone = d.number(p, timezone)
+	r.Size = d.number(p, contentLength)
+	r.URL = d.text(p, siteURL)
+	if !isURL(r.URL) || len(r.URL) > feed.MaxURL {
+		d.find(fatal, codeBadURL, "", p[siteURL])
+	} else if _, watchable := feed.Key(r.URL); !watchable {
+		d.find(note, codeNotWatchable, "", "")
+	}
+	r.Title = d.text(p, title)
+	r.Author = d.text(p, author)
+	r.AgentURL = d.text(p, antennaURL)
+	if r.AgentURL != "" && !isURL(r.AgentURL) {
+		d.find(note, codeSuspect, "", r.AgentURL)
+	}
+	if r.Detected != 0 && r.LastModified > r.Detected {
+		d.find(note, codeInverted, "", "")
+	}
+	r.Failed = r.LastModified == 0 && r.Detected == 0
+	for _, value := range p[standard:] {
+		r.Fields = append(r.Fields, feed.Field{Value: value})
+	}
+}
+
+// text returns a field that may be empty where the value is none (repair L5). The specification writes 0 for that.
+func (d *Decoder) text(p []string, i int) string {
+	switch p[i] {
+	case "":
+		d.find(repair, codeEmpty, names[i], "")
+	case "0":
+	default:
+		return p[i]
+	}
+	return ""
+}
+
+// number returns a field that is a number.
+func (d *Decoder) number(p []string, i int) int64 {
+	s := d.text(p, i)
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || !isDigits(s) && (i != timezone || !isZone(s)) {
+		d.find(fatal, codeBadNumber, names[i], s)
+		return 0
+	}
+	return n
+}
+
+// time returns a field that is a time, or 0 for one that stands for an unknown time (repair L9).
+func (d *Decoder) time(p []string, i int) int64 {
+	t := d.number(p, i)
+	if t == wdbEpoch {
+		d.find(note, codeUnknownTime, names[i], "")
+		return 0
+	}
+	return t
+}
+
+// isURL reports whether s is a URL, which has a scheme and only characters that URLs have.
+func isURL(s string) bool { return feed.IsURI(s) }
+
+// isZone reports whether s is a number with or without a sign.
+func isZone(s string) bool {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	return isDigits(s)
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
