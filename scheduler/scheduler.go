@@ -111,7 +111,7 @@ type mirror struct {
 	meter     meter
 	unproven  byterange.Set // what it brought and no check has passed
 	speed     float64       // last steady speed, or the remembered one; 0 unknown
-	top       float64       // the highest of a second
+	top       float64       // its highest speed; see topPeriod
 	alive     bool          // its connection waits for another request
 	running   *fetch
 	newcomer  bool // opened by the step that is being measured
