@@ -40,10 +40,13 @@ func TestDecide(t *testing.T) {
 		{"only a URL", known(base), []Record{{Detected: noon}}, None, NoInformation, 0, nil},
 		// rule 54
 		{"before 1990", known(base), []Record{report(func(r *Record) { r.LastModified, r.Size, r.MD5 = earliest-1, 0, "" })}, None, NoInformation, 0, nil},
+		{"1990", known(base), []Record{report(func(r *Record) { r.LastModified, r.Detected = earliest, base.Detected })}, None, OlderThanKnown, 0, nil},
 		{"an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew })}, Download, Modified, 0,
 			[]Baseline{{LastModified: noon + Skew, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"more than an hour ahead", known(base), []Record{report(func(r *Record) { r.LastModified = noon + Skew + 1 })}, None, ModifiedInFuture, 0, nil},
 		{"detected ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew + 1 })}, None, DetectedInFuture, 0, nil},
+		{"detected an hour ahead", known(base), []Record{report(func(r *Record) { r.Detected = noon + Skew })}, None, Unchanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon + Skew, Size: 1000, MD5: base.MD5}}},
 		{"far ahead", known(base), []Record{report(func(r *Record) { r.Detected = 1<<63 - 1 })}, None, DetectedInFuture, 0, nil},
 		{"far ahead, too", known(base), []Record{report(func(r *Record) { r.LastModified = 1<<63 - 1 })}, None, ModifiedInFuture, 0, nil},
 
@@ -73,6 +76,8 @@ func TestDecide(t *testing.T) {
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: otherMD5}}},
 		{"another size", known(base), []Record{report(func(r *Record) { r.Size = 1001 })}, Download, SizeChanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1001, MD5: base.MD5}}},
+		{"another size, seen at the same time", known(base), []Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected })}, Download, SizeChanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: base.Detected, Size: 1001, MD5: base.MD5}}},
 		{"another size, seen before", known(base), []Record{report(func(r *Record) { r.Size, r.Detected = 1001, base.Detected-1 })}, None, Unchanged, 0, nil},
 		{"only a size, another one", known(base), []Record{report(func(r *Record) { r.LastModified, r.MD5, r.Size = 0, "", 1001 })}, Download, SizeChanged, 0,
 			[]Baseline{{Detected: noon - hour, Size: 1001}}},
@@ -80,6 +85,11 @@ func TestDecide(t *testing.T) {
 		{"unchanged, seen before", known(base), []Record{report(func(r *Record) { r.Detected = base.Detected - 1 })}, None, Unchanged, 0, nil},
 		{"a size that was not known", known(Baseline{LastModified: base.LastModified, Detected: 1}), []Record{report(func(r *Record) { r.MD5 = "" })}, None, Unchanged, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000}}},
+		{"a size that was not known, seen at the same time", known(Baseline{LastModified: base.LastModified, Detected: noon - hour}), []Record{report(func(r *Record) { r.MD5 = "" })}, None, Unchanged, 0,
+			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000}}},
+		{"unchanged, without a time", known(base), []Record{report(func(r *Record) { r.LastModified = 0 })}, None, Unchanged, 0, nil},
+		{"never with a time", known(Baseline{Size: 1000, Detected: 1}), []Record{report(func(r *Record) { r.LastModified, r.MD5 = 0, "" })}, None, Unchanged, 0,
+			[]Baseline{{Size: 1000, Detected: noon - hour}}},
 		{"nothing to compare", known(Baseline{Size: 1000, Detected: noon}), []Record{report(func(r *Record) { r.Size = 0 })}, None, BaselineRecorded, 0,
 			[]Baseline{{LastModified: base.LastModified, Detected: noon - hour, MD5: base.MD5}}},
 
@@ -93,6 +103,7 @@ func TestDecide(t *testing.T) {
 			report(func(r *Record) { r.Expires = 1 }), report(func(r *Record) { r.LastModified = noon }), {Failed: true},
 		}, Download, Modified, 1, []Baseline{{LastModified: noon, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"the reason that says most", known(base), []Record{{Failed: true}, report(func(r *Record) { r.Expires = 1 }), {Detected: noon}}, None, Stale, 1, nil},
+		{"twice the same reason", known(base), []Record{{Failed: true}, {Failed: true}}, None, RetrievalFailed, 0, nil},
 	} {
 		before := slices.Clone(tt.state.Baselines)
 		v := Decide(tt.state, tt.reports, noon)
