@@ -1,6 +1,10 @@
 package feed
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Options say how a feed is read. The zero value reads tolerantly, within the limits of rule 52.
 type Options struct {
@@ -67,6 +71,18 @@ func (v Violation) Tag() string {
 		return v.Code
 	}
 	return v.Code + ":" + v.Field
+}
+
+// longestQuote is how much of a value is said, in octets.
+const longestQuote = 100
+
+// Say makes a Violation.Text of one with {field} and {value} in it. The value is quoted, and cut if it is long.
+func Say(text, field, value string) string {
+	more := ""
+	if len(value) > longestQuote {
+		value, more = strings.ToValidUTF8(value[:longestQuote], ""), "..."
+	}
+	return strings.NewReplacer("{field}", field, "{value}", strconv.Quote(value)+more).Replace(text)
 }
 
 // A RejectError says that a feed, or the rest of it, is not read. The records before it are good.

@@ -3,6 +3,7 @@ package hinadi
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -98,8 +99,12 @@ func TestBlocks(t *testing.T) {
 		if kept := len(records) > 0; kept == strings.Contains(tt.tolerant, "!") {
 			t.Errorf("%s: kept %v", tt.name, kept)
 		}
+		tolerant := records
 		records, got, _, _ = read(head+tt.block, feed.Options{Strict: true})
 		want := tt.strict
+		if len(records) > 0 && !reflect.DeepEqual(records, tolerant) {
+			t.Errorf("%s: %+v in strict mode, else %+v", tt.name, records, tolerant)
+		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s, strict: %q, want %s", tt.name, got, want)
 		}
@@ -137,6 +142,17 @@ func TestRecord(t *testing.T) {
 		if len(records) != 1 || records[0].Size != 0 {
 			t.Errorf("length %q: %+v", length, records)
 		}
+	}
+}
+
+// TestWarnings shows that a record has each code once, and only those that are about it.
+func TestWarnings(t *testing.T) {
+	records, _, _, _ := read(head+"URL:http://a/\r\nMethod: File/RSS/200\r\nVitural: http://v/\r\n\r\nURL: http://b/\r\n\r\n", feed.Options{})
+	if len(records) != 2 || len(records[1].Warnings) > 0 {
+		t.Fatalf("%+v", records)
+	}
+	if want := []string{"no-blank-after-colon:URL", "method-word:Method", "vitural-spelling"}; !slices.Equal(records[0].Warnings, want) {
+		t.Errorf("%q, want %q", records[0].Warnings, want)
 	}
 }
 

@@ -1,8 +1,9 @@
 package hinadi
 
 import (
-	"strconv"
 	"strings"
+
+	"braid/antenna/feed"
 )
 
 // The codes of what is found, for programs. Those of dates are in date.go.
@@ -122,5 +123,5 @@ func words(code, field, value string) string {
 	if !ok {
 		return code
 	}
-	return strings.NewReplacer("{field}", field, "{value}", strconv.Quote(value)).Replace(text)
+	return feed.Say(text, field, value)
 }

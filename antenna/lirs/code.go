@@ -1,10 +1,5 @@
 package lirs
 
-import (
-	"strconv"
-	"strings"
-)
-
 // The codes of what is found, for programs.
 const (
 	// About the feed, or a line that is no record.
@@ -63,9 +58,4 @@ var texts = map[string]string{
 	codeSuspect:      "the URL of the antenna is none, perhaps a comma before it is not escaped: {value}",
 	codeInverted:     "the site was modified after that was detected",
 	codeUnknownTime:  "{field} is 1980, which stands for an unknown time",
-}
-
-// words says a code in words.
-func words(code, field, value string) string {
-	return strings.NewReplacer("{field}", field, "{value}", strconv.Quote(value)).Replace(texts[code])
 }

@@ -120,7 +120,7 @@ func (d *Decoder) problem(line int, code, value string) {
 
 func (d *Decoder) report(v feed.Violation, value string) {
 	if d.o.Report != nil {
-		v.Text = words(v.Code, v.Field, value)
+		v.Text = feed.Say(texts[v.Code], v.Field, value)
 		d.o.Report(v)
 	}
 }
