@@ -23,7 +23,7 @@ type getCommand struct {
 	common             download.Request // what all files have
 	out, dir, input    string
 	atOnce             parallel
-	mirrors            cli.StringSlice
+	mirrors, choose    cli.StringSlice
 	require, progress  choice
 	perHost, split     number
 	quiet, verbose     bool
@@ -41,6 +41,8 @@ type getCommand struct {
 	screen             *screen
 	lines              *lineWriter
 	terminal           bool
+	lost               []*failure // files of documents that cannot be downloaded
+	notes              []string   // about documents
 }
 
 // ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.
@@ -74,12 +76,14 @@ func (g *getCommand) command(action func(operands []string) error) *cli.Command 
 }
 
 var getManual = manual{
-	usage: "[FLAG]... URL...  or  braid get [FLAG]... -i LIST [URL]...",
+	usage: "[FLAG]... URL...  or  braid get [FLAG]... FILE.meta4|FILE.metalink...  or  braid get [FLAG]... -i LIST [URL]...",
 	examples: []string{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
+		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
+		"two of its files", "braid get --select '*.iso' --select README https://example.org/all.meta4",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
 		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
@@ -87,6 +91,9 @@ var getManual = manual{
 	notes: []string{
 		"Several URLs are several files. What a run left unfinished is in NAME.part; the same command goes on there.\n" +
 			"NAME appears when the file is complete and proven.",
+		"A Metalink document (.meta4, .metalink, or an answer that is one) is followed: its files are downloaded,\n" +
+			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
+			"are as good as the way they came.",
 		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
 			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
@@ -106,7 +113,8 @@ func (g *getCommand) flags() []cli.Flag {
 		g.sha256Flag(),
 		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
-		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names", "no-metalink"),
+		list(&g.choose, groupSource, "of a Metalink document, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
+		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document as it is", "no-metalink"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 	}
@@ -130,37 +138,12 @@ func (g *getCommand) flags() []cli.Flag {
 	)
 }
 
-// requests makes what package download needs of the operands.
-func (g *getCommand) requests(words []string) (requests []download.Request, err error) {
-	if err := g.check(words); err != nil {
-		return nil, err
-	}
-	if err := g.prepare(); err != nil {
-		return nil, err
-	}
-	urls, err := webURLs(words)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range urls {
-		r := g.common
-		if r.User, err = g.credentials(u); err != nil {
-			return nil, err
-		}
-		u.User = nil
-		r.URL = u
-		if r.Signatures, err = g.signaturesFor(u); err != nil {
-			return nil, err
-		}
-		r.Dir, r.Name, r.Stream = g.target()
-		requests = append(requests, r)
-	}
-	return requests, nil
-}
-
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
-	g.common = download.Request{Overwrite: g.overwrite, NoMetalink: g.noMetalink, LessProof: g.lessProof, Require: requirement(g.require.word, g.anchorFlags.given())}
+	g.common = download.Request{
+		Overwrite: g.overwrite, NoMetalink: g.noMetalink, Select: g.choose.Value(), LessProof: g.lessProof,
+		Require: requirement(g.require.word, g.anchorFlags.given()),
+	}
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
 	}
@@ -182,6 +165,7 @@ func (g *getCommand) check(words []string) error {
 		where, why, hint string
 	}{
 		{len(words) == 0 && g.input == "", "get", "no URL", "braid get --help"},
+		{g.noMetalink && len(g.choose.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
 		{several && g.sha256 != "", "--sha256", "one digest for several files", "checksum=sha-256=HEX in a list (-i)"},
 		{several && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},

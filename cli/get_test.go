@@ -28,7 +28,7 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	c := g.command(func(operands []string) (err error) {
-		requests, err = g.requests(operands)
+		requests, err = g.operands(t.Context(), g.client(), operands)
 		return err
 	})
 	c.OnUsageError, app.Commands[0] = refuse, c

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -22,7 +23,9 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	list, err := g.worklist(words)
+	client := g.client()
+	defer client.HTTP.CloseIdle()
+	list, err := g.worklist(ctx, client, words)
 	if err == nil {
 		err = g.makeFolder()
 	}
@@ -30,23 +33,27 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 		g.reporter, err = newReporter(g.reportPath, int64(g.limitRate))
 	}
 	if err != nil {
-		return g.report(failureOf(ctx, err))
+		return g.report(downloadFailure(ctx, err))
 	}
-	client := g.client()
-	defer client.HTTP.CloseIdle()
 	if problem := client.Promises.Problem(); problem != "" {
 		g.screen.detail("%s", problem)
 	}
 	defer g.remember(client)
-	code := exitDone
+	return g.finish(ctx, g.all(ctx, client, list))
+}
+
+// all downloads what is on the list and returns the exit code.
+func (g *getCommand) all(ctx context.Context, client *download.Client, list *worklist) int {
+	code := g.tellDocuments()
 	if list.files == 1 {
 		for r := range list.all() {
-			code = g.one(ctx, client, r)
+			return batchCode([]int{code, g.one(ctx, client, r)})
 		}
-	} else {
-		code = g.several(ctx, client, list)
 	}
-	return g.finish(ctx, code)
+	if list.files == 0 {
+		return code
+	}
+	return batchCode([]int{code, g.several(ctx, client, list)})
 }
 
 // remember keeps for the next run what this one learned. Nothing is lost if that fails.
@@ -93,6 +100,9 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if g.leaves(err) {
 		g.screen.say("%s: exists, and stays as it is", w.path)
 		return exitDone
+	}
+	if e, ok := errors.AsType[*download.SeveralError](err); ok {
+		return g.severalInOne(ctx, client, e.Document, r)
 	}
 	g.reporter.add(rec)
 	if err != nil {

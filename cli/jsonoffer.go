@@ -19,7 +19,8 @@ type offerEvent struct {
 	Documents    []documentLine `json:"documents"`
 	Ignored      []ignoredLine  `json:"ignored"`
 	IgnoredCount int            `json:"ignored_count"`
-	NoDigest     bool           `json:"no_digest"` // mirrors were named and are ignored, as there is no strong digest
+	NoDigest     bool           `json:"no_digest"`          // mirrors were named and are ignored, as there is no strong digest
+	Document     string         `json:"document,omitempty"` // the Metalink document that says all this, and not a server
 }
 
 type hopLine struct {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,8 +27,8 @@ type worklist struct {
 }
 
 // worklist reads operands and list, and checks them: what makes no sense is told before anything is downloaded.
-func (g *getCommand) worklist(words []string) (*worklist, error) {
-	operands, err := g.requests(words)
+func (g *getCommand) worklist(ctx context.Context, client *download.Client, words []string) (*worklist, error) {
+	operands, err := g.operands(ctx, client, words)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (l *worklist) check() error {
 		}
 		l.files++
 	}
-	if l.files == 0 {
+	if l.files == 0 && l.get.input != "" {
 		return misuse(l.get.listName(), "no URL in it", "")
 	}
 	return nil

@@ -60,6 +60,9 @@ func (w *watcher) proven(r download.Result) string {
 		return s
 	}
 	why := "the server gave no SHA-256"
+	if w.document != "" {
+		why = "neither " + w.document + " nor the server gave a SHA-256"
+	}
 	if w.noDigest {
 		why = "the server named mirrors, but gave no SHA-256, so they were not used"
 	}

@@ -48,6 +48,7 @@ type watcher struct {
 	url      string // masked
 	path     string
 	noDigest bool           // the server named mirrors and gave no digest
+	document string         // that describes the file
 	one      bool           // of many: lines say which file they are about
 	sources  map[int]string // URLs of those that answered, by ID
 }
@@ -78,7 +79,7 @@ func (w *watcher) watch(m moment) {
 	case download.Started:
 		w.url, w.path = ev.URL, ev.Path
 	case download.Offered:
-		w.noDigest = ev.File.NoDigest
+		w.noDigest, w.document = ev.File.NoDigest, cmp.Or(ev.By, w.document)
 	}
 	w.lines.write(jsonEvent(m))
 	w.tell(m)
@@ -90,7 +91,7 @@ func (w *watcher) tell(m moment) {
 	case download.Resumed:
 		w.screen.detail("%s: %s are here from an earlier run", w.name(), sizeText(ev.Bytes))
 	case download.Offered:
-		w.offered(ev.File)
+		w.offered(ev)
 	case download.SourceUp:
 		w.up(ev)
 	case download.SourceDown:
@@ -112,7 +113,8 @@ func (w *watcher) tell(m moment) {
 }
 
 // offered says what the server offers, and what of it is not used.
-func (w *watcher) offered(f metalink.File) {
+func (w *watcher) offered(ev download.Offered) {
+	f, who := ev.File, cmp.Or(ev.By, "server")
 	parts := []string{}
 	if f.Size >= 0 {
 		parts = append(parts, sizeText(f.Size))
@@ -124,7 +126,7 @@ func (w *watcher) offered(f metalink.File) {
 		parts = append(parts, "no digest")
 	}
 	parts = append(parts, count(len(f.Mirrors), "mirror"))
-	w.detail("server: %s", strings.Join(parts, ", "))
+	w.detail("%s: %s", who, strings.Join(parts, ", "))
 	if f.IgnoredCount > 0 {
 		w.detail("server: %s ignored%s", count(f.IgnoredCount, "link"), reasons(f.Ignored))
 	}
@@ -194,7 +196,7 @@ func jsonEvent(m moment) any {
 		return resumeEvent{m.head("resume"), ev.Bytes}
 	case download.Offered:
 		e := newOfferEvent(m.at, ev.File)
-		e.File = m.file
+		e.File, e.Document = m.file, ev.By
 		return e
 	case download.SourceUp:
 		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds()}

@@ -101,7 +101,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		return wrong
 	}
 	if err := s.against(o, file.Claims); err != nil {
-		return s.stop(err)
+		return err
 	}
 	if elsewhere(file, a) && differs(a.Size, s.size) { // C8: it is the mirror that has another file
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)

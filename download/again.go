@@ -88,7 +88,8 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		if g.plan.alone || s.streamed() {
 			return errors.Join(err, g.empty())
 		}
-		g.plan.alone = true
+		g.plan.alone, g.plan.origin = true, s.leastAtFault()
+		g.plan.past = nil // everybody gets another chance
 	case errors.As(err, &none) && g.distrust(s):
 		return nil
 	case errors.As(err, &none) && g.standIn(): // rule 30

@@ -87,6 +87,15 @@ func (c *Client) config(s *session) scheduler.Config {
 	return cfg
 }
 
+// http is who makes the requests, and what is to be done when there are no more.
+func (c *Client) http() (hc *httpsource.Client, done func()) {
+	if c.HTTP != nil {
+		return c.HTTP, func() {}
+	}
+	hc = &httpsource.Client{}
+	return hc, hc.CloseIdle
+}
+
 // An Offer is what a server says about a file.
 type Offer struct {
 	File   metalink.File
@@ -98,11 +107,8 @@ type Offer struct {
 
 // Probe asks what the server offers and downloads nothing. Its error is an *Error.
 func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
-	hc := c.HTTP
-	if hc == nil {
-		hc = &httpsource.Client{}
-		defer hc.CloseIdle()
-	}
+	hc, done := c.http()
+	defer done()
 	a, err := look(ctx, hc, &req)
 	if err != nil {
 		return Offer{}, wrap(err, "probe", &req)
@@ -118,7 +124,10 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 
 // look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
-	opts := httpsource.Options{Header: req.Header, User: req.User, Trusted: verify.Strong(req.Claims)}
+	opts := httpsource.Options{Header: req.Header, User: req.User, Trusted: vouched(req.Claims)}
+	if req.Described != nil {
+		opts = req.optionsFor(req.URL, opts.Trusted)
+	}
 	a, err := hc.Head(ctx, req.URL, opts)
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"braid/byterange"
 	"braid/metalink"
@@ -34,7 +33,7 @@ func (s *session) askDocument() {
 		return
 	}
 	s.plan.documented = true
-	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.documentOptions(doc.URL)
+	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL)
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
 }
 
@@ -46,14 +45,6 @@ func metalinkOf(f metalink.File) (metalink.Document, bool) {
 		}
 	}
 	return metalink.Document{}, false
-}
-
-// documentOptions are for a document about the file. What may be a secret is for the user's server only (rule 27).
-func (s *session) documentOptions(u *url.URL) httpsource.Options {
-	if u.Scheme == s.req.URL.Scheme && source.HostPort(u) == source.HostPort(s.req.URL) {
-		return httpsource.Options{Header: s.req.Header, User: s.req.User, Trusted: s.trusted()}
-	}
-	return s.mirrorOptions()
 }
 
 // hear takes over what a document says. If that is of no use, the download goes on without.
@@ -120,21 +111,31 @@ func fileOf(d meta4.Document, name string) (meta4.File, bool) {
 
 // channelOf is how an answer came.
 func channelOf(a source.Answer) verify.Channel {
-	if a.URL != nil && a.URL.Scheme == "https" {
-		return verify.HTTPS
+	for _, h := range a.Hops { // what is behind an answer over http, anybody may have named
+		if h.URL.Scheme != "https" {
+			return verify.HTTP
+		}
 	}
-	return verify.HTTP
+	if len(a.Hops) == 0 {
+		return verify.HTTP
+	}
+	return verify.HTTPS
 }
 
 // fetchSmall brings a document of at most so many bytes.
 func fetchSmall(ctx context.Context, src source.Source, most int64) ([]byte, source.Answer, error) {
 	m := &memory{most: most}
 	err := src.Fetch(ctx, byterange.Range{Start: 0, End: byterange.Unbounded}, m)
-	if err == nil && m.long {
-		err = fmt.Errorf("it has more than %d bytes", most)
+	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
+		err = &longError{most}
 	}
 	return m.data.Bytes(), m.answer, err
 }
+
+// A longError says that a document is longer than its kind may be.
+type longError struct{ most int64 }
+
+func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
 
 // memory is a sink for what is small.
 type memory struct {

@@ -154,6 +154,9 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.hash == nil && !s.gathering && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.noSource()
 	}
+	if s.sniff(true); s.err != nil {
+		return verify.Proof{}, s.err
+	}
 	if err := s.awaitSignatures(); err != nil {
 		return verify.Proof{}, err
 	}
@@ -221,6 +224,9 @@ func (s *session) startHash() {
 	s.hash = startHasher(s.ctx, &hasher{
 		part: g, gate: g, check: verify.NewChecker(s.size, s.claims, s.witnesses()...), stream: s.req.Stream, moved: moved, failed: failed,
 	}, s.size)
+	if s.req.Stream != nil && s.maySniff() {
+		g.bound(0)
+	}
 }
 
 // identity is what the journal says that the part file is a part of.

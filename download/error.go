@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"braid/download/partfile"
+	"braid/metalink/meta4"
 	"braid/source"
 	"braid/verify"
 )
@@ -74,6 +75,8 @@ func kindOf(err error) Kind {
 	var long *limitError
 	var errno syscall.Errno
 	var path *fs.PathError
+	var document *meta4.Error
+	var other *meta4.OtherFileError
 	if k := kindOfSignature(err); k != Other {
 		return k
 	}
@@ -84,7 +87,7 @@ func kindOf(err error) Kind {
 		return Mismatch
 	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
-	case errors.As(err, &digest), errors.As(err, &conflict):
+	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other):
 		return Protocol
 	case errors.As(err, &long):
 		return Limit

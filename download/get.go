@@ -26,13 +26,17 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
 
 func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
-	g := &getter{c: c, req: req, atlas: shared, began: time.Now()}
-	g.plan.signed.done = make(chan []found, 1)
-	if g.http = c.HTTP; g.http == nil {
-		g.http = &httpsource.Client{}
-		defer g.http.CloseIdle()
+	if c.HTTP == nil {
+		own := *c
+		hc, done := c.http()
+		defer done()
+		own.HTTP, c = hc, &own
 	}
+	g := newGetter(c, req, shared)
 	err := g.get(ctx)
+	if errors.Is(err, errDocument) {
+		g, err = g.follow(ctx)
+	}
 	g.result.Elapsed = time.Since(g.began)
 	if err != nil {
 		return g.result, g.explain(ctx, err)
@@ -45,7 +49,8 @@ type getter struct {
 	c      *Client
 	http   *httpsource.Client
 	req    Request
-	atlas  *atlas // nil but in a batch
+	asked  Request // as it came: without the name that was found for it
+	atlas  *atlas  // nil but in a batch
 	began  time.Time
 	part   *partfile.File
 	result Result
@@ -54,11 +59,21 @@ type getter struct {
 	kept   int64
 }
 
+func newGetter(c *Client, req Request, shared *atlas) *getter {
+	g := &getter{c: c, http: c.HTTP, req: req, asked: req, atlas: shared, began: time.Now()}
+	g.plan.signed.done = make(chan []found, 1)
+	return g
+}
+
 func (g *getter) get(ctx context.Context) error {
 	if err := g.check(); err != nil {
 		return err
 	}
+	if g.req.follows() && IsDocument(g.req.URL.Path) {
+		return errDocument
+	}
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
+	g.tellDescribed()
 	if g.req.Stream == nil {
 		if done, err := g.present(ctx); done || err != nil {
 			return err
@@ -107,10 +122,26 @@ func (g *getter) check() error {
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}
-	if g.req.MakeDir && g.req.Dir != "" {
-		return os.MkdirAll(g.req.Dir, 0o777)
+	if d := g.req.Described; d != nil {
+		g.plan.pieces, g.plan.piecesFrom = d.Pieces, d.By
 	}
-	return nil
+	if g.req.described() && g.req.Require == RequireSignature && len(g.req.Signatures) == 0 { // rule 47
+		return g.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
+	}
+	return g.makeFolders()
+}
+
+// makeFolders makes the folder of the file: the user's own as it is, those of a document's name without links (rule 5).
+func (g *getter) makeFolders() error {
+	if g.req.MakeDir && g.req.Dir != "" {
+		if err := os.MkdirAll(g.req.Dir, 0o777); err != nil {
+			return err
+		}
+	}
+	if g.req.Described == nil || g.req.Stream != nil {
+		return nil
+	}
+	return partfile.MakeFolders(g.req.Dir, g.req.Name)
 }
 
 // present tells whether the right file is there already (rules 3 and 4). One that is not the right one is
@@ -122,8 +153,14 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 	}
 	claims, size := g.req.Claims, int64(-1)
 	var offered metalink.File
-	if !verify.Strong(claims) || g.req.Anchors.Any() {
+	if g.req.Described != nil {
+		size = g.req.Described.Size
+	}
+	if !g.req.described() && (!verify.Strong(claims) || g.req.Anchors.Any()) {
 		if a, err := look(ctx, g.http, &g.req); err == nil {
+			if g.req.follows() && isDocument(a) {
+				return false, errDocument
+			}
 			if offered, err = metalink.FromHops(a.Hops, false); err == nil {
 				claims, size = join(claims, offered.Claims), a.Size
 			}
@@ -185,7 +222,7 @@ func (g *getter) recover(ctx context.Context) error {
 	}
 	if err := g.continues(ctx, prior); err != nil {
 		var src *source.Error
-		if errors.As(err, &src) || ctx.Err() != nil {
+		if errors.As(err, &src) || errors.Is(err, errDocument) || ctx.Err() != nil {
 			return err // nothing is known about the bytes: they stay
 		}
 		return g.part.Reset(err.Error())
@@ -205,6 +242,12 @@ func (g *getter) recover(ctx context.Context) error {
 func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
+	if g.req.Described != nil {
+		want.Size = g.req.Described.Size
+	}
+	if g.req.described() { // no server will be asked what the file is
+		return want.Continues(prior)
+	}
 	if err := verify.Agree(prior.Claims, g.req.Claims); err != nil {
 		return err
 	}
@@ -214,6 +257,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
 	a, err := look(ctx, g.http, &g.req)
 	if err != nil {
 		return err
+	}
+	if g.req.follows() && isDocument(a) {
+		return errDocument
 	}
 	file, err := metalink.FromHops(a.Hops, verify.Strong(g.req.Claims))
 	if err != nil {
@@ -232,7 +278,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.result.Fetched += s.stats.arrived
 		g.result.Duplicate += s.stats.arrived - s.stats.fresh
 		g.result.Size = max(s.part.Front(), s.size)
-		g.useful = s.mayMerge()
+		g.useful = s.mayMerge() && !errors.Is(err, errDocument)
 		if err == nil {
 			g.result.Proof = proof
 			return proof, nil
@@ -256,6 +302,9 @@ func (g *getter) session() *session {
 	if p := g.plan.prior; p != nil {
 		s.resume(*p)
 		s.here = s.part.Have()
+	}
+	if s.req.described() {
+		s.takeDescribed()
 	}
 	s.sched = scheduler.New(g.c.config(s))
 	return s
@@ -289,6 +338,10 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	var none *NoSourceError
 	if errors.As(err, &none) && none.Budget() && g.kept > 0 {
 		e.Kind = Budget
+	}
+	var conflict *verify.ConflictError
+	if none != nil && g.req.Described != nil && errors.As(err, &conflict) { // rule 46
+		e.Kind, e.Hint = Protocol, "the servers have another file than the one that "+g.req.Described.By+" describes"
 	}
 	return &e
 }

@@ -16,12 +16,20 @@ import (
 
 // learn takes the first answer of the origin as the word on what the file is.
 func (s *session) learn(o *origin, a source.Answer) error {
+	if s.req.follows() && !s.standIn() && isDocument(a) {
+		return s.stop(errDocument)
+	}
 	file, wrong, err := s.describe(o, a)
 	if err != nil {
 		return s.stop(err)
 	}
 	if err := s.against(o, file.Claims); err != nil {
-		return s.stop(err)
+		return err
+	}
+	if d := s.req.Described; d != nil {
+		if err := sameFile(o, a, d.Size, s.req.Claims); err != nil {
+			return err
+		}
 	}
 	if said := s.plan.said; said != nil && s.standIn() { // C5 and C8 for who stands in, rule 30
 		if err := sameFile(o, a, said.Size, said.Claims); err != nil {
@@ -111,12 +119,17 @@ func (s *session) stop(err error) error {
 	return err
 }
 
-// against says that the server contradicts the user, who asked for another file (rules 32 and 64).
+// against says that the server contradicts the user, who asked for another file (rules 32 and 64). Where a document
+// vouches it is one of several, and the others may have the file (rule 39).
 func (s *session) against(o *origin, claims []verify.Claim) error {
-	if err := verify.Agree(s.req.Claims, claims); err != nil {
-		return fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for")
+	err := verify.Agree(s.req.Claims, claims)
+	switch {
+	case err == nil:
+		return nil
+	case s.req.Described != nil:
+		return otherDigest(o, err)
 	}
-	return nil
+	return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
 }
 
 // describe reads the metalink that came with the first answer.
@@ -191,17 +204,27 @@ func (s *session) room(size int64) error {
 
 // trusted says that a strong digest came from the user or over https, so that a redirect to http can do no
 // harm (rule 26).
-func (s *session) trusted() bool {
-	for _, c := range s.claims {
-		if c.Digest.Algorithm().Strong() && c.Channel >= verify.HTTPS {
-			return true
-		}
-	}
-	return verify.Strong(s.req.Claims)
+func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
+
+func vouched(claims []verify.Claim) bool {
+	return slices.ContainsFunc(claims, func(c verify.Claim) bool {
+		return c.Digest.Algorithm().Strong() && c.Channel >= verify.HTTPS
+	})
 }
 
-// begin makes the first source known: the server that the user asked, or one that stands in for it.
+// begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
 func (s *session) begin() {
+	s.addFirst()
+	if len(s.lanes) == 0 && s.err == nil {
+		for _, o := range s.origins {
+			s.lastly = o.err
+		}
+		s.err = s.noSource()
+	}
+}
+
+// addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
+func (s *session) addFirst() {
 	if s.known {
 		if s.hold() != nil {
 			return
@@ -210,12 +233,16 @@ func (s *session) begin() {
 		s.startHash()
 		s.usePieces()
 	}
+	if s.req.described() {
+		s.addDescribed()
+		return
+	}
 	opts := httpsource.Options{
 		Header: s.req.Header, User: s.req.User, Trusted: s.trusted(),
 		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
 	}
-	if s.standIn() {
-		opts = s.mirrorOptions()
+	if s.standIn() || s.req.Described != nil {
+		opts = s.optionsFor(s.plan.origin)
 	}
 	s.addOrigin(s.plan.origin, opts, origin{first: true})
 	switch {

@@ -46,12 +46,33 @@ func (s *session) addSiblings() {
 }
 
 // mirrorOptions are for requests to others than the server that the user asked.
-func (s *session) mirrorOptions() httpsource.Options {
-	o := httpsource.Options{Mirror: true, Referer: s.req.URL, Header: s.req.Header, Trusted: s.trusted()}
-	if s.req.NoReferer || s.req.User != nil || s.req.URL.User != nil {
+func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
+
+func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
+	o := httpsource.Options{Mirror: true, Referer: r.asked(), Header: r.Header, Trusted: trusted}
+	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
 		o.Referer = nil // rule 28: or it is the address of something private
 	}
 	return o
+}
+
+// asked is the URL that the user typed: that of the document, if there is one that was not a local file.
+func (r *Request) asked() *url.URL {
+	if r.Described != nil {
+		return r.Described.URL
+	}
+	return r.URL
+}
+
+// optionsFor are for requests to a place or a document that the user did not type. What may be a secret is for the
+// user's server only (rule 27), which it may be all the same.
+func (s *session) optionsFor(u *url.URL) httpsource.Options { return s.req.optionsFor(u, s.trusted()) }
+
+func (r *Request) optionsFor(u *url.URL, trusted bool) httpsource.Options {
+	if asked := r.asked(); asked != nil && sameServer(u, asked) {
+		return httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
+	}
+	return r.mirrorOptions(trusted)
 }
 
 // standIn says that a mirror of the user's is asked in place of the server that failed. Its links are a
@@ -63,7 +84,11 @@ func (s *session) addUserMirrors() {
 		return
 	}
 	for _, u := range s.req.Mirrors {
-		s.addOrigin(u, s.mirrorOptions(), origin{user: true})
+		o := s.mirrorOptions()
+		if s.req.Described != nil {
+			o = s.optionsFor(u)
+		}
+		s.addOrigin(u, o, origin{user: true})
 	}
 }
 

@@ -38,19 +38,25 @@ type Request struct {
 	Name string
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Claims are digests that the user vouches for.
+	// Claims are digests that the user vouches for, or a document that the user gave.
 	Claims []verify.Claim
-	// Anchors are who may sign the file, and Signatures what the user names beside those that the server describes.
+	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
+	// describes.
 	Anchors    Anchors
 	Signatures []Signature
 	// LessProof takes a file whose URL offers less to verify it with than it did before (Client.Promises).
 	LessProof bool
+	// Described, if not nil, is what a Metalink document says of the file; see Document.Request.
+	Described *Described
 	// Require is what must be proven.
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified (rule 3).
 	Overwrite bool
-	// NoMetalink ignores Link fields: the origin and Mirrors are all there is.
+	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
+	// the file is then the file.
 	NoMetalink bool
+	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
+	Select []string
 	// Header is added to requests to the origin, and what is no secret also to mirrors (rule 27).
 	Header map[string][]string
 	// NoReferer does not tell mirrors the original URL.
@@ -120,8 +126,11 @@ type (
 		Bytes int64
 		Have  byterange.Set
 	}
-	// Offered: what the server said about the file.
-	Offered struct{ File metalink.File }
+	// Offered: what the server said about the file or, if By names it, a document.
+	Offered struct {
+		File metalink.File
+		By   string
+	}
 	// SourceUp: a source answered for the first time.
 	SourceUp struct {
 		ID        int

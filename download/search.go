@@ -13,8 +13,8 @@ import (
 )
 
 // When only the digest of the whole says that something is wrong, samples of what each source brought are fetched from
-// another source and compared (rule 40). Where two differ a third one is asked; without a third the word of the server
-// that the user asked counts more than a mirror's.
+// another source and compared (rule 40). Where two differ a third one is asked; without a third the word of the one that
+// is named first counts more: the server that the user asked, or the better mirror of a document.
 
 const (
 	sampleShare = 10       // one part in so many of the file is compared, at most
@@ -122,7 +122,7 @@ func (x *search) decide(ctx context.Context, c claimant, w *origin, at byterange
 			return claim
 		}
 	}
-	if c.from != nil && c.from.first {
+	if c.from != nil && c.from.id < w.id {
 		return reverse
 	}
 	return claim

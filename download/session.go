@@ -46,6 +46,7 @@ type session struct {
 	etagHost string // who gave it
 	file     metalink.File
 	told     chan told // what a document says
+	sniffed  bool      // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
 	pieces    pieces
@@ -183,6 +184,9 @@ func (s *session) handle(m message) {
 			f.from.brought.Add(g)
 		}
 		s.here.Add(m.wrote)
+		if !s.sniffed {
+			s.sniff(false)
+		}
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }

@@ -104,7 +104,7 @@ func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []f
 	for _, sig := range all {
 		f := found{from: sig.From, data: sig.Data}
 		if f.data == nil {
-			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.documentOptions(sig.URL)), smime.MaxSize)
+			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.optionsFor(sig.URL)), smime.MaxSize)
 		}
 		out = append(out, f)
 	}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/source"
+)
+
+// operands makes what package download needs of the operands: a request for each URL, and for each file of a document.
+func (g *getCommand) operands(ctx context.Context, client *download.Client, words []string) (requests []download.Request, err error) {
+	if err := g.check(words); err != nil {
+		return nil, err
+	}
+	if err := g.prepare(); err != nil {
+		return nil, err
+	}
+	for _, word := range words {
+		more, err := g.operand(ctx, client, word)
+		if err != nil {
+			return nil, err
+		}
+		requests = append(requests, more...)
+	}
+	return requests, nil
+}
+
+func (g *getCommand) operand(ctx context.Context, client *download.Client, word string) ([]download.Request, error) {
+	if g.isLocalDocument(word) {
+		d, err := g.readDocument(word)
+		if err != nil {
+			return nil, err
+		}
+		client.Renew(ctx, d)
+		return g.described(ctx, d, g.common)
+	}
+	u, err := webURL(word)
+	if err != nil {
+		return nil, err
+	}
+	r := g.common
+	if r.User, err = g.credentials(u); err != nil {
+		return nil, err
+	}
+	u.User = nil
+	r.URL = u
+	if !g.noMetalink && download.IsDocument(u.Path) {
+		d, err := client.Document(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return g.described(ctx, d, r)
+	}
+	r.Dir, r.Name, r.Stream = g.target()
+	r.Signatures, err = g.signaturesFor(u)
+	return []download.Request{r}, err
+}
+
+// isLocalDocument says that a word is the name of a document and no URL.
+func (g *getCommand) isLocalDocument(word string) bool {
+	return download.IsDocument(word) && !strings.Contains(word, "://")
+}
+
+func (g *getCommand) readDocument(name string) (*download.Document, error) {
+	if g.noMetalink {
+		return nil, misuse(name, "a document on disk, which --no-metalink would leave unread", "")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &failure{code: exitLocal, what: "document", where: name, why: reason(err)}
+	}
+	defer f.Close()
+	return download.ReadDocument(f, name)
+}
+
+// described makes requests of the chosen files of a document. Those that cannot be downloaded, as their names are not safe
+// or no place is known, are told of, and the others go on (rule 10).
+func (g *getCommand) described(ctx context.Context, d *download.Document, base download.Request) (requests []download.Request, err error) {
+	chosen, err := d.Choose(base.Select)
+	if err != nil {
+		return nil, err
+	}
+	refused := d.RefusedOf(base.Select)
+	if n := len(chosen) + len(refused); n > 1 {
+		if err := g.checkSeveral(d, n); err != nil {
+			return nil, err
+		}
+	}
+	for _, note := range slices.Concat(d.Warnings, d.Notes) {
+		g.notes = append(g.notes, d.Name+": "+note)
+	}
+	for _, r := range refused {
+		g.lost = append(g.lost, &failure{
+			code: exitLocal, what: "document", where: d.Name + ", file " + source.Escape(r.Name), why: r.Reason, kept: "not downloaded",
+		})
+	}
+	for _, f := range chosen {
+		r := base
+		r.Dir, r.Name, r.Stream = g.target()
+		if r, err = d.Request(f, r); err != nil {
+			g.lost = append(g.lost, downloadFailure(ctx, err))
+			continue
+		}
+		named, err := g.signaturesFor(r.URL)
+		if err != nil {
+			return nil, err
+		}
+		r.Signatures = append(named, r.Signatures...)
+		requests = append(requests, r)
+	}
+	return requests, nil
+}
+
+// checkSeveral refuses flags that are for one file.
+func (g *getCommand) checkSeveral(d *download.Document, n int) error {
+	hint := "--select NAME chooses one"
+	switch what := " for " + files(n) + " of " + d.Name; {
+	case g.out != "":
+		return misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
+	case g.sha256 != "":
+		return misuse("--sha256", "one digest"+what, hint)
+	case g.names():
+		return misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
+	case len(g.mirrors.Value()) > 0:
+		return misuse("--mirror", "a mirror of one file"+what, hint)
+	}
+	return nil
+}
+
+// severalInOne downloads the files of a document that came in place of the one file that was asked for.
+func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
+	requests, err := g.described(ctx, d, r)
+	list := &worklist{get: g, operands: requests, files: len(requests)}
+	if err == nil {
+		err = list.check()
+	}
+	if err != nil {
+		f := downloadFailure(ctx, err)
+		g.report(f)
+		return f.code
+	}
+	return g.all(ctx, client, list)
+}
+
+// tellDocuments says what documents have that is not used, and what cannot be downloaded of them. It returns the exit code
+// for that.
+func (g *getCommand) tellDocuments() int {
+	code := exitDone
+	for _, n := range g.notes {
+		g.screen.detail("%s", n)
+		g.lines.write(noteEvent{newHead(time.Now(), "note"), source.Escape(n)})
+	}
+	for _, f := range g.lost {
+		g.report(f)
+		code = batchCode([]int{code, f.code})
+	}
+	g.notes, g.lost = nil, nil
+	return code
+}

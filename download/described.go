@@ -1,0 +1,189 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A Described is what a Metalink document says of a file, beside its digests, which are in Request.Claims: they vouch for
+// the file in place of the servers, and each server is a mirror of equal standing.
+type Described struct {
+	By      string            // the document, printable and without secrets
+	URL     *url.URL          // of the document; nil if it was a local file
+	Size    int64             // -1: not said
+	Pieces  verify.Pieces     // zero: none
+	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
+	Notes   []string          // what of the document is not used
+}
+
+// A Document is a Metalink document that says what to download.
+type Document struct {
+	meta4.Document
+	Name string         // in messages: masked and printable
+	URL  *url.URL       // nil if it was a local file
+	Over verify.Channel // how it came
+	// Notes are what else a user who asks for details wants to know of the document.
+	Notes []string
+}
+
+// ReadDocument reads a document that the user gave: its word is the user's (rule 64). The error is an *Error.
+func ReadDocument(r io.Reader, name string) (*Document, error) {
+	m, err := meta4.Parse(r)
+	if err != nil {
+		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
+	}
+	return &Document{Document: m, Name: source.Escape(path.Base(name)), Over: verify.User}, nil
+}
+
+// Document fetches the document at the URL of a request, and what it says where a newer one can be had (rule 45). It is
+// as good as the way it came (rule 64). The error is an *Error.
+func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
+	hc, done := c.http()
+	defer done()
+	o := httpsource.Options{Header: req.Header, User: req.User}
+	d, err := fetchDocument(ctx, hc, req.URL, o)
+	if err != nil {
+		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")
+	}
+	d.renew(ctx, hc, o)
+	return d, nil
+}
+
+// fetchDocument fetches and reads one document.
+func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o httpsource.Options) (*Document, error) {
+	data, a, err := fetchSmall(ctx, hc.Source(u, o), meta4.MaxSize)
+	var long *longError
+	if errors.As(err, &long) {
+		err = &meta4.Error{Kind: meta4.TooMuch, Why: long.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := meta4.Parse(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	name := u.Scheme + "://" + u.Host
+	if base, err := nameFrom(u); err == nil {
+		name = base
+	}
+	return &Document{Document: m, Name: source.Escape(name), URL: u, Over: channelOf(a)}, nil
+}
+
+// Request is base for a file of the document. What base says of the file, such as a digest, must not contradict the
+// document; a name that it has stays.
+func (d *Document) Request(f meta4.File, base Request) (Request, error) {
+	m := f.Metalink(d.Over)
+	for i := range m.Claims {
+		m.Claims[i].Field = d.Name
+	}
+	if err := verify.Agree(base.Claims, m.Claims); err != nil {
+		return base, d.fail(f, Protocol, err, "")
+	}
+	r := base
+	r.Claims = join(base.Claims, m.Claims)
+	r.Described = &Described{By: d.Name, URL: d.URL, Size: m.Size, Pieces: m.Pieces, Notes: notesOf(f, m)}
+	r.Signatures = slices.Clip(base.Signatures)
+	for _, sig := range m.Signatures {
+		if isSignature(sig.Type) {
+			r.Signatures = append(r.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
+		}
+	}
+	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
+	var places []*url.URL
+	for _, o := range m.Mirrors {
+		if o.URL.Scheme == "http" || o.URL.Scheme == "https" {
+			places = append(places, o.URL)
+			r.Described.Mirrors = append(r.Described.Mirrors, o)
+		}
+	}
+	if places = append(places, base.Mirrors...); len(places) == 0 {
+		return base, d.fail(f, Network, errNoPlace, "--mirror URL names another place")
+	}
+	r.URL, r.Mirrors = places[0], slices.Clip(places[1:])
+	if r.Name == "" && r.Stream == nil {
+		r.Name = f.Name
+	}
+	return r, nil
+}
+
+var errNoPlace = errors.New("it names no http or https URL of this file")
+
+// fail is an error about a file of the document.
+func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
+	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
+}
+
+// notesOf says what of the description of a file is not used.
+func notesOf(f meta4.File, m metalink.File) (notes []string) {
+	for _, u := range f.MetaURLs {
+		notes = append(notes, fmt.Sprintf("%s: documents of the type %s are not supported yet", source.Mask(u.URL), u.Type))
+	}
+	for _, o := range m.Mirrors {
+		if o.URL.Scheme != "http" && o.URL.Scheme != "https" {
+			notes = append(notes, source.Mask(o.URL)+": mirrors of this kind are not supported yet")
+		}
+	}
+	for _, i := range m.Ignored {
+		notes = append(notes, fmt.Sprintf("%s is ignored: %s", source.Escape(i.Target), i.Reason))
+	}
+	if more := m.IgnoredCount - len(m.Ignored); more > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more are ignored", more))
+	}
+	return notes
+}
+
+// described says that a document tells what the file is: then no server is asked for that, and the first one is a mirror
+// like the others. Without a strong digest the document is a list of places, of which the first is the origin (rule 43).
+func (r *Request) described() bool { return r.Described != nil && verify.Strong(r.Claims) }
+
+// addDescribed makes the places known that a document names.
+func (s *session) addDescribed() {
+	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin), origin{user: true})
+	s.addUserMirrors()
+	s.addLanes()
+}
+
+// takeDescribed begins with what a document says of the file.
+func (s *session) takeDescribed() {
+	d := s.req.Described
+	s.claims = join(s.req.Claims, s.claims)
+	if d.Size >= 0 {
+		s.known, s.size = true, d.Size
+	}
+	s.file.Size, s.file.Claims = d.Size, s.claims
+}
+
+// tellDescribed says what a document offers and what of it is not used.
+func (g *getter) tellDescribed() {
+	d := g.req.Described
+	if d == nil {
+		return
+	}
+	f := metalink.File{Size: d.Size, Claims: g.req.Claims, Mirrors: d.Mirrors, Pieces: d.Pieces}
+	g.observe(Offered{File: f, By: d.By})
+	for _, n := range d.Notes {
+		g.note("%s: %s", d.By, n)
+	}
+}
+
+// leastAtFault is who is asked for everything when the whole is wrong and nobody could be accused: who brought the least
+// of it, of several the first. Where no document vouches it is the server that the user asked.
+func (s *session) leastAtFault() *url.URL {
+	if !s.req.described() || len(s.origins) == 0 {
+		return s.plan.origin
+	}
+	return slices.MinFunc(s.origins, func(a, b *origin) int { return int(min(max(a.bytes-b.bytes, -1), 1)) }).url
+}

@@ -1,0 +1,285 @@
+package download_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/verify"
+)
+
+// following makes a download of what a document of the user's says of data: at these servers, in this order.
+func following(t *testing.T, f meta4.File, servers ...*mirrortest.Server) *run {
+	t.Helper()
+	return followingOver(t, verify.User, f, servers...)
+}
+
+func followingOver(t *testing.T, over verify.Channel, f meta4.File, servers ...*mirrortest.Server) *run {
+	t.Helper()
+	for i, s := range servers {
+		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: i + 1})
+	}
+	r := newRun(t, servers[0].URL)
+	r.req.URL = nil
+	d := &download.Document{Name: "x.meta4", Over: over}
+	req, err := d.Request(f, r.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.req = req
+	return r
+}
+
+// of is how a document describes data.
+func of(t *testing.T, data []byte) meta4.File {
+	t.Helper()
+	return meta4.File{Name: "file.bin", Size: int64(len(data)), Hashes: []verify.Digest{sum(t, data)}}
+}
+
+const byDocument = "sha-256 from x.meta4"
+
+// The size is known: all places are used from the start, and a bad first one does not matter (rule 39).
+func TestDescribed_Rule39(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	for name, bad := range map[string]mirrortest.Option{
+		"gone": mirrortest.Status(404), "another size": nil, "another digest": mirrortest.Digest(other()),
+		"malformed digest": mirrortest.Header("Digest", "SHA-256=x"), "dead": mirrortest.RawString(""), "redirects in circles": mirrortest.Redirect("/file.bin"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := sized(t, size)
+			if name == "another size" {
+				first = sized(t, size-1)
+			} else {
+				first.Set(bad)
+			}
+			a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
+			r := following(t, of(t, made(size, 7)), first, a, b)
+			res := r.right(a.Content)
+			verified(t, res, byDocument)
+			useless(t, res, first)
+			useful(t, res, a)
+		})
+	}
+}
+
+// What mirrors say of others is nobody's business (C2), also if they give a digest with it.
+func TestDescribedFollowsNoLinks_C2(t *testing.T) {
+	t.Parallel()
+	const size = 2 * mib
+	stranger := sized(t, size)
+	a := vouch(t, size, stranger)
+	r := following(t, of(t, made(size, 7)), a)
+	r.right(a.Content)
+	asked(t, stranger, false)
+	weak := following(t, meta4.File{Name: "file.bin", Size: size}, a)
+	weak.right(a.Content)
+	asked(t, stranger, false)
+}
+
+// Proves rule 46: a single server with another digest in its header, and rule 42: with another size.
+func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	f := of(t, made(size, 7))
+	e := following(t, f, sized(t, size, mirrortest.Digest(other()))).wrong(download.Protocol)
+	if !strings.Contains(e.Hint, "x.meta4") {
+		t.Errorf("hint %q", e.Hint)
+	}
+	following(t, f, sized(t, size+1)).wrong(download.Mismatch)
+	weak := meta4.File{Name: "file.bin", Size: size}
+	following(t, weak, sized(t, size+1)).wrong(download.Mismatch)
+	weak.Hashes = []verify.Digest{md5Of(t, made(size, 7))}
+	following(t, weak, sized(t, size, mirrortest.Header("Digest", "MD5=AAAAAAAAAAAAAAAAAAAAAA=="))).wrong(download.Protocol)
+}
+
+// Proves S10 for a document of the user's: pieces are checked from the first byte, and who lied is named.
+func TestDescribedPieces_S10(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	data := made(size, 7)
+	f := of(t, data)
+	f.Pieces = []verify.Pieces{piecesOf(t, data)}
+	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
+	a := sized(t, size, mirrortest.Rate(4*mib))
+	r := following(t, f, liar, a)
+	res := r.right(a.Content)
+	verified(t, res, byDocument)
+	banned(t, res, liar, a)
+	if res.Fetched > size*3/2 {
+		t.Errorf("%d bytes came for %d", res.Fetched, size)
+	}
+}
+
+// Proves rule 40 without pieces: of two that differ the one that the document names first counts, and not both are left
+// out; when that was the liar, the other serves alone in the end.
+func TestDescribedLiar_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	for _, lies := range []int{0, 1} {
+		servers := []*mirrortest.Server{sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))}
+		servers[lies].Set(mirrortest.Corrupt(marks(mib/4, size)...))
+		r := following(t, of(t, made(size, 7)), servers...)
+		verified(t, r.right(servers[0].Content), byDocument)
+	}
+}
+
+// The document does not say the size, and the first server has another file.
+func TestDescribedWithoutSize(t *testing.T) {
+	t.Parallel()
+	const size = 2 * mib
+	f := of(t, made(size, 7))
+	f.Size = -1
+	wrong, a := sized(t, size+1), sized(t, size)
+	verified(t, following(t, f, a, wrong).right(a.Content), byDocument)
+	verified(t, following(t, f, wrong, a).right(a.Content), byDocument)
+}
+
+// An interrupted download goes on when the document is used again, whoever is first then.
+func TestDescribedResumes(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	f := of(t, made(size, 7))
+	a, b := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(4*mib))
+	r := following(t, f, a)
+	r.interrupt(mib)
+	again := following(t, f, b)
+	again.req.Dir, again.dir = r.dir, r.dir
+	if res := again.right(b.Content); res.Resumed < mib {
+		t.Errorf("%d bytes were gone on with", res.Resumed)
+	}
+
+	// Another document under the same name and with the same first server: none of it is used.
+	r = following(t, f, a)
+	r.interrupt(mib)
+	a.Set(mirrortest.Unlimited())
+	newer := made(size, 8)
+	c := mirrortest.New(t, newer)
+	again = following(t, of(t, newer), c)
+	again.req.Dir, again.dir = r.dir, r.dir
+	if res, err := again.get(); err != nil || res.Resumed != 0 {
+		t.Errorf("%d bytes of another file were gone on with: %v", res.Resumed, err)
+	}
+	again.same(c.Content)
+}
+
+// An empty file needs no request.
+func TestDescribedEmpty(t *testing.T) {
+	t.Parallel()
+	s := mirrortest.New(t, []byte{})
+	r := following(t, of(t, nil), s)
+	res := r.right(s.Content)
+	verified(t, res, byDocument)
+}
+
+// Proves rule 43: without a strong hash the places are asked one after the other, and the result says that nothing is
+// proven.
+func TestDescribedWeak_Rule43(t *testing.T) {
+	t.Parallel()
+	const size = 2 * mib
+	dead, a, b := sized(t, size, mirrortest.Status(404)), sized(t, size), sized(t, size)
+	r := following(t, meta4.File{Name: "file.bin", Size: size}, dead, a, b)
+	verified(t, r.right(a.Content), "unverified")
+	asked(t, b, false)
+	r = following(t, meta4.File{Name: "file.bin", Size: size}, a)
+	r.req.Require = download.RequireDigest
+	r.wrong(download.NoEvidence)
+}
+
+// Proves rules 26 and 64: what came over http vouches for no redirect from https to http; what the user gave does.
+func TestDescribedOverHTTPVouchesForNothing_Rule26_Rule64(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	plain := sized(t, size)
+	secure := sized(t, size, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
+	for over, kind := range map[verify.Channel]download.Kind{verify.HTTP: download.Refused, verify.HTTPS: 0, verify.User: 0} {
+		r := followingOver(t, over, of(t, made(size, 7)), secure)
+		r.tls = &tls.Config{RootCAs: mirrortest.Pool(secure)}
+		if kind != 0 {
+			r.wrong(kind)
+		} else {
+			r.right(plain.Content)
+		}
+	}
+}
+
+// Credentials are for the server of the document's URL, and for nobody whom the document names (rule 27).
+func TestDescribedCredentials_Rule27(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	a, b := sized(t, size, mirrortest.Status(404)), sized(t, size)
+	f := of(t, made(size, 7))
+	for _, s := range []*mirrortest.Server{a, b} {
+		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: 1})
+	}
+	r := newRun(t, a.URL)
+	r.req.User = url.UserPassword("me", "secret")
+	r.req.Header = map[string][]string{"Cookie": {"secret"}, "X-Kind": {"x"}}
+	d := &download.Document{Name: "x.meta4", URL: parse(t, a.URL+".meta4"), Over: verify.HTTP}
+	req, err := d.Request(f, r.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.req = req
+	r.right(b.Content)
+	for _, req := range a.Requests() {
+		if req.Header.Get("Authorization") == "" || req.Header.Get("Cookie") == "" {
+			t.Errorf("the document's own server got %v", req.Header)
+		}
+	}
+	for _, req := range b.Requests() {
+		if req.Header.Get("Authorization") != "" || req.Header.Get("Cookie") != "" || req.Header.Get("X-Kind") == "" || req.Header.Get("Referer") != "" {
+			t.Errorf("another server got %v", req.Header)
+		}
+	}
+}
+
+// The user's digest and the document's must be the same (rule 64).
+func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
+	s := sized(t, mib)
+	f := of(t, made(mib, 7))
+	f.Mirrors = []metalink.Mirror{{URL: parse(t, s.URL), Pri: 1}}
+	d := &download.Document{Name: "x.meta4", Over: verify.User}
+	_, err := d.Request(f, download.Request{Claims: userClaim(other())})
+	var e *download.Error
+	if !errors.As(err, &e) || e.Kind != download.Protocol {
+		t.Errorf("%v", err)
+	}
+}
+
+// Documents that others wrote are read, and become requests.
+func TestDocumentsOfOthers(t *testing.T) {
+	for name, want := range map[string]int{"aria2.meta4": 1, "aria2.metalink": 2, "fedora.metalink": 1, "mirrorbrain.meta4": 1, "mirrorcache.meta4": 1} {
+		file, err := os.Open("../metalink/meta4/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := download.ReadDocument(file, file.Name())
+		file.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Files) != want || d.Name != name {
+			t.Errorf("%s: %d files", d.Name, len(d.Files))
+		}
+		for _, f := range d.Files {
+			r, err := d.Request(f, download.Request{Dir: "down"})
+			if err != nil || r.Name != f.Name || r.URL == nil || r.Described.Size != f.Size || len(r.Signatures) != len(f.Signatures) {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+			for _, u := range append(r.Mirrors, r.URL) {
+				if u.Scheme != "http" && u.Scheme != "https" {
+					t.Errorf("%s: %v", name, u)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package download
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"braid/byterange"
+	"braid/metalink/meta4"
+	"braid/source"
+)
+
+// errDocument ends a download whose server answers with a Metalink document in place of the file: that is metadata, and
+// is followed.
+var errDocument = errors.New("the answer is a Metalink document")
+
+// IsDocument says that a URL or a path names a Metalink document.
+func IsDocument(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".meta4", ".metalink":
+		return true
+	}
+	return false
+}
+
+// follows says that a document in place of the file would be followed.
+func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil }
+
+// isDocument says that an answer announces a document.
+func isDocument(a source.Answer) bool {
+	return len(a.Hops) > 0 && meta4.IsMediaType(http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Type"))
+}
+
+// follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
+// to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
+func (g *getter) follow(ctx context.Context) (*getter, error) {
+	d, err := g.c.Document(ctx, g.asked)
+	if err != nil {
+		return g, err
+	}
+	f, err := d.meant(g.asked)
+	if err != nil {
+		return g, err
+	}
+	req, err := d.Request(f, g.asked)
+	if err != nil {
+		return g, err
+	}
+	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
+	next := newGetter(g.c, req, g.atlas)
+	next.began = g.began
+	next.plan.fetches, next.result.Fetched, next.result.Duplicate = g.plan.fetches, g.result.Fetched, g.result.Duplicate
+	return next, next.get(ctx)
+}
+
+// meant is the file that a request is for whose answer is the document: of the selected ones that of the name which was
+// asked for, or the only one.
+func (d *Document) meant(req Request) (meta4.File, error) {
+	files, err := d.Choose(req.Select)
+	if err != nil {
+		return meta4.File{}, err
+	}
+	if asked, err := nameFrom(req.URL); err == nil {
+		named := func(f meta4.File) bool { return path.Base(f.Name) == asked }
+		if i := slices.IndexFunc(files, named); i >= 0 && !slices.ContainsFunc(files[i+1:], named) {
+			return files[i], nil
+		}
+	}
+	switch {
+	case len(files) == 1:
+		return files[0], nil
+	case len(files) == 0:
+		r := d.Refused[0]
+		return meta4.File{}, fail(Local, "document", d.Name+", file "+source.Escape(r.Name), errors.New(r.Reason), "")
+	}
+	return meta4.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, "--select NAME chooses one")
+}
+
+// A SeveralError says that the answer is a document of several files, of which none is called what was asked for.
+type SeveralError struct{ Document *Document }
+
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("the answer is a Metalink document of %d files", len(e.Document.Files))
+}
+
+// Choose is the files of the document that patterns name; without patterns all. Those that the document has, but with
+// names that are not safe, are no error here: see Refused. The error is an *Error with a *SelectError in it.
+func (d *Document) Choose(patterns []string) ([]meta4.File, error) {
+	files, err := meta4.Select(d.Files, patterns)
+	if err != nil {
+		return nil, fail(Usage, "usage", "--select", err, "")
+	}
+	if len(files)+len(d.RefusedOf(patterns)) > 0 {
+		return files, nil
+	}
+	e := &SelectError{Patterns: patterns}
+	for _, f := range d.Files {
+		e.Names = append(e.Names, f.Name)
+	}
+	return nil, fail(Usage, "usage", "--select", e, "")
+}
+
+// RefusedOf is what patterns name of the files that were left out as their names are not safe (rule 10).
+func (d *Document) RefusedOf(patterns []string) (refused []meta4.Refused) {
+	for _, r := range d.Refused {
+		chosen, err := meta4.Select([]meta4.File{{Name: r.Name}}, patterns)
+		if err == nil && len(chosen) > 0 {
+			refused = append(refused, r)
+		}
+	}
+	return refused
+}
+
+// A SelectError says that patterns name no file of a document.
+type SelectError struct{ Patterns, Names []string }
+
+const mostNames = 5
+
+// Error tells the names that are most like what was asked for.
+func (e *SelectError) Error() string {
+	names := slices.Clone(e.Names)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(e.likeness(b), e.likeness(a)) })
+	var near []string
+	for _, n := range names[:min(len(names), mostNames)] {
+		near = append(near, source.Escape(n))
+	}
+	if more := len(names) - len(near); more > 0 {
+		near = append(near, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%s names no file of the document; it has %s", strings.Join(e.Patterns, ", "), strings.Join(near, ", "))
+}
+
+// likeness is how many triples of letters a name has in common with a pattern.
+func (e *SelectError) likeness(name string) (n int) {
+	name = strings.ToLower(name)
+	for _, p := range e.Patterns {
+		p = strings.ToLower(p)
+		for i := 0; i+3 <= len(p); i++ {
+			if strings.Contains(name, p[i:i+3]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sniffSize is how much of a file is looked at to find out that it is a document: its root element is there by then.
+const sniffSize = 4 << 10
+
+// maySniff says that nobody has looked yet whether a document came in place of the file that was asked for.
+func (s *session) maySniff() bool {
+	return !s.sniffed && s.req.follows() && s.plan.prior == nil && !s.standIn() && !isXML(s.req.URL)
+}
+
+// isXML says that it is XML that was asked for.
+func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
+
+// sniff looks at the beginning of what came, once there is enough of it or, at the end, at what there is.
+func (s *session) sniff(end bool) {
+	front := s.part.Front()
+	if s.sniffed || front < sniffSize && !end || !s.maySniff() {
+		return
+	}
+	s.sniffed = true
+	buf := make([]byte, min(front, sniffSize))
+	n, _ := s.part.ReadAt(buf, 0) // what cannot be read is no document
+	if looksLikeDocument(buf[:n]) {
+		s.err = errDocument
+		return
+	}
+	if s.req.Stream != nil && s.hash != nil {
+		s.hash.gate.bound(s.outTo())
+	}
+}
+
+// looksLikeDocument spares most files the XML reader.
+func looksLikeDocument(b []byte) bool {
+	b = bytes.TrimLeft(b, "\ufeff \t\r\n")
+	return len(b) > 0 && (b[0] == '<' || b[0] >= 0xfe) && meta4.Looks(b)
+}
+
+// outTo is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
+func (s *session) outTo() int64 {
+	if s.pieces.list.IsZero() {
+		return byterange.Unbounded
+	}
+	return s.pieces.proven.FirstGap(0)
+}

@@ -1,0 +1,174 @@
+package download_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink/meta4"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// document writes what describes files.
+func document(t *testing.T, files ...meta4.File) []byte {
+	t.Helper()
+	out, err := meta4.Format(meta4.Document{Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// at is a file with its places.
+func at(t *testing.T, f meta4.File, servers ...*mirrortest.Server) meta4.File {
+	t.Helper()
+	f.Mirrors = following(t, f, servers...).req.Described.Mirrors
+	return f
+}
+
+// Proves rule 64: a document is as good as the weakest part of the way that it came.
+func TestDocumentChannel_Rule64(t *testing.T) {
+	s := sized(t, mib)
+	doc := document(t, at(t, of(t, made(mib, 7)), s))
+	secure := mirrortest.New(t, doc, mirrortest.TLS(nil), mirrortest.Name("x.meta4"))
+	hop := mirrortest.New(t, doc, mirrortest.Name("x.meta4"), mirrortest.Redirect(secure.URL))
+	http := &httpsource.Client{TLS: &tls.Config{RootCAs: mirrortest.Pool(secure)}}
+	defer http.CloseIdle()
+	c := &download.Client{HTTP: http}
+	for u, want := range map[string]verify.Channel{secure.URL: verify.HTTPS, hop.URL: verify.HTTP} {
+		d, err := c.Document(t.Context(), download.Request{URL: parse(t, u)})
+		if err != nil || d.Over != want {
+			t.Errorf("%s: %v, %v", u, d, err)
+		}
+	}
+}
+
+// Proves rule 41 as far as the fetch goes: what is too long is not read to its end.
+func TestDocumentTooLong_Rule41(t *testing.T) {
+	for _, length := range []mirrortest.Option{mirrortest.Chunked(), mirrortest.Latency(0)} {
+		s := mirrortest.New(t, []byte("<a>"+strings.Repeat(" ", meta4.MaxSize)), mirrortest.Name("x.meta4"), length)
+		_, err := new(download.Client).Document(t.Context(), download.Request{URL: parse(t, s.URL)})
+		var e *download.Error
+		if !errors.As(err, &e) || e.Kind != download.Protocol || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What is no document, and what is one of another kind than was asked for.
+func TestFollowOnlyDocuments(t *testing.T) {
+	t.Parallel()
+	a := sized(t, mib)
+	doc := document(t, at(t, of(t, made(mib, 7)), a))
+	for name, tt := range map[string]struct {
+		name string
+		data []byte
+		file mirrortest.Content
+	}{
+		"a document":            {"disk.iso", doc, a.Content},
+		"after a comment":       {"disk.iso", []byte("<?xml version='1.0'?>\n<!-- x -->" + strings.SplitN(string(doc), "?>", 2)[1]), a.Content},
+		"a short one":           {"disk.iso", []byte("<metalink xmlns='" + meta4.Namespace4 + "'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
+		"XML was asked for":     {"disk.xml", doc, mirrortest.Content{}},
+		"other XML":             {"disk.iso", []byte("<?xml version='1.0'?>\n<other/>"), mirrortest.Content{}},
+		"a page":                {"disk.iso", []byte("<!DOCTYPE html><html>" + strings.Repeat("x", 10000)), mirrortest.Content{}},
+		"nothing":               {"disk.iso", []byte{}, mirrortest.Content{}},
+		"something that is not": {"disk.iso", made(3*mib, 9), mirrortest.Content{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mirrortest.New(t, tt.data, mirrortest.Name(tt.name))
+			r := newRun(t, s.URL)
+			r.req.Name = "file.bin"
+			want := s.Content
+			if name == "a document" || name == "after a comment" || name == "a short one" {
+				want = tt.file
+			}
+			r.right(want)
+		})
+	}
+}
+
+// A name in the document is taken when the user gives none; of several files the one that was asked for is meant.
+func TestFollowFindsTheFile(t *testing.T) {
+	t.Parallel()
+	a := sized(t, mib)
+	f := at(t, of(t, made(mib, 7)), a)
+	typed := mirrortest.Header("Content-Type", "Application/Metalink4+XML; charset=utf-8")
+	named := func(names ...string) (files []meta4.File) {
+		for _, n := range names {
+			g := f
+			g.Name = n
+			files = append(files, g)
+		}
+		return files
+	}
+	for _, tt := range []struct {
+		files  []meta4.File
+		choose []string
+		want   string // the path, or "" for an error
+	}{
+		{named("sub/other"), nil, "sub/other"},
+		{named("other", "x/disk.iso"), nil, "x/disk.iso"},
+		{named("disk.iso", "x/disk.iso"), nil, ""},
+		{named("a", "b"), nil, ""},
+		{named("a", "b"), []string{"b"}, "b"},
+		{named("a", "b"), []string{"c"}, ""},
+	} {
+		s := mirrortest.New(t, document(t, tt.files...), mirrortest.Name("disk.iso"), typed)
+		r := newRun(t, s.URL)
+		r.req.Select = tt.choose
+		res, err := r.get()
+		var several *download.SeveralError
+		var none *download.SelectError
+		switch {
+		case tt.want != "":
+			if err != nil || res.Path != r.dir+"/"+tt.want {
+				t.Errorf("%v: %s, %v", tt, res.Path, err)
+			}
+		case !errors.As(err, &several) && !errors.As(err, &none):
+			t.Errorf("%v: %v", tt.files, err)
+		}
+	}
+}
+
+// A dynamic origin that leads back to itself, or to one that has another, is asked once (rule 45).
+func TestRenewOnce_Rule45(t *testing.T) {
+	a := sized(t, mib)
+	s := mirrortest.New(t, []byte{}, mirrortest.Name("x.meta4"))
+	origin := parse(t, s.URL)
+	doc := func(query string) []byte {
+		u := *origin
+		u.RawQuery = query
+		out, err := meta4.Format(meta4.Document{Origin: &u, Dynamic: true, Files: []meta4.File{at(t, of(t, made(mib, 7)), a)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for query, want := range map[string]int{"": 1, "n": 2} {
+		s.Set(mirrortest.Document("/x.meta4", meta4.MediaType4, doc(query)))
+		before := len(s.Requests())
+		d, err := new(download.Client).Document(t.Context(), download.Request{URL: origin})
+		if n := len(s.Requests()) - before; err != nil || n != want || len(d.Files) != 1 {
+			t.Errorf("%q: %d requests, %v", query, n, err)
+		}
+	}
+}
+
+// Proves that nothing selected is told with the names that are most like it.
+func TestSelectError(t *testing.T) {
+	e := &download.SelectError{Patterns: []string{"debian-13*"}}
+	for i := range 20 {
+		e.Names = append(e.Names, fmt.Sprint("other-", i))
+	}
+	e.Names = slices.Insert(e.Names, 15, "Debian-12.iso\x1b")
+	if got := e.Error(); got != `debian-13* names no file of the document; it has Debian-12.iso\x1b, other-13, other-0, other-1, other-2, and 16 more` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,80 @@
+package download
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// Renew asks where the document says that a newer one may be (RFC 5854, section 4.2.9), once, whatever that one says
+// (rule 45). What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
+// as good; else it adds places for files that it gives the same digest (rule 64). If nothing comes, d stays as it is.
+func (c *Client) Renew(ctx context.Context, d *Document) {
+	hc, done := c.http()
+	defer done()
+	d.renew(ctx, hc, httpsource.Options{})
+}
+
+func (d *Document) renew(ctx context.Context, hc *httpsource.Client, own httpsource.Options) {
+	u := d.Origin
+	if !d.Dynamic || u == nil || u.Scheme != "http" && u.Scheme != "https" || d.URL != nil && d.URL.String() == u.String() {
+		return
+	}
+	o := httpsource.Options{Mirror: true, Header: own.Header}
+	if d.URL != nil && sameServer(u, d.URL) {
+		o = own
+	}
+	newer, err := fetchDocument(ctx, hc, u, o)
+	switch {
+	case err != nil:
+		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
+	case newer.Over >= d.Over:
+		newer.Name, newer.URL, newer.Notes = d.Name, d.URL, d.Notes
+		*d = *newer
+		d.note("the newer one at %s is used", source.Mask(u))
+	default:
+		d.extend(newer)
+	}
+}
+
+// extend adds what a less trusted document says of the same files.
+func (d *Document) extend(newer *Document) {
+	for i, f := range d.Files {
+		j := slices.IndexFunc(newer.Files, func(o meta4.File) bool { return o.Name == f.Name })
+		if j < 0 {
+			continue
+		}
+		o := newer.Files[j]
+		said, now := f.Claims(d.Over), o.Claims(newer.Over)
+		if err := verify.Agree(said, now); err != nil || !verify.Strong(common(said, now)) || differs(f.Size, o.Size) {
+			d.note("%s at %s is another version: it is not used", source.Escape(f.Name), source.Mask(d.Origin))
+			continue
+		}
+		f.Mirrors = slices.Concat(f.Mirrors, o.Mirrors)
+		metalink.Sort(f.Mirrors)
+		if f.Size < 0 {
+			f.Size = o.Size
+		}
+		if len(f.Pieces) == 0 {
+			f.Pieces = o.Pieces
+		}
+		d.Files[i] = f
+		d.note("%s names %d more places of %s", source.Mask(d.Origin), len(o.Mirrors), source.Escape(f.Name))
+	}
+}
+
+func (d *Document) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
+// sameServer says that what is for one server is for the other, too: scheme, host and port are the same (rule 27).
+func sameServer(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && source.HostPort(a) == source.HostPort(b)
+}
