@@ -12,31 +12,65 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 )
 
-// Sign makes an armored detached signature (type 0x00) of all that r has, as of now. The secret key is an export (gpg
-// --export-secret-keys), armored or binary, of one primary key; its newest signing subkey that is good and present signs, else
-// the primary key itself. The digest is SHA-512, or what the key prefers of SHA-256 and better.
-//
-// The error is an *Error if the key is locked, revoked, expired, weak or not there. Like any signer Sign draws chance, by the library.
+// Sign makes an armored detached signature (type 0x00) of all that r has, as a Signing does.
 func Sign(r io.Reader, secretKey, passphrase []byte, now time.Time) ([]byte, error) {
-	s, err := openSigner(secretKey, passphrase, now)
+	s, err := NewSigning(secretKey, passphrase, now)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(s, r); err != nil {
+		return nil, fmt.Errorf("signing with %v: %w", s.key, err)
+	}
+	return s.Signature()
+}
+
+// A Signing signs a file as it is read, in order, so that its digests can be made in the same pass. It belongs to one goroutine.
+type Signing struct {
+	key  Fingerprint
+	sig  bytes.Buffer
+	hash io.WriteCloser // its Close writes the signature into sig
+}
+
+// NewSigning begins a signature of the time now. The secret key is an export (gpg --export-secret-keys), armored or binary, of one
+// primary key; its newest signing subkey that is good and present signs, else the primary key itself. The digest is SHA-512, or what
+// the key prefers of SHA-256 and better.
+//
+// The error is an *Error if the key is locked, revoked, expired, weak or not there. Like any signer it draws chance, by the library.
+func NewSigning(secretKey, passphrase []byte, now time.Time) (*Signing, error) {
+	by, err := openSigner(secretKey, passphrase, now)
 	if err != nil {
 		return nil, about("secret key", err)
 	}
 	config := &packet.Config{
 		Time:         func() time.Time { return now },
 		DefaultHash:  crypto.SHA512,
-		SigningKeyId: s.public().KeyId,
+		SigningKeyId: by.public().KeyId,
 		// The library would add a random notation against faults of the processor while it signs. They can tell the key only if the very
 		// same bytes are signed twice, and the time is among them.
 		NonDeterministicSignaturesViaNotation: packet.BoolPointer(false),
 		// chooseSigner has looked at the flags: a primary key without any may sign.
 		InsecureAllowAllKeyFlagsWhenMissing: true,
 	}
-	var sig bytes.Buffer
-	if err := pgp.DetachSign(&sig, []*pgp.Entity{s.entity}, r, config); err != nil {
-		return nil, fmt.Errorf("signing with %v: %w", s.key(), err)
+	s := &Signing{key: by.key()}
+	s.hash, err = pgp.DetachSignWriter(&s.sig, []*pgp.Entity{by.entity}, &pgp.SignParams{Config: config})
+	if err != nil {
+		return nil, fmt.Errorf("signing with %v: %w", s.key, err)
 	}
-	return armored(sig.Bytes())
+	return s, nil
+}
+
+// Key is the key that signs: a subkey, or the primary key.
+func (s *Signing) Key() Fingerprint { return s.key }
+
+// Write takes the next bytes of the file.
+func (s *Signing) Write(b []byte) (int, error) { return s.hash.Write(b) }
+
+// Signature is the armored detached signature (type 0x00) of what was written. It is called once, at the end.
+func (s *Signing) Signature() ([]byte, error) {
+	if err := s.hash.Close(); err != nil {
+		return nil, fmt.Errorf("signing with %v: %w", s.key, err)
+	}
+	return armored(s.sig.Bytes())
 }
 
 // openSigner gives a key that can sign.

@@ -54,6 +54,32 @@ func TestSignWithoutFlags(t *testing.T) {
 	}
 }
 
+// A file may come in parts, and the key is told before the first of them.
+func TestSigning(t *testing.T) {
+	e := newEntity(t, at(born))
+	s, err := NewSigning(secretKey(t, e), nil, made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{signed[:3], "", signed[3:]} {
+		if n, err := io.WriteString(s, part); n != len(part) || err != nil {
+			t.Errorf("wrote %d bytes of %q, %v", n, part, err)
+		}
+	}
+	sig, err := s.Signature()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{s.Key()}}, signed)
+	if got != Good {
+		t.Errorf("got %v: %s", got, says)
+	}
+	// What is wrong with a key is said before any byte is read.
+	if _, err := NewSigning(secretKey(t, e), nil, born.Add(-24*time.Hour)); err == nil {
+		t.Error("a key signs before it is born")
+	}
+}
+
 func armoredSecret(t *testing.T, e *pgp.Entity) []byte {
 	t.Helper()
 	return bytes.ReplaceAll(armorOf(t, secretKey(t, e)), []byte(signatureBlock), []byte(privateBlock))
