@@ -65,12 +65,14 @@ var houses = map[string]house{
 		"byterange", "verify", "golang.org/x/sys/unix",
 	}},
 
-	"serve": {imports: []string{"byterange", "linkheader", "metalink", "verify", "internal/atomicfile"}},
+	"serve": {imports: []string{
+		"byterange", "linkheader", "metalink", "metalink/meta4", "verify", "verify/openpgp", "internal/atomicfile",
+	}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "source", "source/httpsource",
+		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource",
 		"verify", "internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},

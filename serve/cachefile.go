@@ -21,8 +21,11 @@ import (
 // cachedFolder in JSON. It is a convenience: whatever is wrong with it, the files are hashed again.
 const (
 	cacheHeader = "braid digests 1 crc32c=%08x\n"
-	// maxCache is more than the cache of a folder with 100 000 files.
-	maxCache = 64 << 20
+	// maxCache is more than the cache of a folder with 100 000 files and maxPieces.
+	maxCache = 256 << 20
+	// maxPieces is how many pieces are remembered, those of 3 TiB in files of 1 GiB; files beyond are read again in
+	// the next run.
+	maxPieces = 3 << 20
 	// savePause is the least time between two writes of the cache file.
 	savePause = time.Second
 )
@@ -37,7 +40,10 @@ type cachedFolder struct {
 type cachedFile struct {
 	Name string `json:"name"`
 	stamp
-	SHA256 string `json:"sha-256"`
+	SHA256    string `json:"sha-256"`
+	Pieces    []byte `json:"pieces,omitempty"` // SHA-256 of pieces of verify.PieceLength
+	Signature string `json:"signature,omitempty"`
+	Signer    string `json:"signer,omitempty"` // who made it
 }
 
 // load reads the cache file. Nobody else has d yet.
@@ -100,9 +106,31 @@ func (d *digests) remember(c cachedFile) {
 	if err != nil || stampOf(info) != c.stamp {
 		return
 	}
-	if digest, err := verify.ParseHex(verify.SHA256, c.SHA256); err == nil {
-		d.known[c.Name] = known{stamp: c.stamp, digest: digest}
+	digest, err := verify.ParseHex(verify.SHA256, c.SHA256)
+	if err != nil {
+		return
 	}
+	k := known{stamp: c.stamp, facts: facts{digest: digest}}
+	if k.pieces, err = piecesFrom(c.Pieces, c.Size); err == nil || c.Size == 0 {
+		k.has.pieces = true
+	}
+	if d.signer != nil && c.Signature != "" && c.Signer == d.signer.key.String() {
+		k.signature, k.has.signature = c.Signature, true
+	}
+	d.known[c.Name] = k
+}
+
+// cached is what the cache file says of k, with pieces if there is room for them.
+func (d *digests) cached(name string, k known, room *int) cachedFile {
+	c := cachedFile{Name: name, stamp: k.stamp, SHA256: k.digest.Hex()}
+	if n := k.pieces.Count(); n <= *room {
+		*room -= n
+		c.Pieces = pieceList(k.pieces)
+	}
+	if k.signature != "" {
+		c.Signature, c.Signer = k.signature, d.signer.key.String()
+	}
+	return c
 }
 
 // saveSoon has the cache file written in another goroutine: at once, or together with what else is learned
@@ -150,8 +178,9 @@ func (d *digests) unsaved() (cachedFolder, bool) {
 	}
 	d.dirty = false
 	cache := cachedFolder{Folder: d.folder}
+	room := maxPieces
 	for name, k := range d.known {
-		cache.Files = append(cache.Files, cachedFile{name, k.stamp, k.digest.Hex()})
+		cache.Files = append(cache.Files, d.cached(name, k, &room))
 	}
 	return cache, true
 }

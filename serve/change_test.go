@@ -132,7 +132,7 @@ func TestReplacedBeforeHashing(t *testing.T) {
 		g := &gate{begun: make(chan struct{}, 100), open: make(chan struct{})}
 		close(g.open)
 		w := open(t, dir, Options{}, func(s *Server) { s.digests.sum = g.sum })
-		if d, err := w.s.digests.of(t.Context(), "a", info); !errors.Is(err, errChanged) || g.count.Load() != tt.hashed {
+		if d, err := w.s.digests.of(t.Context(), "a", info, wants{}); !errors.Is(err, errChanged) || g.count.Load() != tt.hashed {
 			t.Errorf("%s: digest %v, %v, hashed %d times", tt.name, d, err, g.count.Load())
 		}
 		w.get("/a").want(t, 200, tt.text)

@@ -19,8 +19,8 @@ import (
 // errClosed says that the server was closed.
 var errClosed = errors.New("the server is closed")
 
-// digests knows the SHA-256 of files, and finds out what it does not know, each version of a file once
-// however many ask.
+// digests knows the SHA-256 of files, and their pieces and signatures where they are wanted, and finds out what
+// it does not know: it reads each version of a file once, however many ask.
 //
 // A version is told by its size and time of change, and by its place on the disk once it has been seen in
 // this run. Whoever rewrites a file in place and sets its clock back deceives it.
@@ -34,6 +34,7 @@ type digests struct {
 	wg     sync.WaitGroup
 	slots  chan struct{} // one for each file that is read at the same time
 	sum    func(context.Context, io.Reader) (verify.Digest, error)
+	signer *signer // nil: nothing is signed
 
 	mu     sync.Mutex
 	closed bool
@@ -43,30 +44,31 @@ type digests struct {
 	saving bool // a goroutine writes the cache file
 }
 
-// known is a version of a file whose digest is known. Only size and time of change survive a restart; info
+// known is a version of a file that was read. Only size and time of change survive a restart; info
 // is nil until the file has been seen in this run.
 type known struct {
-	stamp  stamp
-	info   fs.FileInfo
-	digest verify.Digest
+	stamp stamp
+	info  fs.FileInfo
+	facts
 }
 
 type jobKey struct {
 	name  string
 	stamp stamp
+	wants
 }
 
 // A job is the hashing of one version of a file. Its results may be read when done is closed.
 type job struct {
-	done   chan struct{}
-	info   fs.FileInfo // of the file that was read
-	digest verify.Digest
-	err    error
+	done chan struct{}
+	info fs.FileInfo // of the file that was read
+	facts
+	err error
 }
 
-func newDigests(root *os.Root, folder, file string, log *slog.Logger) *digests {
+func newDigests(root *os.Root, folder, file string, by *signer, log *slog.Logger) *digests {
 	d := &digests{
-		root: root, folder: folder, file: file, log: log,
+		root: root, folder: folder, file: file, signer: by, log: log,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		sum:   sum,
 		known: map[string]known{},
@@ -86,93 +88,94 @@ func (d *digests) close() {
 	d.wg.Wait()
 }
 
-// of is the digest of the open file that info describes. The error is errChanged if there is another version
-// under the name now.
-func (d *digests) of(ctx context.Context, name string, info fs.FileInfo) (verify.Digest, error) {
-	digest, j, err := d.lookUp(name, info)
+// of is what the bytes of the open file give that info describes, w included. The error is errChanged if there
+// is another version under the name now.
+func (d *digests) of(ctx context.Context, name string, info fs.FileInfo, w wants) (facts, error) {
+	found, j, err := d.lookUp(name, info, w)
 	if j == nil {
-		return digest, err
+		return found, err
 	}
 	select {
 	case <-j.done:
 	case <-ctx.Done(): // the job goes on: this client or another will come again
-		return verify.Digest{}, ctx.Err()
+		return facts{}, ctx.Err()
 	}
 	if j.err != nil {
-		return verify.Digest{}, j.err
+		return facts{}, j.err
 	}
 	if !os.SameFile(info, j.info) {
-		return verify.Digest{}, errChanged
+		return facts{}, errChanged
 	}
-	return j.digest, nil
+	return j.facts, nil
 }
 
-// lookUp finds the digest or the job that will bring it.
-func (d *digests) lookUp(name string, info fs.FileInfo) (verify.Digest, *job, error) {
-	key := jobKey{name, stampOf(info)}
+// lookUp finds the facts or the job that will bring them.
+func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, error) {
+	key := jobKey{name, stampOf(info), w}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if k, ok := d.known[name]; ok && k.stamp == key.stamp && (k.info == nil || os.SameFile(k.info, info)) {
+	k, ok := d.known[name]
+	if ok && k.stamp == key.stamp && k.has.cover(w) && (k.info == nil || os.SameFile(k.info, info)) {
 		k.info = info
 		d.known[name] = k
-		return k.digest, nil, nil
+		return k.facts, nil, nil
 	}
 	if j, ok := d.jobs[key]; ok {
-		return verify.Digest{}, j, nil
+		return facts{}, j, nil
 	}
 	if d.closed {
-		return verify.Digest{}, nil, errClosed
+		return facts{}, nil, errClosed
 	}
 	j := &job{done: make(chan struct{})}
 	d.jobs[key] = j
 	d.wg.Go(func() { d.run(key, j) })
-	return verify.Digest{}, j, nil
+	return facts{}, j, nil
 }
 
 // run does j and tells everybody who waits for it.
 func (d *digests) run(key jobKey, j *job) {
 	defer close(j.done)
-	j.info, j.digest, j.err = d.hash(key)
+	j.info, j.facts, j.err = d.hash(key)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.jobs, key)
 	if j.err == nil {
-		d.known[key.name] = known{key.stamp, j.info, j.digest}
+		d.known[key.name] = known{key.stamp, j.info, j.facts}
 		d.saveSoon()
 	}
 }
 
 // hash reads a version of a file. It fails with errChanged unless the version is there from beginning to end.
-func (d *digests) hash(key jobKey) (fs.FileInfo, verify.Digest, error) {
+func (d *digests) hash(key jobKey) (fs.FileInfo, facts, error) {
 	select {
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
 	case <-d.ctx.Done():
-		return nil, verify.Digest{}, errClosed
+		return nil, facts{}, errClosed
 	}
 	f, err := d.root.Open(filepath.FromSlash(key.name))
 	if err != nil {
-		return nil, verify.Digest{}, err
+		return nil, facts{}, err
 	}
 	defer f.Close()
 	began := time.Now()
 	if err := d.settle(f, key.stamp); err != nil {
-		return nil, verify.Digest{}, err
+		return nil, facts{}, err
 	}
-	digest, err := d.sum(d.ctx, f)
+	found, err := d.measure(f, key)
 	if err != nil {
-		return nil, verify.Digest{}, err
+		return nil, facts{}, err
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, verify.Digest{}, err
+		return nil, facts{}, err
 	}
 	if stampOf(info) != key.stamp {
-		return nil, verify.Digest{}, errChanged
+		return nil, facts{}, errChanged
 	}
 	d.log.LogAttrs(d.ctx, slog.LevelDebug, "hashed", slog.String("file", printable(key.name)),
 		slog.Int64("bytes", key.stamp.Size), slog.Duration("took", time.Since(began)))
-	return info, digest, nil
+	return info, found, nil
 }
 
 // settle waits until a change of f would show in its time of change.

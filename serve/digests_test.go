@@ -129,7 +129,7 @@ func TestCloseWhileHashing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, j, err := s.digests.lookUp("a", info); j != nil || !errors.Is(err, errClosed) {
+	if _, j, err := s.digests.lookUp("a", info, wants{}); j != nil || !errors.Is(err, errClosed) {
 		t.Errorf("job %v after Close, %v", j, err)
 	}
 	s.Close()

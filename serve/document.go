@@ -1,13 +1,13 @@
 package serve
 
 import (
-	"encoding/xml"
 	"io"
 	"path"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 
+	"braid/metalink/meta4"
 	"braid/verify"
 )
 
@@ -19,12 +19,20 @@ type documentKind struct {
 }
 
 var documentKinds = []documentKind{
-	{".meta4", "application/metalink4+xml", readMeta4},
+	{meta4Suffix, meta4.MediaType4, readMeta4},
 	{".torrent", "application/x-bittorrent", readTorrent},
-	{".asc", "application/pgp-signature", nil},
+	{armorSuffix, pgpType, nil},
+	{".sig", pgpType, nil},
 	{".p7m", "application/pkcs7-mime", nil},
 	{".p7s", "application/pkcs7-signature", nil},
 }
+
+// What is made for files that have none.
+const (
+	meta4Suffix = ".meta4"
+	armorSuffix = ".asc"
+	pgpType     = "application/pgp-signature" // RFC 3156, section 5
+)
 
 // documentType is the media type of a file that is itself a document.
 func documentType(name string) (string, bool) {
@@ -138,39 +146,22 @@ func choose(files []described, base string, v *version) (string, bool) {
 	return "", len(files) == 0
 }
 
-// readMeta4 reads names, sizes and digests of files in a Metalink document (RFC 5854, section 4). The digests
-// of pieces, which are deeper inside, are left alone.
+// readMeta4 reads names, sizes and digests of files in a Metalink document (RFC 5854, section 4). What package
+// meta4 refuses clients refuse too.
 func readMeta4(r io.Reader) ([]described, error) {
-	var document struct {
-		XMLName xml.Name `xml:"urn:ietf:params:xml:ns:metalink metalink"`
-		Files   []struct {
-			Name   string `xml:"name,attr"`
-			Size   *int64 `xml:"size"`
-			Hashes []struct {
-				Type  string `xml:"type,attr"`
-				Value string `xml:",chardata"`
-			} `xml:"hash"`
-		} `xml:"file"`
-	}
-	if err := xml.NewDecoder(r).Decode(&document); err != nil {
+	document, err := meta4.Parse(r)
+	if err != nil {
 		return nil, err
 	}
 	var files []described
 	for _, f := range document.Files {
-		d := described{name: f.Name, size: -1}
-		if f.Size != nil {
-			d.size = *f.Size
-		}
-		for _, h := range f.Hashes {
-			if h.Type != "sha-256" {
-				continue
-			}
-			var err error
-			if d.digest, err = verify.ParseHex(verify.SHA256, strings.TrimSpace(h.Value)); err != nil {
-				return nil, err
-			}
+		d := described{name: f.Name, size: f.Size}
+		if i := slices.IndexFunc(f.Hashes, isSHA256); i >= 0 {
+			d.digest = f.Hashes[i]
 		}
 		files = append(files, d)
 	}
 	return files, nil
 }
+
+func isSHA256(d verify.Digest) bool { return d.Algorithm() == verify.SHA256 }

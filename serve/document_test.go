@@ -10,12 +10,12 @@ import (
 	"braid/linkheader"
 )
 
-// meta4 is a Metalink document about files: name and SHA-256 in turn.
-func meta4(files ...string) string {
+// metalinkOf is a Metalink document about files: name and SHA-256 in turn.
+func metalinkOf(files ...string) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">`)
 	for i := 0; i < len(files); i += 2 {
-		fmt.Fprintf(&b, `<file name="%s"><hash type="md5">x</hash><hash type="sha-256"> %s </hash>`, files[i], files[i+1])
+		fmt.Fprintf(&b, `<file name="%s"><hash type="sha-256"> %s </hash>`, files[i], files[i+1])
 		fmt.Fprintf(&b, `<pieces length="9" type="sha-256"><hash>%064d</hash></pieces><url>http://h/</url></file>`, 1)
 	}
 	return b.String() + "</metalink>"
@@ -56,7 +56,7 @@ func TestDocuments_V5_V8(t *testing.T) {
 	}
 	// Each is read once, and complained about once.
 	w.get("/d/a%20b.iso")
-	if n := w.log.count("document cannot be read: XML syntax error on line 1: unexpected EOF"); n != 1 {
+	if n := w.log.count("document cannot be read: metalink document, line 1: it is cut off"); n != 1 {
 		t.Errorf("%d complaints", n)
 	}
 }
@@ -67,17 +67,21 @@ func TestDocumentNames_V5(t *testing.T) {
 	digest := start(t, map[string]string{"a": content}, Options{}).get("/a").digest(t)
 	right, wrong := digest.Hex(), strings.Repeat("0", 64)
 	for _, tt := range []struct{ name, suffix, document, want string }{
-		{"same name", "meta4", meta4("a", right), "a.meta4 application/metalink4+xml"},
-		{"other name", "meta4", meta4("b.iso", right), "a.meta4 application/metalink4+xml b.iso"},
-		{"name beyond ASCII", "meta4", meta4("ä 日.iso", right), "a.meta4 application/metalink4+xml ä 日.iso"},
-		{"name with a quote", "meta4", meta4(`x&quot;\y`, right), `a.meta4 application/metalink4+xml x"\y`},
-		{"by digest", "meta4", meta4("a", wrong, "c", right), "a.meta4 application/metalink4+xml c"},
-		{"digest in capitals", "meta4", meta4("c", strings.ToUpper(right)), "a.meta4 application/metalink4+xml c"},
-		{"of another version", "meta4", meta4("a", wrong), ""},
-		{"digest damaged", "meta4", meta4("a", "0"), "a.meta4 application/metalink4+xml"},
+		{"same name", "meta4", metalinkOf("a", right), "a.meta4 application/metalink4+xml"},
+		{"other name", "meta4", metalinkOf("b.iso", right), "a.meta4 application/metalink4+xml b.iso"},
+		{"name beyond ASCII", "meta4", metalinkOf("ä 日.iso", right), "a.meta4 application/metalink4+xml ä 日.iso"},
+		{"name with a quote", "meta4", metalinkOf(`x&quot;y`, right), `a.meta4 application/metalink4+xml x"y`},
+		{"by digest", "meta4", metalinkOf("a", wrong, "c", right), "a.meta4 application/metalink4+xml c"},
+		{"digest in capitals", "meta4", metalinkOf("c", strings.ToUpper(right)), "a.meta4 application/metalink4+xml c"},
+		{"of another version", "meta4", metalinkOf("a", wrong), ""},
+		{"digest damaged", "meta4", metalinkOf("a", "0"), "a.meta4 application/metalink4+xml"},
 		{"size only", "meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="z"><size>43</size></file></metalink>`,
 			"a.meta4 application/metalink4+xml z"},
 		{"other size", "meta4", `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><size>4</size></file></metalink>`, ""},
+		{"name that no client accepts", "meta4", metalinkOf("../a", right), "a.meta4 application/metalink4+xml"},
+		{"contradiction", "meta4", metalinkOf("b", right, "b", wrong), "a.meta4 application/metalink4+xml"},
+		{"Metalink 3", "meta4", `<metalink xmlns="http://www.metalinker.org/"><files><file name="z"><size>43</size></file></files></metalink>`,
+			"a.meta4 application/metalink4+xml z"},
 		{"other namespace", "meta4", `<metalink><file name="z"/></metalink>`, "a.meta4 application/metalink4+xml"},
 		{"torrent", "torrent", "d4:infod6:lengthi43e4:name1:aee", "a.torrent application/x-bittorrent"},
 		{"torrent, other name", "torrent", "d4:infod6:lengthi43e4:name3:xyzee", "a.torrent application/x-bittorrent xyz"},
@@ -104,11 +108,11 @@ func TestDocumentReplaced(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	right := w.get("/a").digest(t).Hex()
 	wrong := strings.Repeat("0", 64)
-	put(t, w.dir, "a.meta4", meta4("first", wrong))
+	put(t, w.dir, "a.meta4", metalinkOf("first", wrong))
 	if got := documentsOf(t, w.get("/a")); got != nil {
 		t.Errorf("documents are %q", got)
 	}
-	put(t, w.dir, "a.meta4", meta4("second", right))
+	put(t, w.dir, "a.meta4", metalinkOf("second", right))
 	if got := documentsOf(t, w.get("/a")); len(got) != 1 || !strings.HasSuffix(got[0], " second") {
 		t.Errorf("documents are %q, want the second", got)
 	}

@@ -34,9 +34,10 @@ func stampOf(info fs.FileInfo) stamp {
 
 // A version is one version of a file, open. Its Read gives bytes of that version only.
 type version struct {
-	file    *os.File
-	info    fs.FileInfo
-	digest  verify.Digest
+	file *os.File
+	info fs.FileInfo
+	facts
+	makes   wants       // what is made for it because it does not lie beside it
 	changed atomic.Bool // http.ServeContent may read in another goroutine
 }
 
@@ -77,9 +78,9 @@ func (s *Server) openOnce(ctx context.Context, name string) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &version{file: f}
+	v := &version{file: f, makes: s.makes(name)}
 	if v.info, err = f.Stat(); err == nil {
-		v.digest, err = s.digests.of(ctx, name, v.info)
+		v.facts, err = s.digests.of(ctx, name, v.info, v.makes)
 	}
 	if err != nil {
 		f.Close()
@@ -97,15 +98,7 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	}
 	defer v.file.Close()
 	h := res.Header()
-	h.Set("ETag", etag(v.digest))
-	h.Set("Digest", verify.Field(v.digest))          // V1: "MUST include SHA-256" (RFC 6249, section 1.2)
-	h.Set("Repr-Digest", verify.ReprField(v.digest)) // the same for today's clients (RFC 9530)
-	// A proxy that compressed the body would make ranges and digests speak of other bytes.
-	h.Set("Cache-Control", "no-transform")
-	h.Set("X-Content-Type-Options", "nosniff")
-	if kind, ok := documentType(name); ok {
-		h.Set("Content-Type", kind)
-	}
+	identify(h, name, v.digest)
 	for _, link := range s.links(r, name, v) {
 		h.Add("Link", link)
 	}
@@ -113,6 +106,19 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	if v.changed.Load() {
 		s.warn(name, "file changed while it was sent")
 		panic(http.ErrAbortHandler) // closes the connection: the client must not take this for the file
+	}
+}
+
+// identify says which bytes an answer has.
+func identify(h http.Header, name string, d verify.Digest) {
+	h.Set("ETag", etag(d))
+	h.Set("Digest", verify.Field(d))          // V1: "MUST include SHA-256" (RFC 6249, section 1.2)
+	h.Set("Repr-Digest", verify.ReprField(d)) // the same for today's clients (RFC 9530)
+	// A proxy that compressed the body would make ranges and digests speak of other bytes.
+	h.Set("Cache-Control", "no-transform")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if kind, ok := documentType(name); ok {
+		h.Set("Content-Type", kind)
 	}
 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"path"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"braid/linkheader"
+	"braid/metalink"
 )
 
 // maxLinkBytes limits the Link fields of one answer: clients limit the header section, ours to 256 KiB
@@ -42,19 +44,38 @@ func newLink(target, relation string, params ...linkheader.Param) linkheader.Lin
 // duplicates name the mirrors, those with the lowest pri first (RFC 6249, section 3).
 func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
-	for _, m := range s.mirrors {
-		if len(links) >= s.maxLinks {
-			break
-		}
-		target, ok := m.target(name)
-		if !ok || len(target) > maxURL || isSelf(r, m.URL, target) {
-			continue
-		}
+	for _, m := range s.mirrorsOf(name, r.Host, r.URL.Path) {
+		target, _ := m.target(name)
 		m.Pref = m.Pref && m.URL.Scheme != "ftp" // V7
 		m.Depth = m.depthOf(name)
 		links = append(links, newLink(target, linkheader.Duplicate, m.params()...))
 	}
 	return links
+}
+
+// mirrorsOf are the mirrors that have the file and are named, but for the one that has it at that host and path.
+func (s *Server) mirrorsOf(name, host, path string) (named []Mirror) {
+	for _, m := range s.mirrors {
+		if len(named) >= s.maxLinks {
+			break
+		}
+		target, ok := m.target(name)
+		if ok && len(target) <= maxURL && !isSelf(host, path, m.URL, target) {
+			named = append(named, m)
+		}
+	}
+	return named
+}
+
+// At is where m has the file with that path below the folder, as documents say it. It is not ok if m has another
+// file only.
+func (m Mirror) At(name string) (at metalink.Mirror, ok bool) {
+	target, ok := m.target(name)
+	u, err := url.Parse(target)
+	if !ok || err != nil {
+		return metalink.Mirror{}, false
+	}
+	return metalink.Mirror{URL: u, Pri: cmp.Or(m.Pri, linkheader.LowestPri), Geo: strings.ToUpper(m.Geo)}, true
 }
 
 // target is where m has the file.
@@ -74,22 +95,22 @@ func (m Mirror) depthOf(name string) int { return min(m.Depth, strings.Count(nam
 
 // isSelf says that target is the URL that was asked for. One list of mirrors is often used on all of them,
 // and a client has to discard a server that names itself (C2).
-func isSelf(r *http.Request, u *url.URL, target string) bool {
-	if !strings.EqualFold(u.Host, r.Host) {
+func isSelf(host, path string, u *url.URL, target string) bool {
+	if !strings.EqualFold(u.Host, host) {
 		return false
 	}
 	t, err := url.Parse(target)
-	return err == nil && t.Path == r.URL.Path
+	return err == nil && t.Path == path
 }
 
-// describedBy names the documents about the file that lie beside it (RFC 6249, sections 4 and 5; V5, V8).
+// describedBy names the documents about the file that lie beside it or are made (RFC 6249, sections 4 and 5; V5, V8).
 // The references are relative: right also where a proxy or http.StripPrefix puts the folder elsewhere.
 func (s *Server) describedBy(name string, v *version) []linkheader.Link {
 	base := path.Base(name)
 	var links []linkheader.Link
 	for _, kind := range documentKinds {
 		described, ok := s.described(name, kind, v)
-		if !ok {
+		if !ok && !v.offers(kind) {
 			continue
 		}
 		l := newLink(escapePath(base+kind.suffix), linkheader.DescribedBy, linkheader.Param{Name: "type", Value: kind.media})

@@ -14,7 +14,9 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -40,6 +42,15 @@ type Options struct {
 	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway
 	// (C2). If nil, this server is nobody's mirror.
 	MirrorOf *url.URL
+	// Meta4 has a Metalink document (RFC 5854) with the digests of pieces made for each file that has none beside it
+	// (V5). Files are then hashed twice in the one pass.
+	Meta4 bool
+	// URL is where clients find the folder, for documents that are made. If nil, it is where each client asked: right
+	// unless a proxy speaks TLS for this server or puts the folder elsewhere.
+	URL *url.URL
+	// SecretKey signs what has no signature beside it (V8): an export of one OpenPGP key, which Passphrase unlocks if
+	// it is locked. If empty, nothing is signed.
+	SecretKey, Passphrase []byte
 	// Rate limits the bytes per second of all bodies together, for demonstrations. If zero, there is no limit.
 	Rate int64
 	// CacheFile keeps the digests of the folder's files from one run to the next. It must lie outside the
@@ -59,6 +70,8 @@ type Server struct {
 	mirrors   []Mirror // by pri
 	maxLinks  int
 	mirrorOf  *url.URL // with a slash at the end, or nil
+	meta4     bool
+	self      *url.URL // with a slash at the end, or nil
 	pacer     *pacer   // nil: no limit
 	stall     time.Duration
 	log       *slog.Logger
@@ -69,6 +82,10 @@ type Server struct {
 // New makes a server of the folder dir.
 func New(dir string, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
+		return nil, err
+	}
+	by, err := newSigner(o.SecretKey, o.Passphrase)
+	if err != nil {
 		return nil, err
 	}
 	folder, err := filepath.Abs(dir)
@@ -84,6 +101,8 @@ func New(dir string, o Options) (*Server, error) {
 		mirrors:  slices.Clone(o.Mirrors),
 		maxLinks: o.MaxLinks,
 		mirrorOf: asFolder(o.MirrorOf),
+		meta4:    o.Meta4,
+		self:     asFolder(o.URL),
 		stall:    stallTimeout,
 		log:      o.Log,
 	}
@@ -97,7 +116,7 @@ func New(dir string, o Options) (*Server, error) {
 	if o.Rate > 0 {
 		s.pacer = &pacer{rate: o.Rate}
 	}
-	s.digests = newDigests(root, folder, o.CacheFile, s.log)
+	s.digests = newDigests(root, folder, o.CacheFile, by, s.log)
 	return s, nil
 }
 
@@ -107,6 +126,11 @@ func (o Options) check() error {
 	}
 	for _, m := range o.Mirrors {
 		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	if o.URL != nil {
+		if err := checkURL(o.URL); err != nil {
 			return err
 		}
 	}
@@ -165,6 +189,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	info, err := s.root.Stat(filepath.FromSlash(name))
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && !slash:
+		s.serveMade(res, r, name)
 	case err != nil:
 		s.refuse(res, name, err)
 	case info.IsDir() && slash:

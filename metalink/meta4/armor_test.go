@@ -1,0 +1,27 @@
+package meta4
+
+import "testing"
+
+func TestArmoredSignature(t *testing.T) {
+	const begin, end = "-----BEGIN PGP SIGNATURE-----\n", "-----END PGP SIGNATURE-----"
+	for _, tt := range []struct {
+		in string
+		ok bool
+	}{
+		{begin + "\nAAAA\n" + end, true},
+		{"\n" + begin + "Comment: x\r\n\r\nAAAA\n" + end + "\n\n", true},
+		{begin + end, false},
+		{begin + "\nAAAA\n", false},
+		{"AAAA\n" + end, false},
+		{"text\n" + begin + "\nAAAA\n" + end, false},
+		{begin + "Comment: \u00e4\n\nAAAA\n" + end, false},
+		{begin + "Comment: \x1b\n\nAAAA\n" + end, false},
+		{"\x89\x02", false},
+		{"", false},
+	} {
+		text, ok := ArmoredSignature([]byte(tt.in))
+		if ok != tt.ok || ok && (text[0] != '-' || text[len(text)-1] != '-') {
+			t.Errorf("%q: %q, %t", tt.in, text, ok)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/verify"
+)
+
+// makes is what is made for the file: what was asked for and does not lie beside it. Nothing is made for documents,
+// or for a document that would call the file what no client accepts.
+func (s *Server) makes(name string) (w wants) {
+	if _, ok := documentType(name); ok {
+		return wants{}
+	}
+	w.pieces = s.meta4 && meta4.SafePath(path.Base(name)) == nil && !s.beside(name, meta4Suffix)
+	w.signature = s.digests.signer != nil && !slices.ContainsFunc(documentKinds, func(kind documentKind) bool {
+		return isSignature(kind) && s.beside(name, kind.suffix)
+	})
+	return w
+}
+
+// isSignature tells signatures from descriptions.
+func isSignature(kind documentKind) bool { return kind.read == nil }
+
+// beside says that a file with that suffix lies beside the file, whatever it is.
+func (s *Server) beside(name, suffix string) bool {
+	_, err := s.root.Stat(filepath.FromSlash(name + suffix))
+	return err == nil
+}
+
+// document says that documents of that kind are wanted.
+func (w wants) document(kind documentKind) bool {
+	return w.pieces && kind.suffix == meta4Suffix || w.signature && kind.suffix == armorSuffix
+}
+
+// offers says that a document of that kind is made for v.
+func (v *version) offers(kind documentKind) bool {
+	return v.makes.document(kind) && (kind.suffix != armorSuffix || v.signature != "")
+}
+
+// serveMade answers for a document that does not lie in the folder: with one that is made, if there are such for
+// its file.
+func (s *Server) serveMade(res *response, r *http.Request, document string) {
+	i := slices.IndexFunc(documentKinds, func(kind documentKind) bool { return kind.suffix == path.Ext(document) })
+	if i < 0 {
+		s.refuse(res, document, fs.ErrNotExist)
+		return
+	}
+	data, err := s.make(r, strings.TrimSuffix(document, documentKinds[i].suffix), documentKinds[i])
+	if err != nil {
+		s.refuse(res, document, err)
+		return
+	}
+	digest, err := sum(r.Context(), bytes.NewReader(data))
+	if err != nil {
+		s.refuse(res, document, err)
+		return
+	}
+	identify(res.Header(), document, digest)
+	http.ServeContent(res, withoutRangeOnHead(r), path.Base(document), time.Time{}, bytes.NewReader(data))
+}
+
+// make is a document of that kind about the file.
+func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, error) {
+	if !s.makes(name).document(kind) || !s.isFile(name) {
+		return nil, fs.ErrNotExist
+	}
+	v, err := s.open(r.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	defer v.file.Close()
+	switch {
+	case !v.offers(kind):
+		return nil, fs.ErrNotExist
+	case kind.suffix == armorSuffix:
+		return []byte(v.signature), nil
+	}
+	mirrors := s.copies(r, name)
+	if len(mirrors) == 0 { // RFC 5854, section 4.1.2: "at least one" URL
+		return nil, fs.ErrNotExist
+	}
+	f := meta4.File{Name: path.Base(name), Size: v.info.Size(), Hashes: []verify.Digest{v.digest}, Mirrors: mirrors}
+	if !v.pieces.IsZero() {
+		f.Pieces = []verify.Pieces{v.pieces}
+	}
+	if text, ok := s.armor(name, v); ok {
+		f.Signatures = []metalink.Signature{{Type: pgpType, Text: text}}
+	}
+	return meta4.Format(meta4.Document{Generator: "braid", Files: []meta4.File{f}})
+}
+
+// isFile says that there is a regular file: opening a pipe would wait for a writer.
+func (s *Server) isFile(name string) bool {
+	info, err := s.root.Stat(filepath.FromSlash(name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// copies are where the file can be had: at mirrors or the server that this is a mirror of, and here.
+func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
+	self := s.self
+	if self == nil {
+		self = &url.URL{Scheme: "http", Host: r.Host, Path: "/"}
+		if r.TLS != nil {
+			self.Scheme = "https"
+		}
+	}
+	own := Mirror{URL: self}
+	for _, m := range s.mirrorsOf(name, self.Host, self.Path+name) {
+		if at, ok := m.At(name); ok {
+			all = append(all, at)
+		}
+	}
+	if s.mirrorOf != nil {
+		if at, ok := (Mirror{URL: s.mirrorOf}).At(name); ok {
+			all = append(all, at)
+		}
+	}
+	if at, ok := own.At(name); ok && own.check() == nil {
+		all = append(all, at)
+	}
+	return all
+}
+
+// maxArmor is more than the signatures of a dozen keys.
+const maxArmor = 64 << 10
+
+// armor is the OpenPGP signature of the file that lies beside it or was made, if it is text that documents can have.
+func (s *Server) armor(name string, v *version) (string, bool) {
+	if v.signature != "" && v.makes.signature {
+		return v.signature, true
+	}
+	if !s.isFile(name + armorSuffix) {
+		return "", false
+	}
+	f, err := s.root.Open(filepath.FromSlash(name + armorSuffix))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxArmor+1))
+	if err != nil || len(data) > maxArmor {
+		return "", false
+	}
+	return meta4.ArmoredSignature(data)
+}
