@@ -31,6 +31,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"exits":         exits,
 	"expand":        expand,
 	"interrupt":     interrupt,
+	"keypair":       keyPair,
 	"mirror":        startMirror,
 	"more-bytes":    moreBytes,
 	"one-at-a-time": oneAtATime,

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -13,21 +12,25 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"braid/serve"
+	"braid/verify/openpgp"
 )
 
 // serveCommand is one run of "braid serve".
 type serveCommand struct {
 	streams
+	mirrorFlags
+	signFlags
 	listen         string
-	mirrors        cli.StringSlice
-	mirrorsFile    string
 	maxLinks       number
 	mirrorOf       string
+	noMeta4        bool
+	url            string
 	rate           size
 	quiet, verbose bool
 }
@@ -39,19 +42,21 @@ func newServe(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "serve",
 		Usage: "serve a folder with digests and the names of mirrors (Metalink/HTTP)",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{
 				Name: "listen", Destination: &v.listen, Value: defaultListen, Category: groupServer, EnvVars: []string{environment("listen")},
 				Usage: "the `ADDRESS` to listen at, as host:port; port 0 takes a free one (default " + defaultListen + ")",
 			},
-			list(&v.mirrors, groupServer, "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; a URL without a slash at the end is a mirror of one file (repeatable)", "mirror"),
-			text(&v.mirrorsFile, groupServer, "read mirrors from `FILE`, one a line", "mirrors"),
+		}, v.mirrorFlags.flags(groupServer), []cli.Flag{
 			parsed(&v.maxLinks, groupServer, "name at most `N` mirrors in one answer (default 50)", "max-links"),
 			text(&v.mirrorOf, groupServer, "be a mirror of the server that has the folder at `URL`, and name no mirrors", "mirror-of"),
+			toggle(&v.noMeta4, groupServer, "make no Metalink documents with digests of pieces for files that have none", "no-meta4"),
+			text(&v.url, groupServer, "in documents that are made, the folder is at `URL`; needed behind a proxy", "url"),
 			parsed(&v.rate, groupServer, "send at most `RATE` a second, to all clients together", "limit-rate"),
+		}, v.signFlags.flags("sign what has no signature beside it,"), []cli.Flag{
 			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
 			toggle(&v.verbose, groupOutput, "write a line for each request", "verbose", "v"),
-		},
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	c.CustomHelpTemplate = commandHelp(c, manual{
@@ -59,10 +64,14 @@ func newServe(s streams) *cli.Command {
 		examples: []string{
 			"a folder, with two mirrors", "braid serve --mirror 'https://a.example.net/pub/;pri=1;geo=de;pref' --mirror https://b.example.net/pub/ /srv/pub",
 			"a preferred mirror of it", "braid serve --listen :8081 --mirror-of https://example.org/pub/ /srv/pub",
+			"everything signed", "BRAID_PASSPHRASE=... braid serve --sign-with key.asc /srv/pub",
 		},
 		notes: []string{"The address goes to standard output, everything else to standard error. SIGINT and SIGTERM end the\n" +
-			"server when the answers under way are sent, after 5 s at the latest. Digests are remembered in the\n" +
-			"user's cache folder."},
+			"server when the answers under way are sent, after 5 s at the latest. Digests, pieces and signatures are\n" +
+			"remembered in the user's cache folder.",
+			"What lies beside a file as FILE.meta4, .torrent, .asc, .sig, .p7m or .p7s is named as its document. A file\n" +
+				"without FILE.meta4 has one made, which costs a second hash in the same read; with --sign-with a\n" +
+				"file without any signature has FILE.asc made. Nothing is written into the folder."},
 	})
 	return c
 }
@@ -83,6 +92,9 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	server, err := serve.New(words[0], options)
+	if _, ok := errors.AsType[*openpgp.Error](err); ok {
+		return v.signFlags.failure(err)
+	}
 	if err != nil {
 		return serveFailure(words[0], err)
 	}
@@ -134,23 +146,19 @@ func (v *serveCommand) logger() *slog.Logger {
 }
 
 func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, err error) {
-	o = serve.Options{MaxLinks: int(v.maxLinks), Rate: int64(v.rate), Log: log}
-	if v.mirrorsFile != "" {
-		f, err := os.Open(v.mirrorsFile)
-		if err != nil {
-			return o, &failure{code: exitLocal, what: "mirrors", where: v.mirrorsFile, why: reason(err)}
-		}
-		defer f.Close()
-		if o.Mirrors, err = serve.ParseMirrors(io.LimitReader(f, 16<<20)); err != nil {
-			return o, misuse("--mirrors "+v.mirrorsFile, err.Error(), "")
-		}
+	o = serve.Options{MaxLinks: int(v.maxLinks), Rate: int64(v.rate), Meta4: !v.noMeta4, Log: log}
+	named, listed, err := v.mirrorFlags.read()
+	if err != nil {
+		return o, err
 	}
-	for _, word := range v.mirrors.Value() {
-		m, err := serve.ParseMirror(word)
-		if err != nil {
-			return o, misuse("--mirror "+maskWord(word), err.Error(), "")
+	o.Mirrors = append(listed, named...)
+	if o.SecretKey, o.Passphrase, err = v.signFlags.read(); err != nil {
+		return o, err
+	}
+	if v.url != "" {
+		if o.URL, err = url.Parse(v.url); err != nil {
+			return o, misuse("--url "+maskWord(v.url), "not a URL", "")
 		}
-		o.Mirrors = append(o.Mirrors, m)
 	}
 	if v.mirrorOf != "" {
 		if o.MirrorOf, err = url.Parse(v.mirrorOf); err != nil {

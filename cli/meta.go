@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/internal/atomicfile"
+	"braid/metalink/meta4"
+	"braid/serve"
+	"braid/source"
+	"braid/verify"
+	"braid/verify/openpgp"
+)
+
+// metaCommand is one run of "braid meta".
+type metaCommand struct {
+	streams
+	mirrorFlags
+	signFlags
+	out              string
+	overwrite, quiet bool
+	hashes           cli.StringSlice
+	pieceLength      size
+
+	algorithms         []verify.Algorithm
+	named, listed      []serve.Mirror
+	secret, passphrase []byte
+}
+
+func newMeta(s streams) *cli.Command {
+	v := &metaCommand{streams: s}
+	c := &cli.Command{
+		Name:  "meta",
+		Usage: "write a Metalink document (.meta4) about files: digests, pieces, mirrors, signature",
+		Flags: slices.Concat([]cli.Flag{
+			text(&v.out, groupFile, "write one document about all files to `NAME`, \"-\" is standard output (default: FILE.meta4 beside each file)", "out", "o"),
+			toggle(&v.overwrite, groupFile, "replace a document that is there", "overwrite"),
+		}, v.mirrorFlags.flags(groupSource), []cli.Flag{
+			list(&v.hashes, groupProof, "add a digest by `ALGORITHM`, as sha-512, to the SHA-256 that is always there (repeatable)", "hash"),
+			parsed(&v.pieceLength, groupProof, "make pieces of `SIZE`, as 1M (default: 256K, or as much more as keeps them at 2000)", "piece-length"),
+		}, v.signFlags.flags("sign each file"), []cli.Flag{
+			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+		}),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		usage: "[FLAG]... FILE...",
+		examples: []string{
+			"disk.iso.meta4 beside disk.iso, which lies at two mirrors", "braid meta --mirror 'https://a.example.net/pub/;pri=1;geo=de' --mirror https://b.example.org/disk.iso disk.iso",
+			"one document about a release, signed", "braid meta -o release.meta4 --mirrors mirrors.txt --sign-with key.asc *.iso",
+		},
+		notes: []string{"Each file needs a mirror at least, and is read once. A document beside each file is what servers name\n" +
+			"and what people look for; -o is for what is fetched together. In it files are called by their last\n" +
+			"name, which is also what stands below a mirror that ends with a slash.",
+			"A signature FILE.asc beside a file goes into the document, unless --sign-with makes a new one. SHA-256\n" +
+				"alone is what all readers take; wget2 1.99 never ends with a document that has a SHA-512."},
+	})
+	return c
+}
+
+// A sheet is one document to be written, about the files at paths.
+type sheet struct {
+	out   string
+	paths []string
+}
+
+func (v *metaCommand) run(ctx context.Context, paths []string) error {
+	if err := v.prepare(paths); err != nil {
+		return err
+	}
+	sheets := []sheet{{v.out, paths}}
+	if v.out == "" {
+		sheets = nil
+		for _, path := range paths {
+			sheets = append(sheets, sheet{path + ".meta4", []string{path}})
+		}
+	}
+	for _, s := range sheets { // all is looked at before anything is hashed
+		if err := v.check(s, paths); err != nil {
+			return err
+		}
+	}
+	for _, s := range sheets {
+		if err := v.write(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare reads what the flags say.
+func (v *metaCommand) prepare(paths []string) (err error) {
+	if len(paths) == 0 {
+		return misuse("meta", "no file", "braid meta --help")
+	}
+	v.algorithms = []verify.Algorithm{verify.SHA256}
+	for _, word := range v.hashes.Value() {
+		a, ok := verify.ParseAlgorithm(word)
+		if !ok {
+			return misuse("--hash "+word, "no such algorithm", "there are sha-256, sha-512, sha-1, md5")
+		}
+		if !slices.Contains(v.algorithms, a) {
+			v.algorithms = append(v.algorithms, a)
+		}
+	}
+	if v.named, v.listed, err = v.mirrorFlags.read(); err != nil {
+		return err
+	}
+	for i, m := range v.named {
+		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
+		if !slices.ContainsFunc(paths, has) {
+			return misuse("--mirror "+maskWord(v.words.Value()[i]), "has none of the files", "a folder ends with a slash, a file with its name")
+		}
+	}
+	if v.secret, v.passphrase, err = v.signFlags.read(); err != nil || v.secret == nil {
+		return err
+	}
+	if _, err := openpgp.NewSigning(v.secret, v.passphrase, time.Now()); err != nil {
+		return v.signFlags.failure(err)
+	}
+	return nil
+}
+
+// check finds what would keep the document from being written.
+func (v *metaCommand) check(s sheet, all []string) error {
+	names := map[string]bool{}
+	for _, path := range s.paths {
+		name := filepath.Base(path)
+		if err := meta4.SafePath(name); err != nil {
+			return metaFailure(path, err)
+		}
+		if names[name] {
+			return misuse(name, "two files of this name in one document", "without -o each has a document of its own")
+		}
+		names[name] = true
+		if len(v.mirrorsOf(name)) == 0 {
+			return misuse(name, "nobody is said to have it, and a document has to name a URL", "--mirror https://example.org/pub/ or --mirrors FILE")
+		}
+	}
+	if s.out == "-" {
+		return nil
+	}
+	return v.checkOut(s.out, all)
+}
+
+var (
+	errThere   = errors.New("exists already")
+	errNoMeta4 = errors.New("exists, and is no Metalink document")
+	errInput   = errors.New("is one of the files that are described")
+)
+
+// checkOut says why there can be no new document at path: what is no document is never replaced (rule 3).
+func (v *metaCommand) checkOut(path string, inputs []string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return metaFailure(path, err)
+	}
+	for _, input := range inputs {
+		if other, err := os.Stat(input); err == nil && os.SameFile(info, other) {
+			return metaFailure(path, errInput)
+		}
+	}
+	if !v.overwrite {
+		return &failure{code: exitLocal, what: "meta", where: path, why: errThere.Error(), hint: "--overwrite replaces it, -o NAME takes another name"}
+	}
+	if !info.Mode().IsRegular() || !isMeta4(path) {
+		return metaFailure(path, errNoMeta4)
+	}
+	return nil
+}
+
+func isMeta4(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	return err == nil && meta4.Looks(head)
+}
+
+// write makes a document and puts it where it belongs.
+func (v *metaCommand) write(ctx context.Context, s sheet) error {
+	d := meta4.Document{Generator: "braid"}
+	for _, path := range s.paths {
+		f, err := v.describe(ctx, path)
+		if err != nil {
+			return metaFailure(path, err)
+		}
+		d.Files = append(d.Files, f)
+		v.tell("%s: %s", path, contents(f))
+	}
+	data, err := meta4.Format(d)
+	if err != nil {
+		return misuse("meta", err.Error(), "a greater --piece-length, or fewer files in one document")
+	}
+	if s.out == "-" {
+		_, err := v.streams.out.Write(data)
+		return outputFailure(err)
+	}
+	if err := v.checkOut(s.out, s.paths); err != nil { // it took time
+		return err
+	}
+	if err := atomicfile.WriteFile(s.out, data, 0o644); err != nil {
+		return metaFailure(s.out, err)
+	}
+	v.tell("wrote %s", s.out)
+	return nil
+}
+
+// tell says something to people.
+func (v *metaCommand) tell(format string, args ...any) {
+	if !v.quiet {
+		fmt.Fprintln(v.streams.err, source.Escape(fmt.Sprintf(format, args...)))
+	}
+}
+
+// metaFailure says what went wrong with a file or a document.
+func metaFailure(path string, err error) error {
+	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &failure{code: exitLocal, what: "meta", where: path, why: reason(err)}
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/verify"
+	"braid/verify/openpgp"
+)
+
+// mostPieces keeps a document of one file within what clients read.
+const mostPieces = 50_000
+
+var (
+	errNoFile     = errors.New("not a regular file")
+	errChanging   = errors.New("was changed while it was read")
+	errManyPieces = fmt.Errorf("would have more than %d pieces (a greater --piece-length has fewer)", mostPieces)
+	errArmor      = errors.New("is no armored OpenPGP signature (--sign-with makes one; else move it away)")
+)
+
+// mirrorsOf are the places of a file, the best first.
+func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
+	for _, m := range slices.Concat(v.named, v.listed) {
+		at, ok := m.At(name)
+		same := func(p metalink.Mirror) bool { return p.URL.String() == at.URL.String() }
+		if ok && !slices.ContainsFunc(places, same) {
+			places = append(places, at)
+		}
+	}
+	metalink.Sort(places)
+	return places
+}
+
+// describe reads a file, once, and says all that a document says of it.
+func (v *metaCommand) describe(ctx context.Context, path string) (meta4.File, error) {
+	name := filepath.Base(path)
+	f := meta4.File{Name: name, Mirrors: v.mirrorsOf(name)}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNoFile // opening a pipe would wait for a writer
+	}
+	if err != nil {
+		return f, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err != nil {
+		return f, err
+	}
+	f.Size = info.Size()
+	if err := v.measure(ctx, file, &f); err != nil {
+		return f, err
+	}
+	after, err := file.Stat()
+	if err == nil && (after.Size() != info.Size() || !after.ModTime().Equal(info.ModTime())) {
+		err = errChanging
+	}
+	if err == nil && v.secret == nil {
+		f.Signatures, err = signatureBeside(path)
+	}
+	return f, err
+}
+
+// measure gives f its digests, pieces and signature.
+func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *meta4.File) error {
+	length := int64(v.pieceLength)
+	if length == 0 {
+		length = verify.PieceLength(f.Size)
+	}
+	if f.Size/length >= mostPieces {
+		return errManyPieces
+	}
+	pieces := verify.NewPieceMaker(verify.SHA256, length)
+	sinks := []io.Writer{pieces}
+	sums := make([]hash.Hash, len(v.algorithms))
+	for i, a := range v.algorithms {
+		sums[i] = a.New()
+		sinks = append(sinks, sums[i])
+	}
+	var signing *openpgp.Signing
+	if v.secret != nil {
+		var err error
+		if signing, err = openpgp.NewSigning(v.secret, v.passphrase, time.Now()); err != nil {
+			return v.signFlags.failure(err)
+		}
+		sinks = append(sinks, signing)
+	}
+	n, err := copyUntil(ctx, io.MultiWriter(sinks...), r)
+	if err == nil && n != f.Size {
+		err = errChanging
+	}
+	if err != nil {
+		return err
+	}
+	return finish(f, pieces, sums, v.algorithms, signing)
+}
+
+// finish takes what was made while the file was read.
+func finish(f *meta4.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm, signing *openpgp.Signing) error {
+	for i, a := range algorithms {
+		d, err := verify.NewDigest(a, sums[i].Sum(nil))
+		if err != nil {
+			return err
+		}
+		f.Hashes = append(f.Hashes, d)
+	}
+	if p := pieces.Pieces(); !p.IsZero() {
+		f.Pieces = []verify.Pieces{p}
+	}
+	if signing == nil {
+		return nil
+	}
+	sig, err := signing.Signature()
+	f.Signatures = []metalink.Signature{{Type: pgpSignature, Text: strings.TrimSpace(string(sig))}}
+	return err
+}
+
+const pgpSignature = "application/pgp-signature" // RFC 3156, section 5
+
+// copyUntil copies r to its end, or until ctx ends.
+func copyUntil(ctx context.Context, w io.Writer, r io.Reader) (done int64, err error) {
+	buf := make([]byte, 1<<20)
+	for ctx.Err() == nil {
+		n, err := r.Read(buf)
+		if _, failed := w.Write(buf[:n]); failed != nil {
+			return done, failed
+		}
+		done += int64(n)
+		if err == io.EOF {
+			return done, nil
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, ctx.Err()
+}
+
+// signatureBeside is the signature FILE.asc, if there is one.
+func signatureBeside(path string) ([]metalink.Signature, error) {
+	const most = 64 << 10
+	path += ".asc"
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > most) {
+		err = errArmor
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
+	text, ok := meta4.ArmoredSignature(data)
+	if err == nil && !ok {
+		err = errArmor
+	}
+	if err != nil {
+		return nil, metaFailure(path, err)
+	}
+	return []metalink.Signature{{Type: pgpSignature, Text: text}}, nil
+}
+
+// contents says what a document says of a file.
+func contents(f meta4.File) string {
+	parts := []string{sizeText(f.Size)}
+	if p := f.BestPieces(); !p.IsZero() {
+		parts = append(parts, fmt.Sprintf("%s of %s", count(p.Count(), "piece"), sizeText(p.Length())))
+	}
+	parts = append(parts, count(len(f.Mirrors), "mirror"))
+	if len(f.Signatures) > 0 {
+		parts = append(parts, "signature")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/verify/openpgp"
+)
+
+// signFlags say with which key files are signed.
+type signFlags struct{ key, passphraseFile string }
+
+// passphraseVariable is where a passphrase comes from. It has no flag: others see the command line (rule 62).
+const passphraseVariable = "BRAID_PASSPHRASE"
+
+const (
+	mostKey        = 1 << 20
+	mostPassphrase = 4 << 10
+)
+
+func (f *signFlags) flags(usage string) []cli.Flag {
+	return []cli.Flag{
+		text(&f.key, groupProof, usage+" with the OpenPGP key in `FILE`, which is what gpg --export-secret-keys writes; what unlocks it is in "+passphraseVariable, "sign-with"),
+		text(&f.passphraseFile, groupProof, "what unlocks the key is the first line of `FILE`", "passphrase-file"),
+	}
+}
+
+// read gives the key and what unlocks it; nothing if there is none.
+func (f *signFlags) read() (secret, passphrase []byte, err error) {
+	if f.key == "" && f.passphraseFile != "" {
+		return nil, nil, misuse("--passphrase-file", "unlocks a key, and there is none", "--sign-with FILE has it")
+	}
+	if f.key == "" {
+		return nil, nil, nil
+	}
+	if secret, err = readSmall("--sign-with", f.key, mostKey); err != nil {
+		return nil, nil, err
+	}
+	passphrase = []byte(os.Getenv(passphraseVariable))
+	if f.passphraseFile != "" {
+		if passphrase, err = readSmall("--passphrase-file", f.passphraseFile, mostPassphrase); err != nil {
+			return nil, nil, err
+		}
+		passphrase, _, _ = bytes.Cut(passphrase, []byte("\n"))
+		passphrase = bytes.TrimSuffix(passphrase, []byte("\r"))
+	}
+	return secret, passphrase, nil
+}
+
+// failure says what is wrong with the key.
+func (f *signFlags) failure(err error) error {
+	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one"
+	if e, ok := errors.AsType[*openpgp.Error](err); ok && e.Kind == openpgp.Locked {
+		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
+	}
+	return misuse("--sign-with "+f.key, err.Error(), hint)
+}
