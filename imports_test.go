@@ -51,6 +51,7 @@ var houses = map[string]house{
 	"antenna/lines":  {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 	"antenna/hinadi": {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
 	"antenna/lirs":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
+	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},

@@ -1,0 +1,157 @@
+package soif
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSplitName(t *testing.T) {
+	for _, tt := range []struct {
+		in, name string
+		number   int
+	}{
+		{"Author", "Author", 0},
+		{"Author-1", "Author", 1},
+		{"Author-007", "Author", 7},
+		{"Author-0", "Author-0", 0},
+		{"Author-00", "Author-00", 0},
+		{"Author-", "Author-", 0},
+		{"Author--1", "Author-", 1},
+		{"Author-1-2", "Author-1", 2},
+		{"Author-1x", "Author-1x", 0},
+		{"Time-to-Live", "Time-to-Live", 0},
+		{"ISO-8859", "ISO", 8859},
+		{"-1", "-1", 0},
+		{"A-99999999999999999999", "A", math.MaxInt},
+		{"", "", 0},
+	} {
+		if name, number := SplitName(tt.in); name != tt.name || number != tt.number {
+			t.Errorf("%q: %q and %d, want %q and %d", tt.in, name, number, tt.name, tt.number)
+		}
+	}
+}
+
+// paper is the example of RFC 2655, section 4, and what is beside it.
+var paper = Object{Type: "DOCUMENT", Attributes: []Attribute{
+	{"AUTHOR-10", []byte("Jose Garcia y Montes")},
+	{"Author-2", []byte("Straße Müller")},
+	{"author", []byte("\xff Latin")},
+	{"File-Size", []byte("1200")},
+	{"Author-0", []byte("no author")},
+}}
+
+func TestMatch(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"Author", "Garcia", true},
+		{"author", "GARCIA", true},
+		{"AUTHOR", "y montes", true},
+		{"Author", "MÜLLER", true},
+		{"Author", "latin", true},
+		{"Author", "\xff LATIN", true},
+		{"Author", "Garcias", false},
+		{"Author", "no author", false}, // Author-0 is no Author
+		{"Author-0", "no author", true},
+		{"Author-2", "Müller", false}, // section 4: the part before the suffix is compared
+		{"File-Size", "1200", true},
+		{"file-size", "1200", true},
+		{"File-Size", "120", false}, // not text: octet by octet
+		{"File-Size", "", false},
+		{"Title", "", false},
+		{"Author", "", true},
+	} {
+		if got := paper.Match(tt.name, tt.value); got != tt.want {
+			t.Errorf("%s=%q: %v", tt.name, tt.value, got)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	var got []string
+	for _, v := range paper.Values("Author") {
+		got = append(got, string(v))
+	}
+	if want := []string{"\xff Latin", "Straße Müller", "Jose Garcia y Montes"}; !slices.Equal(got, want) {
+		t.Errorf("values are %q, want %q", got, want)
+	}
+	if got := paper.Values("Title"); len(got) > 0 {
+		t.Errorf("values of nothing are %q", got)
+	}
+}
+
+// TestNumbers has what an object says of a change, and repair S8.
+func TestNumbers(t *testing.T) {
+	const big = "9223372036854775807"
+	for _, tt := range []struct {
+		name       string
+		attributes []string // name=value
+		get        string
+		want       int64 // -1: none
+	}{
+		{"plain", []string{"File-Size=12"}, FileSize, 12},
+		{"in other letters", []string{"file-size=12"}, FileSize, 12},
+		{"leading zeros", []string{"File-Size=00012"}, FileSize, 12},
+		{"the greatest", []string{"File-Size=" + big}, FileSize, math.MaxInt64},
+		{"one more", []string{"File-Size=9223372036854775808"}, FileSize, -1},
+		{"empty", []string{"File-Size="}, FileSize, -1},
+		{"white space", []string{"File-Size=12\n"}, FileSize, -1},
+		{"twice the same", []string{"File-Size=12", "FILE-SIZE=12"}, FileSize, 12},
+		{"contradicting", []string{"File-Size=12", "FILE-SIZE=13"}, FileSize, -1},
+		{"contradicting, third", []string{"File-Size=12", "File-Size=12", "File-Size=1"}, FileSize, -1},
+		{"modification, contradicting", []string{"Last-Modification-Time=12", "Last-Modification-Time=13"}, LastModificationTime, -1},
+		{"not decisive: the first", []string{"Update-Time=12", "Update-Time=13"}, UpdateTime, 12},
+		{"a member of an archive", []string{"Embed<1>-File-Size=12"}, FileSize, -1},
+		{"a multi-value", []string{"File-Size-1=12"}, FileSize, -1},
+		{"expires", []string{"Update-Time=100", "Time-to-Live=20"}, "expires", 120},
+		{"expires, no lifetime", []string{"Update-Time=100"}, "expires", -1},
+		{"expires, no beginning", []string{"Time-to-Live=100"}, "expires", -1},
+		{"expires, at the end of time", []string{"Update-Time=" + big, "Time-to-Live=0"}, "expires", math.MaxInt64},
+		{"expires, behind the end of time", []string{"Update-Time=" + big, "Time-to-Live=1"}, "expires", -1},
+	} {
+		var o Object
+		for _, a := range tt.attributes {
+			name, value, _ := strings.Cut(a, "=")
+			o.Attributes = append(o.Attributes, Attribute{name, []byte(value)})
+		}
+		get := func() (int64, bool) { return o.Number(tt.get) }
+		if tt.get == "expires" {
+			get = o.Expires
+		}
+		n, ok := get()
+		if !ok {
+			n = -1
+		}
+		if n != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, n, tt.want)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	const sum = "5d41402abc4b2a76b9719d911017c592"
+	for _, tt := range []struct {
+		values []string
+		want   bool
+	}{
+		{[]string{sum}, true},
+		{[]string{strings.ToUpper(sum)}, true},
+		{[]string{sum, strings.ToUpper(sum)}, true},
+		{nil, false},
+		{[]string{sum[1:]}, false},
+		{[]string{sum + "00"}, false},
+		{[]string{"x" + sum[1:]}, false},
+		{[]string{sum, "5" + sum[:31]}, false},
+	} {
+		var o Object
+		for _, v := range tt.values {
+			o.Attributes = append(o.Attributes, Attribute{"md5", []byte(v)})
+		}
+		if got, ok := o.Digest(); ok != tt.want || ok && got[0] != 0x5d {
+			t.Errorf("%q: %x, %v", tt.values, got, ok)
+		}
+	}
+}

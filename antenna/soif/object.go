@@ -1,0 +1,222 @@
+package soif
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"braid/antenna/feed"
+)
+
+// A flaw is why an object is discarded, and where.
+type flaw struct {
+	Violation
+	// lost: the parser cannot tell where the object ends.
+	lost bool
+	// stop is set when the feed is rejected at this object (rules 52 and 55).
+	stop error
+}
+
+// isWrapper says that what looked like an object opens a wrapper.
+var isWrapper = new(flaw)
+
+// A field is an attribute whose value lies in the arena.
+type field struct {
+	name       string
+	start, end int
+	at         place
+}
+
+// object reads the object that begins here. With a flaw it returns what is known of it.
+func (p *parser) object() (o Object, why *flaw) {
+	o = Object{Line: p.s.line, Offset: p.s.offset, Wrapper: p.wrapper}
+	head := p.s.window(maxHead)
+	o.Type = p.intern(head[1 : 1+spanOf(head[1:], isName)])
+	p.s.skip(headLen(head))
+	brace := p.here()
+	blank := p.s.skipSpace()
+	c, ok := p.s.peek()
+	if w := wrappers[o.Type]; w != Bare && (!ok || c == '@' || c == '}') {
+		p.wrapper = w
+		return o, isWrapper
+	}
+	if why = p.url(&o); why != nil && (why.lost || why.stop != nil) {
+		return o, why
+	}
+	if !blank {
+		p.warn(&o, violation(brace, CodeNoBlank, ""))
+	}
+	if broken := p.attributes(&o); broken != nil {
+		return o, broken
+	}
+	if why == nil {
+		why = p.judge(&o)
+	}
+	return o, why
+}
+
+// url reads the URL of o (RFC 2655, sections 3.2 and 3.4). White space ends it, or the brace of an object without
+// attributes.
+func (p *parser) url(o *Object) *flaw {
+	at := p.here()
+	p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
+	if _, ok := p.s.peek(); !ok {
+		return p.cut("")
+	}
+	text := string(p.scratch)
+	switch {
+	case text == "-":
+		return nil
+	case text == "":
+		return &flaw{Violation: violation(at, CodeNoURL, "")}
+	case len(text) > maxURL:
+		for len(p.scratch) > maxURL {
+			p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
+		}
+		return &flaw{Violation: violation(at, CodeURLTooLong, "")}
+	case strings.Contains(text, "{"): // there is no URL, and this is the first attribute
+		return lose(at, CodeBadURL, "")
+	}
+	o.URL = text
+	if !feed.IsURI(text) {
+		bad := violation(at, CodeBadURL, "")
+		bad.Text += quoted(text)
+		return &flaw{Violation: bad}
+	}
+	return nil
+}
+
+// attributes reads the ATTRIBUTE-LIST and the closing brace.
+func (p *parser) attributes(o *Object) *flaw {
+	p.fields, p.arena, p.brackets = p.fields[:0], p.arena[:0], nil
+	for {
+		p.s.skipSpace()
+		c, ok := p.s.peek()
+		if !ok {
+			return p.cut("")
+		}
+		if c == '}' {
+			p.s.skip(1)
+			o.Attributes = p.takeFields()
+			return nil
+		}
+		if len(p.fields) == p.o.Limits.Attributes {
+			return rejectAt(p.here(), CodeTooLarge, "", fmt.Sprintf("an object of more than %d attributes", len(p.fields)))
+		}
+		if why := p.attribute(o); why != nil {
+			return why
+		}
+	}
+}
+
+// takeFields returns the attributes that were read, in memory of their own.
+func (p *parser) takeFields() []Attribute {
+	arena := bytes.Clone(p.arena)
+	list := make([]Attribute, len(p.fields))
+	for i, f := range p.fields {
+		list[i] = Attribute{f.name, arena[f.start:f.end:f.end]}
+	}
+	return list
+}
+
+// attribute reads IDENTIFIER {VALUE-SIZE} DELIMITER VALUE (RFC 2655, section 3.4) into the arena.
+func (p *parser) attribute(o *Object) *flaw {
+	at := p.here()
+	p.scratch = p.s.appendWhile(p.scratch[:0], isEmbedName, maxName)
+	c, ok := p.s.peek()
+	if !ok {
+		return p.cut("")
+	}
+	if n := len(p.scratch); n == 0 || n > maxName || c != '{' {
+		return p.misread()
+	}
+	name := p.intern(p.scratch)
+	if strings.ContainsAny(name, "<>") {
+		p.brackets = &flaw{Violation: violation(at, CodeBrackets, name)}
+		p.warn(o, p.brackets.Violation)
+	}
+	size, why := p.size(o, name)
+	if why != nil {
+		return why
+	}
+	start := len(p.arena)
+	if start+size > p.o.Limits.Object {
+		return rejectAt(p.here(), CodeTooLarge, name, fmt.Sprintf("an object of more than %d octets", p.o.Limits.Object))
+	}
+	if p.arena, ok = p.s.appendN(p.arena, size); !ok {
+		return p.cut(name)
+	}
+	p.fields = append(p.fields, field{name, start, len(p.arena), at})
+	return nil
+}
+
+// size reads {VALUE-SIZE} and the DELIMITER behind it.
+func (p *parser) size(o *Object, name string) (int, *flaw) {
+	at := p.here()
+	p.s.skip(1)
+	size, digits := 0, 0
+	c, ok := p.s.peek()
+	for ; ok && isDigit(c); c, ok = p.s.peek() {
+		size = min(10*size+int(c-'0'), p.o.Limits.Value+1)
+		digits++
+		p.s.skip(1)
+	}
+	switch {
+	case !ok:
+		return 0, p.cut("")
+	case c == '-' && digits == 0:
+		return 0, rejectAt(at, CodeNegativeSize, name, words[CodeNegativeSize])
+	case c != '}':
+		return 0, lose(at, CodeBadSize, name)
+	case size > p.o.Limits.Value:
+		return 0, rejectAt(at, CodeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.o.Limits.Value))
+	case digits == 0:
+		p.warn(o, violation(at, CodeEmptySize, name))
+	}
+	p.s.skip(1)
+	return size, p.delimiter(name)
+}
+
+// delimiter reads the colon and the tab (RFC 2655, section 3.5). Nothing else will do: with another octet
+// instead, nobody knows whether the count includes it.
+func (p *parser) delimiter(name string) *flaw {
+	for _, want := range ":\t" {
+		c, ok := p.s.peek()
+		if !ok {
+			return p.cut("")
+		}
+		if rune(c) != want {
+			return lose(p.here(), CodeBadDelimiter, name)
+		}
+		p.s.skip(1)
+	}
+	return nil
+}
+
+// misread is the flaw of something that is no attribute. Behind a value the likely reason is the size of that value.
+func (p *parser) misread() *flaw {
+	if n := len(p.fields); n > 0 {
+		return lose(p.here(), CodeSizeMismatch, p.fields[n-1].name)
+	}
+	return lose(p.here(), CodeBadAttribute, "")
+}
+
+// lose is a flaw behind which the parser cannot tell where the object ends.
+func lose(at place, code, attribute string) *flaw {
+	return &flaw{Violation: violation(at, code, attribute), lost: true}
+}
+
+// cut is the flaw of an object in which the stream ends or breaks. The value of an attribute with a size that is longer
+// than the input ends here, and the feed with it (rule 55).
+func (p *parser) cut(attribute string) *flaw {
+	if p.s.err != io.EOF {
+		return &flaw{Violation: violation(p.here(), CodeTruncated, attribute), stop: p.s.err}
+	}
+	return rejectAt(p.here(), CodeTruncated, attribute, words[CodeTruncated])
+}
+
+// rejectAt is a flaw that ends the feed.
+func rejectAt(at place, code, attribute, why string) *flaw {
+	return &flaw{Violation: violation(at, code, attribute), stop: rejection(at, code, why)}
+}

@@ -1,0 +1,78 @@
+// Package soif reads and writes the Summary Object Interchange Format (RFC 2655): a stream of summaries of
+// network objects, each a template type, a URL and attributes whose values are counted in octets.
+//
+//	@FILE { http://example.org/dist/a.tar.xz
+//	Last-Modification-Time{10}:	1794261900
+//	File-Size{7}:	1849320
+//	}
+//
+// The count of a value rules absolutely (section 3.3): braces, line ends and what looks like another object mean
+// nothing inside it, and a count that is wrong is never mended by looking at the text. The package keeps values as
+// the octets they are, in the order they came.
+//
+// It is no index: the mesh of the Common Indexing Protocol (RFC 2651) is out of its sight, but for the MIME entity
+// in which such an object travels. It fetches nothing and decides nothing.
+package soif
+
+import "strings"
+
+// An Object is one summary (RFC 2655, section 3).
+type Object struct {
+	// Line and Offset say where the object begins in the decoded stream: from 1, and in octets from 0.
+	Line   int
+	Offset int64
+	// Type is the template type. FILE is by far the most common.
+	Type string
+	// URL is what the summary is about. It is empty for an object without one, which is written as "-".
+	URL string
+	// Attributes are in the order of the stream, with all duplicates.
+	Attributes []Attribute
+	// Wrapper says in which part of a Harvest gatherer's stream the object stood.
+	Wrapper Wrapper
+	// Warnings are the codes of what was odd about the object, each once, in the order they were met.
+	Warnings []string
+}
+
+// An Attribute is one ATTRIBUTE-VALUE pair.
+type Attribute struct {
+	// Name is the IDENTIFIER as it stands, with the suffix of a multi-value.
+	Name string
+	// Value is whatever octets the template type wants.
+	Value []byte
+}
+
+// A Wrapper is a part of the stream that Harvest's gatherers send, which RFC 2655 does not know.
+type Wrapper int
+
+const (
+	Bare    Wrapper = iota // in no wrapper, as in RFC 2655
+	Update                 // @UPDATE: summaries that are new or have changed
+	Refresh                // @REFRESH: summaries that are as they were, with a new lifetime
+	Delete                 // @DELETE: summaries that are no longer there
+)
+
+// wrappers are the template types that open a wrapper instead of an object.
+var wrappers = map[string]Wrapper{"UPDATE": Update, "REFRESH": Refresh, "DELETE": Delete}
+
+func (w Wrapper) String() string {
+	for name, v := range wrappers {
+		if v == w {
+			return name
+		}
+	}
+	return "none"
+}
+
+// Get returns the value of the first attribute with that very name, in any letter case. The suffix of a multi-value
+// is part of the name here; Values looks past it.
+func (o Object) Get(name string) (value []byte, ok bool) {
+	for _, a := range o.Attributes {
+		if equalName(a.Name, name) {
+			return a.Value, true
+		}
+	}
+	return nil, false
+}
+
+// equalName compares identifiers, which are ASCII, in any letter case (RFC 2655, section 4).
+func equalName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
