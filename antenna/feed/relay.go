@@ -1,0 +1,156 @@
+package feed
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxHops is through how many agents a record comes at most, if a Relay does not say.
+const maxHops = 8
+
+// A Relay is the rules by which an agent publishes what it read elsewhere, beside what it observed itself. A record is
+// published whole and as it was, but for a REMOTE in front of its Method (hina-di, sections 12 and 13).
+type Relay struct {
+	// Self is the URL that the agent publishes as its own in Authorized-url. What says that it came from there is not
+	// published again.
+	Self string
+	// Trusts reports whether records are passed on whose agent has that URL: Record.AgentURL. If nil, none are.
+	Trusts func(agentURL string) bool
+	// MaxHops is through how many agents a record has come at most when it is published. If zero, it is 8.
+	MaxHops int
+	// Keeps reports whether a field is passed on. It must keep all that the format defines. If nil, all are.
+	Keeps func(Field) bool
+}
+
+// A Refusal is why a record is not passed on, as a word for programs.
+type Refusal string
+
+const (
+	OtherFormat  Refusal = "other-format"   // a new summary would not be the word of its agent
+	NoAuthority  Refusal = "no-authority"   // it does not say who obtained it
+	Untrusted    Refusal = "untrusted"      // by the agent's URL
+	OwnReturned  Refusal = "own-returned"   // it was ours
+	TooManyHops  Refusal = "too-many-hops"  //
+	Undated      Refusal = "undated"        // nobody behind us could tell when it expires
+	NoLongerGood Refusal = "no-longer-good" //
+	FromFuture   Refusal = "from-future"    //
+	NothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
+)
+
+// Publish returns what a feed in that format has: for each URL the one record, of own and read, that Choose prefers. Own are the
+// agent's observations; those of failures are for LIRS alone, the others have no word for it. Read are the records of other
+// feeds. Refused is told of those that are not passed on; it may be nil. The order is that in which the URLs first
+// come.
+func (y Relay) Publish(format Format, own, read []Record, now Time, refused func(Record, Refusal)) []Record {
+	m := merger{format: format, places: map[string]int{}}
+	for _, r := range own {
+		if !r.Failed || format == LIRS {
+			m.add(r)
+		}
+	}
+	for _, r := range read {
+		passed, why := y.Pass(format, r, now)
+		if why == "" {
+			m.add(passed)
+		} else if refused != nil {
+			refused(r, why)
+		}
+	}
+	list := make([]Record, 0, len(m.candidates))
+	for _, c := range m.candidates {
+		list = append(list, c[Choose(c)])
+	}
+	return list
+}
+
+// Pass returns r as it is passed on in a feed of that format, or why it is not.
+func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
+	detected, _ := r.detected(now)
+	until, ends := r.goodUntil(now)
+	switch {
+	case r.Format != format:
+		return Record{}, OtherFormat
+	case r.Failed:
+		return Record{}, NothingKnown
+	case r.AgentURL == "" || r.Format == HinaDI && r.Agent == "": // hina-di asks for both
+		return Record{}, NoAuthority
+	case y.isSelf(&r):
+		return Record{}, OwnReturned
+	case y.Trusts == nil || !y.Trusts(r.AgentURL):
+		return Record{}, Untrusted
+	case r.Hops()+1 > y.maxHops():
+		return Record{}, TooManyHops
+	case believable(r.Detected) == 0 && believable(r.Date) == 0 && r.Expires == 0:
+		return Record{}, Undated // what the header of its feed says stays behind (hina-di, section 13.1)
+	case detected > now+Skew:
+		return Record{}, FromFuture
+	case ends && now > until:
+		return Record{}, NoLongerGood
+	}
+	return y.passed(r), ""
+}
+
+func (y Relay) maxHops() int {
+	if y.MaxHops > 0 {
+		return y.MaxHops
+	}
+	return maxHops
+}
+
+// isSelf reports whether r was obtained by this agent. A gatherer of SOIF has a host and no URL.
+func (y Relay) isSelf(r *Record) bool {
+	if r.Format == SOIF {
+		u, err := url.Parse(y.Self)
+		return err == nil && strings.EqualFold(u.Host, r.AgentURL)
+	}
+	key := Key
+	if r.Format == LIRS {
+		key = FoldedKey
+	}
+	self, ok1 := key(y.Self)
+	agent, ok2 := key(r.AgentURL)
+	return ok1 && ok2 && self == agent
+}
+
+// passed makes of r what is passed on. A Method that is not there, or that is empty, is not invented.
+func (y Relay) passed(r Record) Record {
+	fields := make([]Field, 0, len(r.Fields))
+	for _, f := range r.Fields {
+		if y.Keeps != nil && !y.Keeps(f) {
+			continue
+		}
+		if len(r.Method) > 0 && strings.EqualFold(f.Name, "Method") {
+			f.Value = "REMOTE/" + f.Value
+		}
+		fields = append(fields, f)
+	}
+	if r.Fields = fields; len(r.Method) > 0 {
+		r.Method = slices.Concat([]string{"REMOTE"}, r.Method)
+	}
+	return r
+}
+
+// A merger collects records by the URLs that they are about.
+type merger struct {
+	format     Format
+	places     map[string]int // in candidates
+	candidates [][]Record
+}
+
+func (m *merger) add(r Record) {
+	key, ok := Key(r.URL)
+	if m.format == LIRS {
+		key, ok = FoldedKey(r.URL)
+	}
+	if !ok { // nobody can watch it, but it is there
+		key = r.URL
+	}
+	i, seen := m.places[key]
+	if !seen {
+		i = len(m.candidates)
+		m.places[key] = i
+		m.candidates = append(m.candidates, nil)
+	}
+	m.candidates[i] = append(m.candidates[i], r)
+}

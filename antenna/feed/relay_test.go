@@ -1,0 +1,195 @@
+package feed_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"braid/antenna/feed"
+)
+
+const now feed.Time = 1794279600
+
+// block is a record that is passed on as it is.
+func block() feed.Record {
+	return feed.Record{
+		Format: feed.HinaDI, URL: "http://h.example/", Agent: "Kamome/1.4", AgentURL: "http://antenna.example/",
+		Detected: now - 100, Method: []string{"HEAD"}, Result: "200",
+		Fields: []feed.Field{{Name: "URL", Value: "http://h.example/"}, {Name: "X-Y", Value: "z"}, {Name: "METHOD", Value: "HEAD/200"}},
+	}
+}
+
+var relay = feed.Relay{
+	Self:   "http://we.example:80/",
+	Trusts: func(agentURL string) bool { return agentURL != "http://liar.example/" },
+}
+
+// TestPass has each reason not to pass a record on, and what is on the good side of it.
+func TestPass(t *testing.T) {
+	remote := slices.Repeat([]string{"REMOTE"}, 7)
+	for _, tt := range []struct {
+		name   string
+		change func(*feed.Record)
+		relay  feed.Relay
+		want   feed.Refusal
+	}{
+		{"as it is", func(r *feed.Record) {}, relay, ""},
+		{"another format", func(r *feed.Record) { r.Format = feed.LIRS }, relay, feed.OtherFormat},
+		{"failed", func(r *feed.Record) { r.Failed = true }, relay, feed.NothingKnown},
+		{"no Authorized", func(r *feed.Record) { r.Agent = "" }, relay, feed.NoAuthority},
+		{"no Authorized-url", func(r *feed.Record) { r.AgentURL = "" }, relay, feed.NoAuthority},
+		{"ours", func(r *feed.Record) { r.AgentURL = "HTTP://We.example" }, relay, feed.OwnReturned},
+		{"of somebody on our host", func(r *feed.Record) { r.AgentURL = "http://we.example/other" }, relay, ""},
+		{"not trusted", func(r *feed.Record) { r.AgentURL = "http://liar.example/" }, relay, feed.Untrusted},
+		{"nobody is trusted", func(r *feed.Record) {}, feed.Relay{}, feed.Untrusted},
+		{"six hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"GET"}) }, relay, ""},
+		{"eight hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"remote", "GET"}) }, relay, feed.TooManyHops},
+		{"no hop allowed but ours", func(r *feed.Record) { r.Method = []string{"REMOTE", "GET"} },
+			feed.Relay{Self: relay.Self, Trusts: relay.Trusts, MaxHops: 1}, feed.TooManyHops},
+		{"dated by its feed alone", func(r *feed.Record) { r.Detected, r.FeedDate, r.Received = 0, now, now }, relay, feed.Undated},
+		{"dated by itself", func(r *feed.Record) { r.Detected, r.Date = 0, now }, relay, ""},
+		{"expires, no more is known", func(r *feed.Record) { r.Detected, r.Expires = 0, now }, relay, ""},
+		{"an hour ahead", func(r *feed.Record) { r.Detected = now + 3600 }, relay, ""},
+		{"more than an hour ahead", func(r *feed.Record) { r.Detected = now + 3601 }, relay, feed.FromFuture},
+		{"at its end", func(r *feed.Record) { r.Expires = now }, relay, ""},
+		{"past its end", func(r *feed.Record) { r.Expires = now - 1 }, relay, feed.NoLongerGood},
+		{"eight hours old", func(r *feed.Record) { r.Detected = now - 28800 }, relay, ""},
+		{"more than eight hours old", func(r *feed.Record) { r.Detected = now - 28801 }, relay, feed.NoLongerGood},
+	} {
+		r := block()
+		tt.change(&r)
+		if _, why := tt.relay.Pass(feed.HinaDI, r, now); why != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, why, tt.want)
+		}
+	}
+}
+
+// What is passed on is the record as it was, with a REMOTE in front of its Method; the one that was read does not change.
+func TestPassed(t *testing.T) {
+	r, want := block(), block()
+	want.Method = []string{"REMOTE", "HEAD"}
+	want.Fields[2].Value = "REMOTE/HEAD/200"
+	if got, _ := relay.Pass(feed.HinaDI, r, now); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(r, block()) {
+		t.Errorf("%+v\nbecame %+v", r, got)
+	}
+	r.Method, r.Fields = nil, r.Fields[:2]
+	if got, _ := relay.Pass(feed.HinaDI, r, now); !reflect.DeepEqual(got, r) {
+		t.Errorf("without a Method it became %+v", got)
+	}
+	r.Fields = []feed.Field{{Name: "Method"}}
+	if got, _ := relay.Pass(feed.HinaDI, r, now); !reflect.DeepEqual(got, r) {
+		t.Errorf("with an empty Method it became %+v", got)
+	}
+	y := relay
+	y.Keeps = func(f feed.Field) bool { return f.Name != "X-Y" }
+	want.Fields = slices.Delete(want.Fields, 1, 2)
+	if got, _ := y.Pass(feed.HinaDI, block(), now); !reflect.DeepEqual(got, want) {
+		t.Errorf("without X-Y it became %+v", got)
+	}
+}
+
+// LIRS and SOIF have no Method; their agents are found by other rules.
+func TestPassOthers(t *testing.T) {
+	lirs := feed.Record{Format: feed.LIRS, URL: "http://h.example/", AgentURL: "http://antenna.example/", Detected: now, Fields: []feed.Field{{Value: "Method"}}}
+	soif := feed.Record{Format: feed.SOIF, URL: "http://h.example/", AgentURL: "g.example:8500", Detected: now - 1e6, Fields: []feed.Field{{Name: "Method", Value: "x"}}}
+	for _, r := range []feed.Record{lirs, soif} {
+		if got, why := relay.Pass(r.Format, r, now); why != "" || !reflect.DeepEqual(got, r) {
+			t.Errorf("%+v became %+v, %s", r, got, why)
+		}
+	}
+	lirs.AgentURL = "http://WE.example/antenna/index.html"
+	soif.AgentURL = "We.example"
+	y := relay
+	y.Self = "http://we.example/Antenna/"
+	for _, r := range []feed.Record{lirs, soif} {
+		if _, why := y.Pass(r.Format, r, now); why != feed.OwnReturned {
+			t.Errorf("%+v: %q", r, why)
+		}
+	}
+	soif.Expires, soif.AgentURL = now-1, "g.example"
+	if _, why := relay.Pass(feed.SOIF, soif, now); why != feed.NoLongerGood {
+		t.Errorf("%+v: %q", soif, why)
+	}
+}
+
+// TestPublish has one record for each URL, whole, and the rest told of.
+func TestPublish(t *testing.T) {
+	report := func(url, title string, detected feed.Time, method ...string) feed.Record {
+		r := block()
+		r.URL, r.Title, r.Detected, r.Method, r.Fields = url, title, detected, method, nil
+		return r
+	}
+	own := []feed.Record{
+		{URL: "http://h.example/own", Title: "ours, later", Detected: now - 10, Method: []string{"GET"}},
+		{URL: "http://h.example/both", Title: "ours, as late", Detected: now - 20, Method: []string{"GET"}},
+		{URL: "http://h.example/failed", Title: "failed", Failed: true},
+	}
+	read := []feed.Record{
+		report("http://h.example/own", "theirs, before", now-11, "GET"),
+		report("http://h.example/both", "theirs, as late", now-20, "GET"),
+		report("http://H.example/%62oth", "theirs, later", now-19, "REMOTE", "REMOTE", "GET"),
+		report("http://h.example/read", "far", now-30, "REMOTE", "GET"),
+		report("http://h.example/read", "near", now-30, "GET"),
+		report("news:x.y", "nothing to watch", now-30, "GET"),
+		report("news:z", "nothing to watch, either", now-30, "GET"),
+		report("http://h.example/old", "old", now-30000, "GET"),
+	}
+	for _, tt := range []struct {
+		format feed.Format
+		read   []feed.Record
+		want   []string
+		refuse []string
+	}{
+		{feed.HinaDI, read, []string{"ours, later", "theirs, later", "near", "nothing to watch", "nothing to watch, either"}, []string{"old no-longer-good"}},
+		{feed.HinaDI, nil, []string{"ours, later", "ours, as late"}, nil},
+		{feed.HinaDI, read[:2], []string{"ours, later", "ours, as late"}, nil},
+		{feed.LIRS, read[:1], []string{"ours, later", "ours, as late", "failed"}, []string{"theirs, before other-format"}},
+	} {
+		var titles, refused []string
+		note := func(r feed.Record, why feed.Refusal) { refused = append(refused, r.Title+" "+string(why)) }
+		for _, r := range relay.Publish(tt.format, own, tt.read, now, note) {
+			titles = append(titles, r.Title)
+		}
+		if !slices.Equal(titles, tt.want) || !slices.Equal(refused, tt.refuse) {
+			t.Errorf("%v: %q, refused %q", tt.format, titles, refused)
+		}
+		if n := len(relay.Publish(tt.format, own, tt.read, now, nil)); n != len(tt.want) {
+			t.Errorf("%v: %d records when nobody listens", tt.format, n)
+		}
+	}
+	if got := relay.Publish(feed.LIRS, []feed.Record{own[0]}, []feed.Record{{Format: feed.LIRS, URL: "http://h.example/OWN", AgentURL: "x://y/", Detected: now}}, now, nil); len(got) != 1 {
+		t.Errorf("LIRS: %d records of one URL", len(got))
+	}
+}
+
+// TestChain has three agents of which each reads the one before: the way grows by one REMOTE for each, and the first does not
+// take his own word back.
+func TestChain(t *testing.T) {
+	names := []string{"http://a.example/", "http://b.example/", "http://c.example/"}
+	record := block()
+	record.AgentURL = names[0]
+	read := []feed.Record{record}
+	for i, want := range []string{"REMOTE/HEAD/200", "REMOTE/REMOTE/HEAD/200"} {
+		y := feed.Relay{Self: names[i+1], Trusts: func(string) bool { return true }}
+		read = y.Publish(feed.HinaDI, nil, read, now, nil)
+		if len(read) != 1 || read[0].Fields[2].Value != want || read[0].Hops() != i+1 {
+			t.Fatalf("%s publishes %+v, want %s", y.Self, read, want)
+		}
+	}
+	first := feed.Relay{Self: names[0], Trusts: func(string) bool { return true }}
+	if got := first.Publish(feed.HinaDI, nil, read, now, nil); len(got) > 0 {
+		t.Errorf("the first publishes %+v", got)
+	}
+}
+
+// TestCircle has two agents that read each other, and a record from a third that is gone: it dies out before it expires.
+func TestCircle(t *testing.T) {
+	read := []feed.Record{block()}
+	for turn := range 9 {
+		y := feed.Relay{Self: []string{"http://a.example/", "http://b.example/"}[turn%2], Trusts: relay.Trusts}
+		read = y.Publish(feed.HinaDI, nil, read, now, nil)
+		if alive := turn < 8; alive != (len(read) == 1) {
+			t.Fatalf("turn %d: %+v", turn, read)
+		}
+	}
+}
