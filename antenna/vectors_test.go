@@ -19,6 +19,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/lirs"
+	"braid/antenna/soif"
 )
 
 const (
@@ -44,6 +45,7 @@ type format struct {
 var formats = map[string]format{
 	".di":   {"hina-di", describeHina, decodeHina, encodeHina},
 	".lirs": {"lirs", describeLIRS, decodeLIRS, lirs.Encode},
+	".soif": {"soif", describeSOIF, decodeSOIF, soif.Encode},
 }
 
 func decodeHina(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {

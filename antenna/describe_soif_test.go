@@ -1,0 +1,95 @@
+package antenna_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"braid/antenna/feed"
+	"braid/antenna/soif"
+)
+
+func decodeSOIF(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
+	return soif.NewDecoder(r, o).Records()
+}
+
+// describeSOIF says in the words of the vectors what a SOIF stream has. Of those, nothing needs a repair.
+func describeSOIF(t *testing.T, raw []byte) document {
+	tolerant, strict := readSOIF(t, raw, false), readSOIF(t, raw, true)
+	for _, line := range differences("strict", throughJSON(t, strict), throughJSON(t, tolerant)) {
+		t.Error(line)
+	}
+	return tolerant
+}
+
+func readSOIF(t *testing.T, raw []byte, strict bool) document {
+	objects, discarded, problems := []document{}, []document{}, []document{}
+	d := soif.NewObjectDecoder(bytes.NewReader(raw), soif.Options{Strict: strict, Report: func(v soif.Violation) {
+		switch {
+		case v.Discarded:
+			discarded = append(discarded, document{"offset": v.Start, "type": v.Type, "url": orNull(v.URL), "reason": v.Code})
+		case aboutFeed(v.Violation):
+			problems = append(problems, document{"offset": v.Offset, "code": v.Tag()})
+		}
+	}})
+	rejected := ""
+	for o, err := range d.Objects() {
+		var reject *feed.RejectError
+		switch {
+		case errors.As(err, &reject):
+			rejected = reject.Code
+		case err != nil:
+			t.Fatal(err)
+		default:
+			objects = append(objects, describeObject(o))
+		}
+	}
+	cut := slices.ContainsFunc(discarded, func(d document) bool { return d["reason"] == soif.CodeTruncated })
+	if (rejected != "") != cut {
+		t.Errorf("rejected: %q, discarded %v", rejected, discarded) // rule 55
+	}
+	return document{
+		"input": document{"gzip": d.Input().Gzip}, "objects": objects, "discarded": discarded, "problems": problems,
+	}
+}
+
+func describeObject(o soif.Object) document {
+	attributes, multi := []document{}, document{}
+	for _, a := range o.Attributes {
+		value, encoding := string(a.Value), "utf-8"
+		if !utf8.Valid(a.Value) {
+			value, encoding = base64.StdEncoding.EncodeToString(a.Value), "base64"
+		}
+		attributes = append(attributes, document{"name": a.Name, "size": len(a.Value), "value": value, "encoding": encoding})
+		if name, n := soif.SplitName(a.Name); n > 0 {
+			values := []string{}
+			for _, v := range o.Values(name) {
+				values = append(values, string(v))
+			}
+			multi[name] = values
+		}
+	}
+	var md5 any
+	if sum, ok := o.Digest(); ok {
+		md5 = hex.EncodeToString(sum[:])
+	}
+	number := func(n int64, ok bool) any {
+		if !ok {
+			return nil
+		}
+		return n
+	}
+	return document{
+		"offset": o.Offset, "type": o.Type, "url": orNull(o.URL), "key": keyOrNull(feed.Key, o.URL),
+		"attributes": attributes, "multi": multi, "md5": md5, "warnings": listOf(o.Warnings),
+		"last_modification_time": number(o.Number(soif.LastModificationTime)), "update_time": number(o.Number(soif.UpdateTime)),
+		"time_to_live": number(o.Number(soif.TimeToLive)), "refresh_rate": number(o.Number(soif.RefreshRate)),
+		"expires": number(o.Expires()), "file_size": number(o.Number(soif.FileSize)),
+	}
+}
