@@ -42,7 +42,14 @@ func MatchName(name, identifier string) bool {
 
 // Values returns all values of an attribute: that without a suffix first, then Name-1, Name-2 and so on by number.
 func (o Object) Values(name string) (values [][]byte) {
-	var found []Attribute
+	for _, a := range o.named(name) {
+		values = append(values, a.Value)
+	}
+	return values
+}
+
+// named returns the attributes that MatchName finds, in the order of Values.
+func (o Object) named(name string) (found []Attribute) {
 	for _, a := range o.Attributes {
 		if len(a.Name) >= len(name) && equalName(a.Name[:len(name)], name) && MatchName(name, a.Name) {
 			found = append(found, a)
@@ -51,10 +58,7 @@ func (o Object) Values(name string) (values [][]byte) {
 	if len(found) > 1 {
 		slices.SortStableFunc(found, func(a, b Attribute) int { return cmp.Compare(suffix(a.Name), suffix(b.Name)) })
 	}
-	for _, a := range found {
-		values = append(values, a.Value)
-	}
-	return values
+	return found
 }
 
 func suffix(identifier string) int {

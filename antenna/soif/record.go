@@ -41,7 +41,12 @@ func (o Object) record(set *charset.Charset) feed.Record {
 
 // fields returns the template type and the attributes, with all values in one piece of memory.
 func (o Object) fields() []feed.Field {
+	size := 0
+	for _, a := range o.Attributes {
+		size += len(a.Value)
+	}
 	var all strings.Builder
+	all.Grow(size)
 	for _, a := range o.Attributes {
 		all.Write(a.Value)
 	}
@@ -63,9 +68,14 @@ func (o Object) time(name string) feed.Time {
 // lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes into one
 // value, a line each.
 func (o Object) lines(set *charset.Charset, name, separators string) (list []string) {
-	for _, v := range o.Values(name) {
-		text, _ := set.Append(nil, v)
-		for s := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+	var scratch []byte
+	for _, a := range o.named(name) {
+		text := string(a.Value)
+		if !charset.IsASCII(text) || set == charset.ISO2022JP {
+			scratch, _ = set.Append(scratch[:0], a.Value)
+			text = string(scratch)
+		}
+		for s := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 			if s = strings.TrimSpace(s); s != "" {
 				list = append(list, s)
 			}

@@ -154,6 +154,7 @@ func TestCharset(t *testing.T) {
 		{"Content-Type: application/x-soif; charset=klingon\n\n", "a " + eucjp, `a \xC6\xFC\xCB\xDC`},
 		{"Content-Type: application/x-soif; charset=us-ascii\n\n", utf8, `\xE6\x97\xA5\xE6\x9C\xAC`},
 		{"Content-Type: application/x-soif; charset=klingon\n\n", utf8, `\xE6\x97\xA5\xE6\x9C\xAC`},
+		{"Content-Type: application/x-soif; charset=iso-2022-jp\n\n", "\x1b$BF|K\\\x1b(B", utf8},
 		{"Content-Type: application/index.obj; type=harvest-soif-1; charset=Shift_JIS\n\n", "\x93\xfa\x96\x7b", utf8},
 	} {
 		got, err := records(tt.head+object(tt.title), feed.Options{})
