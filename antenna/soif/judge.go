@@ -111,7 +111,7 @@ func (p *parser) judge(o *Object) *flaw {
 			continue
 		}
 		v := violation(p.fields[i].at, code, a.Name)
-		v.Text += quoted(a.Value)
+		v.Text = feed.Say(v.Text, a.Name, string(a.Value))
 		p.warn(o, v)
 	}
 	if p.o.Strict {

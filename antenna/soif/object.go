@@ -75,16 +75,16 @@ func (p *parser) url(o *Object) *flaw {
 			p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
 		}
 		return &flaw{Violation: violation(at, CodeURLTooLong, "")}
-	case strings.Contains(text, "{"): // there is no URL, and this is the first attribute
-		return lose(at, CodeBadURL, "")
+	case feed.IsURI(text):
+		o.URL = text
+		return nil
 	}
-	o.URL = text
-	if !feed.IsURI(text) {
-		bad := violation(at, CodeBadURL, "")
-		bad.Text += quoted(text)
-		return &flaw{Violation: bad}
+	bad := &flaw{Violation: violation(at, CodeBadURL, "")}
+	bad.Text = feed.Say(bad.Text, "", text)
+	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else there is no URL, and this is the first attribute
+		o.URL = text
 	}
-	return nil
+	return bad
 }
 
 // attributes reads the ATTRIBUTE-LIST and the closing brace.

@@ -47,7 +47,7 @@ const (
 	CodeForeign     = "not-soif"         // the feed is rejected
 )
 
-// words say to people what the codes mean.
+// words say to people what the codes mean; {value} is what was found.
 var words = map[string]string{
 	CodeTruncated:    "the stream ends inside an object",
 	CodeNegativeSize: "a negative size",
@@ -57,27 +57,18 @@ var words = map[string]string{
 	CodeBadSize:      "a size that is no number",
 	CodeBadDelimiter: "a size without colon and tab behind it",
 	CodeNoURL:        "an object without a URL; one that has none says so with -",
-	CodeBadURL:       "not an absolute URL",
+	CodeBadURL:       "not an absolute URL: {value}",
 	CodeURLTooLong:   fmt.Sprintf("a URL of more than %d octets", feed.MaxURL),
 	CodeNoBlank:      "no blank between brace and URL: readers written in C do not find the URL",
 	CodeEmptySize:    "{} instead of {0}",
 	CodeBrackets:     "< and > cannot stand in an identifier",
 	CodeNotWatchable: "a URL without a host cannot be watched",
-	CodeDuplicate:    "an attribute for the second time: the first counts",
-	CodeConflict:     "an attribute for the second time and with another value: neither counts",
-	CodeBadNumber:    "not a decimal number",
-	CodeBadMD5:       "not 32 hexadecimal digits",
+	CodeDuplicate:    "an attribute for the second time: the first counts, not {value}",
+	CodeConflict:     "an attribute for the second time and with another value, {value}: neither counts",
+	CodeBadNumber:    "not a decimal number: {value}",
+	CodeBadMD5:       "not 32 hexadecimal digits: {value}",
 	CodeJunk:         "something that is no object",
 	CodeWrapper:      "the wrapper of a Harvest gatherer, which RFC 2655 does not know",
 	CodeWrapperOpen:  "the stream ends inside a wrapper",
 	CodeNoObject:     "there is no object (section 3.4)",
-}
-
-// quoted is what was found, for the words of a violation: its beginning is enough.
-func quoted[T string | []byte](value T) string {
-	const enough = 64
-	if len(value) > enough {
-		return fmt.Sprintf(": %q and more", value[:enough])
-	}
-	return fmt.Sprintf(": %q", value)
 }
