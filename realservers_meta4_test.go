@@ -5,7 +5,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,6 +19,7 @@ import (
 
 	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/serve"
 	"braid/verify"
 )
 
@@ -59,6 +63,62 @@ func TestRealMeta4(t *testing.T) {
 	if _, err := follow(t, wrong, "aria2c", "--no-conf", "--max-tries=2", "-d", ".", "-M"); err == nil {
 		t.Error("aria2c does not read the digests")
 	}
+}
+
+// TestRealMetaCommand lets them follow what braid meta writes and what braid serve makes.
+func TestRealMetaCommand(t *testing.T) {
+	body := make([]byte, 3<<20+12345)
+	for i := range body {
+		body[i] = byte(rand.Uint32())
+	}
+	www, dir := publicDir(t), t.TempDir()
+	file := filepath.Join(www, downloadName)
+	if err := os.WriteFile(file, body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	host := nginx.start(t, site{root: www})
+	out := filepath.Join(dir, "f.meta4")
+	cmd := exec.Command(binary, "meta", "-o", out, "--mirror", "http://"+host+"/;pri=1;geo=de", file)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("braid meta: %v\n%s", err, text)
+	}
+	document, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := serve.New(www, serve.Options{Meta4: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s)
+	defer s.Close()
+	defer web.Close()
+	made := fetched(t, web.URL+"/"+url.PathEscape(downloadName)+".meta4")
+	for name, document := range map[string][]byte{"braid meta": document, "braid serve": made} {
+		for command, args := range map[string][]string{
+			"aria2c": {"--no-conf", "--max-tries=2", "--check-integrity", "-d", ".", "-M"},
+			"wget2":  {"--no-config", "--tries=2", "--force-metalink", "-i"},
+		} {
+			got, err := follow(t, document, command, args...)
+			if err != nil || !bytes.Equal(got, body) {
+				t.Errorf("%s, %s: %d bytes of %d, %v", name, command, len(got), len(body), err)
+			}
+		}
+	}
+}
+
+func fetched(t *testing.T, address string) []byte {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", address, answer.Status, err)
+	}
+	return data
 }
 
 // describe is a document about body with nearly all that there can be in one.
