@@ -76,6 +76,7 @@ func TestBlocks(t *testing.T) {
 		{"WDB's version", url + "HINA-Version: HINA/2.2beta\r\n\r\n", "5:hina-version-beta:HINA-Version", "5:bad-version:HINA-Version!"},
 		{"an old method", url + "Method: File\r\n\r\n", "5:method-without-result:Method 5:method-word:Method", "5:bad-method:Method! 5:bad-method:Method"},
 		{"a method of WDB", url + "Method: REMOTE/RSS/-100\r\n\r\n", "5:method-result:Method 5:method-word:Method", "5:bad-method:Method! 5:bad-method:Method"},
+		{"a word of WDB", url + "Method: REMOTE/RSS/200\r\n\r\n", "5:method-word:Method", "5:bad-method:Method!"},
 		{"a negative result of three characters", url + "Method: GET/-10\r\n\r\n", "5:method-result:Method", "5:bad-method:Method!"},
 		{"a broken character", url + "Title: \xc4\xab\xff\r\n\r\n", "5:undecodable:Title", "5:undecodable:Title!"},
 		{"two blank lines", url + "\r\n\r\nURL: http://b.example/\r\n\r\n", "6:extra-blank-line", "6:extra-blank-line"},
@@ -137,10 +138,56 @@ func TestRecord(t *testing.T) {
 			t.Errorf("Hatena %q is a time", value)
 		}
 	}
+	for block, want := range map[string]feed.Time{
+		"Expires: Tue, 10 Nov 2026 02:00:00 GMT\r\nExpire: Tue, 10 Nov 2026 01:00:00 GMT\r\n": 1794272400, // the earlier one
+		"Expires: Tue, 10 Nov 2026 01:00:00 GMT\r\nExpire: Tue, 10 Nov 2026 02:00:00 GMT\r\n": 1794272400,
+		"Expires: Tue, 10 Nov 2026 01:00:00 GMT\r\nExpire: Thu, 01 Jan 1970 00:00:00 GMT\r\n": 1794272400, // which is none
+		"Expire: Thu, 01 Jan 1970 00:00:00 GMT\r\nExpires: Tue, 10 Nov 2026 01:00:00 GMT\r\n": 1794272400,
+		"Expires: Thu, 01 Jan 1970 00:00:00 GMT\r\nExpire: Wed, 31 Dec 1969 23:59:59 GMT\r\n": -1,
+		"Author-Name: b\r\nX-WDB-Author-Name: c\r\n":                                          0,
+	} {
+		records, _, _, _ = read(head+"URL: http://a/\r\n"+block+"\r\n", feed.Options{})
+		if len(records) != 1 || records[0].Expires != want || want == 0 && records[0].Author != "b" {
+			t.Errorf("%q: %+v", block, records)
+		}
+	}
 	for _, length := range []string{"", "x", "-1", "1e3", strings.Repeat("9", 19)} {
 		records, _, _, _ = read(head+"URL: http://a/\r\nContent-Length: "+length+"\r\n\r\n", feed.Options{})
 		if len(records) != 1 || records[0].Size != 0 {
 			t.Errorf("length %q: %+v", length, records)
+		}
+	}
+}
+
+func TestIsContentType(t *testing.T) {
+	for _, s := range []string{"text/html", "text/html; charset=EUC-JP", "TEXT/x", "x-a!#$%&'*+.^_`{|}~/b", "a/b/c", "a/ä"} {
+		if !isContentType(s) {
+			t.Errorf("%q is no type", s)
+		}
+	}
+	for _, s := range []string{
+		"", "/", "text", "text/", "/html", "text/ html", "text/\thtml", "te xt/html", "text /html", "te\txt/a", "té/a", "te(xt/a", "te\x7fxt/a", "text;/a",
+	} {
+		if isContentType(s) {
+			t.Errorf("%q is a type", s)
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for value, want := range map[string]string{
+		"HINA/2.2": "", "HINA/12.34": "", "HINA/2.2beta": "hina-version-beta:HINA-Version", "hina/2.2": "!", "HINA/2": "!", "HINA/.2": "!",
+		"HINA/2.": "!", "HINA/2.2.2": "!", "HINA/a.2": "!", "HINA/2.beta": "!", "HINA/2.2betabeta": "!", "2.2": "!",
+	} {
+		records, _, _, _ := read(head+"URL: http://a/\r\nHINA-Version: "+value+"\r\n\r\n", feed.Options{})
+		if want == "!" {
+			if len(records) > 0 {
+				t.Errorf("%q is a version", value)
+			}
+			continue
+		}
+		if len(records) != 1 || !records[0].Complete || strings.Join(records[0].Warnings, " ") != want {
+			t.Errorf("%q: %+v", value, records)
 		}
 	}
 }

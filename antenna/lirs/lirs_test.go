@@ -49,6 +49,7 @@ func TestLines(t *testing.T) {
 		{"no header", "LIR,1,2,0,0,http://a.example/" + tail, "1:no-record-header!", ""},
 		{"a blank before", " LIRS,1,2,0,0,http://a.example/" + tail, "1:no-record-header!", ""},
 		{"7 fields", "LIRS,1,2,0,0,http://a.example/,t,a,\n", "1:too-few-fields!", ""},
+		{"3 fields", "LIRS,1,2,0,\n", "1:too-few-fields!", ""},
 		{"no fields", "LIRS,\n", "1:too-few-fields!", ""},
 		{"6 fields without a length", "LIRS,1,2,0,http://a.example/,t,a,\n", "1:content-length-missing 1:too-few-fields!", "1:content-length-missing! 1:too-few-fields"},
 		{"a length of letters", "LIRS,1,2,0,x,http://a.example/" + tail, "1:bad-number:content_length!", ""},
