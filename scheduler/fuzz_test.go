@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"flag"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -121,6 +124,11 @@ func (v *inventor) scenario() scenario {
 		sc.pipe = mbit([]float64{2, 20, 200}[v.next(3)])
 	}
 	v.memory(&sc)
+	for i := range sc.hosts[1:] { // some have more than one fault that lasts
+		if v.next(3) == 1 {
+			v.lasting(&sc.hosts[1+i])
+		}
+	}
 	return sc
 }
 
@@ -150,6 +158,24 @@ func (v *inventor) memory(sc *scenario) {
 func FuzzNetwork(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { judge(t, (&inventor{data}).scenario()) })
 }
+
+// TestInventedNetworks does the same with as many networks as a test has time for.
+func TestInventedNetworks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(uint64(*inventions), 3))
+	for i := range 250 * *inventions {
+		data := make([]byte, 400)
+		for j := range data {
+			data[j] = byte(rng.Uint32())
+		}
+		data[0] %= 12 // of at most 3 MiB: else it takes too long
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			judge(t, (&inventor{data}).scenario())
+		})
+	}
+}
+
+var inventions = flag.Int("inventions", 1, "times 250 networks are invented, other ones for each number")
 
 // judge plays a scenario with all that is to be asserted.
 func judge(t *testing.T, sc scenario) {
