@@ -32,7 +32,7 @@ func (s *session) askDocument() {
 	if !ok || s.plan.documented || !signed && (s.active() < 2 || s.size < leastPieces) || !s.plan.pieces.IsZero() || s.plan.mistrust {
 		return
 	}
-	s.plan.documented = true
+	s.plan.documented, s.reading = true, signed
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL)
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
 }
@@ -49,16 +49,25 @@ func metalinkOf(f metalink.File) (metalink.Document, bool) {
 
 // hear takes over what a document says. If that is of no use, the download goes on without.
 func (s *session) hear(t told) {
+	if s.believe(t) {
+		s.plan.pieces, s.plan.piecesFrom = t.file.Pieces, t.from
+		s.addMirrors()
+	}
+	s.hashHeld()
+	s.usePieces()
+}
+
+// believe takes over what a document says to verify the file with.
+func (s *session) believe(t told) bool {
+	s.reading = false
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
-		return
+		return false
 	}
-	s.plan.pieces, s.plan.piecesFrom = t.file.Pieces, t.from
 	s.file = t.file
 	s.corroborate(t.file.Claims)
 	s.askSignatures()
-	s.addMirrors()
-	s.usePieces()
+	return true
 }
 
 // describedBy fetches a document and adds what it says to what the header fields said.

@@ -151,7 +151,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if s.hash == nil && !s.gathering && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
+	if s.hash == nil && !s.gathering && !s.reading && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.noSource()
 	}
 	if s.sniff(true); s.err != nil {

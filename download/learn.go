@@ -92,6 +92,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 		s.observe(Offered{File: file})
 	}
 	s.askSignatures()
+	s.askDocument()
 	s.startHash()
 	return nil
 }

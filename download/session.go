@@ -49,6 +49,7 @@ type session struct {
 	sniffed  bool      // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
+	reading   bool // a document is, that may have some or name them
 	pieces    pieces
 	unknown   byterange.Set // what is here and nobody knows who brought it; see newSearch
 	here      byterange.Set // what the scheduler was told of

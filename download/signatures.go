@@ -90,7 +90,7 @@ func (s *session) askSignatures() {
 		}
 		return
 	}
-	if s.plan.signed.asked || len(all) == 0 || s.streamed() {
+	if s.plan.signed.asked || len(all) == 0 || s.hash != nil && s.streamed() {
 		return
 	}
 	s.plan.signed.asked = true
@@ -124,12 +124,19 @@ func (s *session) gathered(all []found) {
 		s.err = err
 		return
 	}
-	if s.hash == nil && s.known {
-		s.startHash()
+	if s.hash == nil {
+		s.hashHeld()
 		s.usePieces()
 		return
 	}
 	s.rehash()
+}
+
+// hashHeld begins to hash a stream that waited for signatures.
+func (s *session) hashHeld() {
+	if s.hash == nil && s.known {
+		s.startHash()
+	}
 }
 
 // rehash begins to hash anew.
@@ -144,7 +151,7 @@ func (s *session) rehash() {
 }
 
 // waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
-func (s *session) waits() bool { return s.req.Stream != nil && s.gathering }
+func (s *session) waits() bool { return s.req.Stream != nil && (s.gathering || s.reading) }
 
 // A jury checks all signatures of a file at once.
 type jury struct {
@@ -357,10 +364,19 @@ func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []
 	return []verify.Witness{newJury(s.fetchSignatures(ctx, signaturesOf(&g.req, offered)), &g.req.Anchors, time.Now())}
 }
 
-// awaitSignatures waits for those that are still being fetched.
+// awaitSignatures waits for those that are still being fetched, and for the document that may have them.
 func (s *session) awaitSignatures() error {
+	if s.reading {
+		select {
+		case t := <-s.told:
+			s.believe(t)
+			s.hashHeld()
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
+		}
+	}
 	if !s.gathering && len(s.plan.signed.done) == 0 {
-		return nil
+		return s.err
 	}
 	select {
 	case all := <-s.plan.signed.done:

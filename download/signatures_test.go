@@ -167,8 +167,17 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		origin.Set(mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+		slow := mirrortest.When(isPath("/file.bin.meta4"), mirrortest.Latency(500*time.Millisecond)) // the bytes are there before
+		origin.Set(slow, mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
 		signedBy(t, start(t, origin.URL).right(origin.Content))
+		r := start(t, origin.URL)
+		var out bytes.Buffer
+		r.req.Stream = &out
+		res, err := r.get()
+		if err != nil || !bytes.Equal(out.Bytes(), data) {
+			t.Fatalf("%d bytes, %v", out.Len(), err)
+		}
+		signedBy(t, res)
 	})
 	t.Run("late", func(t *testing.T) {
 		slow := sized(t, size, mirrortest.Digest(), mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", signature),
