@@ -24,17 +24,24 @@ type told struct {
 // leastPieces is the size of a file for which a document with pieces is worth a request.
 const leastPieces = 8 << 20
 
-// askDocument fetches the Metalink document that the server described, beside the ranges, when a second source is used
-// (S10): before that there is nobody to take damaged parts from.
+// askDocument fetches the Metalink document that the server described, beside the first ranges, when its pieces are of use
+// (S10) or it may have a signature.
 func (s *session) askDocument() {
 	doc, ok := metalinkOf(s.file)
-	signed := s.req.Anchors.Any() && !s.plan.signed.asked // perhaps the document has a signature
-	if !ok || s.plan.documented || !signed && (s.active() < 2 || s.size < leastPieces) || !s.plan.pieces.IsZero() || s.plan.mistrust {
+	signed := s.req.Anchors.Any() && !s.plan.signed.asked
+	if !ok || s.plan.documented || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
 		return
 	}
 	s.plan.documented, s.reading = true, signed
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL)
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+}
+
+// piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
+// that is asked for before them disturbs the measurements of growth least.
+func (s *session) piecesHelp() bool {
+	others := s.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
+	return others && !s.plan.alone && s.size >= leastPieces
 }
 
 // metalinkOf is the first Metalink/XML document about a file.
