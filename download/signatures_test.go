@@ -117,7 +117,7 @@ func TestNoSignature_Rule47(t *testing.T) {
 }
 
 // Proves rule 51: without an anchor the result says that a signature is there and was not validated.
-func TestNoAnchor_Rule51(t *testing.T) {
+func TestNoAnchor_Rule51_C11(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink))
 	r := newRun(t, origin.URL)

@@ -146,7 +146,7 @@ func TestReaderFails(t *testing.T) {
 }
 
 // Proves rules 42 to 44 where they refuse the document.
-func TestContradictions_Rules42_43_44(t *testing.T) {
+func TestContradictions_Rule42_Rule43_Rule44(t *testing.T) {
 	hash := func(alg, sum string) string { return `<hash type="` + alg + `">` + sum + "</hash>" }
 	onePiece := "<size>5</size>" + `<pieces length="9" type="sha-256">` + "<hash>" + sha256Zero + "</hash></pieces>"
 	two := strings.Replace(doc("\n"), "</file>", `</file>`+"\n"+`<file name="f"/>`, 1)

@@ -16,7 +16,7 @@ import (
 
 var record = flag.Bool("record", false, "write what gpg makes to testdata/gnupg, for the tests that run without it")
 
-// TestRealGnuPG makes keys and signatures with gpg and judges them by the table of TestRules.
+// TestRealGnuPG makes keys and signatures with gpg and judges them by the table of TestRules_Rule47_Rule48_S4_S6.
 func TestRealGnuPG(t *testing.T) {
 	g := newGnuPG(t)
 	made := g.everything()

@@ -114,8 +114,8 @@ var rules = []rule{
 	{name: "48 unknown and revoked", sigs: "stranger.asc gone.asc", keys: "gone", want: Revoked, says: "by {gone}"},
 }
 
-// TestRules proves rules 47, 48 and 51 with what gpg made once.
-func TestRules(t *testing.T) { checkRules(t, recordings(t)) }
+// TestRules_Rule47_Rule48_S4_S6 proves rules 47, 48 and 51 with what gpg made once.
+func TestRules_Rule47_Rule48_S4_S6(t *testing.T) { checkRules(t, recordings(t)) }
 
 func recordings(t testing.TB) map[string][]byte {
 	t.Helper()

@@ -293,8 +293,8 @@ var guards = []guard{
 		}},
 }
 
-// TestGuards shows of each guard that what it keeps out would be good otherwise.
-func TestGuards(t *testing.T) {
+// TestGuards_Rule49 shows of each guard that what it keeps out would be good otherwise.
+func TestGuards_Rule49(t *testing.T) {
 	for _, g := range guards {
 		t.Run(g.name, func(t *testing.T) {
 			w := newWorkshop(t)

@@ -15,7 +15,7 @@ import (
 
 var record = flag.Bool("record", false, "write what openssl makes to testdata/openssl, for the tests that run without it")
 
-// TestRealOpenSSL makes certificates and messages with openssl and judges them by the table of TestRules.
+// TestRealOpenSSL makes certificates and messages with openssl and judges them by the table of TestRules_Rule49_S7.
 func TestRealOpenSSL(t *testing.T) {
 	o := newOpenSSL(t)
 	o.makeCertificates()
@@ -213,7 +213,7 @@ func (o *openssl) sign(out, options string) {
 	o.run("cms -sign -binary -in file -outform DER -out " + out + " " + options)
 }
 
-// verifiesOurs shows that the messages of TestGuards begin as good ones.
+// verifiesOurs shows that the messages of TestGuards_Rule49 begin as good ones.
 func (o *openssl) verifiesOurs(t *testing.T) {
 	w := newWorkshop(t)
 	o.write("ours.crt", string(w.rootPEM()))
