@@ -17,10 +17,11 @@ type Limiter struct {
 	waiting atomic.Int64
 }
 
-// NewLimit makes a limit of n bytes a second for [Client].Limit.
+// NewLimit makes a limit of n bytes a second for [Client].Limit. What is let through late, as sleeping takes a
+// millisecond longer than it should, is made up for within 50 ms.
 func NewLimit(n int64) *Limiter {
 	n = max(n, 1)
-	return &Limiter{bytes: n, turns: rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 64<<10)))}
+	return &Limiter{bytes: n, turns: rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30)))}
 }
 
 // roundTime is in how long each of those who wait gets a turn, whatever their number: none of their sources looks silent.

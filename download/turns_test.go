@@ -47,5 +47,25 @@ func TestLimitTakesTurns(t *testing.T) {
 	}
 }
 
+// One who comes late to its turn, as everybody does who slept, gets what it missed.
+func TestLimitMakesUpForLateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bytes = 300 << 20
+		limit, begun, passed := NewLimit(bytes), time.Now(), 0
+		for time.Since(begun) < 10*time.Second {
+			n, err := limit.wait(t.Context(), bufferLike)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if passed += n; passed%7 == 0 {
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+		if want := 0.99 * bytes * time.Since(begun).Seconds(); float64(passed) < want {
+			t.Errorf("%d bytes passed, want %.0f at least", passed, want)
+		}
+	})
+}
+
 // bufferLike is about what a source brings at once.
 const bufferLike = 256 << 10
