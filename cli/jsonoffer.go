@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"braid/download"
 	"braid/metalink"
 	"braid/source"
 )
@@ -21,6 +22,28 @@ type offerEvent struct {
 	IgnoredCount int            `json:"ignored_count"`
 	NoDigest     bool           `json:"no_digest"`          // mirrors were named and are ignored, as there is no strong digest
 	Document     string         `json:"document,omitempty"` // the Metalink document that says all this, and not a server
+	Evidence     *evidenceLine  `json:"evidence,omitempty"` // of probe
+}
+
+// evidenceLine is what a download could be verified with, beside the digests.
+type evidenceLine struct {
+	Document   string     `json:"document,omitempty"` // that was read
+	Error      string     `json:"error,omitempty"`    // why it is of no use
+	Pieces     *pieceLine `json:"pieces,omitempty"`
+	Signatures []saidLine `json:"signatures"`
+}
+
+type pieceLine struct {
+	Algorithm string `json:"algorithm"`
+	Count     int    `json:"count"`
+	Length    int64  `json:"length"`
+}
+
+// saidLine is what a signature says of itself.
+type saidLine struct {
+	From  string   `json:"from"`
+	By    []string `json:"by"`
+	Error string   `json:"error,omitempty"`
 }
 
 type hopLine struct {
@@ -79,4 +102,22 @@ func jsonHops(hops []metalink.Hop) (lines []hopLine) {
 		lines = append(lines, hopLine{h.Status, source.Mask(h.URL)})
 	}
 	return lines
+}
+
+func jsonEvidence(e download.Evidence) *evidenceLine {
+	line := &evidenceLine{Document: e.Document, Signatures: []saidLine{}}
+	if e.Err != nil {
+		line.Error = e.Err.Error()
+	}
+	if p := e.File.Pieces; !p.IsZero() {
+		line.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
+	}
+	for _, s := range e.Signatures {
+		l := saidLine{From: s.From, By: append([]string{}, s.By...)}
+		if s.Err != nil {
+			l.Error = s.Err.Error()
+		}
+		line.Signatures = append(line.Signatures, l)
+	}
+	return line
 }

@@ -29,7 +29,7 @@ func newProbe(s streams) *cli.Command {
 	p := &probeCommand{streams: s}
 	c := &cli.Command{
 		Name:  "probe",
-		Usage: "show what a server offers: size, digests, mirrors, documents",
+		Usage: "show what a server offers: size, digests, pieces, signatures, mirrors, documents",
 		Flags: append([]cli.Flag{
 			toggle(&p.json, groupOutput, "write one JSON object", "json"),
 			p.sha256Flag(),
@@ -43,7 +43,7 @@ func newProbe(s streams) *cli.Command {
 			"the mirrors of a file, in the order in which they would be tried", "braid probe https://example.org/disk.iso",
 			"the same for a program", "braid probe --json https://example.org/disk.iso",
 		},
-		notes: []string{"Nothing is downloaded. Passwords and the values of queries are shown as ***."},
+		notes: []string{"Of the file nothing is downloaded; a Metalink document and signatures are read. What a signature says of itself is not proven: braid get --keyring FILE does that. Passwords and the values of queries are shown as ***."},
 	})
 	return c
 }
@@ -59,19 +59,22 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	hc := p.client()
 	hc.HeaderTimeout = time.Duration(p.timeout)
 	defer hc.CloseIdle()
-	offer, err := (&download.Client{HTTP: hc}).Probe(ctx, req)
+	client := &download.Client{HTTP: hc}
+	offer, err := client.Probe(ctx, req)
 	if err != nil {
 		return downloadFailure(ctx, err)
 	}
 	wrong := verify.Agree(req.Claims, offer.File.Claims)
+	evidence := client.Evidence(ctx, req, offer)
+	offer.File = evidence.File
 	if p.json {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(time.Now(), offer.File)
-		e.Hops, e.Ranges = jsonHops(offer.Hops), &offer.Ranges
+		e.Hops, e.Ranges, e.Evidence = jsonHops(offer.Hops), &offer.Ranges, jsonEvidence(evidence)
 		lines.write(e)
 		return cmp.Or(outputFailure(lines.err), contradiction(req, wrong))
 	}
-	for _, line := range probeLines(offer) {
+	for _, line := range append(probeLines(offer), evidenceLines(evidence)...) {
 		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
 			return outputFailure(err)
 		}
@@ -165,4 +168,27 @@ func documentLines(f metalink.File) (lines []string) {
 		rows = append(rows, []string{" ", shorten(source.Escape(i.Target), 100), i.Reason})
 	}
 	return append(lines, columns(rows)...)
+}
+
+// evidenceLines tell what a download could be verified with, beside the digests.
+func evidenceLines(e download.Evidence) []string {
+	var rows [][]string
+	if e.Err != nil {
+		rows = append(rows, []string{" ", "no document", e.Document + " is not used: " + e.Err.Error()})
+	}
+	if p := e.File.Pieces; !p.IsZero() {
+		rows = append(rows, []string{" ", "pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), e.Document)})
+	}
+	for _, s := range e.Signatures {
+		if s.Err != nil {
+			rows = append(rows, []string{" ", "no signature", s.From + ": " + s.Err.Error()})
+		}
+		for _, by := range s.By {
+			rows = append(rows, []string{" ", "signature", by + ", in " + s.From})
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return append([]string{"", "evidence:"}, columns(rows)...)
 }

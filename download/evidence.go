@@ -1,0 +1,87 @@
+package download
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"braid/metalink"
+	"braid/source/httpsource"
+	"braid/verify"
+	"braid/verify/openpgp"
+	"braid/verify/smime"
+)
+
+// An Evidence is what there is to verify a file with beside the header fields of its server.
+type Evidence struct {
+	Document   string        // the Metalink document that was read, masked; empty if none is offered
+	Err        error         // why the document is of no use
+	File       metalink.File // the offer, with what the document adds
+	Signatures []Signed
+}
+
+// Signed is what a signature says of itself. Nothing of it is proven: that takes the file, and somebody to trust.
+type Signed struct {
+	From string   // where it lies, masked, or in what
+	By   []string // who it says made it, one line each; not escaped
+	Err  error    // why it could not be had or read
+}
+
+// Evidence fetches the document and the signatures that an offer names. Without a file all that it can tell is what they
+// say, and whether the document means the file that the server has.
+func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
+	hc, done := c.http()
+	defer done()
+	claims := join(req.Claims, o.File.Claims)
+	trusted := verify.Strong(claims)
+	e := Evidence{File: o.File}
+	if doc, ok := metalinkOf(o.File); ok {
+		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, trusted), o.File, claims)
+		if e.Document, e.Err = t.from, t.err; t.err == nil {
+			e.File = t.file
+		}
+	}
+	for _, sig := range signaturesOf(&req, e.File) {
+		e.Signatures = append(e.Signatures, req.readSignature(ctx, hc, sig, trusted))
+	}
+	return e
+}
+
+// readSignature fetches a signature, if it is not at hand, and reads who made it.
+func (r *Request) readSignature(ctx context.Context, hc *httpsource.Client, sig Signature, trusted bool) Signed {
+	s := Signed{From: sig.From}
+	data := sig.Data
+	if data == nil {
+		if data, _, s.Err = fetchSmall(ctx, hc.Source(sig.URL, r.optionsFor(sig.URL, trusted)), smime.MaxSize); s.Err != nil {
+			return s
+		}
+	}
+	if s.By, s.Err = signersOf(data); s.Err == nil && len(s.By) == 0 {
+		s.Err = errNoSignature
+	}
+	return s
+}
+
+// signersOf reads who made signatures. Nobody is trusted, so that nothing is refused for who it is.
+func signersOf(data []byte) (by []string, err error) {
+	if isCMS(data) {
+		c, err := smime.New(data, nil, smime.Policy{Now: time.Now()})
+		if err != nil {
+			return nil, err
+		}
+		r, err := c.Result()
+		for _, s := range r.Signatures {
+			by = append(by, fmt.Sprintf("S/MIME by %q", s.Subject))
+		}
+		return by, err
+	}
+	c, err := openpgp.New(data, openpgp.Keyring{}, openpgp.Policy{Now: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.Result()
+	for _, s := range r.Signatures {
+		by = append(by, fmt.Sprintf("OpenPGP by %s, %s, %s", s.Issuer, s.Created.UTC().Format(time.DateOnly), s.Hash))
+	}
+	return by, err
+}
