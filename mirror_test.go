@@ -118,12 +118,22 @@ func sizeOption(key, value string) (mirrortest.Option, error) {
 		"die":     mirrortest.DieAfter,
 		"longer":  mirrortest.BodyLonger,
 		"corrupt": func(off int64) mirrortest.Option { return mirrortest.Corrupt(off) },
+		"rotten":  rotten,
 	}[key]
 	if !ok {
 		return nil, fmt.Errorf("no such word")
 	}
 	n, err := parseSize(value)
 	return option(n), err
+}
+
+// rotten corrupts a byte of each so many.
+func rotten(step int64) mirrortest.Option {
+	var offsets []int64
+	for off := step / 2; off < 32<<20; off += step {
+		offsets = append(offsets, off)
+	}
+	return mirrortest.Corrupt(offsets...)
 }
 
 // digestOption sends the SHA-256 of the mirror's own file or, with a value, of the file that this names.
