@@ -43,7 +43,11 @@ func newProbe(s streams) *cli.Command {
 			"the mirrors of a file, in the order in which they would be tried", "braid probe https://example.org/disk.iso",
 			"the same for a program", "braid probe --json https://example.org/disk.iso",
 		},
-		notes: []string{"Of the file nothing is downloaded; a Metalink document and signatures are read. What a signature says of itself is not proven: braid get --keyring FILE does that. Passwords and the values of queries are shown as ***."},
+		notes: []string{
+			"Of the file nothing is downloaded; a Metalink document and signatures are read.",
+			"What a signature says of itself is not proven: braid get --keyring FILE does that.",
+			"Passwords and the values of queries are shown as ***.",
+		},
 	})
 	return c
 }
