@@ -256,3 +256,19 @@ func TestDoublingEndsToo_S13(t *testing.T) {
 		t.Errorf("later opened %v", got)
 	}
 }
+
+// A lost packet holds up what is behind it. At the end, where that is all that is missing, somebody who is free brings it again,
+// although the source is not silent for long enough to be left.
+func TestWhatHangsAtTheEndIsTaken(t *testing.T) {
+	hosts := equal(2, 40, 40*time.Millisecond)
+	hosts[1].rate = func(t time.Duration) float64 {
+		if t > 1600*time.Millisecond && t < 3400*time.Millisecond {
+			return 0
+		}
+		return mbit(40)
+	}
+	r := run(t, scenario{size: 16 * mib, hosts: hosts})
+	if !r.finished || r.elapsed > 2800*time.Millisecond || r.duplicate > mib/4 {
+		t.Errorf("finished %v after %v, %d bytes twice", r.finished, r.elapsed, r.duplicate)
+	}
+}

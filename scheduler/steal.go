@@ -90,7 +90,7 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range s.order {
-		if f.ending || f.src == m || f.src.norange || f.alone || f.left() < minSteal || !blocked && s.begins(now, f) {
+		if f.ending || f.src == m || f.src.norange || f.alone || f.left() < minSteal && s.hangs(now, f) == 0 || !blocked && s.begins(now, f) {
 			continue
 		}
 		if blocked {
@@ -139,8 +139,25 @@ func (s *Scheduler) pace(now time.Time, f *fetch) float64 {
 
 // eta is how many seconds a fetch still needs.
 func (s *Scheduler) eta(now time.Time, f *fetch) float64 {
-	return float64(f.left()) / max(s.pace(now, f), 1)
+	return float64(f.left())/max(s.pace(now, f), 1) + s.hangs(now, f)
 }
+
+// hangs is for how many seconds the last of a fetch will not come, by what is known: as long again as it has been quiet, if
+// that is longer than a round trip. A lost packet holds up those behind it for one or some. Of more than a little, that is no
+// reason to close a connection, which would cost as much.
+func (s *Scheduler) hangs(now time.Time, f *fetch) float64 {
+	quiet := now.Sub(f.heard)
+	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {
+		return 0
+	}
+	return quiet.Seconds()
+}
+
+const (
+	hangTime  = 100 * time.Millisecond
+	lastBytes = 256 << 10
+	packet    = 1460 // bytes of a TCP segment
+)
 
 // lag is how many seconds go by until a new request to m brings bytes at its speed: one round trip if its connection
 // is alive, else one more to connect, and those that its window needs to grow.
@@ -157,7 +174,7 @@ func (s *Scheduler) lag(m *mirror, speed float64, alive bool) float64 {
 }
 
 // firstWindow is what a new connection sends in its first round trip (RFC 6928).
-const firstWindow = 10 * 1460
+const firstWindow = 10 * packet
 
 // split is where the range of f is to be cut so that f and m finish their parts at the same time; 0
 // when that gains nothing worth a request, or wastes more than it gains.
@@ -166,13 +183,16 @@ func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	if ours == 0 {
 		ours = s.guess()
 	}
-	lag := s.lag(m, ours, m.alive)
+	lag, hangs := s.lag(m, ours, m.alive), s.hangs(now, f)
 	left := float64(f.left())
-	take := theirs * (left/theirs - lag) * ours / (theirs + ours)
+	take := min(theirs*(left/theirs+hangs-lag)*ours/(theirs+ours), left)
 	// Those who are at work will be free soon, too: what cannot be here when all is done is for them.
 	take = min(take, ours*(s.horizon(nil)-lag/2))
 	gain := take / theirs
-	if gain < max(lag/2, worthSplit.Seconds()) || take < minSteal {
+	if take == left {
+		gain += hangs
+	}
+	if gain < max(lag/2, worthSplit.Seconds()) || take < minSteal && hangs < dearGain/2 {
 		return 0
 	}
 	if gain < dearGain && s.tooDear(f) {
