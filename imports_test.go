@@ -31,7 +31,7 @@ var houses = map[string]house{
 	"byterange":      {pure: true},
 	"linkheader":     {pure: true},
 	"verify":         {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":       {pure: true, imports: []string{"linkheader", "verify"}},
+	"metalink":       {pure: true, imports: []string{"linkheader", "verify", "internal/reach"}},
 	"metalink/meta4": {pure: true, imports: []string{"metalink", "verify"}},
 	"scheduler":      {pure: true, imports: []string{"byterange"}},
 	"inputfile":      {pure: true},
@@ -54,16 +54,16 @@ var houses = map[string]house{
 	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
-	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
+	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
 
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
-		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "golang.org/x/time/rate",
+		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
 	"download/partfile": {imports: []string{
-		"byterange", "verify", "golang.org/x/sys/unix",
+		"byterange", "verify", "internal/reach", "golang.org/x/sys/unix",
 	}},
 
 	"serve": {imports: []string{
@@ -74,12 +74,14 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource",
-		"verify", "internal/atomicfile", "internal/quantity",
+		"verify", "internal/atomicfile", "internal/quantity", "internal/reach",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
 	"internal/atomicfile": {},
+	"internal/reach":      {pure: true},
+	"internal/fence":      {imports: []string{"internal/reach"}},
 	"internal/quantity":   {pure: true},
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
@@ -91,7 +93,7 @@ var houses = map[string]house{
 var impure = []string{"net", "os", "log", "sync", "math/rand", "crypto/rand", "syscall", "io/ioutil", "testing"}
 
 // pureAnyway are exceptions to impure.
-var pureAnyway = []string{"net/url"}
+var pureAnyway = []string{"net/url", "net/netip"}
 
 // clock are the functions of package time that read the clock or wait for it.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}

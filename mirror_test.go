@@ -38,7 +38,7 @@ func mirrorOf(ts *testscript.TestScript, name string) *mirrortest.Server {
 }
 
 // startMirror is "mirror NAME FILE WORD...": a server with one file, whose misbehaviour the words describe. It
-// sets NAME to the URL of the file and NAME_HOST to host:port. For an existing NAME, "mirror NAME WORD..."
+// sets NAME to the URL of the file, NAME_HOST to host:port and NAME_PORT to the port. For an existing NAME, "mirror NAME WORD..."
 // changes what the server does from now on.
 func startMirror(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -54,6 +54,7 @@ func startMirror(ts *testscript.TestScript, neg bool, args []string) {
 	state.mirrors[name] = s
 	ts.Setenv(name, s.URL)
 	ts.Setenv(name+"_HOST", s.Addr)
+	ts.Setenv(name+"_PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
 	if s.CertPEM != nil {
 		authority := ts.MkAbs("." + name + ".pem")
 		ts.Check(os.WriteFile(authority, s.CertPEM, 0o644))

@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/partfile"
+	"braid/internal/reach"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -94,6 +95,9 @@ func hintFor(e *download.Error) string {
 	}
 	if errors.Is(e, httpsource.ErrDowngrade) {
 		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
+	}
+	if near, ok := errors.AsType[*reach.Error](e); ok {
+		return "--allow-host " + near.Addr.String() + " connects to it all the same"
 	}
 	src, ok := errors.AsType[*source.Error](e)
 	if ok && src.Status == http.StatusProxyAuthRequired {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -229,9 +230,9 @@ func (g *getCommand) named() string {
 	return filepath.Join(dir, name)
 }
 
-// client is what downloads.
-func (g *getCommand) client() *download.Client {
-	hc := g.wire.client()
+// client is what downloads what the operands name.
+func (g *getCommand) client(words []string) *download.Client {
+	hc := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value())...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),

@@ -23,7 +23,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	client := g.client()
+	client := g.client(words)
 	defer client.HTTP.CloseIdle()
 	list, err := g.worklist(ctx, client, words)
 	if err == nil {

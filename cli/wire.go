@@ -23,6 +23,7 @@ type wire struct {
 	connectTimeout duration
 	allowDowngrade bool
 	noReferer      bool
+	allowHosts     hosts
 	sha256         string
 }
 
@@ -33,6 +34,7 @@ func (w *wire) flags() []cli.Flag {
 		text(&w.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server", "user", "u"),
 		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
 		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
+		parsed(&w.allowHosts, groupWire, "connect to `HOST`, a name, an address or a network such as 10.0.0.0/8, whoever names it; what servers and documents name does not lead into private networks otherwise, unless the server is there, too (repeatable)", "allow-host"),
 	}
 }
 
@@ -40,11 +42,11 @@ func (w *wire) sha256Flag() cli.Flag {
 	return text(&w.sha256, groupProof, "the file must have this SHA-256, in `HEX`; then mirrors are used whatever the server says", "sha256")
 }
 
-// client is what makes the requests.
-func (w *wire) client() *httpsource.Client {
+// client is what makes the requests. The user typed these URLs.
+func (w *wire) client(urls ...string) *httpsource.Client {
 	return &httpsource.Client{
 		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
-		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer,
+		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer, AllowHosts: w.allowHosts.typed(urls...),
 	}
 }
 

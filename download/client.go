@@ -126,7 +126,7 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 func look(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
 	opts := httpsource.Options{Header: req.Header, User: req.User, Trusted: vouched(req.Claims)}
 	if req.Described != nil {
-		opts = req.optionsFor(req.URL, opts.Trusted)
+		opts = req.optionsFor(req.URL, req.named(req.URL), opts.Trusted)
 	}
 	a, err := hc.Head(ctx, req.URL, opts)
 	var e *source.Error

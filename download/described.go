@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/source"
@@ -36,15 +37,21 @@ type Document struct {
 	Over verify.Channel // how it came
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
+
+	by reach.Scope // where it came from (rule 63)
 }
 
-// ReadDocument reads a document that the user gave: its word is the user's (rule 64). The error is an *Error.
+// ReadDocument reads a document that the user gave: of the file its word is the user's (rule 64). Where it leads to is
+// another matter, as documents are made to be handed around: it lies on this machine and may name this machine, but no
+// other that is not public (rule 63). The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	m, err := meta4.Parse(r)
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
-	return &Document{Document: m, Name: source.Escape(path.Base(name)), Over: verify.User}, nil
+	d := &Document{Document: m, Name: source.Escape(path.Base(name)), Over: verify.User}
+	d.comesFrom(reach.Loopback)
+	return d, nil
 }
 
 // Document fetches the document at the URL of a request, and what it says where a newer one can be had (rule 45). It is
@@ -79,7 +86,9 @@ func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o htt
 	if base, err := nameFrom(u); err == nil {
 		name = base
 	}
-	return &Document{Document: m, Name: source.Escape(name), URL: u, Over: channelOf(a)}, nil
+	d := &Document{Document: m, Name: source.Escape(name), URL: u, Over: channelOf(a)}
+	d.comesFrom(fromOf(a))
+	return d, nil
 }
 
 // Request is base for a file of the document. What base says of the file, such as a digest, must not contradict the
@@ -105,6 +114,9 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 	var places []*url.URL
 	for _, o := range m.Mirrors {
 		if o.URL.Scheme == "http" || o.URL.Scheme == "https" {
+			if lists(base.Mirrors, o.URL) {
+				o.By = reach.Anywhere
+			}
 			places = append(places, o.URL)
 			r.Described.Mirrors = append(r.Described.Mirrors, o)
 		}
@@ -151,7 +163,7 @@ func (r *Request) described() bool { return r.Described != nil && verify.Strong(
 
 // addDescribed makes the places known that a document names.
 func (s *session) addDescribed() {
-	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin), origin{user: true})
+	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})
 	s.addUserMirrors()
 	s.addLanes()
 }

@@ -33,7 +33,7 @@ func (s *session) askDocument() {
 		return
 	}
 	s.plan.documented, s.reading = true, signed
-	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL)
+	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
 }
 
@@ -91,6 +91,7 @@ func describedBy(ctx context.Context, hc *httpsource.Client, doc metalink.Docume
 		t.err = err
 		return t
 	}
+	nameBy(&d, fromOf(a))
 	t.file, t.err = mergeDocument(d, doc.Name, file, claims, channelOf(a))
 	return t
 }

@@ -233,7 +233,7 @@ func (s *session) startHash() {
 func (s *session) identity() partfile.Identity {
 	id := partfile.Identity{URL: source.Mask(s.req.URL), URLSum: partfile.SumURL(s.req.URL), Size: s.size, Claims: s.claims, ETag: s.etag}
 	for _, m := range s.file.Mirrors {
-		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
+		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 	}
 	return id
 }

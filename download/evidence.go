@@ -36,7 +36,7 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	trusted := verify.Strong(claims)
 	e := Evidence{File: o.File}
 	if doc, ok := metalinkOf(o.File); ok {
-		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, trusted), o.File, claims)
+		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, req.namedBy(doc.URL, doc.By), trusted), o.File, claims)
 		if e.Document, e.Err = t.from, t.err; t.err == nil {
 			e.File = t.file
 		}
@@ -52,7 +52,7 @@ func (r *Request) readSignature(ctx context.Context, hc *httpsource.Client, sig 
 	s := Signed{From: sig.From}
 	data := sig.Data
 	if data == nil {
-		if data, _, s.Err = fetchSmall(ctx, hc.Source(sig.URL, r.optionsFor(sig.URL, trusted)), smime.MaxSize); s.Err != nil {
+		if data, _, s.Err = fetchSmall(ctx, hc.Source(sig.URL, r.optionsFor(sig.URL, r.namedSignature(sig), trusted)), smime.MaxSize); s.Err != nil {
 			return s
 		}
 	}

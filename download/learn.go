@@ -243,7 +243,7 @@ func (s *session) addFirst() {
 		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
 	}
 	if s.standIn() || s.req.Described != nil {
-		opts = s.optionsFor(s.plan.origin)
+		opts = s.optionsFor(s.plan.origin, s.req.named(s.plan.origin))
 	}
 	s.addOrigin(s.plan.origin, opts, origin{first: true})
 	switch {
@@ -263,7 +263,7 @@ func (s *session) resume(prior partfile.Identity) {
 	}
 	for _, m := range prior.Mirrors {
 		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
-			s.file.Mirrors = append(s.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo})
+			s.file.Mirrors = append(s.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"time"
 
+	"braid/internal/reach"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
@@ -22,6 +23,7 @@ func (s *session) addMirrors() {
 			continue
 		}
 		o := s.mirrorOptions()
+		o.Named = s.req.namedBy(m.URL, m.By)
 		if m.Pref {
 			o.IfMatch = s.etag // S9
 		}
@@ -40,7 +42,9 @@ func (s *session) addSiblings() {
 	}
 	for _, m := range s.atlas.siblings(s.req.URL) {
 		if m.URL.Scheme == "http" || m.URL.Scheme == "https" {
-			s.addOrigin(m.URL, s.mirrorOptions(), origin{tree: m.tree})
+			o := s.mirrorOptions()
+			o.Named = s.req.namedBy(m.URL, m.By)
+			s.addOrigin(m.URL, o, origin{tree: m.tree})
 		}
 	}
 }
@@ -66,13 +70,17 @@ func (r *Request) asked() *url.URL {
 
 // optionsFor are for requests to a place or a document that the user did not type. What may be a secret is for the
 // user's server only (rule 27), which it may be all the same.
-func (s *session) optionsFor(u *url.URL) httpsource.Options { return s.req.optionsFor(u, s.trusted()) }
+func (s *session) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
+	return s.req.optionsFor(u, named, s.trusted())
+}
 
-func (r *Request) optionsFor(u *url.URL, trusted bool) httpsource.Options {
+func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpsource.Options {
+	o := r.mirrorOptions(trusted)
 	if asked := r.asked(); asked != nil && sameServer(u, asked) {
-		return httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
+		o = httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
 	}
-	return r.mirrorOptions(trusted)
+	o.Named = named
+	return o
 }
 
 // standIn says that a mirror of the user's is asked in place of the server that failed. Its links are a
@@ -86,7 +94,7 @@ func (s *session) addUserMirrors() {
 	for _, u := range s.req.Mirrors {
 		o := s.mirrorOptions()
 		if s.req.Described != nil {
-			o = s.optionsFor(u)
+			o = s.optionsFor(u, s.req.named(u))
 		}
 		s.addOrigin(u, o, origin{user: true})
 	}

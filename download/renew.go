@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/source"
@@ -31,6 +32,7 @@ func (d *Document) renew(ctx context.Context, hc *httpsource.Client, own httpsou
 	if d.URL != nil && sameServer(u, d.URL) {
 		o = own
 	}
+	o.Named = reach.Public | d.by
 	newer, err := fetchDocument(ctx, hc, u, o)
 	switch {
 	case err != nil:

@@ -65,7 +65,7 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 		return false
 	}
 	g.plan.documented = true
-	t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL), s.file, s.claims)
+	t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By)), s.file, s.claims)
 	if t.err != nil {
 		g.note("%s is not used: %v", t.from, t.err)
 		return false

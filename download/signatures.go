@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -37,6 +38,8 @@ type Signature struct {
 	From string // for people: a path, a masked URL
 	Data []byte
 	URL  *url.URL // if Data is nil
+
+	named reach.Scope // by a server; see httpsource.Options.Named
 }
 
 // A found signature is at hand, or could not be had.
@@ -73,7 +76,7 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	for _, d := range f.Documents {
 		known := func(s Signature) bool { return s.URL != nil && s.URL.String() == d.URL.String() }
 		if isSignature(d.Type) && (d.URL.Scheme == "http" || d.URL.Scheme == "https") && !slices.ContainsFunc(out, known) {
-			out = append(out, Signature{From: source.Mask(d.URL), URL: d.URL})
+			out = append(out, Signature{From: source.Mask(d.URL), URL: d.URL, named: req.namedBy(d.URL, d.By)})
 		}
 	}
 	return out[:min(len(out), mostSignatures)]
@@ -104,7 +107,7 @@ func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []f
 	for _, sig := range all {
 		f := found{from: sig.From, data: sig.Data}
 		if f.data == nil {
-			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.optionsFor(sig.URL)), smime.MaxSize)
+			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.optionsFor(sig.URL, s.req.namedSignature(sig))), smime.MaxSize)
 		}
 		out = append(out, f)
 	}

@@ -102,7 +102,7 @@ func (c *chain) follow(i int, h Hop) {
 		c.server = i
 		c.file.Server = h.URL
 		c.file.ETag = StrongETag(h.Header["Etag"]...)
-		c.take(links, h.URL)
+		c.take(links, h)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/internal/reach"
 	"braid/linkheader"
 )
 
@@ -29,20 +30,20 @@ func Sort(mirrors []Mirror, near ...string) {
 	})
 }
 
-// take sorts the links of the Metalink server, whose answer was to a request for base.
-func (c *chain) take(links []linkheader.Link, base *url.URL) {
-	seen := c.selves(base)
+// take sorts the links of the Metalink server, whose answer is h.
+func (c *chain) take(links []linkheader.Link, h Hop) {
+	seen := c.selves(h.URL)
 	for _, l := range links {
-		u, reason := Resolve(l.Target, base)
+		u, reason := Resolve(l.Target, h.URL)
 		if reason != "" {
 			c.ignore(l.Target, reason)
 			continue
 		}
 		if l.Rel(linkheader.Duplicate) {
-			c.addMirror(l, u, seen)
+			c.addMirror(l, u, h.From, seen)
 		}
 		if l.Rel(linkheader.DescribedBy) {
-			c.addDocument(l, u)
+			c.addDocument(l, u, h.From)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func noteSelf(seen map[string]string, u *url.URL) {
 
 // addMirror takes the mirror at u, if it is none of seen and not one too many (rule 36). To seen belongs
 // why another mirror of that address is ignored.
-func (c *chain) addMirror(l linkheader.Link, u *url.URL, seen map[string]string) {
+func (c *chain) addMirror(l linkheader.Link, u *url.URL, by reach.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
 	case again:
 		c.ignore(l.Target, reason)
@@ -75,7 +76,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, seen map[string]string)
 	default:
 		seen[place(u)] = listed
 		c.file.Mirrors = append(c.file.Mirrors, Mirror{
-			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(),
+			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(), By: by,
 			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
 			Pref: l.Pref() && u.Scheme != "ftp",
 		})
@@ -84,8 +85,8 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, seen map[string]string)
 
 // addDocument takes the document at u. RFC 6249, section 4, wants "a type parameter that indicates the MIME
 // type"; without one, nobody can tell what it would be good for.
-func (c *chain) addDocument(l linkheader.Link, u *url.URL) {
-	d := Document{URL: u, Type: l.Type(), Name: l.Name()}
+func (c *chain) addDocument(l linkheader.Link, u *url.URL, by reach.Scope) {
+	d := Document{URL: u, Type: l.Type(), Name: l.Name(), By: by}
 	same := func(o Document) bool {
 		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == u.String()
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/internal/reach"
 	"braid/verify"
 )
 
@@ -37,6 +38,7 @@ type Mirror struct {
 	Pri  int
 	Pref bool
 	Geo  string
+	By   reach.Scope `json:",omitzero"` // where those are who named it (rule 63)
 }
 
 // SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which

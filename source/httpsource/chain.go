@@ -1,6 +1,7 @@
 package httpsource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"braid/byterange"
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -30,8 +32,9 @@ type chain struct {
 	whole   bool // no range is asked for
 	ifMatch string
 
-	url     *url.URL // of the request at hand
-	left    bool     // the exact origin was left; what is for it alone is not sent again
+	url     *url.URL    // of the request at hand
+	named   reach.Scope // to where it may lead
+	left    bool        // the exact origin was left; what is for it alone is not sent again
 	seen    map[string]bool
 	hops    []metalink.Hop
 	vouched bool  // a strong digest came over https (rule 26)
@@ -42,7 +45,7 @@ type chain struct {
 func (s *Source) chain(method string, r byterange.Range) *chain {
 	return &chain{
 		s: s, method: method, part: r, whole: r.Start == 0 && r.End == byterange.Unbounded,
-		ifMatch: s.opts.IfMatch, url: s.url, seen: map[string]bool{},
+		ifMatch: s.opts.IfMatch, url: s.url, named: cmp.Or(s.opts.Named, reach.Anywhere), seen: map[string]bool{},
 	}
 }
 
@@ -59,7 +62,7 @@ func (c *chain) follow(ctx context.Context) (*exchange, error) {
 			x.finish()
 			continue
 		}
-		c.note(x.resp)
+		c.note(x)
 		if !redirects(x.resp.StatusCode) {
 			return x, nil
 		}
@@ -69,7 +72,7 @@ func (c *chain) follow(ctx context.Context) (*exchange, error) {
 			return nil, c.fail(x, source.FaultRefused, err)
 		}
 		c.left = c.left || !sameOrigin(next, c.s.url)
-		c.url = next
+		c.url, c.named = next, reach.Public|x.from
 	}
 }
 
@@ -84,7 +87,7 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 	c.seen[c.url.String()] = true
 	req := &http.Request{Method: c.method, URL: c.url, Header: c.header(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	req.Host = c.host()
-	x, err := c.s.client.exchange(req.WithContext(ctx), c.own())
+	x, err := c.s.client.exchange(req.WithContext(ctx), c.own(), c.named)
 	switch {
 	case err == nil:
 		return x, nil
@@ -101,9 +104,10 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 }
 
 // note keeps an answer as a hop.
-func (c *chain) note(resp *http.Response) {
-	c.hops = append(c.hops, metalink.Hop{URL: c.url, Status: resp.StatusCode, Header: resp.Header})
-	claims, err := verify.FromHeader(resp.Header, c.channel())
+func (c *chain) note(x *exchange) {
+	h := metalink.Hop{URL: c.url, From: x.from, Status: x.resp.StatusCode, Header: x.resp.Header}
+	c.hops = append(c.hops, h)
+	claims, err := verify.FromHeader(h.Header, c.channel())
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
 	}

@@ -1,7 +1,8 @@
 // Package httpsource has the bytes of a web server: a [source.Source] over HTTP/1.1 (RFC 9110, RFC 9112).
 //
 // It believes no answer that is not exactly the answer to its question, follows redirects by itself, so
-// that each answer on the way can be read, and gives credentials to nobody but the server they are for.
+// that each answer on the way can be read, and gives credentials to nobody but the server they are for. What
+// servers name does not lead into the network that we are in, unless they are in it, too (rule 63).
 //
 // It refuses to be a browser: no cookies are kept, nothing is decoded, no request is sent twice by its own
 // decision but for the one of rule 35. Retries, limits and the choice of ranges are for the caller.
@@ -21,6 +22,9 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"braid/internal/fence"
+	"braid/internal/reach"
 )
 
 const (
@@ -53,8 +57,13 @@ type Client struct {
 	// TLS is the configuration for https. If nil, it is that of crypto/tls. Its certificates are shown only
 	// to the servers that the user named, not to mirrors (rule 27).
 	TLS *tls.Config
-	// Proxy chooses the proxy for a request. If nil, the environment does.
+	// Proxy chooses the proxy for a request. If nil, the environment does. What a proxy connects to is out of sight: of
+	// requests to it, only addresses in URLs are checked (rule 63).
 	Proxy func(*http.Request) (*url.URL, error)
+	// AllowHosts are connected to whoever names them (rule 63).
+	AllowHosts reach.Hosts
+	// Resolver looks names up. If nil, it is that of package net.
+	Resolver *net.Resolver
 	// Transport makes the requests in place of the client's own connections. It is for tests; most of what
 	// protects from servers that cannot count is not in it.
 	Transport http.RoundTripper
@@ -125,7 +134,11 @@ func (c *Client) transport(named bool) http.RoundTripper {
 	return c.anonymous
 }
 
+// proxy is the proxy for a request. For one that is on its way it was chosen before.
 func (c *Client) proxy(req *http.Request) (*url.URL, error) {
+	if p, ok := req.Context().Value(wayKey{}).(*url.URL); ok {
+		return p, nil
+	}
 	if c.Proxy != nil {
 		return c.Proxy(req)
 	}
@@ -146,7 +159,7 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 
 // dial connects. There is a guard on the connection, which is a socket.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
-	dialer := net.Dialer{Timeout: c.connectTimeout()}
+	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
 	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"net/textproto"
 	"sync"
 	"time"
+
+	"braid/internal/reach"
 )
 
 const (
@@ -35,15 +37,20 @@ var (
 // An exchange is one request and its answer.
 type exchange struct {
 	resp   *http.Response
-	conn   *guard // nil if it is not one of ours
+	from   reach.Scope // where the server is
+	conn   *guard      // nil if it is not one of ours
 	rtt    time.Duration
 	cancel context.CancelFunc
 	ended  bool // the answer was read to its end; the connection may serve another request
 }
 
-// exchange sends req and reads the head of the answer. The error is that of the transport.
-func (c *Client) exchange(req *http.Request, named bool) (*exchange, error) {
-	ctx, cancel := context.WithCancel(req.Context())
+// exchange sends req, which may lead to s, and reads the head of the answer. The error is that of the transport.
+func (c *Client) exchange(req *http.Request, named bool, s reach.Scope) (*exchange, error) {
+	w, err := c.way(req, s)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(w.context(req.Context()))
 	t := trace{dialed: map[string]time.Time{}}
 	req = req.WithContext(httptrace.WithClientTrace(ctx, t.hooks()))
 	resp, err := c.transport(named).RoundTrip(req)
@@ -54,12 +61,8 @@ func (c *Client) exchange(req *http.Request, named bool) (*exchange, error) {
 		}
 		return nil, err
 	}
-	direct := true
-	if via, err := c.proxy(req); via != nil || err != nil {
-		direct = false
-	}
-	x := &exchange{resp: resp, cancel: cancel, ended: resp.Body == http.NoBody}
-	x.conn, x.rtt = t.result(direct)
+	x := &exchange{resp: resp, from: w.from(), cancel: cancel, ended: resp.Body == http.NoBody}
+	x.conn, x.rtt = t.result(w.direct)
 	if fields(resp.Header) > maxFields {
 		x.close()
 		return nil, errManyFields

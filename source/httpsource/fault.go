@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"braid/internal/reach"
 	"braid/source"
 )
 
@@ -66,7 +67,10 @@ func plainly(err error) error {
 	}
 	text := err.Error()
 	var dns *net.DNSError
+	var near *reach.Error
 	switch {
+	case errors.As(err, &near):
+		return near
 	case errors.As(err, &dns):
 		text = dns.Name + ": " + dns.Err
 	case proxy != "":
@@ -82,9 +86,12 @@ func classify(err error) (fault source.Fault, retry bool) {
 	var handshake *handshakeError
 	var tunnel *tunnelError
 	var dns *net.DNSError
+	var near *reach.Error
 	switch {
 	case errors.As(err, &tunnel):
 		return tunnel.fault()
+	case errors.As(err, &near): // rule 63
+		return source.FaultRefused, false
 	case errors.Is(err, errManyInformational), errors.Is(err, errManyFields), errors.Is(err, errHeadTooLong):
 		return source.FaultLimit, false
 	case errors.Is(err, errTwoFramings):

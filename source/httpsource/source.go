@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/reach"
 	"braid/source"
 )
 
@@ -30,6 +31,9 @@ type Options struct {
 	IfModifiedSince time.Time
 	// Mirror says that somebody else than the user's URL named this server. It gets no credentials.
 	Mirror bool
+	// Named says that somebody else than the user named this URL, and to where it may lead: reach.Public and where those
+	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere (rule 63).
+	Named reach.Scope
 	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
 	// can then do no harm (rule 26).
 	Trusted bool

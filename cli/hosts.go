@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"braid/internal/reach"
+)
+
+// hosts is the value of a flag that names hosts to connect to whoever names them (rule 63).
+type hosts struct {
+	reach.Hosts
+	words []string
+}
+
+// Set adds what a user writes: one, or several with commas between, as the environment has them.
+func (v *hosts) Set(s string) error {
+	for word := range strings.SplitSeq(s, ",") {
+		if err := v.Add(strings.TrimSpace(word)); err != nil {
+			return err
+		}
+		v.words = append(v.words, word)
+	}
+	return nil
+}
+
+func (v *hosts) String() string { return strings.Join(v.words, ",") }
+
+// typed are these hosts and those of the URLs among words that are addresses: the user typed them. A name that the user
+// typed is not the same as an address: somebody else says what it means.
+func (v *hosts) typed(words ...string) reach.Hosts {
+	all := v.Clone()
+	for _, word := range words {
+		u, err := url.Parse(word)
+		if err != nil { // not one to be asked
+			continue
+		}
+		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+			all.Add(u.Hostname())
+		}
+	}
+	return all
+}

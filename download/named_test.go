@@ -1,0 +1,244 @@
+package download_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/internal/reach"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/source/httpsource"
+)
+
+// cellar is the URL of a server by the address 0.0.0.0, which leads to this machine and is not where the servers are that
+// name it.
+func cellar(t *testing.T, s *mirrortest.Server) string {
+	t.Helper()
+	u := parse(t, s.URL)
+	u.Host = net.JoinHostPort("0.0.0.0", u.Port())
+	return u.String()
+}
+
+// untouched wants that nobody has connected to a server.
+func untouched(t *testing.T, s *mirrortest.Server) {
+	t.Helper()
+	if n := s.Connections(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// near wants a mirror to have been left out for where it is.
+func near(t *testing.T, r *run) {
+	t.Helper()
+	for _, down := range saw[download.SourceDown](r) {
+		if _, ok := errors.AsType[*reach.Error](down.Err); ok && down.Gone {
+			return
+		}
+	}
+	t.Error("no mirror was left out")
+}
+
+// Proves rule 63: whatever a server names leads no closer to us than that server is, and nothing else is lost.
+func TestServerNames_Rule63(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	data, alice := made(size, 7), newSigner(t, "alice")
+	doc := document(t, of(t, data))
+	for name, link := range map[string]string{
+		"mirror":    `<%s>; rel=duplicate`,
+		"document":  `<%s.meta4>; rel=describedby; type="application/metalink4+xml"`,
+		"signature": `<%s.asc>; rel=describedby; type="application/pgp-signature"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad, good := sized(t, size), sized(t, size)
+			bad.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
+			origin := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
+			r := newRun(t, origin.URL)
+			r.req.Anchors = trusts(t, alice)
+			res := r.right(origin.Content)
+			untouched(t, bad)
+			useful(t, res, good)
+			if name == "mirror" {
+				near(t, r)
+			}
+			if res.Proof.Signed() {
+				t.Error("it is signed")
+			}
+		})
+	}
+}
+
+// A server that the user typed may be named by anybody: the very URL, or any at an address that is allowed.
+func TestTypedIsNamedToo_Rule63(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	mirror := sized(t, size)
+	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, mirror)))
+	r := newRun(t, origin.URL)
+	r.req.Mirrors = append(r.req.Mirrors, parse(t, cellar(t, mirror)))
+	r.right(origin.Content)
+	asked(t, mirror, true)
+
+	other := sized(t, size)
+	origin.Set(mirrortest.Mirrors(cellar(t, other)))
+	r = newRun(t, origin.URL)
+	http := &httpsource.Client{}
+	defer http.CloseIdle()
+	if err := http.AllowHosts.Add("0.0.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	r.client.HTTP = http
+	if _, err := r.client.Get(t.Context(), r.req); err != nil {
+		t.Fatal(err)
+	}
+	asked(t, other, true)
+}
+
+// Proves rule 63 for documents: one that came from somewhere names what is as near as that, one on disk what is on this
+// machine, whose word it is.
+func TestDocumentNames_Rule63(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	data := made(size, 7)
+	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(20*mib))
+	f := of(t, data)
+	f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}, {URL: parse(t, good.URL), Pri: 2}}
+	text := document(t, f)
+	served := mirrortest.New(t, text, mirrortest.Name("x.meta4"))
+
+	onDisk, err := download.ReadDocument(bytes.NewReader(text), "x.meta4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetched, err := new(download.Client).Document(t.Context(), download.Request{URL: parse(t, served.URL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]*download.Document{"on disk": onDisk, "fetched": fetched} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, good.URL)
+			if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+				t.Fatal(err)
+			}
+			r.right(good.Content)
+			near(t, r)
+			untouched(t, bad)
+		})
+	}
+	t.Run("typed as well", func(t *testing.T) {
+		r := newRun(t, good.URL)
+		r.req.Mirrors = append(r.req.Mirrors, parse(t, cellar(t, bad)))
+		if r.req, err = onDisk.Request(onDisk.Files[0], r.req); err != nil {
+			t.Fatal(err)
+		}
+		r.right(good.Content)
+		asked(t, bad, true)
+	})
+	t.Run("linked", func(t *testing.T) {
+		bad := sized(t, size)
+		f := of(t, data)
+		f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}}
+		mirror := sized(t, size, mirrortest.Rate(8*mib))
+		origin := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f)),
+			mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`, "<"+mirror.URL+">; rel=duplicate"))
+		r := newRun(t, origin.URL)
+		r.right(origin.Content)
+		near(t, r)
+		untouched(t, bad)
+	})
+}
+
+// A newer document is looked for where the older one says, within the same bounds.
+func TestRenewNames_Rule63(t *testing.T) {
+	t.Parallel()
+	good := sized(t, mib)
+	newer := mirrortest.New(t, document(t, at(t, of(t, made(mib, 7)), good)), mirrortest.Name("x.meta4"))
+	u := parse(t, cellar(t, newer))
+	text, err := meta4.Format(meta4.Document{Origin: u, Dynamic: true, Files: []meta4.File{at(t, of(t, made(mib, 7)), good)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := download.ReadDocument(bytes.NewReader(text), "x.meta4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	new(download.Client).Renew(t.Context(), d)
+	untouched(t, newer)
+	if len(d.Notes) != 1 {
+		t.Errorf("notes: %q", d.Notes)
+	}
+}
+
+// A signature beside a place of a document is where the document says, although the user asked for it.
+func TestSignatureBesidePlace_Rule63(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	data, alice := made(size, 7), newSigner(t, "alice")
+	bad := sized(t, size, mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
+	good := sized(t, size)
+	r := following(t, of(t, data), good)
+	place := parse(t, cellar(t, bad))
+	r.req.Described.Mirrors = append(r.req.Described.Mirrors, metalink.Mirror{URL: place, Pri: 9, By: reach.Loopback})
+	beside := *place
+	beside.Path += ".asc"
+	r.req.Signatures = []download.Signature{{From: "x", URL: &beside}}
+	r.req.Anchors = trusts(t, alice)
+	if res := r.right(good.Content); res.Proof.Signed() {
+		t.Error("it is signed")
+	}
+	untouched(t, bad)
+}
+
+// Mirrors of an earlier run are as near as who named them then.
+func TestResumedMirrors_Rule63(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(4*mib))
+	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, bad), good.URL))
+	r := newRun(t, origin.URL)
+	r.interrupt(mib)
+	origin.Die()
+	res := r.right(good.Content)
+	useful(t, res, good)
+	near(t, r)
+	untouched(t, bad)
+}
+
+// Probe reads documents, too.
+func TestEvidence_Rule63(t *testing.T) {
+	t.Parallel()
+	data := made(mib, 7)
+	bad := sized(t, mib, mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, of(t, data))))
+	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link("<"+cellar(t, bad)+`.meta4>; rel=describedby; type="application/metalink4+xml"`))
+	c, req := &download.Client{}, download.Request{URL: parse(t, origin.URL)}
+	o, err := c.Probe(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Evidence(t.Context(), req, o)
+	if _, ok := errors.AsType[*reach.Error](e.Err); !ok {
+		t.Errorf("%+v", e)
+	}
+	untouched(t, bad)
+}
+
+// Siblings of a batch are named by the server of the other file.
+func TestSiblings_Rule63(t *testing.T) {
+	t.Parallel()
+	_, mirror, urls := siblings(t)
+	u := parse(t, mirror.URL)
+	u.Host = net.JoinHostPort("0.0.0.0", u.Port())
+	mirror.URL = u.String() // which the origin names
+	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
+	for i, name := range []string{"a", "b"} {
+		b.right(i, name, made(4*mib, uint64(20+i)))
+		if n := mirror.requests("/x/" + name); n != 0 {
+			t.Errorf("%s: %d requests at the mirror", name, n)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package fence
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+
+	"braid/internal/reach"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A place is a server on loopback that counts, and a transport with a fence.
+type place struct {
+	*httptest.Server
+	requests, connections atomic.Int32
+	transport             *http.Transport
+}
+
+func newPlace(t *testing.T) *place {
+	p := &place{}
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.requests.Add(1)
+		io.WriteString(w, "hello")
+	}))
+	p.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			p.connections.Add(1)
+		}
+	}
+	p.Start()
+	t.Cleanup(p.Close)
+	dialer := net.Dialer{ControlContext: Control}
+	p.transport = &http.Transport{DialContext: dialer.DialContext}
+	t.Cleanup(p.transport.CloseIdleConnections)
+	return p
+}
+
+// visit makes a request and says where the answer came from.
+func (p *place) visit(t *testing.T, url string, s reach.Scope) (reach.Scope, error) {
+	t.Helper()
+	v := Begin(reach.Policy{Scope: s})
+	req, err := http.NewRequestWithContext(v.Context(t.Context()), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		return v.From(), err
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, resp.Body)
+	return v.From(), nil
+}
+
+func (p *place) refuses(t *testing.T, url string, s reach.Scope) {
+	t.Helper()
+	from, err := p.visit(t, url, s)
+	var e *reach.Error
+	if !errors.As(err, &e) || from != 0 {
+		t.Errorf("%s for %v: %v, from %v", url, s, err, from)
+	}
+}
+
+func TestFence_Rule63(t *testing.T) {
+	p := newPlace(t)
+	p.refuses(t, p.URL, reach.Public|reach.Private)
+	p.refuses(t, p.URL, 0)
+	if n := p.connections.Load(); n != 0 {
+		t.Fatalf("%d connections: it was connected before it was checked", n)
+	}
+	for _, s := range []reach.Scope{reach.Loopback, reach.Anywhere} {
+		if from, err := p.visit(t, p.URL, s); err != nil || from != reach.Loopback {
+			t.Errorf("%v: %v, from %v", s, err, from)
+		}
+	}
+	if n := p.connections.Load(); n != 1 {
+		t.Errorf("%d connections: what is allowed is not used again", n)
+	}
+}
+
+// A connection that waits is not for everybody.
+func TestPooled_Rule63(t *testing.T) {
+	p := newPlace(t)
+	for range 3 {
+		if _, err := p.visit(t, p.URL, reach.Anywhere); err != nil {
+			t.Fatal(err)
+		}
+		p.refuses(t, p.URL, reach.Public)
+	}
+	if n := p.requests.Load(); n != 3 {
+		t.Errorf("%d requests came, of 3 that may", n)
+	}
+}
+
+// Connections that nobody checks are a mistake of ours, and are not made.
+func TestControlWithoutVisit(t *testing.T) {
+	if err := Control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
+		t.Error("allowed")
+	}
+	ctx := Begin(reach.Policy{Scope: reach.Public}).Context(t.Context())
+	for address, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
+		if got := Control(ctx, "tcp", address, nil) == nil; got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+}
+
+func TestAddrOfOther(t *testing.T) {
+	a, b := net.Pipe()
+	defer a.Close()
+	defer b.Close()
+	if got := addrOf(a); got != (netip.Addr{}) {
+		t.Errorf("a pipe has the address %v", got)
+	}
+}

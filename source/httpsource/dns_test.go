@@ -1,0 +1,86 @@
+package httpsource
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A names server answers for a test: each question for a name gets the next of its lists of addresses, the last one again
+// and again.
+type names struct {
+	mu    sync.Mutex
+	lists map[string][][]string
+}
+
+// resolver asks the names, over pipes: nothing of it is on a network.
+func (n *names) resolver(t *testing.T) *net.Resolver {
+	var serving sync.WaitGroup
+	t.Cleanup(serving.Wait)
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		serving.Go(func() {
+			defer ours.Close()
+			n.serve(ours)
+		})
+		return theirs, nil
+	}}
+}
+
+// serve answers questions with a length before each, as over TCP (RFC 1035, section 4.2.2).
+func (n *names) serve(c io.ReadWriter) {
+	for {
+		var size [2]byte
+		if _, err := io.ReadFull(c, size[:]); err != nil {
+			return
+		}
+		q := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(c, q); err != nil {
+			return
+		}
+		a := n.answer(q)
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(a))), a...)); err != nil {
+			return
+		}
+	}
+}
+
+// answer makes an answer of a question: its header (section 4.1.1), the question itself, and a record for each address.
+func (n *names) answer(q []byte) []byte {
+	end := 12
+	var labels []string
+	for q[end] != 0 {
+		labels = append(labels, string(q[end+1:end+1+int(q[end])]))
+		end += 1 + int(q[end])
+	}
+	end += 5
+	var addrs []string
+	if kind := binary.BigEndian.Uint16(q[end-4:]); kind == 1 { // A
+		addrs = n.next(strings.Join(labels, "."))
+	}
+	a := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, byte(len(addrs)), 0, 0, 0, 0}, q[12:end]...)
+	for _, addr := range addrs {
+		ip := netip.MustParseAddr(addr).As4()
+		a = append(a, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4) // the name of the question, A, IN, no time to live
+		a = append(a, ip[:]...)
+	}
+	return a
+}
+
+func (n *names) next(name string) (addrs []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lists := n.lists[name]
+	if len(lists) == 0 {
+		return nil
+	}
+	if len(lists) > 1 {
+		n.lists[name] = lists[1:]
+	}
+	return lists[0]
+}

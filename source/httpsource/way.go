@@ -1,0 +1,58 @@
+package httpsource
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"braid/internal/fence"
+	"braid/internal/reach"
+)
+
+// A way is how one request goes out: through which proxy, if any, and to where it may lead (rule 63).
+type way struct {
+	host   string
+	proxy  *url.URL // if known
+	known  bool     // whether there is a proxy
+	direct bool
+	visit  *fence.Visit
+}
+
+// way finds the way of a request that may lead to s. An address in the URL is checked here, as nobody else sees those that
+// a proxy connects to; of names, the addresses are checked that they turn out to have. The error is a *reach.Error.
+func (c *Client) way(req *http.Request, s reach.Scope) (*way, error) {
+	w := &way{host: req.URL.Hostname()}
+	policy := c.AllowHosts.Policy(w.host, s)
+	if err := policy.CheckHost(w.host); err != nil {
+		return nil, err
+	}
+	var err error // which the transport will meet, too
+	w.proxy, err = c.proxy(req)
+	w.known, w.direct = err == nil, w.proxy == nil && err == nil
+	if w.proxy != nil {
+		policy.Scope = reach.Anywhere // it is the user who named the proxy
+	}
+	w.visit = fence.Begin(policy)
+	return w, nil
+}
+
+type wayKey struct{}
+
+// context is ctx for the request. The proxy is chosen once: the check must be of the way that is taken.
+func (w *way) context(ctx context.Context) context.Context {
+	if w.known {
+		ctx = context.WithValue(ctx, wayKey{}, w.proxy)
+	}
+	return w.visit.Context(ctx)
+}
+
+// from is where the server is that answered. Who is behind a proxy is taken for public, unless its address is in the URL.
+func (w *way) from() reach.Scope {
+	if w.direct {
+		return w.visit.From()
+	}
+	if s, ok := reach.OfHost(w.host); ok {
+		return s
+	}
+	return reach.Public
+}
