@@ -86,7 +86,7 @@ var houses = map[string]house{
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 
-	"scripts/benchmark": {},
+	"scripts/benchmark": {}, "scripts/ruletable": {},
 }
 
 // impure are the packages (with everything below them) that a pure package must not import.

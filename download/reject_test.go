@@ -15,7 +15,7 @@ import (
 
 // Mirrors that each do one thing wrong: all are asked, nothing of what they send is used, and the file is right.
 // These are C5, C8 and rules 13, 16, 17, 18, 20, 24, 26, 27 and 31 as they show in a download.
-func TestBadMirrors(t *testing.T) {
+func TestBadMirrors_C8_Rule13_Rule16_Rule20(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
 	content := func(f func(byterange.ContentRange) string) mirrortest.Option { return mirrortest.ContentRange(f) }

@@ -24,7 +24,7 @@ func report(change func(*Record)) Record {
 	return r
 }
 
-func TestDecide(t *testing.T) {
+func TestDecide_Rule54(t *testing.T) {
 	otherMD5 := strings.Repeat("1", 32)
 	for _, tt := range []struct {
 		name    string

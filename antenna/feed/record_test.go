@@ -41,7 +41,7 @@ func TestTime(t *testing.T) {
 }
 
 // rule 52
-func TestLimits(t *testing.T) {
+func TestLimits_Rule52(t *testing.T) {
 	if got, want := (Limits{}).OrDefault(), (Limits{Bytes: 64 << 20, Entries: 1_000_000, Line: 64 << 10, Ratio: 200}); got != want {
 		t.Errorf("%+v", got)
 	}

@@ -307,7 +307,7 @@ func TestLineEnds(t *testing.T) {
 }
 
 // rules 52 and 53
-func TestLimits(t *testing.T) {
+func TestLimits_Rule52_Rule53(t *testing.T) {
 	block := "URL: http://a.example/\r\n\r\n"
 	records, _, _, err := read(head+strings.Repeat(block, 3), feed.Options{Limits: feed.Limits{Entries: 3}})
 	if len(records) != 3 || err != nil {

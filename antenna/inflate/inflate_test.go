@@ -56,7 +56,7 @@ func TestContentDecides(t *testing.T) {
 }
 
 // rule 52: 64 MiB decoded, and 200 to 1 past the first MiB.
-func TestLimits(t *testing.T) {
+func TestLimits_Rule52(t *testing.T) {
 	zeros := func(n int) []byte { return compress(t, make([]byte, n)) }
 	mixed := append(noise(40<<10), make([]byte, 7<<20)...) // about 170 to 1
 	for _, tt := range []struct {

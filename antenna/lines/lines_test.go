@@ -60,7 +60,7 @@ func TestLineEnds(t *testing.T) {
 }
 
 // rule 52: 64 KiB a line.
-func TestLineLimit(t *testing.T) {
+func TestLineLimit_Rule52(t *testing.T) {
 	for _, limit := range []int{0, 10, 9000} {
 		n := limit
 		if limit == 0 {

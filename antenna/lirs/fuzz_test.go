@@ -108,9 +108,9 @@ func (g *generated) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestMillion reads the most records that a feed may have (rule 52): what lives does not grow with it, and neither do the
+// TestMillion_Rule52 reads the most records that a feed may have (rule 52): what lives does not grow with it, and neither do the
 // allocations of a record.
-func TestMillion(t *testing.T) {
+func TestMillion_Rule52(t *testing.T) {
 	const records = 1_000_000
 	in := &generated{records: records}
 	d := NewDecoder(in, feed.Options{Limits: feed.Limits{Bytes: 1 << 30}})

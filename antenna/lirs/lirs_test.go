@@ -154,7 +154,7 @@ func TestFeeds(t *testing.T) {
 }
 
 // rule 52
-func TestLimits(t *testing.T) {
+func TestLimits_Rule52(t *testing.T) {
 	const line = "LIRS,1,2,0,0,http://a.example/,t,a,0,\n"
 	records, _, _, err := read("# not counted\n"+strings.Repeat(line, 3), feed.Options{Limits: feed.Limits{Entries: 3}})
 	if len(records) != 3 || err != nil {

@@ -173,7 +173,7 @@ func TestManyDuplicates(t *testing.T) {
 }
 
 // Rule 55: a size that cannot be believed ends the feed; what came before it stays.
-func TestRejected(t *testing.T) {
+func TestRejected_Rule55(t *testing.T) {
 	const first = "@A { u://h/1\n}\n"
 	for _, tt := range []struct{ name, text, code, why string }{
 		{"longer than the input", "@A { u://h/2\na{400}:\tx\n}\n@A { u://h/3\n}\n", "truncated a", "the stream ends inside an object"},

@@ -97,7 +97,7 @@ func TestUnwrap(t *testing.T) {
 }
 
 // Rule 52: each limit ends the feed, and what came before stays.
-func TestLimits(t *testing.T) {
+func TestLimits_Rule52(t *testing.T) {
 	const first = "@A { u://h/\n}\n"
 	for _, tt := range []struct {
 		name, text string
@@ -128,7 +128,7 @@ func TestLimits(t *testing.T) {
 }
 
 // Rule 52: what compresses 1000 to 1 is no feed, unless it is small.
-func TestBomb(t *testing.T) {
+func TestBomb_Rule52(t *testing.T) {
 	small := compress(t, "@A { u://h/1\n}"+strings.Repeat(" ", 1<<20-100))
 	if got := read(small, Options{}); got != "1/0 @A u://h/1\n" {
 		t.Errorf("less than a MiB:\n%s", got)

@@ -79,7 +79,7 @@ func TestMemory(t *testing.T) {
 }
 
 // Rule 52, and no allocation by a number from outside: sizes that are announced and not sent cost nothing.
-func TestAnnouncedSize(t *testing.T) {
+func TestAnnouncedSize_Rule52(t *testing.T) {
 	o := Options{Limits: Limits{Value: 1 << 27, Object: 1 << 30}}
 	total, _ := allocated()
 	var reject *feed.RejectError

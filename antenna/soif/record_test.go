@@ -137,8 +137,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestCharset: text is in the charset of the MIME entity, else in UTF-8; what is neither is escaped (rule 55).
-func TestCharset(t *testing.T) {
+// TestCharset_Rule55: text is in the charset of the MIME entity, else in UTF-8; what is neither is escaped (rule 55).
+func TestCharset_Rule55(t *testing.T) {
 	const eucjp, utf8 = "\xc6\xfc\xcb\xdc", "日本"
 	object := func(title string) string {
 		o := Object{Type: "A", URL: "u://h/"}
