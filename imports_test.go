@@ -57,7 +57,7 @@ var houses = map[string]house{
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
 
 	"download": {imports: []string{
-		"byterange", "metalink", "metalink/meta4", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
+		"byterange", "metalink", "metalink/meta4", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
 		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},

@@ -29,7 +29,7 @@ func (a *anchorFlags) flags() []cli.Flag {
 		list(&a.keyrings, groupProof, "an OpenPGP signature by a key in `FILE` must be good; FILE is what gpg --export writes, armored or not (repeatable)", "keyring"),
 		list(&a.pins, groupProof, "only signatures by the key with this `FINGERPRINT` count, 40 hexadecimal digits (repeatable)", "pin"),
 		list(&a.authorities, groupProof, "an S/MIME signature must lead to a root certificate in `FILE`, in PEM (repeatable)", "smime-ca"),
-		list(&a.signatures, groupProof, "a signature of the file, `FILE|URL|.ext`: .asc means the URL of the file with .asc behind it; those that the server names are used anyway (repeatable)", "signature"),
+		list(&a.signatures, groupProof, "a signature of the file, `FILE|URL|.ext`: .asc means the URL of the file with .asc behind it; those that the server names are used anyway (repeatable). With --checksums: of the list", "signature"),
 		toggle(&a.allowExpiredKey, groupProof, "take signatures by keys that have expired since, for archives", "allow-expired-key"),
 	}
 }
@@ -95,28 +95,50 @@ func (a *anchorFlags) roots() (out []*x509.Certificate, err error) {
 const mostKeyring = 64 << 20
 
 // signaturesFor are the signatures of the file at u that the user names.
-func (a *anchorFlags) signaturesFor(u *url.URL) (out []download.Signature, err error) {
-	for _, word := range a.signatures.Value() {
-		switch {
-		case isSuffix(word):
-			beside := *u
-			beside.Path, beside.RawPath = u.Path+word, ""
-			out = append(out, download.Signature{From: source.Mask(&beside), URL: &beside})
-		case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
-			at, err := webURL(word)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, download.Signature{From: source.Mask(at), URL: at})
-		default:
-			data, err := readSmall("--signature", word, smime.MaxSize)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, download.Signature{From: word, Data: data})
+func (a *anchorFlags) signaturesFor(u *url.URL) ([]download.Signature, error) {
+	return a.named(func(ending string) (download.Signature, error) { return download.Beside(u, ending), nil })
+}
+
+// signaturesBeside are the signatures of a file on disk that the user names or, if that is none, the first one that lies
+// beside it, with one of the endings.
+func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]download.Signature, error) {
+	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
+	if len(a.signatures.Value()) > 0 {
+		return a.named(beside)
+	}
+	for _, ending := range endings {
+		if _, err := os.Stat(path + ending); err == nil {
+			sig, err := beside(ending)
+			return []download.Signature{sig}, err
 		}
 	}
+	return nil, nil
+}
+
+// named are the signatures that the user names; beside finds those that are named by what is behind the name of the file.
+func (a *anchorFlags) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
+	for _, word := range a.signatures.Value() {
+		find := signatureAt
+		if isSuffix(word) {
+			find = beside
+		}
+		sig, err := find(word)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sig)
+	}
 	return out, nil
+}
+
+// signatureAt is the signature that a word names: a URL or a path.
+func signatureAt(word string) (download.Signature, error) {
+	if isWebAddress(word) {
+		u, err := webURL(word)
+		return download.Signature{From: source.Mask(u), URL: u}, err
+	}
+	data, err := readSmall("--signature", word, smime.MaxSize)
+	return download.Signature{From: word, Data: data}, err
 }
 
 // readSmall reads a file that a flag names.

@@ -31,7 +31,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"out":             func(e *entry, v string) error { e.out = v; return nil },
 	"dir":             func(e *entry, v string) error { e.dir = v; return nil },
 	"checksum":        (*entry).checksum,
-	"sha256":          func(e *entry, v string) error { return e.claim(verify.SHA256, v) },
+	"sha256":          (*entry).sha256,
 	"mirror":          (*entry).mirror,
 	"header":          (*entry).field,
 	"user-agent":      func(e *entry, v string) error { return e.field("User-Agent: " + v) },
@@ -69,6 +69,11 @@ func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
+	if err := e.get.sums.vouch(&e.Request); err != nil {
+		f := downloadFailure(context.Background(), err)
+		f.where = g.place(listed.Line) + ", " + f.where
+		return e.Request, f
+	}
 	return e.Request, nil
 }
 
@@ -96,7 +101,7 @@ func (e *entry) address(u *url.URL) error {
 	}
 	u.User = nil
 	e.URL, e.User = u, user
-	e.Signatures, err = e.get.signaturesFor(u)
+	e.Signatures, err = e.get.sums.ofFile(u)
 	return err
 }
 
@@ -108,24 +113,26 @@ func (e *entry) user(v string) error {
 	return err
 }
 
-var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
-
 // checksum reads "sha-256=HEX".
 func (e *entry) checksum(v string) error {
-	name, hex, ok := strings.Cut(v, "=")
-	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(name))
-	if !ok || !known {
-		return errChecksum
-	}
-	return e.claim(algorithm, hex)
-}
-
-// claim adds a digest that the list vouches for, as --sha256 does.
-func (e *entry) claim(a verify.Algorithm, hex string) error {
-	d, err := verify.ParseHex(a, strings.TrimSpace(hex))
+	d, err := parseChecksum(v)
 	if err != nil {
 		return err
 	}
+	return e.claim(d)
+}
+
+// sha256 reads HEX.
+func (e *entry) sha256(v string) error {
+	d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(v))
+	if err != nil {
+		return err
+	}
+	return e.claim(d)
+}
+
+// claim adds a digest that the list vouches for, as --sha256 does.
+func (e *entry) claim(d verify.Digest) error {
 	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.get.listName(), Channel: verify.User}}
 	if err := verify.Agree(e.Claims, more); err != nil {
 		return err

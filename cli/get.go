@@ -43,7 +43,9 @@ type getCommand struct {
 	lines              *lineWriter
 	terminal           bool
 	lost               []*failure // files of documents that cannot be downloaded
-	notes              []string   // about documents
+	warnings           []string   // about the list
+	notes              []string   // about documents and the list
+	sums               sumsReader
 }
 
 // ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.
@@ -81,12 +83,14 @@ var getManual = manual{
 	examples: []string{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
+		"with the digest that a list has for each file", "braid get --checksums SHA256SUMS https://example.org/a.iso https://example.org/b.iso",
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
 		"two of its files", "braid get --select '*.iso' --select README https://example.org/all.meta4",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
 		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
+		"or the list that its digest is in", "braid get --keyring release-key.asc --checksums https://example.org/SHA256SUMS https://example.org/disk.iso",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
 	},
 	notes: []string{
@@ -111,15 +115,16 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
 		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE` (default 64G where the server does not say the length)", "max-size"),
-		g.sha256Flag(),
+	}
+	flags = append(flags, g.digestFlags()...)
+	flags = append(flags,
+		g.checksumsFlag(),
 		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
 		list(&g.choose, groupSource, "of a Metalink document, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
 		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document as it is", "no-metalink"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
-	}
-	flags = append(flags,
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
@@ -168,8 +173,8 @@ func (g *getCommand) check(words []string) error {
 		{len(words) == 0 && g.input == "", "get", "no URL", "braid get --help"},
 		{g.noMetalink && len(g.choose.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
-		{several && g.sha256 != "", "--sha256", "one digest for several files", "checksum=sha-256=HEX in a list (-i)"},
-		{several && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
+		{several && g.digested() != "", g.digested(), "one digest for several files", "--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
+		{several && g.checksums == "" && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
@@ -232,7 +237,7 @@ func (g *getCommand) named() string {
 
 // client is what downloads what the operands name.
 func (g *getCommand) client(words []string) *download.Client {
-	hc := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value())...)
+	hc := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),

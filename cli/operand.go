@@ -19,6 +19,9 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
+	if err := g.readSums(ctx, client, words); err != nil {
+		return nil, err
+	}
 	for _, word := range words {
 		more, err := g.operand(ctx, client, word)
 		if err != nil {
@@ -56,7 +59,10 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 		return g.described(ctx, d, r)
 	}
 	r.Dir, r.Name, r.Stream = g.target()
-	r.Signatures, err = g.signaturesFor(u)
+	if r.Signatures, err = g.sums.ofFile(u); err != nil {
+		return nil, err
+	}
+	err = g.sums.vouch(&r)
 	return []download.Request{r}, err
 }
 
@@ -105,11 +111,14 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 			g.lost = append(g.lost, downloadFailure(ctx, err))
 			continue
 		}
-		named, err := g.signaturesFor(r.URL)
+		named, err := g.sums.ofFile(r.URL)
 		if err != nil {
 			return nil, err
 		}
 		r.Signatures = append(named, r.Signatures...)
+		if err := g.sums.vouch(&r); err != nil {
+			return nil, err
+		}
 		requests = append(requests, r)
 	}
 	return requests, nil
@@ -121,9 +130,9 @@ func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 	switch what := " for " + files(n) + " of " + d.Name; {
 	case g.out != "":
 		return misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
-	case g.sha256 != "":
-		return misuse("--sha256", "one digest"+what, hint)
-	case g.names():
+	case g.digested() != "":
+		return misuse(g.digested(), "one digest"+what, hint)
+	case g.checksums == "" && g.names():
 		return misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
 	case len(g.mirrors.Value()) > 0:
 		return misuse("--mirror", "a mirror of one file"+what, hint)
@@ -133,6 +142,9 @@ func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 
 // severalInOne downloads the files of a document that came in place of the one file that was asked for.
 func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
+	if g.sums.list != nil { // what it says of that one it does not say of these
+		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), g.sums.list.Said)
+	}
 	requests, err := g.described(ctx, d, r)
 	list := &worklist{get: g, operands: requests, files: len(requests)}
 	if err == nil {
@@ -150,14 +162,18 @@ func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, 
 // for that.
 func (g *getCommand) tellDocuments() int {
 	code := exitDone
-	for _, n := range g.notes {
-		g.screen.detail("%s", n)
-		g.lines.write(noteEvent{newHead(time.Now(), "note"), source.Escape(n)})
+	tell := func(say func(string, ...any), notes []string) {
+		for _, n := range notes {
+			say("%s", n)
+			g.lines.write(noteEvent{newHead(time.Now(), "note"), source.Escape(n)})
+		}
 	}
+	tell(g.screen.say, g.warnings)
+	tell(g.screen.detail, g.notes)
 	for _, f := range g.lost {
 		g.report(f)
 		code = batchCode([]int{code, f.code})
 	}
-	g.notes, g.lost = nil, nil
+	g.warnings, g.notes, g.lost = nil, nil, nil
 	return code
 }

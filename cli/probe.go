@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,11 +31,11 @@ func newProbe(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "probe",
 		Usage: "show what a server offers: size, digests, pieces, signatures, mirrors, documents",
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			toggle(&p.json, groupOutput, "write one JSON object", "json"),
-			p.sha256Flag(),
+		}, p.digestFlags(), []cli.Flag{
 			parsed(&p.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-		}, p.flags()...),
+		}, p.flags()),
 		Action: func(c *cli.Context) error { return p.run(c.Context, c.Args().Slice()) },
 	}
 	c.CustomHelpTemplate = commandHelp(c, manual{

@@ -25,6 +25,8 @@ type wire struct {
 	noReferer      bool
 	allowHosts     hosts
 	sha256         string
+	checksum       cli.StringSlice
+	checksums      string
 }
 
 func (w *wire) flags() []cli.Flag {
@@ -38,8 +40,16 @@ func (w *wire) flags() []cli.Flag {
 	}
 }
 
-func (w *wire) sha256Flag() cli.Flag {
-	return text(&w.sha256, groupProof, "the file must have this SHA-256, in `HEX`; then mirrors are used whatever the server says", "sha256")
+// digestFlags are the user's word on what a file is.
+func (w *wire) digestFlags() []cli.Flag {
+	return []cli.Flag{
+		text(&w.sha256, groupProof, "the file must have this SHA-256, in `HEX`; then mirrors are used whatever the server says", "sha256"),
+		list(&w.checksum, groupProof, "the file must have this digest, `ALGORITHM=HEX` as sha-512=1f40fc...; md5 and sha-1 are checked, too, and prove nothing (repeatable)", "checksum"),
+	}
+}
+
+func (w *wire) checksumsFlag() cli.Flag {
+	return text(&w.checksums, groupProof, "the file must have the digest that a list says, `FILE|URL` as SHA256SUMS or NAME.sha256: your own word if it is on disk, else as good as the way it came, and signed with --keyring or --signature, which are then about the list", "checksums")
 }
 
 // client is what makes the requests. The user typed these URLs.
@@ -51,15 +61,49 @@ func (w *wire) client(urls ...string) *httpsource.Client {
 }
 
 // claims is what the user says that the file is.
-func (w *wire) claims() ([]verify.Claim, error) {
-	if w.sha256 == "" {
-		return nil, nil
+func (w *wire) claims() (claims []verify.Claim, err error) {
+	if w.sha256 != "" {
+		d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(w.sha256))
+		if err != nil {
+			return nil, misuse("--sha256", err.Error(), "")
+		}
+		claims = append(claims, verify.Claim{Digest: d, Field: "--sha256", Channel: verify.User})
 	}
-	d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(w.sha256))
-	if err != nil {
-		return nil, misuse("--sha256", err.Error(), "")
+	for _, word := range w.checksum.Value() {
+		d, err := parseChecksum(word)
+		more := []verify.Claim{{Digest: d, Field: "--checksum", Channel: verify.User}}
+		if err == nil {
+			err = verify.Agree(claims, more)
+		}
+		if err != nil {
+			return nil, misuse("--checksum", err.Error(), "")
+		}
+		claims = append(claims, more...)
 	}
-	return []verify.Claim{{Digest: d, Field: "--sha256", Channel: verify.User}}, nil
+	return claims, nil
+}
+
+// digested says that the user names a digest, which is one of one file.
+func (w *wire) digested() string {
+	switch {
+	case w.sha256 != "":
+		return "--sha256"
+	case len(w.checksum.Value()) > 0:
+		return "--checksum"
+	}
+	return ""
+}
+
+var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
+
+// parseChecksum reads "sha-256=HEX".
+func parseChecksum(word string) (verify.Digest, error) {
+	name, hex, ok := strings.Cut(word, "=")
+	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(name))
+	if !ok || !known {
+		return verify.Digest{}, errChecksum
+	}
+	return verify.ParseHex(algorithm, strings.TrimSpace(hex))
 }
 
 // headers reads -H.

@@ -21,6 +21,7 @@ import (
 // A Described is what a Metalink document says of a file, beside its digests, which are in Request.Claims: they vouch for
 // the file in place of the servers, and each server is a mirror of equal standing.
 type Described struct {
+	Name    string            // what the document calls the file
 	By      string            // the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
 	Size    int64             // -1: not said
@@ -103,7 +104,7 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 	}
 	r := base
 	r.Claims = join(base.Claims, m.Claims)
-	r.Described = &Described{By: d.Name, URL: d.URL, Size: m.Size, Pieces: m.Pieces, Notes: notesOf(f, m)}
+	r.Described = &Described{Name: f.Name, By: d.Name, URL: d.URL, Size: m.Size, Pieces: m.Pieces, Notes: notesOf(f, m)}
 	r.Signatures = slices.Clip(base.Signatures)
 	for _, sig := range m.Signatures {
 		if isSignature(sig.Type) {

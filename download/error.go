@@ -11,6 +11,7 @@ import (
 	"braid/metalink/meta4"
 	"braid/source"
 	"braid/verify"
+	"braid/verify/sums"
 )
 
 // A Kind says which kind of problem ended a download. Each has its own exit code in the command.
@@ -77,6 +78,10 @@ func kindOf(err error) Kind {
 	var path *fs.PathError
 	var document *meta4.Error
 	var other *meta4.OtherFileError
+	var list *sums.Error
+	var longList *sums.LimitError
+	var missing *sums.NotFoundError
+	var ambiguous *sums.AmbiguousError
 	if k := kindOfSignature(err); k != Other {
 		return k
 	}
@@ -87,10 +92,12 @@ func kindOf(err error) Kind {
 		return Mismatch
 	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
-	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other):
+	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other), errors.As(err, &list):
 		return Protocol
-	case errors.As(err, &long):
+	case errors.As(err, &long), errors.As(err, &longList):
 		return Limit
+	case errors.As(err, &missing), errors.As(err, &ambiguous):
+		return NoEvidence
 	case errors.As(err, &output):
 		return Local
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

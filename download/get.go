@@ -125,7 +125,7 @@ func (g *getter) check() error {
 	if d := g.req.Described; d != nil {
 		g.plan.pieces, g.plan.piecesFrom = d.Pieces, d.By
 	}
-	if g.req.described() && g.req.Require == RequireSignature && len(g.req.Signatures) == 0 { // rule 47
+	if g.req.described() && g.req.lacksSignature() && len(g.req.Signatures) == 0 { // rule 47
 		return g.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
 	}
 	return g.makeFolders()

@@ -47,7 +47,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if s.req.Require == RequireDigest && !verify.Strong(claims) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
 	}
-	if _, doc := metalinkOf(file); s.req.Require == RequireSignature && !doc && len(signaturesOf(s.req, file)) == 0 {
+	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesOf(s.req, file)) == 0 {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, "--signature FILE|URL names one"))
 	}
 	if err := s.keepsPromises(o, file); err != nil {
@@ -203,16 +203,6 @@ func (s *session) room(size int64) error {
 	return nil
 }
 
-// trusted says that a strong digest came from the user or over https, so that a redirect to http can do no
-// harm (rule 26).
-func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
-
-func vouched(claims []verify.Claim) bool {
-	return slices.ContainsFunc(claims, func(c verify.Claim) bool {
-		return c.Digest.Algorithm().Strong() && c.Channel >= verify.HTTPS
-	})
-}
-
 // begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
 func (s *session) begin() {
 	s.addFirst()
@@ -257,7 +247,7 @@ func (s *session) addFirst() {
 // resume takes over what an earlier run knew of the file.
 func (s *session) resume(prior partfile.Identity) {
 	s.known, s.size, s.etag = true, prior.Size, prior.ETag
-	s.claims = join(s.req.Claims, prior.Claims)
+	s.claims = join(s.req.Claims, earlier(prior.Claims, s.req.Claims))
 	if s.req.NoMetalink {
 		return
 	}

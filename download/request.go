@@ -38,7 +38,7 @@ type Request struct {
 	Name string
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Claims are digests that the user vouches for, or a document that the user gave.
+	// Claims are digests that the user vouches for, or a document or a list that the user named.
 	Claims []verify.Claim
 	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
 	// describes.

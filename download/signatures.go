@@ -13,6 +13,7 @@ import (
 	"braid/internal/reach"
 	"braid/metalink"
 	"braid/source"
+	"braid/source/httpsource"
 	"braid/verify"
 	"braid/verify/openpgp"
 	"braid/verify/smime"
@@ -105,11 +106,9 @@ func (s *session) askSignatures() {
 // fetchSignatures brings them, one at a time.
 func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []found) {
 	for _, sig := range all {
-		f := found{from: sig.From, data: sig.Data}
-		if f.data == nil {
-			f.data, _, f.err = fetchSmall(ctx, s.http.Source(sig.URL, s.optionsFor(sig.URL, s.req.namedSignature(sig))), smime.MaxSize)
-		}
-		out = append(out, f)
+		out = append(out, sig.fetch(ctx, s.http, func(sig Signature) httpsource.Options {
+			return s.optionsFor(sig.URL, s.req.namedSignature(sig))
+		}))
 	}
 	return out
 }
@@ -123,7 +122,7 @@ func (s *session) gathered(all []found) {
 		}
 	}
 	s.plan.signed.all = all
-	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.Require == RequireSignature); err != nil {
+	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
 		s.err = err
 		return
 	}
@@ -202,10 +201,7 @@ func (c cmsChecker) attest(from string, _ bool) ([]verify.Attestation, error) {
 func newJury(all []found, anchors *Anchors, now time.Time) *jury {
 	j := &jury{anchors: anchors}
 	for _, f := range all {
-		if f.err != nil {
-			continue
-		}
-		c, err := j.checker(f.data, now)
+		c, err := j.checker(f, now)
 		switch {
 		case err != nil && severe(err):
 			j.hopeless = &signatureError{f.from, err}
@@ -227,9 +223,15 @@ func (j *jury) doomed(required bool) error {
 	return nil
 }
 
-// checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51).
-func (j *jury) checker(data []byte, now time.Time) (checker, error) {
-	if isCMS(data) {
+// checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51), or no signature.
+func (j *jury) checker(f found, now time.Time) (checker, error) {
+	data := f.data
+	switch {
+	case f.err != nil && severe(f.err): // too long
+		return nil, f.err
+	case f.err != nil:
+		return nil, nil
+	case isCMS(data):
 		if len(j.anchors.Roots) == 0 {
 			j.forgotten++
 			return nil, nil
@@ -306,7 +308,10 @@ func severe(err error) bool {
 func kindOfSignature(err error) Kind {
 	var pgp *openpgp.Error
 	var cms *smime.Error
+	var long *longError
 	switch {
+	case errors.As(err, &long):
+		return Limit
 	case errors.As(err, &pgp):
 		switch pgp.Kind {
 		case openpgp.UnknownKey, openpgp.NotPinned:

@@ -130,6 +130,25 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// Proves rule 64: a digest from a list that is signed is the signer's word, and the proof names whose.
+func TestSignedClaim_Rule64(t *testing.T) {
+	by := Attestation{Kind: "OpenPGP", From: "SUMS.asc", Key: "0123", Signer: `"Alice"`}
+	signed := func(c Claim) Claim { c.By = by; return c }
+	https := claim(t, SHA256, sha256Hex, "Digest", HTTPS)
+	p, err := check(content, -1, https, signed(claim(t, SHA256, sha256Hex, "line 3 of SUMS", Signed)))
+	if err != nil || !p.Signed() || !p.Verified() || !slices.Equal(p.Signatures(), []Attestation{by}) {
+		t.Fatalf("%v %v, signed by %v", p, err, p.Signatures())
+	}
+	if want := `sha-256 from line 3 of SUMS, OpenPGP signature by 0123, "Alice"`; p.String() != want {
+		t.Errorf("%v, want %s", p, want)
+	}
+	for name, c := range map[string]Claim{"by nobody who counts": signed(https), "of a weak digest": signed(claim(t, MD5, md5Hex, "line 3 of SUMS", Signed))} {
+		if p, err := check(content, -1, c); err != nil || p.Signed() {
+			t.Errorf("%s: %v %v counts as signed", name, p, err)
+		}
+	}
+}
+
 // Proves rule 31 and C4: what MD5 and SHA-1 prove is said honestly.
 func TestWeakClaimsDoNotVerify_Rule31(t *testing.T) {
 	tests := []struct {

@@ -39,13 +39,17 @@ type Claim struct {
 	Digest  Digest
 	Field   string // where it was written: "Digest", "Repr-Digest", "--sha256"
 	Channel Channel
+	By      Attestation // who signed what it is from, if Channel is Signed
 }
 
 // String says what is claimed by whom: "sha-256 from Digest over https", "sha-256 from --sha256".
 func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
 
 func (c Claim) from() string {
-	if c.Channel >= Signed { // a signed one says by whom
+	switch {
+	case c.Channel == Signed && c.By != (Attestation{}):
+		return "from " + c.Field + ", " + c.By.String()
+	case c.Channel >= Signed:
 		return "from " + c.Field
 	}
 	return "from " + c.Field + " over " + c.Channel.String()

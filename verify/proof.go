@@ -41,8 +41,16 @@ func (p Proof) Signed() bool {
 	})
 }
 
-// Signatures are the good ones.
-func (p Proof) Signatures() []Attestation { return slices.Clone(p.signatures) }
+// Signatures are the good ones: of the file, and of what its digests are from.
+func (p Proof) Signatures() []Attestation {
+	all := slices.Clone(p.signatures)
+	for _, c := range p.evidence {
+		if c.Channel == Signed && c.By != (Attestation{}) && !slices.Contains(all, c.By) {
+			all = append(all, c.By)
+		}
+	}
+	return all
+}
 
 // Digests are those that were computed, strongest first.
 func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }

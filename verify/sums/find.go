@@ -22,11 +22,29 @@ const maxNear = 5
 // The error is a *verify.ConflictError if one algorithm has two values (rule 32), an *AmbiguousError if several paths
 // end in /name, or a *NotFoundError.
 func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, error) {
-	rows, err := l.rowsOf(clean(name))
-	if err != nil {
-		return nil, err
+	return l.FindAny([]string{name}, list, over)
+}
+
+// FindAny is Find for a file with several names. The first one counts that is in the list; if none is, the error is
+// about the last.
+func (l List) FindAny(names []string, list string, over verify.Channel) ([]verify.Claim, error) {
+	none := &NotFoundError{}
+	for _, name := range names {
+		rows, err := l.rowsOf(clean(name))
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			return claimsOf(name, rows, list, over)
+		}
+		none.Name = name
 	}
-	var claims []verify.Claim
+	none.Near = l.near(none.Name)
+	return nil, none
+}
+
+// claimsOf are what the lines about the file name claim.
+func claimsOf(name string, rows []row, list string, over verify.Channel) (claims []verify.Claim, err error) {
 	var only []string
 	for _, r := range rows {
 		if r.foreign != "" {
@@ -42,7 +60,7 @@ func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, erro
 		}
 	}
 	if len(claims) == 0 {
-		return nil, &NotFoundError{Name: name, Near: l.near(name, rows), Only: firstFew(only)}
+		return nil, &NotFoundError{Name: name, Only: firstFew(only)}
 	}
 	slices.SortFunc(claims, func(a, b verify.Claim) int {
 		return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
@@ -85,11 +103,8 @@ func (l List) speaksOf(name string) bool {
 	return l.about == "" || name == l.about || strings.HasPrefix(name, l.about+".")
 }
 
-// near are names of the list that are like name, the best first; none if there are rows about the file.
-func (l List) near(name string, rows []row) (names []string) {
-	if len(rows) > 0 {
-		return nil
-	}
+// near are names of the list that are like name, the best first.
+func (l List) near(name string) (names []string) {
 	likeness := map[string]float64{}
 	if l.about != "" {
 		likeness[l.about] = alike(name, l.about)

@@ -71,6 +71,29 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A file with several names is looked for by one after the other; what is there more than once is no reason to go on, nor
+// is a digest that is not known here.
+func TestFindAny(t *testing.T) {
+	l := parse(t, "", h256+"  x/a.iso\n"+o256+"  y/a.iso\n"+h256+"  b.iso\nBLAKE2b (c.iso) = "+h512+"\n")
+	for _, tt := range []struct{ names, want string }{
+		{"pub/y/a.iso y/a.iso a.iso", "sha-256 from line 2 of LIST over https"},
+		{"pub/a.iso a.iso b.iso", `error: "a.iso" is in it more than once: "x/a.iso", "y/a.iso"`},
+		{"d.iso b.iso", "sha-256 from line 3 of LIST over https"},
+		{"c.iso b.iso", `error: for "c.iso" it has nothing that is known here, only BLAKE2b`},
+		{"e d.iso", `error: "d.iso" is not in it; like it are "b.iso", "c.iso", "x/a.iso", "y/a.iso"`},
+		{"", `error: "" is not in it`},
+	} {
+		claims, err := l.FindAny(strings.Fields(tt.names), "LIST", verify.HTTPS)
+		got := fmt.Sprint("error: ", err)
+		if err == nil {
+			got = claims[0].String()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.names, got, tt.want)
+		}
+	}
+}
+
 // Proves rule 32: two digests of one file are an error, whichever comes first and however the file is written.
 func TestConflict_Rule32(t *testing.T) {
 	for _, text := range []string{

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"braid/download"
+	"braid/source"
+)
+
+// A sumsReader reads the list of --checksums and checks its signature. With a list, --signature is about the list: that
+// is what is signed where there is one.
+type sumsReader struct {
+	wire     *wire
+	anchors  *anchorFlags
+	client   *download.Client
+	common   download.Request // the anchors, and whether there has to be a signature
+	operands []string
+
+	list            *download.List // nil without --checksums
+	signatures      []download.Signature
+	notes, warnings []string // of the list; warnings are for everybody
+}
+
+func (r *sumsReader) read(ctx context.Context) (err error) {
+	switch {
+	case r.wire.checksums == "":
+		return nil
+	case isWebAddress(r.wire.checksums):
+		err = r.fetch(ctx)
+	default:
+		err = r.open()
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.common.Anchors.Any():
+		return r.check(ctx)
+	case r.list.Wrapped():
+		r.notes = append(r.notes, r.list.Name+": the PGP signature around it was not checked, only one beside it is (--keyring FILE)")
+	}
+	return nil
+}
+
+// check looks for the signature of the list.
+func (r *sumsReader) check(ctx context.Context) error {
+	unsigned, err := r.client.CheckSigned(ctx, r.list, r.common, r.signatures)
+	switch {
+	case err != nil:
+		return err
+	case unsigned != "":
+		r.warnings = append(r.warnings, r.list.Name+": "+unsigned)
+	default:
+		r.notes = append(r.notes, r.list.Name+": "+r.list.By.String())
+	}
+	return nil
+}
+
+// fetch brings the list from its URL. What may be a secret goes to its server only if that is an operand's, too (rule 27).
+func (r *sumsReader) fetch(ctx context.Context) error {
+	u, err := webURL(r.wire.checksums)
+	if err != nil {
+		return err
+	}
+	r.common.User, r.common.Header = u.User, nil
+	if slices.ContainsFunc(r.operands, func(word string) bool { return sameServer(u, word) }) {
+		if r.common.User, err = r.wire.credentials(u); err != nil {
+			return err
+		}
+		if r.common.Header, err = r.wire.headers(); err != nil {
+			return err
+		}
+	}
+	u.User = nil
+	r.common.URL = u
+	if r.signatures, err = r.anchors.signaturesFor(u); err != nil {
+		return err
+	}
+	r.list, err = r.client.List(ctx, r.common)
+	return err
+}
+
+// open reads the list from disk.
+func (r *sumsReader) open() error {
+	f, err := os.Open(r.wire.checksums)
+	if err != nil {
+		return &failure{code: exitLocal, what: "list", where: r.wire.checksums, why: reason(err)}
+	}
+	defer f.Close()
+	if r.list, err = download.ReadList(f, r.wire.checksums); err != nil {
+		return err
+	}
+	r.signatures, err = r.anchors.signaturesBeside(r.wire.checksums, r.common.Anchors.Besides())
+	return err
+}
+
+// isWebAddress tells a URL from a path.
+func isWebAddress(word string) bool { return strings.Contains(word, "://") }
+
+// sameServer says that a word is a URL at the server of u.
+func sameServer(u *url.URL, word string) bool {
+	o, err := url.Parse(word)
+	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
+}
+
+// readSums reads the list of get.
+func (g *getCommand) readSums(ctx context.Context, client *download.Client, operands []string) error {
+	g.sums = sumsReader{wire: &g.wire, anchors: &g.anchorFlags, client: client, common: g.common, operands: operands}
+	err := g.sums.read(ctx)
+	g.notes, g.warnings = append(g.notes, g.sums.notes...), append(g.warnings, g.sums.warnings...)
+	return err
+}
+
+// vouch adds to a request what the list says of its file.
+func (r *sumsReader) vouch(q *download.Request) error {
+	if r.list == nil {
+		return nil
+	}
+	return r.list.Vouch(q)
+}
+
+// ofFile are the signatures of the file at u that the user names. Where there is a list they are of the list, and without
+// anybody to trust all that becomes of them is that they are told of (rule 51).
+func (r *sumsReader) ofFile(u *url.URL) ([]download.Signature, error) {
+	switch {
+	case r.list == nil:
+		return r.anchors.signaturesFor(u)
+	case r.common.Anchors.Any():
+		return nil, nil
+	}
+	return r.signatures, nil
+}

@@ -1,0 +1,123 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+	"braid/verify/sums"
+)
+
+// A List is a checksum file that says what files should be, beside what their servers say.
+type List struct {
+	sums.List
+	Name string             // in messages: masked and printable
+	URL  *url.URL           // nil if it was a local file
+	Over verify.Channel     // how it came, or Signed if CheckSigned found that it is
+	By   verify.Attestation // who signed it, if Over is Signed
+	data []byte             // as it came: a signature speaks of that
+}
+
+// ReadList reads a list that the user gave: its word is the user's (rule 64). The error is an *Error.
+func ReadList(r io.Reader, name string) (*List, error) {
+	data, err := io.ReadAll(io.LimitReader(r, sums.MaxSize+1))
+	if err == nil {
+		var l *List
+		if l, err = newList(path.Base(name), data, verify.User); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
+}
+
+// List fetches the list at the URL of a request. It is as good as the way it came (rule 64). The error is an *Error.
+func (c *Client) List(ctx context.Context, req Request) (*List, error) {
+	hc, done := c.http()
+	defer done()
+	data, a, err := fetchSmall(ctx, hc.Source(req.URL, httpsource.Options{Header: req.Header, User: req.User}), sums.MaxSize)
+	var long *longError
+	if errors.As(err, &long) {
+		err = &sums.LimitError{Most: sums.MaxSize, Unit: "bytes"}
+	}
+	var l *List
+	if err == nil {
+		name, _ := nameFrom(req.URL) // without a name it says less about its digests
+		l, err = newList(name, data, channelOf(a))
+	}
+	if err != nil {
+		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")
+	}
+	l.URL = req.URL
+	return l, nil
+}
+
+func newList(name string, data []byte, over verify.Channel) (*List, error) {
+	l, err := sums.Parse(name, data)
+	if name == "" {
+		name = "the list"
+	}
+	return &List{List: l, Name: source.Escape(name), Over: over, data: data}, err
+}
+
+// Vouch adds to a request what the list says of its file. The error is an *Error: of kind NoEvidence if that is nothing,
+// Protocol if the list contradicts itself or what the request claims already.
+func (l *List) Vouch(r *Request) error {
+	claims, err := l.find(r)
+	if err == nil {
+		err = verify.Agree(r.Claims, claims)
+	}
+	if err != nil {
+		hint := ""
+		if kindOf(err) == NoEvidence {
+			hint = "--checksum ALGORITHM=HEX takes a digest whatever name it stands beside"
+		}
+		return fail(kindOf(err), "verify", l.Name, err, hint)
+	}
+	for i := range claims {
+		claims[i].By = l.By
+	}
+	r.Claims = join(r.Claims, claims)
+	return nil
+}
+
+// Said says that a claim is one of the list.
+func (l *List) Said(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
+
+// find looks for the file under the names that others have for it and, if the list has none of these, under the user's.
+func (l *List) find(r *Request) ([]verify.Claim, error) {
+	names := namesOf(r)
+	if r.Name == "" {
+		return l.FindAny(names, l.Name, l.Over)
+	}
+	claims, err := l.FindAny(append(names, path.Base(r.Name)), l.Name, l.Over)
+	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
+		return l.FindAny(names, l.Name, l.Over) // it tells what is like the name that people know
+	}
+	return claims, err
+}
+
+// namesOf are what a list may call the file of a request: what a document calls it, or the end of its URL with as many
+// folders as the list has, the longest first.
+func namesOf(r *Request) (names []string) {
+	if r.Described != nil {
+		return []string{r.Described.Name}
+	}
+	if r.URL == nil {
+		return nil
+	}
+	base, err := nameFrom(r.URL)
+	if err != nil {
+		return nil
+	}
+	folders := strings.Split(strings.Trim(path.Dir(r.URL.Path), "/"), "/")
+	for i := range folders {
+		names = append(names, path.Join(append(folders[i:len(folders):len(folders)], base)...))
+	}
+	return append(names, base)
+}

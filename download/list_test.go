@@ -1,0 +1,192 @@
+package download_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/download/promises"
+	"braid/internal/mirrortest"
+	"braid/verify"
+)
+
+// listed is a list of one file.
+func listed(t *testing.T, data []byte, name string) []byte {
+	t.Helper()
+	return fmt.Appendf(nil, "%s  %s\n", sum(t, data).Hex(), name)
+}
+
+// fetchList fetches the list that a server has at a path.
+func fetchList(t *testing.T, r *run, s *mirrortest.Server, path string) *download.List {
+	t.Helper()
+	l, err := r.client.List(t.Context(), download.Request{URL: parse(t, "http://"+s.Addr+path)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Which file of a list is meant tell the folders of its URL, as far as the list has them.
+func TestListNames(t *testing.T) {
+	t.Parallel()
+	a, b := listed(t, []byte("a"), "./18/disk.iso"), listed(t, []byte("b"), "20/disk.iso")
+	l, err := download.ReadList(bytes.NewReader(append(a, b...)), "dir/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ url, name, want string }{
+		{"http://h/pub/18/disk.iso", "", "sha-256 from line 1 of SHA256SUMS"},
+		{"http://h/pub/20/disk.iso?x", "new.iso", "sha-256 from line 2 of SHA256SUMS"},
+		{"http://h/%32%30/disk.iso", "", "sha-256 from line 2 of SHA256SUMS"},
+		{"http://h/22/disk.iso", "", `"disk.iso" is in it more than once`},
+		{"http://h/a/../disc.iso", "x/disk.isoo", `"disc.iso" is not in it; like it are`},
+		{"http://h/", "", `"" is not in it`},
+	} {
+		r := download.Request{URL: parse(t, tt.url), Name: tt.name}
+		got := fmt.Sprint(l.Vouch(&r))
+		if len(r.Claims) > 0 {
+			got = r.Claims[0].String()
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.url, got, tt.want)
+		}
+	}
+}
+
+// Proves rule 64 for promises: a list that came over http does not make up for what the URL does not offer any more.
+func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
+	t.Parallel()
+	data := made(mib, 7)
+	origin := sized(t, mib, mirrortest.Document("/SUMS", "text/plain", listed(t, data, "file.bin")))
+	for _, own := range []bool{false, true} {
+		r := newRun(t, origin.URL)
+		r.client.Promises = promises.Open("")
+		r.client.Promises.Keep(r.req.URL, promises.Of(nil, "application/pgp-signature"), time.Now())
+		l := fetchList(t, r, origin, "/SUMS")
+		if own {
+			l, _ = download.ReadList(bytes.NewReader(listed(t, data, "file.bin")), "SUMS")
+		}
+		if err := l.Vouch(&r.req); err != nil {
+			t.Fatal(err)
+		}
+		if own {
+			r.right(origin.Content)
+		} else {
+			r.wrong(download.NoEvidence)
+		}
+	}
+}
+
+// Proves rules 47 and 48 for lists: the first signature beside the list is taken, with what can be trusted of it, and a
+// server that has none is not asked for more than the names that signatures have.
+func TestListSigned_Rule47_Rule48(t *testing.T) {
+	t.Parallel()
+	list := listed(t, made(mib, 7), "file.bin")
+	alice, bob := newSigner(t, "alice"), newSigner(t, "bob")
+	good, nobody, bad := alice.sign(t, list), bob.sign(t, list), alice.sign(t, []byte("x"))
+	for name, tt := range map[string]struct {
+		beside map[string][]byte
+		named  []byte
+		want   download.Kind
+		signed bool
+		asked  int // for signatures
+	}{
+		"first":      {map[string][]byte{".asc": good, ".sig": bad}, nil, download.Other, true, 1},
+		"third":      {map[string][]byte{".gpg": good}, nil, download.Other, true, 3},
+		"none":       {nil, nil, download.Other, false, 4},
+		"bad":        {map[string][]byte{".sig": bad}, nil, download.BadSignature, false, 2},
+		"nobody's":   {map[string][]byte{".sign": nobody}, nil, download.NoKey, false, 4},
+		"empty":      {map[string][]byte{".asc": {}}, nil, download.NoEvidence, false, 1},
+		"both":       {map[string][]byte{".asc": append(nobody, good...)}, nil, download.Other, true, 1},
+		"one is bad": {map[string][]byte{".asc": append(bad, good...)}, nil, download.BadSignature, false, 1},
+		"too long":   {map[string][]byte{".asc": make([]byte, 2<<20)}, nil, download.Limit, false, 1},
+		"named":      {map[string][]byte{".asc": bad}, good, download.Other, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, list, mirrortest.Name("SUMS"))
+			for ending, data := range tt.beside {
+				s.Set(mirrortest.Document("/SUMS"+ending, "text/plain", data))
+			}
+			r := newRun(t, s.URL)
+			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			l := fetchList(t, r, s, "/SUMS")
+			var named []download.Signature
+			if tt.named != nil {
+				named = []download.Signature{{From: "x", Data: tt.named}}
+			}
+			unsigned, err := r.client.CheckSigned(t.Context(), l, r.req, named)
+			if e, _ := errors.AsType[*download.Error](err); (e != nil) != (tt.want != download.Other) || e != nil && e.Kind != tt.want {
+				t.Errorf("got %v, want kind %d", err, tt.want)
+			}
+			if signed := l.Over == verify.Signed && l.By.Key == alice.fingerprint; signed != tt.signed || err == nil && signed != (unsigned == "") {
+				t.Errorf("over %v by %v, unsigned: %q", l.Over, l.By, unsigned)
+			}
+			if n := len(s.Requests()) - 1; n != tt.asked {
+				t.Errorf("%d requests for signatures, want %d", n, tt.asked)
+			}
+		})
+	}
+}
+
+// Proves rule 64 across runs: what an earlier run had from a signed list counts no more than any digest in a run that trusts
+// somebody else, whatever the journal says.
+func TestListSignedEarlier_Rule64(t *testing.T) {
+	t.Parallel()
+	s := resumable(t)
+	list := listed(t, s.Content.Bytes(), "file.bin")
+	alice, bob := newSigner(t, "alice"), newSigner(t, "bob")
+	l, err := download.ReadList(bytes.NewReader(list), "SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t, s.URL)
+	trusting := download.Request{Anchors: trusts(t, alice)}
+	if unsigned, err := r.client.CheckSigned(t.Context(), l, trusting, []download.Signature{{From: "x", Data: alice.sign(t, list)}}); err != nil || unsigned != "" {
+		t.Fatal(unsigned, err)
+	}
+	plain := r.req
+	if err := l.Vouch(&r.req); err != nil {
+		t.Fatal(err)
+	}
+	r.interrupt(2 * mib)
+	again := r.req
+	r.req = plain
+	r.req.Anchors, r.req.Require = trusts(t, bob), download.RequireSignature
+	r.wrong(download.NoEvidence)
+	r.req = again
+	r.req.Require = download.RequireSignature
+	r.req.Anchors = trusts(t, alice)
+	res := r.right(s.Content)
+	if res.Resumed == 0 || !res.Proof.Signed() || len(res.Proof.Evidence()) != 1 {
+		t.Errorf("resumed %d: %v (%v)", res.Resumed, res.Proof, res.Proof.Evidence())
+	}
+}
+
+// Proves rule 26 for lists: the channel is that of the weakest answer on the way, and what is not a list is no list.
+func TestFetchList(t *testing.T) {
+	t.Parallel()
+	list := listed(t, made(mib, 7), "file.bin")
+	s := mirrortest.New(t, list, mirrortest.Name("SUMS"), mirrortest.Document("/page", "text/html", []byte("<html>")))
+	r := newRun(t, s.URL)
+	if l := fetchList(t, r, s, "/SUMS"); l.Over != verify.HTTP || l.Name != "SUMS" {
+		t.Errorf("%v over %v", l.Name, l.Over)
+	}
+	for path, want := range map[string]download.Kind{"/page": download.Protocol, "/none": download.Refused} {
+		_, err := r.client.List(t.Context(), download.Request{URL: parse(t, "http://"+s.Addr+path)})
+		if e, _ := errors.AsType[*download.Error](err); e == nil || e.Kind != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	s.Set(mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write(bytes.Repeat([]byte("#\n"), 5<<20))
+	})))
+	_, err := r.client.List(t.Context(), download.Request{URL: parse(t, s.URL)})
+	if e, _ := errors.AsType[*download.Error](err); e == nil || e.Kind != download.Limit {
+		t.Errorf("a long one: %v", err)
+	}
+}

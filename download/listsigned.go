@@ -1,0 +1,115 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+	"braid/verify/smime"
+)
+
+// besides are what is put behind the name of a list, or of a file, for that of its signature.
+var (
+	pgpBesides   = []string{".asc", ".sig", ".gpg", ".sign"}
+	smimeBesides = []string{".p7s"}
+)
+
+// Besides are the endings that signatures have by the kinds of anchors that there are, in the order in which they are
+// looked for.
+func (a *Anchors) Besides() (endings []string) {
+	if a.pgp() {
+		endings = append(endings, pgpBesides...)
+	}
+	if len(a.Roots) > 0 {
+		endings = append(endings, smimeBesides...)
+	}
+	return endings
+}
+
+// Beside is what lies beside u, with an ending behind its name.
+func Beside(u *url.URL, ending string) Signature {
+	at := *u
+	at.Path, at.RawPath = u.Path+ending, ""
+	if u.RawPath != "" {
+		at.RawPath = u.RawPath + ending
+	}
+	return Signature{From: source.Mask(&at), URL: &at}
+}
+
+// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the first one that lies
+// beside it. If one is good, what the list says is signed (rule 64), and By says by whom; a bad one is an error, as it is
+// for a file (rules 47 and 48). If there is none that could be checked, unsigned says why, and the list stays what it
+// was; it is an error where the request demands a signature and the user named one. The error is an *Error.
+//
+// The request has the anchors, and what only the server of the list may be told.
+func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
+	hc, done := c.http()
+	defer done()
+	all := l.gather(ctx, hc, req, named)
+	j := newJury(all, &req.Anchors, time.Now())
+	j.Write(l.data)
+	said, err := j.Attest()
+	switch {
+	case err != nil:
+		return "", fail(kindOf(err), "verify", l.Name, err, "")
+	case len(said) > 0:
+		l.Over, l.By = verify.Signed, said[0]
+		return "", nil
+	case ctx.Err() != nil:
+		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
+	case j.forgotten > 0:
+		return "its signature is of a kind that nobody is trusted for", nil
+	case len(named) > 0 && req.Require == RequireSignature:
+		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
+	case len(all) > 0:
+		return lackOfSignature(all).Error(), nil
+	case l.Wrapped():
+		return "the PGP signature around it does not count, only one beside it does", nil
+	}
+	return fmt.Sprintf("there is no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
+}
+
+// gather brings the signatures of a list.
+func (l *List) gather(ctx context.Context, hc *httpsource.Client, req Request, named []Signature) (all []found) {
+	options := func(sig Signature) httpsource.Options {
+		if l.URL != nil && sameServer(sig.URL, l.URL) {
+			return httpsource.Options{Header: req.Header, User: req.User}
+		}
+		return httpsource.Options{Mirror: true}
+	}
+	for _, sig := range named {
+		all = append(all, sig.fetch(ctx, hc, options))
+	}
+	if len(named) > 0 || l.URL == nil {
+		return all
+	}
+	for _, ending := range req.Anchors.Besides() {
+		sig := Beside(l.URL, ending)
+		f := sig.fetch(ctx, hc, options)
+		if !absent(f.err) {
+			return []found{f}
+		}
+	}
+	return nil
+}
+
+// fetch brings a signature that is not at hand.
+func (s Signature) fetch(ctx context.Context, hc *httpsource.Client, options func(Signature) httpsource.Options) found {
+	f := found{from: s.From, data: s.Data}
+	if f.data == nil {
+		f.data, _, f.err = fetchSmall(ctx, hc.Source(s.URL, options(s)), smime.MaxSize)
+	}
+	return f
+}
+
+// absent says that a server has no such file.
+func absent(err error) bool {
+	var e *source.Error
+	return errors.As(err, &e) && e.Fault == source.FaultRefused
+}
