@@ -27,11 +27,13 @@ import (
 // scriptCommands are the words that scripts have beside those of testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"asked":         asked,
+	"damage":        damage,
 	"done":          done,
 	"exits":         exits,
 	"expand":        expand,
 	"interrupt":     interrupt,
 	"keypair":       keyPair,
+	"md5":           md5Variable,
 	"mirror":        startMirror,
 	"more-bytes":    moreBytes,
 	"one-at-a-time": oneAtATime,
@@ -61,6 +63,27 @@ func sha256Variable(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 2, "sha256 VAR FILE")
 	sum := sha256.Sum256([]byte(ts.ReadFile(args[1])))
 	ts.Setenv(args[0], hex.EncodeToString(sum[:]))
+}
+
+// md5Variable VAR FILE sets VAR to the file's MD5 in hex.
+func md5Variable(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "md5 VAR FILE")
+	sum := md5.Sum([]byte(ts.ReadFile(args[1])))
+	ts.Setenv(args[0], hex.EncodeToString(sum[:]))
+}
+
+// damage FILE OFFSET... changes a byte of a file at each offset.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: damage FILE OFFSET...")
+	}
+	data := []byte(ts.ReadFile(args[0]))
+	for _, word := range args[1:] {
+		off, err := parseSize(word)
+		ts.Check(err)
+		data[off] ^= 0xff
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
 }
 
 // expand FROM TO copies a file, with the values of variables in place of $NAME and ${NAME}.

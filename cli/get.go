@@ -242,7 +242,7 @@ func (g *getCommand) client(words []string) *download.Client {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
-		Speeds: g.memory(), Promises: g.promises(),
+		Speeds: g.memory(), Promises: rememberedPromises(),
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
@@ -262,8 +262,8 @@ func (g *getCommand) memory() *speeds.Memory {
 	return speeds.Open(filepath.Join(dir, "braid", "speeds"))
 }
 
-// promises is what URLs offered before. Without a folder for it, it is only for this run.
-func (g *getCommand) promises() *promises.Memory {
+// rememberedPromises is what URLs offered before. Without a folder for it, it is only for this run.
+func rememberedPromises() *promises.Memory {
 	home, err := os.UserHomeDir()
 	if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return promises.Open("")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
 	"time"
 
 	"braid/download"
@@ -13,13 +12,7 @@ import (
 
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
-	g.screen = &screen{
-		w: g.streams.err, quiet: g.quiet, verbose: g.verbose,
-		meter: newMeter(progressWord(g.progress.word, g.quiet, g.json, g.terminal), g.streams.err),
-	}
-	if g.terminal {
-		g.screen.width = func() int { return terminalWidth(g.streams.err) }
-	}
+	g.screen = newScreen(g.streams.err, g.quiet, g.verbose, progressWord(g.progress.word, g.quiet, g.json, g.terminal), g.terminal)
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
@@ -133,29 +126,19 @@ func (g *getCommand) written(ctx context.Context) int {
 }
 
 // watched downloads while w tells of it, and the recorder, if there is one, takes it down.
-func (g *getCommand) watched(ctx context.Context, client *download.Client, r download.Request, w *watcher, rec *report.Recorder) (download.Result, error) {
-	events := newQueue(outOfDate)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for m := range events.all() {
-			w.watch(m)
+func (g *getCommand) watched(ctx context.Context, client *download.Client, r download.Request, w *watcher, rec *report.Recorder) (result download.Result, err error) {
+	w.during(func(observe func(download.Event)) {
+		r.Observe = func(ev download.Event) {
+			if rec != nil {
+				rec.Observe(time.Now(), ev)
+			}
+			observe(ev)
 		}
+		result, err = client.Get(ctx, r)
 	})
-	r.Observe = func(ev download.Event) {
-		m := moment{at: time.Now(), ev: ev}
-		if rec != nil {
-			rec.Observe(m.at, ev)
-		}
-		if shown(ev) {
-			events.put(m)
-		}
-	}
-	result, err := client.Get(ctx, r)
 	if rec != nil {
 		rec.End(time.Now(), result, err)
 	}
-	events.close()
-	wg.Wait()
 	return result, err
 }
 

@@ -22,6 +22,7 @@ func TestHelp(t *testing.T) {
 		"help get":       {"braid get"},
 		"get x --help":   {"braid get"},
 		"help probe":     {"braid probe [FLAG]... URL", "Examples:"},
+		"verify --help":  {"braid verify [FLAG]... FILE...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
 		"meta --help":    {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
 		"serve --help":   {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
 	} {
@@ -100,7 +101,7 @@ func TestMisuse(t *testing.T) {
 	}{
 		{"", "no command (braid --help"},
 		{"gte", "did you mean get?"},
-		{"frobnicate", "there are get, probe, meta, serve"},
+		{"frobnicate", "there are get, probe, verify, meta, serve"},
 		{"help|gte", "did you mean get?"},
 		{u, "braid get " + u},
 		{"example.org/a", "braid get example.org/a"},

@@ -75,6 +75,11 @@ func (g *getCommand) readDocument(name string) (*download.Document, error) {
 	if g.noMetalink {
 		return nil, misuse(name, "a document on disk, which --no-metalink would leave unread", "")
 	}
+	return openDocument(name)
+}
+
+// openDocument reads a Metalink document from disk.
+func openDocument(name string) (*download.Document, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, &failure{code: exitLocal, what: "document", where: name, why: reason(err)}

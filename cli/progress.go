@@ -18,7 +18,7 @@ type progress struct {
 	name       string
 	done, size int64   // size is -1 while it is not known
 	rate       float64 // bytes a second
-	mirrors    int     // at work
+	mirrors    int     // at work; -1 if it is on disk already
 }
 
 // left is the time that the rest will take, or "" when nobody can tell.
@@ -46,7 +46,10 @@ func (p progress) sentence() string {
 	if left := p.left(); left != "" {
 		parts = append(parts, left+" left")
 	}
-	return p.name + ": " + strings.Join(append(parts, count(p.mirrors, "mirror")), ", ")
+	if p.mirrors >= 0 {
+		parts = append(parts, count(p.mirrors, "mirror"))
+	}
+	return p.name + ": " + strings.Join(parts, ", ")
 }
 
 // numbers is what stands beside the bar: as much of it as fits. Its fields keep their width, so that the bar
@@ -60,9 +63,11 @@ func (p progress) numbers(width int) string {
 	if left != "" {
 		left = "ETA " + left
 	}
-	for _, part := range []string{
-		fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), fmt.Sprintf(" %-10s", count(p.mirrors, "mirror")),
-	} {
+	mirrors := ""
+	if p.mirrors >= 0 {
+		mirrors = fmt.Sprintf(" %-10s", count(p.mirrors, "mirror"))
+	}
+	for _, part := range []string{fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), mirrors} {
 		if len(s)+len(part) > width {
 			break
 		}

@@ -18,6 +18,15 @@ type screen struct {
 	verbose bool
 }
 
+// newScreen shows progress as a word of --progress says.
+func newScreen(w io.Writer, quiet, verbose bool, progress string, terminal bool) *screen {
+	s := &screen{w: w, quiet: quiet, verbose: verbose, meter: newMeter(progress, w)}
+	if terminal {
+		s.width = func() int { return terminalWidth(w) }
+	}
+	return s
+}
+
 // say writes a message.
 func (s *screen) say(format string, args ...any) {
 	if s.quiet {

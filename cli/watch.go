@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"braid/byterange"
@@ -50,6 +51,7 @@ type watcher struct {
 	noDigest bool           // the server named mirrors and gave no digest
 	document string         // that describes the file
 	one      bool           // of many: lines say which file they are about
+	reading  bool           // a file on disk: nobody brings it
 	sources  map[int]string // URLs of those that answered, by ID
 }
 
@@ -72,6 +74,24 @@ func (w *watcher) name() string {
 		return "standard output"
 	}
 	return filepath.Base(w.path)
+}
+
+// during tells what happens in a call that is given observe, which does not wait for the screen.
+func (w *watcher) during(call func(observe func(download.Event))) {
+	events := newQueue(outOfDate)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for m := range events.all() {
+			w.watch(m)
+		}
+	})
+	call(func(ev download.Event) {
+		if shown(ev) {
+			events.put(moment{at: time.Now(), ev: ev})
+		}
+	})
+	events.close()
+	wg.Wait()
 }
 
 func (w *watcher) watch(m moment) {
@@ -104,7 +124,11 @@ func (w *watcher) tell(m moment) {
 		if w.one { // the batch shows how far all of them are
 			return
 		}
-		w.screen.progress(m.at, progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active})
+		p := progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active}
+		if w.reading {
+			p.mirrors = -1
+		}
+		w.screen.progress(m.at, p)
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Note:

@@ -124,17 +124,27 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 
 // look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
-	opts := httpsource.Options{Header: req.Header, User: req.User, Trusted: vouched(req.Claims)}
-	if req.Described != nil {
-		opts = req.optionsFor(req.URL, req.named(req.URL), opts.Trusted)
-	}
-	a, err := hc.Head(ctx, req.URL, opts)
+	a, err := hc.Head(ctx, req.URL, req.lookOptions())
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err
 	}
+	return glance(ctx, hc, req)
+}
+
+// lookOptions are for who is asked before anything is fetched.
+func (r *Request) lookOptions() httpsource.Options {
+	trusted := vouched(r.Claims)
+	if r.Described != nil {
+		return r.optionsFor(r.URL, r.named(r.URL), trusted)
+	}
+	return httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
+}
+
+// glance asks for the header fields by a GET whose body is refused.
+func glance(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
 	var k peek
-	err = hc.Source(req.URL, opts).Fetch(ctx, whole, &k)
+	err := hc.Source(req.URL, req.lookOptions()).Fetch(ctx, whole, &k)
 	if errors.Is(err, errRefused) {
 		err = nil
 	}

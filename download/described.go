@@ -92,9 +92,24 @@ func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o htt
 	return d, nil
 }
 
-// Request is base for a file of the document. What base says of the file, such as a digest, must not contradict the
-// document; a name that it has stays.
+// Request is base for a file of the document, which has to say where it can be had. What base says of the file, such as a
+// digest, must not contradict the document; a name that it has stays.
 func (d *Document) Request(f meta4.File, base Request) (Request, error) {
+	r, err := d.Describe(f, base)
+	switch {
+	case err != nil:
+		return base, err
+	case r.URL == nil:
+		return base, d.fail(f, Network, errNoPlace, "--mirror URL names another place")
+	case r.Name == "" && r.Stream == nil:
+		r.Name = f.Name
+	}
+	return r, nil
+}
+
+// Describe is base with what the document says of a file: for a check of it no place is needed, and URL is nil if none is
+// known.
+func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	m := f.Metalink(d.Over)
 	for i := range m.Claims {
 		m.Claims[i].Field = d.Name
@@ -122,12 +137,9 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 			r.Described.Mirrors = append(r.Described.Mirrors, o)
 		}
 	}
-	if places = append(places, base.Mirrors...); len(places) == 0 {
-		return base, d.fail(f, Network, errNoPlace, "--mirror URL names another place")
-	}
-	r.URL, r.Mirrors = places[0], slices.Clip(places[1:])
-	if r.Name == "" && r.Stream == nil {
-		r.Name = f.Name
+	r.URL, r.Mirrors = nil, nil
+	if places = append(places, base.Mirrors...); len(places) > 0 {
+		r.URL, r.Mirrors = places[0], slices.Clip(places[1:])
 	}
 	return r, nil
 }
@@ -180,15 +192,15 @@ func (s *session) takeDescribed() {
 }
 
 // tellDescribed says what a document offers and what of it is not used.
-func (g *getter) tellDescribed() {
-	d := g.req.Described
+func (r *Request) tellDescribed() {
+	d := r.Described
 	if d == nil {
 		return
 	}
-	f := metalink.File{Size: d.Size, Claims: g.req.Claims, Mirrors: d.Mirrors, Pieces: d.Pieces}
-	g.observe(Offered{File: f, By: d.By})
+	f := metalink.File{Size: d.Size, Claims: r.Claims, Mirrors: d.Mirrors, Pieces: d.Pieces}
+	r.observe(Offered{File: f, By: d.By})
 	for _, n := range d.Notes {
-		g.note("%s: %s", d.By, n)
+		r.note("%s: %s", d.By, n)
 	}
 }
 

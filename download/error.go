@@ -82,13 +82,14 @@ func kindOf(err error) Kind {
 	var longList *sums.LimitError
 	var missing *sums.NotFoundError
 	var ambiguous *sums.AmbiguousError
+	var damaged *damageError
 	if k := kindOfSignature(err); k != Other {
 		return k
 	}
 	switch {
 	case errors.As(err, &own):
 		return own.Kind
-	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed):
+	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed), errors.As(err, &damaged):
 		return Mismatch
 	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
@@ -96,7 +97,7 @@ func kindOf(err error) Kind {
 		return Protocol
 	case errors.As(err, &long), errors.As(err, &longList):
 		return Limit
-	case errors.As(err, &missing), errors.As(err, &ambiguous):
+	case errors.As(err, &missing), errors.As(err, &ambiguous), errors.Is(err, errNobody):
 		return NoEvidence
 	case errors.As(err, &output):
 		return Local

@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"braid/byterange"
 	"braid/metalink/meta4"
 	"braid/source"
+	"braid/verify/sums"
 )
 
 // errDocument ends a download whose server answers with a Metalink document in place of the file: that is metadata, and
@@ -83,6 +85,31 @@ func (d *Document) meant(req Request) (meta4.File, error) {
 	return meta4.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, "--select NAME chooses one")
 }
 
+// FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose
+// last name is the same, else the only one. The error is an *Error.
+func (d *Document) FileAt(file string) (meta4.File, error) {
+	at := "/" + filepath.ToSlash(filepath.Clean(file))
+	called := func(name string) bool { return strings.HasSuffix(at, "/"+name) }
+	found := slices.DeleteFunc(slices.Clone(d.Files), func(f meta4.File) bool { return !called(f.Name) })
+	if len(found) > 0 {
+		return slices.MaxFunc(found, func(a, b meta4.File) int { return cmp.Compare(len(a.Name), len(b.Name)) }), nil
+	}
+	found = slices.DeleteFunc(slices.Clone(d.Files), func(f meta4.File) bool { return !called(path.Base(f.Name)) })
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0 && len(d.Files) == 1:
+		return d.Files[0], nil
+	case len(found) == 0:
+		return meta4.File{}, fail(NoEvidence, "verify", d.Name, d.selecting([]string{path.Base(at)}), "")
+	}
+	e := &sums.AmbiguousError{Name: path.Base(at)}
+	for _, f := range found[:min(len(found), mostNames)] {
+		e.Paths = append(e.Paths, f.Name)
+	}
+	return meta4.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as the document has them they are told apart")
+}
+
 // A SeveralError says that the answer is a document of several files, of which none is called what was asked for.
 type SeveralError struct{ Document *Document }
 
@@ -100,11 +127,15 @@ func (d *Document) Choose(patterns []string) ([]meta4.File, error) {
 	if len(files)+len(d.RefusedOf(patterns)) > 0 {
 		return files, nil
 	}
+	return nil, fail(Usage, "usage", "--select", d.selecting(patterns), "")
+}
+
+func (d *Document) selecting(patterns []string) *SelectError {
 	e := &SelectError{Patterns: patterns}
 	for _, f := range d.Files {
 		e.Names = append(e.Names, f.Name)
 	}
-	return nil, fail(Usage, "usage", "--select", e, "")
+	return e
 }
 
 // RefusedOf is what patterns name of the files that were left out as their names are not safe (rule 10).
@@ -134,7 +165,7 @@ func (e *SelectError) Error() string {
 	if more := len(names) - len(near); more > 0 {
 		near = append(near, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%s names no file of the document; it has %s", strings.Join(e.Patterns, ", "), strings.Join(near, ", "))
+	return fmt.Sprintf("%s names no file of the document; it has %s", source.Escape(strings.Join(e.Patterns, ", ")), strings.Join(near, ", "))
 }
 
 // likeness is how many triples of letters a name has in common with a pattern.

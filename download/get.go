@@ -73,7 +73,7 @@ func (g *getter) get(ctx context.Context) error {
 		return errDocument
 	}
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
-	g.tellDescribed()
+	g.req.tellDescribed()
 	if g.req.Stream == nil {
 		if done, err := g.present(ctx); done || err != nil {
 			return err
@@ -112,7 +112,7 @@ func (g *getter) check() error {
 		return g.fail(Usage, errors.New("not an http or https URL"), "")
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
-		return g.fail(NoEvidence, errors.New("a signature is required, and nobody is trusted to sign"), "--keyring FILE or --smime-ca FILE says who is")
+		return g.fail(NoEvidence, errNobody, "--keyring FILE or --smime-ca FILE says who is")
 	}
 	g.plan.origin = u
 	path, err := g.req.Path()
@@ -354,11 +354,7 @@ func (g *getter) fail(k Kind, err error, hint string) *Error {
 	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
 }
 
-func (g *getter) observe(ev Event) {
-	if g.req.Observe != nil {
-		g.req.Observe(ev)
-	}
-}
+func (g *getter) observe(ev Event) { g.req.observe(ev) }
 
 // checkFile verifies a file that is on disk.
 func checkFile(ctx context.Context, path string, claims []verify.Claim, witnesses ...verify.Witness) (verify.Proof, error) {

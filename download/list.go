@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"braid/source"
@@ -95,7 +96,11 @@ func (l *List) find(r *Request) ([]verify.Claim, error) {
 	if r.Name == "" {
 		return l.FindAny(names, l.Name, l.Over)
 	}
-	claims, err := l.FindAny(append(names, path.Base(r.Name)), l.Name, l.Over)
+	own := []string{path.Base(r.Name)}
+	if len(names) == 0 {
+		own = endsOf(filepath.ToSlash(filepath.Join(r.Dir, r.Name)))
+	}
+	claims, err := l.FindAny(append(names, own...), l.Name, l.Over)
 	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
 		return l.FindAny(names, l.Name, l.Over) // it tells what is like the name that people know
 	}
@@ -103,21 +108,25 @@ func (l *List) find(r *Request) ([]verify.Claim, error) {
 }
 
 // namesOf are what a list may call the file of a request: what a document calls it, or the end of its URL with as many
-// folders as the list has, the longest first.
-func namesOf(r *Request) (names []string) {
+// folders as the list has.
+func namesOf(r *Request) []string {
 	if r.Described != nil {
 		return []string{r.Described.Name}
 	}
 	if r.URL == nil {
 		return nil
 	}
-	base, err := nameFrom(r.URL)
-	if err != nil {
+	if _, err := nameFrom(r.URL); err != nil {
 		return nil
 	}
-	folders := strings.Split(strings.Trim(path.Dir(r.URL.Path), "/"), "/")
+	return endsOf(r.URL.Path)
+}
+
+// endsOf are a path and what is left of it without its first folders, the longest first.
+func endsOf(p string) (ends []string) {
+	folders := strings.Split(strings.Trim(path.Dir(p), "/"), "/")
 	for i := range folders {
-		names = append(names, path.Join(append(folders[i:len(folders):len(folders)], base)...))
+		ends = append(ends, path.Join(path.Join(folders[i:]...), path.Base(p)))
 	}
-	return append(names, base)
+	return append(ends, path.Base(p))
 }

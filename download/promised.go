@@ -5,24 +5,35 @@ import (
 
 	"braid/download/promises"
 	"braid/metalink"
+	"braid/source"
 )
 
-// keepsPromises compares what the server offers to verify the file with with what the URL offered before. What is missing may
-// have been taken away by somebody who changed the file.
+// keepsPromises compares what the server offers to verify the file with with what the URL offered before.
 func (s *session) keepsPromises(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
+	s.plan.offered = offerOf(file)
+	return s.c.promised(s.req, s.plan.offered)
+}
+
+// offerOf is what a server offers to verify a file with.
+func offerOf(file metalink.File) promises.Promise {
 	var kinds []string
 	for _, d := range file.Documents {
 		kinds = append(kinds, d.Type)
 	}
-	s.plan.offered = promises.Of(file.Claims, kinds...)
-	if s.req.LessProof || s.req.ownWord() {
-		return nil // the user vouches for the file, or does not mind
+	return promises.Of(file.Claims, kinds...)
+}
+
+// promised is an error if the URL of a request offered more before: what is missing may have been taken away by somebody
+// who changed the file. It makes no difference where the user vouches for the file, or does not mind.
+func (c *Client) promised(r *Request, offered promises.Promise) error {
+	if r.LessProof || r.ownWord() {
+		return nil
 	}
-	if err := s.c.Promises.Check(s.req.URL, s.plan.offered, time.Now()); err != nil {
-		return fail(NoEvidence, "verify", o.masked, err, promises.Hint)
+	if err := c.Promises.Check(r.URL, offered, time.Now()); err != nil {
+		return fail(NoEvidence, "verify", source.Mask(r.URL), err, promises.Hint)
 	}
 	return nil
 }

@@ -90,9 +90,7 @@ func (g *getter) distrust(s *session) bool {
 	return true
 }
 
-func (g *getter) note(format string, args ...any) {
-	g.observe(Note{Text: fmt.Sprintf(format, args...)})
-}
+func (g *getter) note(format string, args ...any) { g.req.note(format, args...) }
 
 // accuse finds out by samples who brought wrong bytes, bans them and forgets what they brought.
 func (g *getter) accuse(ctx context.Context, s *session) bool {

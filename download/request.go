@@ -1,6 +1,7 @@
 package download
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -70,6 +71,16 @@ type Request struct {
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.
 	Detail bool
+}
+
+func (r *Request) observe(ev Event) {
+	if r.Observe != nil {
+		r.Observe(ev)
+	}
+}
+
+func (r *Request) note(format string, args ...any) {
+	r.observe(Note{Text: fmt.Sprintf(format, args...)})
 }
 
 // Path is where the file will be. It is empty for a stream. The error says why the URL gives no name (rule 12).

@@ -2,7 +2,6 @@ package download
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -85,15 +84,9 @@ func (s *session) progress() {
 	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: s.active()})
 }
 
-func (s *session) note(format string, args ...any) {
-	s.observe(Note{Text: fmt.Sprintf(format, args...)})
-}
+func (s *session) note(format string, args ...any) { s.req.note(format, args...) }
 
-func (s *session) observe(ev Event) {
-	if s.req.Observe != nil {
-		s.req.Observe(ev)
-	}
-}
+func (s *session) observe(ev Event) { s.req.observe(ev) }
 
 // sourcesOf is the report on the sources, those that brought most first.
 func sourcesOf(origins []*origin) (out []SourceResult) {

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+)
+
+// verifyCommand is one run of "braid verify".
+type verifyCommand struct {
+	wire
+	anchorFlags
+	streams
+	from                 string
+	require, progress    choice
+	lessProof            bool
+	json, quiet, verbose bool
+	timeout              duration
+
+	terminal bool
+	screen   *screen
+	lines    *lineWriter
+	several  bool
+	common   download.Request // what all files have
+	document *download.Document
+	sums     sumsReader
+}
+
+func newVerifyCommand(s streams) *verifyCommand {
+	return &verifyCommand{
+		streams: s, terminal: isTerminal(s.err),
+		require:  choice{words: requirements},
+		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
+	}
+}
+
+func newVerify(s streams) *cli.Command {
+	v := newVerifyCommand(s)
+	c := &cli.Command{
+		Name:   "verify",
+		Usage:  "check that files on disk are the right ones",
+		Flags:  v.flags(),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, verifyManual)
+	return c
+}
+
+var verifyManual = manual{
+	usage: "[FLAG]... FILE...",
+	examples: []string{
+		"is this what the server has?", "braid verify --from https://example.org/disk.iso disk.iso",
+		"or what a Metalink document describes, and where is it damaged?", "braid verify --from disk.meta4 disk.iso",
+		"files of a folder, by the list in it", "braid verify --checksums SHA256SUMS *.iso",
+		"the same, with the signature of the list", "braid verify --keyring release-key.asc --checksums SHA256SUMS *.iso",
+		"a file with a signature beside it, disk.iso.asc", "braid verify --keyring release-key.asc disk.iso",
+	},
+	notes: []string{
+		"Each file is read once, for digests, pieces and signatures together, and nothing is changed. All that is\n" +
+			"known has to hold; the result says by what it is proven.",
+		"Exit codes: 0 all are the right files, 3 a file cannot be read, 7 what is said of it contradicts itself,\n" +
+			"9 signature by nobody who counts, 10 signature bad, expired or revoked, 11 another file or a damaged one,\n" +
+			"12 nothing says what it should be, or nothing that proves it; others as in braid get.",
+	},
+}
+
+func (v *verifyCommand) flags() []cli.Flag {
+	return slices.Concat(
+		[]cli.Flag{
+			text(&v.from, groupProof, "what a file should be says `URL|META`: the server of the file (of a URL that ends with a slash: of the files in that folder), or a Metalink document, on disk or by its URL", "from"),
+		},
+		v.digestFlags(),
+		[]cli.Flag{
+			v.checksumsFlag(),
+			parsed(&v.require, groupProof, "`none|digest|signature`: what must be proven (default digest, and signature with --keyring or --smime-ca)", "require"),
+			toggle(&v.lessProof, groupProof, "accept that the server offers less to verify the file with than it did before, a digest or a signature", "allow-less-proof"),
+		},
+		v.anchorFlags.flags(), v.wire.flags(),
+		[]cli.Flag{
+			parsed(&v.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
+			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+			toggle(&v.verbose, groupOutput, "say what is known of each file", "verbose", "v"),
+			parsed(&v.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
+			toggle(&v.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+		},
+	)
+}
+
+// run checks each file and leaves the exit code that says most.
+func (v *verifyCommand) run(ctx context.Context, paths []string) error {
+	v.screen = newScreen(v.streams.err, v.quiet, v.verbose, progressWord(v.progress.word, v.quiet, v.json, v.terminal), v.terminal)
+	if v.json {
+		v.lines = &lineWriter{w: v.streams.out}
+	}
+	client := v.client()
+	defer client.HTTP.CloseIdle()
+	if err := v.prepare(ctx, client, paths); err != nil {
+		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
+	}
+	var codes []int
+	for _, path := range paths {
+		if codes = append(codes, v.file(ctx, client, path)); ctx.Err() != nil {
+			break
+		}
+	}
+	return v.leave(codes)
+}
+
+// leave ends the command.
+func (v *verifyCommand) leave(codes []int) error {
+	if code := batchCode(codes); code != exitDone {
+		return reported(code)
+	}
+	if v.lines != nil {
+		return outputFailure(v.lines.err)
+	}
+	return nil
+}
+
+// client is what asks servers.
+func (v *verifyCommand) client() *download.Client {
+	hc := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
+	hc.HeaderTimeout = time.Duration(v.timeout)
+	return &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises()}
+}
+
+// file checks one file and returns the exit code.
+func (v *verifyCommand) file(ctx context.Context, client *download.Client, path string) int {
+	r, err := v.request(path)
+	if err != nil {
+		return v.fail(path, verifyFailure(ctx, err))
+	}
+	w := &watcher{screen: v.screen, lines: v.lines, one: v.several, reading: true}
+	var verdict download.Verdict
+	w.during(func(observe func(download.Event)) {
+		r.Observe = observe
+		verdict, err = client.Verify(ctx, r)
+	})
+	if err == nil {
+		v.right(w, r, verdict)
+		return exitDone
+	}
+	v.damaged(w, verdict)
+	return v.fail(path, verifyFailure(ctx, err))
+}
+
+// fail tells of a failure and returns its exit code.
+func (v *verifyCommand) fail(path string, f *failure) int {
+	e := newErrorEvent(moment{at: time.Now()}, f)
+	e.Path = path
+	v.lines.write(e)
+	v.screen.fail(f)
+	return f.code
+}
+
+// verifyFailure tells the error of a check, which leaves nothing on disk that could be kept.
+func verifyFailure(ctx context.Context, err error) *failure {
+	f := downloadFailure(ctx, err)
+	if e, ok := errors.AsType[*download.Error](err); ok && e.Kept == 0 {
+		f.kept = ""
+	}
+	return f
+}
+
+// check refuses flags that contradict each other or the operands.
+func (v *verifyCommand) check(paths []string) error {
+	several := len(paths) > 1
+	for _, wrong := range []struct {
+		when             bool
+		where, why, hint string
+	}{
+		{len(paths) == 0, "verify", "no file", "braid verify --help"},
+		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
+		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
+		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
+		{v.quiet && v.verbose, "-q", "contradicts -v", ""},
+		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
+	} {
+		if wrong.when {
+			return misuse(wrong.where, wrong.why, wrong.hint)
+		}
+	}
+	return nil
+}
+
+// isOneFile says that --from is the URL of a file, and of no folder or document.
+func (v *verifyCommand) isOneFile() bool {
+	u, err := webURL(v.from)
+	return v.from != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
+}

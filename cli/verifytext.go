@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+)
+
+// damagedEvent: parts of a file are missing or wrong. Each goes from its start to its end, which is not part of it.
+type damagedEvent struct {
+	head
+	Path     string     `json:"path"`
+	Size     int64      `json:"size"`     // of the right file
+	Bytes    int64      `json:"bytes"`    // of these damaged
+	Document string     `json:"document"` // that has the digests of the pieces
+	Pieces   pieceLine  `json:"pieces"`
+	Ranges   []spanLine `json:"ranges"`
+}
+
+type spanLine struct {
+	Start int64 `json:"start"`
+	End   int64 `json:"end"`
+}
+
+// right tells of a file that is what it should be.
+func (v *verifyCommand) right(w *watcher, r download.Request, d download.Verdict) {
+	result := download.Result{
+		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, AlreadyComplete: true, Elapsed: d.Elapsed,
+	}
+	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
+	v.screen.say("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result))
+}
+
+// damaged tells where a file is damaged, as far as that is known.
+func (v *verifyCommand) damaged(w *watcher, d download.Verdict) {
+	if d.Damaged.Count() == 0 {
+		return
+	}
+	p := d.Pieces
+	e := damagedEvent{
+		head: newHead(time.Now(), "damaged"), Path: d.Path, Size: p.Size(), Bytes: d.Damaged.Len(), Document: d.PiecesFrom,
+		Pieces: pieceLine{p.Algorithm().String(), p.Count(), p.Length()},
+	}
+	for r := range d.Damaged.All() {
+		e.Ranges = append(e.Ranges, spanLine{r.Start, r.End})
+	}
+	v.lines.write(e)
+	v.screen.say("%s: damaged: %s of %s, %s", w.name(), sizeText(d.Damaged.Len()), sizeText(p.Size()), spans(&d.Damaged))
+}
+
+// spans names the first of some ranges as people count: the last byte is part of it.
+func spans(set *byterange.Set) string {
+	const most = 8
+	var parts []string
+	for r := range set.All() {
+		if len(parts) == most {
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d-%d", r.Start, r.End-1))
+	}
+	text := "bytes " + strings.Join(parts, ", ")
+	if more := set.Count() - len(parts); more > 0 {
+		text += " and " + count(more, "range") + " more"
+	}
+	return text
+}

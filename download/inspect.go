@@ -1,0 +1,219 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/reach"
+	"braid/metalink"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// learn finds out what the file should be: from the document of the request, or from its server and what that describes.
+func (x *inspection) learn(ctx context.Context) error {
+	err := x.ask(ctx)
+	if errors.Is(err, errDocument) {
+		if err = x.follow(ctx); err == nil {
+			err = x.ask(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	x.claims = join(x.req.Claims, x.file.Claims)
+	if x.req.Described != nil {
+		x.takeDescribed()
+	} else {
+		x.readDocument(ctx)
+	}
+	x.size = x.file.Size // that of the pieces, if there are any
+	return nil
+}
+
+// ask asks the server what the file should be: by HEAD and, if that is refused or gives no digest, by GET, as some have it
+// on one of them only. Where a document vouches for the file no server is asked.
+func (x *inspection) ask(ctx context.Context) error {
+	if x.req.URL == nil || x.req.described() {
+		return nil
+	}
+	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions())
+	file, err := x.heard(a, err)
+	if absent(err) || err == nil && !verify.Strong(file.Claims) {
+		said := file.Claims
+		a, err = glance(ctx, x.http, &x.req)
+		if file, err = x.heard(a, err); err == nil {
+			err = verify.Agree(said, file.Claims) // rule 32
+		}
+		file.Claims = join(file.Claims, said)
+	}
+	if err == nil {
+		err = x.believes(file)
+	}
+	if err == nil || errors.Is(err, errDocument) {
+		x.answer, x.file = a, file
+		return err
+	}
+	if own := (*Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	return fail(kindOf(err), "verify", source.Mask(x.req.URL), err, "")
+}
+
+// heard is what an answer says of the file. A mirror that the server redirected to and that has another file is no reason to
+// doubt the server's word.
+func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
+	file := metalink.File{Size: -1}
+	switch {
+	case err != nil:
+		return file, err
+	case x.req.follows() && isDocument(a):
+		return file, errDocument
+	}
+	file, err = metalink.FromHops(a.Hops, verify.Strong(x.req.Claims))
+	if err != nil && file.Server == nil {
+		return file, err
+	}
+	if file.Size = a.Size; err != nil || verify.Agree(file.Claims, a.Claims) != nil {
+		file.Size = -1
+	}
+	if x.req.NoMetalink {
+		file.Mirrors, file.Documents = nil, nil
+	}
+	return file, nil
+}
+
+// believes compares what the server says with the user's word (rule 64), and with what the URL offered before.
+func (x *inspection) believes(file metalink.File) error {
+	where := source.Mask(x.req.URL)
+	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {
+		return fail(Mismatch, "verify", where, err, "the server has another file than the one that was asked for")
+	}
+	if d := x.req.Described; d != nil && differs(d.Size, file.Size) {
+		return fail(Mismatch, "verify", where, fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
+	}
+	if x.req.Described == nil {
+		if err := x.c.promised(&x.req, offerOf(file)); err != nil {
+			return err
+		}
+		x.req.observe(Offered{File: file})
+	}
+	return nil
+}
+
+// follow reads the document that the server answered with in place of the file.
+func (x *inspection) follow(ctx context.Context) error {
+	d, err := x.c.Document(ctx, x.req)
+	if err != nil {
+		return err
+	}
+	f, err := d.meant(x.req)
+	if err != nil {
+		return err
+	}
+	req, err := d.Describe(f, x.req)
+	if err == nil {
+		req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
+		x.req = req
+	}
+	return err
+}
+
+// takeDescribed takes what the document of the request says.
+func (x *inspection) takeDescribed() {
+	d := x.req.Described
+	x.file.Size = max(x.file.Size, d.Size)
+	x.verdict.Pieces, x.verdict.PiecesFrom = d.Pieces, d.By
+	x.req.tellDescribed()
+}
+
+// readDocument reads the Metalink document that the server describes, for its pieces and signatures.
+func (x *inspection) readDocument(ctx context.Context) {
+	doc, ok := metalinkOf(x.file)
+	if !ok {
+		return
+	}
+	t := describedBy(ctx, x.http, doc, x.optionsFor(doc.URL, x.req.namedBy(doc.URL, doc.By)), x.file, x.claims)
+	if t.err != nil {
+		x.req.note("%s is not used: %v", t.from, t.err)
+		return
+	}
+	x.file, x.claims = t.file, join(x.claims, t.file.Claims)
+	x.verdict.Pieces, x.verdict.PiecesFrom = t.file.Pieces, t.from
+}
+
+func (x *inspection) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
+	return x.req.optionsFor(u, named, vouched(x.claims))
+}
+
+// read reads the file once, and makes of it all that is to be compared.
+func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Witness) (verify.Proof, error) {
+	v := &x.verdict
+	check := verify.NewChecker(x.size, x.claims, witnesses...)
+	sinks := []io.Writer{check}
+	var maker *verify.PieceMaker
+	if !v.Pieces.IsZero() {
+		maker = verify.NewPieceMaker(v.Pieces.Algorithm(), v.Pieces.Length())
+		sinks = append(sinks, maker)
+	}
+	most := v.Size
+	if x.size >= 0 {
+		most = min(most, x.size)
+	}
+	if err := x.copy(ctx, io.MultiWriter(sinks...), f, most); err != nil {
+		return verify.Proof{}, err
+	}
+	if maker != nil {
+		v.Damaged = damage(v.Pieces, maker.Pieces())
+	}
+	if differs(x.size, v.Size) {
+		return verify.Proof{}, &verify.SizeError{Got: v.Size, Want: x.size}
+	}
+	return check.Proof()
+}
+
+// copy gives at most so many bytes of the file to w, and tells how far it is.
+func (x *inspection) copy(ctx context.Context, w io.Writer, f *os.File, most int64) error {
+	const tell = 100 * time.Millisecond
+	buf := make([]byte, hashBuffer)
+	began := time.Now()
+	told := began
+	for done := int64(0); done < most; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := f.Read(buf[:min(hashBuffer, most-done)])
+		w.Write(buf[:n])
+		done += int64(n)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &localError{err}
+		}
+		if now := time.Now(); now.Sub(told) >= tell {
+			told = now
+			x.req.observe(Progress{Done: done, Size: most, Rate: float64(done) / now.Sub(began).Seconds()})
+		}
+	}
+	return nil
+}
+
+// damage is where a file has other pieces than it should.
+func damage(want, got verify.Pieces) (damaged byterange.Set) {
+	for i := range want.Count() {
+		if got.Digest(i) != want.Digest(i) {
+			start, end := want.At(i)
+			damaged.Add(byterange.Range{Start: start, End: end})
+		}
+	}
+	return damaged
+}

@@ -1,0 +1,236 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+// A Verdict says what a check found out about a file.
+type Verdict struct {
+	Path        string
+	Size        int64         // of the file on disk, in bytes
+	Proof       verify.Proof  // none unless it is the right file
+	Unvalidated []string      // signatures that are there and that no anchor allows to check (rule 51)
+	Pieces      verify.Pieces // of the right file; zero if nobody tells, or what they tell is of no use
+	PiecesFrom  string        // the document that has them, masked
+	Damaged     byterange.Set // what of the right file is missing or wrong, as far as pieces tell
+	Elapsed     time.Duration
+}
+
+// Verify checks the file Name in Dir, which is read once, and changes nothing. URL, if there is one, is asked what the file
+// should be, as a download would ask it; a document or a list may say that as well (Document.Describe, List.Vouch).
+// With all that is there to verify it with: digests, pieces, signatures. Everything must hold.
+//
+// The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if nothing says what it should be,
+// or less than Require demands. The Verdict then says what is known all the same.
+func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
+	hc, done := c.http()
+	defer done()
+	x := newInspection(c, hc, req)
+	if err := x.run(ctx); err != nil {
+		return x.verdict, x.explain(ctx, err)
+	}
+	return x.verdict, nil
+}
+
+// An inspection is one call of Verify.
+type inspection struct {
+	c       *Client
+	http    *httpsource.Client
+	req     Request
+	began   time.Time
+	verdict Verdict
+
+	answer source.Answer // of the server, if one was asked
+	file   metalink.File // what server and documents say of the file
+	claims []verify.Claim
+	size   int64   // that it should have; -1: nobody says
+	found  []found // signatures
+}
+
+func newInspection(c *Client, hc *httpsource.Client, req Request) *inspection {
+	x := &inspection{c: c, http: hc, req: req, began: time.Now(), size: -1, file: metalink.File{Size: -1}}
+	x.verdict.Path = filepath.Join(req.Dir, req.Name)
+	return x
+}
+
+func (x *inspection) run(ctx context.Context) error {
+	defer func() { x.verdict.Elapsed = time.Since(x.began) }()
+	if x.req.Require == RequireSignature && !x.req.Anchors.Any() { // rule 51
+		return errNobody
+	}
+	f, err := openRegular(x.verdict.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	x.verdict.Size = before.Size()
+	x.req.observe(Started{URL: source.Mask(x.req.URL), Path: x.verdict.Path})
+	if err := x.learn(ctx); err != nil {
+		return err
+	}
+	witnesses, err := x.witnesses(ctx)
+	if err == nil {
+		err = x.worthwhile(witnesses)
+	}
+	if err == nil {
+		err = x.judge(ctx, f, witnesses)
+	}
+	if after, failed := f.Stat(); failed == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
+		x.verdict.Proof, err = verify.Proof{}, &localError{errChanging}
+	}
+	return err
+}
+
+var (
+	errNobody    = errors.New("a signature is required, and nobody is trusted to sign")
+	errNoRegular = errors.New("not a regular file")
+	errChanging  = errors.New("was changed while it was read")
+	errNothing   = errors.New("nothing says what it should be")
+)
+
+// openRegular opens a file for reading. Other things than files may never end.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &localError{errNoRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// witnesses fetches the signatures that there are. Whether one of them can count is known before the file is read.
+func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
+	all := signaturesOf(&x.req, x.file)
+	if !x.req.Anchors.Any() {
+		for _, sig := range all {
+			x.verdict.Unvalidated = append(x.verdict.Unvalidated, sig.From)
+		}
+		return nil, nil
+	}
+	for _, sig := range all {
+		f := sig.fetch(ctx, x.http, func(sig Signature) httpsource.Options {
+			return x.optionsFor(sig.URL, x.req.namedSignature(sig))
+		})
+		if f.err != nil {
+			x.req.note("signature %s: %v", f.from, f.err)
+		}
+		x.found = append(x.found, f)
+	}
+	j := newJury(x.found, &x.req.Anchors, time.Now())
+	if err := j.doomed(x.req.lacksSignature()); err != nil {
+		return nil, err
+	}
+	if len(j.checkers) == 0 && x.req.lacksSignature() {
+		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), "--signature FILE|URL names one")
+	}
+	if len(x.found) == 0 {
+		return nil, nil
+	}
+	return []verify.Witness{j}, nil
+}
+
+// worthwhile says that there is something to read the file for.
+func (x *inspection) worthwhile(witnesses []verify.Witness) error {
+	pieces := x.verdict.Pieces
+	switch {
+	case differs(x.size, x.verdict.Size) && pieces.IsZero():
+		return &verify.SizeError{Got: x.verdict.Size, Want: x.size}
+	case len(x.claims)+len(witnesses) == 0 && pieces.IsZero():
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.lacks(),
+			"--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it")
+	}
+	return nil
+}
+
+// lacks is the error of a file that nothing speaks of.
+func (x *inspection) lacks() error {
+	if len(x.verdict.Unvalidated) > 0 {
+		return fmt.Errorf("%w, and for its signature (%s) there is no anchor", errNothing, x.verdict.Unvalidated[0])
+	}
+	return errNothing
+}
+
+// judge reads the file and says whether it is the right one, and proven to be as Require demands.
+func (x *inspection) judge(ctx context.Context, f *os.File, witnesses []verify.Witness) error {
+	proof, err := x.read(ctx, f, witnesses)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	x.weighPieces(proof, err)
+	switch {
+	case err != nil:
+		return err
+	case x.verdict.Damaged.Count() > 0:
+		return &damageError{from: x.verdict.PiecesFrom}
+	}
+	x.verdict.Proof = proof
+	switch {
+	case x.req.Require == RequireDigest && !proof.Verified():
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(proof.String()), "--sha256 HEX or --checksums LIST are evidence, too")
+	case x.req.Require == RequireSignature && !proof.Signed():
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), "--signature FILE|URL names one")
+	}
+	return nil
+}
+
+// weighPieces drops pieces that contradict the digest of the whole: that decides (C9).
+func (x *inspection) weighPieces(proof verify.Proof, err error) {
+	v := &x.verdict
+	var wrong *verify.MismatchError
+	right := err == nil && proof.Verified() && v.Damaged.Count() > 0
+	if right || errors.As(err, &wrong) && v.Damaged.Count() == 0 && !v.Pieces.IsZero() {
+		x.req.note("the pieces in %s contradict the digest of the whole file: they are not used", v.PiecesFrom)
+		v.Pieces, v.Damaged = verify.Pieces{}, byterange.Set{}
+	}
+}
+
+// A damageError says that pieces are wrong, where nothing speaks of the whole.
+type damageError struct{ from string }
+
+func (e *damageError) Error() string { return "it is not what " + e.from + " describes piece by piece" }
+
+// explain makes the error for the caller, with the next step.
+func (x *inspection) explain(ctx context.Context, err error) *Error {
+	if own := (*Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	e := fail(kindOf(err), "verify", source.Escape(x.verdict.Path), err, "")
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		e.Err = path.Err
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		e.Kind = Interrupted
+	}
+	switch {
+	case e.Kind == NoEvidence && errors.Is(err, errNobody):
+		e.Hint = "--keyring FILE or --smime-ca FILE says who is"
+	case e.Kind == Local && errors.Is(err, fs.ErrNotExist):
+		e.Hint = "braid get fetches it"
+	case e.Kind == Mismatch && x.req.URL == nil:
+		e.Hint = "--repair --from URL|FILE.meta4 mends it"
+	case e.Kind == Mismatch && x.verdict.Damaged.Count() > 0:
+		e.Hint = "--repair fetches what is damaged"
+	case e.Kind == Mismatch:
+		e.Hint = "--repair fetches it anew"
+	}
+	return e
+}
