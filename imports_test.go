@@ -53,6 +53,8 @@ var houses = map[string]house{
 	"antenna/lirs":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
 	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
+	"antenna": {imports: []string{"antenna/feed"}},
+
 	"source":            {imports: []string{"byterange", "metalink", "verify"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
 

@@ -1,0 +1,96 @@
+// Package antenna keeps files up to date by what feeds say of them: it polls feeds politely, remembers what was handled, and
+// hands updates to a handler, at least once each.
+//
+//	a := &antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}
+//	err := a.Watch(ctx, func(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
+//		return download(ctx, u.URL, u.Last.ETag) // conditional, and verified by its own means
+//	})
+//
+// A feed is a hint and never more (rule 56): it marks a configured URL, and what is requested is that URL. The package refuses to
+// download, to verify and to publish; it does not know who does.
+package antenna
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// An Antenna watches feeds. It is not changed after use, and used by one Watch or Once at a time.
+type Antenna struct {
+	Feeds   []Feed
+	Watches []Watch
+	// Store keeps what is known from one run to the next. If nil, nothing does.
+	Store *Store
+
+	// Client makes the requests; its Jar, Timeout and CheckRedirect are not used. If nil, it is one with the limits of rules 20 and 21.
+	Client *http.Client
+	// Allow is asked before anything that a server or feed named is believed: the target of a redirect, the URL of an entry. By is who
+	// named it. An error refuses it (rules 53 and 63). If nil, nothing is refused. It may be called by several goroutines.
+	Allow func(by, named *url.URL) error
+	// UserAgent is sent with requests, and AgentURL is where this antenna publishes, for Publish.
+	UserAgent, AgentURL string
+	// Decoders read further kinds of feeds: News, Sitemap.
+	Decoders map[Kind]Decode
+
+	// Polls is how many requests run at once. If zero, it is 32. One host has one at a time, and HostGap between two; if zero,
+	// that is a second.
+	Polls   int
+	HostGap time.Duration
+	// Handlers is how many updates are handled at once. If zero, it is 4.
+	Handlers int
+	// Round is how often what is known is written and published, if anything has changed. If zero, it is a minute.
+	Round time.Duration
+
+	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
+	Observe func(Event)
+	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.
+	Publish func(context.Context, Snapshot) error
+}
+
+var errUnfinished = errors.New("antenna: not running")
+
+// Check says what is wrong with the feeds and watches: names twice, URLs that are none.
+func (a *Antenna) Check() error { return nil }
+
+// Watch polls until ctx ends and calls handle for each update. When ctx has ended and what is known is stored, it returns nil; an
+// error is one of configuration or of the store.
+func (a *Antenna) Watch(ctx context.Context, handle Handler) error { return errUnfinished }
+
+// Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the
+// errors of both, joined: each is a *PollError, a *HandleError or of the store. With names of feeds or watches it is about
+// these only, due or not: for a watch, its feeds are polled.
+func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
+	return errUnfinished
+}
+
+// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits.
+func (a *Antenna) RunNow(ctx context.Context, name string) error { return errUnfinished }
+
+// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store.
+func (a *Antenna) Forget(ctx context.Context, name string) error { return errUnfinished }
+
+// Status says how feeds and watches stand, in a running Watch or else by the Store.
+func (a *Antenna) Status(ctx context.Context) (Status, error) { return Status{}, errUnfinished }
+
+// A PollError says that a feed could not be polled. The URL is masked.
+type PollError struct {
+	Feed, URL string
+	Err       error
+}
+
+func (e *PollError) Error() string { return "feed " + e.Feed + ": " + e.Err.Error() }
+
+func (e *PollError) Unwrap() error { return e.Err }
+
+// A HandleError says that a handler did not acknowledge an update.
+type HandleError struct {
+	Watch, URL string
+	Err        error
+}
+
+func (e *HandleError) Error() string { return "watch " + e.Watch + ": " + e.Err.Error() }
+
+func (e *HandleError) Unwrap() error { return e.Err }

@@ -1,0 +1,130 @@
+package antenna
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// A Feed is one feed that is polled. It is not changed after use.
+type Feed struct {
+	// Name is unique among feeds, for people and for the store. If empty, it is the URL, masked.
+	Name string
+	// URL is an http or https URL, or the path of a file if Local.
+	URL   string
+	Local bool
+	Kind  Kind
+
+	// Every says how far polls are apart. Alone it fixes that. Together with Min or Max it is where the adaptive interval begins
+	// before anything is known.
+	Every time.Duration
+	// Min and Max bound the adaptive interval. If zero, they are DefaultMin and DefaultMax.
+	Min, Max time.Duration
+
+	// Relay keeps all records of the feed for Antenna.Publish, and not only those that are watched.
+	Relay bool
+	// Trust are the URLs of agents (Authorized-url, LIRS' antenna URL, SOIF's gatherer) whose records may be published again.
+	Trust []string
+
+	Limits Limits
+	// HatenaTimes takes Hatena's X-Hatena-Last-Modified for the time of modification (repair H12).
+	HatenaTimes bool
+	// Header is sent with each request to the URL's own host. It may be secret: it is never logged nor stored.
+	Header http.Header
+}
+
+const (
+	// DefaultMin is how far polls of a feed that changes all the time are apart, and DefaultMax those of one that never does
+	// (rule 57).
+	DefaultMin = 5 * time.Minute
+	DefaultMax = time.Hour
+)
+
+// Limits bound what a feed may cost (rules 52 and 56).
+type Limits struct {
+	feed.Limits
+	// Time is how long one request may take in all. If zero, it is 10 minutes. Without a byte it takes 30 seconds at most.
+	Time time.Duration
+	// Relayed is how many records are kept to be published again. If zero, it is 10,000.
+	Relayed int
+	// Updates is how many updates of a feed are handled in a day (UTC), repeated ones included. If zero, it is 1,000; if negative,
+	// there is no limit.
+	Updates int
+	// DayBytes is how many bytes its updates may bring in a day (UTC). If zero, it is 100 GiB; if negative, there is no limit.
+	DayBytes int64
+}
+
+func (l Limits) orDefault() Limits {
+	l.Limits = l.Limits.OrDefault()
+	if l.Time <= 0 {
+		l.Time = 10 * time.Minute
+	}
+	if l.Relayed <= 0 {
+		l.Relayed = 10_000
+	}
+	if l.Updates == 0 {
+		l.Updates = 1000
+	}
+	if l.DayBytes == 0 {
+		l.DayBytes = 100 << 30
+	}
+	return l
+}
+
+// A Watch is what is kept up to date.
+type Watch struct {
+	// Name is unique among watches. If empty, it is the URL, masked.
+	Name string
+	// URL is the file. With Glob it is a pattern of URLs: * stands for anything without a slash, and ** for anything. Scheme and host
+	// have none of them, so that no feed chooses where requests go.
+	URL  string
+	Glob bool
+	// Feeds are the names of the feeds that may report it. If empty, all may.
+	Feeds []string
+	// CheckEvery is how often the URL itself is asked for, while no fresh report of a feed exists. If zero, it is not. Globs are not.
+	CheckEvery time.Duration
+	// Header is sent with these requests. It may be secret.
+	Header http.Header
+	// Title, Author and Zone (seconds east of UTC) are what own observations are published with.
+	Title, Author string
+	Zone          int64
+}
+
+// A Kind is how a feed is read.
+type Kind int
+
+const (
+	Auto    Kind = iota // by what it begins with
+	HinaDI              // HINA/2.2
+	LIRS                // LIRS 2.1
+	SOIF                // RFC 2655
+	News                // RSS, Atom, JSON Feed
+	Sitemap             // sitemaps.org
+	Page                // no feed: what the watched URL itself answers to HEAD
+)
+
+var kindNames = [...]string{"auto", "hina-di", "lirs", "soif", "news", "sitemap", "page"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// MarshalText writes k as String does.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%q is no kind of feed: there are %q", text, kindNames)
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// A Decode reads one feed of a Kind, as the decoders of packages hinadi, lirs and soif do: record by record, in memory that does not
+// grow. Its last pair has an error if the feed is broken or none; what came before is good.
+type Decode func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error]

@@ -1,0 +1,61 @@
+package antenna
+
+import (
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// A Status is how feeds and watches stand.
+type Status struct {
+	Feeds   []FeedStatus
+	Watches []WatchStatus
+}
+
+// A FeedStatus is how a feed stands, or the own checks of a watch.
+type FeedStatus struct {
+	Name string
+	// URL is masked.
+	URL  string
+	Kind Kind
+	// Polled is when it was asked last, Changed when what is kept of it was last another, and Next when it is asked again.
+	Polled, Changed, Next time.Time
+	Interval              time.Duration
+	// Err is why the last poll failed, if it did, and Failures how often in a row.
+	Err      string
+	Failures int
+	// Updates and Bytes are what it cost today (rule 56).
+	Updates int
+	Bytes   int64
+}
+
+// A WatchStatus is how one URL of a watch stands.
+type WatchStatus struct {
+	Name string
+	// URL is masked.
+	URL string
+	// Reason and Words are those of the last decision.
+	Reason feed.Reason
+	Words  string
+	// HaveCopy: it was downloaded once. Last is the last outcome.
+	HaveCopy bool
+	Last     Outcome
+	// Pending: an update waits, for the Try-th time, until Next. Err is why the last try failed.
+	Pending bool
+	Try     int
+	Next    time.Time
+	Err     string
+}
+
+// A Past is one line of the history: an update that was handled.
+type Past struct {
+	At time.Time
+	// URL is masked.
+	Watch, URL, Feed string
+	Action           feed.Action
+	Reason           feed.Reason
+	Words            string
+	Try              int
+	Outcome          Outcome
+	Err              string
+}

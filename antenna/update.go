@@ -1,0 +1,73 @@
+package antenna
+
+import (
+	"context"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// An Update is what a Handler gets: a hint that a file has changed.
+type Update struct {
+	// Watch is the name of the watch, and URL the watch's own URL, never a feed's spelling of it. For a glob it is the canonical form
+	// (feed.Key) of what a feed reported, which is on the host that the glob names.
+	Watch, URL string
+	// Action is feed.Download or feed.Recheck; both are conditional requests by the handler's own validators.
+	Action feed.Action
+	Reason feed.Reason
+	// Words is the Reason in words. They may quote a feed.
+	Words string
+	// Record is the report that decided, without Fields, Keywords and Warnings.
+	Record feed.Record
+	// Feed is the name of the feed that it is from; that of the watch for own checks.
+	Feed string
+	// Last is the Outcome of the last update that was acknowledged, for its validators.
+	Last Outcome
+	// Try counts from 1 how often this update was handed on.
+	Try int
+	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
+	Ahead bool
+	// MaxBytes is what the feed may still cost today (rule 56); 0 if that is not limited.
+	MaxBytes int64
+}
+
+// An Outcome is what became of an Update.
+type Outcome struct {
+	// Changed: there is another file now.
+	Changed bool
+	// ETag, LastModified and Size are those of the file that is there now.
+	ETag         string
+	LastModified time.Time
+	Size         int64
+	// Digest and Evidence say what it was verified with, and Path where it is.
+	Digest, Evidence, Path string
+	// Bytes is how much was transferred.
+	Bytes int64
+	// At is when the origin was asked. If zero, it is when the handler returned.
+	At time.Time
+}
+
+// A Handler takes an update. A nil error acknowledges it: only then is it remembered as done, so an update may come twice, but is
+// never lost. With an error it comes again, later and later. Several are called at once, one for each URL.
+type Handler func(context.Context, Update) (Outcome, error)
+
+// A Snapshot is what is known at one moment, for publishing it (Antenna.Publish).
+type Snapshot struct {
+	Records         []Known
+	Agent, AgentURL string
+	Now             time.Time
+}
+
+// A Known is one record of a Snapshot. Own observations of URLs with user info or a query are in none (rule 62).
+type Known struct {
+	feed.Record
+	// Own: it was observed, and not read.
+	Own bool
+	// Feed is the name of the feed that it was read from.
+	Feed string
+	// Trusted: the feed is relayed, and the record's agent is one of Feed.Trust.
+	Trusted bool
+	// TimeDetected is, for own observations, when the time of modification was last obtained. Other than Record.Detected, a check that
+	// found no time, or only another size, leaves it (Last-Detected in LIRS).
+	TimeDetected feed.Time
+}
