@@ -53,9 +53,10 @@ var houses = map[string]house{
 	"antenna/lirs":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
 	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
-	"antenna": {imports: []string{"antenna/feed"}},
+	"antenna":      {imports: []string{"antenna/feed"}},
+	"antenna/pace": {pure: true},
 
-	"source":            {imports: []string{"byterange", "metalink", "verify"}},
+	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
 
 	"download": {imports: []string{
@@ -84,6 +85,7 @@ var houses = map[string]house{
 	"internal/atomicfile": {},
 	"internal/reach":      {pure: true},
 	"internal/fence":      {imports: []string{"internal/reach"}},
+	"internal/mask":       {pure: true},
 	"internal/quantity":   {pure: true},
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},

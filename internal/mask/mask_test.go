@@ -1,4 +1,4 @@
-package source
+package mask
 
 import (
 	"net/url"
@@ -9,7 +9,7 @@ import (
 )
 
 // Proves rule 62.
-func TestMask_Rule62(t *testing.T) {
+func TestURL_Rule62(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"http://h/a/b.iso", "http://h/a/b.iso"},
 		{"https://user:pass@h:8443/a", "https://user:***@h:8443/a"},
@@ -25,24 +25,24 @@ func TestMask_Rule62(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Mask(u); got != tt.want {
+		if got := URL(u); got != tt.want {
 			t.Errorf("%s is %s, want %s", tt.in, got, tt.want)
 		}
 		if u.String() != tt.in {
 			t.Errorf("the URL itself was changed to %s", u)
 		}
 	}
-	if Mask(nil) != "" {
+	if URL(nil) != "" {
 		t.Error("nil has a text")
 	}
 	long := &url.URL{Scheme: "http", Host: "h", Path: "/" + strings.Repeat("é", 1000)}
-	if got := Mask(long); len(got) > maxShown+len("...") || !utf8.ValidString(got) {
+	if got := URL(long); len(got) > maxShown+len("...") || !utf8.ValidString(got) {
 		t.Errorf("a long URL gives %d bytes", len(got))
 	}
 }
 
 // What is hidden never shows, and nothing shows that a terminal would obey.
-func FuzzMask(f *testing.F) {
+func FuzzURL(f *testing.F) {
 	f.Add("user", "hunter2", "sig", "s3cretvalue", "/path")
 	f.Add("a b", "p@s:s", "", "x\x1b]0;", "/\u202e")
 	f.Fuzz(func(t *testing.T, user, password, name, value, path string) {
@@ -55,7 +55,7 @@ func FuzzMask(f *testing.F) {
 		if strings.Contains(user+name+path, "hidden") {
 			return
 		}
-		got := Mask(u)
+		got := URL(u)
 		if strings.Contains(got, "hidden") {
 			t.Errorf("%q shows what is hidden", got)
 		}

@@ -1,0 +1,36 @@
+package pace
+
+import "time"
+
+// A Day counts what something cost in one day, UTC (rule 56).
+type Day struct {
+	// Number is the day, from 1970-01-01.
+	Number  int64
+	Updates int
+	Bytes   int64
+}
+
+const secondsPerDay = 24 * 60 * 60
+
+// At returns d if it is the day of now, and else a new one.
+func (d Day) At(now time.Time) Day {
+	if n := now.Unix() / secondsPerDay; n != d.Number {
+		return Day{Number: n}
+	}
+	return d
+}
+
+// End is when the day is over.
+func (d Day) End() time.Time { return time.Unix((d.Number+1)*secondsPerDay, 0) }
+
+// Left reports whether there may be a further update, and how many bytes it may bring. A limit below zero is none; 0 bytes with
+// ok stands for that.
+func (d Day) Left(updates int, bytes int64) (left int64, ok bool) {
+	if updates >= 0 && d.Updates >= updates || bytes >= 0 && d.Bytes >= bytes {
+		return 0, false
+	}
+	if bytes < 0 {
+		return 0, true
+	}
+	return bytes - d.Bytes, true
+}

@@ -1,0 +1,91 @@
+// Package pace says when something is asked again: a feed by how often it changes, a server that is down, an update that could not
+// be handled; and how much a feed may cost in a day (rules 56 and 57).
+//
+//	next := now.Add(pace.Jitter(rhythm.Interval(now, bounds), rand.Float64()))
+//
+// It is arithmetic. It waits for nothing, and does not know what is asked.
+package pace
+
+import (
+	"math"
+	"time"
+)
+
+// part is what part of the time between two changes an interval is. With a quarter, news are an eighth of that time old on average when
+// they are seen, and of four polls one brings something; half of that delay would cost twice the polls.
+const part = 4
+
+// A Rhythm is how often something has changed so far. The zero Rhythm is that of what was never seen.
+type Rhythm struct {
+	// Changed is when it changed last, as far as is known.
+	Changed time.Time
+	// Gap is how far changes are apart, those that were last counting most; 0 if there were none.
+	Gap time.Duration
+}
+
+// Begin is the Rhythm of what is seen for the first time, and changed at that time by its own word, if it has one.
+func Begin(modified, now time.Time) Rhythm {
+	if modified.IsZero() || modified.After(now) {
+		modified = now
+	}
+	return Rhythm{Changed: modified}
+}
+
+// Saw returns the Rhythm after a look. The gaps are averaged by their logarithms, the last one being half of it: a feed that is
+// still for a month and then changes by the minute is followed after two changes, and one that falls silent is left alone by its age.
+func (r Rhythm) Saw(changed bool, now time.Time) Rhythm {
+	if !changed {
+		return r
+	}
+	if r.Changed.IsZero() {
+		return Rhythm{Changed: now}
+	}
+	gap := max(now.Sub(r.Changed), time.Second)
+	if r.Gap > 0 {
+		gap = time.Duration(math.Sqrt(float64(gap) * float64(r.Gap)))
+	}
+	return Rhythm{Changed: now, Gap: gap}
+}
+
+// Bounds are between what intervals are.
+type Bounds struct {
+	// First is the interval while nothing is known.
+	First    time.Duration
+	Min, Max time.Duration
+}
+
+// Interval returns how long to wait before the next look: a quarter of the time in which a change is expected. That is the Gap, or
+// the age of the last change if that is more: what does not change is asked ever less often, which is the back-off of rule 57
+// for feeds that answer 304.
+func (r Rhythm) Interval(now time.Time, b Bounds) time.Duration {
+	if r.Changed.IsZero() {
+		return min(max(b.First, b.Min), b.Max)
+	}
+	expected := max(r.Gap, now.Sub(r.Changed))
+	return min(max(expected/part, b.Min), b.Max)
+}
+
+// Jitter returns a time between d and a tenth more, by chance from 0 to 1: what began together does not stay together, and nothing is
+// asked sooner than was said.
+func Jitter(d time.Duration, chance float64) time.Duration {
+	return d + time.Duration(chance*float64(d)/10)
+}
+
+// Backoff returns how long to wait after so many failures in a row: twice base after the first, twice as long after each
+// further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that those who failed together do not come back together.
+func Backoff(base, most time.Duration, failures int, chance float64) time.Duration {
+	d := most
+	if shift := max(failures, 1); shift < 32 && base <= most>>shift {
+		d = base << shift
+	}
+	return d + time.Duration(chance*float64(d)/4)
+}
+
+// burst is the distance of first looks if there are few of them.
+const burst = time.Second
+
+// Spread returns when the first look at the i-th of n is, after the first one: all within one interval, evenly, and a second apart
+// if they are few.
+func Spread(i, n int, interval time.Duration) time.Duration {
+	return time.Duration(i) * min(interval/time.Duration(max(n, 1)), burst)
+}
