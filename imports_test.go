@@ -53,7 +53,10 @@ var houses = map[string]house{
 	"antenna/lirs":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
 	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
-	"antenna":      {imports: []string{"antenna/feed"}},
+	"antenna": {imports: []string{
+		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/pace", "antenna/soif",
+		"internal/atomicfile", "internal/mask", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
+	}},
 	"antenna/pace": {pure: true},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask"}},

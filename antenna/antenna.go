@@ -15,6 +15,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 )
 
@@ -25,8 +26,8 @@ type Antenna struct {
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
 
-	// Client makes the requests; its Jar, Timeout and CheckRedirect are not used. If nil, it is one with the limits of rules 20 and 21.
-	Client *http.Client
+	// Transport makes the requests. If nil, it is NewTransport(nil).
+	Transport http.RoundTripper
 	// Allow is asked before anything that a server or feed named is believed: the target of a redirect, the URL of an entry. By is who
 	// named it. An error refuses it (rules 53 and 63). If nil, nothing is refused. It may be called by several goroutines.
 	Allow func(by, named *url.URL) error
@@ -48,32 +49,59 @@ type Antenna struct {
 	Observe func(Event)
 	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.
 	Publish func(context.Context, Snapshot) error
+
+	mu       sync.Mutex
+	requests chan<- message // of the loop that runs
+	ended    <-chan struct{}
 }
-
-var errUnfinished = errors.New("antenna: not running")
-
-// Check says what is wrong with the feeds and watches: names twice, URLs that are none.
-func (a *Antenna) Check() error { return nil }
 
 // Watch polls until ctx ends and calls handle for each update. When ctx has ended and what is known is stored, it returns nil; an
 // error is one of configuration or of the store.
-func (a *Antenna) Watch(ctx context.Context, handle Handler) error { return errUnfinished }
-
-// Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the
-// errors of both, joined: each is a *PollError, a *HandleError or of the store. With names of feeds or watches it is about
-// these only, due or not: for a watch, its feeds are polled.
-func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
-	return errUnfinished
+func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
+	return a.run(ctx, handle, nil)
 }
 
-// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits.
-func (a *Antenna) RunNow(ctx context.Context, name string) error { return errUnfinished }
+// Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the
+// errors of both, joined: each is a *PollError, a *HandleError, of Publish or of the store. With names of feeds or watches it is about
+// these only, due or not: for a watch, its feeds are polled.
+func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
+	r := &round{names: names}
+	err := a.run(ctx, handle, r)
+	return errors.Join(append(r.errs, err, ctx.Err())...)
+}
 
-// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store.
-func (a *Antenna) Forget(ctx context.Context, name string) error { return errUnfinished }
+// run is Watch, or Once if there is a round.
+func (a *Antenna) run(ctx context.Context, handle Handler, r *round) error {
+	l, cleanup, err := a.prepare(handle, r)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	requests, ended := make(chan message), make(chan struct{})
+	a.mu.Lock()
+	a.requests, a.ended = requests, ended
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.requests, a.ended = nil, nil
+		a.mu.Unlock()
+		close(ended)
+	}()
+	return l.run(ctx, requests)
+}
 
-// Status says how feeds and watches stand, in a running Watch or else by the Store.
-func (a *Antenna) Status(ctx context.Context) (Status, error) { return Status{}, errUnfinished }
+// prepare makes a loop that knows what the store knows.
+func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), err error) {
+	if l, err = a.newLoop(); err != nil {
+		return nil, nil, err
+	}
+	l.handle, l.round, cleanup = handle, r, func() {}
+	if l.poller.transport == nil {
+		t := NewTransport(nil)
+		l.poller.transport, cleanup = t, t.CloseIdleConnections
+	}
+	return l, cleanup, l.start(time.Now())
+}
 
 // A PollError says that a feed could not be polled. The URL is masked.
 type PollError struct {

@@ -31,8 +31,9 @@ func Begin(modified, now time.Time) Rhythm {
 	return Rhythm{Changed: modified}
 }
 
-// Saw returns the Rhythm after a look. The gaps are averaged by their logarithms, the last one being half of it: a feed that is
-// still for a month and then changes by the minute is followed after two changes, and one that falls silent is left alone by its age.
+// Saw returns the Rhythm after a look. The gaps are averaged by their logarithms: the last one is half of it, and three quarters if
+// it is shorter than those before, as news that are late are worse than a look in vain. A feed that is still for a month and then
+// changes by the minute is followed after two changes, and one that falls silent is left alone by its age.
 func (r Rhythm) Saw(changed bool, now time.Time) Rhythm {
 	if !changed {
 		return r
@@ -40,11 +41,15 @@ func (r Rhythm) Saw(changed bool, now time.Time) Rhythm {
 	if r.Changed.IsZero() {
 		return Rhythm{Changed: now}
 	}
-	gap := max(now.Sub(r.Changed), time.Second)
-	if r.Gap > 0 {
-		gap = time.Duration(math.Sqrt(float64(gap) * float64(r.Gap)))
+	gap := float64(max(now.Sub(r.Changed), time.Second))
+	if known := float64(r.Gap); known > 0 {
+		weight := 0.5
+		if gap < known {
+			weight = 0.75
+		}
+		gap = math.Pow(gap, weight) * math.Pow(known, 1-weight)
 	}
-	return Rhythm{Changed: now, Gap: gap}
+	return Rhythm{Changed: now, Gap: time.Duration(gap)}
 }
 
 // Bounds are between what intervals are.

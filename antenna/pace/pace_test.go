@@ -46,7 +46,7 @@ func TestInterval(t *testing.T) {
 		{"each hour", every(time.Hour, 50), 10 * time.Minute, 20 * time.Minute, 15 * time.Minute},
 		{"each day", every(24*time.Hour, 10), time.Hour, time.Hour, time.Hour},
 		{"each month", every(month, 3), time.Hour, time.Hour, time.Hour},
-		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 12)...), 5 * time.Minute, 5 * time.Minute, time.Hour},
+		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 30)...), 5 * time.Minute, 5 * time.Minute, time.Hour},
 		{"silence after a burst", append(every(10*time.Minute, 20), month), time.Hour, time.Hour, time.Hour},
 	} {
 		got, late := polls(Begin(time.Time{}, start), tt.changes)

@@ -1,0 +1,176 @@
+package antenna
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A book is what is to be written to the store. What is acknowledged is written at once, with everything else that waits; news within
+// saveWithin; what is only newer (a poll that brought nothing) with the next round. Losing the latter costs a poll, so that ten thousand
+// polls without news are not ten thousand times fsync.
+type book struct {
+	store *Store
+	// memory has the records of feeds that are relayed if there is no store.
+	memory map[string][]byte
+
+	feeds   map[*member]bool
+	stored  map[*member][]byte
+	targets map[*target]bool
+	removed map[string]bool // of targets
+	pasts   []Past
+	// acknowledged: now. urgent and lazy are since when something waits.
+	acknowledged bool
+	urgent, lazy time.Time
+	// events are told when what they say is stored.
+	events []Event
+	// news: what is published may be another since the last round.
+	news bool
+}
+
+const saveWithin = 10 * time.Second
+
+func newBook(store *Store) book {
+	b := book{store: store, memory: map[string][]byte{}}
+	b.clear()
+	return b
+}
+
+func (b *book) clear() {
+	b.feeds, b.stored, b.targets, b.removed = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, map[string]bool{}
+	b.pasts, b.acknowledged, b.urgent = nil, false, time.Time{}
+}
+
+// feed notes that m is to be written, soon if there is news.
+func (b *book) feed(m *member, news bool, now time.Time) {
+	b.feeds[m] = true
+	b.note(news, now)
+}
+
+// records notes what is kept of m now. That somebody has seen the same again is worth publishing.
+func (b *book) records(m *member, stored []byte) {
+	b.stored[m] = stored
+	b.news = true
+}
+
+func (b *book) target(t *target, now time.Time) {
+	b.targets[t] = true
+	b.news = true
+	b.note(true, now)
+}
+
+// gone notes that what is known of a target is to be removed.
+func (b *book) gone(key string, now time.Time) {
+	b.removed[key] = true
+	b.note(true, now)
+}
+
+func (b *book) note(soon bool, now time.Time) {
+	if b.lazy.IsZero() {
+		b.lazy = now
+	}
+	if soon && b.urgent.IsZero() {
+		b.urgent = now
+	}
+}
+
+// past notes a line of the history.
+func (b *book) past(t *target, p *pending, h Handled, now time.Time) {
+	b.pasts = append(b.pasts, Past{
+		At: now, Watch: t.w.Name, URL: maskURL(t.url), Feed: h.Update.Feed, Action: p.Action, Reason: p.Reason, Words: p.Words,
+		Try: p.Tries, Outcome: h.Outcome, Err: text(h.Err),
+	})
+}
+
+// told has an event told when everything is written.
+func (b *book) told(e Event) { b.events = append(b.events, e) }
+
+// wake is when something is to be written.
+func (b *book) wake(round time.Duration) (at time.Time, ok bool) {
+	switch {
+	case !b.urgent.IsZero():
+		return b.urgent.Add(min(saveWithin, round)), true
+	case !b.lazy.IsZero():
+		return b.lazy.Add(round), true
+	}
+	return at, false
+}
+
+// settle writes at once if something was acknowledged, and tells what had to wait for that.
+func (l *loop) settle() {
+	if l.book.acknowledged {
+		l.save()
+	}
+	for _, e := range l.book.events {
+		l.tell(e)
+	}
+	l.book.events = nil
+}
+
+// keep writes what has waited long enough, and ends a round that has lasted long enough.
+func (l *loop) keep(ctx context.Context, now time.Time) {
+	if !l.book.urgent.IsZero() && now.Sub(l.book.urgent) >= saveWithin {
+		l.save()
+	}
+	if l.round == nil && !l.book.lazy.IsZero() && now.Sub(l.book.lazy) >= l.a.round() {
+		l.closeRound(ctx)
+	}
+}
+
+// save writes everything that waits, whole or not at all.
+func (l *loop) save() {
+	b := &l.book
+	if l.err != nil {
+		return
+	}
+	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}}
+	for m := range b.feeds {
+		w.feeds[m.id] = encode(m.saved)
+	}
+	for m, stored := range b.stored {
+		w.reports[m.id] = stored
+		if b.store == nil && m.feed.Relay {
+			b.memory[m.id] = stored
+		}
+	}
+	for key := range b.removed {
+		w.targets[key] = nil
+	}
+	for t := range b.targets {
+		w.targets[targetKey(t)] = encode(t.saved)
+	}
+	for _, p := range b.pasts {
+		w.pasts = append(w.pasts, encode(p))
+	}
+	if err := b.store.write(w); err != nil {
+		l.fail(fmt.Errorf("store: %w", err))
+		b.events = nil // they are not true
+	} else if b.store != nil {
+		b.store.lost = nil // what could be restored is in it
+	}
+	b.clear()
+}
+
+// encode cannot fail: there is nothing in what is stored that JSON has no word for.
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// closeRound writes everything, also for who reads LIRS and for Publish. While a publication runs the next one waits.
+func (l *loop) closeRound(ctx context.Context) {
+	l.save()
+	if l.publishing || l.err != nil {
+		return
+	}
+	news := l.book.news
+	l.book.lazy, l.book.news = time.Time{}, false
+	if !news {
+		return
+	}
+	l.publish(ctx)
+}

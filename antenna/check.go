@@ -1,0 +1,144 @@
+package antenna
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"time"
+
+	"braid/internal/mask"
+)
+
+func (a *Antenna) polls() int { return cmp.Or(max(a.Polls, 0), 32) }
+
+func (a *Antenna) handlers() int { return cmp.Or(max(a.Handlers, 0), 4) }
+
+func (a *Antenna) round() time.Duration { return cmp.Or(max(a.Round, 0), time.Minute) }
+
+func (a *Antenna) hostGap() time.Duration { return cmp.Or(max(a.HostGap, 0), time.Second) }
+
+// maskURL is a URL as it is shown (rule 62).
+func maskURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "a URL that is none"
+	}
+	return mask.URL(u)
+}
+
+// name is what f is called.
+func (f *Feed) name() string {
+	if f.Name == "" && f.Local {
+		return f.URL
+	}
+	return cmp.Or(f.Name, maskURL(f.URL))
+}
+
+func (w *Watch) name() string { return cmp.Or(w.Name, maskURL(w.URL)) }
+
+// Check says what is wrong with the feeds and watches: names twice, URLs that are none.
+func (a *Antenna) Check() error {
+	_, err := a.newLoop()
+	return err
+}
+
+// newLoop makes the loop of a configuration, of which nothing is known yet.
+func (a *Antenna) newLoop() (*loop, error) {
+	l := &loop{
+		a: a, byID: map[string]*member{}, targets: map[spot]*target{}, globbed: map[*watcher]int{},
+		hosts: hosts{gap: a.hostGap(), names: map[string]*host{}},
+		inbox: make(chan message, a.polls()+a.handlers()+1),
+		book:  newBook(a.Store),
+	}
+	for _, f := range a.Feeds {
+		if err := l.addFeed(f); err != nil {
+			return nil, fmt.Errorf("feed %s: %w", f.name(), err)
+		}
+	}
+	names := map[string]bool{}
+	for _, w := range a.Watches {
+		w.Name = w.name()
+		err := l.addWatch(w)
+		if err == nil && names[w.Name] {
+			err = fmt.Errorf("a second watch of that name")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("watch %s: %w", w.Name, err)
+		}
+		names[w.Name] = true
+	}
+	l.poller = &poller{
+		transport: a.Transport, agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, allow: a.Allow,
+		decoders: maps.Clone(decoders), match: newMatcher(l.watches),
+	}
+	maps.Copy(l.poller.decoders, a.Decoders)
+	return l, nil
+}
+
+// shortest is how near polls of one feed may be.
+const shortest = time.Second
+
+func (l *loop) addFeed(f Feed) error {
+	f.Name = f.name()
+	f.Limits = f.Limits.orDefault()
+	m := &member{id: feedID(f.Name), feed: f}
+	for _, d := range []time.Duration{f.Every, f.Min, f.Max} {
+		if d != 0 && d < shortest {
+			return fmt.Errorf("polls %v apart", d)
+		}
+	}
+	if f.Max != 0 && f.Min > f.Max {
+		return fmt.Errorf("at least %v and at most %v apart", f.Min, f.Max)
+	}
+	if f.Local {
+		return l.join(m)
+	}
+	if err := checkURL(f.URL); err != nil {
+		return err
+	}
+	return l.join(m)
+}
+
+// join adds m to the members.
+func (l *loop) join(m *member) (err error) {
+	if l.byID[m.id] != nil {
+		return fmt.Errorf("a second feed of that name")
+	}
+	if !m.feed.Local {
+		if m.url, err = url.Parse(m.feed.URL); err != nil {
+			return fmt.Errorf("not a URL")
+		}
+		m.url.Fragment, m.url.RawFragment = "", ""
+	}
+	m.order = len(l.members)
+	m.targets, m.revisit = map[*target]bool{}, map[*target]bool{}
+	l.byID[m.id] = m
+	l.members = append(l.members, m)
+	return nil
+}
+
+func (l *loop) addWatch(w Watch) error {
+	c, err := newWatcher(w)
+	if err != nil {
+		return err
+	}
+	for _, name := range w.Feeds {
+		if l.byID[feedID(name)] == nil {
+			return fmt.Errorf("there is no feed %q", name)
+		}
+	}
+	l.watches = append(l.watches, c)
+	if c.glob != nil {
+		return nil
+	}
+	l.target(spot{c, c.URL})
+	if w.CheckEvery == 0 {
+		return nil
+	}
+	if w.CheckEvery < shortest {
+		return fmt.Errorf("checks %v apart", w.CheckEvery)
+	}
+	f := Feed{Name: w.Name, URL: w.URL, Kind: Page, Every: w.CheckEvery, Header: w.Header, Limits: Limits{}.orDefault()}
+	return l.join(&member{id: checkID(w.Name), feed: f, page: c})
+}

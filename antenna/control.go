@@ -1,0 +1,174 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits. Where
+// none runs it is an error: there is Once.
+func (a *Antenna) RunNow(ctx context.Context, name string) error {
+	return a.request(ctx, func(l *loop, now time.Time) error {
+		if l.offline {
+			return errors.New("the antenna does not run")
+		}
+		return l.runNow(name, now)
+	})
+}
+
+func (l *loop) runNow(name string, now time.Time) error {
+	members, targets := l.named(name)
+	if len(members)+len(targets) == 0 {
+		return fmt.Errorf("there is no feed or watch %q", name)
+	}
+	for _, m := range members {
+		if !m.asking {
+			m.forced = true
+			l.due.put(m, now)
+		}
+	}
+	for _, t := range targets {
+		if t.saved.Pending != nil && !t.running {
+			l.tries.put(t, now)
+		}
+	}
+	return nil
+}
+
+// Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store. Of a watch the reports
+// of feeds stay: it is as if it had been added now, and was never downloaded.
+func (a *Antenna) Forget(ctx context.Context, name string) error {
+	return a.request(ctx, func(l *loop, now time.Time) error {
+		members, targets := l.named(name)
+		if l.byID[feedID(name)] == nil && len(targets) == 0 {
+			return fmt.Errorf("there is no feed or watch %q", name)
+		}
+		for _, m := range members {
+			if m.id == feedID(name) || m.id == checkID(name) {
+				l.forgetFeed(m, now)
+			}
+		}
+		for _, t := range targets {
+			l.forgetTarget(t, now)
+		}
+		l.save()
+		return l.err
+	})
+}
+
+// Status says how feeds and watches stand, in a running Watch or else by the Store.
+func (a *Antenna) Status(ctx context.Context) (s Status, err error) {
+	err = a.request(ctx, func(l *loop, now time.Time) error {
+		s = l.status()
+		return nil
+	})
+	return s, err
+}
+
+// request has do called by the loop that runs, or by one that does not run but knows what the store knows.
+func (a *Antenna) request(ctx context.Context, do func(l *loop, now time.Time) error) error {
+	a.mu.Lock()
+	running, ended := a.requests, a.ended
+	a.mu.Unlock()
+	if running == nil {
+		return a.offline(do)
+	}
+	done := make(chan error, 1)
+	select {
+	case running <- func(l *loop, now time.Time) { done <- do(l, now) }:
+		return <-done
+	case <-ended:
+		return fmt.Errorf("the antenna has ended")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// offline has do called by a loop that does not run, but knows what the store knows.
+func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
+	l, err := a.newLoop()
+	if err != nil {
+		return err
+	}
+	l.offline = true
+	now := time.Now()
+	if err := l.start(now); err != nil {
+		return err
+	}
+	return do(l, now)
+}
+
+// named returns the feed of a name; of a watch its targets, its own checks and the feeds that may report it.
+func (l *loop) named(name string) (members []*member, targets []*target) {
+	if m := l.byID[feedID(name)]; m != nil {
+		members = append(members, m)
+	}
+	for _, w := range l.watches {
+		if w.Name != name {
+			continue
+		}
+		for _, m := range l.members {
+			if m.id == checkID(name) || strings.HasPrefix(m.id, feedID("")) && (w.feeds == nil || w.feeds[m.feed.Name]) {
+				members = append(members, m)
+			}
+		}
+	}
+	for _, t := range l.ordered() {
+		if t.w.Name == name {
+			targets = append(targets, t)
+		}
+	}
+	return members, targets
+}
+
+// forgetFeed has m asked in full, as for the first time. What it cost today is not forgotten.
+func (l *loop) forgetFeed(m *member, now time.Time) {
+	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
+	l.book.feed(m, true, now)
+	if !m.asking {
+		l.due.put(m, now)
+	}
+}
+
+// forgetTarget makes t one that nothing is known of but what feeds report. What the handler is busy with it may finish; that is
+// forgotten then.
+func (l *loop) forgetTarget(t *target, now time.Time) {
+	if t.running {
+		t.forget = true
+		return
+	}
+	l.tries.remove(t)
+	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Reported: t.saved.Reported}
+	l.book.target(t, now)
+	l.decide(t, now)
+}
+
+// status is how everything stands.
+func (l *loop) status() Status {
+	var s Status
+	for _, m := range l.members {
+		url := m.feed.URL
+		if !m.feed.Local {
+			url = maskURL(url)
+		}
+		s.Feeds = append(s.Feeds, FeedStatus{
+			Name: m.feed.Name, URL: url, Kind: m.feed.Kind,
+			Polled: m.saved.Polled, Changed: m.saved.Rhythm.Changed, Next: m.saved.Next, Interval: m.saved.Interval,
+			Err: m.saved.Err, Failures: m.saved.Failures, Updates: m.saved.Day.Updates, Bytes: m.saved.Day.Bytes,
+		})
+	}
+	for _, t := range l.ordered() {
+		w := WatchStatus{
+			Name: t.w.Name, URL: maskURL(t.url), Reason: t.saved.Reason, Words: t.saved.Words,
+			HaveCopy: t.saved.State.HaveCopy, Last: t.saved.Last,
+		}
+		if p := t.saved.Pending; p != nil {
+			w.Pending, w.Try, w.Next, w.Err = true, p.Tries, p.At, p.Err
+		}
+		s.Watches = append(s.Watches, w)
+	}
+	return s
+}

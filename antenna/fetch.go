@@ -1,0 +1,282 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+const (
+	maxRedirects = 10 // rule 26
+	// maxRetryAfter bounds what a server may ask for: a day.
+	maxRetryAfter = 24 * time.Hour
+)
+
+// A poller makes single requests. It does not change, and is used by all workers at once.
+type poller struct {
+	transport http.RoundTripper
+	agent     string
+	agentURL  string
+	allow     func(by, named *url.URL) error
+	decoders  map[Kind]Decode
+	match     *matcher
+}
+
+// A task is one request.
+type task struct {
+	feed *Feed
+	// page is the watch whose URL is checked, if it is that.
+	page *watcher
+	url  *url.URL
+	hops int
+	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
+	plain, get bool
+	// What is known from before.
+	etag, modified string
+	seen           observation
+}
+
+// conditional reports whether the task asks only for what is new.
+func (t *task) conditional() bool { return !t.plain && (t.etag != "" || t.modified != "") }
+
+// An answer is what became of a task. One of again, unchanged, kept and err is set.
+type answer struct {
+	took   time.Duration
+	status int
+	bytes  int64
+	// again is the request to make next: a redirect, or the same without preconditions.
+	again *task
+
+	unchanged      bool
+	kept           *kept
+	etag, modified string
+	// seen is what a page said.
+	seen *observation
+
+	err error
+	// busy: the server asks to be left alone for that long.
+	busy time.Duration
+}
+
+// errSilent is the cause of a request that was cancelled for want of bytes.
+var errSilent = fmt.Errorf("no byte for %v", silence)
+
+// poll makes one request. Redirects are not followed: the host that they lead to may be busy, and who knows that says when.
+func (p *poller) poll(ctx context.Context, t task) answer {
+	start := time.Now()
+	var a answer
+	if t.feed.Local {
+		a = p.readFile(&t)
+	} else {
+		a = p.ask(ctx, &t)
+	}
+	a.took = time.Since(start)
+	return a
+}
+
+// ask is poll over http.
+func (p *poller) ask(ctx context.Context, t *task) answer {
+	ctx, stop := context.WithTimeoutCause(ctx, t.feed.Limits.Time, fmt.Errorf("not done within %v", t.feed.Limits.Time))
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	pulse := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer pulse.Stop()
+	resp, err := p.transport.RoundTrip(p.request(ctx, t))
+	if err != nil {
+		return answer{err: because(ctx, err)}
+	}
+	defer resp.Body.Close()
+	body := &body{r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
+	pulse.Reset(silence)
+	a := p.judge(t, resp, body)
+	a.status, a.bytes = resp.StatusCode, body.n
+	if a.err != nil {
+		a.err = because(ctx, a.err)
+	}
+	return a
+}
+
+// because returns why ctx ended, if that is why there is an error.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !isReject(err) {
+		return cause
+	}
+	return err
+}
+
+func isReject(err error) bool {
+	var reject *feed.RejectError
+	return errors.As(err, &reject)
+}
+
+// request makes the request. Secrets go to the host that they are for only (rule 27), and a Referer to nobody (rule 28).
+func (p *poller) request(ctx context.Context, t *task) *http.Request {
+	u := *t.url
+	u.User = nil
+	req := &http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	req.Header.Set("Accept-Encoding", "gzip")
+	if t.isPage() {
+		req.Header.Set("Accept-Encoding", "identity")
+		if !t.get {
+			req.Method = http.MethodHead
+		}
+	}
+	if home, err := url.Parse(t.feed.URL); err == nil && sameOrigin(home, t.url) {
+		for name, values := range t.feed.Header {
+			req.Header[http.CanonicalHeaderKey(name)] = values
+		}
+		if password, ok := home.User.Password(); home.User != nil && req.Header.Get("Authorization") == "" && (ok || home.User.Username() != "") {
+			req.SetBasicAuth(home.User.Username(), password)
+		}
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", p.agent)
+	}
+	switch {
+	case !t.conditional() || req.Method == http.MethodHead:
+	case t.etag != "": // alone: it is the stronger one (RFC 9110, section 13.1.3)
+		req.Header.Set("If-None-Match", t.etag)
+	default:
+		req.Header.Set("If-Modified-Since", t.modified)
+	}
+	return req.WithContext(ctx)
+}
+
+func (t *task) isPage() bool { return t.feed.Kind == Page }
+
+// judge says what an answer is worth.
+func (p *poller) judge(t *task, resp *http.Response, body *body) answer {
+	switch status := resp.StatusCode; status {
+	case http.StatusOK:
+		if t.isPage() {
+			return p.observe(t, resp)
+		}
+		return p.fresh(t, resp, body)
+	case http.StatusNotModified:
+		if !t.conditional() || t.isPage() && !t.get {
+			return answer{err: errors.New("status 304 Not Modified, which was not asked for")}
+		}
+		if t.isPage() {
+			return p.observe(t, resp)
+		}
+		return answer{unchanged: true}
+	case http.StatusPreconditionFailed:
+		if t.conditional() {
+			again := *t
+			again.plain = true
+			return answer{again: &again}
+		}
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		if t.isPage() && !t.get {
+			again := *t
+			again.get = true
+			return answer{again: &again}
+		}
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return p.redirect(t, resp)
+	}
+	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	return answer{err: err, busy: retryAfter(resp.Header, time.Now())}
+}
+
+// fresh reads a feed that is new.
+func (p *poller) fresh(t *task, resp *http.Response, body *body) answer {
+	now := time.Now()
+	received := now
+	if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil && modified.Before(now) {
+		received = modified
+	}
+	if encoding := resp.Header.Get("Content-Encoding"); !isPlain(encoding) {
+		return answer{err: fmt.Errorf("Content-Encoding %.40q, which was not asked for", encoding)}
+	}
+	k, err := p.read(t, body, feed.At(received))
+	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}
+	if err == nil || k.partial {
+		a.kept = &k
+	}
+	return a
+}
+
+// isPlain reports whether an encoding is none, or gzip, which is told by what it looks like.
+func isPlain(encoding string) bool {
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "", "identity", "gzip", "x-gzip":
+		return true
+	}
+	return false
+}
+
+// redirect follows a redirect (rule 26).
+func (p *poller) redirect(t *task, resp *http.Response) answer {
+	to, err := t.url.Parse(resp.Header.Get("Location"))
+	switch {
+	case resp.Header.Get("Location") == "" || err != nil || to.Host == "":
+		return answer{err: fmt.Errorf("status %d leads nowhere", resp.StatusCode)}
+	case to.Scheme != "http" && to.Scheme != "https":
+		return answer{err: fmt.Errorf("redirected to scheme %.20q", to.Scheme)}
+	case t.url.Scheme == "https" && to.Scheme == "http":
+		return answer{err: errors.New("redirected from https to http")}
+	case t.hops == maxRedirects:
+		return answer{err: fmt.Errorf("more than %d redirects", maxRedirects)}
+	}
+	if p.allow != nil {
+		if err := p.allow(t.url, to); err != nil {
+			return answer{err: fmt.Errorf("redirect: %w", err)}
+		}
+	}
+	again := *t
+	to.User, to.Fragment, to.RawFragment = nil, "", ""
+	again.url, again.hops = to, t.hops+1
+	return answer{again: &again}
+}
+
+// retryAfter reads how long the server wants to be left alone (RFC 9110, section 10.2.3), both forms, a day at most.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if date, err := http.ParseTime(value); err == nil {
+		if own, err := http.ParseTime(h.Get("Date")); err == nil {
+			now = own // its clock is the one that it means
+		}
+		return min(max(date.Sub(now), 0), maxRetryAfter)
+	}
+	n, err := strconv.ParseUint(value, 10, 63)
+	switch {
+	case err != nil:
+		return 0
+	case n > uint64(maxRetryAfter/time.Second):
+		return maxRetryAfter
+	}
+	return time.Duration(n) * time.Second
+}
+
+// sameOrigin reports whether two URLs have scheme, host and port in common.
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && hostPort(a) == hostPort(b) }
+
+// A body counts and bounds what is read, and tells with each byte that the server is alive.
+type body struct {
+	r       io.Reader
+	pulse   *time.Timer
+	n, left int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", b.n-1)}
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)])
+	b.n += int64(n)
+	b.left -= int64(n)
+	if n > 0 {
+		b.pulse.Reset(silence)
+	}
+	return n, err
+}

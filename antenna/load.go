@@ -1,0 +1,264 @@
+package antenna
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/lirs"
+	"braid/antenna/pace"
+)
+
+// start takes what the store knows, and says when everything is due.
+func (l *loop) start(now time.Time) error {
+	prints := l.prints()
+	for _, m := range l.members {
+		if err := l.load(m, prints(m), now); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+	}
+	restored, err := l.loadTargets(now)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if s := l.a.Store; s != nil && s.lost != nil {
+		l.tell(StoreLost{Why: text(s.lost), Aside: s.aside, Restored: restored})
+	}
+	if l.round != nil {
+		return l.call(now)
+	}
+	l.schedule(now)
+	return nil
+}
+
+// schedule makes due what is overdue or new, spread over an interval, and the rest when it was to be.
+func (l *loop) schedule(now time.Time) {
+	var overdue []*member
+	for _, m := range l.members {
+		if next := m.saved.Next; next.After(now) && next.Before(now.Add(2*maxRetryAfter)) {
+			l.due.put(m, next)
+		} else {
+			overdue = append(overdue, m)
+		}
+	}
+	for i, m := range overdue {
+		l.due.put(m, now.Add(pace.Spread(i, len(overdue), m.feed.bounds().First)))
+	}
+	for _, t := range l.targets {
+		if t.saved.Pending != nil {
+			l.queue(t, now)
+		}
+	}
+}
+
+// call makes due what a round is about. Cron does not know of jitter: what is due within a quarter of its interval is due.
+func (l *loop) call(now time.Time) error {
+	if len(l.round.names) == 0 {
+		for _, m := range l.members {
+			if !m.saved.Next.After(now.Add(m.saved.Interval / 4)) {
+				l.due.put(m, now)
+			}
+		}
+		for _, t := range l.targets {
+			if t.saved.Pending != nil {
+				l.queue(t, now)
+			}
+		}
+	}
+	for _, name := range l.round.names {
+		if err := l.runNow(name, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load takes what the store knows of m. What was asked for other watches, or in another way, is asked in full.
+func (l *loop) load(m *member, fingerprint string, now time.Time) error {
+	data, err := l.a.Store.get(bucketFeeds, m.id)
+	if err != nil || data == nil {
+		m.saved.Print = fingerprint
+		return err
+	}
+	if err := json.Unmarshal(data, &m.saved); err != nil {
+		return fmt.Errorf("%s: %w", m.id, err)
+	}
+	if m.saved.Print != fingerprint {
+		m.saved = savedFeed{Print: fingerprint, Day: m.saved.Day}
+		return nil
+	}
+	data, err = l.a.Store.get(bucketReports, m.id)
+	if err != nil {
+		return err
+	}
+	records, err := restored(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.id, err)
+	}
+	l.recall(m, records, now)
+	return nil
+}
+
+// recall gives the targets the reports that they had.
+func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
+	c := &collector{feed: &m.feed, match: l.poller.match, reports: map[spot]int{}, globbed: map[*watcher]int{}}
+	for _, r := range records {
+		if m.page != nil {
+			c.hits = append(c.hits, hit{m.page, m.page.URL, r})
+		} else {
+			c.add(r)
+		}
+	}
+	for _, h := range c.hits {
+		if t := l.target(spot{h.w, h.url}); t != nil {
+			t.reports[m] = append(t.reports[m], h.record)
+			m.targets[t] = true
+		}
+	}
+}
+
+// prints returns what tells a configuration of feeds from others: how they are asked, and for whom.
+func (l *loop) prints() func(m *member) string {
+	common, own := sha256.New(), map[string][]string{}
+	for _, w := range l.watches {
+		line := fmt.Sprintf("%q %q %v\n", w.Name, w.URL, w.Glob)
+		if w.feeds == nil {
+			io.WriteString(common, line)
+		}
+		for name := range w.feeds {
+			own[name] = append(own[name], line)
+		}
+	}
+	sum := common.Sum(nil)
+	return func(m *member) string {
+		f, h := &m.feed, sha256.New()
+		fmt.Fprintf(h, "%q %v %v %v %v %+v\n", f.URL, f.Local, f.Kind, f.Relay, f.HatenaTimes, f.Limits)
+		if m.page == nil {
+			fmt.Fprintf(h, "%x %q\n", sum, own[f.Name])
+		}
+		return hex.EncodeToString(h.Sum(nil)[:16])
+	}
+}
+
+// targetKey is the name of a target in the store. The URL is not in it: that of a watch may be secret (rule 62).
+func targetKey(t *target) string {
+	sum := sha256.Sum256([]byte(t.url))
+	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])
+}
+
+// forgotten is how long a URL of a glob is remembered that no feed has.
+const forgotten = 90 * 24 * time.Hour
+
+// loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost. What has reports and was never
+// decided is decided now.
+func (l *loop) loadTargets(now time.Time) (restored int, err error) {
+	saved, err := l.a.Store.targets()
+	if err != nil {
+		return 0, err
+	}
+	byName := map[string]*watcher{}
+	for _, w := range l.watches {
+		byName[w.Name] = w
+	}
+	known := map[*target]bool{}
+	for key, data := range saved {
+		name, _, _ := strings.Cut(key, "\x00")
+		if w := byName[name]; w != nil {
+			t, err := l.loadTarget(w, key, data, now)
+			if err != nil {
+				return 0, fmt.Errorf("watch %s: %w", name, err)
+			}
+			known[t] = true
+		}
+	}
+	if s := l.a.Store; s != nil && s.lost != nil {
+		restored = l.readCache()
+	}
+	for _, t := range l.ordered() {
+		if !known[t] && len(t.reports) > 0 {
+			l.decide(t, now)
+		}
+	}
+	return restored, nil
+}
+
+// loadTarget takes what the store has of one URL.
+func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (*target, error) {
+	var saved savedTarget
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return nil, err
+	}
+	s := spot{w, w.URL}
+	if w.glob != nil {
+		s.url = saved.URL
+	}
+	t := &target{w: w, url: s.url}
+	if w.glob != nil && !w.glob.MatchString(s.url) || targetKey(t) != key {
+		return nil, nil // another URL than the one that is watched now
+	}
+	if w.glob != nil && l.targets[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
+		l.book.gone(key, now)
+		return nil, nil
+	}
+	if t = l.target(s); t == nil {
+		return nil, nil
+	}
+	t.saved = saved
+	return t, nil
+}
+
+// readCache begins with what the cache in LIRS form knows.
+func (l *loop) readCache() (n int) {
+	f, err := os.Open(l.a.Store.cachePath())
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for r, err := range lirs.NewDecoder(f, feed.Options{}).Records() {
+		if err != nil {
+			break
+		}
+		slim := slimOf(r)
+		fields := r.Fields
+		l.poller.match.all(slim, func(w *watcher, url string) {
+			if t := l.target(spot{w, url}); t != nil {
+				n++
+				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy
+				t.saved.State.Baselines = []feed.Baseline{{LastModified: r.LastModified, Detected: r.Detected, Size: r.Size}}
+				l.book.target(t, time.Now())
+			}
+		})
+	}
+	return n
+}
+
+// ordered are the targets in the order of the configuration, those of a glob by their URLs.
+func (l *loop) ordered() []*target {
+	places := make(map[*watcher]int, len(l.watches))
+	for i, w := range l.watches {
+		places[w] = i
+	}
+	list := slices.Collect(maps.Values(l.targets))
+	slices.SortFunc(list, func(a, b *target) int {
+		return cmp.Or(places[a.w]-places[b.w], strings.Compare(a.url, b.url))
+	})
+	return list
+}
+
+// relayed returns where the records of relayed feeds are read, by any goroutine.
+func (l *loop) relayed() func(id string) ([]byte, error) {
+	if s := l.a.Store; s != nil {
+		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }
+	}
+	memory := maps.Clone(l.book.memory)
+	return func(id string) ([]byte, error) { return memory[id], nil }
+}

@@ -1,0 +1,225 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"braid/internal/mask"
+)
+
+// A loop is one run of Watch or Once. All of it belongs to the goroutine that calls run; workers get values and send values back.
+type loop struct {
+	a      *Antenna
+	handle Handler
+	poller *poller
+
+	members []*member // feeds, then own checks, in the order of the configuration
+	byID    map[string]*member
+	watches []*watcher
+	targets map[spot]*target
+	globbed map[*watcher]int
+
+	due   queue[*member]
+	hosts hosts
+	tries queue[*target]
+
+	polling, handling int
+	publishing        bool
+	// inbox has room for all workers, so that none ever waits.
+	inbox chan message
+	wg    sync.WaitGroup
+
+	book book
+	// round is what Once is about; nil in Watch.
+	round *round
+	// offline: it does not run, and tells nobody anything.
+	offline bool
+	err     error // ours: it ends the run
+}
+
+// A round is one run of Once.
+type round struct {
+	// names are what it is about; if there are none, what is due.
+	names []string
+	errs  []error
+}
+
+// A message is what a worker sends, or somebody who asks for something.
+type message func(l *loop, now time.Time)
+
+// run works until ctx ends, the round is done, or something of ours fails.
+func (l *loop) run(ctx context.Context, requests <-chan message) error {
+	work, cancel := context.WithCancel(ctx)
+	defer l.wg.Wait()
+	defer cancel()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil && l.err == nil {
+		now := time.Now()
+		l.step(work, now)
+		wake, ok := l.wake()
+		if !ok && l.round != nil && l.idle() {
+			break
+		}
+		if timer.Stop(); ok {
+			timer.Reset(wake.Sub(now))
+		}
+		select {
+		case m := <-l.inbox:
+			m(l, time.Now())
+			l.drain()
+		case m := <-requests:
+			m(l, time.Now())
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	cancel()
+	l.finish(ctx)
+	return l.err
+}
+
+// drain takes what else came meanwhile, so that what is acknowledged at the same time is stored at once.
+func (l *loop) drain() {
+	for {
+		select {
+		case m := <-l.inbox:
+			m(l, time.Now())
+		default:
+			l.settle()
+			return
+		}
+	}
+}
+
+// finish waits for the workers, and stores what they brought and everything else that is known.
+func (l *loop) finish(ctx context.Context) {
+	l.wg.Wait()
+	l.drain()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastPublish)
+	defer cancel()
+	l.closeRound(ctx)
+	l.wg.Wait()
+	l.drain()
+}
+
+// lastPublish is how long Publish may take when everything else has ended.
+const lastPublish = 30 * time.Second
+
+func (l *loop) idle() bool { return l.polling == 0 && l.handling == 0 && !l.publishing }
+
+// step starts everything that is due.
+func (l *loop) step(ctx context.Context, now time.Time) {
+	for {
+		m, at, ok := l.due.first()
+		if !ok || at.After(now) {
+			break
+		}
+		l.due.remove(m)
+		l.begin(m, now)
+	}
+	for l.polling < l.a.polls() {
+		m := l.hosts.next(now)
+		if m == nil {
+			break
+		}
+		l.poll(ctx, m)
+	}
+	for l.handling < l.a.handlers() {
+		t, at, ok := l.tries.first()
+		if !ok || at.After(now) {
+			break
+		}
+		l.tries.remove(t)
+		l.try(ctx, t, now)
+	}
+	l.keep(ctx, now)
+}
+
+// wake is when step may have something to do, if nothing happens before.
+func (l *loop) wake() (at time.Time, ok bool) {
+	sooner := func(t time.Time, due bool) {
+		if due && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	_, t, due := l.due.first()
+	sooner(t, due)
+	if l.polling < l.a.polls() {
+		t, due := l.hosts.wake()
+		sooner(t, due)
+	}
+	if l.handling < l.a.handlers() {
+		_, t, due := l.tries.first()
+		sooner(t, due)
+	}
+	if l.round == nil {
+		t, due := l.book.wake(l.a.round())
+		sooner(t, due)
+	}
+	return at, ok
+}
+
+// begin has m wait for its host, unless a feed has seen its URL lately.
+func (l *loop) begin(m *member, now time.Time) {
+	if until, fresh := l.spared(m, now); fresh && !m.forced {
+		l.tell(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
+		l.later(m, until)
+		return
+	}
+	m.forced = false
+	m.asking = true
+	m.task = task{
+		feed: &m.feed, page: m.page, url: m.url, get: m.saved.Get,
+		etag: m.saved.ETag, modified: m.saved.Modified, seen: m.saved.Seen,
+	}
+	l.hosts.want(m, now)
+}
+
+// poll starts a worker for m, whose turn it is at its host.
+func (l *loop) poll(ctx context.Context, m *member) {
+	l.polling++
+	t, host := m.task, taskHost(&m.task)
+	l.wg.Go(func() {
+		a := l.poller.poll(ctx, t)
+		l.inbox <- func(l *loop, now time.Time) {
+			l.polling--
+			l.hosts.done(host, a.alone(), now)
+			if ctx.Err() == nil {
+				l.answered(m, a, now)
+			}
+		}
+	})
+}
+
+// later makes m due, unless this is a round and it had its turn.
+func (l *loop) later(m *member, at time.Time) {
+	m.saved.Next = at
+	m.asking = false
+	if l.round == nil {
+		l.due.put(m, at)
+	}
+}
+
+func (l *loop) tell(e Event) {
+	if l.a.Observe != nil && !l.offline {
+		l.a.Observe(e)
+	}
+}
+
+// fail ends the run for a reason that is ours.
+func (l *loop) fail(err error) { l.err = errors.Join(l.err, err) }
+
+// text is an error as it is stored and shown (rule 61).
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return mask.Escape(err.Error())
+}
+
+// chance is from 0 to 1.
+func chance() float64 { return rand.Float64() }

@@ -1,0 +1,146 @@
+package antenna
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/pace"
+)
+
+// A member is a feed, or the own checks of a watch, as the loop has it.
+type member struct {
+	queued // in loop.due
+	// id is its name in the store. Those of feeds and of checks differ.
+	id    string
+	order int
+	feed  Feed
+	page  *watcher // of own checks
+	url   *url.URL // of what is not local
+
+	saved savedFeed
+	// task is what is asked or waits to be; asking says that there is one.
+	task   task
+	asking bool
+	// forced: it is asked though a report is fresh.
+	forced bool
+	// targets have reports of it.
+	targets map[*target]bool
+	// revisit are those of them whose report is from the future: it may be of use later.
+	revisit map[*target]bool
+}
+
+func feedID(name string) string { return "feed " + name }
+
+func checkID(watch string) string { return "check " + watch }
+
+// bounds of the interval between polls.
+func (f *Feed) bounds() pace.Bounds {
+	if f.Every > 0 && f.Min == 0 && f.Max == 0 {
+		return pace.Bounds{First: f.Every, Min: f.Every, Max: f.Every}
+	}
+	b := pace.Bounds{Min: cmp.Or(f.Min, min(DefaultMin, cmp.Or(f.Max, DefaultMin)))}
+	b.Max = max(cmp.Or(f.Max, DefaultMax), b.Min)
+	b.First = cmp.Or(f.Every, b.Min)
+	return b
+}
+
+// alone is how long the host is to be left alone. A server that is asked too much says so for all of its feeds; one that is down may
+// be so for one.
+func (a *answer) alone() time.Duration {
+	if a.status == http.StatusTooManyRequests {
+		return min(a.busy, time.Hour)
+	}
+	return 0
+}
+
+// answered takes what became of a request of m.
+func (l *loop) answered(m *member, a answer, now time.Time) {
+	if a.again != nil {
+		m.task = *a.again
+		m.saved.Get = m.saved.Get || m.task.get
+		l.hosts.want(m, now)
+		return
+	}
+	m.saved.Polled = now
+	if a.err != nil {
+		l.missed(m, a, now)
+		return
+	}
+	m.saved.Failures, m.saved.Err, m.saved.Failed = 0, "", false
+	changed := l.heard(m, a, now)
+	interval := m.saved.Rhythm.Interval(now, m.feed.bounds())
+	m.saved.Interval = interval
+	l.later(m, now.Add(pace.Jitter(interval, chance())))
+	e := Polled{Feed: m.feed.Name, Took: a.took, Status: a.status, Unchanged: !changed, Bytes: a.bytes, Next: m.saved.Next}
+	if k := a.kept; k != nil {
+		e.Records, e.Matched, e.Relayed, e.Skipped = k.records, k.matched, k.relayed, k.skipped
+	}
+	l.tell(e)
+}
+
+// heard takes what m said. It reports whether that is another thing than before.
+func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
+	known := !m.saved.Rhythm.Changed.IsZero()
+	if a.unchanged {
+		l.revisit(m, now)
+	} else {
+		changed = !known || a.kept.sum != m.saved.Sum
+		m.saved.Sum, m.saved.ETag, m.saved.Modified = a.kept.sum, a.etag, a.modified
+		if a.seen != nil {
+			m.saved.Seen = *a.seen
+		}
+		l.book.records(m, a.kept.stored)
+		l.report(m, a.kept, now)
+	}
+	if known {
+		m.saved.Rhythm = m.saved.Rhythm.Saw(changed, now)
+	} else {
+		modified, _ := http.ParseTime(a.modified)
+		m.saved.Rhythm = pace.Begin(modified, now)
+	}
+	l.book.feed(m, changed, now)
+	return changed
+}
+
+// longest is how far polls of a feed are apart that is down, if it is not asked more rarely anyway (rule 57).
+const longest = time.Hour
+
+// missed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts (rule 55).
+func (l *loop) missed(m *member, a answer, now time.Time) {
+	if a.kept != nil {
+		l.report(m, a.kept, now)
+	}
+	m.saved.Failures++
+	m.saved.Failed = m.page != nil
+	m.saved.Err = text(a.err)
+	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
+	wait := pace.Backoff(base, max(longest, base), m.saved.Failures, chance())
+	l.later(m, now.Add(max(wait, pace.Jitter(a.busy, chance()))))
+	l.book.feed(m, false, now)
+	l.tell(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
+	if l.round != nil {
+		l.round.errs = append(l.round.errs, &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Err: a.err})
+	}
+}
+
+// spared reports whether a feed has seen the URL of own checks lately, and until when that counts.
+func (l *loop) spared(m *member, now time.Time) (until time.Time, ok bool) {
+	if m.page == nil {
+		return until, false
+	}
+	t := l.targets[spot{m.page, m.page.URL}]
+	for other, reports := range t.reports {
+		if other.feed.Kind == Page {
+			continue
+		}
+		for _, r := range reports {
+			if seen, fresh := r.SeenUntil(feed.At(now)); fresh && seen.UTC().After(until) {
+				until, ok = seen.UTC(), true
+			}
+		}
+	}
+	return until.Add(time.Second), ok // it is good in that second, too
+}

@@ -1,0 +1,126 @@
+package antenna
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// An observation is what a URL itself said.
+type observation struct {
+	// Record is what was obtained, and nothing else (hina-di, section 9).
+	Record feed.Record
+	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
+	ETag  string
+	Since feed.Time
+	// TimeDetected is when a time of modification was last obtained (LIRS, Last-Detected).
+	TimeDetected feed.Time
+}
+
+// report is what feed.Decide gets.
+func (o observation) report() feed.Record {
+	r := o.Record
+	if r.LastModified == 0 {
+		r.LastModified = o.Since
+	}
+	return r
+}
+
+// observe takes the metadata of a page from an answer to HEAD, or to GET, whose body is left alone.
+func (p *poller) observe(t *task, resp *http.Response) answer {
+	now := feed.At(time.Now())
+	before, o := t.seen, observation{}
+	if resp.StatusCode == http.StatusNotModified {
+		o.Record = before.Record
+		o.ETag = before.ETag
+	} else {
+		o.Record = feed.Record{
+			ContentType: resp.Header.Get("Content-Type"), Server: resp.Header.Get("Server"), Size: max(0, resp.ContentLength),
+		}
+		if !isIdentity(resp.Header.Get("Content-Encoding")) {
+			o.Record.Size = 0 // of something else
+		}
+		if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
+			o.Record.LastModified = feed.At(modified)
+		}
+		o.ETag = resp.Header.Get("ETag")
+	}
+	r := &o.Record
+	r.Format, r.URL, r.Agent, r.AgentURL = feed.Own, t.feed.URL, p.agent, p.agentURL
+	if t.page != nil {
+		r.Title, r.Author, r.Zone = t.page.Title, t.page.Author, t.page.Zone
+	}
+	r.Method, r.Result = []string{http.MethodHead}, strconv.Itoa(resp.StatusCode)
+	if t.get {
+		r.Method = []string{http.MethodGet}
+	}
+	r.Date, r.Detected = now, now
+	o.TimeDetected = before.TimeDetected
+	if r.LastModified != 0 {
+		o.TimeDetected = now
+	}
+	if o.Since = before.Since; o.ETag != "" && (o.ETag != before.ETag || o.Since == 0) {
+		o.Since = now
+	}
+	return p.observed(t, resp, o)
+}
+
+func isIdentity(encoding string) bool { return encoding == "" || encoding == "identity" }
+
+// observed makes an answer of an observation: a feed of one record.
+func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
+	c := &collector{feed: t.feed, match: p.match}
+	c.list = []feed.Record{o.report()}
+	c.records, c.matched = 1, 1
+	c.sum = sumOf(&c.list[0])
+	if t.page != nil {
+		c.hits = []hit{{t.page, t.page.URL, c.list[0]}}
+	} else {
+		p.match.find(t.feed.Name, c.list[0], func(w *watcher, url string) {
+			c.hits = append(c.hits, hit{w, url, c.list[0]})
+		})
+	}
+	k, err := c.finish(nil)
+	return answer{err: err, kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+}
+
+// readFile polls a local file.
+func (p *poller) readFile(t *task) answer {
+	f, err := os.OpenFile(t.feed.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes into it
+	if err != nil {
+		return answer{err: err}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return answer{err: err}
+	}
+	if !info.Mode().IsRegular() {
+		return answer{err: fmt.Errorf("%s: not a regular file", t.feed.URL)}
+	}
+	etag := fileTag(info)
+	if t.conditional() && etag == t.etag {
+		return answer{unchanged: true}
+	}
+	k, err := p.read(t, f, feed.At(info.ModTime()))
+	a := answer{err: err, bytes: info.Size(), etag: etag}
+	if err == nil || k.partial {
+		a.kept = &k
+	}
+	return a
+}
+
+// fileTag names one state of a file.
+func fileTag(info fs.FileInfo) string {
+	inode := uint64(0)
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = s.Ino
+	}
+	return fmt.Sprintf("file %d %d %d", inode, info.Size(), info.ModTime().UnixNano())
+}

@@ -1,0 +1,199 @@
+package antenna
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/lirs"
+	"braid/internal/atomicfile"
+)
+
+// publish writes the cache in LIRS form and calls Publish, in a worker: both get values.
+func (l *loop) publish(ctx context.Context) {
+	now := time.Now()
+	cache, path := l.cached(), l.book.store.cachePath()
+	own := l.observations()
+	var from []*Feed
+	load := l.relayed()
+	for _, m := range l.members {
+		if m.feed.Relay {
+			from = append(from, &m.feed)
+		}
+	}
+	s := Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
+	l.publishing = true
+	l.wg.Go(func() {
+		err := writeCache(path, cache)
+		var e *Published
+		if l.a.Publish != nil {
+			e = l.a.publishOne(ctx, s, own, from, load)
+		}
+		l.inbox <- func(l *loop, now time.Time) {
+			l.publishing = false
+			if err != nil {
+				l.fail(err)
+			}
+			if e != nil {
+				l.published(*e)
+			}
+		}
+	})
+}
+
+func (l *loop) published(e Published) {
+	l.tell(e)
+	if e.Err != nil && l.round != nil {
+		l.round.errs = append(l.round.errs, fmt.Errorf("publish: %w", e.Err))
+	}
+}
+
+// publishOne calls Publish with all that is known.
+func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from []*Feed, load func(id string) ([]byte, error)) *Published {
+	start := time.Now()
+	s.Records = own
+	var errs []error
+	for _, f := range from {
+		records, err := relays(f, load)
+		errs = append(errs, err)
+		s.Records = append(s.Records, records...)
+	}
+	errs = append(errs, a.Publish(ctx, s))
+	return &Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}
+}
+
+// relays are the records of a feed that may be published again.
+func relays(f *Feed, load func(id string) ([]byte, error)) ([]Known, error) {
+	stored, err := load(feedID(f.Name))
+	if err != nil {
+		return nil, err
+	}
+	records, err := restored(stored)
+	list := make([]Known, len(records))
+	for i, r := range records {
+		list[i] = Known{Record: r, Feed: f.Name, Trusted: f.trusts(r)}
+	}
+	return list, err
+}
+
+// trusts reports whether records of that agent may be published again. A gatherer of SOIF has a host and no URL.
+func (f *Feed) trusts(r feed.Record) bool {
+	key := feed.Key
+	if r.Format == feed.LIRS {
+		key = feed.FoldedKey
+	}
+	agent, ok := key(r.AgentURL)
+	return slices.ContainsFunc(f.Trust, func(trusted string) bool {
+		if k, is := key(trusted); ok && is {
+			return k == agent
+		}
+		return r.AgentURL != "" && strings.EqualFold(trusted, r.AgentURL)
+	})
+}
+
+// observations are what was seen of the watched URLs themselves: by own checks, and by who handled updates.
+func (l *loop) observations() []Known {
+	var list []Known
+	places := map[string]int{}
+	add := func(k Known) {
+		if !isPublic(k.URL) {
+			return
+		}
+		i, seen := places[k.URL]
+		if !seen {
+			places[k.URL] = len(list)
+			list = append(list, k)
+		} else if list[i].Detected < k.Detected {
+			list[i] = k
+		}
+	}
+	for _, m := range l.members {
+		if r := m.saved.Seen.Record; m.feed.Kind == Page && (r.URL != "" || m.saved.Failed) {
+			if m.saved.Failed {
+				r = feed.Record{URL: m.feed.URL, Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
+			}
+			add(Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected})
+		}
+	}
+	for _, t := range l.ordered() {
+		if k, ok := l.downloaded(t); ok {
+			add(k)
+		}
+	}
+	return list
+}
+
+// downloaded is what the last update has shown of its URL.
+func (l *loop) downloaded(t *target) (k Known, ok bool) {
+	o := &t.saved.Last
+	if o.At.IsZero() {
+		return k, false
+	}
+	at := feed.At(o.At)
+	k = Known{Own: true, Record: feed.Record{
+		URL: t.url, Title: t.w.Title, Author: t.w.Author, Zone: t.w.Zone, LastModified: feed.At(o.LastModified), Size: o.Size,
+		Detected: at, Date: at, Agent: l.poller.agent, AgentURL: l.poller.agentURL, Method: []string{http.MethodGet}, Result: "200",
+	}}
+	if !o.LastModified.IsZero() {
+		k.TimeDetected = at
+	}
+	return k, true
+}
+
+// isPublic reports whether a URL may stand where others read it: user info and queries may be secret (rule 62).
+func isPublic(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery
+}
+
+const (
+	// copyField is the extension field of the cache that says that a file was downloaded. It stands behind those that other agents use.
+	copyField = 5
+	haveCopy  = "have-copy"
+)
+
+// cached are the lines of the cache: what is remembered of each URL, so that a new store can begin with it.
+func (l *loop) cached() []feed.Record {
+	var list []feed.Record
+	for _, t := range l.ordered() {
+		b, ok := t.saved.baseline()
+		if !isPublic(t.url) || !ok && !t.saved.State.HaveCopy {
+			continue
+		}
+		r := feed.Record{Format: feed.LIRS, URL: t.url, Title: t.w.Title, Author: t.w.Author, Zone: t.w.Zone,
+			LastModified: b.LastModified, Detected: b.Detected, Size: b.Size}
+		if t.saved.State.HaveCopy {
+			r.Fields = make([]feed.Field, copyField+1)
+			r.Fields[copyField].Value = haveCopy
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// baseline is what is remembered of the URL itself.
+func (s *savedTarget) baseline() (b feed.Baseline, ok bool) {
+	i := slices.IndexFunc(s.State.Baselines, func(b feed.Baseline) bool { return b.Virtual == "" })
+	if i < 0 {
+		return b, false
+	}
+	return s.State.Baselines[i], true
+}
+
+func writeCache(path string, list []feed.Record) error {
+	if path == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := lirs.Encode(&b, slices.Values(list)); err != nil {
+		return fmt.Errorf("cache: %w", err)
+	}
+	return atomicfile.WriteFile(path, b.Bytes(), 0o600)
+}

@@ -1,0 +1,67 @@
+package antenna
+
+import (
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/pace"
+)
+
+// What the store has, as JSON. Fields may be added; what changes its meaning needs another version.
+type (
+	// A savedFeed is what is known of a feed.
+	savedFeed struct {
+		// Print tells whether feed and watches are still those that the validators are for.
+		Print          string
+		ETag, Modified string
+		Sum            uint64
+		Rhythm         pace.Rhythm
+		Interval       time.Duration
+		Polled, Next   time.Time
+		Failures       int
+		Err            string
+		Day            pace.Day
+		// Seen is what a page said last, and Failed that it could not be reached since.
+		Seen   observation
+		Failed bool
+		Get    bool
+	}
+
+	// A savedTarget is what is known of one URL of a watch.
+	savedTarget struct {
+		// Watch is the name, and URL that of a glob: others are configured, and may be secret (rule 62).
+		Watch, URL string
+		State      feed.State
+		Last       Outcome
+		Reason     feed.Reason
+		Words      string
+		Pending    *pending
+		// Reported is when a feed had it last.
+		Reported time.Time
+	}
+
+	// A pending is an update that waits to be handled or to be handled again.
+	pending struct {
+		Action feed.Action
+		Reason feed.Reason
+		Words  string
+		Record feed.Record
+		// Feed is the id of who reported it.
+		Feed string
+		// Next is what to remember once it is acknowledged.
+		Next feed.State
+		// Tries is how often it was handed on, Failures how often that failed in a row.
+		Tries, Failures int
+		At              time.Time
+		Err             string
+		// Ahead: it was acknowledged, but the origin did not have it yet, for the Aheads-th time.
+		Ahead  bool
+		Aheads int
+	}
+)
+
+// same reports whether two updates are about the same news.
+func (p *pending) same(other *pending) bool {
+	a, b := &p.Record, &other.Record
+	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 && a.Virtual == b.Virtual
+}

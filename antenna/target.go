@@ -1,0 +1,175 @@
+package antenna
+
+import (
+	"slices"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// A target is one URL of a watch, as the loop has it.
+type target struct {
+	queued // in loop.tries
+	w      *watcher
+	url    string
+	saved  savedTarget
+	// reports are the latest of each feed.
+	reports map[*member][]feed.Record
+	// running: the handler is at it. Meanwhile came reports (again), or somebody wants it forgotten.
+	running, again, forget bool
+}
+
+// target returns the target of a spot, and makes one of a glob unless there are too many.
+func (l *loop) target(s spot) *target {
+	t := l.targets[s]
+	if t != nil {
+		return t
+	}
+	if s.w.glob != nil {
+		if l.globbed[s.w] >= maxGlobbed {
+			return nil
+		}
+		l.globbed[s.w]++
+	}
+	t = &target{w: s.w, url: s.url, reports: map[*member][]feed.Record{}}
+	t.saved.Watch = s.w.Name
+	if s.w.glob != nil {
+		t.saved.URL = s.url
+	}
+	l.targets[s] = t
+	return t
+}
+
+// report takes what m says now of what is watched, in place of what it said before.
+func (l *loop) report(m *member, k *kept, now time.Time) {
+	var order []*target
+	says := map[*target][]feed.Record{}
+	full := k.tooMany
+	for _, h := range k.hits {
+		t := l.target(spot{h.w, h.url})
+		if t == nil {
+			if !slices.Contains(full, h.w.Name) {
+				full = append(full, h.w.Name)
+			}
+			continue
+		}
+		if says[t] == nil {
+			order = append(order, t)
+		}
+		says[t] = append(says[t], h.record)
+	}
+	for _, name := range full {
+		l.tell(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
+	}
+	if !k.partial {
+		for t := range m.targets {
+			if says[t] == nil {
+				delete(t.reports, m)
+				delete(m.targets, t)
+				delete(m.revisit, t)
+				order = append(order, t)
+			}
+		}
+	}
+	for _, t := range order {
+		if list := says[t]; list != nil {
+			t.reports[m] = list
+			m.targets[t] = true
+			t.saved.Reported = now
+		}
+		l.decide(t, now)
+	}
+}
+
+// revisit decides again where m has a report that was from the future.
+func (l *loop) revisit(m *member, now time.Time) {
+	for t := range m.revisit {
+		l.decide(t, now)
+	}
+}
+
+// decide asks what the latest reports of all feeds mean for t (specified in feed.Decide), and has an update wait if they call for one.
+func (l *loop) decide(t *target, now time.Time) {
+	if t.running {
+		t.again = true
+		return
+	}
+	var records []feed.Record
+	var from []*member
+	for _, m := range l.reporters(t) {
+		for _, r := range t.reports[m] {
+			records, from = append(records, r), append(from, m)
+		}
+	}
+	v := feed.Decide(t.saved.State, records, feed.At(now))
+	for m := range t.reports {
+		delete(m.revisit, t)
+		for _, r := range t.reports[m] {
+			if why, _ := r.Usable(feed.At(now)); why == feed.DetectedInFuture || why == feed.ModifiedInFuture {
+				m.revisit[t] = true
+			}
+		}
+	}
+	if v.Action == feed.None {
+		l.rest(t, v, now)
+		return
+	}
+	t.saved.Reason, t.saved.Words = v.Reason, v.Words
+	l.await(t, &pending{
+		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id, Next: v.Next, At: now,
+	}, now)
+}
+
+// reporters are who has a report of t, in the order of the configuration: of reports that are alike the first counts.
+func (l *loop) reporters(t *target) []*member {
+	list := make([]*member, 0, len(t.reports))
+	for m := range t.reports {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b *member) int { return a.order - b.order })
+	return list
+}
+
+// rest takes a verdict that calls for nothing. While an update waits, what it will leave behind counts.
+func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
+	same := t.saved.Reason == v.Reason
+	t.saved.Reason, t.saved.Words = v.Reason, v.Words
+	if p := t.saved.Pending; p == nil || p.Ahead {
+		same = same && slices.Equal(t.saved.State.Baselines, v.Next.Baselines)
+		t.saved.State = v.Next
+	}
+	if !same {
+		l.book.target(t, now)
+	}
+}
+
+// await has an update wait for its turn. Where it is one that waits already, it keeps its place.
+func (l *loop) await(t *target, p *pending, now time.Time) {
+	if old := t.saved.Pending; old != nil && !old.Ahead && old.same(p) {
+		p.Tries, p.Failures, p.At, p.Err = old.Tries, old.Failures, old.At, old.Err
+	} else {
+		l.tell(Updated{l.update(t, p, 0)})
+	}
+	t.saved.Pending = p
+	l.book.target(t, now)
+	l.queue(t, now)
+}
+
+// queue has the update of t wait until its time. A round takes only what is due when it begins, or comes up in it.
+func (l *loop) queue(t *target, now time.Time) {
+	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
+		l.tries.put(t, at)
+	}
+}
+
+// update is what the handler gets.
+func (l *loop) update(t *target, p *pending, most int64) Update {
+	u := Update{
+		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
+		Try: p.Tries, Ahead: p.Ahead, MaxBytes: most,
+	}
+	if m := l.byID[p.Feed]; m != nil {
+		u.Feed = m.feed.Name
+	}
+	return u
+}
