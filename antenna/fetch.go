@@ -95,7 +95,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 		return answer{err: because(ctx, err)}
 	}
 	defer resp.Body.Close()
-	body := &body{r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
+	body := &body{ctx: ctx, r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
 	pulse.Reset(silence)
 	a := p.judge(t, resp, body)
 	a.status, a.bytes = resp.StatusCode, body.n
@@ -263,12 +263,16 @@ func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && hostPort(a)
 
 // A body counts and bounds what is read, and tells with each byte that the server is alive.
 type body struct {
+	ctx     context.Context
 	r       io.Reader
 	pulse   *time.Timer
 	n, left int64
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
 	if b.left < 0 {
 		return 0, &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", b.n-1)}
 	}

@@ -112,8 +112,8 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
 	c := &collector{feed: &m.feed, match: l.poller.match, reports: map[spot]int{}, globbed: map[*watcher]int{}}
 	for _, r := range records {
-		if m.page != nil {
-			c.hits = append(c.hits, hit{m.page, m.page.URL, r})
+		if m.feed.Kind == Page {
+			c.seen(m.page, r)
 		} else {
 			c.add(r)
 		}

@@ -114,7 +114,7 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 		l.report(m, a.kept, now)
 	}
 	m.saved.Failures++
-	m.saved.Failed = m.page != nil
+	m.saved.Failed = m.feed.Kind == Page
 	m.saved.Err = text(a.err)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := pace.Backoff(base, max(longest, base), m.saved.Failures, chance())

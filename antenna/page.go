@@ -14,7 +14,8 @@ import (
 
 // An observation is what a URL itself said.
 type observation struct {
-	// Record is what was obtained, and nothing else (hina-di, section 9).
+	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a watch may be secret
+	// (rule 62).
 	Record feed.Record
 	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
 	ETag  string
@@ -52,7 +53,7 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 		o.ETag = resp.Header.Get("ETag")
 	}
 	r := &o.Record
-	r.Format, r.URL, r.Agent, r.AgentURL = feed.Own, t.feed.URL, p.agent, p.agentURL
+	r.Format, r.Agent, r.AgentURL = feed.Own, p.agent, p.agentURL
 	if t.page != nil {
 		r.Title, r.Author, r.Zone = t.page.Title, t.page.Author, t.page.Zone
 	}
@@ -79,15 +80,20 @@ func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	c.list = []feed.Record{o.report()}
 	c.records, c.matched = 1, 1
 	c.sum = sumOf(&c.list[0])
-	if t.page != nil {
-		c.hits = []hit{{t.page, t.page.URL, c.list[0]}}
-	} else {
-		p.match.find(t.feed.Name, c.list[0], func(w *watcher, url string) {
-			c.hits = append(c.hits, hit{w, url, c.list[0]})
-		})
-	}
+	c.seen(t.page, c.list[0])
 	k, err := c.finish(nil)
 	return answer{err: err, kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+}
+
+// seen makes hits of a record of the feed's own URL: own checks are of one watch, other pages of all who watch that URL.
+func (c *collector) seen(page *watcher, r feed.Record) {
+	if page != nil {
+		c.hits = append(c.hits, hit{page, page.URL, r})
+		return
+	}
+	c.match.find(c.feed.Name, feed.Record{URL: c.feed.URL}, func(w *watcher, url string) {
+		c.hits = append(c.hits, hit{w, url, r})
+	})
 }
 
 // readFile polls a local file.

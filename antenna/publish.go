@@ -115,10 +115,11 @@ func (l *loop) observations() []Known {
 		}
 	}
 	for _, m := range l.members {
-		if r := m.saved.Seen.Record; m.feed.Kind == Page && (r.URL != "" || m.saved.Failed) {
+		if r := m.saved.Seen.Record; m.feed.Kind == Page && !m.saved.Polled.IsZero() {
 			if m.saved.Failed {
-				r = feed.Record{URL: m.feed.URL, Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
+				r = feed.Record{Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
 			}
+			r.URL = m.feed.URL
 			add(Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected})
 		}
 	}

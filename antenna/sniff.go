@@ -58,14 +58,18 @@ func beginning(head []byte) string {
 // kindOf tells the kind of a feed by what it begins with, or Auto if that is none.
 func kindOf(head []byte) Kind {
 	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
+	kind := Auto
 	for {
 		line, rest, more := bytes.Cut(head, []byte("\n"))
 		line = bytes.TrimSpace(line)
 		switch {
-		case len(line) > 0 && line[0] != '#':
+		case len(line) > 0 && line[0] == '#':
+			kind = LIRS // for now: no other has comments
+		case len(line) > 0:
 			return kindOfLine(line, head)
-		case !more:
-			return Auto
+		}
+		if !more {
+			return kind
 		}
 		head = rest
 	}

@@ -1,6 +1,7 @@
 package antenna
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -171,5 +172,6 @@ func (l *loop) update(t *target, p *pending, most int64) Update {
 	if m := l.byID[p.Feed]; m != nil {
 		u.Feed = m.feed.Name
 	}
+	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without
 	return u
 }

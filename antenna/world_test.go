@@ -23,11 +23,20 @@ type world struct {
 
 	mu      sync.Mutex
 	sites   map[string]site // by host
+	pages   map[string]map[string]func() string
 	visits  []visit
 	busy    map[string]bool
 	ended   map[string]time.Time
 	gap     time.Duration
 	latency time.Duration
+}
+
+// texts has the pages of a host by their paths.
+func (w *world) texts(host string, pages map[string]func() string) {
+	if w.pages == nil {
+		w.pages = map[string]map[string]func() string{}
+	}
+	w.pages[host] = pages
 }
 
 // A site answers requests.
