@@ -198,14 +198,16 @@ func TestStoreThatCannotBeOpened(t *testing.T) {
 }
 
 func TestStoreLocked(t *testing.T) {
-	dir := t.TempDir()
-	s := storeIn(t, dir)
-	defer closed(t, s)
-	_, err := OpenStore(filepath.Join(dir, "antenna.db"))
-	var locked *LockedError
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprintf("process %d (", os.Getpid())) {
-		t.Errorf("opened twice: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := storeIn(t, dir)
+		defer closed(t, s)
+		_, err := OpenStore(filepath.Join(dir, "antenna.db"))
+		var locked *LockedError
+		if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), fmt.Sprintf("process %d (", os.Getpid())) {
+			t.Errorf("opened twice: %v", err)
+		}
+	})
 	if got := (&LockedError{Path: "p"}).Error(); got != "p is in use by another process" {
 		t.Error(got)
 	}

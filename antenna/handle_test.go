@@ -1,0 +1,277 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// An update that fails comes again, later and later, and nobody else waits for it.
+func TestHandlerFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const other = "https://files.example/b"
+		w, p, a, j := oneFeed(t)
+		p.text += lirsLine(other, time.Now(), time.Now(), 7)
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: other})
+		var tries []time.Time
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.Watch == "b" {
+				return Outcome{Changed: true}, nil
+			}
+			if tries = append(tries, time.Now()); u.Try != len(tries) {
+				t.Errorf("try %d is called %d", len(tries), u.Try)
+			}
+			if len(tries) == 10 {
+				return Outcome{Changed: true}, nil
+			}
+			return Outcome{}, errors.New("\x1b[31mdown")
+		}
+		watchFor(t, a, j, 48*time.Hour)
+		if len(tries) != 10 || len(j.got()) != 11 {
+			t.Fatalf("%d tries, %d updates", len(tries), len(j.got()))
+		}
+		want := time.Minute
+		for i := 1; i < len(tries); i++ {
+			if d := tries[i].Sub(tries[i-1]); d < want || d > want*5/4 {
+				t.Errorf("try %d after %v, want %v", i+1, d, want)
+			}
+			want = min(2*want, 6*time.Hour)
+		}
+		// The feed was read once: what failed is not the feed.
+		for i, v := range w.to(feedURL) {
+			if (v.status == 200) != (i == 0) {
+				t.Errorf("poll %d: %d", i, v.status)
+			}
+		}
+		failed := 0
+		for _, h := range eventsOf[Handled](j) {
+			if h.Err != nil && h.Update.Watch == "a" && !h.Next.IsZero() {
+				failed++
+			}
+		}
+		if failed != 9 {
+			t.Errorf("%d failures were told", failed)
+		}
+	})
+}
+
+// A report that comes while the handler works is decided afterwards, and newer news take the place of those that failed.
+func TestNewsWhileHandling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		a.Feeds[0].Every = time.Minute
+		running := 0
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if running++; running > 1 {
+				t.Error("one URL is handled twice at once")
+			}
+			defer func() { running-- }()
+			time.Sleep(5 * time.Minute)
+			if u.Record.Size == 200 {
+				return Outcome{}, errors.New("down")
+			}
+			return Outcome{Changed: true}, nil
+		}
+		for i, size := range []int{200, 300} {
+			time.AfterFunc(time.Duration(2+4*i)*time.Minute, func() {
+				p.set(lirsLine(fileURL, time.Now(), time.Now(), size))
+			})
+		}
+		watchFor(t, a, j, time.Hour)
+		var sizes []int64
+		for _, u := range j.got() {
+			sizes = append(sizes, u.Record.Size)
+		}
+		if fmt.Sprint(sizes) != "[100 200 300]" {
+			t.Errorf("%v", sizes)
+		}
+	})
+}
+
+// Section 4.2.6: a feed that knows more than the origin triggers once; the origin is asked again while mirrors lag.
+func TestFeedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		old := time.Now().Add(-time.Hour)
+		var at []time.Time
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			at = append(at, time.Now())
+			if u.Reason == feed.FirstSight || len(at) == 5 {
+				return Outcome{Changed: true, LastModified: u.Record.LastModified.UTC()}, nil
+			}
+			if u.Ahead != (len(at) > 2) {
+				t.Errorf("try %d is ahead: %v", len(at), u.Ahead)
+			}
+			return Outcome{LastModified: old}, nil // 304
+		}
+		time.AfterFunc(15*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), 100)) })
+		watchFor(t, a, j, 7*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified modified modified modified" {
+			t.Fatal(got)
+		}
+		for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute} {
+			if d := at[i+2].Sub(at[i+1]); d < want || d > want*5/4 {
+				t.Errorf("asked again after %v, want %v", d, want)
+			}
+		}
+		ahead := 0
+		for _, h := range eventsOf[Handled](j) {
+			if h.Ahead {
+				ahead++
+			}
+		}
+		if ahead != 3 {
+			t.Errorf("%d times ahead", ahead)
+		}
+	})
+}
+
+// A feed that is wrong for ever is not believed for ever.
+func TestFeedAheadEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			return Outcome{LastModified: time.Now().Add(-time.Hour * 1000)}, nil
+		}
+		watchFor(t, a, j, 100*time.Hour)
+		if n := len(j.got()); n != 1+aheadMost {
+			t.Errorf("%d tries", n)
+		}
+	})
+}
+
+func TestIsAhead(t *testing.T) {
+	r := feed.Record{LastModified: 1000, Size: 10, MD5: "x"}
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	for _, tt := range []struct {
+		reason feed.Reason
+		action feed.Action
+		o      Outcome
+		want   bool
+	}{
+		{feed.Modified, feed.Download, Outcome{LastModified: at(999)}, true},
+		{feed.Modified, feed.Download, Outcome{}, true},
+		{feed.Modified, feed.Download, Outcome{LastModified: at(1000)}, false},
+		{feed.Modified, feed.Download, Outcome{Changed: true, LastModified: at(999)}, false},
+		{feed.Modified, feed.Recheck, Outcome{LastModified: at(999)}, false},
+		{feed.FirstSight, feed.Download, Outcome{LastModified: at(999)}, true},
+		{feed.FirstSight, feed.Download, Outcome{}, false},
+		{feed.SizeChanged, feed.Download, Outcome{Size: 9}, true},
+		{feed.SizeChanged, feed.Download, Outcome{Size: 10}, false},
+		{feed.MD5Changed, feed.Download, Outcome{Size: 10}, true},
+		{feed.WentBackwards, feed.Recheck, Outcome{}, false},
+	} {
+		if got := isAhead(&pending{Action: tt.action, Reason: tt.reason, Record: r}, tt.o); got != tt.want {
+			t.Errorf("%v, %+v: %v", tt.reason, tt.o, got)
+		}
+	}
+}
+
+// Rule 56: a feed triggers so many updates and bytes a day, and the rest comes the next day. The other feed is its own.
+func TestDailyLimit_Rule56(t *testing.T) {
+	for _, limits := range []Limits{{Updates: 3}, {DayBytes: 300}} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			start := time.Now()
+			a.Handlers = 1
+			a.Feeds[0].Limits = limits
+			a.Watches = nil
+			p.text = ""
+			for i := range 8 {
+				u := fmt.Sprintf("https://files.example/%d", i)
+				p.text += lirsLine(u, start, start, 100)
+				a.Watches = append(a.Watches, Watch{URL: u})
+			}
+			other := &page{}
+			other.set(lirsLine(fileURL, start, start, 100))
+			w.sites["other.example"] = other.answer
+			a.Feeds = append(a.Feeds, Feed{Name: "other", URL: "https://other.example/", Every: time.Hour})
+			a.Watches = append(a.Watches, Watch{URL: fileURL})
+			days := map[int]int{}
+			j.handle = func(_ context.Context, u Update) (Outcome, error) {
+				if u.Feed == "f" {
+					days[int(time.Since(start)/(24*time.Hour))]++
+				}
+				if limits.DayBytes > 0 && u.Feed == "f" && (u.MaxBytes <= 0 || u.MaxBytes > 300) {
+					t.Errorf("may bring %d", u.MaxBytes)
+				}
+				return Outcome{Changed: true, Bytes: 100}, nil
+			}
+			watchFor(t, a, j, 4*24*time.Hour)
+			if fmt.Sprint(days) != "map[0:3 1:3 2:2]" || len(j.got()) != 9 {
+				t.Errorf("%+v: %v, %d in all", limits, days, len(j.got()))
+			}
+			skipped := eventsOf[Skipped](j)
+			if len(skipped) != 5+2 || skipped[0].Why != DailyLimit || skipped[0].Feed != "f" || skipped[0].Until.Sub(start) < 24*time.Hour {
+				t.Errorf("%+v", skipped)
+			}
+		})
+	}
+}
+
+// There is a limit for all watches together.
+func TestHandlersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		a.Watches, a.Handlers, p.text = nil, 3, ""
+		for i := range 20 {
+			u := fmt.Sprintf("https://files.example/%d", i)
+			p.text += lirsLine(u, time.Now(), time.Now(), 100)
+			a.Watches = append(a.Watches, Watch{URL: u})
+		}
+		running, most := make(chan struct{}, 100), 0
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			running <- struct{}{}
+			time.Sleep(time.Minute)
+			j.mu.Lock()
+			most = max(most, len(running))
+			j.mu.Unlock()
+			<-running
+			return Outcome{Changed: true}, nil
+		}
+		watchFor(t, a, j, time.Hour)
+		if most != 3 || len(j.got()) != 20 {
+			t.Errorf("%d at once, %d in all", most, len(j.got()))
+		}
+	})
+}
+
+// A report from the future is looked at again when it is none any more, though the feed says 304.
+func TestReportFromTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		later := time.Now().Add(90 * time.Minute)
+		p.set(lirsLine(fileURL, later, later, 100))
+		watchFor(t, a, j, 3*time.Hour)
+		if h := eventsOf[Updated](j); len(h) != 1 || len(j.got()) != 1 {
+			t.Fatalf("%+v", h)
+		}
+	})
+}
+
+// What two feeds say of one file is one news.
+func TestTwoFeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		second := &page{}
+		w.sites["other.example"] = second.answer
+		a.Feeds = append(a.Feeds, Feed{Name: "g", URL: "https://other.example/", Every: 7 * time.Minute})
+		for i := range 4 {
+			time.AfterFunc(time.Duration(i)*time.Hour, func() {
+				line := lirsLine(fileURL, time.Now(), time.Now(), 100+i)
+				p.set(line)
+				time.AfterFunc(10*time.Minute, func() { second.set(strings.Replace(line, ",t,", ",other,", 1)) })
+			})
+		}
+		watchFor(t, a, j, 5*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified modified modified" {
+			t.Error(got)
+		}
+	})
+}

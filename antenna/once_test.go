@@ -1,0 +1,221 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		w.sites["down.example"] = func(*http.Request) *http.Response { return says(500, "") }
+		a.Feeds = append(a.Feeds, Feed{Name: "down", URL: "https://down.example/"})
+		dir := t.TempDir()
+		once := func(names ...string) error {
+			t.Helper()
+			a.Store = storeIn(t, dir)
+			defer closed(t, a.Store)
+			return a.Once(t.Context(), j.take, names...)
+		}
+		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("disk full") }
+		err := once()
+		var poll *PollError
+		var handle *HandleError
+		if !errors.As(err, &poll) || poll.Feed != "down" || !errors.As(err, &handle) || handle.Watch != "a" || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("the first round: %v", err)
+		}
+		// What failed is left for a round when it is due; nothing else is.
+		if err := once(); err != nil || len(j.got()) != 1 || len(w.to(feedURL)) != 1 {
+			t.Errorf("at once again: %v, %d updates", err, len(j.got()))
+		}
+		j.handle = nil
+		time.Sleep(2 * time.Minute)
+		if err := once(); err != nil || len(j.got()) != 2 || len(w.to(feedURL)) != 1 {
+			t.Errorf("two minutes later: %v, %d updates, %d polls", err, len(j.got()), len(w.to(feedURL)))
+		}
+		// Cron is not late by as much as jitter.
+		time.Sleep(8 * time.Minute)
+		if err := once(); err != nil || len(w.to(feedURL)) != 2 {
+			t.Errorf("when the feed is due: %v, %d polls", err, len(w.to(feedURL)))
+		}
+		p.set(lirsLine(fileURL, time.Now(), time.Now(), 300))
+		time.Sleep(w.gap)
+		if err := once("a"); !errors.As(err, &poll) || reasons(j.got()) != "first-sight first-sight modified" {
+			t.Errorf("by the watch's name: %v, %s", err, reasons(j.got()))
+		}
+		time.Sleep(w.gap)
+		if err := once("f"); err != nil || len(w.to(feedURL)) != 4 {
+			t.Errorf("by the feed's name: %v, %d polls", err, len(w.to(feedURL)))
+		}
+		if err := once("nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
+			t.Errorf("nobody's name: %v", err)
+		}
+	})
+}
+
+func TestOnceIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		w.sites["feeds.example"] = func(*http.Request) *http.Response { return reply(200, drip{time.Second}) }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := a.Once(ctx, j.take); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRunNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		a.Feeds[0].Every = 10 * time.Hour
+		if err := a.RunNow(t.Context(), "f"); err == nil {
+			t.Error("it ran without running")
+		}
+		failed := true
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			if failed {
+				return Outcome{}, errors.New("down")
+			}
+			return Outcome{Changed: true}, nil
+		}
+		time.AfterFunc(10*time.Second, func() {
+			if err := a.RunNow(t.Context(), "f"); err != nil {
+				t.Error(err)
+			}
+			failed = false
+		})
+		time.AfterFunc(20*time.Second, func() {
+			if err := a.RunNow(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+			if err := a.RunNow(t.Context(), "nobody"); err == nil {
+				t.Error("nobody ran")
+			}
+		})
+		watchFor(t, a, j, 30*time.Second)
+		if len(w.to(feedURL)) != 3 || len(j.got()) != 2 {
+			t.Errorf("%d polls, %d updates", len(w.to(feedURL)), len(j.got()))
+		}
+	})
+}
+
+func TestForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		dir := t.TempDir()
+		a.Store = storeIn(t, dir)
+		time.AfterFunc(10*time.Second, func() {
+			if err := a.Forget(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		})
+		time.AfterFunc(20*time.Second, func() {
+			if err := a.Forget(t.Context(), "f"); err != nil {
+				t.Error(err)
+			}
+		})
+		watchFor(t, a, j, 30*time.Second)
+		if got := reasons(j.got()); got != "first-sight first-sight" {
+			t.Errorf("running: %s", got)
+		}
+		if v := w.to(feedURL); len(v) != 2 || v[1].header.Get("If-None-Match") != "" {
+			t.Errorf("running: %+v", v)
+		}
+		// When nothing runs.
+		if err := a.Forget(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		if err := a.Forget(t.Context(), "nobody"); err == nil {
+			t.Error("nobody was forgotten")
+		}
+		closed(t, a.Store)
+		a.Store = storeIn(t, dir)
+		defer closed(t, a.Store)
+		time.Sleep(w.gap)
+		watchFor(t, a, j, time.Minute)
+		if got := reasons(j.got()); got != "first-sight first-sight first-sight" {
+			t.Errorf("not running: %s", got)
+		}
+	})
+}
+
+// What is forgotten while it is handled is forgotten afterwards.
+func TestForgetWhileHandling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			time.Sleep(time.Minute)
+			return Outcome{Changed: true, ETag: "x"}, nil
+		}
+		time.AfterFunc(30*time.Second, func() {
+			if err := a.Forget(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		})
+		watchFor(t, a, j, 5*time.Minute)
+		if got := j.got(); len(got) != 2 || got[1].Last.ETag != "" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		dir := t.TempDir()
+		a.Store = storeIn(t, dir)
+		w.sites["down.example"] = func(*http.Request) *http.Response { return says(500, "") }
+		a.Feeds = append(a.Feeds, Feed{Name: "down", URL: "https://u:p@down.example/?k=v"})
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b"})
+		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("disk \x1b full") }
+		var running Status
+		time.AfterFunc(time.Minute-1, func() {
+			var err error
+			if running, err = a.Status(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		watchFor(t, a, j, time.Minute)
+		stored, err := a.Status(t.Context())
+		closed(t, a.Store)
+		if got, want := fmt.Sprintf("%+v", stored), fmt.Sprintf("%+v", running); err != nil || got != want {
+			t.Errorf("stored: %v\n%s\nrunning:\n%s", err, got, want)
+		}
+		f, d, x, b := running.Feeds[0], running.Feeds[1], running.Watches[0], running.Watches[1]
+		if f.Polled.IsZero() || f.Next.IsZero() || f.Updates != 1 || f.Err != "" || f.Interval != 10*time.Minute {
+			t.Errorf("%+v", f)
+		}
+		if d.URL != "https://u:***@down.example/?k=***" || d.Failures != 1 || d.Err != "status 500 Internal Server Error" {
+			t.Errorf("%+v", d)
+		}
+		if !x.Pending || x.Err != `disk \x1b full` || x.Try != 1 || x.Reason != "first-sight" || b.Pending || b.Reason != "" {
+			t.Errorf("%+v, %+v", x, b)
+		}
+	})
+}
+
+// An error of the store ends everything: nothing is acknowledged that is not on disk.
+func TestStoreFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		a.Store = storeIn(t, t.TempDir())
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			closed(t, a.Store)
+			return Outcome{Changed: true}, nil
+		}
+		err := a.Watch(t.Context(), j.take)
+		if err == nil || !strings.Contains(err.Error(), "store") {
+			t.Error(err)
+		}
+		if h := eventsOf[Handled](j); len(h) > 0 {
+			t.Errorf("told as done: %+v", h)
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package antenna
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// onePage is a world with a file that is checked, and no feed.
+func onePage(t *testing.T, s site) (*world, *Antenna, *journal) {
+	w, j := newWorld(t), &journal{}
+	w.sites["files.example"] = s
+	a := w.antenna(j)
+	a.Watches = []Watch{{Name: "a", URL: fileURL, CheckEvery: time.Hour, Header: http.Header{"X-Key": {"k"}}}}
+	return w, a, j
+}
+
+// bare answers with some header fields and no body.
+func bare(size int64, fields ...string) *http.Response {
+	resp := says(200, "", fields...)
+	resp.ContentLength = size
+	return resp
+}
+
+func TestOwnChecks(t *testing.T) {
+	date := func(t time.Time) string { return "Last-Modified: " + t.UTC().Format(http.TimeFormat) }
+	for _, tt := range []struct {
+		name   string
+		answer func(changed bool, at time.Time) *http.Response
+	}{
+		{"by time", func(_ bool, at time.Time) *http.Response { return bare(-1, date(at)) }},
+		{"by size", func(changed bool, _ time.Time) *http.Response {
+			if changed {
+				return bare(11)
+			}
+			return bare(10)
+		}},
+		{"by ETag", func(_ bool, at time.Time) *http.Response { return bare(-1, "ETag: "+at.String()) }},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			w, a, j := onePage(t, nil)
+			changed, at := false, start
+			w.sites["files.example"] = func(req *http.Request) *http.Response {
+				if req.Method != http.MethodHead || req.Header.Get("Accept-Encoding") != "identity" || req.Header.Get("X-Key") != "k" {
+					t.Errorf("%s %v", req.Method, req.Header)
+				}
+				return tt.answer(changed, at)
+			}
+			time.AfterFunc(90*time.Minute, func() { changed, at = true, time.Now() })
+			watchFor(t, a, j, 6*time.Hour)
+			got := j.got()
+			if len(got) != 2 || got[0].Reason != feed.FirstSight || got[1].Action != feed.Download || got[1].Feed != "a" {
+				t.Errorf("%s: %s: %+v", tt.name, reasons(got), got)
+			}
+			if got[0].Record.URL != fileURL || got[0].Record.Format != feed.Own {
+				t.Errorf("%s: %+v", tt.name, got[0].Record)
+			}
+		})
+	}
+}
+
+// A server that knows no HEAD is asked by GET, conditionally, and the body is left alone.
+func TestOwnChecksByGET(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{text: "file", modified: time.Now()}
+		w, a, j := onePage(t, func(req *http.Request) *http.Response {
+			if req.Method == http.MethodHead {
+				return says(405, "")
+			}
+			resp := p.answer(req)
+			resp.Body = http.NoBody
+			return resp
+		})
+		time.AfterFunc(150*time.Minute, func() { p.set("other") })
+		watchFor(t, a, j, 4*time.Hour)
+		var got []int
+		for _, v := range w.to(fileURL) {
+			got = append(got, v.status)
+		}
+		if want := []int{405, 200, 304, 304, 200}; len(got) != len(want) || got[2] != 304 || got[4] != 200 || got[0] != 405 {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if got := reasons(j.got()); got != "first-sight modified" {
+			t.Error(got)
+		}
+	})
+}
+
+// The duty of LIRS: while a feed has seen the file lately nobody asks its server; when no feed does any more, we do.
+func TestOwnChecksSpareTheSite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		file := &page{text: "file", modified: time.Now().Add(-time.Hour)}
+		w.sites["files.example"] = file.answer
+		a.Watches[0].CheckEvery = time.Hour
+		start := time.Now()
+		// The feed sees the file every hour, for twelve hours.
+		for i := range 12 {
+			time.AfterFunc(time.Duration(i)*time.Hour+time.Nanosecond, func() {
+				p.set(lirsLine(fileURL, start.Add(-time.Hour), time.Now(), 100))
+			})
+		}
+		p.set(lirsLine(fileURL, start.Add(-time.Hour), start, 100))
+		a.Feeds[0].Every = 5 * time.Minute
+		watchFor(t, a, j, 24*time.Hour)
+		visits := w.to(fileURL)
+		// The check is asked at once, perhaps before the feed was, and then 8 hours after the last report.
+		late := 0
+		for _, v := range visits {
+			if d := v.at.Sub(start); d > time.Minute && d < 19*time.Hour {
+				t.Errorf("asked after %v", d)
+			} else if d > time.Minute {
+				late++
+			}
+		}
+		if late < 4 || late > 6 {
+			t.Errorf("asked %d times when no report was fresh", late)
+		}
+		if s := eventsOf[Skipped](j); len(s) == 0 || s[0].Why != FreshReport || s[0].Watch != "a" {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A page can be a feed, for all who watch its URL.
+func TestPageAsFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a, j := onePage(t, (&page{text: "x", modified: time.Now()}).answer)
+		a.Feeds = []Feed{{URL: fileURL, Kind: Page}}
+		a.Watches = []Watch{{URL: fileURL}}
+		dir := t.TempDir()
+		for range 2 {
+			a.Store = storeIn(t, dir)
+			watchFor(t, a, j, time.Hour)
+			closed(t, a.Store)
+		}
+		if got := j.got(); len(got) != 1 || got[0].URL != fileURL || len(w.to(fileURL)) < 4 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// siteOf answers HEAD with fields and a size.
+func siteOf(fields func() []string, size *int64) site {
+	return func(*http.Request) *http.Response { return bare(*size, fields()...) }
+}

@@ -1,0 +1,179 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// publishing has the snapshots that were published.
+type publishing struct{ list []Snapshot }
+
+func (p *publishing) take(_ context.Context, s Snapshot) error {
+	p.list = append(p.list, s)
+	return nil
+}
+
+// known writes the records of a snapshot in short.
+func known(s Snapshot) string {
+	var lines []string
+	for _, k := range s.Records {
+		line := fmt.Sprintf("%s %v", strings.TrimPrefix(k.URL, "https://files.example"), k.Format)
+		if k.Failed {
+			line += " failed"
+		}
+		if k.Own {
+			line += " own"
+		}
+		if k.Trusted {
+			line += " trusted"
+		}
+		lines = append(lines, line+" "+k.Feed)
+	}
+	return strings.Join(lines, ", ")
+}
+
+func TestPublish(t *testing.T) {
+	for _, stored := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			if stored {
+				a.Store = storeIn(t, t.TempDir())
+				defer closed(t, a.Store)
+			}
+			p.text += lirsLine("https://files.example/relayed", time.Now(), time.Now(), 7) +
+				strings.Replace(lirsLine("https://files.example/stranger", time.Now(), time.Now(), 7), "agent", "stranger", 1)
+			w.sites["files.example"] = (&page{text: "x", modified: time.Now()}).answer
+			a.Feeds[0].Relay, a.Feeds[0].Trust = true, []string{"HTTP://agent.example:80"}
+			a.UserAgent, a.AgentURL = "me/1", "https://me.example/"
+			a.Watches = append(a.Watches,
+				Watch{URL: "https://files.example/checked", CheckEvery: time.Hour, Title: "T", Author: "A", Zone: 32400},
+				Watch{URL: "https://files.example/secret?x=1", CheckEvery: time.Hour},
+				Watch{URL: "https://gone.example/x", CheckEvery: time.Hour})
+			var got publishing
+			a.Publish = got.take
+			watchFor(t, a, j, 10*time.Minute)
+			if len(got.list) < 1 || len(got.list) > 4 {
+				t.Fatalf("published %d times", len(got.list))
+			}
+			last := got.list[len(got.list)-1]
+			want := "/checked own own , https://gone.example/x own failed own , /dist/a.tar.xz own own , " +
+				"/dist/a.tar.xz lirs trusted f, /relayed lirs trusted f, /stranger lirs f"
+			if s := known(last); s != want {
+				t.Errorf("stored %v: %s\nwant %s", stored, s, want)
+			}
+			own := last.Records[0]
+			if last.Agent != "me/1" || own.AgentURL != "https://me.example/" || own.Title != "T" || own.Author != "A" || own.Zone != 32400 ||
+				own.TimeDetected != own.Detected || own.Method[0] != "HEAD" || own.Result != "200" {
+				t.Errorf("%+v", own)
+			}
+			if e := eventsOf[Published](j); len(e) != len(got.list) || e[len(e)-1].Records != 6 || e[len(e)-1].Err != nil {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// LIRS: a check that found no time of modification does not count as one that did.
+func TestTimeDetected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, a, j := onePage(t, nil)
+		w := a.Transport.(*world)
+		size := int64(5)
+		w.sites["files.example"] = siteOf(func() []string {
+			if time.Since(start) < 90*time.Minute {
+				return []string{"Last-Modified: " + start.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")}
+			}
+			return nil
+		}, &size)
+		time.AfterFunc(90*time.Minute, func() { size = 6 })
+		var got publishing
+		a.Publish = got.take
+		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
+		watchFor(t, a, j, 4*time.Hour)
+		last := got.list[len(got.list)-1].Records[0]
+		if last.Size != 6 || last.Detected.UTC().Sub(start) < 3*time.Hour || last.TimeDetected.UTC().Sub(start) > 90*time.Minute {
+			t.Errorf("%+v", last)
+		}
+	})
+}
+
+// The cache is there without anything being published, in LIRS, and only its owner reads it.
+func TestCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		dir := t.TempDir()
+		a.Store = storeIn(t, dir)
+		defer closed(t, a.Store)
+		detected := time.Now().Unix()
+		p.text += lirsLine("https://files.example/b", time.Now(), time.Now(), 7)
+		a.Watches[0].Title = "Title"
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b"}, Watch{URL: "https://files.example/unheard"})
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.Watch == "b" {
+				return Outcome{}, errors.New("down")
+			}
+			return Outcome{Changed: true}, nil
+		}
+		path := filepath.Join(dir, "antenna.lirs")
+		time.AfterFunc(2*time.Minute, func() {
+			data, err := os.ReadFile(path)
+			want := fmt.Sprintf("LIRS,%d,%d,0,100,%s,Title,0,0,,,,,,have-copy,\n", detected-3600, detected, fileURL)
+			if err != nil || string(data) != want {
+				t.Errorf("%s, %v, want %s", data, err, want)
+			}
+		})
+		watchFor(t, a, j, 3*time.Minute)
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%v, %v", info, err)
+		}
+	})
+}
+
+func TestPublishFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		failed := errors.New("disk full")
+		a.Publish = func(context.Context, Snapshot) error { return failed }
+		if err := a.Once(t.Context(), j.take); !errors.Is(err, failed) {
+			t.Errorf("%v", err)
+		}
+		a.Publish = func(ctx context.Context, _ Snapshot) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		time.Sleep(time.Second)
+		watchFor(t, a, j, time.Second)
+		if e := eventsOf[Published](j); len(e) != 2 || !errors.Is(e[1].Err, context.DeadlineExceeded) {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestTrusts(t *testing.T) {
+	f := Feed{Trust: []string{"https://Agent.example", "gatherer.example:8500"}}
+	for _, tt := range []struct {
+		format feed.Format
+		agent  string
+		want   bool
+	}{
+		{feed.HinaDI, "https://agent.example/", true}, {feed.HinaDI, "https://agent.example/x", false}, {feed.HinaDI, "", false},
+		{feed.LIRS, "https://AGENT.example/", true}, {feed.SOIF, "Gatherer.example:8500", true}, {feed.SOIF, "gatherer.example", false},
+	} {
+		if got := f.trusts(feed.Record{Format: tt.format, AgentURL: tt.agent}); got != tt.want {
+			t.Errorf("%v %q: %v", tt.format, tt.agent, got)
+		}
+	}
+	if (&Feed{}).trusts(feed.Record{AgentURL: "https://agent.example/"}) {
+		t.Error("somebody is trusted whom nobody named")
+	}
+}
