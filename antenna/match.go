@@ -61,7 +61,7 @@ func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 		return
 	}
 	key, ok := feed.Key(r.URL)
-	if !ok {
+	if !ok || !isRequestable(key) {
 		return
 	}
 	for _, w := range m.globs[hostOf(key)] {
@@ -69,6 +69,13 @@ func (m *matcher) all(r feed.Record, found func(w *watcher, url string)) {
 			found(w, key)
 		}
 	}
+}
+
+// isRequestable reports whether a key, which a feed chose, can be asked for: it is a URI, and its path goes nowhere but down.
+func isRequestable(key string) bool {
+	path, _, _ := strings.Cut(key, "?")
+	path += "/"
+	return feed.IsURI(key) && !strings.Contains(path, "/../") && !strings.Contains(path, "/./")
 }
 
 // hostOf returns a key up to the slash behind its host.

@@ -1,0 +1,156 @@
+package antenna
+
+import (
+	"io"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/pace"
+)
+
+func TestCheck(t *testing.T) {
+	f := Feed{Name: "f", URL: "https://h.example/f"}
+	w := Watch{Name: "w", URL: "https://h.example/w"}
+	for _, tt := range []struct {
+		name string
+		a    *Antenna
+		want string // in the error
+	}{
+		{"nothing", &Antenna{}, ""},
+		{"good", &Antenna{Feeds: []Feed{f}, Watches: []Watch{w}}, ""},
+		{"a feed and a watch of one name", &Antenna{Feeds: []Feed{f}, Watches: []Watch{{Name: "f", URL: w.URL, CheckEvery: time.Hour}}}, ""},
+		{"a feed twice", &Antenna{Feeds: []Feed{f, f}}, "feed f: a second feed"},
+		{"a feed twice by its masked URL", &Antenna{Feeds: []Feed{{URL: "https://h.example/?k=1"}, {URL: "https://h.example/?k=2"}}}, "k=***: a second"},
+		{"a watch twice", &Antenna{Watches: []Watch{w, w}}, "watch w: a second watch"},
+		{"a watch of no feed", &Antenna{Watches: []Watch{{URL: w.URL, Feeds: []string{"g"}}}}, `no feed "g"`},
+		{"a path", &Antenna{Feeds: []Feed{{URL: "/etc/passwd"}}}, "host"},
+		{"a scheme", &Antenna{Watches: []Watch{{URL: "ftp://h.example/"}}}, "scheme"},
+		{"garbage", &Antenna{Watches: []Watch{{URL: "https://h.example/%zz"}}}, "watch a URL that is none"},
+		{"too often", &Antenna{Feeds: []Feed{{URL: f.URL, Every: time.Millisecond}}}, "1ms"},
+		{"checked too often", &Antenna{Watches: []Watch{{URL: w.URL, CheckEvery: time.Millisecond}}}, "1ms"},
+		{"bounds the wrong way", &Antenna{Feeds: []Feed{{URL: f.URL, Min: time.Hour, Max: time.Minute}}}, "1h0m0s"},
+	} {
+		err := tt.a.Check()
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+		if tt.want == "" {
+			continue
+		}
+		if run := tt.a.Watch(t.Context(), nil); run == nil || run.Error() != err.Error() {
+			t.Errorf("%s: runs with %v", tt.name, run)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	m := time.Minute
+	for _, tt := range []struct {
+		f    Feed
+		want pace.Bounds
+	}{
+		{Feed{}, pace.Bounds{First: 5 * m, Min: 5 * m, Max: 60 * m}},
+		{Feed{Every: 10 * m}, pace.Bounds{First: 10 * m, Min: 10 * m, Max: 10 * m}},
+		{Feed{Every: 10 * m, Max: 30 * m}, pace.Bounds{First: 10 * m, Min: 5 * m, Max: 30 * m}},
+		{Feed{Max: 2 * m}, pace.Bounds{First: 2 * m, Min: 2 * m, Max: 2 * m}},
+		{Feed{Min: 90 * m}, pace.Bounds{First: 90 * m, Min: 90 * m, Max: 90 * m}},
+		{Feed{Min: m, Max: 90 * m}, pace.Bounds{First: m, Min: m, Max: 90 * m}},
+	} {
+		if got := tt.f.bounds(); got != tt.want {
+			t.Errorf("%+v: %+v", tt.f, got)
+		}
+	}
+}
+
+func TestKindText(t *testing.T) {
+	for k := Auto; k <= Page; k++ {
+		text, err := k.MarshalText()
+		var back Kind
+		if err != nil || back.UnmarshalText(text) != nil || back != k {
+			t.Errorf("%v becomes %v", k, back)
+		}
+	}
+	if new(Kind).UnmarshalText([]byte("rss3")) == nil {
+		t.Error("rss3 is a kind")
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	for text, want := range map[string]Kind{
+		"HINA/2.2beta\r\nUser-Agent: x\r\n": HinaDI, "User-Agent: WDB/2\n": HinaDI, "URL: http://a.example/\n": HinaDI, "\xEF\xBB\xBFhina/2.1\n": HinaDI,
+		"LIRS,1,2,": LIRS, "# a comment\r\n\r\nLIRS,": LIRS, "# nothing else": LIRS,
+		"@FILE { http://a.example/\n": SOIF, "\n\n@UPDATE {": SOIF, "Content-Type: application/index.obj; x\n": SOIF,
+		"<rss version='2.0'>": News, "<?xml version='1.0'?>\n<!-- <urlset> -->\n<feed xmlns='x'>": News, "<rdf:RDF\n": News, `{"version":"x"}`: News,
+		"<?xml version='1.0'?><urlset>": Sitemap, "<!DOCTYPE x><sitemapindex ": Sitemap,
+		"<html>": Auto, "<!DOCTYPE html><html>": Auto, "": Auto, "\n\n": Auto, "hello": Auto, "<": Auto, "<!--": Auto, "<x": Auto,
+	} {
+		if got := kindOf([]byte(text)); got != want {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+}
+
+func FuzzKindOf(f *testing.F) {
+	f.Add([]byte("<?xml?><!-- x --><rss>"))
+	f.Add([]byte("# x\n\n@FILE"))
+	f.Fuzz(func(t *testing.T, head []byte) {
+		kind := kindOf(head)
+		if kind == Page {
+			t.Error("a page is no feed")
+		}
+		// Blank lines and a byte order mark before it make no difference.
+		if got := kindOf(append([]byte("\xEF\xBB\xBF\r\n \n"), head...)); got != kind && !strings.HasPrefix(string(head), "\xEF\xBB\xBF") {
+			t.Errorf("%v, and %v with blank lines before", kind, got)
+		}
+	})
+}
+
+// Further kinds are read by who brings them.
+func TestDecoders(t *testing.T) {
+	decode := func(io.Reader, feed.Options) iter.Seq2[feed.Record, error] {
+		return func(yield func(feed.Record, error) bool) { yield(feed.Record{URL: fileURL, LastModified: 1e9}, nil) }
+	}
+	l, err := (&Antenna{Watches: []Watch{{URL: fileURL}}, Decoders: map[Kind]Decode{News: decode}}).newLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
+	if k, err := l.poller.read(task, strings.NewReader("<rss/>"), 5); err != nil || len(k.hits) != 1 || k.hits[0].record.Received != 5 {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if _, err := l.poller.read(task, strings.NewReader("<urlset/>"), 0); err == nil || !strings.Contains(err.Error(), "sitemap") {
+		t.Errorf("without a reader: %v", err)
+	}
+	if _, err := l.poller.read(task, strings.NewReader("<html>\x1b"), 0); err == nil || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("a page: %v", err)
+	}
+}
+
+// What is kept of a record holds on to no more than that: feeds are read in large pieces.
+func TestSlim(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	r := feed.Record{URL: text[:10], Title: text[5:9], Method: []string{text[:4]}, Fields: []feed.Field{{Name: "a", Value: text}}, Keywords: []string{text}}
+	slim := slimOf(r)
+	if slim.URL != r.URL || slim.Title != r.Title || slim.Method[0] != "xxxx" || slim.Fields != nil || slim.Keywords != nil {
+		t.Errorf("%+v", slim)
+	}
+	if sumOf(&r) != sumOf(&slim) {
+		t.Error("it says something else")
+	}
+	other := slim
+	if other.Detected = 7; sumOf(&other) != sumOf(&slim) {
+		t.Error("to be seen again is a change")
+	}
+	for _, change := range []func(r *feed.Record){
+		func(r *feed.Record) { r.LastModified = 1 }, func(r *feed.Record) { r.Size = 1 }, func(r *feed.Record) { r.MD5 = "1" },
+		func(r *feed.Record) { r.URL = "1" }, func(r *feed.Record) { r.Virtual = "1" },
+	} {
+		other := slim
+		if change(&other); sumOf(&other) == sumOf(&slim) {
+			t.Errorf("no change: %+v", other)
+		}
+	}
+}
