@@ -36,12 +36,13 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 }
 
 // goodUntil returns the last moment at which r may be used, if there is one. A SOIF summary without Time-to-Live does
-// not expire.
+// not expire, nor does what a site says of itself: its feed and its map stay as they are until something changes.
 func (r *Record) goodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
 	}
-	if r.Format == SOIF {
+	switch r.Format {
+	case SOIF, News, Sitemap:
 		return 0, false
 	}
 	t, _ = r.detected(now)

@@ -99,6 +99,9 @@ func Decide(s State, reports []Record, now Time) Verdict {
 	default:
 		known := s.Baselines[i]
 		v.Action, v.Reason, v.Words = known.compare(seen)
+		if v.Action == Download && usable[best].Format == Sitemap { // which often have today's date for everything
+			v.Action = Recheck
+		}
 		if !v.replaces(known, seen) {
 			return v
 		}

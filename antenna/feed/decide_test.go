@@ -62,6 +62,15 @@ func TestDecide_Rule54(t *testing.T) {
 			[]Baseline{{LastModified: noon, Detected: noon, Size: 1000, MD5: base.MD5}}},
 		{"SOIF does not expire", known(base), []Record{report(func(r *Record) { r.Format, r.Detected, r.LastModified = SOIF, noon-100*hour, noon })}, Download, Modified, 0,
 			[]Baseline{{LastModified: noon, Detected: noon - 100*hour, Size: 1000, MD5: base.MD5}}},
+		{"a site's own news do not expire", known(base), []Record{report(func(r *Record) {
+			r.Format, r.Detected, r.Received, r.LastModified = News, 0, noon-100*hour, noon-99*hour
+		})}, None, OlderThanKnown, 0, nil},
+		{"news", known(base), []Record{{Format: News, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Download, Modified, 0,
+			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
+		{"a sitemap is asked about", known(base), []Record{{Format: Sitemap, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Recheck, Modified, 0,
+			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
+		{"a sitemap, and no file", State{}, []Record{{Format: Sitemap, Received: noon, LastModified: noon}}, Download, FirstSight, 0,
+			[]Baseline{{LastModified: noon, Detected: noon}}},
 
 		{"first sight", State{}, []Record{{LastModified: 1794261600, Detected: noon}}, Download, FirstSight, 0, []Baseline{{LastModified: 1794261600, Detected: noon}}},
 		{"a baseline without a file", State{Baselines: []Baseline{base}}, []Record{report(func(*Record) {})}, Download, FirstSight, 0,

@@ -10,6 +10,7 @@ package feed
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -62,7 +63,8 @@ type Record struct {
 	Failed bool
 
 	// Fields are the fields as the feed has them, in its order and with duplicates: the whole block of a hina-di feed, the
-	// attributes of a SOIF object, the extension fields of LIRS, which have no names.
+	// attributes of a SOIF object, the extension fields of LIRS, which have no names. Of news and sitemaps they are what the record
+	// was made of.
 	Fields []Field
 	// Warnings are the codes of what was odd about the record, each once, in the order they were met. A code that is about a
 	// field has its name behind a colon.
@@ -95,13 +97,23 @@ func (r Record) Hops() (n int) {
 type Format int
 
 const (
-	Own    Format = iota // not read: observed
-	HinaDI               // HINA/2.2
-	LIRS                 // LIRS 2.1
-	SOIF                 // RFC 2655
+	Own     Format = iota // not read: observed
+	HinaDI                // HINA/2.2
+	LIRS                  // LIRS 2.1
+	SOIF                  // RFC 2655
+	News                  // RSS, Atom, JSON Feed
+	Sitemap               // sitemaps.org
 )
 
-func (f Format) String() string { return [...]string{"own", "hina-di", "lirs", "soif"}[f] }
+var formatNames = [...]string{"own", "hina-di", "lirs", "soif", "news", "sitemap"}
+
+// String names f, whatever it is: formats come out of stores that a later version has written.
+func (f Format) String() string {
+	if f < 0 || int(f) >= len(formatNames) {
+		return "format " + strconv.Itoa(int(f))
+	}
+	return formatNames[f]
+}
 
 // A Time is a moment in seconds since 1970, UTC. Zero is no moment: the formats write it, or the day that it stands for, when
 // they do not know.

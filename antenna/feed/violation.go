@@ -63,7 +63,20 @@ type Violation struct {
 	URL    string
 	// Discarded: that record is not handed on, for this reason.
 	Discarded bool
+	// Weight is what it means for that record, in either mode.
+	Weight Weight
 }
+
+// A Weight is what a Violation means for the record that it is about. What is about the feed as a whole is a Note.
+type Weight int
+
+const (
+	Note   Weight = iota // it is told of, and no more
+	Repair               // strict mode discards the record, tolerant mode repairs it
+	Fatal                // both modes discard the record
+)
+
+func (w Weight) String() string { return [...]string{"note", "repair", "fatal"}[w] }
 
 // Tag is the code with the field, as in Record.Warnings.
 func (v Violation) Tag() string {

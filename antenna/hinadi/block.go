@@ -33,6 +33,8 @@ const (
 	remark               // it is told of in strict mode
 )
 
+var weights = [...]feed.Weight{fatal: feed.Fatal, repair: feed.Repair, note: feed.Note, remark: feed.Note}
+
 // A finding is something about a block that is not as it should be.
 type finding struct {
 	weight      weight
@@ -194,7 +196,7 @@ func (d *Decoder) reportFinding(f finding, discarded bool) {
 	url, _ := d.block.record.Get("URL")
 	v := feed.Violation{
 		Line: f.line, Code: f.code, Field: f.field, Text: words(f.code, f.field, f.detail),
-		Record: d.block.first, URL: url, Discarded: discarded,
+		Record: d.block.first, URL: url, Discarded: discarded, Weight: weights[f.weight],
 	}
 	if d.o.Strict && f.strict != "" {
 		v.Code = f.strict

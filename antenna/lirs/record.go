@@ -41,6 +41,8 @@ const (
 	note                 // it is warned about
 )
 
+var weights = [...]feed.Weight{fatal: feed.Fatal, repair: feed.Repair, note: feed.Note}
+
 // A finding is something about a record that is not as it should be.
 type finding struct {
 	weight             weight
@@ -90,7 +92,7 @@ func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
 func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
 	discarded := slices.IndexFunc(d.found, func(f finding) bool { return f.weight == fatal || f.weight == repair && d.o.Strict })
 	for i, f := range d.found {
-		v := feed.Violation{Line: r.Line, Code: f.code, Field: f.field, Record: r.Line, URL: r.URL, Discarded: i == discarded}
+		v := feed.Violation{Line: r.Line, Code: f.code, Field: f.field, Record: r.Line, URL: r.URL, Discarded: i == discarded, Weight: weights[f.weight]}
 		if tag := v.Tag(); discarded < 0 && !slices.Contains(r.Warnings, tag) {
 			r.Warnings = append(r.Warnings, tag)
 		}

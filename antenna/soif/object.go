@@ -134,6 +134,7 @@ func (p *parser) attribute(o *Object) *flaw {
 	name := p.intern(p.scratch)
 	if strings.ContainsAny(name, "<>") {
 		p.brackets = &flaw{Violation: violation(at, CodeBrackets, name)}
+		p.brackets.Weight = feed.Repair
 		p.warn(o, p.brackets.Violation)
 	}
 	size, why := p.size(o, name)

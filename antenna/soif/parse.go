@@ -62,7 +62,9 @@ func (p *parser) next() (Object, error) {
 			p.kept++
 			return o, nil
 		}
-		why.Discarded = true
+		if why.Discarded = true; why != p.brackets {
+			why.Weight = feed.Fatal
+		}
 		p.reportOf(&o, why.Violation)
 		if why.stop != nil {
 			return Object{}, why.stop
