@@ -61,6 +61,11 @@ var houses = map[string]house{
 
 	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
+	"antenna/news": {pure: true, imports: []string{
+		"antenna/feed", "antenna/hinadi", "antenna/inflate",
+		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
+	}},
 
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",

@@ -1,0 +1,83 @@
+package news
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/hinadi"
+)
+
+// zones are the names of zones that mean one thing wherever the program runs, in hours: those of RFC 822, section 5.1. What package
+// time makes of others depends on the machine, and gofeed has a few more.
+var zones = map[string]int{
+	"UT": 0, "GMT": 0, "UTC": 0, "Z": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+}
+
+// more are the words at the end of a date that gofeed reads as it should.
+var more = []string{"WET", "WEST", "BST", "CET", "CEST", "EET", "EEST", "AM", "PM"}
+
+// readDate reads a time of an item: in the form that the format has (RFC 3339, in RSS that of RFC 822, too), in one that antennas
+// write, or in whatever form gofeed has read. The code says what is odd about it.
+func readDate(kind, text string, parsed *time.Time) (t feed.Time, code string, ok bool) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return feed.At(at), "", true
+	}
+	if t, ok := read822(text); ok {
+		if kind != "rss" {
+			code = codeDateForm
+		}
+		return t, code, true
+	}
+	if t, _, ok := hinadi.ParseDate(text); ok && t != 0 {
+		return t, codeDateForm, true
+	}
+	last := strings.ToUpper(text[strings.LastIndexByte(text, ' ')+1:])
+	_, known := zones[last]
+	letters := strings.Trim(last, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	if parsed == nil || letters && !known && !slices.Contains(more, last) {
+		return 0, "", false
+	}
+	return feed.At(*parsed), codeDateForm, true
+}
+
+// read822 reads a date of RFC 822, section 5, with a year of two digits or four.
+func read822(text string) (t feed.Time, ok bool) {
+	if day, rest, found := strings.Cut(text, ","); found && len(day) == 3 {
+		text = strings.TrimLeft(rest, " ")
+	}
+	i := strings.LastIndexByte(text, ' ')
+	if i < 0 {
+		return 0, false
+	}
+	hours, named := zones[strings.ToUpper(text[i+1:])]
+	if named {
+		text = text[:i] + " +0000"
+	}
+	for _, form := range []string{"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700", "2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return feed.At(at.Add(-time.Duration(hours) * time.Hour)), true
+		}
+	}
+	return 0, false
+}
+
+// forms are those of W3C-DTF, in which a sitemap has its dates, by what is odd about them.
+var forms = []struct{ form, code string }{
+	{time.RFC3339, ""}, {"2006-01-02T15:04Z07:00", ""}, {"2006-01-02T15:04:05.999999999Z07:00", ""},
+	{"2006-01-02", codeDay}, {"2006-01", codeDay}, {"2006", codeDay},
+	{"2006-01-02T15:04:05", codeNoZone}, {"2006-01-02T15:04", codeNoZone},
+	{"2006-01-02T15:04:05Z0700", codeDateForm}, {"2006-01-02 15:04:05Z07:00", codeDateForm},
+	{"2006-01-02 15:04:05", codeNoZone},
+}
+
+// readW3C reads a date of a sitemap. Where the day is all there is, it is its beginning, UTC.
+func readW3C(text string) (t feed.Time, code string, ok bool) {
+	for _, f := range forms {
+		if at, err := time.Parse(f.form, text); err == nil {
+			return feed.At(at), f.code, true
+		}
+	}
+	return 0, "", false
+}

@@ -1,0 +1,181 @@
+package news
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"braid/antenna/feed"
+	"braid/antenna/inflate"
+)
+
+const (
+	// maxToken bounds what has to be in memory at once: one piece of text, or one item of JSON.
+	maxToken = 4 << 20
+	// chunk is how much is read at once.
+	chunk = 32 << 10
+	// headSize is how far an encoding declaration is looked for.
+	headSize = 1 << 10
+)
+
+// An input is the text of a feed in UTF-8. It keeps what was read from a place on that its reader moves, and knows lines.
+type input struct {
+	compressed *inflate.Reader
+	head       *bufio.Reader
+	text       io.Reader // nil until the charset is known
+	err        error     // of text; it sticks
+
+	window []byte
+	base   int64 // offset of the window
+	line   int   // of its first octet
+	pos    int   // in the window: what comes next
+
+	charset, declared string
+	known             bool // there is a charset of that name
+}
+
+func newInput(r io.Reader, limits feed.Limits) *input {
+	compressed := inflate.NewReader(r, limits)
+	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true}
+}
+
+func (in *input) describe() feed.Input {
+	return feed.Input{Gzip: in.compressed.Gzip(), Charset: in.charset, Declared: in.declared}
+}
+
+// declaration finds what an XML document says that it is encoded in (XML 1.0, section 4.3.3).
+var declaration = regexp.MustCompile(`^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
+
+// start finds the charset, and returns what the text begins with.
+func (in *input) start() ([]byte, error) {
+	raw, err := in.head.Peek(headSize)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return nil, err
+	}
+	steps := []transform.Transformer{}
+	switch {
+	case bytes.HasPrefix(raw, []byte("\xfe\xff")), bytes.HasPrefix(raw, []byte("\xff\xfe")):
+		in.charset = "utf-16"
+		steps = append(steps, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
+	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
+		if _, err := in.head.Discard(3); err != nil {
+			return nil, err
+		}
+	default:
+		if m := declaration.FindSubmatch(raw); m != nil {
+			in.declared = string(m[1])
+		}
+		if enc := in.lookup(); enc != nil {
+			steps = append(steps, enc.NewDecoder())
+		}
+	}
+	in.text = transform.NewReader(in.head, transform.Chain(append(steps, &marker{ascii: !in.known})...))
+	for len(in.window) < headSize && in.err == nil {
+		in.fill()
+	}
+	return in.window, in.broken()
+}
+
+// lookup finds the charset that is declared; there is none to convert from if that is UTF-8 or unknown.
+func (in *input) lookup() encoding.Encoding {
+	if in.declared == "" {
+		return nil
+	}
+	enc, err := htmlindex.Get(strings.TrimSpace(in.declared))
+	name := ""
+	if err == nil {
+		name, err = htmlindex.Name(enc)
+	}
+	switch {
+	case err != nil || name == "replacement":
+		in.charset, in.known = "unknown-8bit", false
+		return nil
+	case name == "utf-8" || strings.HasPrefix(name, "utf-16"): // that it is no UTF-16 its first octets say
+		return nil
+	}
+	in.charset = name
+	return enc
+}
+
+// broken is what ended the text before its end.
+func (in *input) broken() error {
+	if in.err == io.EOF {
+		return nil
+	}
+	return in.err
+}
+
+// fill reads once more. A piece that does not fit is not read.
+func (in *input) fill() {
+	if len(in.window) > maxToken+chunk {
+		in.err = &feed.RejectError{
+			Line: in.lineAt(in.base), Code: codeLargeToken, Why: fmt.Sprintf("a piece of text of more than %d octets", maxToken),
+		}
+		return
+	}
+	n := len(in.window)
+	in.window = append(in.window, make([]byte, chunk)...)
+	for range 100 {
+		var got int
+		got, in.err = in.text.Read(in.window[n : n+chunk])
+		if got > 0 || in.err != nil {
+			in.window = in.window[:n+got]
+			return
+		}
+	}
+	in.window, in.err = in.window[:n], io.ErrNoProgress
+}
+
+// ReadByte is what package encoding/xml reads by. It does not look ahead then.
+func (in *input) ReadByte() (byte, error) {
+	for in.pos == len(in.window) {
+		if in.err != nil {
+			return 0, in.err
+		}
+		in.fill()
+	}
+	c := in.window[in.pos]
+	in.pos++
+	return c, nil
+}
+
+func (in *input) Read(p []byte) (int, error) {
+	for in.pos == len(in.window) {
+		if in.err != nil {
+			return 0, in.err
+		}
+		in.fill()
+	}
+	n := copy(p, in.window[in.pos:])
+	in.pos += n
+	return n, nil
+}
+
+// forget drops what is before an offset.
+func (in *input) forget(offset int64) {
+	n := int(offset - in.base)
+	if n <= 0 {
+		return
+	}
+	in.line += bytes.Count(in.window[:n], []byte("\n"))
+	in.window, in.base, in.pos = in.window[n:], offset, in.pos-n
+	if cap(in.window) < chunk { // the next chunk needs new memory, which then begins here
+		in.window = append(make([]byte, 0, 4*chunk), in.window...)
+	}
+}
+
+// between returns the text between two offsets that was not forgotten.
+func (in *input) between(start, end int64) []byte { return in.window[start-in.base : end-in.base] }
+
+// lineAt returns the line of an offset that was not forgotten.
+func (in *input) lineAt(offset int64) int {
+	return in.line + bytes.Count(in.window[:offset-in.base], []byte("\n"))
+}

@@ -1,0 +1,275 @@
+package news
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mmcdole/gofeed"
+	"github.com/mmcdole/gofeed/atom"
+	"github.com/mmcdole/gofeed/json"
+	"github.com/mmcdole/gofeed/rss"
+
+	"braid/antenna/feed"
+)
+
+const (
+	// maxItem bounds what an item says of itself, without its content.
+	maxItem = 64 << 10
+	// maxTag bounds the start tag of an element around items, and maxNamespaces how many it, or an item, may declare: they are copied
+	// for each element.
+	maxTag        = 16 << 10
+	maxNamespaces = 64
+)
+
+// kept are the elements of an item that are read. The others are its content.
+var kept = []string{
+	"title", "link", "guid", "id", "pubdate", "date", "creator", "author", "published", "issued", "updated", "modified", "enclosure",
+}
+
+// xmlItems finds the items of RSS and Atom.
+type xmlItems struct {
+	d      *Decoder
+	walker *walker
+	// item is the local name of items, in lower case.
+	item string
+	// open are the tags of the elements around items; an item is read inside them, for the sake of namespaces and xml:base.
+	open []tag
+
+	body       []byte // of the item at hand
+	namespaces int
+}
+
+// A tag is a start tag as it is written, and the end tag to it.
+type tag struct{ start, end string }
+
+// next reads up to the end of the next item, and puts the records of that into the queue.
+func (x *xmlItems) next() error {
+	if x.item == "" {
+		if err := x.root(); err != nil {
+			return err
+		}
+	}
+	for {
+		token, err := x.walker.next()
+		if err == io.EOF && x.d.entries == 0 {
+			x.d.problem(0, codeNoItem, "")
+		}
+		if err != nil {
+			return err
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		x.open = x.open[:min(len(x.open), len(x.walker.path)-1)]
+		if x.isItem() {
+			return x.read(start)
+		}
+		if err := x.enter(start); err != nil {
+			return err
+		}
+	}
+}
+
+// root looks at the first element.
+func (x *xmlItems) root() error {
+	start, err := x.walker.root()
+	switch {
+	case err == io.EOF:
+		return x.d.foreign()
+	case err != nil:
+		return err
+	}
+	if !x.d.in.known {
+		x.d.problem(1, codeCharset, x.d.in.declared)
+	}
+	switch strings.ToLower(start.Name.Local) {
+	case "rss", "rdf":
+		x.item = "item"
+	case "feed":
+		x.item = "entry"
+	default:
+		return x.d.foreign()
+	}
+	return x.enter(start)
+}
+
+// isItem reports whether the start tag at hand is one of an item: below the root or, in RSS, below a channel in it.
+func (x *xmlItems) isItem() bool {
+	path := x.walker.path
+	n := len(path)
+	if !strings.EqualFold(path[n-1].Local, x.item) {
+		return false
+	}
+	return n == 2 || n == 3 && x.item == "item" && strings.EqualFold(path[1].Local, "channel")
+}
+
+// enter remembers the tag of an element that may be around items.
+func (x *xmlItems) enter(start xml.StartElement) error {
+	if n := len(x.walker.path); n > 2 || x.walker.isEmptyTag() {
+		return nil
+	}
+	if x.namespaces = namespacesOf(start); x.namespaces > maxNamespaces || len(x.walker.raw()) > maxTag {
+		return x.walker.reject(codeTooLarge, fmt.Sprintf("a tag of more than %d octets, or %d namespaces", maxTag, maxNamespaces))
+	}
+	x.open = append(x.open, tag{string(x.walker.raw()), endTag(x.walker.path[len(x.walker.path)-1])})
+	return nil
+}
+
+func namespacesOf(t xml.StartElement) (n int) {
+	for _, a := range t.Attr {
+		if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" {
+			n++
+		}
+	}
+	return n
+}
+
+// read reads an item.
+func (x *xmlItems) read(start xml.StartElement) error {
+	line := x.walker.line()
+	if err := x.d.count(line); err != nil {
+		return err
+	}
+	x.body, x.namespaces = append(x.body[:0], x.walker.raw()...), namespacesOf(start)
+	depth := len(x.walker.path)
+	end := endTag(start.Name)
+	if x.walker.isEmptyTag() {
+		end = ""
+	}
+	for len(x.walker.path) >= depth {
+		token, err := x.walker.next()
+		if err != nil {
+			return err
+		}
+		if x.keeps(token, depth) {
+			x.add(x.walker.raw())
+		}
+		if t, ok := token.(xml.StartElement); ok {
+			x.namespaces += namespacesOf(t)
+		}
+	}
+	x.add([]byte(end))
+	r := feed.Record{Format: feed.News, Line: line}
+	if len(x.body) > maxItem || x.namespaces > maxNamespaces {
+		x.d.find(feed.Fatal, codeTooLarge, "", "")
+		x.d.judge(&r)
+		return nil
+	}
+	x.parse(r)
+	return nil
+}
+
+// add adds a piece to the item, as long as that is not too large.
+func (x *xmlItems) add(piece []byte) {
+	if len(x.body) <= maxItem {
+		x.body = append(x.body, piece...)
+	}
+}
+
+// endTag is the end tag of an element.
+func endTag(name xml.Name) string {
+	if name.Space != "" {
+		return "</" + name.Space + ":" + name.Local + ">"
+	}
+	return "</" + name.Local + ">"
+}
+
+// keeps reports whether a token of an item is read: of what is in some of the elements in it. Comments and instructions never are.
+func (x *xmlItems) keeps(token xml.Token, depth int) bool {
+	path := x.walker.path
+	switch t := token.(type) {
+	case xml.StartElement:
+	case xml.CharData:
+	case xml.EndElement:
+		if len(path) == depth { // that of an element in it
+			return isKept(t.Name)
+		}
+	default:
+		return false
+	}
+	return len(path) > depth && isKept(path[depth])
+}
+
+func isKept(name xml.Name) bool { return slices.Contains(kept, strings.ToLower(name.Local)) }
+
+// parse has gofeed read the item, inside the tags around it.
+func (x *xmlItems) parse(r feed.Record) {
+	var b bytes.Buffer
+	for _, t := range x.open {
+		b.WriteString(t.start)
+	}
+	b.Write(x.body)
+	for _, t := range slices.Backward(x.open) {
+		b.WriteString(t.end)
+	}
+	if err := wellFormed(b.Bytes()); err != nil {
+		x.d.find(feed.Repair, codeSloppy, "", err.Error())
+	}
+	read := readRSS
+	if x.item == "entry" {
+		read = readAtom
+	}
+	x.d.item(r, read, b.Bytes())
+}
+
+// wellFormed says what is wrong with a document by the letter of XML 1.0.
+func wellFormed(document []byte) error {
+	d := xml.NewDecoder(bytes.NewReader(document))
+	for {
+		_, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if syntax, ok := err.(*xml.SyntaxError); ok {
+			return fmt.Errorf("%s", syntax.Msg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// item has gofeed read a document of one item, and makes records of it.
+func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error), document []byte) {
+	f, err := read(bytes.NewReader(document))
+	switch {
+	case err != nil:
+		d.find(feed.Fatal, codeUnread, "", err.Error())
+		d.judge(&r)
+	case len(f.Items) != 1:
+		d.find(feed.Fatal, codeUnread, "", fmt.Sprintf("%d items in one", len(f.Items)))
+		d.judge(&r)
+	default:
+		d.records(r, f.FeedType, f.Items[0])
+	}
+}
+
+// readRSS reads without looking for images, for which all content would be parsed as HTML.
+func readRSS(r io.Reader) (*gofeed.Feed, error) {
+	f, err := (&rss.Parser{}).Parse(r)
+	if err != nil {
+		return nil, err
+	}
+	return (&gofeed.DefaultRSSTranslator{DisableContentImageScan: true}).Translate(f)
+}
+
+func readAtom(r io.Reader) (*gofeed.Feed, error) {
+	f, err := (&atom.Parser{}).Parse(r)
+	if err != nil {
+		return nil, err
+	}
+	return (&gofeed.DefaultAtomTranslator{}).Translate(f)
+}
+
+func readJSON(r io.Reader) (*gofeed.Feed, error) {
+	f, err := (&json.Parser{}).Parse(r)
+	if err != nil {
+		return nil, err
+	}
+	return (&gofeed.DefaultJSONTranslator{}).Translate(f)
+}

@@ -1,0 +1,157 @@
+package news
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"braid/antenna/feed"
+)
+
+// jsonItems finds the items of a JSON Feed.
+type jsonItems struct {
+	d    *Decoder
+	json *json.Decoder
+	// state is where it is in the document.
+	state jsonState
+	// named: the document says that it is a JSON Feed. listed: it has items.
+	named, listed bool
+}
+
+type jsonState int
+
+const (
+	before jsonState = iota
+	inFeed
+	inItems
+)
+
+func newJSONItems(d *Decoder) *jsonItems { return &jsonItems{d: d, json: json.NewDecoder(d.in)} }
+
+// next reads the next item, and puts the records of that into the queue.
+func (j *jsonItems) next() error {
+	for {
+		j.d.in.forget(j.json.InputOffset())
+		done, err := j.step()
+		if err != nil && err != io.EOF {
+			return j.failed(err)
+		}
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// step goes on by one value, and tells whether that was an item.
+func (j *jsonItems) step() (item bool, err error) {
+	if j.state == inItems {
+		if j.json.More() {
+			return true, j.read()
+		}
+		j.state = inFeed
+		_, err := j.json.Token()
+		return false, err
+	}
+	token, err := j.json.Token()
+	if err != nil {
+		return false, notEnd(err)
+	}
+	if j.state == before {
+		j.state = inFeed
+		return false, nil // the brace
+	}
+	if token == json.Delim('}') {
+		return false, j.end()
+	}
+	name, _ := token.(string)
+	return false, j.value(name)
+}
+
+// notEnd makes an error of an end that comes too early.
+func notEnd(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// value reads a value of the feed itself.
+func (j *jsonItems) value(name string) error {
+	if name == "items" && !j.listed {
+		token, err := j.json.Token()
+		if err != nil {
+			return notEnd(err)
+		}
+		if token != json.Delim('[') {
+			return j.d.foreign()
+		}
+		j.listed, j.state = true, inItems
+		return nil
+	}
+	var value json.RawMessage
+	if err := j.json.Decode(&value); err != nil {
+		return notEnd(err)
+	}
+	if name == "version" {
+		j.named = strings.Contains(string(value), "jsonfeed.org/version/")
+	}
+	return nil
+}
+
+// end is the end of the document.
+func (j *jsonItems) end() error {
+	if !j.listed {
+		return j.d.foreign()
+	}
+	if !j.named {
+		j.d.problem(0, codeVersion, "")
+	}
+	if j.d.entries == 0 {
+		j.d.problem(0, codeNoItem, "")
+	}
+	return io.EOF
+}
+
+// read reads an item.
+func (j *jsonItems) read() error {
+	line := j.line()
+	if err := j.d.count(line); err != nil {
+		return err
+	}
+	var raw json.RawMessage
+	if err := j.json.Decode(&raw); err != nil {
+		return notEnd(err)
+	}
+	r := feed.Record{Format: feed.News, Line: line}
+	document := append(append([]byte(`{"items":[`), raw...), "]}"...)
+	if len(raw) > 0 && raw[0] != '{' { // gofeed takes null for an item
+		j.d.find(feed.Fatal, codeUnread, "", "an item that is no object")
+		j.d.judge(&r)
+		return nil
+	}
+	j.d.item(r, readJSON, document)
+	return nil
+}
+
+// line is that of the value that comes next.
+func (j *jsonItems) line() int {
+	at := j.json.InputOffset()
+	rest := j.d.in.between(at, j.d.in.base+int64(len(j.d.in.window)))
+	return j.d.in.lineAt(at + int64(len(rest)-len(bytes.TrimLeft(rest, " \t\r\n,"))))
+}
+
+// failed says why there are no more values.
+func (j *jsonItems) failed(err error) error {
+	var reject *feed.RejectError
+	switch broken := j.d.in.broken(); {
+	case broken != nil:
+		return broken
+	case errors.As(err, &reject):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &feed.RejectError{Line: j.line(), Code: codeTruncated, Why: "the document ends within a value"}
+	}
+	return &feed.RejectError{Line: j.line(), Code: codeMalformed, Why: "not well-formed JSON"}
+}

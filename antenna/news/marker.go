@@ -1,0 +1,61 @@
+package news
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/transform"
+)
+
+// marked is a block of private characters at the very end of Unicode, one for each octet that is no text.
+const marked = 0x10FE00
+
+// A marker lets UTF-8 through, and puts a marked character for each octet that is none, and for control characters that neither XML
+// nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there (rule 55).
+type marker struct {
+	transform.NopResetter
+	ascii bool // of an unknown charset nothing else can be read
+}
+
+func (m *marker) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		if len(dst)-nDst < utf8.UTFMax {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		c := src[nSrc]
+		if c >= ' ' && c < utf8.RuneSelf || c == '\n' || c == '\t' || c == '\r' {
+			dst[nDst] = c
+			nDst++
+			nSrc++
+			continue
+		}
+		if !atEOF && !m.ascii && !utf8.FullRune(src[nSrc:]) {
+			return nDst, nSrc, transform.ErrShortSrc
+		}
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if c < ' ' || m.ascii || r == utf8.RuneError && size == 1 {
+			r, size = marked+rune(c), 1
+		}
+		nDst += utf8.EncodeRune(dst[nDst:], r)
+		nSrc += size
+	}
+	return nDst, nSrc, nil
+}
+
+// unmark writes octets that are no text as \xNN, and tells whether there are none.
+func unmark(s string) (text string, clean bool) {
+	isMark := func(r rune) bool { return r&^0xff == marked }
+	if strings.IndexFunc(s, isMark) < 0 {
+		return s, true
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isMark(r) {
+			fmt.Fprintf(&b, `\x%02X`, r&0xff)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String(), false
+}

@@ -1,0 +1,178 @@
+package news
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"braid/antenna/feed"
+)
+
+// records puts into the queue what an item says: a record of its link, and one of each enclosure. What is wrong with the item is
+// wrong with all of them.
+func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
+	d.describe(&base, kind, item)
+	link := d.link(item)
+	base.URL, _ = unmark(strings.TrimSpace(link)) // to be told of
+	fatal := slices.ContainsFunc(d.found, func(f finding) bool { return f.weight == feed.Fatal })
+	d.dropped = !d.judge(&base)
+	defer func() { d.dropped = false }()
+	if fatal {
+		return
+	}
+	seen := map[string]bool{}
+	for _, e := range item.Enclosures {
+		r := base
+		r.URL, r.Size = d.url(e.URL), d.length(e.Length)
+		if kind := d.text(e.Type); strings.Contains(kind, "/") {
+			r.ContentType = kind
+		}
+		d.emit(r, "enclosure", e.URL, seen)
+	}
+	if link != "" || len(item.Enclosures) == 0 {
+		r := base
+		r.URL = d.url(link)
+		d.emit(r, "link", link, seen)
+	}
+}
+
+// emit hands r on, if it is a record, and the first of its URL in the item.
+func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool) {
+	key, watchable := feed.Key(r.URL)
+	if r.URL != "" && !watchable {
+		d.find(feed.Note, codeNotWatchable, "", "")
+		key = r.URL
+	}
+	if r.URL != "" && seen[key] {
+		d.found = d.found[:0]
+		return
+	}
+	seen[key] = true
+	r.Fields = append([]feed.Field{{Name: what, Value: d.text(spelled)}}, r.Fields...)
+	r.Warnings = slices.Clone(r.Warnings)
+	if d.judge(&r) {
+		d.queue = append(d.queue, r)
+	}
+}
+
+// describe fills in what all records of an item have in common.
+func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
+	r.Title = d.line(item.Title)
+	var authors []string
+	for _, a := range item.Authors {
+		if name := d.line(a.Name); name != "" {
+			authors = append(authors, name)
+		}
+	}
+	r.Author = strings.Join(authors, ", ")
+	updated := d.date("updated", kind, item.Updated, item.UpdatedParsed, &r.Fields)
+	published := updated
+	if item.Published != item.Updated {
+		published = d.date("published", kind, item.Published, item.PublishedParsed, &r.Fields)
+	}
+	if r.LastModified = updated; updated == 0 {
+		r.LastModified = published
+	}
+	if item.Updated+item.Published == "" {
+		d.find(feed.Note, codeUndated, "", "")
+	}
+	if guid := d.text(item.GUID); guid != "" {
+		r.Fields = append(r.Fields, feed.Field{Name: "id", Value: guid})
+	}
+}
+
+// link is what an item links to. A guid that is a URL stands in, as RSS 2.0 has it.
+func (d *Decoder) link(item *gofeed.Item) string {
+	guid := strings.TrimSpace(item.GUID)
+	if item.Link != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
+		return item.Link
+	}
+	d.find(feed.Note, codeGUID, "", "")
+	return guid
+}
+
+// date reads a time of an item, of which gofeed may have read something.
+func (d *Decoder) date(field, kind, text string, parsed *time.Time, fields *[]feed.Field) feed.Time {
+	if text = d.text(text); text == "" {
+		return 0
+	}
+	*fields = append(*fields, feed.Field{Name: field, Value: text})
+	t, code, ok := readDate(kind, text, parsed)
+	switch {
+	case !ok:
+		d.find(feed.Repair, codeBadDate, field, text)
+	case code != "":
+		d.find(feed.Repair, code, field, text)
+	}
+	return t
+}
+
+// length reads the length of an enclosure. 0 is what those write who do not know it.
+func (d *Decoder) length(text string) int64 {
+	if text = d.text(text); text == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		d.find(feed.Repair, codeBadNumber, "length", text)
+	}
+	return int64(n)
+}
+
+// url reads a URL. Letters beyond ASCII and a few others are escaped (RFC 3987, section 3.1); nothing is resolved.
+func (d *reader) url(spelled string) string {
+	text := d.text(spelled)
+	if text == "" {
+		d.find(feed.Fatal, codeNoURL, "", "")
+		return ""
+	}
+	uri, foreign, sloppy := escapeURL(text)
+	if !feed.IsURI(uri) || len(uri) > feed.MaxURL {
+		d.find(feed.Fatal, codeBadURL, "", text)
+		return ""
+	}
+	if sloppy {
+		d.find(feed.Repair, codeEscaped, "", text)
+	}
+	if foreign {
+		d.find(feed.Note, codeIRI, "", text)
+	}
+	return uri
+}
+
+// escapeURL escapes what cannot stand in a URL: letters of other scripts, and what should have been escaped.
+func escapeURL(text string) (uri string, foreign, sloppy bool) {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case c >= 0x80:
+			foreign = true
+		case c <= ' ' || strings.IndexByte("\"<>\\^`{|}\x7f", c) >= 0:
+			sloppy = true
+		default:
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+	return b.String(), foreign, sloppy
+}
+
+// text is a text of an entry without white space around it, and with octets that are none as \xNN.
+func (d *reader) text(s string) string {
+	s, clean := unmark(strings.TrimSpace(s))
+	if f := (finding{weight: feed.Repair, code: codeUndecodable}); !clean && !slices.Contains(d.found, f) {
+		d.found = append(d.found, f)
+	}
+	return s
+}
+
+// line is text in one line.
+func (d *reader) line(s string) string { return strings.Join(strings.Fields(d.text(s)), " ") }

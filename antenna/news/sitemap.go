@@ -1,0 +1,117 @@
+package news
+
+import (
+	"encoding/xml"
+	"io"
+	"iter"
+
+	"braid/antenna/feed"
+)
+
+// A SitemapDecoder reads one sitemap, or index of sitemaps, as sitemaps.org has them, in memory that does not grow with it. A
+// record has a URL and, if there is one, its lastmod; for an index the URL is that of another sitemap.
+type SitemapDecoder struct {
+	reader
+	walker *walker
+	entry  string // the local name of entries
+}
+
+// NewSitemapDecoder returns a SitemapDecoder of what r has.
+func NewSitemapDecoder(r io.Reader, o feed.Options) *SitemapDecoder {
+	return &SitemapDecoder{reader: newReader(r, o)}
+}
+
+// Records returns the records of the sitemap, one after the other, as Decoder.Records does.
+func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return sequence(d.next) }
+
+// next returns the next record that is one, or io.EOF, or what ended the sitemap before its end.
+func (d *SitemapDecoder) next() (feed.Record, error) {
+	if d.walker == nil {
+		if err := d.open(); err != nil {
+			return feed.Record{}, err
+		}
+	}
+	for {
+		token, err := d.walker.next()
+		if err == io.EOF && d.entries == 0 {
+			d.problem(0, codeNoItem, "")
+		}
+		if err != nil {
+			return feed.Record{}, err
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok || len(d.walker.path) != 2 || start.Name.Local != d.entry {
+			continue
+		}
+		if r, ok, err := d.read(start.Name); ok || err != nil {
+			return r, err
+		}
+	}
+}
+
+// open finds the first element.
+func (d *SitemapDecoder) open() error {
+	if _, err := d.in.start(); err != nil {
+		return err
+	}
+	d.walker = newWalker(d.in)
+	start, err := d.walker.root()
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if d.entry = map[string]string{"urlset": "url", "sitemapindex": "sitemap"}[start.Name.Local]; d.entry == "" {
+		return &feed.RejectError{Line: 1, Code: codeNoSitemap, Why: "not a sitemap"}
+	}
+	if !d.in.known {
+		d.problem(1, codeCharset, d.in.declared)
+	}
+	return nil
+}
+
+// read reads an entry, whose name and namespace its elements share: those of extensions have a prefix.
+func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
+	r := feed.Record{Format: feed.Sitemap, Line: d.walker.line()}
+	if err := d.count(r.Line); err != nil {
+		return r, false, err
+	}
+	values := map[string][]byte{}
+	for len(d.walker.path) >= 2 {
+		token, err := d.walker.next()
+		if err != nil {
+			return r, false, err
+		}
+		text, ok := token.(xml.CharData)
+		if path := d.walker.path; ok && len(path) == 3 && path[2].Space == entry.Space {
+			name := path[2].Local
+			if name == "loc" || name == "lastmod" {
+				values[name] = append(values[name], text[:min(len(text), maxItem-len(values[name]))]...)
+			}
+		}
+	}
+	ok := d.fill(&r, string(values["loc"]), string(values["lastmod"]))
+	return r, ok, nil
+}
+
+// fill makes the record.
+func (d *SitemapDecoder) fill(r *feed.Record, loc, lastmod string) bool {
+	r.URL = d.url(loc)
+	if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {
+		d.find(feed.Note, codeNotWatchable, "", "")
+	}
+	r.Fields = []feed.Field{{Name: d.entry, Value: d.text(loc)}}
+	if lastmod = d.text(lastmod); lastmod == "" {
+		return d.judge(r)
+	}
+	r.Fields = append(r.Fields, feed.Field{Name: "lastmod", Value: lastmod})
+	t, code, ok := readW3C(lastmod)
+	switch {
+	case !ok:
+		d.find(feed.Repair, codeBadDate, "lastmod", lastmod)
+	case code == codeDay:
+		d.find(feed.Note, code, "lastmod", lastmod)
+	case code != "":
+		d.find(feed.Repair, code, "lastmod", lastmod)
+	}
+	r.LastModified = t
+	return d.judge(r)
+}
