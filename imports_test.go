@@ -67,6 +67,12 @@ var houses = map[string]house{
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	}},
 
+	"antenna/publish": {imports: []string{
+		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/quantity",
+	}},
+
+	"source":            {imports: []string{"byterange", "metalink", "verify"}},
+	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
 		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",

@@ -1,0 +1,204 @@
+package publish
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"slices"
+
+	"braid/antenna/feed"
+	"braid/antenna/hinadi"
+	"braid/antenna/lirs"
+	"braid/antenna/news"
+	"braid/antenna/soif"
+)
+
+// A document is one file to be written.
+type document struct {
+	name string
+	data []byte
+}
+
+// A composer makes the documents of one snapshot.
+type composer struct {
+	snapshot feed.Snapshot
+	options  Options
+	now      feed.Time
+	relay    feed.Relay
+	// own are the agent's observations, and read the records of others that may be passed on.
+	own  []feed.Known
+	read []feed.Record
+
+	report    Report
+	documents []document
+}
+
+const defaultAgent = "braid"
+
+// compose makes all documents: in memory, as the records are.
+func compose(s feed.Snapshot, o Options) ([]document, Report, error) {
+	if s.Agent == "" {
+		s.Agent = defaultAgent
+	}
+	c := &composer{snapshot: s, options: o, now: feed.At(s.Now)}
+	c.report = Report{Records: map[string]int{}, Refused: map[feed.Refusal]int{}}
+	c.relay = feed.Relay{Self: s.AgentURL, Trusts: func(string) bool { return true }, MaxHops: o.MaxHops, Keeps: o.Keeps}
+	for _, k := range s.Records {
+		switch {
+		case k.Own && hasUser(k.URL): // rule 62
+			c.report.Unwritable++
+		case k.Own:
+			c.own = append(c.own, k)
+		case k.Trusted:
+			c.read = append(c.read, k.Record)
+		default:
+			c.report.Refused[feed.Untrusted]++
+		}
+	}
+	for _, step := range []func() error{c.hinaDI, c.lirs, c.soif, c.atom, c.page} {
+		if err := step(); err != nil {
+			return nil, c.report, err
+		}
+	}
+	return c.documents, c.report, nil
+}
+
+func hasUser(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.User != nil
+}
+
+// observed are the own observations as a format has them. URLs are written in one way (hina-di, section 5.3), and a block is good for
+// as long as others take it to be.
+func (c *composer) observed(format feed.Format) []feed.Record {
+	list := make([]feed.Record, 0, len(c.own))
+	for _, k := range c.own {
+		r := k.Record
+		r.Format = feed.Own
+		r.URL, r.Virtual = canonical(r.URL), canonical(r.Virtual)
+		if r.Agent == "" {
+			r.Agent = c.snapshot.Agent
+		}
+		if r.AgentURL == "" {
+			r.AgentURL = c.snapshot.AgentURL
+		}
+		r.AgentURL = canonical(r.AgentURL)
+		if r.Expires == 0 && r.Detected != 0 {
+			r.Expires = r.Detected + feed.Validity
+		}
+		switch format {
+		case feed.HinaDI:
+			if r.Date == 0 {
+				r.Date = c.now
+			}
+		case feed.LIRS:
+			r.Detected = k.TimeDetected
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// canonical is the one spelling of a URL; of what has none it is left as it is.
+func canonical(url string) string {
+	if key, ok := feed.Key(url); ok {
+		return key
+	}
+	return url
+}
+
+// published are the records that a feed in a format has: for each URL one, of those that the format can write.
+func (c *composer) published(format feed.Format, write func(feed.Record) error) []feed.Record {
+	list := c.relay.Publish(format, c.observed(format), c.read, c.now, func(_ feed.Record, why feed.Refusal) {
+		if why != feed.OtherFormat {
+			c.report.Refused[why]++
+		}
+	})
+	return slices.DeleteFunc(list, func(r feed.Record) bool {
+		if write(r) == nil {
+			return false
+		}
+		c.report.Unwritable++
+		return true
+	})
+}
+
+// add makes a document of records.
+func (c *composer) add(name string, records []feed.Record, encode func(io.Writer, iter.Seq[feed.Record]) error) error {
+	var b bytes.Buffer
+	if err := encode(&b, slices.Values(records)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	c.documents = append(c.documents, document{name, b.Bytes()})
+	c.report.Records[name] = len(records)
+	return nil
+}
+
+func (c *composer) hinaDI() error {
+	list := c.published(feed.HinaDI, func(r feed.Record) error { _, err := hinadi.Fields(r); return err })
+	return c.add(HinaDI, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+		return hinadi.Encode(w, hinadi.Header{UserAgent: c.snapshot.Agent, Date: c.now}, records)
+	})
+}
+
+// lirs writes the feed twice: the specification wants it compressed, and some readers cannot.
+func (c *composer) lirs() error {
+	list := c.published(feed.LIRS, func(r feed.Record) error { _, err := lirs.Append(nil, r); return err })
+	if err := c.add(LIRS, list, lirs.Encode); err != nil {
+		return err
+	}
+	return c.add(LIRSGzip, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+		z := gzip.NewWriter(w) // without a time or a name: the same records are the same file
+		if err := lirs.Encode(z, records); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+func (c *composer) soif() error {
+	list := c.published(feed.SOIF, func(r feed.Record) error {
+		o, ok := soif.FromRecord(r)
+		if !ok {
+			return nil // left out, not wrong
+		}
+		_, err := o.Append(nil)
+		return err
+	})
+	return c.add(SOIF, list, soif.Encode)
+}
+
+// atom writes own observations only: a summary of what another agent said would be our word.
+func (c *composer) atom() error {
+	var list []feed.Record
+	h := news.AtomHeader{ID: c.snapshot.AgentURL, Title: c.title(), Author: c.snapshot.Agent, Generator: defaultAgent}
+	for _, r := range c.observed(feed.Own) {
+		if !r.Failed {
+			list = append(list, r)
+			h.Updated = max(h.Updated, r.LastModified)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b feed.Record) int { return int(min(max(b.LastModified-a.LastModified, -1), 1)) })
+	if h.Updated == 0 {
+		h.Updated = c.now
+	}
+	if u, err := url.Parse(c.snapshot.AgentURL); err == nil && u.Host != "" {
+		h.Self, h.Site = u.ResolveReference(&url.URL{Path: Atom}).String(), c.snapshot.AgentURL
+	}
+	if h.ID == "" {
+		h.ID = "urn:x-antenna:" + url.PathEscape(c.snapshot.Agent)
+	}
+	return c.add(Atom, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+		return news.EncodeAtom(w, h, records)
+	})
+}
+
+func (c *composer) title() string {
+	if c.options.Title != "" {
+		return c.options.Title
+	}
+	return "Antenna"
+}

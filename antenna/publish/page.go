@@ -1,0 +1,169 @@
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"braid/antenna/feed"
+	"braid/internal/quantity"
+)
+
+const defaultRows = 2000
+
+var (
+	//go:embed page.html
+	pageSource string
+	//go:embed style.css
+	style string
+
+	pageTemplate = template.Must(template.New(Page).Funcs(template.FuncMap{
+		"style": func() template.CSS { return template.CSS(style) },
+	}).Parse(pageSource))
+)
+
+// A view is what the page shows.
+type view struct {
+	Title, Agent string
+	Now          moment
+	Sites, More  int
+	Days         []day
+}
+
+// A day is a heading and the sites below it.
+type day struct {
+	Name  string
+	Sites []site
+}
+
+// A site is one line of the page. What is empty is not shown.
+type site struct {
+	Name, Author  string
+	URL, Link     string // Link only if it may be followed
+	Time, Checked moment
+	Size          string
+	Via, ViaLink  string
+	Failed        bool
+}
+
+// A moment is a time for people and for programs.
+type moment struct{ Day, Clock, RFC3339 string }
+
+func momentOf(t feed.Time) moment {
+	at := t.UTC()
+	if t <= 0 || at.Year() > 9999 {
+		return moment{}
+	}
+	return moment{at.Format("2 January 2006"), at.Format("15:04"), at.Format(time.RFC3339)}
+}
+
+// page writes the page for people: the sites by their last update.
+func (c *composer) page() error {
+	list := c.listed()
+	v := view{Title: c.title(), Agent: plain(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
+	rows := cmp.Or(c.options.Rows, defaultRows)
+	if v.More = max(0, len(list)-rows); v.More > 0 {
+		list = list[:rows]
+	}
+	for _, r := range list {
+		s := c.site(&r)
+		name := cmp.Or(s.Time.Day, "No time known")
+		if r.Failed {
+			name = "Not reached"
+		}
+		if n := len(v.Days); n == 0 || v.Days[n-1].Name != name {
+			v.Days = append(v.Days, day{Name: name})
+		}
+		last := &v.Days[len(v.Days)-1]
+		last.Sites = append(last.Sites, s)
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, v); err != nil {
+		return err
+	}
+	c.documents = append(c.documents, document{Page, b.Bytes()})
+	c.report.Records[Page] = len(list)
+	return nil
+}
+
+// listed are all sites, each once: those that changed last come first, those without a time and those that were not reached last.
+func (c *composer) listed() []feed.Record {
+	var keys []string
+	reports := map[string][]feed.Record{}
+	add := func(r feed.Record) {
+		key := canonical(r.URL)
+		if reports[key] == nil {
+			keys = append(keys, key)
+		}
+		reports[key] = append(reports[key], r)
+	}
+	for _, r := range c.observed(feed.Own) {
+		add(r)
+	}
+	for _, r := range c.read { // whatever they were read from: they are shown, and not passed on
+		if passed, why := c.relay.Pass(r.Format, r, c.now); why == "" {
+			add(passed)
+		}
+	}
+	list := make([]feed.Record, 0, len(keys))
+	for _, key := range keys {
+		list = append(list, reports[key][feed.Choose(reports[key])])
+	}
+	rank := func(r *feed.Record) int {
+		switch {
+		case r.Failed:
+			return 2
+		case momentOf(r.LastModified) == moment{}:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b feed.Record) int {
+		return cmp.Or(rank(&a)-rank(&b), cmp.Compare(b.LastModified, a.LastModified), strings.Compare(a.URL, b.URL))
+	})
+	return list
+}
+
+// site is a line of the page.
+func (c *composer) site(r *feed.Record) site {
+	s := site{
+		Name: cmp.Or(plain(r.Title), plain(r.URL)), Author: plain(r.Author), URL: plain(r.URL), Link: link(r.URL),
+		Checked: momentOf(r.Detected), Failed: r.Failed,
+	}
+	if !r.Failed {
+		s.Time = momentOf(r.LastModified)
+	}
+	if r.Size > 0 {
+		s.Size = quantity.Size(r.Size)
+	}
+	if r.Format != feed.Own {
+		s.Via, s.ViaLink = cmp.Or(plain(r.Agent), plain(r.AgentURL)), link(r.AgentURL)
+	}
+	return s
+}
+
+// link is a URL that may be followed, or nothing.
+func link(url string) string {
+	key, ok := feed.Key(url)
+	if ok && feed.IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://")) {
+		return url
+	}
+	return ""
+}
+
+// plain is a text without what would move other text about, and not longer than anybody reads.
+func plain(s string) string {
+	const longest = 300
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return quantity.Shorten(strings.TrimSpace(s), longest)
+}

@@ -1,0 +1,126 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"braid/antenna/feed"
+)
+
+// tags are the start tags of a page and its text, as a browser understands them.
+func tags(t *testing.T, page string) (tags []html.Token, text string) {
+	t.Helper()
+	z := html.NewTokenizer(strings.NewReader(page))
+	for z.Next() != html.ErrorToken {
+		switch token := z.Token(); token.Type {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tags = append(tags, token)
+		case html.TextToken:
+			text += token.Data
+		}
+	}
+	return tags, text
+}
+
+// harmless checks that a page has no script, loads nothing, and links to the web only.
+func harmless(t *testing.T, page string) {
+	t.Helper()
+	list, _ := tags(t, page)
+	known := map[string]bool{}
+	for _, name := range strings.Fields("html head meta title link style body header h1 p nav a bdi time main section h2 ul li div span") {
+		known[name] = true
+	}
+	for _, tag := range list {
+		if !known[tag.Data] {
+			t.Errorf("an element %s", tag)
+		}
+		for _, a := range tag.Attr {
+			own := tag.Data == "link" || a.Val == Atom || a.Val == LIRSGzip || a.Val == HinaDI || a.Val == SOIF
+			switch {
+			case strings.HasPrefix(a.Key, "on"), a.Key == "src", a.Key == "style":
+				t.Errorf("an attribute %s", tag)
+			case a.Key == "href" && !own && !strings.HasPrefix(strings.ToLower(a.Val), "http://") && !strings.HasPrefix(strings.ToLower(a.Val), "https://"):
+				t.Errorf("a link to %q", a.Val)
+			}
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	evil := `</a><script>alert(1)</script><img src=x onerror="alert(1)"> ` + "\u202egnp\x1b[31m\xff"
+	files, report := published(t, ours(
+		own("http://h.example/new", func(k *feed.Known) { k.Title, k.Author, k.Size = "New & shiny", "Ann", 1849320 }),
+		own("http://h.example/old", func(k *feed.Known) { k.LastModified = now - 400*86400 }),
+		own("http://h.example/evil?a=1&b='\"", func(k *feed.Known) { k.Title, k.Author = evil, evil }),
+		own("http://h.example/q?a=1&b=2", func(k *feed.Known) { k.Title, k.Author = evil, evil }),
+		own("javascript:alert(1)", func(k *feed.Known) { k.Title = "script" }),
+		own("ftp://h.example/x", nil),
+		own("http://h.example/timeless", func(k *feed.Known) { k.LastModified = 0 }),
+		own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }),
+	), Options{Title: "<b>Mine</b>"})
+	page := files[Page]
+	harmless(t, page)
+	list, text := tags(t, page)
+	links := map[string]bool{}
+	for _, tag := range list {
+		for _, a := range tag.Attr {
+			if tag.Data == "a" && a.Key == "href" {
+				links[a.Val] = true
+			}
+		}
+	}
+	for _, want := range []string{"http://h.example/new", "http://h.example/old", "http://h.example/q?a=1&b=2", "http://h.example/timeless", "http://h.example/gone", Atom, LIRSGzip, HinaDI, SOIF} {
+		if !links[want] {
+			t.Errorf("no link to %s", want)
+		}
+		delete(links, want)
+	}
+	if len(links) > 0 {
+		t.Errorf("more links: %v", links)
+	}
+	last := 0
+	for _, want := range []string{"<b>Mine</b>", "8 sites", "10 November 2026", "New & shiny", "1.8 MiB", "6 October 2025", "http://h.example/old", "No time known", "Not reached", "http://h.example/gone"} {
+		i := strings.Index(text[last:], want)
+		if i < 0 {
+			t.Fatalf("no %q behind what comes before, in\n%s", want, text)
+		}
+		last += i
+	}
+	if strings.ContainsAny(text, "\u202e\x1b") || report.Records[Page] != 8 {
+		t.Errorf("%+v in\n%q", report, text)
+	}
+}
+
+// TestRows: a page of everything that large feeds relay would be none that anybody can open.
+func TestRows(t *testing.T) {
+	var records []feed.Known
+	for i := range 30 {
+		records = append(records, own(fmt.Sprintf("http://h.example/%02d", i), func(k *feed.Known) { k.LastModified -= feed.Time(i) }))
+	}
+	files, _ := published(t, ours(records...), Options{Rows: 10})
+	if n := strings.Count(files[Page], "<li>"); n != 10 || !strings.Contains(files[Page], "20 more are in the feeds") || !strings.Contains(files[Page], "30 sites") {
+		t.Errorf("%d rows", n)
+	}
+	if !strings.Contains(files[Page], "h.example/09") || strings.Contains(files[Page], "h.example/10") {
+		t.Error("the page has not the newest")
+	}
+}
+
+// FuzzPage shows that nothing that a feed says becomes anything but text, or a link to the web.
+func FuzzPage(f *testing.F) {
+	f.Add("http://h.example/", "title", "author", "agent", "http://a.example/")
+	f.Add("javascript://h.example/%0aalert(1)", "</title>", "<!--", "]]>", "data:text/html,x")
+	f.Fuzz(func(t *testing.T, url, title, author, agent, agentURL string) {
+		c := composer{snapshot: ours(), now: now, report: Report{Records: map[string]int{}}, options: Options{Title: title}}
+		c.own = []feed.Known{{Own: true, Record: feed.Record{URL: url, Title: title, Author: author, LastModified: now}}}
+		c.read = []feed.Record{{Format: feed.HinaDI, URL: url + "x", Title: author, Agent: agent, AgentURL: agentURL, Detected: now, LastModified: now}}
+		c.relay = feed.Relay{Trusts: func(string) bool { return true }}
+		if err := c.page(); err != nil {
+			t.Fatal(err)
+		}
+		harmless(t, string(c.documents[0].data))
+	})
+}

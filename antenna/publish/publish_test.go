@@ -1,0 +1,301 @@
+package publish
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/hinadi"
+	"braid/antenna/lirs"
+	"braid/antenna/news"
+	"braid/antenna/soif"
+)
+
+const now feed.Time = 1794279600
+
+// ours is a snapshot of an agent that is at http://me.example/.
+func ours(records ...feed.Known) feed.Snapshot {
+	return feed.Snapshot{Agent: "me/1", AgentURL: "http://me.example/", Now: now.UTC(), Records: records}
+}
+
+// own is an observation, five minutes old.
+func own(url string, change func(*feed.Known)) feed.Known {
+	k := feed.Known{Own: true, TimeDetected: now - 300, Record: feed.Record{
+		URL: url, LastModified: now - 7200, Detected: now - 300, Method: []string{"HEAD"}, Result: "200",
+	}}
+	if change != nil {
+		change(&k)
+	}
+	return k
+}
+
+// relayed are the records of a feed that may be passed on.
+func relayed(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.Known) {
+	t.Helper()
+	for r, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, feed.Known{Record: r, Feed: "f", Trusted: true})
+	}
+	return list
+}
+
+func hina(text string) iter.Seq2[feed.Record, error] {
+	return hinadi.NewDecoder(strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\nDate: Tue, 10 Nov 2026 02:59:00 GMT\r\n\r\n"+text), feed.Options{}).Records()
+}
+
+// published writes a snapshot and returns the content of the files.
+func published(t *testing.T, s feed.Snapshot, o Options) (map[string]string, Report) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	report, err := Write(dir, s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files, report
+}
+
+func read(t *testing.T, records iter.Seq2[feed.Record, error]) (list []feed.Record) {
+	t.Helper()
+	for r, err := range records {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// strictly reads what was written, and wants it to be to the letter.
+func strictly(t *testing.T, files map[string]string) (di, l, so, atom []feed.Record) {
+	t.Helper()
+	o := feed.Options{Strict: true, Report: func(v feed.Violation) {
+		if v.Code != "not-gzip" {
+			t.Errorf("line %d: %s: %s", v.Line, v.Code, v.Text)
+		}
+	}}
+	di = read(t, hinadi.NewDecoder(strings.NewReader(files[HinaDI]), o).Records())
+	l = read(t, lirs.NewDecoder(strings.NewReader(files[LIRS]), o).Records())
+	so = read(t, soif.NewDecoder(strings.NewReader(files[SOIF]), feed.Options{Strict: true}).Records())
+	atom = read(t, news.NewDecoder(strings.NewReader(files[Atom]), o).Records())
+	return di, l, so, atom
+}
+
+func urls(list []feed.Record) (out []string) {
+	for _, r := range list {
+		out = append(out, r.URL)
+	}
+	return out
+}
+
+func TestOwn(t *testing.T) {
+	files, report := published(t, ours(
+		own("HTTP://H.example:80/a/index.html", func(k *feed.Known) { k.Title, k.Size, k.Zone = "朝顔, A", 5, 32400 }),
+		own("http://h.example/size", func(k *feed.Known) { k.TimeDetected = now - 6000 }),
+		own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }),
+		own("http://me:secret@h.example/", nil),
+		own("http://h.example/no url", nil),
+	), Options{})
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{LIRS, LIRSGzip, SOIF, Atom, HinaDI, Page}) || !slices.Equal(slices.Sorted(slices.Values(report.Files)), got) {
+		t.Errorf("the folder has %q, written are %q", got, report.Files)
+	}
+	di, l, so, atom := strictly(t, files)
+	want := []string{"http://h.example/a/", "http://h.example/size"}
+	if !slices.Equal(urls(di), want) || !slices.Equal(urls(so), want) || !slices.Equal(urls(atom), []string{want[0], want[1]}) {
+		t.Errorf("hina-di %q, SOIF %q, Atom %q", urls(di), urls(so), urls(atom))
+	}
+	const block = "URL: http://h.example/a/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\nTitle: \xc4\xab\xb4\xe9, A\r\n" +
+		"Expires: Tue, 10 Nov 2026 10:55:00 GMT\r\nExpire: Tue, 10 Nov 2026 10:55:00 GMT\r\n" +
+		"Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:55:00 GMT\r\n" +
+		"Authorized: me/1\r\nAuthorized-url: http://me.example/\r\nMethod: HEAD/200\r\nContent-Length: 5\r\n\r\n"
+	if !strings.Contains(files[HinaDI], block) || !strings.HasPrefix(files[HinaDI], "HINA/2.2beta\r\nUser-Agent: me/1\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
+		t.Errorf("%q", files[HinaDI])
+	}
+	const lines = "LIRS,1794272400,1794279300,32400,5,http://h.example/a/,\xc4\xab\xb4\xe9\\, A,0,http://me.example/,\n" +
+		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" + // Last-Detected is that of the time
+		"LIRS,0,0,0,0,http://h.example/gone,0,0,http://me.example/,\n"
+	if files[LIRS] != lines || len(l) != 3 || !l[2].Failed {
+		t.Errorf("%q", files[LIRS])
+	}
+	if z, err := gzip.NewReader(strings.NewReader(files[LIRSGzip])); err != nil {
+		t.Error(err)
+	} else if plain, err := io.ReadAll(z); err != nil || string(plain) != lines {
+		t.Errorf("%q, %v", plain, err)
+	}
+	if so[0].Expires != now-300+feed.Validity || so[0].AgentURL != "me.example" {
+		t.Errorf("%+v", so[0])
+	}
+	if report.Unwritable != 1+3 || report.Records[LIRS] != 3 || report.Records[HinaDI] != 2 {
+		t.Errorf("%+v", report)
+	}
+	for name, text := range files {
+		if strings.Contains(text, "secret") {
+			t.Errorf("%s has a password", name)
+		}
+	}
+}
+
+// TestRelayed proves the rules of passing on (hina-di, sections 12 and 13), by a block that breaks each of them.
+func TestRelayed(t *testing.T) {
+	block := func(url string, change func(string) string) string {
+		b := "URL: " + url + "\r\nX-Kept: as is\r\nLast-Modified: Tue, 10 Nov 2026 01:12:45 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n" +
+			"Authorized: Kamome/1.4\r\nAuthorized-url: http://k.example/\r\nMethod: REMOTE/GET/200\r\n\r\n"
+		if change != nil {
+			b = change(b)
+		}
+		return b
+	}
+	without := func(line string) func(string) string {
+		return func(b string) string { return strings.Replace(b, line, "", 1) }
+	}
+	with := func(line string) func(string) string {
+		return func(b string) string { return strings.TrimSuffix(b, "\r\n") + line + "\r\n\r\n" }
+	}
+	records := relayed(t, hina(block("http://h.example/good", nil)+
+		block("http://h.example/anonymous", without("Authorized: Kamome/1.4\r\n"))+
+		block("http://h.example/nowhere", without("Authorized-url: http://k.example/\r\n"))+
+		block("http://h.example/expired", with("Expires: Tue, 10 Nov 2026 02:59:59 GMT"))+
+		block("http://h.example/ours", func(b string) string { return strings.Replace(b, "http://k.example/", "HTTP://ME.example", 1) })+
+		block("http://h.example/undated", without("Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n"))+
+		block("http://h.example/far", func(b string) string { return strings.Replace(b, "REMOTE/", strings.Repeat("REMOTE/", 3), 1) })+
+		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))))
+	untrusted := relayed(t, hina(block("http://h.example/untrusted", nil)))
+	untrusted[0].Trusted = false
+	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // of which the newer is chosen, whole
+	files, report := published(t, ours(append(append(records, untrusted...), both)...), Options{MaxHops: 3})
+	head := strings.Index(files[HinaDI], "\r\n\r\n") + 4
+	want := strings.Replace(block("http://h.example/good", nil), "REMOTE/GET", "REMOTE/REMOTE/GET", 1) +
+		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))
+	if got := files[HinaDI][head:]; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	refused := map[feed.Refusal]int{feed.NoAuthority: 2, feed.NoLongerGood: 1, feed.OwnReturned: 1, feed.Undated: 1, feed.TooManyHops: 1, feed.Untrusted: 1}
+	if !reflect.DeepEqual(report.Refused, refused) {
+		t.Errorf("refused: %v", report.Refused)
+	}
+	// In other formats there is only what we saw ourselves.
+	_, l, so, atom := strictly(t, files)
+	for _, list := range [][]feed.Record{l, so, atom} {
+		if len(list) != 1 || list[0].Title+" " == " " {
+			t.Errorf("%+v", list)
+		}
+	}
+	for _, name := range []string{"untrusted", "ours", "expired"} {
+		if strings.Contains(files[Page], "h.example/"+name) {
+			t.Errorf("the page has %s", name)
+		}
+	}
+	if !strings.Contains(files[Page], "h.example/good") || !strings.Contains(files[Page], "Kamome/1.4") {
+		t.Errorf("%s", files[Page])
+	}
+}
+
+func TestRelayedLIRS(t *testing.T) {
+	const line = "LIRS,1794272400,1794279000,32400,7,http://h.example/a,t,a,http://k.example/,http://h.example/check,,x,\n"
+	records := relayed(t, lirs.NewDecoder(strings.NewReader(line+
+		"LIRS,0,0,0,0,http://h.example/failed,0,0,http://k.example/,\n"+
+		"LIRS,1794240000,1794250000,0,0,http://h.example/old,0,0,http://k.example/,\n"), feed.Options{}).Records())
+	failed := own("http://h.example/A", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected, k.TimeDetected = true, 0, 0, 0 })
+	files, _ := published(t, ours(append(records, failed)...), Options{})
+	if files[LIRS] != line { // Last-Detected, the agent and the extensions are inherited; what others saw beats our failure
+		t.Errorf("%q", files[LIRS])
+	}
+}
+
+func TestRelayedSOIF(t *testing.T) {
+	const object = "@DOCUMENT { http://h.example/\nUpdate-Time{10}:\t1794279483\nIcon{4}:\t\x00\xff}\n\nGatherer-Host{9}:\tg.example\n}\n"
+	files, _ := published(t, ours(relayed(t, soif.NewDecoder(strings.NewReader(object), feed.Options{}).Records())...), Options{})
+	if files[SOIF] != object {
+		t.Errorf("%q", files[SOIF])
+	}
+}
+
+// TestUnchanged: a file that is the same is not written again, whatever else changes; one that is something else is replaced.
+func TestUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	s := ours(own("http://h.example/", nil))
+	write := func() []string {
+		t.Helper()
+		report, err := Write(dir, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Files
+	}
+	write()
+	if again := write(); len(again) > 0 {
+		t.Errorf("written again: %q", again)
+	}
+	s.Now = s.Now.Add(time.Minute)
+	if later := write(); !slices.Equal(later, []string{HinaDI, Page}) {
+		t.Errorf("a minute later: %q", later)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	lines, _ := os.ReadFile(filepath.Join(dir, LIRS))
+	os.WriteFile(other, lines, 0o600)
+	os.Remove(filepath.Join(dir, LIRS))
+	if err := os.Symlink(other, filepath.Join(dir, LIRS)); err != nil {
+		t.Fatal(err)
+	}
+	if got := write(); !slices.Equal(got, []string{LIRS}) {
+		t.Errorf("a link in its place: %q", got)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, LIRS)); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o644 {
+		t.Errorf("%v, %v", info, err)
+	}
+	entries, _ := os.ReadDir(dir)
+	if len(entries) != 6 {
+		t.Errorf("the folder has %v", entries)
+	}
+}
+
+// TestFails: what cannot be written is said, and the others stay as they were.
+func TestFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, LIRS, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, ours(), Options{}); err == nil || !strings.Contains(err.Error(), LIRS) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := Write(filepath.Join(dir, "no\x00name"), ours(), Options{}); err == nil {
+		t.Error("a name that is none")
+	}
+}
+
+// TestNobody: without a name and a place there are still feeds, and without records, too.
+func TestNobody(t *testing.T) {
+	files, _ := published(t, feed.Snapshot{Now: now.UTC()}, Options{})
+	di, l, so, atom := strictlyEmpty(t, files)
+	if len(di)+len(l)+len(so)+len(atom) > 0 || !strings.Contains(files[Page], "Nothing is known yet") || !strings.Contains(files[Atom], "<id>urn:x-antenna:braid</id>") {
+		t.Errorf("%q", files)
+	}
+}
+
+func strictlyEmpty(t *testing.T, files map[string]string) (di, l, so, atom []feed.Record) {
+	di = read(t, hinadi.NewDecoder(strings.NewReader(files[HinaDI]), feed.Options{}).Records())
+	l = read(t, lirs.NewDecoder(strings.NewReader(files[LIRS]), feed.Options{}).Records())
+	so = read(t, soif.NewDecoder(bytes.NewReader([]byte(files[SOIF])), feed.Options{}).Records())
+	atom = read(t, news.NewDecoder(strings.NewReader(files[Atom]), feed.Options{}).Records())
+	return di, l, so, atom
+}
