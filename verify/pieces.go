@@ -15,6 +15,7 @@ type Pieces struct {
 	alg    Algorithm
 	length int64
 	size   int64
+	pad    int64  // zeros that the digest of the last piece counts after it
 	sums   string // the raw digests, one after the other
 }
 
@@ -40,6 +41,17 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 		sums.WriteString(d.raw)
 	}
 	p.sums = sums.String()
+	return p, nil
+}
+
+// Padded is p where the digest of the last piece is of its bytes and so many zeros after them, no more than make it as long
+// as the others: files in a torrent can be filled up like that (BEP 47, "padding files").
+func (p Pieces) Padded(zeros int64) (Pieces, error) {
+	start, end := p.At(p.Count() - 1)
+	if zeros < 0 || p.IsZero() || zeros > p.length-(end-start) {
+		return Pieces{}, fmt.Errorf("%d zeros after a last piece of %d of %d bytes", zeros, end-start, p.length)
+	}
+	p.pad = zeros
 	return p, nil
 }
 
@@ -96,6 +108,9 @@ func (p Pieces) Checker(i int) *PieceChecker {
 	if !c.want.IsZero() {
 		c.hash = p.alg.New()
 	}
+	if i == p.Count()-1 {
+		c.pad = p.pad
+	}
 	return c
 }
 
@@ -103,16 +118,25 @@ func (p Pieces) Checker(i int) *PieceChecker {
 type PieceChecker struct {
 	want Digest
 	left int64     // bytes of the piece that have not come; negative: too many came
+	pad  int64     // zeros after it that are hashed, too
 	hash hash.Hash // nil: there is no such piece
 }
 
 // Write takes the next bytes of the piece. It never fails.
 func (c *PieceChecker) Write(b []byte) (int, error) {
-	if c.left -= int64(len(b)); c.hash != nil && c.left >= 0 {
-		c.hash.Write(b)
+	if c.left -= int64(len(b)); c.hash == nil || c.left < 0 {
+		return len(b), nil
+	}
+	c.hash.Write(b)
+	for c.left == 0 && c.pad > 0 {
+		n := min(c.pad, int64(len(zeros)))
+		c.hash.Write(zeros[:n])
+		c.pad -= n
 	}
 	return len(b), nil
 }
+
+var zeros [4 << 10]byte
 
 // Right says that the bytes taken so far are the piece: as many as it has, with its digest.
 func (c *PieceChecker) Right() bool {

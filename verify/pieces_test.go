@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"math"
 	"math/rand/v2"
@@ -156,4 +157,31 @@ func FuzzPieces(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The last piece of a file in a torrent may be filled up with zeros (BEP 47).
+func TestPadded(t *testing.T) {
+	body := []byte("eleven byte")
+	filled := append(bytes.Clone(body), make([]byte, 9000)...)
+	const length = 9004
+	whole, err := NewPieces(9008, length, digestsOf(t, SHA1, filled[:9008], length))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := NewPieces(11, length, []Digest{whole.Digest(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := own.Padded(length - 11)
+	if err != nil || !p.Check(0, body) || own.Check(0, body) || p.Check(0, body[:10]) || p.Check(0, append(body, 0)) {
+		t.Errorf("padded: %v", err)
+	}
+	for _, zeros := range []int64{-1, length - 10} {
+		if _, err := own.Padded(zeros); err == nil {
+			t.Errorf("%d zeros", zeros)
+		}
+	}
+	if _, err := (Pieces{}).Padded(0); err == nil {
+		t.Error("no pieces, and zeros")
+	}
 }

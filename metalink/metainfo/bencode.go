@@ -1,0 +1,147 @@
+package metainfo
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A value is one value of bencoding (BEP 3): an integer, a string, a list or a dictionary.
+type value struct {
+	kind byte   // i, s, l, d; 0: there is none
+	raw  string // as it stands in the document
+	num  int64
+	text string
+	list []value
+	dict map[string]value
+}
+
+// A reader consumes values. It counts them, as each costs more memory than the two bytes that it may take.
+type reader struct {
+	all    string
+	rest   string
+	values int
+}
+
+// read gives the value that is the whole of data.
+func read(data string) (value, error) {
+	r := &reader{all: data, rest: data}
+	v, err := r.value(0)
+	if err == nil && r.rest != "" {
+		err = r.fault("something follows its end")
+	}
+	return v, err
+}
+
+func (r *reader) fault(why string) error {
+	return &Error{What: "torrent", Offset: len(r.all) - len(r.rest), Why: why}
+}
+
+// value takes the value that comes next.
+func (r *reader) value(depth int) (v value, err error) {
+	begin := r.rest
+	if r.values++; r.values > MaxValues {
+		return v, r.fault("it has more than " + strconv.Itoa(MaxValues) + " values")
+	}
+	if depth > MaxDepth {
+		return v, r.fault("lists and dictionaries are nested more than " + strconv.Itoa(MaxDepth) + " deep")
+	}
+	if begin == "" {
+		return v, r.fault("it is cut off")
+	}
+	switch begin[0] {
+	case 'i':
+		v.kind = 'i'
+		v.num, err = r.integer()
+	case 'l':
+		v.kind = 'l'
+		v.list, err = r.items(depth)
+	case 'd':
+		v.kind = 'd'
+		v.dict, err = r.pairs(depth)
+	default:
+		v.kind = 's'
+		v.text, err = r.text()
+	}
+	v.raw = begin[:len(begin)-len(r.rest)]
+	return v, err
+}
+
+// integer takes "i", the number and "e". BEP 3: "Integers have no size limitation. i-0e is invalid. All encodings
+// with a leading zero, such as i03e, are invalid, other than i0e". Here they have 64 bits.
+func (r *reader) integer() (int64, error) {
+	const most = len("-9223372036854775808")
+	digits, _, ok := strings.Cut(r.rest[1:min(len(r.rest), 1+most+1)], "e")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || strconv.FormatInt(n, 10) != digits {
+		return 0, r.fault("an integer that is none, or has more than 64 bits")
+	}
+	r.rest = r.rest[1+len(digits)+1:]
+	return n, nil
+}
+
+// text takes the length, a colon and so many bytes.
+func (r *reader) text() (string, error) {
+	digits, _, ok := strings.Cut(r.rest[:min(len(r.rest), 10+1)], ":")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if !ok || err != nil || strconv.FormatUint(n, 10) != digits {
+		return "", r.fault("no value")
+	}
+	rest := r.rest[len(digits)+1:]
+	if n > uint64(len(rest)) {
+		return "", r.fault("a string that is cut off")
+	}
+	r.rest = rest[n:]
+	return rest[:n], nil
+}
+
+// items takes "l", the values of a list and "e".
+func (r *reader) items(depth int) (list []value, err error) {
+	r.rest = r.rest[1:]
+	for !strings.HasPrefix(r.rest, "e") {
+		v, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	r.rest = r.rest[1:]
+	return list, nil
+}
+
+// pairs takes "d", the keys and values of a dictionary and "e". BEP 3 wants the keys sorted; some writers do not care, and
+// nothing depends on it. A key that is there twice is an error: readers would disagree on what it means.
+func (r *reader) pairs(depth int) (dict map[string]value, err error) {
+	dict = map[string]value{}
+	r.rest = r.rest[1:]
+	for !strings.HasPrefix(r.rest, "e") {
+		at := r.rest
+		key, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		_, again := dict[key.text]
+		if again || key.kind != 's' {
+			r.rest = at
+			return nil, r.fault("a key that is no string, or there twice")
+		}
+		if dict[key.text], err = r.value(depth + 1); err != nil {
+			return nil, err
+		}
+	}
+	r.rest = r.rest[1:]
+	return dict, nil
+}
+
+// appendText writes a string.
+func appendText(b []byte, s string) []byte {
+	b = strconv.AppendInt(b, int64(len(s)), 10)
+	b = append(b, ':')
+	return append(b, s...)
+}
+
+// appendPair writes a key and the number that belongs to it.
+func appendPair(b []byte, key string, n int64) []byte {
+	b = append(appendText(b, key), 'i')
+	b = strconv.AppendInt(b, n, 10)
+	return append(b, 'e')
+}

@@ -1,0 +1,143 @@
+package metainfo
+
+import (
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"braid/metalink"
+)
+
+// A Magnet is what a magnet link says (BEP 9): which torrent is meant, and where to ask for it.
+type Magnet struct {
+	InfoHash Hash
+	Name     string     // to be shown, and escaped; "": it does not say
+	Size     int64      // -1: it does not say
+	Trackers []string   // URLs
+	WebSeeds []string   // URLs, as in url-list
+	Sources  []*url.URL // of the .torrent
+	Peers    []string   // host:port
+}
+
+// IsMagnet says that s is a magnet link, good or bad.
+func IsMagnet(s string) bool {
+	return len(s) >= len(magnetScheme) && strings.EqualFold(s[:len(magnetScheme)], magnetScheme)
+}
+
+const (
+	magnetScheme = "magnet:"
+	urnV1        = "urn:btih:"
+	urnV2        = "urn:btmh:"
+	mostOfOne    = 200
+)
+
+// ParseMagnet reads a magnet link. What is wrong with it is an *Error. Of what is in it beside the hash, that which is of no
+// use is passed over, and so is what is beyond 200 of a kind.
+func ParseMagnet(s string) (Magnet, error) {
+	if !IsMagnet(s) || len(s) > MaxMagnet {
+		return Magnet{}, magnetFault("none, or one of more than %d bytes", MaxMagnet)
+	}
+	_, query, ok := strings.Cut(s, "?")
+	params, err := url.ParseQuery(query)
+	if !ok || err != nil {
+		return Magnet{}, magnetFault("it cannot be read")
+	}
+	m := Magnet{Name: params.Get("dn"), Size: -1}
+	if m.InfoHash, err = hashOf(params); err != nil {
+		return Magnet{}, err
+	}
+	if n, err := strconv.ParseInt(params.Get("xl"), 10, 64); err == nil && n >= 0 {
+		m.Size = n
+	}
+	for _, tr := range numbered(params, "tr") {
+		if isTracker(tr) && len(m.Trackers) < mostOfOne {
+			m.Trackers = append(m.Trackers, tr)
+		}
+	}
+	for _, ws := range numbered(params, "ws") {
+		if _, reason := metalink.Resolve(ws, &url.URL{}); reason == "" && len(m.WebSeeds) < mostOfOne {
+			m.WebSeeds = append(m.WebSeeds, ws)
+		}
+	}
+	for _, xs := range numbered(params, "xs") {
+		if u, reason := metalink.Resolve(xs, &url.URL{}); reason == "" && len(m.Sources) < mostOfOne {
+			m.Sources = append(m.Sources, u)
+		}
+	}
+	for _, peer := range numbered(params, "x.pe") {
+		if i := strings.LastIndexByte(peer, ':'); i > 0 && i < len(peer)-1 && len(m.Peers) < mostOfOne {
+			m.Peers = append(m.Peers, peer)
+		}
+	}
+	return m, nil
+}
+
+// MaxMagnet is how long a link may be.
+const MaxMagnet = 64 << 10
+
+func magnetFault(format string, args ...any) error {
+	return &Error{What: "magnet link", Offset: -1, Why: fmt.Sprintf(format, args...)}
+}
+
+// hashOf reads the topic: 40 hexadecimal digits or 32 of base32.
+func hashOf(params url.Values) (h Hash, err error) {
+	v2 := false
+	for _, xt := range numbered(params, "xt") {
+		urn := strings.ToLower(xt)
+		v2 = v2 || strings.HasPrefix(urn, urnV2)
+		digits, ok := strings.CutPrefix(urn, urnV1)
+		if !ok {
+			continue
+		}
+		raw, err := hex.DecodeString(digits)
+		if len(digits) == 32 {
+			raw, err = base32.StdEncoding.DecodeString(strings.ToUpper(digits))
+		}
+		if err != nil || len(raw) != len(h) {
+			return h, magnetFault("%s is no hash of a torrent", quote(xt))
+		}
+		return Hash(raw), nil
+	}
+	if v2 {
+		return h, magnetFault("it is of version 2 only, which is not supported")
+	}
+	return h, magnetFault("it names no torrent")
+}
+
+// numbered are the values of a key that may be there several times, also as key.1, key.2.
+func numbered(params url.Values, key string) []string {
+	values := params[key]
+	for i := 1; i <= mostOfOne; i++ {
+		values = append(values, params[key+"."+strconv.Itoa(i)]...)
+	}
+	return values
+}
+
+// String writes the link.
+func (m Magnet) String() string {
+	var b strings.Builder
+	b.WriteString(magnetScheme + "?xt=" + urnV1 + m.InfoHash.String())
+	add := func(key, v string) { b.WriteString("&" + key + "=" + url.QueryEscape(v)) }
+	if m.Name != "" {
+		add("dn", m.Name)
+	}
+	if m.Size >= 0 {
+		add("xl", strconv.FormatInt(m.Size, 10))
+	}
+	for _, tr := range m.Trackers {
+		add("tr", tr)
+	}
+	for _, ws := range m.WebSeeds {
+		add("ws", ws)
+	}
+	for _, u := range m.Sources {
+		add("xs", u.String())
+	}
+	for _, p := range m.Peers {
+		add("x.pe", p)
+	}
+	return b.String()
+}
