@@ -85,7 +85,7 @@ var houses = map[string]house{
 	}},
 
 	"serve": {imports: []string{
-		"byterange", "linkheader", "metalink", "metalink/meta4", "verify", "verify/openpgp", "internal/atomicfile",
+		"byterange", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp", "internal/atomicfile",
 	}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
@@ -93,6 +93,8 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource",
 		"verify", "internal/atomicfile", "internal/quantity", "internal/reach",
+		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "metalink/metainfo", "source", "source/httpsource",
+		"verify", "internal/atomicfile", "internal/quantity",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

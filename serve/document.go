@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
 	"braid/verify"
 )
 
@@ -20,7 +21,7 @@ type documentKind struct {
 
 var documentKinds = []documentKind{
 	{meta4Suffix, meta4.MediaType4, readMeta4},
-	{".torrent", "application/x-bittorrent", readTorrent},
+	{".torrent", metainfo.MediaType, readTorrent},
 	{armorSuffix, pgpType, nil},
 	{".sig", pgpType, nil},
 	{".p7m", "application/pkcs7-mime", nil},
@@ -160,6 +161,19 @@ func readMeta4(r io.Reader) ([]described, error) {
 			d.digest = f.Hashes[i]
 		}
 		files = append(files, d)
+	}
+	return files, nil
+}
+
+// readTorrent reads names and sizes of files in a torrent. What package metainfo refuses clients refuse too.
+func readTorrent(r io.Reader) ([]described, error) {
+	torrent, err := metainfo.Parse(r)
+	if err != nil {
+		return nil, err
+	}
+	var files []described
+	for _, f := range torrent.Files {
+		files = append(files, described{name: f.Path(), size: f.Size})
 	}
 	return files, nil
 }

@@ -77,6 +77,14 @@ type File struct {
 	parts []string // of Name, below the folder of the torrent; nil for its only file
 }
 
+// Path is what a file is called within the torrent, without the torrent's own folder.
+func (f File) Path() string {
+	if f.parts == nil {
+		return f.Name
+	}
+	return strings.Join(f.parts, "/")
+}
+
 // A Refused is a file that was left out.
 type Refused struct{ Name, Reason string }
 
