@@ -15,6 +15,7 @@ import (
 
 	"braid/internal/atomicfile"
 	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
 	"braid/serve"
 	"braid/source"
 	"braid/verify"
@@ -26,6 +27,7 @@ type metaCommand struct {
 	streams
 	mirrorFlags
 	signFlags
+	torrentFlags
 	out              string
 	overwrite, quiet bool
 	hashes           cli.StringSlice
@@ -40,11 +42,11 @@ func newMeta(s streams) *cli.Command {
 	v := &metaCommand{streams: s}
 	c := &cli.Command{
 		Name:  "meta",
-		Usage: "write a Metalink document (.meta4) about files: digests, pieces, mirrors, signature",
+		Usage: "write documents about files: Metalink (.meta4), torrents",
 		Flags: slices.Concat([]cli.Flag{
 			text(&v.out, groupFile, "write one document about all files to `NAME`, \"-\" is standard output (default: FILE.meta4 beside each file)", "out", "o"),
 			toggle(&v.overwrite, groupFile, "replace a document that is there", "overwrite"),
-		}, v.mirrorFlags.flags(groupSource), []cli.Flag{
+		}, v.torrentFlags.flags(), v.mirrorFlags.flags(groupSource), []cli.Flag{
 			list(&v.hashes, groupProof, "add a digest by `ALGORITHM`, as sha-512, to the SHA-256 that is always there (repeatable)", "hash"),
 			parsed(&v.pieceLength, groupProof, "make pieces of `SIZE`, as 1M (default: 256K, or as much more as keeps them at 2000)", "piece-length"),
 		}, v.signFlags.flags("sign each file"), []cli.Flag{
@@ -56,6 +58,7 @@ func newMeta(s streams) *cli.Command {
 		usage: "[FLAG]... FILE...",
 		examples: []string{
 			"disk.iso.meta4 beside disk.iso, which lies at two mirrors", "braid meta --mirror 'https://a.example.net/pub/;pri=1;geo=de' --mirror https://b.example.org/disk.iso disk.iso",
+			"and disk.iso.torrent, with the mirrors as web seeds", "braid meta --torrent --tracker udp://tracker.example.org:6969 --mirror https://a.example.net/pub/ disk.iso",
 			"one document about a release, signed", "braid meta -o release.meta4 --mirrors mirrors.txt --sign-with key.asc *.iso",
 		},
 		notes: []string{"Each file needs a mirror at least, and is read once. A document beside each file is what servers name\n" +
@@ -112,6 +115,9 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 			v.algorithms = append(v.algorithms, a)
 		}
 	}
+	if err := v.torrentFlags.check(); err != nil {
+		return err
+	}
 	if v.named, v.listed, err = v.mirrorFlags.read(); err != nil {
 		return err
 	}
@@ -146,20 +152,31 @@ func (v *metaCommand) check(s sheet, all []string) error {
 			return misuse(name, "nobody is said to have it, and a document has to name a URL", "--mirror https://example.org/pub/ or --mirrors FILE")
 		}
 	}
-	if s.out == "-" {
-		return nil
+	if err := v.checkTorrents(s.paths, all); err != nil || s.out == "-" {
+		return err
 	}
-	return v.checkOut(s.out, all)
+	return v.checkOut(s.out, all, aMeta4)
 }
 
 var (
-	errThere   = errors.New("exists already")
-	errNoMeta4 = errors.New("exists, and is no Metalink document")
-	errInput   = errors.New("is one of the files that are described")
+	errThere = errors.New("exists already")
+	errInput = errors.New("is one of the files that are described")
 )
 
-// checkOut says why there can be no new document at path: what is no document is never replaced (rule 3).
-func (v *metaCommand) checkOut(path string, inputs []string) error {
+// A kind of what is written, and can be replaced by another of it.
+type metaKind struct {
+	looks func(head []byte) bool
+	not   error
+	hint  string // if there is one already
+}
+
+var (
+	aMeta4   = metaKind{meta4.Looks, errors.New("exists, and is no Metalink document"), "--overwrite replaces it, -o NAME takes another name"}
+	aTorrent = metaKind{metainfo.Looks, errors.New("exists, and is no torrent"), "--overwrite replaces it"}
+)
+
+// checkOut says why there can be no new document at path: what is of another kind is never replaced (rule 3).
+func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -173,22 +190,23 @@ func (v *metaCommand) checkOut(path string, inputs []string) error {
 		}
 	}
 	if !v.overwrite {
-		return &failure{code: exitLocal, what: "meta", where: path, why: errThere.Error(), hint: "--overwrite replaces it, -o NAME takes another name"}
+		return &failure{code: exitLocal, what: "meta", where: path, why: errThere.Error(), hint: kind.hint}
 	}
-	if !info.Mode().IsRegular() || !isMeta4(path) {
-		return metaFailure(path, errNoMeta4)
+	if !info.Mode().IsRegular() || !kind.is(path) {
+		return metaFailure(path, kind.not)
 	}
 	return nil
 }
 
-func isMeta4(path string) bool {
+// is says that the file at path is of the kind, by its beginning.
+func (k metaKind) is(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, 16<<10))
-	return err == nil && meta4.Looks(head)
+	return err == nil && k.looks(head)
 }
 
 // write makes a document and puts it where it belongs.
@@ -199,8 +217,11 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 		if err != nil {
 			return metaFailure(path, err)
 		}
-		d.Files = append(d.Files, f)
-		v.tell("%s: %s", path, contents(f))
+		d.Files = append(d.Files, f.File)
+		v.tell("%s: %s", path, contents(f.File))
+		if err := v.writeTorrent(path, f, s.paths); err != nil {
+			return err
+		}
 	}
 	data, err := meta4.Format(d)
 	if err != nil {
@@ -210,7 +231,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 		_, err := v.streams.out.Write(data)
 		return outputFailure(err)
 	}
-	if err := v.checkOut(s.out, s.paths); err != nil { // it took time
+	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // it took time
 		return err
 	}
 	if err := atomicfile.WriteFile(s.out, data, 0o644); err != nil {

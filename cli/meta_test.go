@@ -98,7 +98,7 @@ func TestMetaInterrupted(t *testing.T) {
 func TestMetaOfAFileThatGrows(t *testing.T) {
 	v := &metaCommand{algorithms: []verify.Algorithm{verify.SHA256}}
 	for _, body := range []string{"longer", "s"} {
-		f := meta4.File{Size: 3}
+		f := described{File: meta4.File{Size: 3}}
 		if err := v.measure(t.Context(), strings.NewReader(body), &f); err != errChanging {
 			t.Errorf("%q: %v", body, err)
 		}

@@ -41,10 +41,16 @@ func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 	return places
 }
 
-// describe reads a file, once, and says all that a document says of it.
-func (v *metaCommand) describe(ctx context.Context, path string) (meta4.File, error) {
+// described is what documents say of a file.
+type described struct {
+	meta4.File
+	sha1 verify.Pieces // for a torrent; zero if there is to be none
+}
+
+// describe reads a file, once, and says all that documents say of it.
+func (v *metaCommand) describe(ctx context.Context, path string) (described, error) {
 	name := filepath.Base(path)
-	f := meta4.File{Name: name, Mirrors: v.mirrorsOf(name)}
+	f := described{File: meta4.File{Name: name, Mirrors: v.mirrorsOf(name)}}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNoFile // opening a pipe would wait for a writer
@@ -75,7 +81,7 @@ func (v *metaCommand) describe(ctx context.Context, path string) (meta4.File, er
 }
 
 // measure gives f its digests, pieces and signature.
-func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *meta4.File) error {
+func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) error {
 	length := int64(v.pieceLength)
 	if length == 0 {
 		length = verify.PieceLength(f.Size)
@@ -85,6 +91,10 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *meta4.File) e
 	}
 	pieces := verify.NewPieceMaker(verify.SHA256, length)
 	sinks := []io.Writer{pieces}
+	sha1 := verify.NewPieceMaker(verify.SHA1, length)
+	if v.torrent {
+		sinks = append(sinks, sha1)
+	}
 	sums := make([]hash.Hash, len(v.algorithms))
 	for i, a := range v.algorithms {
 		sums[i] = a.New()
@@ -105,7 +115,8 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *meta4.File) e
 	if err != nil {
 		return err
 	}
-	return finish(f, pieces, sums, v.algorithms, signing)
+	f.sha1 = sha1.Pieces()
+	return finish(&f.File, pieces, sums, v.algorithms, signing)
 }
 
 // finish takes what was made while the file was read.

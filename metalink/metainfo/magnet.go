@@ -53,7 +53,7 @@ func ParseMagnet(s string) (Magnet, error) {
 		m.Size = n
 	}
 	for _, tr := range numbered(params, "tr") {
-		if isTracker(tr) && len(m.Trackers) < mostOfOne {
+		if IsTracker(tr) && len(m.Trackers) < mostOfOne {
 			m.Trackers = append(m.Trackers, tr)
 		}
 	}

@@ -174,7 +174,7 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 		var tier []string
 		for _, v := range list.list {
 			switch {
-			case !isTracker(v.text):
+			case !IsTracker(v.text):
 				t.warn("tracker %s is ignored: not an http, https or udp URL", quote(v.text))
 			case n >= MaxTrackers:
 				t.warn("tracker %s is ignored: beyond the first %d", quote(v.text), MaxTrackers)
@@ -190,7 +190,8 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 	return tiers
 }
 
-func isTracker(s string) bool {
+// IsTracker says that s is the URL of a tracker.
+func IsTracker(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "udp")
 }
