@@ -62,20 +62,18 @@ var houses = map[string]house{
 
 	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
+
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	}},
-
 	"antenna/publish": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/quantity",
 	}},
 
-	"source":            {imports: []string{"byterange", "metalink", "verify"}},
-	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify"}},
 	"download": {imports: []string{
-		"byterange", "metalink", "metalink/meta4", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
+		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
 		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
@@ -91,10 +89,9 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource",
-		"verify", "internal/atomicfile", "internal/quantity", "internal/reach",
-		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "metalink/metainfo", "source", "source/httpsource",
-		"verify", "internal/atomicfile", "internal/quantity",
+		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report",
+		"serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify", "internal/atomicfile",
+		"internal/quantity", "internal/reach", "metalink/metainfo",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -32,7 +32,7 @@ type plan struct {
 	pieces     verify.Pieces // of the file
 	piecesFrom string        // the document that has them, masked
 	mistrust   bool          // not to be used: they seem to be wrong themselves
-	documented bool          // the document that the server described was asked for
+	asked      []string      // documents that were, which the server described
 	repairs    int           // how often what came was wrong, and mended
 	past       map[string]*past
 	signed     signed

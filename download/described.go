@@ -27,7 +27,9 @@ type Described struct {
 	Size    int64             // -1: not said
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
-	Notes   []string          // what of the document is not used
+	// Torrents may have pieces, if the document itself has none.
+	Torrents []metalink.Document
+	Notes    []string // what of the document is not used
 }
 
 // A Document is a Metalink document that says what to download.
@@ -121,6 +123,11 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	r.Claims = join(base.Claims, m.Claims)
 	r.Described = &Described{Name: f.Name, By: d.Name, URL: d.URL, Size: m.Size, Pieces: m.Pieces, Notes: notesOf(f, m)}
 	r.Signatures = slices.Clip(base.Signatures)
+	for _, doc := range m.Documents {
+		if isTorrent(doc) && isWeb(doc.URL) {
+			r.Described.Torrents = append(r.Described.Torrents, doc)
+		}
+	}
 	for _, sig := range m.Signatures {
 		if isSignature(sig.Type) {
 			r.Signatures = append(r.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
@@ -154,6 +161,9 @@ func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
 // notesOf says what of the description of a file is not used.
 func notesOf(f meta4.File, m metalink.File) (notes []string) {
 	for _, u := range f.MetaURLs {
+		if u.Type == meta4.Torrent && isWeb(u.URL) {
+			continue
+		}
 		notes = append(notes, fmt.Sprintf("%s: documents of the type %s are not supported yet", source.Mask(u.URL), u.Type))
 	}
 	for _, o := range m.Mirrors {
@@ -188,7 +198,7 @@ func (s *session) takeDescribed() {
 	if d.Size >= 0 {
 		s.known, s.size = true, d.Size
 	}
-	s.file.Size, s.file.Claims = d.Size, s.claims
+	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
 }
 
 // tellDescribed says what a document offers and what of it is not used.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 
 	"braid/byterange"
 	"braid/metalink"
@@ -24,17 +26,28 @@ type told struct {
 // leastPieces is the size of a file for which a document with pieces is worth a request.
 const leastPieces = 8 << 20
 
-// askDocument fetches the Metalink document that the server described, beside the first ranges, when its pieces are of use
-// (S10) or it may have a signature.
+// askDocument fetches a document that the server described, beside the first ranges, when its pieces are of use (S10) or it
+// may have a signature: one after the other, as long as there are no pieces.
 func (s *session) askDocument() {
-	doc, ok := metalinkOf(s.file)
-	signed := s.req.Anchors.Any() && !s.plan.signed.asked
-	if !ok || s.plan.documented || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
+	doc, ok := s.plan.nextDocument(s.file)
+	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.plan.signed.asked
+	if !ok || s.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
 		return
 	}
-	s.plan.documented, s.reading = true, signed
+	s.plan.asked = append(s.plan.asked, doc.URL.String())
+	s.asking, s.reading = true, signed
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+}
+
+// nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
+func (p *plan) nextDocument(f metalink.File) (metalink.Document, bool) {
+	for _, find := range []func(metalink.File) (metalink.Document, bool){metalinkOf, torrentOf} {
+		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
+			return doc, true
+		}
+	}
+	return metalink.Document{}, false
 }
 
 // piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
@@ -47,7 +60,7 @@ func (s *session) piecesHelp() bool {
 // metalinkOf is the first Metalink/XML document about a file.
 func metalinkOf(f metalink.File) (metalink.Document, bool) {
 	for _, d := range f.Documents {
-		if meta4.IsMediaType(d.Type) && (d.URL.Scheme == "http" || d.URL.Scheme == "https") {
+		if meta4.IsMediaType(d.Type) && isWeb(d.URL) {
 			return d, true
 		}
 	}
@@ -62,11 +75,12 @@ func (s *session) hear(t told) {
 	}
 	s.hashHeld()
 	s.usePieces()
+	s.askDocument()
 }
 
 // believe takes over what a document says to verify the file with.
 func (s *session) believe(t told) bool {
-	s.reading = false
+	s.asking, s.reading = false, false
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
 		return false
@@ -84,6 +98,10 @@ func describedBy(ctx context.Context, hc *httpsource.Client, doc metalink.Docume
 	data, a, err := fetchSmall(ctx, hc.Source(doc.URL, opts), meta4.MaxSize)
 	if err != nil {
 		t.err = err
+		return t
+	}
+	if isTorrent(doc) {
+		t.file, t.err = withTorrent(data, doc.Name, file, claims)
 		return t
 	}
 	d, err := meta4.Parse(bytes.NewReader(data))
@@ -125,6 +143,9 @@ func fileOf(d meta4.Document, name string) (meta4.File, bool) {
 	}
 	return meta4.File{}, false
 }
+
+// isWeb says that a URL can be asked.
+func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // channelOf is how an answer came.
 func channelOf(a source.Answer) verify.Channel {

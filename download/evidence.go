@@ -14,7 +14,7 @@ import (
 
 // An Evidence is what there is to verify a file with beside the header fields of its server.
 type Evidence struct {
-	Document   string        // the Metalink document that was read, masked; empty if none is offered
+	Document   string        // the Metalink document or torrent that was read, masked; empty if none is offered
 	Err        error         // why the document is of no use
 	File       metalink.File // the offer, with what the document adds
 	Signatures []Signed
@@ -35,7 +35,11 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	claims := join(req.Claims, o.File.Claims)
 	trusted := verify.Strong(claims)
 	e := Evidence{File: o.File}
-	if doc, ok := metalinkOf(o.File); ok {
+	doc, ok := metalinkOf(o.File)
+	if !ok {
+		doc, ok = torrentOf(o.File)
+	}
+	if ok {
 		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, req.namedBy(doc.URL, doc.By), trusted), o.File, claims)
 		if e.Document, e.Err = t.from, t.err; t.err == nil {
 			e.File = t.file

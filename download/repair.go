@@ -58,21 +58,26 @@ func (g *getter) goOn(s *session) {
 	}
 }
 
-// pieces fetches the document that has them, if one was described and not asked for yet.
+// pieces fetches the documents that may have them, of those that were described and not asked for yet.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
-	doc, ok := metalinkOf(s.file)
-	if !ok || g.plan.documented || g.plan.mistrust {
-		return false
+	for !g.plan.mistrust {
+		doc, ok := g.plan.nextDocument(s.file)
+		if !ok {
+			return false
+		}
+		g.plan.asked = append(g.plan.asked, doc.URL.String())
+		t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By)), s.file, s.claims)
+		if t.err != nil {
+			g.note("%s is not used: %v", t.from, t.err)
+			continue
+		}
+		s.file = t.file
+		if p := t.file.Pieces; !p.IsZero() && p.Size() == s.size {
+			g.plan.pieces, g.plan.piecesFrom = p, t.from
+			return true
+		}
 	}
-	g.plan.documented = true
-	t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By)), s.file, s.claims)
-	if t.err != nil {
-		g.note("%s is not used: %v", t.from, t.err)
-		return false
-	}
-	g.plan.pieces, g.plan.piecesFrom = t.file.Pieces, t.from
-	s.file = t.file
-	return !t.file.Pieces.IsZero() && t.file.Pieces.Size() == s.size
+	return false
 }
 
 // distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are

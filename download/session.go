@@ -49,7 +49,8 @@ type session struct {
 	sniffed  bool      // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
-	reading   bool // a document is, that may have some or name them
+	asking    bool // a document is being fetched
+	reading   bool // and it may have signatures, or name them
 	pieces    pieces
 	unknown   byterange.Set // what is here and nobody knows who brought it; see newSearch
 	here      byterange.Set // what the scheduler was told of

@@ -1,0 +1,153 @@
+package download_test
+
+import (
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
+	"braid/verify"
+)
+
+// torrentOf makes a torrent of data, which is called name in it.
+func torrentOf(t *testing.T, name string, data []byte, webSeeds ...string) []byte {
+	t.Helper()
+	m := verify.NewPieceMaker(verify.SHA1, piece)
+	m.Write(data)
+	torrent, err := metainfo.New(name, m.Pieces())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := torrent.Format("", webSeeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// torrented makes an origin like vouch, which also has a torrent of data.
+func torrented(t *testing.T, size int64, torrent []byte, mirrors ...*mirrortest.Server) *mirrortest.Server {
+	t.Helper()
+	origin := vouch(t, size, mirrors...)
+	links := []string{`</file.bin.torrent>; rel=describedby; type="application/x-bittorrent"`}
+	for _, m := range mirrors {
+		links = append(links, "<"+m.URL+">; rel=duplicate")
+	}
+	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.torrent", metainfo.MediaType, torrent))
+	return origin
+}
+
+// Proves S10 with the pieces of a torrent, which nobody joins: who lies is named as soon as a piece is complete.
+func TestTorrentPiecesAsTheyCome_S10(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
+	good := sized(t, size, mirrortest.Rate(4*mib))
+	origin := torrented(t, size, torrentOf(t, "other.name", made(size, 7)), liar, good)
+	res := newRun(t, origin.URL).right(origin.Content)
+	verified(t, res, byDigest)
+	banned(t, res, liar, origin, good)
+	if res.Fetched > size*3/2 {
+		t.Errorf("%d bytes came for %d", res.Fetched, size)
+	}
+}
+
+// Proves S19: a torrent is asked for when the whole is wrong, also after a Metalink document that has no pieces.
+func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for _, document := range []bool{false, true} {
+		liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+		origin := torrented(t, size, torrentOf(t, "file.bin", made(size, 7)), liar)
+		if document {
+			doc, err := meta4.Format(meta4.Document{Files: []meta4.File{of(t, made(size, 7))}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc), mirrortest.Link("<"+liar.URL+">; rel=duplicate",
+				`</file.bin.torrent>; rel=describedby; type="application/x-bittorrent"`, `</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
+		}
+		r := newRun(t, origin.URL)
+		res := r.right(origin.Content)
+		banned(t, res, liar, origin)
+		if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 || !strings.Contains(notes(r), "file.bin.torrent tell where") {
+			t.Errorf("%d bytes came for %d, begun again %v, notes:\n%s", res.Fetched, size, saw[download.Restarted](r), notes(r))
+		}
+	}
+}
+
+// notes is all that was noted.
+func notes(r *run) string {
+	var all []string
+	for _, n := range saw[download.Note](r) {
+		all = append(all, n.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+// A torrent locates, and never decides: one that is of another version, or of no use, costs no more than time (C9).
+func TestTorrentThatIsWrong_C9(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	for name, tt := range map[string]struct {
+		torrent []byte
+		note    string
+	}{
+		"another version": {torrentOf(t, "file.bin", made(size, 8)), "no source has the pieces"},
+		"another size":    {torrentOf(t, "file.bin", made(size-1, 7)), "8388607 bytes there, not 8388608"},
+		"no torrent":      {[]byte("<html>"), "is not used: torrent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			good := sized(t, size, mirrortest.Rate(8*mib))
+			origin := torrented(t, size, tt.torrent, good)
+			r := newRun(t, origin.URL)
+			verified(t, r.right(origin.Content), byDigest)
+			if !strings.Contains(notes(r), tt.note) {
+				t.Errorf("notes:\n%s", notes(r))
+			}
+		})
+	}
+}
+
+// A Metalink document without pieces may name a torrent that has some.
+func TestTorrentOfADocument_S10(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
+	a := sized(t, size, mirrortest.Rate(4*mib))
+	a.Set(mirrortest.Document("/x.torrent", metainfo.MediaType, torrentOf(t, "x", made(size, 7))))
+	f := of(t, made(size, 7))
+	f.MetaURLs = []meta4.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: meta4.Torrent, Name: "x", Priority: 1}}
+	r := following(t, f, liar, a)
+	res := r.right(a.Content)
+	verified(t, res, byDocument)
+	banned(t, res, liar, a)
+	if strings.Contains(notes(r), "not supported") {
+		t.Errorf("notes:\n%s", notes(r))
+	}
+}
+
+// Probe's evidence has the pieces of a torrent, if nothing says more.
+func TestTorrentIsEvidence(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	origin := torrented(t, size, torrentOf(t, "file.bin", made(size, 7)))
+	c := &download.Client{}
+	req := download.Request{URL: parse(t, origin.URL)}
+	o, err := c.Probe(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Evidence(t.Context(), req, o)
+	if e.Err != nil || e.File.Pieces.Count() != 4 || !strings.HasSuffix(e.Document, ".torrent") {
+		t.Errorf("got %+v", e)
+	}
+	weak := metalink.File{Size: size, Documents: o.File.Documents}
+	if e := c.Evidence(t.Context(), req, download.Offer{File: weak}); e.Err == nil {
+		t.Error("pieces are used although nothing decides")
+	}
+}
