@@ -32,7 +32,7 @@ var houses = map[string]house{
 	"linkheader":        {pure: true},
 	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
 	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "internal/reach"}},
-	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify"}},
+	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "internal/reach"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"inputfile":         {pure: true},
 	"metalink/metainfo": {pure: true, imports: []string{"metalink", "metalink/meta4", "verify"}},

@@ -63,6 +63,9 @@ func nameBy(d *meta4.Document, by reach.Scope) {
 		for i := range f.Mirrors {
 			f.Mirrors[i].By = by
 		}
+		for i := range f.MetaURLs {
+			f.MetaURLs[i].By = by
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (f File) Metalink(over verify.Channel) metalink.File {
 func (f File) documents() (documents []metalink.Document) {
 	byPriority := func(a, b MetaURL) int { return cmp.Compare(a.Priority, b.Priority) }
 	for _, m := range slices.SortedStableFunc(slices.Values(f.MetaURLs), byPriority) {
-		d := metalink.Document{URL: m.URL, Type: m.Type, Name: m.Name}
+		d := metalink.Document{URL: m.URL, Type: m.Type, Name: m.Name, By: m.By}
 		if d.Type == Torrent {
 			d.Type = torrentType
 		}
