@@ -19,9 +19,10 @@ type verifyCommand struct {
 	streams
 	from                 string
 	require, progress    choice
-	lessProof            bool
+	lessProof, repair    bool
 	json, quiet, verbose bool
 	timeout              duration
+	limitRate            size
 
 	terminal bool
 	screen   *screen
@@ -60,10 +61,14 @@ var verifyManual = manual{
 		"files of a folder, by the list in it", "braid verify --checksums SHA256SUMS *.iso",
 		"the same, with the signature of the list", "braid verify --keyring release-key.asc --checksums SHA256SUMS *.iso",
 		"a file with a signature beside it, disk.iso.asc", "braid verify --keyring release-key.asc disk.iso",
+		"and put the right file in its place, fetching what is damaged", "braid verify --repair --from https://example.org/disk.iso disk.iso",
 	},
 	notes: []string{
 		"Each file is read once, for digests, pieces and signatures together, and nothing is changed. All that is\n" +
 			"known has to hold; the result says by what it is proven.",
+		"With --repair a file that is not the right one is replaced by the right one, once that is proven; until then\n" +
+			"it stays, and the work is in FILE.part. Where digests of pieces are known, only what is damaged is\n" +
+			"fetched; of a file that is cut off, what is missing; else all of it.",
 		"Exit codes: 0 all are the right files, 3 a file cannot be read, 7 what is said of it contradicts itself,\n" +
 			"9 signature by nobody who counts, 10 signature bad, expired or revoked, 11 another file or a damaged one,\n" +
 			"12 nothing says what it should be, or nothing that proves it; others as in braid get.",
@@ -81,7 +86,12 @@ func (v *verifyCommand) flags() []cli.Flag {
 			parsed(&v.require, groupProof, "`none|digest|signature`: what must be proven (default digest, and signature with --keyring or --smime-ca)", "require"),
 			toggle(&v.lessProof, groupProof, "accept that the server offers less to verify the file with than it did before, a digest or a signature", "allow-less-proof"),
 		},
-		v.anchorFlags.flags(), v.wire.flags(),
+		v.anchorFlags.flags(),
+		[]cli.Flag{
+			toggle(&v.repair, groupFile, "fetch what is damaged, and put the right file in its place", "repair"),
+			parsed(&v.limitRate, groupSource, "with --repair, fetch at most `RATE` a second", "limit-rate", "max-overall-download-limit"),
+		},
+		v.wire.flags(),
 		[]cli.Flag{
 			parsed(&v.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
 			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
@@ -127,7 +137,11 @@ func (v *verifyCommand) leave(codes []int) error {
 func (v *verifyCommand) client() *download.Client {
 	hc := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
 	hc.HeaderTimeout = time.Duration(v.timeout)
-	return &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises()}
+	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises()}
+	if v.limitRate > 0 {
+		c.Limit = download.NewLimit(int64(v.limitRate))
+	}
+	return c
 }
 
 // file checks one file and returns the exit code.
@@ -142,12 +156,34 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 		r.Observe = observe
 		verdict, err = client.Verify(ctx, r)
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		v.right(w, r, verdict)
 		return exitDone
+	case v.repair && verdict.Repairable():
+		v.wrong(w, verdict, verifyFailure(ctx, err).why)
+		return v.mend(ctx, client, r, verdict)
 	}
 	v.damaged(w, verdict)
 	return v.fail(path, verifyFailure(ctx, err))
+}
+
+// mend puts the right file in the place of a wrong one and returns the exit code.
+func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r download.Request, verdict download.Verdict) int {
+	w := &watcher{screen: v.screen, lines: v.lines, one: v.several, mending: true}
+	var result download.Result
+	var err error
+	w.during(func(observe func(download.Event)) { result, err = client.Repair(ctx, verdict, observe) })
+	if err != nil {
+		w.shares(result.Sources)
+		return v.fail(verdict.Path, downloadFailure(ctx, err))
+	}
+	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
+	v.screen.say("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
+	if v.terminal || v.verbose {
+		w.shares(result.Sources)
+	}
+	return exitDone
 }
 
 // fail tells of a failure and returns its exit code.
@@ -179,6 +215,7 @@ func (v *verifyCommand) check(paths []string) error {
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
 		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
+		{v.repair && v.from == "", "--repair", "nobody is named who has the right bytes", "--from URL|FILE.meta4 names them"},
 		{v.quiet && v.verbose, "-q", "contradicts -v", ""},
 		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	} {

@@ -34,6 +34,14 @@ func (v *verifyCommand) right(w *watcher, r download.Request, d download.Verdict
 	v.screen.say("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result))
 }
 
+// wrong tells of a file that is about to be repaired: where it is damaged or, if nobody knows, why it is not the right one.
+func (v *verifyCommand) wrong(w *watcher, d download.Verdict, why string) {
+	if d.Damaged.Count() == 0 {
+		v.screen.say("%s: %s", w.name(), why)
+	}
+	v.damaged(w, d)
+}
+
 // damaged tells where a file is damaged, as far as that is known.
 func (v *verifyCommand) damaged(w *watcher, d download.Verdict) {
 	if d.Damaged.Count() == 0 {

@@ -52,6 +52,7 @@ type watcher struct {
 	document string         // that describes the file
 	one      bool           // of many: lines say which file they are about
 	reading  bool           // a file on disk: nobody brings it
+	mending  bool           // a file on disk is repaired
 	sources  map[int]string // URLs of those that answered, by ID
 }
 
@@ -109,6 +110,10 @@ func (w *watcher) watch(m moment) {
 func (w *watcher) tell(m moment) {
 	switch ev := m.ev.(type) {
 	case download.Resumed:
+		if w.mending {
+			w.screen.detail("%s: %s of it are right, and copied", w.name(), sizeText(ev.Bytes))
+			return
+		}
 		w.screen.detail("%s: %s are here from an earlier run", w.name(), sizeText(ev.Bytes))
 	case download.Offered:
 		w.offered(ev)

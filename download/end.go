@@ -231,9 +231,5 @@ func (s *session) startHash() {
 
 // identity is what the journal says that the part file is a part of.
 func (s *session) identity() partfile.Identity {
-	id := partfile.Identity{URL: source.Mask(s.req.URL), URLSum: partfile.SumURL(s.req.URL), Size: s.size, Claims: s.claims, ETag: s.etag}
-	for _, m := range s.file.Mirrors {
-		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
-	}
-	return id
+	return identityOf(s.req, s.file, s.size, s.claims, s.etag)
 }

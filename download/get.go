@@ -82,6 +82,9 @@ func (g *getter) get(ctx context.Context) error {
 	if err := g.open(ctx); err != nil {
 		return err
 	}
+	if err := g.plant(ctx); err != nil {
+		return err
+	}
 	proof, err := g.sessions(ctx)
 	g.kept = 0
 	if err == nil && !g.result.NotModified {
@@ -148,7 +151,7 @@ func (g *getter) makeFolders() error {
 // in the way, unless it may be replaced.
 func (g *getter) present(ctx context.Context) (done bool, err error) {
 	info, there, err := partfile.Target(g.req.Dir, g.req.Name)
-	if err != nil || !there {
+	if err != nil || !there || g.req.seed != nil { // a seed was looked at
 		return false, err
 	}
 	claims, size := g.req.Claims, int64(-1)
@@ -322,7 +325,11 @@ func (g *getter) commit(proof verify.Proof) error {
 	if g.req.Stream != nil {
 		return g.part.Close()
 	}
-	return g.part.Commit(proof, partfile.Final{Replace: g.req.Overwrite})
+	final := partfile.Final{Replace: g.req.Overwrite}
+	if g.req.seed != nil {
+		final.Mode = g.req.seed.mode
+	}
+	return g.part.Commit(proof, final)
 }
 
 // explain makes the error for the caller: what was kept, and what to do next.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"time"
 
 	"braid/byterange"
 	"braid/internal/reach"
@@ -168,7 +167,7 @@ func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Wi
 	if x.size >= 0 {
 		most = min(most, x.size)
 	}
-	if err := x.copy(ctx, io.MultiWriter(sinks...), f, most); err != nil {
+	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(sinks...), io.LimitReader(f, most)); err != nil {
 		return verify.Proof{}, err
 	}
 	if maker != nil {
@@ -178,33 +177,6 @@ func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Wi
 		return verify.Proof{}, &verify.SizeError{Got: v.Size, Want: x.size}
 	}
 	return check.Proof()
-}
-
-// copy gives at most so many bytes of the file to w, and tells how far it is.
-func (x *inspection) copy(ctx context.Context, w io.Writer, f *os.File, most int64) error {
-	const tell = 100 * time.Millisecond
-	buf := make([]byte, hashBuffer)
-	began := time.Now()
-	told := began
-	for done := int64(0); done < most; {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		n, err := f.Read(buf[:min(hashBuffer, most-done)])
-		w.Write(buf[:n])
-		done += int64(n)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return &localError{err}
-		}
-		if now := time.Now(); now.Sub(told) >= tell {
-			told = now
-			x.req.observe(Progress{Done: done, Size: most, Rate: float64(done) / now.Sub(began).Seconds()})
-		}
-	}
-	return nil
 }
 
 // damage is where a file has other pieces than it should.

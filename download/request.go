@@ -71,6 +71,8 @@ type Request struct {
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.
 	Detail bool
+
+	seed *seed // what is there of the file that is to be replaced; see Client.Repair
 }
 
 func (r *Request) observe(ev Event) {

@@ -26,6 +26,8 @@ type Verdict struct {
 	PiecesFrom  string        // the document that has them, masked
 	Damaged     byterange.Set // what of the right file is missing or wrong, as far as pieces tell
 	Elapsed     time.Duration
+
+	repair *Request // the download that would put the right file in its place; nil if nobody knows what is wrong
 }
 
 // Verify checks the file Name in Dir, which is read once, and changes nothing. URL, if there is one, is asked what the file
@@ -91,8 +93,11 @@ func (x *inspection) run(ctx context.Context) error {
 	if err == nil {
 		err = x.judge(ctx, f, witnesses)
 	}
+	if kindOf(err) == Mismatch {
+		x.verdict.repair = x.repairOf(before.Mode().Perm())
+	}
 	if after, failed := f.Stat(); failed == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
-		x.verdict.Proof, err = verify.Proof{}, &localError{errChanging}
+		x.verdict.Proof, x.verdict.repair, err = verify.Proof{}, nil, &localError{errChanging}
 	}
 	return err
 }

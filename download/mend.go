@@ -1,0 +1,124 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// A seed is a file that is not the right one and has some of its bytes. A download begins with these, as if an earlier run
+// had left them, and puts the right file in its place.
+type seed struct {
+	path     string
+	mode     fs.FileMode // for the new file
+	useful   byterange.Set
+	identity partfile.Identity
+	pieces   verify.Pieces // to check what is useful by; zero if nobody has them
+	from     string        // the document that has them, masked
+}
+
+// Repairable says that Repair knows what is wrong, and whom to ask for the right bytes.
+func (v *Verdict) Repairable() bool { return v.repair != nil }
+
+// Repair brings the right file in place of the one that a Verdict is about. What pieces tell to be right of it is copied to the
+// part file, and so is what is there of a file that is too short or too long; the rest is fetched. The copy is what
+// becomes the file, once it is proven (rule 1): until then the damaged one stays as it is. The error is an *Error.
+func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
+	if v.repair == nil {
+		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), "--from URL|FILE.meta4 says it")
+	}
+	req := *v.repair
+	req.Observe = observe
+	return c.Get(ctx, req)
+}
+
+// repairOf is the download that puts the right file in place of a wrong one, whatever is useful of that.
+func (x *inspection) repairOf(mode fs.FileMode) *Request {
+	if x.req.URL == nil {
+		return nil
+	}
+	v, r := &x.verdict, x.req
+	r.Overwrite, r.Require = true, max(r.Require, RequireDigest)
+	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
+	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, identity: x.identity()}
+	here := byterange.Range{End: min(v.Size, x.size)}
+	switch {
+	case !verify.Strong(x.claims): // nothing would tell that the rest belongs to it
+	case !v.Pieces.IsZero():
+		r.seed.useful.Add(here)
+		for d := range v.Damaged.All() {
+			r.seed.useful.Remove(d)
+		}
+	case x.size >= 0 && v.Size != x.size:
+		r.seed.useful.Add(here)
+	}
+	return &r
+}
+
+// identity is what the journal says that the part file is a part of.
+func (x *inspection) identity() partfile.Identity {
+	return identityOf(&x.req, x.file, x.size, x.claims, etagOf(x.file, x.answer))
+}
+
+func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, etag string) partfile.Identity {
+	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: etag}
+	for _, m := range file.Mirrors {
+		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
+	}
+	return id
+}
+
+// plant begins the part file with what is useful of the damaged file. What an earlier run has left stays.
+func (g *getter) plant(ctx context.Context) error {
+	s := g.req.seed
+	if s == nil || s.useful.Count() == 0 {
+		return nil
+	}
+	id := s.identity
+	if g.plan.prior != nil {
+		id = *g.plan.prior
+	}
+	err := g.part.Begin(id)
+	if err == nil {
+		err = g.part.CheckSpace(id.Size)
+	}
+	if err == nil {
+		err = g.copySeed(ctx, s)
+	}
+	have := g.part.Have()
+	if err != nil {
+		g.kept = have.Len()
+		return errors.Join(&localError{err}, g.part.Close())
+	}
+	g.plan.prior, g.result.Resumed = &id, have.Len()
+	g.plan.pieces, g.plan.piecesFrom, g.plan.documented = s.pieces, s.from, true
+	g.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
+}
+
+// copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
+func (g *getter) copySeed(ctx context.Context, s *seed) error {
+	f, err := openRegular(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	have := g.part.Have()
+	r := newReading(g.observe, s.identity.Size, have.Len())
+	for useful := range s.useful.All() {
+		for gap := range have.Gaps(useful) {
+			err := r.copy(ctx, io.NewOffsetWriter(g.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
