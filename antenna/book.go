@@ -121,7 +121,7 @@ func (l *loop) keep(ctx context.Context, now time.Time) {
 // save writes everything that waits, whole or not at all.
 func (l *loop) save() {
 	b := &l.book
-	if l.err != nil {
+	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.pasts) == 0 {
 		return
 	}
 	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}}
@@ -164,13 +164,16 @@ func encode(v any) []byte {
 // closeRound writes everything, also for who reads LIRS and for Publish. While a publication runs the next one waits.
 func (l *loop) closeRound(ctx context.Context) {
 	l.save()
-	if l.publishing || l.err != nil {
+	switch {
+	case l.err != nil:
+		return
+	case l.publishing:
+		l.book.lazy = time.Now()
 		return
 	}
 	news := l.book.news
 	l.book.lazy, l.book.news = time.Time{}, false
-	if !news {
-		return
+	if news {
+		l.publish(ctx)
 	}
-	l.publish(ctx)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,7 +16,7 @@ import (
 func bomb() site {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	z.Write(bytes.Repeat([]byte("# nothing\n"), 128<<20/10))
+	z.Write(bytes.Repeat([]byte("#"+strings.Repeat("x", 1022)+"\n"), 128<<10))
 	z.Close()
 	return func(*http.Request) *http.Response { return reply(200, bytes.NewReader(b.Bytes())) }
 }
@@ -60,7 +59,7 @@ func TestDay(t *testing.T) {
 		a.Store = storeIn(t, t.TempDir())
 		defer closed(t, a.Store)
 		a.Store.db.NoSync = true // nobody pulls the plug here
-		const feeds, files = 15, 4
+		const feeds, files = 9, 4
 		for i := range feeds {
 			addChanging(w, a, i, files)
 		}
@@ -68,11 +67,7 @@ func TestDay(t *testing.T) {
 			w.sites[host] = s
 			a.Feeds = append(a.Feeds, Feed{Name: host, URL: "https://" + host + "/antenna.lirs", Every: 10 * time.Minute})
 		}
-		before := runtime.NumGoroutine()
-		watchFor(t, a, j, 24*time.Hour)
-		if after := runtime.NumGoroutine(); after > before {
-			t.Errorf("%d goroutines, %d before", after, before)
-		}
+		watchFor(t, a, j, 24*time.Hour) // the bubble fails if a goroutine is left
 		// File n of a feed changes every n+1 hours; the last change may be too late to be seen.
 		count := map[string]int{}
 		for _, u := range j.got() {

@@ -73,7 +73,7 @@ type StoreLost struct {
 	Restored int
 }
 
-// Published says that Antenna.Publish returned.
+// Published says that Antenna.Publish returned, or that the cache beside the store could not be written.
 type Published struct {
 	Records int
 	Took    time.Duration

@@ -36,6 +36,8 @@ type task struct {
 	// page is the watch whose URL is checked, if it is that.
 	page *watcher
 	url  *url.URL
+	// by is who redirected there, after so many hops.
+	by   *url.URL
 	hops int
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
@@ -148,6 +150,9 @@ func (p *poller) request(ctx context.Context, t *task) *http.Request {
 	default:
 		req.Header.Set("If-Modified-Since", t.modified)
 	}
+	if t.by != nil {
+		ctx = context.WithValue(ctx, namedBy{}, t.by)
+	}
 	return req.WithContext(ctx)
 }
 
@@ -235,7 +240,7 @@ func (p *poller) redirect(t *task, resp *http.Response) answer {
 	}
 	again := *t
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	again.url, again.hops = to, t.hops+1
+	again.url, again.by, again.hops = to, t.url, t.hops+1
 	return answer{again: &again}
 }
 

@@ -64,7 +64,7 @@ func TestHandlerFails(t *testing.T) {
 // A report that comes while the handler works is decided afterwards, and newer news take the place of those that failed.
 func TestNewsWhileHandling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, p, a, j := oneFeed(t)
+		w, p, a, j := oneFeed(t)
 		a.Feeds[0].Every = time.Minute
 		running := 0
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
@@ -79,7 +79,7 @@ func TestNewsWhileHandling(t *testing.T) {
 			return Outcome{Changed: true}, nil
 		}
 		for i, size := range []int{200, 300} {
-			time.AfterFunc(time.Duration(2+4*i)*time.Minute, func() {
+			w.later(time.Duration(2+4*i)*time.Minute, func() {
 				p.set(lirsLine(fileURL, time.Now(), time.Now(), size))
 			})
 		}
@@ -97,7 +97,7 @@ func TestNewsWhileHandling(t *testing.T) {
 // Section 4.2.6: a feed that knows more than the origin triggers once; the origin is asked again while mirrors lag.
 func TestFeedAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, p, a, j := oneFeed(t)
+		w, p, a, j := oneFeed(t)
 		old := time.Now().Add(-time.Hour)
 		var at []time.Time
 		j.handle = func(_ context.Context, u Update) (Outcome, error) {
@@ -110,7 +110,7 @@ func TestFeedAhead(t *testing.T) {
 			}
 			return Outcome{LastModified: old}, nil // 304
 		}
-		time.AfterFunc(15*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), 100)) })
+		w.later(15*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), 100)) })
 		watchFor(t, a, j, 7*time.Hour)
 		if got := reasons(j.got()); got != "first-sight modified modified modified modified" {
 			t.Fatal(got)
@@ -263,10 +263,10 @@ func TestTwoFeeds(t *testing.T) {
 		w.sites["other.example"] = second.answer
 		a.Feeds = append(a.Feeds, Feed{Name: "g", URL: "https://other.example/", Every: 7 * time.Minute})
 		for i := range 4 {
-			time.AfterFunc(time.Duration(i)*time.Hour, func() {
+			w.later(time.Duration(i)*time.Hour, func() {
 				line := lirsLine(fileURL, time.Now(), time.Now(), 100+i)
 				p.set(line)
-				time.AfterFunc(10*time.Minute, func() { second.set(strings.Replace(line, ",t,", ",other,", 1)) })
+				w.later(10*time.Minute, func() { second.set(strings.Replace(line, ",t,", ",other,", 1)) })
 			})
 		}
 		watchFor(t, a, j, 5*time.Hour)

@@ -50,7 +50,7 @@ func TestOwnChecks(t *testing.T) {
 				}
 				return tt.answer(changed, at)
 			}
-			time.AfterFunc(90*time.Minute, func() { changed, at = true, time.Now() })
+			w.later(90*time.Minute, func() { changed, at = true, time.Now() })
 			watchFor(t, a, j, 6*time.Hour)
 			got := j.got()
 			if len(got) != 2 || got[0].Reason != feed.FirstSight || got[1].Action != feed.Download || got[1].Feed != "a" {
@@ -75,7 +75,7 @@ func TestOwnChecksByGET(t *testing.T) {
 			resp.Body = http.NoBody
 			return resp
 		})
-		time.AfterFunc(150*time.Minute, func() { p.set("other") })
+		w.later(150*time.Minute, func() { p.set("other") })
 		watchFor(t, a, j, 4*time.Hour)
 		var got []int
 		for _, v := range w.to(fileURL) {
@@ -100,7 +100,7 @@ func TestOwnChecksSpareTheSite(t *testing.T) {
 		start := time.Now()
 		// The feed sees the file every hour, for twelve hours.
 		for i := range 12 {
-			time.AfterFunc(time.Duration(i)*time.Hour+time.Nanosecond, func() {
+			w.later(time.Duration(i)*time.Hour+time.Nanosecond, func() {
 				p.set(lirsLine(fileURL, start.Add(-time.Hour), time.Now(), 100))
 			})
 		}

@@ -104,7 +104,7 @@ func TestBackoff_Rule57(t *testing.T) {
 			}
 			return says(500, "")
 		})
-		time.AfterFunc(10*time.Hour, func() {
+		w.later(10*time.Hour, func() {
 			up = true
 			p.set(lirsLine(fileURL, time.Now(), time.Now(), 1))
 		})
@@ -234,7 +234,7 @@ func TestLimits_Rule52(t *testing.T) {
 				return says(200, lirsLine(fileURL, time.Now(), time.Now(), 1), `ETag: "1"`)
 			}
 			a.Feeds[0].Limits.Limits = tt.limits
-			time.AfterFunc(15*time.Minute, func() { bad = true })
+			w.later(15*time.Minute, func() { bad = true })
 			watchFor(t, a, j, 25*time.Minute)
 			failed := eventsOf[PollFailed](j)
 			if len(failed) != 1 || !strings.Contains(failed[0].Err.Error(), tt.err) {
@@ -288,9 +288,9 @@ func TestBrokenSOIF_Rule55(t *testing.T) {
 		}
 		start := time.Now()
 		body := object(fileURL, start) + object(other, start)
-		_, a, j := withSite(t, func(*http.Request) *http.Response { return says(200, body) })
+		w, a, j := withSite(t, func(*http.Request) *http.Response { return says(200, body) })
 		a.Watches = append(a.Watches, Watch{URL: other})
-		time.AfterFunc(15*time.Minute, func() {
+		w.later(15*time.Minute, func() {
 			body = object(fileURL, start.Add(time.Minute)) + "@FILE { " + other + "\nMD5{-1}:\tx\n}\n"
 		})
 		watchFor(t, a, j, 25*time.Minute)
@@ -387,6 +387,30 @@ func TestStopInTheMiddle(t *testing.T) {
 		watchFor(t, a, j, 30*time.Second)
 		if len(j.got()) != 2 || j.got()[1].Try != 2 {
 			t.Errorf("%+v", j.got())
+		}
+	})
+}
+
+// Who checks addresses learns who named them (rule 63).
+func TestNamedBy_Rule63(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a, j := withSite(t, nil)
+		var named []string
+		by := func(req *http.Request) *http.Response {
+			who := "the user"
+			if u := NamedBy(req.Context()); u != nil {
+				who = u.Host
+			}
+			named = append(named, req.URL.Host+" by "+who)
+			if req.URL.Host == "feeds.example" {
+				return says(302, "", "Location: https://other.example/")
+			}
+			return says(200, "#")
+		}
+		w.sites["feeds.example"], w.sites["other.example"] = by, by
+		watchFor(t, a, j, time.Minute)
+		if got := strings.Join(named, ", "); got != "feeds.example by the user, other.example by feeds.example" {
+			t.Error(got)
 		}
 	})
 }

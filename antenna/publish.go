@@ -31,18 +31,16 @@ func (l *loop) publish(ctx context.Context) {
 	s := Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
 	l.publishing = true
 	l.wg.Go(func() {
+		var e Published
 		err := writeCache(path, cache)
-		var e *Published
 		if l.a.Publish != nil {
 			e = l.a.publishOne(ctx, s, own, from, load)
 		}
+		e.Err = errors.Join(err, e.Err)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.publishing = false
-			if err != nil {
-				l.fail(err)
-			}
-			if e != nil {
-				l.published(*e)
+			if l.a.Publish != nil || e.Err != nil {
+				l.published(e)
 			}
 		}
 	})
@@ -56,7 +54,7 @@ func (l *loop) published(e Published) {
 }
 
 // publishOne calls Publish with all that is known.
-func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from []*Feed, load func(id string) ([]byte, error)) *Published {
+func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from []*Feed, load func(id string) ([]byte, error)) Published {
 	start := time.Now()
 	s.Records = own
 	var errs []error
@@ -66,7 +64,7 @@ func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from 
 		s.Records = append(s.Records, records...)
 	}
 	errs = append(errs, a.Publish(ctx, s))
-	return &Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}
+	return Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}
 }
 
 // relays are the records of a feed that may be published again.

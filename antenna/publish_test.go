@@ -86,8 +86,7 @@ func TestPublish(t *testing.T) {
 func TestTimeDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, a, j := onePage(t, nil)
-		w := a.Transport.(*world)
+		w, a, j := onePage(t, nil)
 		size := int64(5)
 		w.sites["files.example"] = siteOf(func() []string {
 			if time.Since(start) < 90*time.Minute {
@@ -95,7 +94,7 @@ func TestTimeDetected(t *testing.T) {
 			}
 			return nil
 		}, &size)
-		time.AfterFunc(90*time.Minute, func() { size = 6 })
+		w.later(90*time.Minute, func() { size = 6 })
 		var got publishing
 		a.Publish = got.take
 		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
@@ -176,4 +175,46 @@ func TestTrusts(t *testing.T) {
 	if (&Feed{}).trusts(feed.Record{AgentURL: "https://agent.example/"}) {
 		t.Error("somebody is trusted whom nobody named")
 	}
+}
+
+// While a publication runs nothing waits for it, and there is no second one.
+func TestSlowPublish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		a.Feeds[0].Every = time.Minute
+		running, calls := 0, 0
+		a.Publish = func(context.Context, Snapshot) error {
+			if running++; running > 1 {
+				t.Error("published twice at once")
+			}
+			calls++
+			time.Sleep(20 * time.Minute)
+			running--
+			return nil
+		}
+		for i := range 90 {
+			w.later(time.Duration(i)*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), i+1)) })
+		}
+		watchFor(t, a, j, 90*time.Minute)
+		if calls < 4 || calls > 6 || len(w.to(feedURL)) < 80 || len(j.got()) < 75 {
+			t.Errorf("published %d times, %d polls, %d updates", calls, len(w.to(feedURL)), len(j.got()))
+		}
+	})
+}
+
+// A cache that cannot be written is told of, and ends nothing.
+func TestCacheFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		dir := t.TempDir()
+		a.Store = storeIn(t, dir)
+		defer closed(t, a.Store)
+		if err := os.Mkdir(filepath.Join(dir, "antenna.lirs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		watchFor(t, a, j, 3*time.Minute)
+		if e := eventsOf[Published](j); len(e) == 0 || e[0].Err == nil || len(j.got()) != 1 {
+			t.Errorf("%+v", e)
+		}
+	})
 }

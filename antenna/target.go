@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -84,7 +85,7 @@ func (l *loop) report(m *member, k *kept, now time.Time) {
 
 // revisit decides again where m has a report that was from the future.
 func (l *loop) revisit(m *member, now time.Time) {
-	for t := range m.revisit {
+	for _, t := range slices.Collect(maps.Keys(m.revisit)) {
 		l.decide(t, now)
 	}
 }

@@ -89,6 +89,15 @@ func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// later changes the world after d, while nobody is answered.
+func (w *world) later(d time.Duration, change func()) {
+	time.AfterFunc(d, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		change()
+	})
+}
+
 func (w *world) leave(host string) { w.busy[host], w.ended[host] = false, time.Now() }
 
 // A leaver says when the body is closed: until then the host is busy.
@@ -262,10 +271,8 @@ func oneFeed(t *testing.T) (w *world, feedPage *page, a *Antenna, j *journal) {
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, p, a, j := oneFeed(t)
-		time.AfterFunc(3*time.Hour, func() {
-			w.mu.Lock()
+		w.later(3*time.Hour, func() {
 			p.set(lirsLine(fileURL, time.Now().Add(-time.Minute), time.Now(), 120))
-			w.mu.Unlock()
 		})
 		watchFor(t, a, j, 6*time.Hour)
 		got := j.got()

@@ -1,0 +1,245 @@
+package antenna
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// many is a network of feeds that all look alike: i records each, which are new every hour.
+type many struct {
+	start   time.Time
+	records int
+
+	mu      sync.Mutex
+	minutes []int // polls in each minute
+	polls   int
+}
+
+func (n *many) RoundTrip(req *http.Request) (*http.Response, error) {
+	n.mu.Lock()
+	n.polls++
+	if minute := int(time.Since(n.start) / time.Minute); minute < len(n.minutes) {
+		n.minutes[minute]++
+	}
+	n.mu.Unlock()
+	hour := n.start.Add(time.Since(n.start).Truncate(time.Hour))
+	etag := fmt.Sprintf(`"%d"`, hour.Unix())
+	if req.Header.Get("If-None-Match") == etag {
+		return reply(304, http.NoBody), nil
+	}
+	return reply(200, strings.NewReader(n.text(req.URL.Host, hour)), "ETag: "+etag), nil
+}
+
+func (n *many) text(host string, at time.Time) string {
+	var b strings.Builder
+	for i := range n.records {
+		b.WriteString(lirsLine(fmt.Sprintf("https://%s/%d", host, i), at, at, 1000))
+	}
+	return b.String()
+}
+
+// manyFeeds is an antenna with so many feeds and so many watches, one of each feed in turn.
+func manyFeeds(n *many, feeds, watches int) *Antenna {
+	a := &Antenna{Transport: n, Handlers: 64}
+	for i := range feeds {
+		a.Feeds = append(a.Feeds, Feed{URL: fmt.Sprintf("https://feed%d.example/antenna.lirs", i), Every: 10 * time.Minute})
+	}
+	for i := range watches {
+		a.Watches = append(a.Watches, Watch{URL: fmt.Sprintf("https://feed%d.example/%d", i%feeds, i/feeds)})
+	}
+	return a
+}
+
+// TestScale has 5,000 feeds polled every ten minutes: evenly, and in little memory. The environment says for how long;
+// scripts/antenna prints what it costs in a day.
+func TestScale(t *testing.T) {
+	hours, err := strconv.ParseFloat(os.Getenv("BRAID_SCALE_HOURS"), 64)
+	if err != nil {
+		hours = 0.2
+	}
+	const feeds, watches = 5000, 10_000
+	synctest.Test(t, func(t *testing.T) {
+		before := heap()
+		span := time.Duration(hours * float64(time.Hour))
+		n := &many{start: time.Now(), records: 20, minutes: make([]int, int(span/time.Minute))}
+		a := manyFeeds(n, feeds, watches)
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		a.Store.db.NoSync = true // ten thousand first downloads are handled in ten minutes; a disk would have that time, the test has not
+		updates := 0
+		var mu sync.Mutex
+		ctx, cancel := context.WithTimeout(t.Context(), span)
+		defer cancel()
+		var most uint64
+		time.AfterFunc(span-time.Second, func() { most = heap() })
+		began := used()
+		err := a.Watch(ctx, func(context.Context, Update) (Outcome, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			updates++
+			return Outcome{Changed: true}, nil
+		})
+		cpu := used() - began
+		if want := watches * (1 + int(hours)); err != nil || updates < want*9/10 {
+			t.Errorf("%d updates, want about %d: %v", updates, want, err)
+		}
+		mib := float64(most-before) / (1 << 20)
+		if mib > 150 {
+			t.Errorf("%.0f MiB of heap", mib)
+		}
+		low, high := feeds, 0
+		for _, polls := range n.minutes {
+			low, high = min(low, polls), max(high, polls)
+		}
+		// The second polls come after a jitter, so there is half a minute's gap between them and the first.
+		if mean := n.polls / len(n.minutes); high > mean*5/4 || low < mean/3 {
+			t.Errorf("%d to %d polls a minute, %d on average", low, high, mean)
+		}
+		t.Logf("%d feeds, %d watches, %.1f h: %d polls, %d updates; CPU %v (%v a poll); heap %.1f MiB; %d to %d polls a minute",
+			feeds, watches, hours, n.polls, updates, cpu.Round(time.Millisecond), (cpu / time.Duration(n.polls)).Round(time.Microsecond), mib, low, high)
+	})
+}
+
+// heap is what is in use, in octets.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// used is how long processors have worked for this process.
+func used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// onePoll is what a loop does for one poll, without goroutines.
+func onePoll(l *loop) {
+	now := time.Now()
+	m, _, _ := l.due.first()
+	l.due.remove(m)
+	l.begin(m, now)
+	h := l.hosts.next(now.Add(time.Minute))
+	a := l.poller.poll(context.Background(), h.task)
+	l.hosts.done(taskHost(&h.task), 0, now)
+	l.answered(h, a, now)
+	l.book.clear()
+}
+
+// pollsOf makes a loop of so many feeds and watches. Each poll brings 20 records, two of which are watched.
+func pollsOf(tb testing.TB, size int) *loop {
+	n := &many{start: time.Now().Add(-time.Hour), records: 20}
+	a := manyFeeds(n, size/2, size)
+	l, err := a.newLoop()
+	if err == nil {
+		err = l.start(time.Now())
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l.poller.transport = unconditional{n}
+	return l
+}
+
+// unconditional answers in full.
+type unconditional struct{ http.RoundTripper }
+
+func (u unconditional) RoundTrip(req *http.Request) (*http.Response, error) {
+	req.Header.Del("If-None-Match")
+	return u.RoundTripper.RoundTrip(req)
+}
+
+// The cost of a poll does not depend on how many feeds and watches there are: neither in allocations, which this test counts, nor in
+// time, which BenchmarkPoll measures.
+func TestCostOfAPollIsFlat(t *testing.T) {
+	var costs []float64
+	for _, size := range []int{100, 1000, 10_000} {
+		l := pollsOf(t, size)
+		for range size {
+			onePoll(l)
+		}
+		costs = append(costs, testing.AllocsPerRun(200, func() { onePoll(l) }))
+	}
+	if costs[2] > costs[0]*1.1 {
+		t.Errorf("allocations at 100, 1,000 and 10,000 watches: %v", costs)
+	}
+}
+
+func BenchmarkPoll(b *testing.B) {
+	for _, size := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("%d watches", size), func(b *testing.B) {
+			l := pollsOf(b, size)
+			for range size {
+				onePoll(l)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				onePoll(l)
+			}
+		})
+	}
+}
+
+// A million records are read in the memory of those that are kept.
+func TestManyRecords(t *testing.T) {
+	const records = 200_000
+	line := lirsLine("https://elsewhere.example/dist/some-file.iso", time.Now(), time.Now(), 5)
+	l, err := (&Antenna{Feeds: []Feed{{Name: "f", URL: feedURL}}, Watches: []Watch{{URL: fileURL}}}).newLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := io.MultiReader(strings.NewReader(lirsLine(fileURL, time.Now(), time.Now(), 5)), &repeated{text: line, n: records})
+	before, most, n := heap(), uint64(0), 0
+	k, err := l.poller.read(&task{feed: &l.members[0].feed}, readerFunc(func(p []byte) (int, error) {
+		if n++; n%500 == 0 {
+			most = max(most, heap())
+		}
+		return body.Read(p)
+	}), 0)
+	if err != nil || k.records != records+1 || len(k.hits) != 1 {
+		t.Fatalf("%+v, %v", k, err)
+	}
+	if grown := int64(most) - int64(before); most == 0 || grown > 4<<20 {
+		t.Errorf("%d octets more, looked at %d times", grown, n/500)
+	}
+}
+
+// A repeated text is read n times.
+type repeated struct {
+	text string
+	n    int
+	rest string
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		if r.n == 0 {
+			return 0, io.EOF
+		}
+		r.n--
+		r.rest = r.text
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
