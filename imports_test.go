@@ -74,9 +74,10 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
-		"download/promises", "download/speeds", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
+		"download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
+	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
 	"download/partfile": {imports: []string{
 		"byterange", "verify", "internal/reach", "golang.org/x/sys/unix",
@@ -89,7 +90,7 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/promises", "download/speeds", "verify/openpgp", "verify/smime", "inputfile", "report",
+		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "inputfile", "report",
 		"serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify", "internal/atomicfile",
 		"internal/quantity", "internal/reach", "metalink/metainfo",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",

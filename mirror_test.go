@@ -99,6 +99,9 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 	case "link":
 		target, params, _ := strings.Cut(value, ";")
 		return mirrortest.Link(fmt.Sprintf("<%s>; rel=duplicate; %s", target, params)), nil
+	case "modified":
+		t, err := time.Parse(time.RFC3339, value)
+		return mirrortest.Modified(t), err
 	case "latency":
 		d, err := time.ParseDuration(value)
 		return mirrortest.Latency(d), err

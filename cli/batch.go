@@ -193,7 +193,7 @@ func (t *teller) ended(n news, f *tracked) {
 		return
 	}
 	if t.get.terminal && !t.get.verbose {
-		t.results.add(n.at, finished{f.name(), result.Size, f.result(result), f.proven(result)})
+		t.results.add(n.at, finished{f.name(), result.Size, f.result(result), f.gist(result)})
 		return
 	}
 	t.get.screen.say("%s", f.result(result))

@@ -32,7 +32,7 @@ func (c *tally) ended() int { return c.complete + c.left + c.failed + c.unfinish
 
 func (c *tally) well(r download.Result) {
 	c.complete++
-	if r.AlreadyComplete {
+	if r.AlreadyComplete || r.NotModified {
 		c.before++
 	}
 	if r.Proof.Verified() {

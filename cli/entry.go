@@ -41,6 +41,9 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"require":         (*entry).require,
 	"overwrite":       func(e *entry, v string) error { return choose(&e.Overwrite, v) },
 	"allow-overwrite": func(e *entry, v string) error { return choose(&e.Overwrite, v) },
+	"if-newer":        func(e *entry, v string) error { return choose(&e.IfNewer, v) },
+	"conditional-get": func(e *entry, v string) error { return choose(&e.IfNewer, v) },
+	"remote-time":     func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
 	"no-metalink":     func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
 }
 

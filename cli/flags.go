@@ -73,7 +73,8 @@ func checkEnvironment(flags []cli.Flag, given *arranged) error {
 }
 
 // opposites are flags that contradict each other.
-var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"}}
+var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"},
+	{"if-newer", "no-clobber"}, {"no-clobber", "if-newer"}}
 
 // beatEnvironment takes back what the environment says when the command line says the opposite.
 func (a *arranged) beatEnvironment() {

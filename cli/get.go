@@ -31,6 +31,7 @@ type getCommand struct {
 	json               bool
 	reportPath         string
 	overwrite, keep    bool
+	newer              newerFlags
 	noMetalink         bool
 	noRemember         bool
 	limitRate          size
@@ -89,6 +90,7 @@ var getManual = manual{
 		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
 		"two of its files", "braid get --select '*.iso' --select README https://example.org/all.meta4",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
+		"every day, only if there is a newer one", "braid get -N https://example.org/latest.iso",
 		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
 		"or the list that its digest is in", "braid get --keyring release-key.asc --checksums https://example.org/SHA256SUMS https://example.org/disk.iso",
 		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
@@ -114,6 +116,9 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.atOnce, groupFile, "download `N|auto` files at once (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
+		toggle(&g.newer.ifNewer, groupFile, "replace a file of that name if the server has a newer one, once that is verified; if it has none, exit with 0 (braid/versions in the user's state folder remembers what is there)", "if-newer", "N"),
+		toggle(&g.newer.allowOlder, groupFile, "with -N, replace it also by an older one", "allow-older"),
+		toggle(&g.newer.remoteTime, groupFile, "give the file the date that the server says", "remote-time", "R"),
 		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE` (default 64G where the server does not say the length)", "max-size"),
 	}
 	flags = append(flags, g.digestFlags()...)
@@ -149,6 +154,7 @@ func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
 		Overwrite: g.overwrite, NoMetalink: g.noMetalink, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
+		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime,
 	}
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
@@ -177,6 +183,8 @@ func (g *getCommand) check(words []string) error {
 		{several && g.checksums == "" && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
+		{g.newer.ifNewer && g.keep, "-N", "contradicts --no-clobber", ""},
+		{g.newer.ifNewer && g.out == "-", "-N", "the file goes to standard output", "-o NAME"},
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
 		{g.out == "-" && g.dir != "", "-d", "the file goes to standard output", ""},
@@ -242,7 +250,7 @@ func (g *getCommand) client(words []string) *download.Client {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
-		Speeds: g.memory(), Promises: rememberedPromises(),
+		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(),
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
@@ -263,12 +271,14 @@ func (g *getCommand) memory() *speeds.Memory {
 }
 
 // rememberedPromises is what URLs offered before. Without a folder for it, it is only for this run.
-func rememberedPromises() *promises.Memory {
+func rememberedPromises() *promises.Memory { return promises.Open(promisesPath()) }
+
+func promisesPath() string {
 	home, err := os.UserHomeDir()
 	if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
-		return promises.Open("")
+		return ""
 	}
-	return promises.Open(promises.Path(os.Getenv("XDG_STATE_HOME"), home))
+	return promises.Path(os.Getenv("XDG_STATE_HOME"), home)
 }
 
 func webURLs(words []string) (urls []*url.URL, err error) {

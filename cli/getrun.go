@@ -52,6 +52,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 // remember keeps for the next run what this one learned. Nothing is lost if that fails.
 func (g *getCommand) remember(client *download.Client) {
 	client.Speeds.Save(time.Now())
+	client.Versions.Tidy(time.Now())
 	if !g.noRemember {
 		client.Promises.Save(time.Now())
 	}

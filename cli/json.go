@@ -155,6 +155,9 @@ type doneEvent struct {
 	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that nobody could check: no anchor
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
+	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: there is nothing newer
+	Older           bool         `json:"older,omitempty"`         // and what there is is older
+	LastModified    *time.Time   `json:"last_modified,omitempty"` // as the server says
 	Resumed         int64        `json:"resumed"`
 	Fetched         int64        `json:"fetched"`
 	Duplicate       int64        `json:"duplicate"`

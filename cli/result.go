@@ -15,7 +15,7 @@ func (w *watcher) result(r download.Result) string {
 	case r.AlreadyComplete:
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), sizeText(r.Size), w.proven(r))
 	case r.NotModified:
-		return w.name() + ": not modified"
+		return w.unchanged(r)
 	}
 	size := sizeText(r.Size)
 	if r.Resumed > 0 {

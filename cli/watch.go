@@ -300,8 +300,11 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	e := doneEvent{
 		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
 		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
-		Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
+		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
 		Sources: []sourceLine{},
+	}
+	if t := res.LastModified.UTC(); !t.IsZero() {
+		e.LastModified = &t
 	}
 	for _, s := range res.Sources {
 		e.Sources = append(e.Sources, sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)})

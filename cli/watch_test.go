@@ -157,7 +157,11 @@ func TestResultLine(t *testing.T) {
 			"a.iso: 1 B in 0 ms (0 B/s); unverified: the server named mirrors, but gave no SHA-256, so they were not used (--sha256 HEX is evidence, too)"},
 		{download.Result{Size: 1, Elapsed: 0, Proof: proofOf(t, verify.MD5)}, false,
 			"a.iso: 1 B in 0 ms (0 B/s); unverified (md5 from Digest over https matches, which proves nothing against an attacker)"},
-		{download.Result{NotModified: true}, false, "a.iso: not modified"},
+		{download.Result{NotModified: true}, false, "a.iso: nothing newer"},
+		{download.Result{NotModified: true, Size: 1 << 20, Proof: proofOf(t, verify.SHA256)}, false,
+			"a.iso: nothing newer (1 MiB); verified: sha-256 from Digest over https"},
+		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
+			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older takes it"},
 	} {
 		w := &watcher{path: "d/a.iso", noDigest: tt.noDigest}
 		if got := w.result(tt.r); got != tt.want {

@@ -67,8 +67,8 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 func (s *session) admit(o *origin, a source.Answer) error {
 	switch {
 	case a.NotModified:
-		s.result.NotModified = true
-		s.done = true
+		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+		s.result.NotModified, s.done = true, true
 		return errRefused
 	case !s.known && o.first:
 		return s.learn(o, a)
@@ -118,7 +118,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		s.file = file
 		s.corroborate(file.Claims)
 		s.etag, s.etagHost = cmp.Or(etagOf(file, a), s.etag), a.Host
-		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+		s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
 		s.askSignatures()

@@ -10,6 +10,7 @@ import (
 
 	"braid/download/partfile"
 	"braid/download/promises"
+	"braid/download/versions"
 	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -36,7 +37,9 @@ type plan struct {
 	repairs    int           // how often what came was wrong, and mended
 	past       map[string]*past
 	signed     signed
-	offered    promises.Promise // what the server offers to verify the file with
+	offered    promises.Promise  // what the server offers to verify the file with
+	here       *versions.Version // what is known of the file that is there; nil: nothing
+	host       string            // that gave Result.ETag and LastModified
 }
 
 // fallBack remembers a mirror that may serve alone, once.

@@ -15,6 +15,7 @@ import (
 
 	"braid/download/promises"
 	"braid/download/speeds"
+	"braid/download/versions"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -45,6 +46,8 @@ type Client struct {
 	Speeds *speeds.Memory
 	// Promises remembers what URLs offered to verify their files with, so that less is noticed. If nil, nothing is known.
 	Promises *promises.Memory
+	// Versions remembers what servers said of files, for requests with IfNewer, and is told. If nil, nothing is known.
+	Versions *versions.Store
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
 	Limit *Limiter
@@ -109,7 +112,7 @@ type Offer struct {
 func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	hc, done := c.http()
 	defer done()
-	a, err := look(ctx, hc, &req)
+	a, err := look(ctx, hc, &req, condition{})
 	if err != nil {
 		return Offer{}, wrap(err, "probe", &req)
 	}
@@ -123,28 +126,29 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 }
 
 // look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.
-func look(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
-	a, err := hc.Head(ctx, req.URL, req.lookOptions())
+func look(ctx context.Context, hc *httpsource.Client, req *Request, c condition) (source.Answer, error) {
+	a, err := hc.Head(ctx, req.URL, req.lookOptions(c))
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err
 	}
-	return glance(ctx, hc, req)
+	return glance(ctx, hc, req, c)
 }
 
 // lookOptions are for who is asked before anything is fetched.
-func (r *Request) lookOptions() httpsource.Options {
-	trusted := vouched(r.Claims)
+func (r *Request) lookOptions(c condition) httpsource.Options {
+	o := httpsource.Options{Header: r.Header, User: r.User, Trusted: vouched(r.Claims)}
 	if r.Described != nil {
-		return r.optionsFor(r.URL, r.named(r.URL), trusted)
+		o = r.optionsFor(r.URL, r.named(r.URL), o.Trusted)
 	}
-	return httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
+	o.IfNoneMatch, o.IfModifiedSince = c.etag, c.since
+	return o
 }
 
 // glance asks for the header fields by a GET whose body is refused.
-func glance(ctx context.Context, hc *httpsource.Client, req *Request) (source.Answer, error) {
+func glance(ctx context.Context, hc *httpsource.Client, req *Request, c condition) (source.Answer, error) {
 	var k peek
-	err := hc.Source(req.URL, req.lookOptions()).Fetch(ctx, whole, &k)
+	err := hc.Source(req.URL, req.lookOptions(c)).Fetch(ctx, whole, &k)
 	if errors.Is(err, errRefused) {
 		err = nil
 	}

@@ -3,8 +3,6 @@ package download
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,6 +73,9 @@ func (g *getter) get(ctx context.Context) error {
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
 	g.req.tellDescribed()
 	if g.req.Stream == nil {
+		if err := g.recall(); err != nil {
+			return err
+		}
 		if done, err := g.present(ctx); done || err != nil {
 			return err
 		}
@@ -90,6 +91,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err == nil && !g.result.NotModified {
 		if err = g.commit(proof); err == nil {
 			g.keepPromises()
+			g.keepVersion(proof, g.plan.host)
 		}
 	}
 	if err != nil || g.result.NotModified {
@@ -146,56 +148,6 @@ func (g *getter) makeFolders() error {
 	}
 	return partfile.MakeFolders(g.req.Dir, g.req.Name)
 }
-
-// present tells whether the right file is there already (rules 3 and 4). One that is not the right one is
-// in the way, unless it may be replaced.
-func (g *getter) present(ctx context.Context) (done bool, err error) {
-	info, there, err := partfile.Target(g.req.Dir, g.req.Name)
-	if err != nil || !there || g.req.seed != nil { // a seed was looked at
-		return false, err
-	}
-	claims, size := g.req.Claims, int64(-1)
-	var offered metalink.File
-	if g.req.Described != nil {
-		size = g.req.Described.Size
-	}
-	if !g.req.described() && (!verify.Strong(claims) || g.req.Anchors.Any()) {
-		if a, err := look(ctx, g.http, &g.req); err == nil {
-			if g.req.follows() && isDocument(a) {
-				return false, errDocument
-			}
-			if offered, err = metalink.FromHops(a.Hops, false); err == nil {
-				claims, size = join(claims, offered.Claims), a.Size
-			}
-		}
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-	}
-	if verify.Strong(claims) && (size < 0 || size == info.Size()) {
-		proof, err := checkFile(ctx, g.result.Path, claims, g.presentWitnesses(ctx, offered)...)
-		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
-			g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, info.Size()
-			return true, nil
-		}
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-	}
-	if g.req.Overwrite {
-		return false, nil
-	}
-	return false, &Error{
-		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
-		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",
-	}
-}
-
-// An existsError says that a file is in the way. It is fs.ErrExist for errors.Is.
-type existsError struct{}
-
-func (existsError) Error() string        { return "exists, and is not known to be the right file" }
-func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
 func (g *getter) open(ctx context.Context) (err error) {
@@ -257,7 +209,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
 	if want.URLSum == prior.URLSum && (verify.Strong(prior.Claims) || prior.ETag != "") || want.Continues(prior) == nil {
 		return nil
 	}
-	a, err := look(ctx, g.http, &g.req)
+	a, err := look(ctx, g.http, &g.req, condition{})
 	if err != nil {
 		return err
 	}
@@ -325,7 +277,7 @@ func (g *getter) commit(proof verify.Proof) error {
 	if g.req.Stream != nil {
 		return g.part.Close()
 	}
-	final := partfile.Final{Replace: g.req.Overwrite}
+	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified()}
 	if g.req.seed != nil {
 		final.Mode = g.req.seed.mode
 	}
@@ -362,23 +314,3 @@ func (g *getter) fail(k Kind, err error, hint string) *Error {
 }
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
-
-// checkFile verifies a file that is on disk.
-func checkFile(ctx context.Context, path string, claims []verify.Claim, witnesses ...verify.Witness) (verify.Proof, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return verify.Proof{}, err
-	}
-	defer f.Close()
-	r := verify.NewReader(f, -1, claims, witnesses...)
-	buf := make([]byte, hashBuffer)
-	for ctx.Err() == nil {
-		if _, err := r.Read(buf); err != nil {
-			if r.Proof().Valid() {
-				return r.Proof(), nil
-			}
-			return verify.Proof{}, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return verify.Proof{}, context.Cause(ctx)
-}

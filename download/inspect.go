@@ -44,11 +44,11 @@ func (x *inspection) ask(ctx context.Context) error {
 	if x.req.URL == nil || x.req.described() {
 		return nil
 	}
-	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions())
+	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions(condition{}))
 	file, err := x.heard(a, err)
 	if absent(err) || err == nil && !verify.Strong(file.Claims) {
 		said := file.Claims
-		a, err = glance(ctx, x.http, &x.req)
+		a, err = glance(ctx, x.http, &x.req, condition{})
 		if file, err = x.heard(a, err); err == nil {
 			err = verify.Agree(said, file.Claims) // rule 32
 		}

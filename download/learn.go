@@ -19,6 +19,11 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if s.req.follows() && !s.standIn() && isDocument(a) {
 		return s.stop(errDocument)
 	}
+	if o.first && s.req.minds() && compare(s.plan.here, a) == older {
+		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+		s.result.NotModified, s.result.Older, s.done = true, true, true
+		return errRefused
+	}
 	file, wrong, err := s.describe(o, a)
 	if err != nil {
 		return s.stop(err)
@@ -55,7 +60,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	}
 	file.Size = a.Size
 	s.etag, s.etagHost = etagOf(file, a), a.Host
-	s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
+	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
 	if err := s.know(file, claims); err != nil {
 		return err

@@ -98,7 +98,7 @@ func (g *getter) plant(ctx context.Context) error {
 		return errors.Join(&localError{err}, g.part.Close())
 	}
 	g.plan.prior, g.result.Resumed = &id, have.Len()
-	g.plan.pieces, g.plan.piecesFrom, g.plan.documented = s.pieces, s.from, true
+	g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }

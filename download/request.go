@@ -64,9 +64,15 @@ type Request struct {
 	NoReferer bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
+	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder
+	// (rule 54); see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
+	// Client.Versions) makes the request conditional.
+	IfNewer, AllowOlder bool
 	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified.
 	IfNoneMatch     string
 	IfModifiedSince time.Time
+	// RemoteTime gives the file the date that the server says (Last-Modified).
+	RemoteTime bool
 	// Observe, if not nil, is told what happens, from one goroutine; it must not block.
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.
@@ -109,7 +115,8 @@ type Result struct {
 	ETag            string
 	LastModified    time.Time
 	AlreadyComplete bool  // the right file was there; nothing was transferred
-	NotModified     bool  // the server answered 304; nothing was transferred
+	NotModified     bool  // the server has nothing newer; nothing was transferred
+	Older           bool  // it has an older file, which is not taken; NotModified is true as well
 	Resumed         int64 // bytes that an earlier run had left
 	Fetched         int64 // bytes of the body that arrived in this run
 	Duplicate       int64 // bytes of Fetched that had arrived already

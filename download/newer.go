@@ -1,0 +1,236 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download/partfile"
+	"braid/download/versions"
+	"braid/source"
+	"braid/verify"
+)
+
+// A condition makes a request conditional (RFC 9110, section 13.1). The zero value does not.
+type condition struct {
+	etag  string
+	since time.Time
+}
+
+// recall finds out what is known of the file that is there, if only a newer one is wanted. It stays until that one is
+// proven.
+func (g *getter) recall() error {
+	r := &g.req
+	if !r.IfNewer || r.Stream != nil {
+		return nil
+	}
+	info, there, err := partfile.Target(r.Dir, r.Name)
+	switch {
+	case err != nil:
+		return err
+	case !there: // and so not up to date
+	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
+		g.plan.here = &versions.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size()}
+	case r.Described == nil:
+		if v, ok := g.c.Versions.Find(g.result.Path, r.URL); ok && v.Size == info.Size() {
+			g.plan.here = &v
+		}
+	}
+	r.Overwrite, r.IfNoneMatch, r.IfModifiedSince = true, "", time.Time{}
+	return nil
+}
+
+// remembered says that it is this program that knows the version of the file that is there, and not the caller.
+func (p *plan) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
+
+// suffices says that nothing more must be proven than was when the file that is there was downloaded.
+func (g *getter) suffices() bool {
+	r := &g.req
+	return !g.plan.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() && (r.Require == RequireNothing || g.plan.here.Over != 0)
+}
+
+// condition is that of the first question. A date alone does not tell an older file from the same one.
+func (g *getter) condition() condition {
+	here, r := g.plan.here, &g.req
+	switch {
+	case here == nil:
+		return condition{r.IfNoneMatch, r.IfModifiedSince}
+	case !g.suffices(), r.AllowOlder && here.ETag == "":
+		return condition{}
+	}
+	return condition{here.ETag, here.LastModified}
+}
+
+// ask asks the server what it has. The file that is there is the same one if done is true.
+func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error) {
+	a, err = look(ctx, g.http, &g.req, g.condition())
+	if err != nil || !a.NotModified {
+		return a, false, err
+	}
+	if g.still(ctx, a) {
+		g.result.Older = g.req.IfNewer && compare(g.plan.here, a) == older // by the date alone it was not modified either
+		g.unchanged(a)
+		return a, true, nil
+	}
+	if ctx.Err() != nil {
+		return a, false, context.Cause(ctx)
+	}
+	a, err = look(ctx, g.http, &g.req, condition{})
+	return a, false, err
+}
+
+// still says that the file that is there is the one that the server speaks of. If it was downloaded by us, each byte is read
+// again: somebody may have changed it since.
+func (g *getter) still(ctx context.Context, a source.Answer) bool {
+	here := g.plan.here
+	if !g.plan.remembered() {
+		return true
+	}
+	if here.Host != a.Host { // another server's tag may be the same by chance
+		return false
+	}
+	claims := a.Claims
+	if here.Over != 0 {
+		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
+	}
+	proof, err := checkFile(ctx, g.result.Path, claims)
+	if err != nil || !slices.Contains(proof.Digests(), here.Digest) {
+		return false
+	}
+	g.result.Proof = proof
+	return true
+}
+
+// unchanged is the result where nothing newer is to be had.
+func (g *getter) unchanged(a source.Answer) {
+	g.result.NotModified = true
+	g.result.ETag, g.result.LastModified = a.ETag, a.LastModified
+	here := g.plan.here
+	if here == nil {
+		return
+	}
+	g.result.Size = here.Size
+	if a.NotModified { // which need not say it all again
+		g.result.ETag = cmp.Or(a.ETag, here.ETag)
+		if a.LastModified.IsZero() {
+			g.result.LastModified = here.LastModified
+		}
+	}
+}
+
+// nothingNewer compares what the server has with what is there (rule 54). Where there is a strong digest, that has said
+// already that it is another file, and if it is the user's, which one is wanted.
+func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []verify.Claim) bool {
+	switch compare(g.plan.here, a) {
+	case same:
+		if verify.Strong(claims) || !g.suffices() || !g.still(ctx, a) {
+			return false
+		}
+	case older:
+		if !g.req.minds() {
+			return false
+		}
+		g.result.Older = true
+	default:
+		return false
+	}
+	g.unchanged(a)
+	return true
+}
+
+// minds says that an older file is not to replace a newer one.
+func (r *Request) minds() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
+
+// A relation says how an answer relates to the file that is there.
+type relation uint8
+
+const (
+	unknown relation = iota // it may be newer
+	same
+	older
+)
+
+// compare tells by tags and dates, which can be compared only if one server gave them.
+func compare(here *versions.Version, a source.Answer) relation {
+	if here == nil || here.Host != "" && here.Host != a.Host {
+		return unknown
+	}
+	if a.ETag != "" && opaque(a.ETag) == opaque(here.ETag) {
+		return same
+	}
+	then := usable(a.LastModified)
+	switch {
+	case then.IsZero() || here.LastModified.IsZero():
+		return unknown
+	case then.Before(here.LastModified):
+		return older
+	case then.Equal(here.LastModified) && (a.ETag == "" || here.ETag == "") && !differs(a.Size, here.Size):
+		return same
+	}
+	return unknown
+}
+
+// opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).
+func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
+
+// Dates that are of use (rule 54): those of before 1990 are of clocks that were never set, and so are those of the future.
+var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+
+const dateSlack = time.Hour
+
+// usable is a date, or zero if it is of no use.
+func usable(t time.Time) time.Time {
+	if t.Before(firstDate) || t.After(time.Now().Add(dateSlack)) {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+// modified is the date for the file, if the server's is wanted.
+func (g *getter) modified() time.Time {
+	if !g.req.RemoteTime || g.req.Stream != nil {
+		return time.Time{}
+	}
+	t := usable(g.result.LastModified)
+	if t.IsZero() {
+		g.note("the server gave no date that is of use: the file has that of now")
+	}
+	return t
+}
+
+// keepVersion remembers what the server said of the file that is in place now.
+func (g *getter) keepVersion(proof verify.Proof, host string) {
+	if !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.plan.origin != g.req.URL {
+		return
+	}
+	v := versions.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}
+	if v.ETag == "" && v.LastModified.IsZero() {
+		return
+	}
+	i := slices.IndexFunc(proof.Digests(), func(d verify.Digest) bool { return d.Algorithm() == verify.SHA256 })
+	if i < 0 {
+		return
+	}
+	v.Digest = proof.Digests()[i]
+	if here := g.plan.here; here != nil && *here == v {
+		return
+	}
+	if err := g.c.Versions.Keep(g.result.Path, g.req.URL, v); err != nil {
+		g.note("the version of %s cannot be remembered: %v", source.Escape(g.result.Path), err)
+	}
+}
+
+// channelOfProof is how the best evidence came: that of a signer or of the user was checked by us.
+func channelOfProof(p verify.Proof) verify.Channel {
+	if !p.Verified() {
+		return 0
+	}
+	for _, c := range p.Evidence() {
+		if c.Digest.Algorithm().Strong() && c.Channel < verify.Signed {
+			return c.Channel
+		}
+	}
+	return verify.User
+}

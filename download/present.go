@@ -1,0 +1,106 @@
+package download
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// present tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
+// is not the right one is in the way, unless it may be replaced.
+func (g *getter) present(ctx context.Context) (done bool, err error) {
+	info, there, err := partfile.Target(g.req.Dir, g.req.Name)
+	if err != nil || !there || g.req.seed != nil { // a seed was looked at
+		return false, err
+	}
+	a, offered, done, err := g.hear(ctx)
+	if done || err != nil {
+		return done, err
+	}
+	claims, size := join(g.req.Claims, offered.Claims), offered.Size
+	if verify.Strong(claims) && !differs(size, info.Size()) {
+		proof, err := checkFile(ctx, g.result.Path, claims, g.presentWitnesses(ctx, offered)...)
+		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
+			g.complete(proof, a)
+			return true, nil
+		}
+	}
+	if g.nothingNewer(ctx, a, claims) {
+		return true, nil
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if g.req.Overwrite {
+		return false, nil
+	}
+	return false, &Error{
+		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
+		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",
+	}
+}
+
+// hear asks the server what the file is, unless that is known. The file that is there is the one if done is true. A server that
+// does not answer has said nothing.
+func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.File, done bool, err error) {
+	offered.Size = -1
+	if g.req.Described != nil {
+		offered.Size = g.req.Described.Size
+	}
+	if g.req.described() || verify.Strong(g.req.Claims) && !g.req.Anchors.Any() {
+		return a, offered, false, nil
+	}
+	a, done, err = g.ask(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return a, offered, false, context.Cause(ctx)
+	case done || err != nil:
+		return a, offered, done, nil
+	case g.req.follows() && isDocument(a):
+		return a, offered, false, errDocument
+	}
+	if said, err := metalink.FromHops(a.Hops, false); err == nil {
+		offered = said
+		offered.Size = a.Size
+	}
+	return a, offered, false, nil
+}
+
+// complete is the result where the right file is there already.
+func (g *getter) complete(proof verify.Proof, a source.Answer) {
+	g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, proof.Size()
+	g.result.ETag, g.result.LastModified = a.ETag, a.LastModified
+	g.keepVersion(proof, a.Host)
+}
+
+// An existsError says that a file is in the way. It is fs.ErrExist for errors.Is.
+type existsError struct{}
+
+func (existsError) Error() string        { return "exists, and is not known to be the right file" }
+func (existsError) Is(target error) bool { return target == fs.ErrExist }
+
+// checkFile verifies a file that is on disk.
+func checkFile(ctx context.Context, path string, claims []verify.Claim, witnesses ...verify.Witness) (verify.Proof, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return verify.Proof{}, err
+	}
+	defer f.Close()
+	r := verify.NewReader(f, -1, claims, witnesses...)
+	buf := make([]byte, hashBuffer)
+	for ctx.Err() == nil {
+		if _, err := r.Read(buf); err != nil {
+			if r.Proof().Valid() {
+				return r.Proof(), nil
+			}
+			return verify.Proof{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return verify.Proof{}, context.Cause(ctx)
+}
