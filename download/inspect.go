@@ -29,12 +29,9 @@ func (x *inspection) learn(ctx context.Context) error {
 		return err
 	}
 	x.claims = join(x.req.Claims, x.file.Claims)
-	if x.req.Described != nil {
-		x.takeDescribed()
-	} else {
-		x.readDocument(ctx)
-	}
-	x.size = x.file.Size // that of the pieces, if there are any
+	x.takeDescribed()
+	x.readDocuments(ctx)
+	x.size = x.file.Size
 	return nil
 }
 
@@ -129,24 +126,34 @@ func (x *inspection) follow(ctx context.Context) error {
 // takeDescribed takes what the document of the request says.
 func (x *inspection) takeDescribed() {
 	d := x.req.Described
-	x.file.Size = max(x.file.Size, d.Size)
+	if d == nil {
+		return
+	}
+	x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
 	x.verdict.Pieces, x.verdict.PiecesFrom = d.Pieces, d.By
 	x.req.tellDescribed()
 }
 
-// readDocument reads the Metalink document that the server describes, for its pieces and signatures.
-func (x *inspection) readDocument(ctx context.Context) {
-	doc, ok := metalinkOf(x.file)
-	if !ok {
-		return
+// readDocuments reads what the server describes, or the document of the request: for signatures, and until one has pieces.
+func (x *inspection) readDocuments(ctx context.Context) {
+	for v := &x.verdict; v.Pieces.IsZero(); {
+		doc, ok := x.plan.nextDocument(x.file)
+		if !ok {
+			return
+		}
+		x.plan.asked = append(x.plan.asked, doc.URL.String())
+		t := describedBy(ctx, x.http, doc, x.optionsFor(doc.URL, x.req.namedBy(doc.URL, doc.By)), x.file, x.claims)
+		if t.err != nil {
+			x.req.note("%s is not used: %v", t.from, t.err)
+			continue
+		}
+		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
+		if p := t.file.Pieces; x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size { // of a torrent, which proves nothing
+			x.req.note("%s has pieces of a file of %d bytes, not %d: they are not used", t.from, p.Size(), v.Size)
+			continue
+		}
+		v.Pieces, v.PiecesFrom = t.file.Pieces, t.from
 	}
-	t := describedBy(ctx, x.http, doc, x.optionsFor(doc.URL, x.req.namedBy(doc.URL, doc.By)), x.file, x.claims)
-	if t.err != nil {
-		x.req.note("%s is not used: %v", t.from, t.err)
-		return
-	}
-	x.file, x.claims = t.file, join(x.claims, t.file.Claims)
-	x.verdict.Pieces, x.verdict.PiecesFrom = t.file.Pieces, t.from
 }
 
 func (x *inspection) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {

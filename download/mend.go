@@ -22,6 +22,7 @@ type seed struct {
 	identity partfile.Identity
 	pieces   verify.Pieces // to check what is useful by; zero if nobody has them
 	from     string        // the document that has them, masked
+	asked    []string      // documents that were read
 }
 
 // Repairable says that Repair knows what is wrong, and whom to ask for the right bytes.
@@ -47,16 +48,16 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	v, r := &x.verdict, x.req
 	r.Overwrite, r.Require = true, max(r.Require, RequireDigest)
 	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
-	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, identity: x.identity()}
+	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.plan.asked, identity: x.identity()}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
-	case !verify.Strong(x.claims): // nothing would tell that the rest belongs to it
+	case !verify.Strong(x.claims) || x.size < 0: // nothing would tell that the rest belongs to it
 	case !v.Pieces.IsZero():
 		r.seed.useful.Add(here)
 		for d := range v.Damaged.All() {
 			r.seed.useful.Remove(d)
 		}
-	case x.size >= 0 && v.Size != x.size:
+	case v.Size != x.size:
 		r.seed.useful.Add(here)
 	}
 	return &r
@@ -98,7 +99,7 @@ func (g *getter) plant(ctx context.Context) error {
 		return errors.Join(&localError{err}, g.part.Close())
 	}
 	g.plan.prior, g.result.Resumed = &id, have.Len()
-	g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
+	g.plan.pieces, g.plan.piecesFrom, g.plan.asked = s.pieces, s.from, s.asked
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }

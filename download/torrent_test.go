@@ -152,3 +152,23 @@ func TestTorrentIsEvidence(t *testing.T) {
 		t.Error("pieces are used although nothing decides")
 	}
 }
+
+// The pieces of a torrent tell where a file on disk is damaged, too, and it is repaired by them; of what they are without a
+// size that somebody else gives, nothing is concluded.
+func TestTorrentPiecesRepair_S3(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	right := made(size, 7)
+	origin := torrented(t, size, torrentOf(t, "other.name", right), sized(t, size))
+	r := newRun(t, origin.URL)
+	r.onDisk(changed(right, 1, 5*mib))
+	r.repaired(origin.Content, 2*piece)
+
+	origin = torrented(t, size, torrentOf(t, "other.name", made(mib, 8)))
+	origin.Set(mirrortest.Chunked())
+	r = newRun(t, origin.URL)
+	r.onDisk(changed(right, 5*mib))
+	if v := r.verify(download.Mismatch); v.Damaged.Count() > 0 {
+		t.Errorf("damaged: %v", &v.Damaged)
+	}
+}

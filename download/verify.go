@@ -59,6 +59,7 @@ type inspection struct {
 	claims []verify.Claim
 	size   int64   // that it should have; -1: nobody says
 	found  []found // signatures
+	plan   plan    // which documents were read
 }
 
 func newInspection(c *Client, hc *httpsource.Client, req Request) *inspection {
