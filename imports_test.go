@@ -55,8 +55,8 @@ var houses = map[string]house{
 	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"antenna": {imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/mask", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
+		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/pace", "antenna/soif",
+		"internal/atomicfile", "internal/fence", "internal/mask", "internal/reach", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
 

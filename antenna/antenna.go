@@ -17,6 +17,9 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"braid/antenna/feed"
+	"braid/internal/reach"
 )
 
 // An Antenna watches feeds. It is not changed after use, and used by one Watch or Once at a time.
@@ -26,15 +29,15 @@ type Antenna struct {
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
 
-	// Transport makes the requests. If nil, it is NewTransport(nil).
+	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.
+	AllowHosts reach.Hosts
+	// Proxy chooses the proxy of a request. If nil, the environment does.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Transport makes the requests in place of the antenna's own connections. It is for tests: to what addresses it connects nobody
+	// checks, and Proxy is not asked.
 	Transport http.RoundTripper
-	// Allow is asked before anything that a server or feed named is believed: the target of a redirect, the URL of an entry. By is who
-	// named it. An error refuses it (rules 53 and 63). If nil, nothing is refused. It may be called by several goroutines.
-	Allow func(by, named *url.URL) error
 	// UserAgent is sent with requests, and AgentURL is where this antenna publishes, for Publish.
 	UserAgent, AgentURL string
-	// Decoders read further kinds of feeds: News, Sitemap.
-	Decoders map[Kind]Decode
 
 	// Polls is how many requests run at once. If zero, it is 32. One host has one at a time, and HostGap between two; if zero,
 	// that is a second.
@@ -48,7 +51,7 @@ type Antenna struct {
 	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
 	Observe func(Event)
 	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.
-	Publish func(context.Context, Snapshot) error
+	Publish func(context.Context, feed.Snapshot) error
 
 	mu       sync.Mutex
 	requests chan<- message // of the loop that runs
@@ -97,8 +100,11 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 	}
 	l.handle, l.round, cleanup = handle, r, func() {}
 	if l.poller.transport == nil {
-		t := NewTransport(nil)
+		t := newTransport()
 		l.poller.transport, cleanup = t, t.CloseIdleConnections
+		if l.poller.proxy = a.Proxy; a.Proxy == nil {
+			l.poller.proxy = http.ProxyFromEnvironment
+		}
 	}
 	return l, cleanup, l.start(time.Now())
 }

@@ -3,7 +3,6 @@ package antenna
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/url"
 	"time"
 
@@ -69,11 +68,11 @@ func (a *Antenna) newLoop() (*loop, error) {
 		names[w.Name] = true
 	}
 	l.poller = &poller{
-		transport: a.Transport, agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, allow: a.Allow,
-		decoders: maps.Clone(decoders), match: newMatcher(l.watches),
+		transport: a.Transport, agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.watches),
 	}
-	maps.Copy(l.poller.decoders, a.Decoders)
-	return l, nil
+	var err error
+	l.poller.hosts, err = a.typed()
+	return l, err
 }
 
 // shortest is how near polls of one feed may be.

@@ -1,14 +1,13 @@
 package antenna
 
 import (
-	"io"
-	"iter"
 	"strings"
 	"testing"
 	"time"
 
 	"braid/antenna/feed"
 	"braid/antenna/pace"
+	"braid/internal/reach"
 )
 
 func TestCheck(t *testing.T) {
@@ -108,23 +107,30 @@ func FuzzKindOf(f *testing.F) {
 	})
 }
 
-// Further kinds are read by who brings them.
-func TestDecoders(t *testing.T) {
-	decode := func(io.Reader, feed.Options) iter.Seq2[feed.Record, error] {
-		return func(yield func(feed.Record, error) bool) { yield(feed.Record{URL: fileURL, LastModified: 1e9}, nil) }
-	}
-	l, err := (&Antenna{Watches: []Watch{{URL: fileURL}}, Decoders: map[Kind]Decode{News: decode}}).newLoop()
+// Every kind of feed is read, and what is none is told of without being obeyed.
+func TestKinds(t *testing.T) {
+	l, err := (&Antenna{Watches: []Watch{{URL: fileURL}}}).newLoop()
 	if err != nil {
 		t.Fatal(err)
 	}
+	const day = "2026-11-10T00:00:00Z"
+	for _, text := range []string{
+		"HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\n\r\n", lirsLine(fileURL, time.Now(), time.Now(), 5),
+		"@FILE { " + fileURL + "\nFile-Size{1}:\t5\n}\n",
+		"<rss version='2.0'><channel><item><link>" + fileURL + "</link></item></channel></rss>",
+		"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>" + fileURL + "</loc><lastmod>" + day + "</lastmod></url></urlset>",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","url":"` + fileURL + `","date_published":"` + day + `"}]}`,
+	} {
+		task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
+		for _, body := range []string{text, zipped(text), zipped(zipped(text))} {
+			k, err := l.poller.read(task, strings.NewReader(body), 5, reach.Public)
+			if err != nil || len(k.hits) == 0 || k.hits[0].record.Received != 5 || k.hits[0].url != fileURL {
+				t.Errorf("%.20q: %+v, %v", text, k, err)
+			}
+		}
+	}
 	task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
-	if k, err := l.poller.read(task, strings.NewReader("<rss/>"), 5); err != nil || len(k.hits) != 1 || k.hits[0].record.Received != 5 {
-		t.Errorf("%+v, %v", k, err)
-	}
-	if _, err := l.poller.read(task, strings.NewReader("<urlset/>"), 0); err == nil || !strings.Contains(err.Error(), "sitemap") {
-		t.Errorf("without a reader: %v", err)
-	}
-	if _, err := l.poller.read(task, strings.NewReader("<html>\x1b"), 0); err == nil || strings.Contains(err.Error(), "\x1b") {
+	if _, err := l.poller.read(task, strings.NewReader("<html>\x1b"), 0, reach.Public); err == nil || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("a page: %v", err)
 	}
 }

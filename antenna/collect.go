@@ -14,6 +14,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/soif"
+	"braid/internal/reach"
 )
 
 const (
@@ -48,10 +49,11 @@ type kept struct {
 // A collector reads one feed and keeps what is to be kept, in memory that grows with that only.
 type collector struct {
 	feed  *Feed
-	from  *url.URL // of a feed that came over http
 	kind  Kind
 	match *matcher
-	allow func(by, named *url.URL) error
+	hosts reach.Hosts
+	// near is to where URLs of the feed may lead (rule 63).
+	near reach.Scope
 	// received stands in for the times that records do not have.
 	received feed.Time
 
@@ -177,11 +179,10 @@ func (c *collector) relays(r feed.Record) bool {
 	if c.octets+octets > maxRelayed {
 		return false
 	}
-	if c.allow != nil {
-		if u, err := url.Parse(r.URL); err != nil || c.allow(c.from, u) != nil {
-			c.skipped++
-			return false
-		}
+	u, err := url.Parse(r.URL)
+	if err != nil || c.hosts.Policy(u.Hostname(), c.near).CheckHost(u.Hostname()) != nil {
+		c.skipped++
+		return false
 	}
 	c.octets += octets
 	return true
@@ -241,16 +242,12 @@ func restored(stored []byte) ([]feed.Record, error) {
 	return list, err
 }
 
-// read decodes a feed.
-func (p *poller) read(t *task, body io.Reader, received feed.Time) (kept, error) {
+// read decodes a feed. Near is to where its URLs may lead.
+func (p *poller) read(t *task, body io.Reader, received feed.Time, near reach.Scope) (kept, error) {
 	in, kind, err := open(body, t.feed.Kind, t.feed.Limits.Limits)
 	if err != nil {
 		return kept{}, err
 	}
-	decode := p.decoders[kind]
-	if decode == nil {
-		return kept{}, fmt.Errorf("a feed of the kind %v, for which there is no reader", kind)
-	}
-	c := &collector{feed: t.feed, kind: kind, from: t.url, match: p.match, allow: p.allow, received: received}
-	return c.collect(decode(in, feed.Options{Limits: t.feed.Limits.Limits}))
+	c := &collector{feed: t.feed, kind: kind, match: p.match, hosts: p.hosts, near: near, received: received}
+	return c.collect(decoders[kind](in, feed.Options{Limits: t.feed.Limits.Limits}))
 }

@@ -2,8 +2,6 @@ package antenna
 
 import (
 	"fmt"
-	"io"
-	"iter"
 	"net/http"
 	"slices"
 	"time"
@@ -124,7 +122,3 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	*k = Kind(i)
 	return nil
 }
-
-// A Decode reads one feed of a Kind, as the decoders of packages hinadi, lirs and soif do: record by record, in memory that does not
-// grow. Its last pair has an error if the feed is broken or none; what came before is good.
-type Decode func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error]

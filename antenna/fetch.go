@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/reach"
 )
 
 const (
@@ -25,8 +26,8 @@ type poller struct {
 	transport http.RoundTripper
 	agent     string
 	agentURL  string
-	allow     func(by, named *url.URL) error
-	decoders  map[Kind]Decode
+	hosts     reach.Hosts
+	proxy     func(*http.Request) (*url.URL, error) // nil: there is none
 	match     *matcher
 }
 
@@ -36,9 +37,9 @@ type task struct {
 	// page is the watch whose URL is checked, if it is that.
 	page *watcher
 	url  *url.URL
-	// by is who redirected there, after so many hops.
-	by   *url.URL
-	hops int
+	// named says that a redirect named the URL, and to where that may lead (rule 63); 0: the user did. hops counts them.
+	named reach.Scope
+	hops  int
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
 	// What is known from before.
@@ -92,14 +93,19 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	defer cancel(nil)
 	pulse := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer pulse.Stop()
-	resp, err := p.transport.RoundTrip(p.request(ctx, t))
+	req := p.request(t)
+	way, err := p.wayOf(t, req)
+	if err != nil {
+		return answer{err: err}
+	}
+	resp, err := p.transport.RoundTrip(req.WithContext(way.context(ctx)))
 	if err != nil {
 		return answer{err: because(ctx, err)}
 	}
 	defer resp.Body.Close()
 	body := &body{ctx: ctx, r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
 	pulse.Reset(silence)
-	a := p.judge(t, resp, body)
+	a := p.judge(t, resp, body, reach.Public|way.from())
 	a.status, a.bytes = resp.StatusCode, body.n
 	if a.err != nil {
 		a.err = because(ctx, a.err)
@@ -121,7 +127,7 @@ func isReject(err error) bool {
 }
 
 // request makes the request. Secrets go to the host that they are for only (rule 27), and a Referer to nobody (rule 28).
-func (p *poller) request(ctx context.Context, t *task) *http.Request {
+func (p *poller) request(t *task) *http.Request {
 	u := *t.url
 	u.User = nil
 	req := &http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
@@ -150,22 +156,19 @@ func (p *poller) request(ctx context.Context, t *task) *http.Request {
 	default:
 		req.Header.Set("If-Modified-Since", t.modified)
 	}
-	if t.by != nil {
-		ctx = context.WithValue(ctx, namedBy{}, t.by)
-	}
-	return req.WithContext(ctx)
+	return req
 }
 
 func (t *task) isPage() bool { return t.feed.Kind == Page }
 
-// judge says what an answer is worth.
-func (p *poller) judge(t *task, resp *http.Response, body *body) answer {
+// judge says what an answer is worth. Near is to where URLs may lead that it names.
+func (p *poller) judge(t *task, resp *http.Response, body *body, near reach.Scope) answer {
 	switch status := resp.StatusCode; status {
 	case http.StatusOK:
 		if t.isPage() {
 			return p.observe(t, resp)
 		}
-		return p.fresh(t, resp, body)
+		return p.fresh(t, resp, body, near)
 	case http.StatusNotModified:
 		if !t.conditional() || t.isPage() && !t.get {
 			return answer{err: errors.New("status 304 Not Modified, which was not asked for")}
@@ -187,14 +190,14 @@ func (p *poller) judge(t *task, resp *http.Response, body *body) answer {
 			return answer{again: &again}
 		}
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return p.redirect(t, resp)
+		return p.redirect(t, resp, near)
 	}
 	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	return answer{err: err, busy: retryAfter(resp.Header, time.Now())}
 }
 
 // fresh reads a feed that is new.
-func (p *poller) fresh(t *task, resp *http.Response, body *body) answer {
+func (p *poller) fresh(t *task, resp *http.Response, body *body, near reach.Scope) answer {
 	now := time.Now()
 	received := now
 	if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil && modified.Before(now) {
@@ -203,7 +206,7 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body) answer {
 	if encoding := resp.Header.Get("Content-Encoding"); !isPlain(encoding) {
 		return answer{err: fmt.Errorf("Content-Encoding %.40q, which was not asked for", encoding)}
 	}
-	k, err := p.read(t, body, feed.At(received))
+	k, err := p.read(t, body, feed.At(received), near)
 	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}
 	if err == nil || k.partial {
 		a.kept = &k
@@ -221,7 +224,7 @@ func isPlain(encoding string) bool {
 }
 
 // redirect follows a redirect (rule 26).
-func (p *poller) redirect(t *task, resp *http.Response) answer {
+func (p *poller) redirect(t *task, resp *http.Response, near reach.Scope) answer {
 	to, err := t.url.Parse(resp.Header.Get("Location"))
 	switch {
 	case resp.Header.Get("Location") == "" || err != nil || to.Host == "":
@@ -233,14 +236,9 @@ func (p *poller) redirect(t *task, resp *http.Response) answer {
 	case t.hops == maxRedirects:
 		return answer{err: fmt.Errorf("more than %d redirects", maxRedirects)}
 	}
-	if p.allow != nil {
-		if err := p.allow(t.url, to); err != nil {
-			return answer{err: fmt.Errorf("redirect: %w", err)}
-		}
-	}
 	again := *t
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	again.url, again.by, again.hops = to, t.url, t.hops+1
+	again.url, again.named, again.hops = to, near, t.hops+1
 	return answer{again: &again}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/reach"
 )
 
 // An observation is what a URL itself said.
@@ -114,7 +115,7 @@ func (p *poller) readFile(t *task) answer {
 	if t.conditional() && etag == t.etag {
 		return answer{unchanged: true}
 	}
-	k, err := p.read(t, f, feed.At(info.ModTime()))
+	k, err := p.read(t, f, feed.At(info.ModTime()), reach.Public|reach.Loopback) // as a document on disk
 	a := answer{err: err, bytes: info.Size(), etag: etag}
 	if err == nil || k.partial {
 		a.kept = &k

@@ -28,7 +28,7 @@ func (l *loop) publish(ctx context.Context) {
 			from = append(from, &m.feed)
 		}
 	}
-	s := Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
+	s := feed.Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
 	l.publishing = true
 	l.wg.Go(func() {
 		var e Published
@@ -54,7 +54,7 @@ func (l *loop) published(e Published) {
 }
 
 // publishOne calls Publish with all that is known.
-func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from []*Feed, load func(id string) ([]byte, error)) Published {
+func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed, load func(id string) ([]byte, error)) Published {
 	start := time.Now()
 	s.Records = own
 	var errs []error
@@ -68,15 +68,15 @@ func (a *Antenna) publishOne(ctx context.Context, s Snapshot, own []Known, from 
 }
 
 // relays are the records of a feed that may be published again.
-func relays(f *Feed, load func(id string) ([]byte, error)) ([]Known, error) {
+func relays(f *Feed, load func(id string) ([]byte, error)) ([]feed.Known, error) {
 	stored, err := load(feedID(f.Name))
 	if err != nil {
 		return nil, err
 	}
 	records, err := restored(stored)
-	list := make([]Known, len(records))
+	list := make([]feed.Known, len(records))
 	for i, r := range records {
-		list[i] = Known{Record: r, Feed: f.Name, Trusted: f.trusts(r)}
+		list[i] = feed.Known{Record: r, Feed: f.Name, Trusted: f.trusts(r)}
 	}
 	return list, err
 }
@@ -97,10 +97,10 @@ func (f *Feed) trusts(r feed.Record) bool {
 }
 
 // observations are what was seen of the watched URLs themselves: by own checks, and by who handled updates.
-func (l *loop) observations() []Known {
-	var list []Known
+func (l *loop) observations() []feed.Known {
+	var list []feed.Known
 	places := map[string]int{}
-	add := func(k Known) {
+	add := func(k feed.Known) {
 		if !isPublic(k.URL) {
 			return
 		}
@@ -118,7 +118,7 @@ func (l *loop) observations() []Known {
 				r = feed.Record{Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
 			}
 			r.URL = m.feed.URL
-			add(Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected})
+			add(feed.Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected})
 		}
 	}
 	for _, t := range l.ordered() {
@@ -130,13 +130,13 @@ func (l *loop) observations() []Known {
 }
 
 // downloaded is what the last update has shown of its URL.
-func (l *loop) downloaded(t *target) (k Known, ok bool) {
+func (l *loop) downloaded(t *target) (k feed.Known, ok bool) {
 	o := &t.saved.Last
 	if o.At.IsZero() {
 		return k, false
 	}
 	at := feed.At(o.At)
-	k = Known{Own: true, Record: feed.Record{
+	k = feed.Known{Own: true, Record: feed.Record{
 		URL: t.url, Title: t.w.Title, Author: t.w.Author, Zone: t.w.Zone, LastModified: feed.At(o.LastModified), Size: o.Size,
 		Detected: at, Date: at, Agent: l.poller.agent, AgentURL: l.poller.agentURL, Method: []string{http.MethodGet}, Result: "200",
 	}}

@@ -15,15 +15,15 @@ import (
 )
 
 // publishing has the snapshots that were published.
-type publishing struct{ list []Snapshot }
+type publishing struct{ list []feed.Snapshot }
 
-func (p *publishing) take(_ context.Context, s Snapshot) error {
+func (p *publishing) take(_ context.Context, s feed.Snapshot) error {
 	p.list = append(p.list, s)
 	return nil
 }
 
 // known writes the records of a snapshot in short.
-func known(s Snapshot) string {
+func known(s feed.Snapshot) string {
 	var lines []string
 	for _, k := range s.Records {
 		line := fmt.Sprintf("%s %v", strings.TrimPrefix(k.URL, "https://files.example"), k.Format)
@@ -142,11 +142,11 @@ func TestPublishFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, a, j := oneFeed(t)
 		failed := errors.New("disk full")
-		a.Publish = func(context.Context, Snapshot) error { return failed }
+		a.Publish = func(context.Context, feed.Snapshot) error { return failed }
 		if err := a.Once(t.Context(), j.take); !errors.Is(err, failed) {
 			t.Errorf("%v", err)
 		}
-		a.Publish = func(ctx context.Context, _ Snapshot) error {
+		a.Publish = func(ctx context.Context, _ feed.Snapshot) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -183,7 +183,7 @@ func TestSlowPublish(t *testing.T) {
 		w, p, a, j := oneFeed(t)
 		a.Feeds[0].Every = time.Minute
 		running, calls := 0, 0
-		a.Publish = func(context.Context, Snapshot) error {
+		a.Publish = func(context.Context, feed.Snapshot) error {
 			if running++; running > 1 {
 				t.Error("published twice at once")
 			}

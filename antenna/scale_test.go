@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"braid/internal/reach"
 )
 
 // many is a network of feeds that all look alike: i records each, which are new every hour.
@@ -211,7 +213,7 @@ func TestManyRecords(t *testing.T) {
 			most = max(most, heap())
 		}
 		return body.Read(p)
-	}), 0)
+	}), 0, reach.Public)
 	if err != nil || k.records != records+1 || len(k.hits) != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}

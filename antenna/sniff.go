@@ -12,11 +12,14 @@ import (
 	"braid/antenna/hinadi"
 	"braid/antenna/inflate"
 	"braid/antenna/lirs"
+	"braid/antenna/news"
 	"braid/antenna/soif"
 )
 
-// decoders are those that are always there.
-var decoders = map[Kind]Decode{
+// A decode reads one feed, record by record, in memory that does not grow. Its last pair has an error if the feed is broken or none.
+type decode func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error]
+
+var decoders = map[Kind]decode{
 	HinaDI: func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
 		return hinadi.NewDecoder(r, o).Records()
 	},
@@ -25,6 +28,12 @@ var decoders = map[Kind]Decode{
 	},
 	SOIF: func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
 		return soif.NewDecoder(r, o).Records()
+	},
+	News: func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
+		return news.NewDecoder(r, o).Records()
+	},
+	Sitemap: func(r io.Reader, o feed.Options) iter.Seq2[feed.Record, error] {
+		return news.NewSitemapDecoder(r, o).Records()
 	},
 }
 

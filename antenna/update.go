@@ -50,24 +50,3 @@ type Outcome struct {
 // A Handler takes an update. A nil error acknowledges it: only then is it remembered as done, so an update may come twice, but is
 // never lost. With an error it comes again, later and later. Several are called at once, one for each URL.
 type Handler func(context.Context, Update) (Outcome, error)
-
-// A Snapshot is what is known at one moment, for publishing it (Antenna.Publish).
-type Snapshot struct {
-	Records         []Known
-	Agent, AgentURL string
-	Now             time.Time
-}
-
-// A Known is one record of a Snapshot. Own observations of URLs with user info or a query are in none (rule 62).
-type Known struct {
-	feed.Record
-	// Own: it was observed, and not read.
-	Own bool
-	// Feed is the name of the feed that it was read from.
-	Feed string
-	// Trusted: the feed is relayed, and the record's agent is one of Feed.Trust.
-	Trusted bool
-	// TimeDetected is, for own observations, when the time of modification was last obtained. Other than Record.Detected, a check that
-	// found no time, or only another size, leaves it (Last-Detected in LIRS).
-	TimeDetected feed.Time
-}

@@ -17,6 +17,7 @@ func TestSeenUntil(t *testing.T) {
 		{"expires soon", Record{Format: HinaDI, LastModified: 1_700_000_000, Detected: now, Expires: now + 5}, now + 5},
 		{"dated by its feed", Record{Format: HinaDI, LastModified: 1_700_000_000, FeedDate: now - 7}, now - 7 + Validity},
 		{"not dated", Record{Format: HinaDI, LastModified: 1_700_000_000, Received: now}, 0},
+		{"news", Record{Format: News, LastModified: 1_700_000_000, Detected: now}, 0},
 		{"failed", Record{Format: LIRS, Failed: true, Detected: now}, 0},
 		{"says nothing", Record{Format: LIRS, Detected: now}, 0},
 		{"from the future", Record{Format: LIRS, LastModified: 1_700_000_000, Detected: now + Skew + 1}, 0},

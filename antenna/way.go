@@ -1,0 +1,122 @@
+package antenna
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"braid/internal/fence"
+	"braid/internal/reach"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	// silence is how long there may be no byte (rules 21 and 52).
+	silence = 30 * time.Second
+	// maxHead bounds the header section of an answer (rule 20).
+	maxHead = 256 << 10
+)
+
+// newTransport makes what is asked through: HTTP/1.1 without the habits of net/http that are wrong here.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: fence.Control}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  chosenProxy,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    connectTimeout,
+		Protocols:              protocols,
+		DisableCompression:     true, // bodies are bounded where they are decoded
+		MaxResponseHeaderBytes: maxHead,
+		ResponseHeaderTimeout:  silence,
+		// Polls of a host are minutes apart. What waits is for redirects and for hosts with many feeds.
+		MaxIdleConns:        32,
+		MaxIdleConnsPerHost: 1,
+		IdleConnTimeout:     15 * time.Second,
+	}
+}
+
+// A way is how one request goes out, and to where it may lead (rule 63).
+type way struct {
+	host  string
+	proxy *url.URL
+	visit *fence.Visit
+}
+
+type proxyKey struct{}
+
+// chosenProxy is the proxy that the way of a request was found with.
+func chosenProxy(req *http.Request) (*url.URL, error) {
+	proxy, _ := req.Context().Value(proxyKey{}).(*url.URL)
+	return proxy, nil
+}
+
+// wayOf finds the way of a task. An address in its URL is checked here, as nobody else sees those that a proxy connects to; of
+// names, the addresses are checked that they turn out to have. The error is a *reach.Error.
+func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
+	w.host = req.URL.Hostname()
+	policy := p.hosts.Policy(w.host, cmp.Or(t.named, reach.Anywhere))
+	if err := policy.CheckHost(w.host); err != nil {
+		return w, err
+	}
+	if p.proxy != nil {
+		if w.proxy, err = p.proxy(req); err != nil {
+			return w, err
+		}
+	}
+	if w.proxy != nil {
+		policy.Scope = reach.Anywhere // it is the user who named the proxy
+	}
+	w.visit = fence.Begin(policy)
+	return w, nil
+}
+
+// context is ctx for the request.
+func (w *way) context(ctx context.Context) context.Context {
+	if w.proxy != nil {
+		ctx = context.WithValue(ctx, proxyKey{}, w.proxy)
+	}
+	return w.visit.Context(ctx)
+}
+
+// from is where the server is that answered. Who is behind a proxy is taken for public, unless its address is in the URL.
+func (w *way) from() reach.Scope {
+	if w.proxy == nil {
+		return w.visit.From()
+	}
+	if s, ok := reach.OfHost(w.host); ok {
+		return s
+	}
+	return reach.Public
+}
+
+// typed returns the hosts that the user named: those of AllowHosts, and addresses in the URLs of feeds and watches.
+func (a *Antenna) typed() (reach.Hosts, error) {
+	hosts := a.AllowHosts.Clone()
+	var urls []string
+	for _, f := range a.Feeds {
+		if !f.Local {
+			urls = append(urls, f.URL)
+		}
+	}
+	for _, w := range a.Watches {
+		urls = append(urls, w.URL)
+	}
+	for _, s := range urls {
+		u, err := url.Parse(s)
+		if err != nil {
+			continue // which is said elsewhere
+		}
+		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+			if err := hosts.Add(u.Hostname()); err != nil {
+				return hosts, err
+			}
+		}
+	}
+	return hosts, nil
+}

@@ -1,0 +1,108 @@
+package antenna
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/internal/reach"
+)
+
+// What the user typed is asked wherever it is, over real connections; what a server on the Internet names is not.
+func TestWay_Rule63(t *testing.T) {
+	p := page{modified: time.Now()}
+	p.set(lirsLine(fileURL, time.Now(), time.Now(), 1))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, "/antenna.lirs", http.StatusFound)
+			return
+		}
+		w.Write([]byte(p.text))
+	}))
+	defer server.Close()
+	j := &journal{}
+	a := &Antenna{
+		Feeds: []Feed{{URL: server.URL + "/away"}}, Watches: []Watch{{URL: fileURL}}, HostGap: time.Millisecond, Observe: j.observe,
+	}
+	if err := a.Once(t.Context(), j.take); err != nil || len(j.got()) != 1 {
+		t.Errorf("what the user typed: %v, %d updates", err, len(j.got()))
+	}
+	// A name is judged by the address that it turns out to have.
+	u, _ := url.Parse(strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/")
+	l, err := (&Antenna{}).newLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := newTransport()
+	defer transport.CloseIdleConnections()
+	l.poller.transport = transport
+	ask := func(named reach.Scope) error {
+		f := &Feed{URL: u.String(), Limits: Limits{}.orDefault()}
+		return l.poller.poll(t.Context(), task{feed: f, url: u, named: named}).err
+	}
+	var near *reach.Error
+	if err := ask(reach.Public); !errors.As(err, &near) {
+		t.Errorf("named by somebody on the Internet: %v", err)
+	}
+	for _, s := range []reach.Scope{0, reach.Public | reach.Loopback} {
+		if err := ask(s); err != nil {
+			t.Errorf("named by %v: %v", s, err)
+		}
+	}
+}
+
+// A redirect to a host that the user allowed is followed, wherever it is.
+func TestAllowHosts_Rule63(t *testing.T) {
+	for _, allowed := range []string{"", "nas.example", "10.0.0.0/8"} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			w.sites["feeds.example"] = func(*http.Request) *http.Response { return says(302, "", "Location: https://10.0.0.1/") }
+			w.sites["10.0.0.1"] = p.answer
+			if allowed != "" {
+				if err := a.AllowHosts.Add(allowed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			watchFor(t, a, j, time.Minute)
+			if got := len(j.got()); got != map[string]int{"10.0.0.0/8": 1}[allowed] {
+				t.Errorf("%q is allowed: %d updates", allowed, got)
+			}
+		})
+	}
+}
+
+// A proxy is the user's, and may be anywhere; what it is asked for is judged.
+func TestProxy_Rule63(t *testing.T) {
+	asked := []string{}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Host)
+		if r.URL.Host == "feeds.example" {
+			w.Header().Set("Location", "http://10.0.0.1/")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		w.Write([]byte("# nothing\n"))
+	}))
+	defer proxy.Close()
+	through, _ := url.Parse(proxy.URL)
+	j := &journal{}
+	a := &Antenna{
+		Feeds:   []Feed{{Name: "redirects", URL: "http://feeds.example/"}, {Name: "typed", URL: "http://10.0.0.2/"}},
+		Observe: j.observe, Proxy: func(*http.Request) (*url.URL, error) { return through, nil },
+	}
+	err := a.Once(t.Context(), j.take)
+	var near *reach.Error
+	if !errors.As(err, &near) || near.Addr.String() != "10.0.0.1" || len(eventsOf[Polled](j)) != 1 || len(asked) != 2 {
+		t.Errorf("%v, asked for %q", err, asked)
+	}
+	broken := errors.New("no proxy today")
+	a.Proxy = func(*http.Request) (*url.URL, error) { return nil, broken }
+	if err := a.Once(t.Context(), j.take); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
