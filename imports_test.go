@@ -68,6 +68,11 @@ var houses = map[string]house{
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	}},
+
+	"antenna/codec": {pure: true, imports: []string{
+		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif",
+	}},
+	"antenna/discover": {pure: true, imports: []string{"antenna/feed", "linkheader", "golang.org/x/net/html", "golang.org/x/net/html/charset"}},
 	"antenna/publish": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/quantity",
 	}},

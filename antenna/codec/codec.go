@@ -1,0 +1,175 @@
+// Package codec finds out in which format a feed is, by its content, and reads it.
+//
+//	in, format, err := codec.Open(body, limits)
+//	for r, err := range codec.NewDecoder(format, in, feed.Options{Limits: limits}).Records() { ... }
+//
+// It believes no name and no Content-Type: servers call feeds what they like. It knows all formats and nothing of them beyond
+// their first octets.
+package codec
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"strings"
+
+	"braid/antenna/feed"
+	"braid/antenna/hinadi"
+	"braid/antenna/inflate"
+	"braid/antenna/lirs"
+	"braid/antenna/news"
+	"braid/antenna/soif"
+)
+
+// A Decoder reads one feed: record by record, in memory that does not grow with it.
+type Decoder interface {
+	// Records returns the records as they are read. The last pair has an error, and no record, if the feed was broken, is none or
+	// is rejected.
+	Records() iter.Seq2[feed.Record, error]
+	// Input says what the feed looked like on the outside, so far.
+	Input() feed.Input
+}
+
+// NewDecoder returns a Decoder of a feed in a format that is read, which feed.Own is not.
+func NewDecoder(f feed.Format, r io.Reader, o feed.Options) Decoder {
+	switch f {
+	case feed.HinaDI:
+		return hinadi.NewDecoder(r, o)
+	case feed.LIRS:
+		return lirs.NewDecoder(r, o)
+	case feed.SOIF:
+		return soif.NewDecoder(r, o)
+	case feed.Sitemap:
+		return news.NewSitemapDecoder(r, o)
+	}
+	return news.NewDecoder(r, o)
+}
+
+const (
+	// looked is how much of a feed is looked at, and sniffed how much of what that decodes to.
+	looked  = 16 << 10
+	sniffed = 4 << 10
+)
+
+// CodeUnknown is the code of the rejection of what is no feed.
+const CodeUnknown = "unknown-format"
+
+// Open finds the format of a feed. In is the feed for NewDecoder: decoders take one layer of gzip off, and if there are two, as where
+// a server compresses what is compressed, the outer one is gone.
+func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
+	whole := bufio.NewReaderSize(r, looked)
+	head, err := whole.Peek(looked)
+	if err != nil && err != io.EOF {
+		return nil, 0, err
+	}
+	in = whole
+	text := unzip(head)
+	if again := unzip(text); isGzip(text) {
+		in, text = inflate.NewReader(whole, limits), again
+	}
+	if f, ok := Sniff(text[:min(len(text), sniffed)]); ok {
+		return in, f, nil
+	}
+	why := "it is empty"
+	if len(text) > 0 {
+		why = fmt.Sprintf("it begins with %.40q", text)
+	}
+	return nil, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
+}
+
+func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
+
+// unzip returns what head decodes to, if it is compressed: the beginning of it.
+func unzip(head []byte) []byte {
+	if !isGzip(head) {
+		return head
+	}
+	z, err := gzip.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return nil
+	}
+	text, _ := io.ReadAll(io.LimitReader(z, looked)) // it is cut off somewhere
+	return text
+}
+
+// beginnings are what the first line of a feed begins with that is neither blank nor a comment, in lower case. hina-di has its with and
+// without a header; SOIF may come as a MIME entity.
+var beginnings = []struct {
+	text   string
+	format feed.Format
+}{
+	{"hina/", feed.HinaDI}, {"user-agent:", feed.HinaDI}, {"url:", feed.HinaDI},
+	{"lirs,", feed.LIRS},
+	{"@", feed.SOIF}, {"content-type:", feed.SOIF}, {"content-transfer-encoding:", feed.SOIF}, {"mime-version:", feed.SOIF},
+	{"{", feed.News},
+}
+
+// Sniff tells the format of a feed by how it begins.
+func Sniff(head []byte) (f feed.Format, ok bool) {
+	if bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.HasPrefix(head, []byte("\xff\xfe")) { // UTF-16, which XML may be in
+		head = bytes.ReplaceAll(head[2:], []byte{0}, nil)
+	}
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	comments := false
+	for len(head) > 0 {
+		i := bytes.IndexAny(head, "\r\n")
+		line := head
+		if i >= 0 {
+			line = head[:i]
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' {
+			return sniffLine(strings.ToLower(string(line)), head)
+		}
+		comments = comments || len(line) > 0
+		if i < 0 {
+			break
+		}
+		head = head[i+1:]
+	}
+	return feed.LIRS, comments // no other format has comments
+}
+
+// sniffLine is Sniff from the first line on that says something.
+func sniffLine(line string, head []byte) (f feed.Format, ok bool) {
+	for _, b := range beginnings {
+		if strings.HasPrefix(line, b.text) {
+			return b.format, true
+		}
+	}
+	if line[0] == '<' {
+		return sniffXML(head)
+	}
+	first := bytes.TrimSpace(head)
+	if len(first) >= 4 {
+		if start, err := base64.StdEncoding.DecodeString(string(first[:4])); err == nil && start[0] == '@' {
+			return feed.SOIF, true
+		}
+	}
+	return 0, false
+}
+
+var (
+	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
+	element = regexp.MustCompile(`<(?:[\w.-]+:)?([A-Za-z]+)[\s/>]`)
+)
+
+// sniffXML tells the format by the first element.
+func sniffXML(head []byte) (f feed.Format, ok bool) {
+	m := element.FindSubmatch(comment.ReplaceAll(head, nil))
+	if m == nil {
+		return 0, false
+	}
+	switch strings.ToLower(string(m[1])) {
+	case "rss", "rdf", "feed":
+		return feed.News, true
+	case "urlset", "sitemapindex":
+		return feed.Sitemap, true
+	}
+	return 0, false
+}

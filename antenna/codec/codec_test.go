@@ -1,0 +1,132 @@
+package codec
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"braid/antenna/feed"
+)
+
+// formats are those of the vectors, by what their names begin with.
+var formats = map[string]feed.Format{
+	"hina": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "rss": feed.News, "rdf": feed.News, "atom": feed.News, "json": feed.News,
+	"sitemap": feed.Sitemap,
+}
+
+// others are vectors that are no feed of that kind.
+var others = map[string]feed.Format{"hina-018-not-hina.di": -1, "sitemap-003-none.xml": feed.News, "html-001.html": -1}
+
+// TestVectors opens all feeds there are, with no, one and two layers of gzip around them.
+func TestVectors(t *testing.T) {
+	names, _ := filepath.Glob("../../testdata/vectors/antenna*/*")
+	n := 0
+	for _, name := range names {
+		base := filepath.Base(name)
+		kind, _, _ := strings.Cut(base, "-")
+		want, known := formats[kind]
+		if other, is := others[base]; is {
+			want, known = other, true
+		}
+		if !known || strings.HasSuffix(base, ".expected.json") {
+			continue
+		}
+		n++
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := unzip(raw)
+		records := -1
+		for _, text := range [][]byte{plain, compress(t, plain), compress(t, compress(t, plain))} {
+			in, f, err := Open(iotest.OneByteReader(bytes.NewReader(text)), feed.Limits{})
+			var reject *feed.RejectError
+			if want < 0 {
+				if !errors.As(err, &reject) || reject.Code != CodeUnknown {
+					t.Errorf("%s: %v, %v", base, f, err)
+				}
+				continue
+			}
+			if err != nil || f != want {
+				t.Errorf("%s: %v, %v, want %v", base, f, err, want)
+				continue
+			}
+			got := 0
+			d := NewDecoder(f, in, feed.Options{})
+			for _, err := range d.Records() {
+				if err == nil {
+					got++
+				}
+			}
+			if records >= 0 && got != records {
+				t.Errorf("%s: %d records, and %d when it is compressed", base, records, got)
+			}
+			records = got
+		}
+	}
+	if n < 60 {
+		t.Errorf("only %d vectors", n)
+	}
+}
+
+func compress(t *testing.T, plain []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(plain)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestSniff(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want feed.Format // -1: none
+	}{
+		{"", -1}, {"\n \n", -1}, {"hello", -1}, {"<html>", -1}, {"<", -1}, {"<!-- <rss> --><html>", -1}, {"<!-- <rss> ", -1},
+		{"# a comment\n", feed.LIRS}, {"\n#\r\nLIRS,1", feed.LIRS}, {"lirs,1", feed.LIRS}, {"#x\nHINA/2.2", feed.HinaDI},
+		{"\xef\xbb\xbfURL: x", feed.HinaDI}, {"\r\nUser-Agent: x", feed.HinaDI},
+		{"@FILE { u", feed.SOIF}, {"Content-Type: application/x-soif\n\n@", feed.SOIF}, {"QEZJTEUgew==", feed.SOIF}, {"QQQQ", -1},
+		{" { \"version\"", feed.News}, {"<?xml version='1.0'?>\n<!-- x -->\n<rdf:RDF xmlns", feed.News}, {"<!DOCTYPE rss>\n<rss>", feed.News},
+		{"<feed\nxmlns='x'>", feed.News}, {"<s:urlset xmlns:s='x'>", feed.Sitemap}, {"<sitemapindex/>", feed.Sitemap},
+		{"\xff\xfe<\x00r\x00s\x00s\x00>\x00", feed.News},
+	} {
+		f, ok := Sniff([]byte(tt.text))
+		if ok != (tt.want >= 0) || ok && f != tt.want {
+			t.Errorf("%q is %v, %v, want %v", tt.text, f, ok, tt.want)
+		}
+	}
+}
+
+// TestOpenBroken: what cannot be read is not taken for something else.
+func TestOpenBroken(t *testing.T) {
+	broken := errors.New("broken")
+	if _, _, err := Open(io.MultiReader(strings.NewReader("LIRS,"), iotest.ErrReader(broken)), feed.Limits{}); err != broken {
+		t.Errorf("error is %v", err)
+	}
+	if _, _, err := Open(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil {
+		t.Error("gzip that is none is a feed")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte("LIRS,1,2"))
+	f.Add([]byte("<?xml?><rss>"))
+	f.Add([]byte("\x1f\x8b\x08\x00"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		in, format, err := Open(bytes.NewReader(raw), feed.Limits{Bytes: 1 << 20})
+		if err != nil {
+			return
+		}
+		for range NewDecoder(format, in, feed.Options{Limits: feed.Limits{Bytes: 1 << 20, Entries: 1000}}).Records() {
+		}
+	})
+}

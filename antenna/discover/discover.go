@@ -1,0 +1,163 @@
+// Package discover finds the feeds that a page names: links with rel=alternate and the type of a feed, in its text and in its
+// header fields, and sitemaps.
+//
+// It asks nobody whether they are there, follows no other links, and looks at no more than the beginning of a page.
+package discover
+
+import (
+	"io"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/charset"
+
+	"braid/antenna/feed"
+	"braid/linkheader"
+)
+
+const (
+	// MaxPage is how much of a page is looked at.
+	MaxPage = 1 << 20
+	// mostFeeds is how many feeds of a page are told of.
+	mostFeeds = 100
+	longest   = 300 // characters of a title
+)
+
+// A Feed is one that a page names.
+type Feed struct {
+	URL    *url.URL
+	Type   string // as the page has it, without parameters
+	Format feed.Format
+	Title  string
+	// InHeader: a header field names it.
+	InHeader bool
+}
+
+// types are the media types that feeds have.
+var types = map[string]feed.Format{
+	"application/x-lirs": feed.LIRS, "text/x-lirs": feed.LIRS,
+	"application/atom+xml": feed.News, "application/rss+xml": feed.News, "application/rdf+xml": feed.News, "application/feed+json": feed.News,
+	"application/x-soif": feed.SOIF, "application/index.obj.harvest-soif-1": feed.SOIF,
+	"application/x-hina-di": feed.HinaDI, "text/x-hina-di": feed.HinaDI,
+}
+
+// A finder collects feeds.
+type finder struct {
+	base  *url.URL
+	feeds []Feed
+}
+
+// Find returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with (RFC 8288), each
+// once. ContentType is that of the answer.
+func Find(u *url.URL, links []string, contentType string, page io.Reader) ([]Feed, error) {
+	f := &finder{base: u}
+	parsed, _ := linkheader.Parse(links)
+	for _, l := range parsed {
+		if _, elsewhere := l.Anchor(); !elsewhere && l.Rel("alternate") {
+			title, ok := l.Param("title*")
+			if !ok {
+				title, _ = l.Param("title")
+			}
+			f.add(l.Target, l.Type(), title, true)
+		}
+	}
+	text, err := charset.NewReader(io.LimitReader(page, MaxPage), contentType)
+	if err == io.EOF { // there is no page
+		return f.feeds, nil
+	}
+	if err != nil {
+		return f.feeds, err
+	}
+	return f.feeds, f.scan(html.NewTokenizer(text))
+}
+
+// scan goes through the tags of a page.
+func (f *finder) scan(z *html.Tokenizer) error {
+	based := false
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				return err
+			}
+			return nil
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			switch string(name) {
+			case "base":
+				if href, ok := attributes(z, more)["href"]; ok && !based { // the first counts
+					based = true
+					if u, err := f.base.Parse(strings.TrimSpace(href)); err == nil {
+						f.base = u
+					}
+				}
+			case "link", "a":
+				f.link(attributes(z, more))
+			}
+		}
+	}
+}
+
+// attributes are those of the tag at hand.
+func attributes(z *html.Tokenizer, more bool) map[string]string {
+	list := map[string]string{}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if _, again := list[string(key)]; !again {
+			list[string(key)] = string(value)
+		}
+	}
+	return list
+}
+
+// link looks at a link: of a feed, or a map of the site.
+func (f *finder) link(a map[string]string) {
+	rels := strings.Fields(strings.ToLower(a["rel"]))
+	switch {
+	case slices.Contains(rels, "alternate"):
+		f.add(a["href"], a["type"], a["title"], false)
+	case slices.Contains(rels, "sitemap"):
+		f.keep(Feed{Type: mediaType(a["type"]), Format: feed.Sitemap, Title: a["title"]}, a["href"])
+	}
+}
+
+// add adds a link with the type of a feed.
+func (f *finder) add(target, kind, title string, inHeader bool) {
+	kind = mediaType(kind)
+	if format, ok := types[kind]; ok {
+		f.keep(Feed{Type: kind, Format: format, Title: title, InHeader: inHeader}, target)
+	}
+}
+
+func mediaType(s string) string {
+	kind, _, err := mime.ParseMediaType(s)
+	if err != nil && err != mime.ErrInvalidMediaParameter {
+		return ""
+	}
+	return kind
+}
+
+// keep keeps a feed that is on the web, once.
+func (f *finder) keep(found Feed, target string) {
+	if len(target) > feed.MaxURL || len(f.feeds) == mostFeeds {
+		return
+	}
+	u, err := f.base.Parse(strings.TrimSpace(target))
+	if err != nil || target == "" || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	if slices.ContainsFunc(f.feeds, func(known Feed) bool { return known.URL.String() == u.String() }) {
+		return
+	}
+	found.URL = u
+	found.Title = strings.Join(strings.Fields(found.Title), " ")
+	if runes := []rune(found.Title); len(runes) > longest {
+		found.Title = string(runes[:longest])
+	}
+	f.feeds = append(f.feeds, found)
+}
