@@ -3,6 +3,7 @@ package atomicfile_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,6 +79,31 @@ func TestWriteFileFails(t *testing.T) {
 		t.Errorf("in a folder that does not exist: %v", err)
 	}
 	only(t, dir, "folder")
+}
+
+// What breaks off while it is made leaves what was there, and says why.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		io.WriteString(w, "half")
+		return broken
+	})
+	if got, _ := os.ReadFile(path); err != broken || string(got) != "old" {
+		t.Errorf("%v, and the file has %q", err, got)
+	}
+	only(t, dir, "state")
+	if err := atomicfile.Write(path, 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "new" {
+		t.Errorf("the file has %q", got)
+	}
+	only(t, dir, "state")
 }
 
 // A symbolic link is replaced; the file that it names keeps its bytes.

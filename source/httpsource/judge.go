@@ -49,7 +49,7 @@ func (c *chain) conditional() bool {
 }
 
 func (c *chain) judgeWhole(x *exchange, a *source.Answer) error {
-	if err := identity(x.resp.Header); err != nil {
+	if err := identity(x.resp.Header); err != nil && !c.gzipped(x.resp.Header) {
 		return c.fail(x, source.FaultProtocol, err)
 	}
 	if n := x.resp.ContentLength; n >= 0 {
@@ -95,6 +95,12 @@ func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err er
 		return got, fmt.Errorf("Content-Length %d with bytes %v", n, got.Range)
 	}
 	return got, nil
+}
+
+// gzipped says that an answer is compressed, once, for somebody who can read that (RFC 9110, section 8.4.1.3).
+func (c *chain) gzipped(h http.Header) bool {
+	v := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
+	return c.s.opts.Gzip && (v == "gzip" || v == "x-gzip")
 }
 
 // identity refuses a coding that nobody asked for: ranges and digests would speak of other bytes (rule 18).

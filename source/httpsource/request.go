@@ -22,6 +22,9 @@ func (c *chain) header() http.Header {
 	h.Set("User-Agent", cmp.Or(h.Get("User-Agent"), c.s.client.UserAgent, defaultUserAgent))
 	h.Set("Accept", cmp.Or(h.Get("Accept"), "*/*"))
 	h.Set("Accept-Encoding", "identity")
+	if c.whole && c.s.opts.Gzip {
+		h.Set("Accept-Encoding", "gzip")
+	}
 	h.Set("Want-Digest", wantDigest)
 	h.Set("Want-Repr-Digest", wantReprDigest)
 	if !c.whole {

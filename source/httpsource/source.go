@@ -34,6 +34,9 @@ type Options struct {
 	// Named says that somebody else than the user named this URL, and to where it may lead: reach.Public and where those
 	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere (rule 63).
 	Named reach.Scope
+	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
+	// given to the sink. Sizes and digests of the answer are then not those of the file.
+	Gzip bool
 	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
 	// can then do no harm (rule 26).
 	Trusted bool

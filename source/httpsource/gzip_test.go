@@ -1,0 +1,38 @@
+package httpsource
+
+import (
+	"testing"
+
+	"braid/internal/mirrortest"
+	"braid/source"
+)
+
+// TestGzip: who reads gzip gets what is compressed as it was sent; nobody else does, and no range (rule 18).
+func TestGzip(t *testing.T) {
+	s := mirrortest.New(t, file)
+	c := newClient(t)
+	asked := func() string {
+		requests := s.Requests()
+		return requests[len(requests)-1].Header.Get("Accept-Encoding")
+	}
+	for _, coding := range []string{"gzip", " X-Gzip "} {
+		s.Reset(mirrortest.ContentEncoding(coding))
+		k := mustFetch(t, c, s.URL, Options{Gzip: true}, whole)
+		wantBytes(t, k, file, whole)
+		if asked() != "gzip" {
+			t.Errorf("Accept-Encoding is %q", asked())
+		}
+		_, err := fetch(t, c, s.URL, Options{}, whole)
+		wantFault(t, err, source.FaultProtocol, false)
+		_, err = fetch(t, c, s.URL, Options{Gzip: true}, part(0, 10))
+		wantFault(t, err, source.FaultProtocol, false)
+		if asked() != "identity" {
+			t.Errorf("Accept-Encoding is %q for a range", asked())
+		}
+	}
+	for _, coding := range []string{"br", "gzip, gzip"} {
+		s.Reset(mirrortest.ContentEncoding(coding))
+		_, err := fetch(t, c, s.URL, Options{Gzip: true}, whole)
+		wantFault(t, err, source.FaultProtocol, false)
+	}
+}
