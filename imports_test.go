@@ -46,17 +46,16 @@ var houses = map[string]house{
 
 	"antenna/feed":    {pure: true},
 	"antenna/inflate": {pure: true, imports: []string{"antenna/feed"}},
-	"antenna/charset": {pure: true, imports: []string{
-		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
-	}},
-	"antenna/lines":  {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
-	"antenna/hinadi": {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
-	"antenna/lirs":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
-	"antenna/soif":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
+	"antenna/charset": {pure: true, imports: []string{"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
+	"antenna/lines":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
+	"antenna/hinadi":  {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
+	"antenna/lirs":    {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
+	"antenna/soif":    {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/mask", "internal/reach", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
+		"internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
+		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
 
@@ -66,27 +65,26 @@ var houses = map[string]house{
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
-		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
+		"golang.org/x/text/transform",
 	}},
 
-	"antenna/codec": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif",
-	}},
+	"antenna/codec":    {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif"}},
 	"antenna/discover": {pure: true, imports: []string{"antenna/feed", "linkheader", "golang.org/x/net/html", "golang.org/x/net/html/charset"}},
 	"antenna/publish": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/quantity",
 	}},
 
 	"download": {imports: []string{
-		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/httpsource", "verify", "download/partfile",
-		"download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "internal/atomicfile", "internal/reach", "golang.org/x/time/rate",
+		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/httpsource", "verify",
+		"download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
+		"internal/atomicfile", "internal/reach",
+		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
-	"download/partfile": {imports: []string{
-		"byterange", "verify", "internal/reach", "golang.org/x/sys/unix",
-	}},
+	"download/partfile": {imports: []string{"byterange", "verify", "internal/reach", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
 		"byterange", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp", "internal/atomicfile",
@@ -95,9 +93,10 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "inputfile", "report",
-		"serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify", "internal/atomicfile",
-		"internal/quantity", "internal/reach", "metalink/metainfo",
+		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
+		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
+		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
+		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -71,7 +71,7 @@ func newApp(s streams) *cli.App {
 		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s)},
+		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s)},
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              refuse,
 		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}}},
@@ -80,7 +80,8 @@ func newApp(s streams) *cli.App {
 			return outputFailure(err)
 		},
 	}
-	for _, c := range app.Commands {
+	nameCommands("", app.Commands)
+	for _, c := range allCommands(app.Commands) {
 		c.HideHelpCommand = true
 		c.OnUsageError = refuse
 	}
@@ -90,10 +91,7 @@ func newApp(s streams) *cli.App {
 
 // prepare turns the words of a user into those that the flag parser understands.
 func prepare(app *cli.App, words []string) ([]string, error) {
-	var names []string
-	for _, c := range app.Commands {
-		names = append(names, c.Name)
-	}
+	names := namesOf(app.Commands)
 	if len(words) > 0 && words[0] == "help" {
 		words = append(words[1:len(words):len(words)], "--help")
 	}
@@ -107,18 +105,25 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 	if command == nil {
 		return nil, unknownCommand(words[0], names)
 	}
-	a, err := arrange(words[1:], shapesOf(command.Flags, ignoredBy(command.Name)...))
+	command, path, words, err := descend(command, words)
 	if err != nil {
-		return nil, explainFlag(err, command.Name, command.Flags)
+		return nil, err
+	}
+	a, err := arrange(words, shapesOf(command.Flags, ignoredBy(command.Name)...))
+	if err != nil {
+		return nil, explainFlag(err, strings.Join(path, " "), command.Flags)
 	}
 	if a.has("help") {
-		return []string{command.Name, "--help"}, nil
+		return append(path, "--help"), nil
+	}
+	if len(command.Subcommands) > 0 {
+		return nil, misuse(strings.Join(path, " "), "no command", "there are "+strings.Join(namesOf(command.Subcommands), ", "))
 	}
 	if err := checkEnvironment(command.Flags, &a); err != nil {
 		return nil, err
 	}
 	a.beatEnvironment()
-	return append([]string{command.Name}, a.args()...), nil
+	return append(path, a.args()...), nil
 }
 
 // prepareRoot reads flags without a command.

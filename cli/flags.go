@@ -16,6 +16,7 @@ const (
 	groupWire   = "Requests"
 	groupOutput = "Output"
 	groupServer = "Server"
+	groupFeed   = "Feed"
 )
 
 // environment is where a flag's value comes from when the command line has none.
@@ -93,13 +94,14 @@ var (
 
 // refuse makes a failure of what the flag parser says.
 func refuse(c *cli.Context, err error, _ bool) error {
-	where, why := c.Command.Name, err.Error()
+	name := strings.TrimPrefix(c.Command.HelpName, "braid ")
+	where, why := name, err.Error()
 	if m := invalidValue.FindStringSubmatch(why); m != nil {
 		where, why = "--"+m[2], boolean(m[1], m[3])
 	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
 		where, why = m[2], boolean(m[1], m[3])
 	}
-	return misuse(where, why, "braid "+c.Command.Name+" --help")
+	return misuse(where, why, "braid "+name+" --help")
 }
 
 // boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.

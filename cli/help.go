@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 
 // A manual is what the help of a command says beside its flags.
 type manual struct {
+	name     string   // of the command, if it is below another one
 	usage    string   // what follows the name of the command
 	examples []string // pairs of what is done and how it is typed
 	notes    []string // paragraphs at the end
@@ -18,7 +20,8 @@ type manual struct {
 // commandHelp writes the help of a command.
 func commandHelp(c *cli.Command, m manual) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s %s\n\nExamples:\n", c.Name, c.Usage, c.Name, m.usage)
+	name := cmp.Or(m.name, c.Name)
+	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s %s\n\nExamples:\n", name, c.Usage, name, m.usage)
 	writeExamples(&b, m.examples)
 	writeFlags(&b, c.Flags)
 	for _, note := range m.notes {
@@ -26,6 +29,21 @@ func commandHelp(c *cli.Command, m manual) string {
 	}
 	b.WriteString("\n" + units(c.Flags) + "Each flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
 		environment(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
+	return b.String()
+}
+
+// groupHelp writes the help of a command that has others below it.
+func groupHelp(c *cli.Command, examples []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s COMMAND [FLAG]... OPERAND\n\nCommands:\n", c.Name, c.Usage, c.Name)
+	var rows [][]string
+	for _, sub := range c.Subcommands {
+		rows = append(rows, []string{"  " + sub.Name, sub.Usage})
+	}
+	writeLines(&b, columns(rows))
+	b.WriteString("\nExamples:\n")
+	writeExamples(&b, examples)
+	fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
 	return b.String()
 }
 

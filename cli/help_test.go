@@ -13,18 +13,24 @@ import (
 // the line, and fits on a screen.
 func TestHelp(t *testing.T) {
 	for line, want := range map[string][]string{
-		"--help":         {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
-		"-h":             {"braid COMMAND"},
-		"help":           {"braid COMMAND"},
-		"get --help":     {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L, -f and -c", "the exit code says"},
-		"get -h":         {"braid get"},
-		"get u -q -h -o": {},
-		"help get":       {"braid get"},
-		"get x --help":   {"braid get"},
-		"help probe":     {"braid probe [FLAG]... URL", "Examples:"},
-		"verify --help":  {"braid verify [FLAG]... FILE...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
-		"meta --help":    {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
-		"serve --help":   {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
+		"--help":                {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
+		"-h":                    {"braid COMMAND"},
+		"help":                  {"braid COMMAND"},
+		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L, -f and -c", "the exit code says"},
+		"get -h":                {"braid get"},
+		"get u -q -h -o":        {},
+		"help get":              {"braid get"},
+		"get x --help":          {"braid get"},
+		"help probe":            {"braid probe [FLAG]... URL", "Examples:"},
+		"meta --help":           {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
+		"feed --help":           {"braid feed COMMAND", "  find ", "  check ", "  show ", "  convert ", "Examples:", "braid feed COMMAND --help"},
+		"help feed":             {"braid feed COMMAND"},
+		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_JSON", "Examples:", "7: not, or it is"},
+		"help feed show":        {"braid feed show [FLAG]...", "--match GLOB"},
+		"feed convert x --help": {"braid feed convert --to FORMAT", "-o, --out NAME"},
+		"feed find --help":      {"braid feed find [FLAG]... URL"},
+		"serve --help":          {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
+		"verify --help":         {"braid verify [FLAG]... FILE...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
 	} {
 		code, out, err := command(t, strings.Fields(line)...)
 		if len(want) == 0 {
@@ -51,8 +57,8 @@ func TestHelp(t *testing.T) {
 
 // TestHelpShowsEveryFlag, under the name that works.
 func TestHelpShowsEveryFlag(t *testing.T) {
-	for _, c := range newApp(streams{}).Commands {
-		_, out, _ := command(t, c.Name, "--help")
+	for _, c := range allCommands(newApp(streams{}).Commands) {
+		_, out, _ := command(t, append(strings.Fields(c.HelpName), "--help")...)
 		for _, f := range c.Flags {
 			if !regexp.MustCompile(`(?m)^  (-., )*--` + f.Names()[0] + `( |$)`).MatchString(out) {
 				t.Errorf("%s: no --%s in the help", c.Name, f.Names()[0])
@@ -101,7 +107,23 @@ func TestMisuse(t *testing.T) {
 	}{
 		{"", "no command (braid --help"},
 		{"gte", "did you mean get?"},
-		{"frobnicate", "there are get, probe, verify, meta, serve"},
+		{"frobnicate", "there are get, probe, verify, meta, serve, feed"},
+		{"feed", "feed: no command (there are find, check, show, convert)"},
+		{"feed|chek|x", "feed chek: no such command (did you mean check?)"},
+		{"feed|http://me:s3cret@h/|x", "feed http://me:***@h/: no such command (there are find"},
+		{"feed|--json", "--json: no such flag (braid feed --help)"},
+		{"feed|check", "feed check: one file or URL is needed"},
+		{"feed|check|a|b", "one file or URL is needed"},
+		{"feed|check|--bogus|a", "--bogus: no such flag (braid feed check --help)"},
+		{"feed|check|--from|gopher|a", "--from: write one of hina-di, lirs, soif"},
+		{"feed|check|--max-size|2MB|a", "--max-size: write a number of bytes"},
+		{"feed|check|/nonexistent", "/nonexistent: no such file"},
+		{"feed|show|http://|x", "one file or URL is needed"},
+		{"feed|show|http://", "http://: a URL without a host"},
+		{"feed|find", "one URL is needed"},
+		{"feed|find|x.lirs", "not an http or https URL"},
+		{"feed|convert|x", "feed convert: no --to"},
+		{"feed|convert|--to|rss|x", "--to: write one of hina-di, lirs, soif, atom"},
 		{"help|gte", "did you mean get?"},
 		{u, "braid get " + u},
 		{"example.org/a", "braid get example.org/a"},

@@ -226,12 +226,24 @@ func (l *lineWriter) write(event any) {
 	}
 }
 
+// plainPrefix is how many of the first octets are printable ASCII or line ends, which mean nothing to a terminal.
+func plainPrefix[T string | []byte](text T) (n int) {
+	for n < len(text) && (' ' <= text[n] && text[n] < 0x7f || text[n] == '\n') {
+		n++
+	}
+	return n
+}
+
 // escapeJSON writes what could move a terminal's cursor or turn its text around as \u escapes, which mean the
 // same to a reader of JSON (rule 61). What is not ASCII can only be inside a string; invalid UTF-8 has been
 // replaced by the encoder.
 func escapeJSON(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for len(line) > 0 {
+		if n := plainPrefix(line); n > 0 {
+			out, line = append(out, line[:n]...), line[n:]
+			continue
+		}
 		r, n := utf8.DecodeRune(line)
 		switch c := string(line[:n]); {
 		case r == '\n' || source.Escape(c) == c:

@@ -2,6 +2,7 @@ package news
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"io"
 	"iter"
@@ -24,8 +25,8 @@ type AtomHeader struct {
 	Generator  string
 }
 
-// EncodeAtom writes an Atom feed (RFC 4287): for each record that can be read by people, which is one with an http or https URL
-// and a time, an entry that is known by its URL. An update of a site is an update of its entry. What has a size is an enclosure, too.
+// EncodeAtom writes an Atom feed (RFC 4287): for each record that is Writable, which is one with an http or https URL and
+// a time, an entry that is known by its URL. An update of a site is an update of its entry. What has a size is an enclosure, too.
 func EncodeAtom(w io.Writer, h AtomHeader, records iter.Seq[feed.Record]) error {
 	a := atomWriter{bufio.NewWriter(w)}
 	a.w.WriteString(xml.Header + `<feed xmlns="http://www.w3.org/2005/Atom">` + "\n")
@@ -50,19 +51,13 @@ type atomWriter struct {
 
 // entry writes a record.
 func (a *atomWriter) entry(r *feed.Record) {
-	updated := r.LastModified
-	for _, t := range []feed.Time{r.Detected, r.Date, r.FeedDate, r.Received} {
-		if updated == 0 {
-			updated = t
-		}
-	}
-	const year10000 = 253402300800 // which RFC 3339 cannot write
-	if updated <= 0 || updated >= year10000 || !isWeb(r.URL) {
+	if !Writable(*r) {
 		return
 	}
+	updated := updatedOf(r)
 	a.w.WriteString(" <entry>\n")
 	a.element("  ", "id", r.URL)
-	a.element("  ", "title", firstOf(r.Title, r.URL))
+	a.element("  ", "title", cmp.Or(r.Title, r.URL))
 	a.element("  ", "updated", updated.UTC().Format(time.RFC3339))
 	a.person("  ", r.Author)
 	a.link("  ", "alternate", r.URL, "", 0)
@@ -72,17 +67,22 @@ func (a *atomWriter) entry(r *feed.Record) {
 	a.w.WriteString(" </entry>\n")
 }
 
+// Writable reports whether a record can be an entry.
+func Writable(r feed.Record) bool {
+	const year10000 = 253402300800 // which RFC 3339 cannot write
+	t := updatedOf(&r)
+	return t > 0 && t < year10000 && isWeb(r.URL)
+}
+
+// updatedOf is when a site was modified, or else when somebody looked.
+func updatedOf(r *feed.Record) feed.Time {
+	return cmp.Or(r.LastModified, r.Detected, r.Date, r.FeedDate, r.Received)
+}
+
 // isWeb reports whether a URL is one that people may follow.
 func isWeb(url string) bool {
 	key, ok := feed.Key(url)
 	return ok && feed.IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://"))
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // element writes an element with a text, if there is one.

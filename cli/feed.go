@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna/codec"
+	"braid/antenna/feed"
+	"braid/source"
+)
+
+func newFeed(s streams) *cli.Command {
+	c := &cli.Command{
+		Name:        "feed",
+		Usage:       "find, check, show and convert update feeds: hina-di, LIRS, SOIF, RSS, Atom and others",
+		Subcommands: []*cli.Command{newFeedFind(s), newFeedCheck(s), newFeedShow(s), newFeedConvert(s)},
+	}
+	c.CustomHelpTemplate = groupHelp(c, []string{
+		"the feeds that a page names", "braid feed find https://example.org/",
+		"is it to the letter, and what do readers make of it?", "braid feed check antenna.lirs.gz",
+		"what it says of some files", "braid feed show --match 'https://example.org/pub/**.iso' https://example.org/antenna.lirs",
+	})
+	return c
+}
+
+// formatNames are how users call the formats.
+var formatNames = map[string]feed.Format{
+	"hina-di": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "news": feed.News, "rss": feed.News, "atom": feed.News, "json": feed.News,
+	"sitemap": feed.Sitemap,
+}
+
+// feedFlags are the flags of commands that read a feed.
+type feedFlags struct {
+	streams
+	wire
+	from       choice
+	maxSize    size
+	maxEntries number
+	timeout    duration
+}
+
+func (f *feedFlags) flags() []cli.Flag {
+	f.from.words = []string{"hina-di", "lirs", "soif", "news", "sitemap", "rss", "atom", "json"}
+	return slices.Concat([]cli.Flag{
+		parsed(&f.from, groupFeed, "take it for `FORMAT`, whatever it looks like: hina-di, lirs, soif, news (also rss, atom, json), sitemap", "from"),
+		parsed(&f.maxSize, groupFeed, "read at most `SIZE`, after decompression (default 64M)", "max-size"),
+		parsed(&f.maxEntries, groupFeed, "read at most `N` entries (default 1000000)", "max-entries"),
+	}, f.wireFlags())
+}
+
+// wireFlags are those of the requests.
+func (f *feedFlags) wireFlags() []cli.Flag {
+	return append(f.wire.flags(), parsed(&f.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"))
+}
+
+// limits are those of rule 52, or what the user said.
+func (f *feedFlags) limits() feed.Limits {
+	return feed.Limits{Bytes: int64(f.maxSize), Entries: int(f.maxEntries)}.OrDefault()
+}
+
+// An opened feed is read by one decoder at a time.
+type opened struct {
+	io.Reader
+	// name is what messages call it.
+	name   string
+	format feed.Format
+	// gzipped: it was compressed on its way, whatever it is by itself.
+	gzipped bool
+	close   func()
+}
+
+// open opens the one operand: a file, a URL, or - for standard input.
+func (f *feedFlags) open(ctx context.Context, command string, words []string) (*opened, error) {
+	if len(words) != 1 {
+		return nil, misuse("feed "+command, "one file or URL is needed", "braid feed "+command+" --help; - is standard input")
+	}
+	o, err := f.openOperand(ctx, words[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := f.sniff(ctx, o); err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+func (f *feedFlags) openOperand(ctx context.Context, word string) (*opened, error) {
+	if word == "-" {
+		r := newInterruptible(ctx, f.in)
+		return &opened{Reader: r, name: "standard input", close: r.Close}, nil
+	}
+	if !strings.Contains(word, "://") {
+		return openFile(ctx, word)
+	}
+	u, err := webURL(word)
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.fetch(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{Reader: p, name: source.Mask(u), gzipped: p.gzipped(), close: p.Close}, nil
+}
+
+// openFile opens a file on disk.
+func openFile(ctx context.Context, name string) (*opened, error) {
+	file, err := os.Open(name)
+	var info os.FileInfo
+	if err == nil {
+		if info, err = file.Stat(); err == nil && info.IsDir() {
+			err = errFolder
+		}
+		if err != nil {
+			file.Close()
+		}
+	}
+	if err != nil {
+		hint := ""
+		if errors.Is(err, os.ErrNotExist) && looksLikeHost(name) {
+			hint = "https://" + maskWord(name) + "?"
+		}
+		return nil, &failure{code: exitLocal, what: "feed", where: name, why: reason(err), hint: hint}
+	}
+	r := newInterruptible(ctx, file)
+	return &opened{Reader: r, name: filepath.Base(name), close: func() { r.Close(); file.Close() }}, nil
+}
+
+// An interruptible reader ends with its context: at the next read or, where the system can, in the middle of one.
+type interruptible struct {
+	ctx  context.Context
+	r    io.Reader
+	stop func() bool
+}
+
+func newInterruptible(ctx context.Context, r io.Reader) *interruptible {
+	i := &interruptible{ctx: ctx, r: r, stop: func() bool { return true }}
+	if f, ok := r.(*os.File); ok {
+		i.stop = context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) }) // a file on disk has none, and never waits
+	}
+	return i
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	if i.ctx.Err() != nil {
+		return 0, context.Cause(i.ctx)
+	}
+	n, err := i.r.Read(p)
+	if i.ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.Cause(i.ctx)
+	}
+	return n, err
+}
+
+// Close ends the wait for the context.
+func (i *interruptible) Close() { i.stop() }
+
+var errFolder = errors.New("is a folder")
+
+// sniff finds the format.
+func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
+	in, format, err := codec.Open(o.Reader, f.limits())
+	if in != nil {
+		o.Reader = in
+	}
+	forced, ok := formatNames[f.from.word]
+	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == codec.CodeUnknown) {
+		o.format = forced
+		return nil
+	}
+	if o.format = format; err != nil {
+		return f.failure(ctx, o.name, err)
+	}
+	return nil
+}
+
+// decoder reads the feed, and tells report what is not as it should be.
+func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) codec.Decoder {
+	return codec.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Report: func(v feed.Violation) {
+		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
+			report(v)
+		}
+	}})
+}
+
+// limitCodes are the codes of feeds that are too much.
+var limitCodes = []string{"too-large", "too-many-entries", "line-too-long", "compressed-too-well", "block-too-large", "entry-too-large", "nested-too-deep"}
+
+// failure says why a feed was not read to its end.
+func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
+	if done, ok := errors.AsType[*failure](err); ok {
+		return done
+	}
+	reject, ok := errors.AsType[*feed.RejectError](err)
+	if !ok {
+		return feedFailure(ctx, name, err)
+	}
+	fail := &failure{code: exitProtocol, what: "feed", where: name, why: strings.TrimPrefix(strings.TrimPrefix(reject.Error(), "feed: "), "feed, ")}
+	switch {
+	case slices.Contains(limitCodes, reject.Code):
+		fail.code = exitLimit
+		if reject.Code == "too-large" {
+			fail.hint = "--max-size SIZE sets the limit"
+		} else if reject.Code == "too-many-entries" {
+			fail.hint = "--max-entries N sets the limit"
+		}
+	case reject.Code == codec.CodeUnknown:
+		fail.hint = "--from FORMAT takes it for one"
+	}
+	return fail
+}
+
+// silence is how long a server may say nothing.
+func (f *feedFlags) silence() time.Duration {
+	if f.timeout > 0 {
+		return time.Duration(f.timeout)
+	}
+	return 30 * time.Second
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna/feed"
+	"braid/source"
+)
+
+// feedCheck is one run of "braid feed check".
+type feedCheck struct {
+	feedFlags
+	json bool
+}
+
+func newFeedCheck(s streams) *cli.Command {
+	v := &feedCheck{feedFlags: feedFlags{streams: s}}
+	c := &cli.Command{
+		Name:  "check",
+		Usage: "hold a feed to the letter of its specification, and tell what readers repair",
+		Flags: append([]cli.Flag{
+			toggle(&v.json, groupOutput, "write one JSON object a line: each finding, and at last the feed", "json"),
+		}, v.flags()...),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		name: "feed check", usage: "[FLAG]... FILE|URL|-",
+		examples: []string{
+			"a feed before it is published", "braid feed check antenna.lirs.gz",
+			"what others publish, for a program", "braid feed check --json https://example.org/hina.di",
+		},
+		notes: []string{"A finding is an error if every reader discards the record for it, repair if tolerant readers mend it and\n" +
+			"strict ones discard the record, and else a note. The word in brackets is for programs. The feed is read\n" +
+			"once, in memory that does not grow with it. Exit code 0: to the letter, but for notes; 7: not, or it is\n" +
+			"no feed; 14: it is larger than it may be."},
+	})
+	return c
+}
+
+// A findingEvent is one thing that is not as it should be.
+type findingEvent struct {
+	head
+	Line      int    `json:"line,omitempty"`
+	Weight    string `json:"weight"` // note, repair, error
+	Code      string `json:"code"`
+	Field     string `json:"field,omitempty"`
+	Text      string `json:"text"`
+	Record    int    `json:"record,omitempty"` // the line where the record begins
+	URL       string `json:"url,omitempty"`
+	Discarded bool   `json:"discarded,omitempty"` // strict readers discard the record, for this reason
+}
+
+// A checkedEvent is the last one: the feed as a whole.
+type checkedEvent struct {
+	head
+	Name     string `json:"name"`
+	Format   string `json:"format"`
+	Gzip     bool   `json:"gzip"`
+	Charset  string `json:"charset,omitempty"`
+	Declared string `json:"charset_declared,omitempty"`
+	Records  int    `json:"records"`  // of strict readers
+	Repaired int    `json:"repaired"` // that tolerant readers have beside these
+	Lost     int    `json:"lost"`     // that no reader has
+	Rejected string `json:"rejected,omitempty"`
+	Code     int    `json:"code"`
+}
+
+// A feedTally counts what became of records, by what is found in strict mode: tolerant mode keeps those about which nothing fatal is found.
+type feedTally struct {
+	kept, repaired, lost, notes int
+
+	record           int // the one at hand
+	discarded, fatal bool
+}
+
+func (t *feedTally) add(v feed.Violation) {
+	if v.Record != t.record || v.Discarded && t.discarded {
+		t.settle()
+	}
+	t.record = v.Record
+	t.discarded = t.discarded || v.Discarded
+	t.fatal = t.fatal || v.Weight == feed.Fatal
+	if v.Weight == feed.Note {
+		t.notes++
+	}
+}
+
+// settle counts the record at hand.
+func (t *feedTally) settle() {
+	if t.discarded && t.fatal {
+		t.lost++
+	} else if t.discarded {
+		t.repaired++
+	}
+	t.discarded, t.fatal = false, false
+}
+
+func (v *feedCheck) run(ctx context.Context, words []string) error {
+	o, err := v.open(ctx, "check", words)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	out := bufio.NewWriter(v.out)
+	lines := &lineWriter{w: out}
+	var t feedTally
+	var written error
+	d := v.decoder(o, true, func(found feed.Violation) {
+		t.add(found)
+		if v.json {
+			lines.write(eventOf(found))
+		} else if _, err := io.WriteString(out, source.Escape(findingLine(o.name, found))+"\n"); err != nil {
+			written = err
+		}
+	})
+	var ended error
+	for _, err := range d.Records() {
+		if err != nil {
+			ended = err
+		} else if t.kept++; written != nil || lines.err != nil {
+			break // nobody reads on
+		}
+	}
+	t.settle()
+	verdict := v.verdict(ctx, o.name, &t, ended)
+	in := d.Input()
+	in.Gzip = in.Gzip || o.gzipped
+	if v.json {
+		lines.write(checkedOf(o, in, &t, verdict, ended))
+	} else {
+		fmt.Fprintln(out, source.Escape(checkedLine(o, in, &t)))
+	}
+	if err := errors.Join(lines.err, out.Flush()); err != nil {
+		return outputFailure(err)
+	}
+	if verdict == nil { // not a nil failure in an interface
+		return nil
+	}
+	return verdict
+}
+
+// verdict is what is wrong with the feed, if anything is.
+func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ended error) *failure {
+	if ended != nil {
+		return failureOf(ctx, v.failure(ctx, name, ended))
+	}
+	if t.repaired+t.lost == 0 {
+		return nil
+	}
+	why := ""
+	switch {
+	case t.lost == 0:
+		why = fmt.Sprintf("%s not to the letter, of %d; tolerant readers repair them", count(t.repaired, "record"), t.total())
+	case t.repaired == 0:
+		why = fmt.Sprintf("%s that no reader takes, of %d", count(t.lost, "record"), t.total())
+	default:
+		why = fmt.Sprintf("%s that no reader takes, and %d that tolerant ones repair, of %d", count(t.lost, "record"), t.repaired, t.total())
+	}
+	return &failure{code: exitProtocol, what: "check", where: name, why: why}
+}
+
+func (t *feedTally) total() int { return t.kept + t.repaired + t.lost }
+
+// weightNames are what users are told.
+var weightNames = map[feed.Weight]string{feed.Note: "note", feed.Repair: "repair", feed.Fatal: "error"}
+
+// findingLine is a finding for people, in the form that compilers have and editors jump to.
+func findingLine(name string, v feed.Violation) string {
+	where := name
+	if v.Line > 0 {
+		where = fmt.Sprintf("%s:%d", name, v.Line)
+	}
+	return fmt.Sprintf("%s: %s: %s [%s]", where, weightNames[v.Weight], v.Text, v.Tag())
+}
+
+func eventOf(v feed.Violation) findingEvent {
+	return findingEvent{
+		head: newHead(time.Now(), "finding"), Line: v.Line, Weight: weightNames[v.Weight], Code: v.Code, Field: v.Field, Text: v.Text,
+		Record: v.Record, URL: v.URL, Discarded: v.Discarded,
+	}
+}
+
+// checkedLine says what the feed is.
+func checkedLine(o *opened, in feed.Input, t *feedTally) string {
+	s := fmt.Sprintf("%s: %v", o.name, o.format)
+	if in.Charset != "" {
+		s += ", " + in.Charset
+	}
+	if in.Gzip {
+		s += ", gzip"
+	}
+	s += fmt.Sprintf(": %s to the letter", count(t.kept, "record"))
+	if t.repaired > 0 {
+		s += fmt.Sprintf(", %d repaired", t.repaired)
+	}
+	if t.lost > 0 {
+		s += fmt.Sprintf(", %d lost", t.lost)
+	}
+	if t.notes > 0 {
+		s += "; " + count(t.notes, "note")
+	}
+	return s
+}
+
+func checkedOf(o *opened, in feed.Input, t *feedTally, verdict *failure, ended error) checkedEvent {
+	e := checkedEvent{
+		head: newHead(time.Now(), "feed"), Name: o.name, Format: o.format.String(), Gzip: in.Gzip, Charset: in.Charset, Declared: in.Declared,
+		Records: t.kept, Repaired: t.repaired, Lost: t.lost,
+	}
+	if verdict != nil {
+		e.Code = verdict.code
+	}
+	if reject, ok := errors.AsType[*feed.RejectError](ended); ok {
+		e.Rejected = reject.Code
+	}
+	return e
+}

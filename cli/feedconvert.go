@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna/feed"
+	"braid/antenna/hinadi"
+	"braid/antenna/lirs"
+	newsfeed "braid/antenna/news"
+	"braid/antenna/soif"
+	"braid/internal/atomicfile"
+	"braid/source"
+)
+
+// feedConvert is one run of "braid feed convert".
+type feedConvert struct {
+	feedFlags
+	to        choice
+	target    string
+	overwrite bool
+}
+
+func newFeedConvert(s streams) *cli.Command {
+	v := &feedConvert{feedFlags: feedFlags{streams: s}}
+	v.to.words = []string{"hina-di", "lirs", "soif", "atom"}
+	c := &cli.Command{
+		Name:  "convert",
+		Usage: "write what a feed reports in another format",
+		Flags: slices.Concat([]cli.Flag{
+			parsed(&v.to, groupFeed, "write `FORMAT`: hina-di, lirs, soif, atom", "to"),
+			text(&v.target, groupFile, "write to `NAME`, whole or not at all (default: standard output)", "out", "o"),
+			toggle(&v.overwrite, groupFile, "replace a file that is there", "overwrite"),
+		}, v.flags()),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		name: "feed convert", usage: "--to FORMAT [FLAG]... FILE|URL|-",
+		examples: []string{
+			"a LIRS feed for a feed reader", "braid feed convert --to atom -o antenna.xml https://example.org/antenna.lirs.gz",
+			"releases for an antenna", "braid feed convert --to lirs https://example.org/releases.atom | gzip > releases.lirs.gz",
+		},
+		notes: []string{"What is in the same format comes out with all its fields. In another one it is a summary, which loses\n" +
+			"what that has no place for, and is for own use: who publishes what others found out passes on their\n" +
+			"feeds as they are. Records that a format cannot have are left out and counted."},
+	})
+	return c
+}
+
+func (v *feedConvert) run(ctx context.Context, words []string) error {
+	if v.to.word == "" {
+		return misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
+	}
+	if v.target != "" && v.target != "-" && !v.overwrite {
+		if _, err := os.Lstat(v.target); !errors.Is(err, fs.ErrNotExist) {
+			return &failure{code: exitLocal, what: "convert", where: v.target, why: errThere.Error(), hint: "--overwrite replaces it"}
+		}
+	}
+	o, err := v.open(ctx, "convert", words)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	c := &conversion{feedConvert: v, ctx: ctx, from: o}
+	if v.target == "" || v.target == "-" {
+		out := bufio.NewWriter(v.feedFlags.streams.out)
+		if err := c.write(out); err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		err = outputFailure(out.Flush())
+	} else {
+		err = v.toFile(c)
+	}
+	if n := c.lost + c.unwritable; n > 0 && err == nil {
+		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
+			o.name, count(n, "record"), c.lost, c.unwritable, v.to.word)))
+	}
+	return err
+}
+
+// toFile writes to a file, which is there when all went well.
+func (v *feedConvert) toFile(c *conversion) error {
+	if info, err := os.Lstat(v.target); err == nil && !info.Mode().IsRegular() { // rule 4
+		return &failure{code: exitLocal, what: "convert", where: v.target, why: errNoFile.Error(), hint: "-o takes another name"}
+	}
+	err := atomicfile.Write(v.target, 0o644, func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		if err := c.write(out); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+	if _, told := errors.AsType[*failure](err); err != nil && !told {
+		return &failure{code: exitLocal, what: "convert", where: v.target, why: reason(err)}
+	}
+	return err
+}
+
+// A conversion is one feed that becomes another.
+type conversion struct {
+	*feedConvert
+	ctx  context.Context
+	from *opened
+
+	lost, unwritable int
+	ended            error
+}
+
+// write writes the feed.
+func (c *conversion) write(w io.Writer) error {
+	now := feed.At(time.Now())
+	var err error
+	switch c.to.word {
+	case "lirs":
+		err = lirs.Encode(w, c.records(func(r feed.Record) error { _, err := lirs.Append(nil, r); return err }))
+	case "soif":
+		err = soif.Encode(w, c.records(asSOIF))
+	case "atom":
+		err = newsfeed.EncodeAtom(w, c.atomHeader(now), c.records(asAtom))
+	default:
+		err = c.hinaDI(w, now)
+	}
+	if c.ended != nil {
+		return c.failure(c.ctx, c.from.name, c.ended)
+	}
+	return err
+}
+
+func asSOIF(r feed.Record) error {
+	o, ok := soif.FromRecord(r)
+	if !ok {
+		return errNoPlace
+	}
+	_, err := o.Append(nil)
+	return err
+}
+
+func asAtom(r feed.Record) error {
+	if !newsfeed.Writable(r) {
+		return errNoPlace
+	}
+	return nil
+}
+
+var errNoPlace = errors.New("the format has no place for it")
+
+// hinaDI writes hina-di, whose header says which charset has all of the text: for that the records are ranged over twice, and kept on
+// disk meanwhile.
+func (c *conversion) hinaDI(w io.Writer, now feed.Time) error {
+	spool, err := os.CreateTemp("", "braid-*.feed")
+	if err != nil {
+		return &failure{code: exitLocal, what: "convert", where: "temporary file", why: reason(err)}
+	}
+	defer spool.Close()
+	if err := os.Remove(spool.Name()); err != nil {
+		return err
+	}
+	if _, err := io.Copy(spool, io.LimitReader(c.from, c.limits().Bytes+1)); err != nil {
+		return c.failure(c.ctx, c.from.name, err)
+	}
+	once := func(yield func(feed.Record) bool) {
+		c.lost, c.unwritable = 0, 0 // of the last time
+		if _, c.ended = spool.Seek(0, io.SeekStart); c.ended != nil {
+			return
+		}
+		c.from.Reader = spool
+		c.records(func(r feed.Record) error { _, err := hinadi.Fields(r); return err })(yield)
+	}
+	return hinadi.Encode(w, hinadi.Header{UserAgent: "braid", Date: now}, once)
+}
+
+// records are those of the feed that can be written.
+func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record] {
+	return func(yield func(feed.Record) bool) {
+		d := c.decoder(c.from, false, func(v feed.Violation) {
+			if v.Discarded {
+				c.lost++
+			}
+		})
+		for r, err := range d.Records() {
+			switch {
+			case err != nil:
+				c.ended = err
+			case write(r) != nil:
+				c.unwritable++
+			case !yield(r):
+				return
+			}
+		}
+	}
+}
+
+// atomHeader names the feed by where it was.
+func (c *conversion) atomHeader(now feed.Time) newsfeed.AtomHeader {
+	id := c.from.name
+	if !feed.IsURI(id) {
+		id = "urn:x-antenna:" + url.PathEscape(id)
+	}
+	return newsfeed.AtomHeader{
+		ID: id, Title: c.from.name, Author: "braid", Generator: "braid", Updated: now,
+	}
+}

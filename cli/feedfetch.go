@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/source"
+	"braid/source/httpsource"
+)
+
+// A pipe is the body of an answer while it comes. It is read by one goroutine, and must be closed.
+type pipe struct {
+	*io.PipeReader
+	answer source.Answer
+	cancel context.CancelCauseFunc
+	client *httpsource.Client
+	wg     sync.WaitGroup
+}
+
+// fetch asks for u. Redirects are followed.
+func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
+	user, err := f.credentials(u)
+	if err != nil {
+		return nil, err
+	}
+	header, err := f.headers()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	r, w := io.Pipe()
+	p := &pipe{PipeReader: r, cancel: cancel, client: f.client()}
+	p.client.HeaderTimeout = f.silence()
+	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: f.silence()}
+	s.silent = time.AfterFunc(s.patience, func() { cancel(&silentError{s.patience}) })
+	s.silent.Stop() // until there is an answer, the client looks at the time
+	src := p.client.Source(u, httpsource.Options{Header: header, User: user, Gzip: true})
+	ended := make(chan error, 1)
+	p.wg.Go(func() {
+		err := src.Fetch(ctx, byterange.Range{End: byterange.Unbounded}, s)
+		s.silent.Stop()
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		w.CloseWithError(err) // nil is the end
+		ended <- err
+	})
+	select {
+	case p.answer = <-s.begun:
+	case err := <-ended:
+		select {
+		case p.answer = <-s.begun: // and how it ended the reader is told
+		default:
+			p.Close()
+			return nil, feedFailure(ctx, source.Mask(u), err)
+		}
+	}
+	return p, nil
+}
+
+// gzipped says that the server compressed what it sent.
+func (p *pipe) gzipped() bool {
+	hops := p.answer.Hops
+	return len(hops) > 0 && http.Header(hops[len(hops)-1].Header).Get("Content-Encoding") != ""
+}
+
+// header is that of the last answer.
+func (p *pipe) header() http.Header {
+	if n := len(p.answer.Hops); n > 0 {
+		return p.answer.Hops[n-1].Header
+	}
+	return http.Header{}
+}
+
+// Close ends the request.
+func (p *pipe) Close() {
+	p.cancel(nil)
+	p.PipeReader.Close()
+	p.wg.Wait()
+	p.client.CloseIdle()
+}
+
+// A pipeSink writes what a server sends into a pipe. Time counts while the server is waited for, and not while the reader is.
+type pipeSink struct {
+	w        *io.PipeWriter
+	begun    chan source.Answer
+	silent   *time.Timer
+	patience time.Duration
+}
+
+func (s *pipeSink) Answer(a source.Answer) error {
+	s.begun <- a
+	s.silent.Reset(s.patience)
+	return nil
+}
+
+func (s *pipeSink) WriteAt(p []byte, _ int64) (int, error) {
+	s.silent.Stop()
+	n, err := s.w.Write(p)
+	s.silent.Reset(s.patience)
+	if err != nil { // the reader has enough
+		return n, source.ErrEnough
+	}
+	return n, nil
+}
+
+// A silentError is a server that says nothing (rule 52).
+type silentError struct{ patience time.Duration }
+
+func (e *silentError) Error() string { return fmt.Sprintf("no byte for %s", timeText(e.patience)) }
+
+// feedFailure says why a feed could not be read.
+func feedFailure(ctx context.Context, name string, err error) *failure {
+	kinds := map[source.Fault]download.Kind{
+		source.FaultNetwork: download.Network, source.FaultTLS: download.TLS, source.FaultAuth: download.Auth,
+		source.FaultProtocol: download.Protocol, source.FaultRefused: download.Refused, source.FaultMismatch: download.Mismatch, source.FaultLimit: download.Limit,
+	}
+	kind := download.Local
+	if src, ok := errors.AsType[*source.Error](err); ok {
+		kind = kinds[src.Fault]
+	} else if _, silent := errors.AsType[*silentError](err); silent {
+		kind = download.Network
+	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		kind = download.Interrupted
+	}
+	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err})
+	f.kept = ""
+	return f
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna/codec"
+	"braid/antenna/discover"
+	"braid/antenna/inflate"
+	"braid/source"
+)
+
+// feedFind is one run of "braid feed find".
+type feedFind struct {
+	feedFlags
+	json bool
+}
+
+func newFeedFind(s streams) *cli.Command {
+	v := &feedFind{feedFlags: feedFlags{streams: s}}
+	c := &cli.Command{
+		Name:  "find",
+		Usage: "list the feeds that a page names",
+		Flags: slices.Concat([]cli.Flag{
+			toggle(&v.json, groupOutput, "write one JSON object a line", "json"),
+		}, v.wireFlags()),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		name: "feed find", usage: "[FLAG]... URL",
+		examples: []string{
+			"the feeds of a project", "braid feed find https://example.org/project/",
+			"what the first one says", "braid feed show \"$(braid feed find https://example.org/ | head -n 1 | cut -f 2)\"",
+		},
+		notes: []string{"One feed a line: what it is, its URL, its title, with tabs between. It looks at links with rel=alternate\n" +
+			"and rel=sitemap in the first MiB of the page, and in the header field Link. Nothing that is found is\n" +
+			"asked for. Exit code 1: the page names none."},
+	})
+	return c
+}
+
+// A foundEvent is a feed that a page names.
+type foundEvent struct {
+	head
+	Format string `json:"format"`
+	Type   string `json:"type,omitempty"`
+	URL    string `json:"url"`
+	Title  string `json:"title,omitempty"`
+	Where  string `json:"where"` // page, header, itself
+}
+
+func (v *feedFind) run(ctx context.Context, words []string) error {
+	if len(words) != 1 {
+		return misuse("feed find", "one URL is needed", "braid feed find --help")
+	}
+	u, err := webURL(words[0])
+	if err != nil {
+		return err
+	}
+	p, err := v.fetch(ctx, u)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	found, err := v.find(p)
+	if err != nil {
+		return v.failure(ctx, source.Mask(u), err)
+	}
+	if len(found) == 0 {
+		return &failure{code: exitOther, what: "find", where: source.Mask(u), why: "the page names no feed", hint: "braid feed check URL tries one that you know of"}
+	}
+	return v.tell(found)
+}
+
+// find looks at an answer: is it a feed itself, or does it name some?
+func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
+	var body io.Reader = p
+	if p.gzipped() {
+		body = inflate.NewReader(p, v.limits())
+	}
+	page := bufio.NewReaderSize(body, 16<<10)
+	head, err := page.Peek(16 << 10)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	now := time.Now()
+	if _, format, err := codec.Open(bytes.NewReader(head), v.limits()); err == nil {
+		return []foundEvent{{head: newHead(now, "feed"), Format: format.String(), URL: p.answer.URL.String(), Where: "itself"}}, nil
+	}
+	header := p.header()
+	feeds, err := discover.Find(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
+	var list []foundEvent
+	for _, f := range feeds {
+		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.String(), Type: f.Type, URL: f.URL.String(), Title: f.Title, Where: "page"}
+		if f.InHeader {
+			e.Where = "header"
+		}
+		list = append(list, e)
+	}
+	return list, err
+}
+
+// tell writes what was found.
+func (v *feedFind) tell(found []foundEvent) error {
+	lines := &lineWriter{w: v.out}
+	for _, e := range found {
+		if v.json {
+			lines.write(e)
+			continue
+		}
+		what := cmp.Or(nameOfType[e.Type], e.Format)
+		if e.Where == "itself" {
+			what += " (itself)"
+		}
+		row := fmt.Sprintf("%s\t%s\t%s", source.Escape(what), source.Escape(e.URL), source.Escape(e.Title))
+		if _, err := fmt.Fprintln(v.out, row); err != nil {
+			return outputFailure(err)
+		}
+	}
+	return outputFailure(lines.err)
+}
+
+// nameOfType are names of formats for people, where the type says more than news.
+var nameOfType = map[string]string{
+	"application/atom+xml": "atom", "application/rss+xml": "rss", "application/rdf+xml": "rss", "application/feed+json": "json feed",
+}

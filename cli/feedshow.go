@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna/feed"
+	"braid/source"
+)
+
+// feedShow is one run of "braid feed show".
+type feedShow struct {
+	feedFlags
+	json  bool
+	match cli.StringSlice
+	globs []*regexp.Regexp
+}
+
+func newFeedShow(s streams) *cli.Command {
+	v := &feedShow{feedFlags: feedFlags{streams: s}}
+	c := &cli.Command{
+		Name:  "show",
+		Usage: "list what a feed reports, one URL a line",
+		Flags: append([]cli.Flag{
+			toggle(&v.json, groupOutput, "write one JSON object a line, with all that is known", "json"),
+			list(&v.match, groupFeed, "only URLs like `GLOB`: * is anything without a slash, ** is anything (repeatable)", "match"),
+		}, v.flags()...),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, manual{
+		name: "feed show", usage: "[FLAG]... FILE|URL|-",
+		examples: []string{
+			"what has changed, newest first", "braid feed show https://example.org/antenna.lirs.gz | grep ^2 | sort -r | head",
+			"some files", "braid feed show --match 'https://example.org/pub/**.iso' antenna.lirs",
+			"for a program", "curl -s https://example.org/releases.atom | braid feed show --json -",
+		},
+		notes: []string{"The columns are: modified (UTC), size, URL, title. The feed is read tolerantly: what is repaired or left\n" +
+			"out is counted at the end, and braid feed check tells of each. A GLOB is compared with the URL as it\n" +
+			"stands and in its canonical form."},
+	})
+	return c
+}
+
+// A recordEvent is one record. What the feed does not say is not there.
+type recordEvent struct {
+	head
+	Format    string       `json:"format"`
+	Line      int          `json:"line"`
+	Offset    int64        `json:"offset,omitempty"`
+	URL       string       `json:"url"`
+	Virtual   string       `json:"virtual,omitempty"`
+	Title     string       `json:"title,omitempty"`
+	Author    string       `json:"author,omitempty"`
+	Type      string       `json:"content_type,omitempty"`
+	Server    string       `json:"server,omitempty"`
+	Keywords  []string     `json:"keywords,omitempty"`
+	Modified  string       `json:"last_modified,omitempty"`
+	Detected  string       `json:"detected,omitempty"`
+	Date      string       `json:"date,omitempty"`
+	Expires   string       `json:"expires,omitempty"`
+	Zone      int64        `json:"zone,omitempty"` // seconds, east positive
+	Size      int64        `json:"size,omitempty"`
+	MD5       string       `json:"md5,omitempty"`
+	Agent     string       `json:"agent,omitempty"`
+	AgentURL  string       `json:"agent_url,omitempty"`
+	Method    []string     `json:"method,omitempty"`
+	Result    string       `json:"result,omitempty"`
+	Complete  bool         `json:"complete,omitempty"`
+	Failed    bool         `json:"failed,omitempty"`
+	Fields    []fieldEntry `json:"fields,omitempty"` // as the feed has them
+	Warnings  []string     `json:"warnings,omitempty"`
+	FeedDated string       `json:"feed_date,omitempty"`
+}
+
+type fieldEntry struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func recordOf(at time.Time, r *feed.Record) recordEvent {
+	e := recordEvent{
+		head: newHead(at, "record"), Format: r.Format.String(), Line: r.Line, Offset: r.Offset, URL: r.URL, Virtual: r.Virtual,
+		Title: r.Title, Author: r.Author, Type: r.ContentType, Server: r.Server, Keywords: r.Keywords,
+		Modified: instant(r.LastModified), Detected: instant(r.Detected), Date: instant(r.Date), Expires: instant(r.Expires), FeedDated: instant(r.FeedDate),
+		Zone: r.Zone, Size: r.Size, MD5: r.MD5, Agent: r.Agent, AgentURL: r.AgentURL, Method: r.Method, Result: r.Result,
+		Complete: r.Complete, Failed: r.Failed, Warnings: r.Warnings,
+	}
+	for _, f := range r.Fields {
+		e.Fields = append(e.Fields, fieldEntry{f.Name, f.Value})
+	}
+	return e
+}
+
+// instant writes a time for programs. LIRS can have times of any year, which RFC 3339 has not.
+func instant(t feed.Time) string {
+	if at := t.UTC(); t != 0 && at.Year() >= 0 && at.Year() <= 9999 {
+		return at.Format(time.RFC3339)
+	}
+	return ""
+}
+
+func (v *feedShow) run(ctx context.Context, words []string) error {
+	for _, pattern := range v.match.Value() {
+		v.globs = append(v.globs, compileGlob(pattern))
+	}
+	o, err := v.open(ctx, "show", words)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	out := bufio.NewWriter(v.out)
+	lines := &lineWriter{w: out}
+	now := time.Now()
+	lost := 0
+	d := v.decoder(o, false, func(found feed.Violation) {
+		if found.Discarded {
+			lost++
+		}
+	})
+	var ended, written error
+	for r, err := range d.Records() {
+		switch {
+		case err != nil:
+			ended = err
+		case !v.shows(&r):
+		case v.json:
+			lines.write(recordOf(now, &r))
+			written = lines.err
+		default:
+			_, written = io.WriteString(out, escapeLine(recordLine(&r))+"\n")
+		}
+		if written != nil {
+			break
+		}
+	}
+	if err := errors.Join(written, out.Flush()); err != nil {
+		return outputFailure(err)
+	}
+	if lost > 0 {
+		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out (braid feed check tells why)", o.name, count(lost, "record"))))
+	}
+	if ended != nil {
+		return v.failure(ctx, o.name, ended)
+	}
+	return nil
+}
+
+// shows reports whether a record is asked for.
+func (v *feedShow) shows(r *feed.Record) bool {
+	if len(v.globs) == 0 {
+		return true
+	}
+	key, _ := feed.Key(r.URL)
+	for _, g := range v.globs {
+		if g.MatchString(r.URL) || g.MatchString(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordLine is a record for people, in columns that do not depend on the other records: they are not known yet.
+func recordLine(r *feed.Record) string {
+	modified, size := "-", "-"
+	switch at := r.LastModified.UTC(); {
+	case r.Failed:
+		modified = "not reached"
+	case r.LastModified > 0 && at.Year() <= 9999:
+		modified = at.Format(time.DateTime)
+	}
+	if r.Size > 0 {
+		size = sizeText(r.Size)
+	}
+	return strings.TrimRight(fmt.Sprintf("%-19s  %8s  %s  %s", modified, size, r.URL, r.Title), " ")
+}
+
+// escapeLine is source.Escape for text that seldom needs it.
+func escapeLine(s string) string {
+	if plainPrefix(s) == len(s) && !strings.Contains(s, "\n") {
+		return s
+	}
+	return source.Escape(s)
+}
+
+// compileGlob makes an expression of a pattern of URLs, as those of watches are. Everything but stars stands for itself.
+func compileGlob(pattern string) *regexp.Regexp {
+	quoted := regexp.QuoteMeta(pattern)
+	quoted = strings.ReplaceAll(quoted, `\*\*`, `.*`)
+	return regexp.MustCompile(`\A` + strings.ReplaceAll(quoted, `\*`, `[^/]*`) + `\z`)
+}

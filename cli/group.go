@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// nameCommands gives commands the names by which users call them, behind that of the program.
+func nameCommands(above string, commands []*cli.Command) {
+	for _, c := range commands {
+		c.HelpName = strings.TrimSpace(above + " " + c.Name)
+		nameCommands(c.HelpName, c.Subcommands)
+	}
+}
+
+// allCommands are commands and those below them.
+func allCommands(commands []*cli.Command) (all []*cli.Command) {
+	for _, c := range commands {
+		all = append(append(all, c), allCommands(c.Subcommands)...)
+	}
+	return all
+}
+
+func namesOf(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// descend follows the words to the command below others that they name. Path are the names on the way, and rest is what follows.
+func descend(c *cli.Command, words []string) (last *cli.Command, path, rest []string, err error) {
+	path, rest = words[:1:1], words[1:]
+	for len(c.Subcommands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		sub := c.Command(rest[0])
+		if sub == nil {
+			return nil, nil, nil, unknownBelow(path, rest[0], namesOf(c.Subcommands))
+		}
+		c, path, rest = sub, append(path, rest[0]), rest[1:]
+	}
+	return c, path, rest, nil
+}
+
+func unknownBelow(path []string, word string, names []string) *failure {
+	hint := "there are " + strings.Join(names, ", ")
+	if name := nearest(word, names); name != "" {
+		hint = "did you mean " + name + "?"
+	}
+	return misuse(strings.Join(path, " ")+" "+maskWord(word), "no such command", hint)
+}
