@@ -67,8 +67,8 @@ var verifyManual = manual{
 		"Each file is read once, for digests, pieces and signatures together, and nothing is changed. All that is\n" +
 			"known has to hold; the result says by what it is proven.",
 		"With --repair a file that is not the right one is replaced by the right one, once that is proven;\n" +
-			"until then it stays, and the work is in FILE.part. Where digests of pieces are known, only what is damaged is\n" +
-			"fetched; of a file that is cut off, what is missing; else all of it.",
+			"until then it stays, and the work is in FILE.part. Where digests of pieces are known, only what is\n" +
+			"damaged is fetched; of a file that is cut off, what is missing; else all of it.",
 		"Exit codes: 0 all are the right files, 3 a file cannot be read, 7 what is said of it contradicts itself,\n" +
 			"9 signature by nobody who counts, 10 signature bad, expired or revoked, 11 another file or a damaged one,\n" +
 			"12 nothing says what it should be, or nothing that proves it; others as in braid get.",
