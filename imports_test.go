@@ -97,6 +97,9 @@ var houses = map[string]house{
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif",
+		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "inputfile", "report",
+		"serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify", "internal/atomicfile",
+		"internal/nearest", "internal/quantity", "internal/reach", "metalink/metainfo",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
@@ -105,6 +108,7 @@ var houses = map[string]house{
 	"internal/reach":      {pure: true},
 	"internal/fence":      {imports: []string{"internal/reach"}},
 	"internal/mask":       {pure: true},
+	"internal/nearest":    {pure: true},
 	"internal/quantity":   {pure: true},
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},

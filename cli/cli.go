@@ -168,7 +168,7 @@ func explainFlag(err error, command string, flags []cli.Flag) *failure {
 				}
 			}
 		}
-		if name := nearest(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
+		if name := nearestWord(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
 			return misuse(e.Flag, e.Why, "did you mean --"+name+"?")
 		}
 	}
@@ -179,7 +179,7 @@ func unknownCommand(word string, names []string) *failure {
 	hint := "there are " + strings.Join(names, ", ")
 	if strings.Contains(word, "://") || looksLikeHost(word) {
 		hint = "braid get " + maskWord(word)
-	} else if name := nearest(word, names); name != "" {
+	} else if name := nearestWord(word, names); name != "" {
 		hint = "did you mean " + name + "?"
 	}
 	return misuse(maskWord(word), "no such command", hint)

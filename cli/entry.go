@@ -90,7 +90,7 @@ func (g *getCommand) at(line int, option string, err error) error {
 func unknownOption(name string) error {
 	names := slices.Sorted(maps.Keys(entryOptions))
 	hint := "there are " + strings.Join(names, ", ")
-	if near := nearest(name, names); near != "" {
+	if near := nearestWord(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return misuse("", "no such option", hint)

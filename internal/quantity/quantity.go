@@ -1,6 +1,7 @@
-// Package quantity writes sizes, speeds, times and counts for people, in the same way on the screen and in reports.
+// Package quantity writes sizes, speeds, times and counts for people, in the same way on the screen and in reports, and reads what
+// people write for sizes and times.
 //
-// It refuses to read them, and to be exact: three digits are enough.
+// It refuses to write exactly: three digits are enough. What it reads is exact, or refused.
 //
 //	quantity.Size(1536)                  // 1.5 KiB
 //	quantity.Time(250 * time.Second)     // 4 min 10 s
