@@ -3,6 +3,7 @@ module braid
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/ProtonMail/go-crypto v1.5.2
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/mmcdole/gofeed v1.4.2

@@ -92,6 +92,10 @@ var houses = map[string]house{
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
+	"watch/config": {pure: true, imports: []string{
+		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity", "github.com/BurntSushi/toml",
+	}},
+
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",

@@ -1,0 +1,182 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An access is what a server is told, when names and files are read.
+type access struct {
+	header         map[string][]string
+	user, password string
+}
+
+// all is the header with the name and password in it.
+func (a *access) all() map[string][]string {
+	if a.user != "" && a.header["Authorization"] == nil {
+		pair := a.user + ":" + a.password
+		a.header["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}
+	}
+	if len(a.header) == 0 {
+		return nil
+	}
+	return a.header
+}
+
+// secret notes a text that must not be seen. Short ones are part of other words.
+func (b *builder) secret(text string) {
+	if len(text) >= 4 && !slices.Contains(b.config.Secrets, text) {
+		b.config.Secrets = append(b.config.Secrets, text)
+	}
+}
+
+// access reads the values that are somewhere else.
+func (b *builder) access(t *accessTable, table ...string) (a access, err error) {
+	a.header = map[string][]string{}
+	key := func(names ...string) []string { return append(slices.Clone(table), names...) }
+	for _, line := range t.Header {
+		name, value, ok := strings.Cut(line, ":")
+		if err := b.field(&a, name, strings.TrimSpace(value), ok, key("header")); err != nil {
+			return a, err
+		}
+	}
+	for _, name := range sorted(t.HeaderEnv) {
+		value, err := b.variable(t.HeaderEnv[name], key("header-env", name))
+		if err == nil {
+			err = b.field(&a, name, value, true, key("header-env", name))
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	for _, name := range sorted(t.HeaderFile) {
+		value, err := b.content(t.HeaderFile[name], key("header-file", name))
+		if err == nil {
+			err = b.field(&a, name, value, true, key("header-file", name))
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	return a, b.user(&a, t, key)
+}
+
+// user reads USER:PASSWORD.
+func (b *builder) user(a *access, t *accessTable, key func(...string) []string) (err error) {
+	var pair, from string
+	switch {
+	case t.UserEnv != "" && t.UserFile != "":
+		return b.wrong("there is user-env, too", "", key("user-file")...)
+	case t.UserEnv != "":
+		from = "user-env"
+		pair, err = b.variable(t.UserEnv, key(from))
+	case t.UserFile != "":
+		from = "user-file"
+		pair, err = b.content(t.UserFile, key(from))
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if a.user, a.password, ok = strings.Cut(pair, ":"); !ok || a.user == "" {
+		return b.wrong("has no USER:PASSWORD", "", key(from)...)
+	}
+	b.secret(a.password)
+	b.secret(base64.StdEncoding.EncodeToString([]byte(pair)))
+	return nil
+}
+
+// field adds a header field. Errors do not show its value.
+func (b *builder) field(a *access, name, value string, ok bool, key []string) error {
+	name = canonical(strings.TrimSpace(name))
+	switch {
+	case !ok:
+		return b.wrong("not a header field", "write 'Name: value'", key...)
+	case !isToken(name):
+		return b.wrong("the name of a field has other characters", "write 'Name: value'", key...)
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		return b.wrong("the value of the field has control characters", "", key...)
+	case key[0] == "watch" && key[2] != "header" && !isSecret(name): // rule 27
+		return b.wrong("the name does not say that the value is a secret, so that mirrors would be told it", "Authorization, Cookie and names with key or token are for the URL's own server only", key...)
+	}
+	a.header[name] = append(a.header[name], value)
+	if key[2] == "header" && !isSecret(name) {
+		return nil
+	}
+	b.secret(value)
+	if _, token, ok := strings.Cut(value, " "); ok { // Bearer TOKEN
+		b.secret(token)
+	}
+	return nil
+}
+
+// isSecret guesses that the values of a field are, also if they stand in the configuration.
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "passw", "session", "credential"}, func(word string) bool {
+		return strings.Contains(name, word)
+	})
+}
+
+// canonical is a field name as package net/http writes it.
+func canonical(name string) string {
+	words := strings.Split(strings.ToLower(name), "-")
+	for i, w := range words {
+		if w != "" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "-")
+}
+
+// isToken says that s is a token (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func (b *builder) variable(name string, key []string) (string, error) {
+	value, ok := "", false
+	if b.Environment != nil {
+		value, ok = b.Environment(name)
+	}
+	if !ok || value == "" {
+		return "", b.wrong(fmt.Sprintf("the variable %q is not set, or empty", name), "", key...)
+	}
+	if !slices.Contains(b.config.SecretNames, name) {
+		b.config.SecretNames = append(b.config.SecretNames, name)
+	}
+	return value, nil
+}
+
+// content is what a file has, without the end of its line.
+func (b *builder) content(path string, key []string) (string, error) {
+	path = b.path(path)
+	if b.ReadFile == nil {
+		return "", b.wrong("no files are read", "", key...)
+	}
+	data, err := b.ReadFile(path)
+	value := strings.TrimRight(string(data), "\r\n")
+	switch {
+	case err != nil:
+		return "", b.wrong(err.Error(), "", key...)
+	case value == "":
+		return "", b.wrong(filepath.Base(path)+" is empty", "", key...)
+	}
+	return value, nil
+}
+
+func sorted(m map[string]string) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

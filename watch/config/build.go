@@ -1,0 +1,126 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+)
+
+var (
+	logFormats = []string{"text", "json"}
+	logLevels  = []string{"debug", "info", "warn", "error"}
+)
+
+// build makes a Config.
+func (b *builder) build(f *file) (c *Config, err error) {
+	c = &b.config
+	c.State, c.Metrics, c.UserAgent, c.Hosts = b.path(f.State), f.Metrics, f.UserAgent, f.AllowHosts
+	c.Parallel, c.Polls, c.HostGap = int(f.Parallel), int(f.Polls), time.Duration(f.HostGap)
+	c.Rate, c.Size = int64(f.LimitRate), int64(f.MaxSize)
+	c.Log = Log{f.LogFormat, f.LogLevel}
+	if err := b.oneOf(f.LogFormat, logFormats, "log-format"); err != nil {
+		return nil, err
+	}
+	if err := b.oneOf(f.LogLevel, logLevels, "log-level"); err != nil {
+		return nil, err
+	}
+	if b.zone, err = zone(f.Zone); err != nil {
+		return nil, b.wrong(err.Error(), "", "zone")
+	}
+	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL}
+	for _, name := range b.names("feed") {
+		if err := b.feed(name, f.Feed[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range b.names("watch") {
+		if err := b.watch(name, f.Watch[name]); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
+		return nil, &Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] who tells of news"}
+	}
+	return c, nil
+}
+
+func (b *builder) oneOf(word string, words []string, key ...string) error {
+	if word == "" || slices.Contains(words, word) {
+		return nil
+	}
+	return b.wrong("write one of "+strings.Join(words, ", "), "", key...)
+}
+
+// feed makes a feed of its table.
+func (b *builder) feed(name string, t *feedTable) error {
+	f := antenna.Feed{
+		Name: name, URL: t.URL, Kind: t.Kind, Every: time.Duration(t.Every), Min: time.Duration(t.Min), Max: time.Duration(t.Max),
+		Relay: t.Relay, Trust: t.Trust, HatenaTimes: t.HatenaTimes, Limits: t.Limits.limits(),
+	}
+	key := func(last string) []string { return []string{"feed", name, last} }
+	switch {
+	case (t.URL == "") == (t.File == ""):
+		return b.wrong("a feed has a url or a file", "", "feed", name)
+	case t.Kind == antenna.Page:
+		return b.wrong("a page is no feed", "check-every in [watch.NAME] asks for the URL itself", key("kind")...)
+	case t.File != "":
+		f.URL, f.Local = b.path(t.File), true
+	}
+	for i, d := range []time.Duration{f.Every, f.Min, f.Max} {
+		if d != 0 && d < time.Second {
+			return b.wrong("polls are at least a second apart", "", key([]string{"every", "min", "max"}[i])...)
+		}
+	}
+	if f.Max != 0 && f.Min > f.Max {
+		return b.wrong("is more than max", "", key("min")...)
+	}
+	if !f.Local {
+		if err := b.web(t.URL, key("url")...); err != nil {
+			return err
+		}
+	}
+	a, err := b.access(&t.accessTable, "feed", name)
+	if err != nil {
+		return err
+	}
+	f.Header = a.all()
+	if err := (&antenna.Antenna{Feeds: []antenna.Feed{f}}).Check(); err != nil {
+		return b.wrong(strings.TrimPrefix(err.Error(), "feed "+name+": "), "", "feed", name)
+	}
+	b.config.Feeds = append(b.config.Feeds, f)
+	return nil
+}
+
+func (t limitsTable) limits() antenna.Limits {
+	return antenna.Limits{
+		Limits:  feed.Limits{Bytes: int64(t.Bytes), Entries: int(t.Entries), Line: int(t.Line), Ratio: int64(t.Ratio)},
+		Time:    time.Duration(t.Time),
+		Relayed: int(t.Relayed), Updates: int(t.Updates), DayBytes: int64(t.DayBytes),
+	}
+}
+
+// web checks a URL that is to be asked for. Secrets in it would be read by all who may read the configuration, but that is the user's
+// decision; they are not shown.
+func (b *builder) web(s string, key ...string) error {
+	u, err := url.Parse(s)
+	why := ""
+	switch {
+	case err != nil:
+		why = "not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		why = "not an http or https URL"
+	case u.Hostname() == "":
+		why = "a URL without a host"
+	case u.User != nil:
+		password, _ := u.User.Password()
+		b.secret(password)
+	}
+	if why == "" {
+		return nil
+	}
+	return b.wrong(why, "", key...)
+}

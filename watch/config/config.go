@@ -1,0 +1,107 @@
+// Package config reads what a watcher is to do: feeds, watches, and how it runs, in TOML.
+//
+//	c, err := config.Parse(data, config.Options{Dir: "/etc/braid", Environment: os.LookupEnv, ReadFile: os.ReadFile})
+//
+// It is strict: a key that it does not know is an error that says the line and what was probably meant, as a misspelt
+// "require" must not mean less proof. Secrets need not stand in the file: they may be named as variables or files, so that the
+// configuration can be read by everybody.
+//
+// The package refuses to do anything: it opens nothing by itself, and knows no downloads.
+package config
+
+import (
+	"time"
+
+	"braid/antenna"
+)
+
+// A Config is what a watcher is to do.
+type Config struct {
+	// State is the folder for what is remembered. If empty, it is the user's.
+	State string
+	// Parallel is how many downloads run at once, over all watches; 0 is the antenna's default, as of Polls and HostGap.
+	Parallel, Polls int
+	HostGap         time.Duration
+	// Rate limits the bytes of all downloads a second, and Size those of one file; 0 is no limit, and 64 GiB where a server does not say.
+	Rate, Size int64
+	// Metrics is the address where metrics are served. If empty, they are not.
+	Metrics   string
+	Log       Log
+	UserAgent string
+	// Hosts are those that servers and feeds may name though they are internal (rule 63).
+	Hosts []string
+
+	Feeds   []antenna.Feed
+	Watches []Watch
+	Publish Publish
+
+	// Secrets are texts that must not be seen, and SecretNames the variables that they came from.
+	Secrets     []string
+	SecretNames []string
+}
+
+// A Log says how a watcher tells of itself. The zero value is text of level info.
+type Log struct{ Format, Level string }
+
+// A Publish says where what is known is published. Nothing is if Dir is empty.
+type Publish struct {
+	Dir string
+	// AgentURL is where Dir is seen by others.
+	AgentURL string
+}
+
+// A Watch is a file, or the files of a glob, and what is to be done with them.
+type Watch struct {
+	antenna.Watch
+	// Dir is the folder, and File what the file is called in it.
+	Dir  string
+	File Template
+	// Require is none, digest or signature; empty is digest, and signature if somebody is trusted to sign.
+	Require Require
+	// Keyrings, Pins and Authorities say who may sign (files, fingerprints), Signatures where signatures are.
+	Keyrings, Pins, Authorities, Signatures []string
+	AllowExpiredKey                         bool
+	// Mirrors are further places of the same file.
+	Mirrors []string
+	// Keep is how many old versions are kept.
+	Keep int
+	// Run is what is run when there is a new version, and OnFailure when there is a new failure: a program and its arguments. It may
+	// take HookTime, or ten minutes if that is zero.
+	Run, OnFailure []string
+	HookTime       time.Duration
+	// Rate limits the bytes of the watch's downloads a second, and Size those of one file.
+	Rate, Size int64
+	// AllowOlder takes a file that is older than the one that is there (rule 54), and AllowLessProof one whose server offers less to
+	// verify it with than before.
+	AllowOlder, AllowLessProof bool
+	NoMetalink                 bool
+}
+
+// A Require says what must be proven before a file takes the place of the one before.
+type Require string
+
+const (
+	RequireNothing   Require = "none"
+	RequireDigest    Require = "digest"
+	RequireSignature Require = "signature"
+)
+
+// An Error says what is wrong with a configuration, and where.
+type Error struct {
+	// Line is where, from 1; 0 is nowhere.
+	Line int
+	// Key is what it is about, as watch.debian.url.
+	Key string
+	// Why is what is wrong, and Hint what to write.
+	Why, Hint string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Key == "":
+		return e.Why
+	case e.Why == "":
+		return e.Key
+	}
+	return e.Key + ": " + e.Why
+}

@@ -1,0 +1,355 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/metalink/meta4"
+)
+
+// options have two variables and one file.
+var options = Options{
+	Dir: "/etc/braid",
+	Environment: func(name string) (string, bool) {
+		value, ok := map[string]string{"TOKEN": "Bearer s3cret-token", "PAIR": "me:s3cret:word", "EMPTY": ""}[name]
+		return value, ok
+	},
+	ReadFile: func(path string) ([]byte, error) {
+		if path == "/etc/braid/key" {
+			return []byte("s3cret-file\n"), nil
+		}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	},
+}
+
+const everything = `
+state = "state"
+parallel = 3
+polls = 8
+host-gap = "2s"
+limit-rate = "20M"
+max-size = "8G"
+metrics = "127.0.0.1:9110"
+log-format = "json"
+log-level = "debug"
+user-agent = "our antenna"
+allow-hosts = ["10.0.0.0/8"]
+zone = "+09:00"
+
+[feed.second]
+file = "feeds/antenna.lirs"
+kind = "lirs"
+
+[feed.first]
+url = "https://example.org/hina.di"
+kind = "hina-di"
+every = "20m"
+min = "10m"
+max = 7200
+relay = true
+trust = ["https://example.org/"]
+hatena-times = true
+header = ["X-Kind: nightly", "x-api-key: s3cret-inline"]
+user-env = "PAIR"
+[feed.first.limits]
+bytes = "4M"
+entries = 1000
+line = "8K"
+ratio = 50
+time = "1m"
+relayed = 20
+updates-a-day = 7
+bytes-a-day = "unlimited"
+
+[watch.iso]
+url = "https://example.org/pub/disk.iso"
+feeds = ["first"]
+dir = "../srv"
+name = "{host}/{base}"
+require = "signature"
+keyring = ["keys.gpg"]
+pin = ["0123456789ABCDEF0123456789ABCDEF01234567"]
+smime-ca = ["/ca.pem"]
+allow-expired-key = true
+signature = [".asc", "disk.sig", "https://example.org/x.asc"]
+mirror = ["https://mirror.example.net/disk.iso"]
+keep = 2
+run = ["/usr/bin/touch", "x y"]
+on-failure = ["mail"]
+hook-time = "5m"
+check-every = "6h"
+limit-rate = "1M"
+max-size = "2G"
+allow-older = true
+allow-less-proof = true
+no-metalink = true
+title = "Disk"
+author = "Us"
+zone = "-01:30"
+header-env = { Authorization = "TOKEN" }
+header-file = { X-Key = "key" }
+
+[watch.all]
+glob = "https://example.org/all/**"
+dir = "/srv/all"
+`
+
+func parse(t *testing.T, text string) *Config {
+	t.Helper()
+	c, err := Parse([]byte(text), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestEverything(t *testing.T) {
+	c := parse(t, everything)
+	if len(c.Feeds) != 2 || len(c.Watches) != 2 {
+		t.Fatalf("%d feeds, %d watches", len(c.Feeds), len(c.Watches))
+	}
+	feeds := []antenna.Feed{
+		{Name: "second", URL: "/etc/braid/feeds/antenna.lirs", Local: true, Kind: antenna.LIRS},
+		{
+			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.HinaDI, Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
+			Relay: true, Trust: []string{"https://example.org/"}, HatenaTimes: true,
+			Limits: antenna.Limits{
+				Limits: feed.Limits{Bytes: 4 << 20, Entries: 1000, Line: 8 << 10, Ratio: 50}, Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1,
+			},
+			Header: map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}, "Authorization": {"Basic bWU6czNjcmV0OndvcmQ="}},
+		},
+	}
+	if !reflect.DeepEqual(c.Feeds, feeds) {
+		t.Errorf("feeds are\n%+v, want\n%+v", c.Feeds, feeds)
+	}
+	w := c.Watches[0]
+	w.File = Template{}
+	iso := Watch{
+		Watch: antenna.Watch{
+			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, Title: "Disk", Author: "Us", Zone: -5400,
+			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
+		},
+		Dir: "/etc/srv", Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
+		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
+		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"mail"},
+		HookTime: 5 * time.Minute, Rate: 1 << 20, Size: 2 << 30, AllowOlder: true, AllowLessProof: true, NoMetalink: true,
+	}
+	if !reflect.DeepEqual(w, iso) {
+		t.Errorf("watch is\n%+v, want\n%+v", w, iso)
+	}
+	if all := c.Watches[1]; !all.Glob || all.Zone != 32400 || all.Require != "" {
+		t.Errorf("the second watch is %+v", all)
+	}
+	c.Feeds, c.Watches = nil, nil
+	rest := &Config{
+		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, Rate: 20 << 20, Size: 8 << 30, Metrics: "127.0.0.1:9110",
+		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"},
+		Secrets:     []string{"s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token", "s3cret-token", "s3cret-file"},
+		SecretNames: []string{"PAIR", "TOKEN"},
+	}
+	if !reflect.DeepEqual(c, rest) {
+		t.Errorf("the rest is\n%+v, want\n%+v", c, rest)
+	}
+}
+
+// TestNoKeyWithoutAnEffect: each key that there is stands in everything, so that TestEverything has seen what it does.
+func TestNoKeyWithoutAnEffect(t *testing.T) {
+	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}} {
+		for _, name := range namesIn(tableOf(table)) {
+			switch {
+			case name == "user-file", name == "publish": // the twin of user-env; TestPublish
+			case !strings.Contains(everything, "\n"+name+" =") && !strings.Contains(everything, "["+name+".") && !strings.Contains(everything, "."+name+"]"):
+				t.Errorf("no test knows %q in %q", name, table)
+			}
+		}
+	}
+}
+
+const small = "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.example/w'\ndir = 'd'\n"
+
+func TestWrong(t *testing.T) {
+	for _, tt := range []struct {
+		text, key string
+		line      int
+		words     string
+	}{
+		{"stat = '/x'\n" + small, "stat", 1, "no such key (did you mean state?)"},
+		{small + "dirr = 'x'", "watch.w.dirr", 6, "no such key (did you mean dir?)"},
+		{small + "colour = 'x'", "watch.w.colour", 6, "no such key (there are allow-expired-key, allow-less-proof, allow-older, author"},
+		{small + "[feed.f.limits]\nbites = '3M'", "feed.f.limits.bites", 7, "did you mean bytes?"},
+		{small + "[feeds.g]\nurl = ''", "feeds", 6, "did you mean feed?"},
+		{"watch = { w = { url = 'http://a.example/', dir = 'd',\n requir = 'none' } }", "watch.w.requir", 2, "did you mean require?"},
+		{"watch.w.url = 'http://a.example/'\nwatch.w.requir = 'none'", "watch.w.requir", 2, "did you mean require?"},
+		{"limit-rate = '2MB'\n" + small, "limit-rate", 1, "write a number of bytes"},
+		{"max-size = 0\n" + small, "max-size", 1, "write a number of bytes"},
+		{"parallel = -1\n" + small, "parallel", 1, "write a number from 1"},
+		{"parallel = '2K'\n" + small, "parallel", 1, "write a number from 1"},
+		{"log-format = 'xml'\n" + small, "log-format", 1, "write one of text, json"},
+		{"log-level = 'loud'\n" + small, "log-level", 1, "write one of debug, info"},
+		{"zone = 'JST'\n" + small, "zone", 1, "write an offset"},
+		{small + "zone = 'JST'", "watch.w.zone", 6, "write an offset"},
+		{"[feed.f]\nurl = 'http://a.example'\nkind = 'lisr'", "feed.f.kind", 3, "is no kind of feed"},
+		{"[feed.f]\nurl = 'http://a.example'\nkind = 'page'", "feed.f.kind", 3, "check-every"},
+		{"[feed.f]\nurl = 'http://a.example'\nfile = 'x'", "feed.f", 1, "a url or a file"},
+		{"[feed.f]\nevery = '10m'", "feed.f", 1, "a url or a file"},
+		{"[feed.f]\nurl = 'ftp://a.example'", "feed.f.url", 2, "not an http or https URL"},
+		{"[feed.f]\nurl = 'http:///x'", "feed.f.url", 2, "without a host"},
+		{"[feed.f]\nurl = 'http://a.example'\nmin = '5ms'", "feed.f.min", 3, "at least a second"},
+		{"[feed.f]\nurl = 'http://a.example'\nmin = '5m'\nmax = '4m'", "feed.f.min", 3, "more than max"},
+		{"[feed.f]\nurl = 'http://a.example'\nmin = 'soon'", "feed.f.min", 3, "write a time"},
+		{"[feed.f]\nurl = 'http://a.example'\n[feed.f.limits]\nupdates-a-day = 'many'", "feed.f.limits.updates-a-day", 4, "unlimited"},
+		{"[watch.w]\nurl = 'http://a.example/w'\ndir = 'd'", "watch.w.feeds", 1, "nobody tells of it"},
+		{small + "feeds = ['g']", "watch.w.feeds", 6, "there is no feed g"},
+		{small + "glob = 'http://a.example/*'", "watch.w.url", 4, "a url or a glob"},
+		{small + "[watch.x]\nurl = 'http://a.example/*'\ndir = 'd'", "watch.x.url", 7, "has a star"},
+		{small + "[watch.x]\nurl = 'http://a.example/x'", "watch.x.dir", 6, "the folder is missing"},
+		{small + "[watch.x]\nurl = 'http://b.example/w'\ndir = './d/'", "watch.x.name", 6, "watch.w has the same file"},
+		{small + "[watch.x]\nurl = 'http://b.example/'\ndir = 'd'", "watch.x.name", 6, "rule 12"},
+		{small + "keep = -1", "watch.w.keep", 6, "0 to 1000"},
+		{small + "require = 'proof'", "watch.w.require", 6, "write one of none, digest, signature"},
+		{small + "require = 'signature'", "watch.w.require", 6, "nobody is trusted"},
+		{small + "pin = ['AB']", "watch.w.pin", 6, "there is none"},
+		{small + "run = ['']", "watch.w.run", 6, "no name"},
+		{small + "on-failure = ['']", "watch.w.on-failure", 6, "no name"},
+		{small + "check-every = '1ms'", "watch.w.check-every", 6, "a second"},
+		{small + "mirror = ['gopher://x']", "watch.w.mirror", 6, "not an http or https URL"},
+		{small + "name = '{nome}'", "watch.w.name", 6, "there is no field {nome}"},
+		{small + "name = '../{base}'", "watch.w.name", 6, "begins with a dot"},
+		{small + "header = ['X-Key']", "watch.w.header", 6, "not a header field"},
+		{small + "header = ['X Key: 1']", "watch.w.header", 6, "other characters"},
+		{small + "header = [\"X-Key: 1\\u0000\"]", "watch.w.header", 6, "control characters"},
+		{small + "header-env = { Cookie = 'NOT_SET' }", "watch.w.header-env.Cookie", 6, "not set"},
+		{small + "header-env = { Cookie = 'EMPTY' }", "watch.w.header-env.Cookie", 6, "not set, or empty"},
+		{small + "header-env = { X-Kind = 'TOKEN' }", "watch.w.header-env.X-Kind", 6, "mirrors would be told"},
+		{small + "header-file = { Cookie = 'none' }", "watch.w.header-file.Cookie", 6, "not exist"},
+		{small + "user-env = 'TOKEN'", "watch.w.user-env", 6, "USER:PASSWORD"},
+		{small + "user-env = 'PAIR'\nuser-file = 'key'", "watch.w.user-file", 7, "there is user-env, too"},
+		{small + "[watch.x]\nglob = 'http://a.example/**'\ndir = 'd'\nname = '{base}'", "watch.x.name", 9, "one name"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9, "not asked for"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nsignature = ['x.asc']", "watch.x.signature", 9, "one file"},
+		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror", 9, "one file"},
+		{"state = 'x'", "", 0, "there is nothing to watch"},
+		{"state = 3", "state", 1, "a number where a string belongs"},
+		{small + "run = 'touch x'", "watch.w.run", 6, "a string where a list belongs"},
+		{small + "run = [1]", "watch.w.run", 6, "a number where a string belongs"},
+		{small + "limit-rate = [1]", "watch.w.limit-rate", 6, "a list where a string belongs"},
+		{small + "no-metalink = 'yes'", "watch.w.no-metalink", 6, "a string where a boolean belongs"},
+		{"watch = 3", "watch", 1, "a number where a table belongs"},
+		{small + "header-env = 'TOKEN'", "watch.w.header-env", 6, "a string where a table belongs"},
+		{small + "header-file = ['x']", "watch.w.header-file", 6, "a list where a table belongs"},
+		{"[watch]\nw = 3", "watch.w", 2, "a number where a table belongs"},
+		{"state = 'x\n", "state", 1, "newlines"},
+		{small + "[watch.x]\nglob = 'http://a*/x'\ndir = 'd'", "watch.x", 6, "a whole host"},
+		{small + "dir = 'again'", "watch.w.dir", 6, "already been defined"},
+	} {
+		_, err := Parse([]byte(tt.text), options)
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			t.Errorf("%s\nerror is %v", tt.text, err)
+			continue
+		}
+		if text := fmt.Sprintf("%v (%s)", e, e.Hint); e.Line != tt.line || e.Key != tt.key || !strings.Contains(text, tt.words) {
+			t.Errorf("%s\nline %d, key %q: %s; want line %d, key %q: %s", tt.text, e.Line, e.Key, text, tt.line, tt.key, tt.words)
+		}
+	}
+}
+
+// TestSecretsAreNotTold: what is wrong with a secret is said without it (rule 62).
+func TestSecretsAreNotTold(t *testing.T) {
+	for _, line := range []string{
+		"header = ['s3cret-inline']", "header = [\"X-Key: s3cret\\u0000\"]", "user-env = 'TOKEN'", "mirror = ['ftp://me:s3cret@a.example/']",
+	} {
+		_, err := Parse([]byte(small+line), options)
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestPublish(t *testing.T) {
+	c := parse(t, small+"[publish]\ndir = 'www'\nagent-url = 'https://a.example/'\n")
+	if want := (Publish{Dir: "/etc/braid/www", AgentURL: "https://a.example/"}); c.Publish != want {
+		t.Errorf("%+v, want %+v", c.Publish, want)
+	}
+}
+
+// TestExample: the example is one that works, and has a word on each key.
+func TestExample(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "doc", "braid-watch.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options
+	o.Environment = func(name string) (string, bool) { return "me:s3cret", true }
+	o.ReadFile = func(path string) ([]byte, error) { return []byte("s3cret"), nil }
+	if _, err := Parse(data, o); err != nil {
+		t.Errorf("the example: %v", err)
+	}
+	live := strings.ReplaceAll(string(data), "\n#", "\n") // with what is commented out
+	for _, table := range [][]string{{""}, {"feed", "x", ""}, {"feed", "x", "limits", ""}, {"watch", "x", ""}, {"publish", ""}} {
+		for _, name := range namesIn(tableOf(table)) {
+			if !strings.Contains(live, "\n"+name+" =") && !strings.Contains(live, "["+name) && !strings.Contains(live, "."+name+"]") {
+				t.Errorf("the example has no %s", name)
+			}
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	c, err := FromFlags(Flags{Feeds: []string{"http://a.example/x.lirs", "sub/x.lirs"}, URLs: []string{"http://a.example/a.iso?key=s3cret", "http://a.example/*.iso"}, Dir: "d"}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.Feeds[1]; c.Feeds[0].Name != "x.lirs" || f.Name != "x.lirs-2" || !f.Local || f.URL != "/etc/braid/sub/x.lirs" {
+		t.Errorf("feeds: %+v", c.Feeds)
+	}
+	if w := c.Watches; w[0].Name != "a.iso" || w[0].CheckEvery != 0 || !w[1].Glob || w[1].Dir != "/etc/braid/d" {
+		t.Errorf("watches: %+v", w)
+	}
+	c, err = FromFlags(Flags{URLs: []string{"http://a.example/a.iso"}, Dir: "d"}, options)
+	if err != nil || c.Watches[0].CheckEvery != time.Hour {
+		t.Errorf("without feeds: %+v, %v", c, err)
+	}
+	if _, err := FromFlags(Flags{URLs: []string{"http://a.example/"}, Dir: "d"}, options); err == nil {
+		t.Error("a URL without a name is taken")
+	}
+}
+
+// FuzzParse: what is taken the antenna takes, and it names its files below the folder.
+func FuzzParse(f *testing.F) {
+	f.Add(everything)
+	f.Add(small)
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse([]byte(text), options)
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		a := antenna.Antenna{Feeds: c.Feeds}
+		for _, w := range c.Watches {
+			a.Watches = append(a.Watches, w.Watch)
+			u, err := url.Parse(w.URL)
+			if err != nil || w.Glob {
+				continue
+			}
+			if name, err := w.File.Name(Subject{URL: u, Watch: w.Name}); err != nil || meta4.SafePath(name) != nil {
+				t.Fatalf("%s: %q, %v", w.Name, name, err)
+			}
+		}
+		if err := a.Check(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

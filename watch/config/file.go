@@ -1,0 +1,212 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna"
+	"braid/internal/quantity"
+)
+
+// A file is a configuration as it is written.
+type file struct {
+	State      string   `toml:"state"`
+	Parallel   count    `toml:"parallel"`
+	Polls      count    `toml:"polls"`
+	HostGap    span     `toml:"host-gap"`
+	LimitRate  amount   `toml:"limit-rate"`
+	MaxSize    amount   `toml:"max-size"`
+	Metrics    string   `toml:"metrics"`
+	LogFormat  string   `toml:"log-format"`
+	LogLevel   string   `toml:"log-level"`
+	UserAgent  string   `toml:"user-agent"`
+	AllowHosts []string `toml:"allow-hosts"`
+	Zone       string   `toml:"zone"`
+
+	Feed    map[string]*feedTable  `toml:"feed"`
+	Watch   map[string]*watchTable `toml:"watch"`
+	Publish publishTable           `toml:"publish"`
+}
+
+// A feedTable is [feed.NAME].
+type feedTable struct {
+	URL         string       `toml:"url"`
+	File        string       `toml:"file"`
+	Kind        antenna.Kind `toml:"kind"`
+	Every       span         `toml:"every"`
+	Min         span         `toml:"min"`
+	Max         span         `toml:"max"`
+	Relay       bool         `toml:"relay"`
+	Trust       []string     `toml:"trust"`
+	HatenaTimes bool         `toml:"hatena-times"`
+	Limits      limitsTable  `toml:"limits"`
+	accessTable
+}
+
+// A limitsTable is [feed.NAME.limits].
+type limitsTable struct {
+	Bytes    amount `toml:"bytes"`
+	Entries  count  `toml:"entries"`
+	Line     amount `toml:"line"`
+	Ratio    count  `toml:"ratio"`
+	Time     span   `toml:"time"`
+	Relayed  count  `toml:"relayed"`
+	Updates  quota  `toml:"updates-a-day"`
+	DayBytes quota  `toml:"bytes-a-day"`
+}
+
+// A watchTable is [watch.NAME].
+type watchTable struct {
+	URL             string   `toml:"url"`
+	Glob            string   `toml:"glob"`
+	Feeds           []string `toml:"feeds"`
+	Dir             string   `toml:"dir"`
+	Name            string   `toml:"name"`
+	Require         Require  `toml:"require"`
+	Keyring         []string `toml:"keyring"`
+	Pin             []string `toml:"pin"`
+	SMIMECA         []string `toml:"smime-ca"`
+	AllowExpiredKey bool     `toml:"allow-expired-key"`
+	Signature       []string `toml:"signature"`
+	Mirror          []string `toml:"mirror"`
+	Keep            int      `toml:"keep"`
+	Run             []string `toml:"run"`
+	OnFailure       []string `toml:"on-failure"`
+	HookTime        span     `toml:"hook-time"`
+	CheckEvery      span     `toml:"check-every"`
+	LimitRate       amount   `toml:"limit-rate"`
+	MaxSize         amount   `toml:"max-size"`
+	AllowOlder      bool     `toml:"allow-older"`
+	AllowLessProof  bool     `toml:"allow-less-proof"`
+	NoMetalink      bool     `toml:"no-metalink"`
+	Title           string   `toml:"title"`
+	Author          string   `toml:"author"`
+	Zone            string   `toml:"zone"`
+	accessTable
+}
+
+// An accessTable is what a server wants to be told. Values of header-env and user-env are names of variables, those of header-file and
+// user-file paths.
+type accessTable struct {
+	Header     []string          `toml:"header"`
+	HeaderEnv  map[string]string `toml:"header-env"`
+	HeaderFile map[string]string `toml:"header-file"`
+	UserEnv    string            `toml:"user-env"`
+	UserFile   string            `toml:"user-file"`
+}
+
+// A publishTable is [publish].
+type publishTable struct {
+	Dir      string `toml:"dir"`
+	AgentURL string `toml:"agent-url"`
+}
+
+// A span is a time: "10m", "1h30m".
+type span time.Duration
+
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := quantity.ParseTime(string(text))
+	*s = span(d)
+	return err
+}
+
+// An amount is a number of bytes: "500K", "2G".
+type amount int64
+
+func (a *amount) UnmarshalText(text []byte) error {
+	n, err := quantity.ParseSize(string(text))
+	if err == nil && n == 0 {
+		err = quantity.ErrSize
+	}
+	*a = amount(n)
+	return err
+}
+
+// A quota is an amount, or "unlimited", which is -1.
+type quota int64
+
+func (q *quota) UnmarshalText(text []byte) error {
+	if string(text) == "unlimited" {
+		*q = -1
+		return nil
+	}
+	var a amount
+	if err := a.UnmarshalText(text); err != nil {
+		return fmt.Errorf(`%w; or "unlimited"`, err)
+	}
+	*q = quota(a)
+	return nil
+}
+
+// A count is a number from 1 to a million.
+type count int
+
+func (c *count) UnmarshalText(text []byte) error {
+	var a amount
+	if a.UnmarshalText(text) != nil || strings.Trim(string(text), "0123456789") != "" || a > 1_000_000 {
+		return fmt.Errorf("write a number from 1 to 1000000")
+	}
+	*c = count(a)
+	return nil
+}
+
+var requirements = []string{string(RequireNothing), string(RequireDigest), string(RequireSignature)}
+
+// UnmarshalText reads one of the words.
+func (r *Require) UnmarshalText(text []byte) error {
+	*r = Require(text)
+	if !slices.Contains(requirements, string(text)) {
+		return fmt.Errorf("write one of %s", strings.Join(requirements, ", "))
+	}
+	return nil
+}
+
+// tableOf is the type of the table that a key is in, and nil if there is none.
+func tableOf(key []string) reflect.Type {
+	t := reflect.TypeFor[file]()
+	for i := 0; i < len(key)-1; i++ {
+		f, ok := fieldOf(t, key[i])
+		if !ok {
+			return nil
+		}
+		t = f
+		if t.Kind() == reflect.Map {
+			t = t.Elem()
+			if i++; i == len(key)-1 { // the name, which is free
+				return nil
+			}
+		}
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+	}
+	return t
+}
+
+func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Tag.Get("toml") == name {
+			return f.Type, true
+		}
+	}
+	return nil, false
+}
+
+// namesIn are the keys that a table may have.
+func namesIn(t reflect.Type) (names []string) {
+	if t == nil {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if name := f.Tag.Get("toml"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/antenna"
+)
+
+const (
+	// mostKept is how many old versions a watch may keep.
+	mostKept = 1000
+	// shortest is how near own checks of a URL may be.
+	shortest = time.Second
+)
+
+// watch makes a watch of its table.
+func (b *builder) watch(name string, t *watchTable) (err error) {
+	key := func(last string) []string { return []string{"watch", name, last} }
+	w := Watch{
+		Watch: antenna.Watch{
+			Name: name, URL: t.URL + t.Glob, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
+		},
+		Dir: b.path(t.Dir), Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: t.Mirror, Keep: t.Keep, Run: t.Run, OnFailure: t.OnFailure,
+		HookTime: time.Duration(t.HookTime), Rate: int64(t.LimitRate), Size: int64(t.MaxSize),
+		AllowOlder: t.AllowOlder, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
+	}
+	for _, s := range t.Signature { // .asc and URLs are as they are
+		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {
+			s = b.path(s)
+		}
+		w.Signatures = append(w.Signatures, s)
+	}
+	if err := b.checkWatch(&w, t, key); err != nil {
+		return err
+	}
+	if w.Zone, err = zone(t.Zone); err != nil {
+		return b.wrong(err.Error(), "", key("zone")...)
+	}
+	if t.Zone == "" {
+		w.Zone = b.zone
+	}
+	if w.File, err = ParseTemplate(t.Name, w.URL, w.Glob); err != nil {
+		return b.wrong(err.Error(), "", key("name")...)
+	}
+	a, err := b.access(&t.accessTable, "watch", name)
+	if err != nil {
+		return err
+	}
+	w.Header = a.all()
+	alone := w.Watch
+	alone.Feeds = nil
+	if err := (&antenna.Antenna{Watches: []antenna.Watch{alone}}).Check(); err != nil {
+		return b.wrong(strings.TrimPrefix(err.Error(), "watch "+name+": "), "", "watch", name)
+	}
+	if err := b.alone(&w, key("name")); err != nil {
+		return err
+	}
+	b.config.Watches = append(b.config.Watches, w)
+	return nil
+}
+
+// checkWatch refuses what makes no sense.
+func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string) error {
+	signs := len(w.Keyrings)+len(w.Authorities) > 0
+	for _, wrong := range []struct {
+		when           bool
+		last, why, try string
+	}{
+		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob", "a glob has stars: https://example.org/pub/*.iso"},
+		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, and would be asked for as it is", "glob = stands for several files"},
+		{t.Dir == "", "dir", "the folder is missing", "dir = is where the file goes"},
+		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
+		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
+		{w.Require == RequireSignature && !signs, "require", "nobody is trusted to sign", "keyring = or smime-ca = says who is"},
+		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
+		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
+		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},
+		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
+		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
+		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
+	} {
+		if wrong.when {
+			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
+		}
+	}
+	if !w.Glob {
+		if err := b.web(w.URL, key("url")...); err != nil {
+			return err
+		}
+	}
+	for _, m := range w.Mirrors {
+		if err := b.web(m, key("mirror")...); err != nil {
+			return err
+		}
+	}
+	return b.checkFeeds(w, key)
+}
+
+// checkFeeds refuses feeds that do not exist, and a watch of which nobody can tell.
+func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
+	known := []string{}
+	for _, f := range b.config.Feeds {
+		known = append(known, f.Name)
+	}
+	for _, name := range w.Feeds {
+		if !slices.Contains(known, name) {
+			return b.wrong("there is no feed "+name, "[feed."+name+"] would be one", key("feeds")...)
+		}
+	}
+	if len(known) == 0 && w.CheckEvery == 0 {
+		return b.wrong("nobody tells of it: there is no feed", "check-every = asks for the URL itself", key("feeds")...)
+	}
+	return nil
+}
+
+// alone refuses a second watch of the same file.
+func (b *builder) alone(w *Watch, key []string) error {
+	if w.Glob || !w.File.Steady() {
+		return nil
+	}
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return err
+	}
+	name, err := w.File.Name(Subject{URL: u, Watch: w.Name})
+	if err != nil {
+		return b.wrong(err.Error(), "name = names the file", key...)
+	}
+	path := filepath.Join(w.Dir, filepath.FromSlash(name))
+	if other := b.paths[path]; other != "" {
+		return b.wrong("watch."+other+" has the same file, "+path, "", key...)
+	}
+	b.paths[path] = w.Name
+	return nil
+}
+
+var errZone = errors.New("write an offset, as +09:00")
+
+// zone reads an offset from UTC, east positive.
+func zone(text string) (seconds int64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse("Z07:00", text)
+	if err != nil {
+		return 0, errZone
+	}
+	_, offset := t.Zone()
+	return int64(offset), nil
+}
