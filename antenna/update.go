@@ -41,6 +41,8 @@ type Outcome struct {
 	Size         int64
 	// Digest and Evidence say what it was verified with, and Path where it is.
 	Digest, Evidence, Path string
+	// ModTime is that of the file at Path, so that who takes the next update sees whether it is still that file.
+	ModTime time.Time
 	// Bytes is how much was transferred.
 	Bytes int64
 	// At is when the origin was asked. If zero, it is when the handler returned.

@@ -15,6 +15,7 @@ type Limiter struct {
 	bytes   int64 // a second
 	turns   *rate.Limiter
 	waiting atomic.Int64
+	within  *Limiter // nil: nothing else
 }
 
 // NewLimit makes a limit of n bytes a second for [Client].Limit. What is let through late, as sleeping takes a
@@ -22,6 +23,12 @@ type Limiter struct {
 func NewLimit(n int64) *Limiter {
 	n = max(n, 1)
 	return &Limiter{bytes: n, turns: rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30)))}
+}
+
+// Within makes l a part of outer: what passes through l passes through outer, too. It returns l, which nobody uses yet.
+func (l *Limiter) Within(outer *Limiter) *Limiter {
+	l.within = outer
+	return l
 }
 
 // roundTime is in how long each of those who wait gets a turn, whatever their number: none of their sources looks silent.
@@ -33,6 +40,11 @@ func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
 	defer l.waiting.Add(-1)
 	fair := max(l.bytes/(waiting*int64(time.Second/roundTime)), 1)
 	n = int(min(int64(most), int64(l.turns.Burst()), fair))
+	if l.within != nil { // first, as it may let less pass
+		if n, err = l.within.wait(ctx, n); err != nil {
+			return n, err
+		}
+	}
 	return n, l.turns.WaitN(ctx, n)
 }
 

@@ -59,3 +59,19 @@ func TestLimitIsShared(t *testing.T) {
 		t.Errorf("both took %v", time.Since(begun))
 	}
 }
+
+// A limit within another obeys both, whichever is less.
+func TestLimitWithin(t *testing.T) {
+	const size = mib
+	for _, tt := range []struct{ own, outer int64 }{{mib, 100 * mib}, {100 * mib, mib}} {
+		r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
+		r.client.Limit = download.NewLimit(tt.own).Within(download.NewLimit(tt.outer))
+		begun := time.Now()
+		if _, err := r.get(); err != nil {
+			t.Error(err)
+		}
+		if least := 940 * time.Millisecond; time.Since(begun) < least {
+			t.Errorf("%v: took %v", tt, time.Since(begun))
+		}
+	}
+}
