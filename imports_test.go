@@ -92,6 +92,9 @@ var houses = map[string]house{
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
+	"watch": {imports: []string{
+		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
+	}},
 	"watch/config": {pure: true, imports: []string{
 		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity", "github.com/BurntSushi/toml",
 	}},

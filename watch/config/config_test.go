@@ -85,7 +85,7 @@ signature = [".asc", "disk.sig", "https://example.org/x.asc"]
 mirror = ["https://mirror.example.net/disk.iso"]
 keep = 2
 run = ["/usr/bin/touch", "x y"]
-on-failure = ["mail"]
+on-failure = ["bin/mail"]
 hook-time = "5m"
 check-every = "6h"
 limit-rate = "1M"
@@ -141,7 +141,7 @@ func TestEverything(t *testing.T) {
 		},
 		Dir: "/etc/srv", Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
-		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"mail"},
+		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
 		HookTime: 5 * time.Minute, Rate: 1 << 20, Size: 2 << 30, AllowOlder: true, AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {

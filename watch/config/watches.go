@@ -26,7 +26,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 			Name: name, URL: t.URL + t.Glob, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
 		},
 		Dir: b.path(t.Dir), Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
-		AllowExpiredKey: t.AllowExpiredKey, Mirrors: t.Mirror, Keep: t.Keep, Run: t.Run, OnFailure: t.OnFailure,
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: t.Mirror, Keep: t.Keep,
 		HookTime: time.Duration(t.HookTime), Rate: int64(t.LimitRate), Size: int64(t.MaxSize),
 		AllowOlder: t.AllowOlder, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
@@ -36,6 +36,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		}
 		w.Signatures = append(w.Signatures, s)
 	}
+	w.Run, w.OnFailure = b.program(t.Run), b.program(t.OnFailure)
 	if err := b.checkWatch(&w, t, key); err != nil {
 		return err
 	}
@@ -63,6 +64,14 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	}
 	b.config.Watches = append(b.config.Watches, w)
 	return nil
+}
+
+// program finds a program that has a path. One that has none is searched for when it is run.
+func (b *builder) program(args []string) []string {
+	if len(args) == 0 || !strings.Contains(args[0], "/") {
+		return args
+	}
+	return append([]string{b.path(args[0])}, args[1:]...)
 }
 
 // checkWatch refuses what makes no sense.

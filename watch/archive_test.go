@@ -1,0 +1,75 @@
+package watch
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestKeep(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Keep = 2
+	for day, body := range []string{"one", "two", "three", "four", "five"} {
+		w.origin.set(func(o *origin) { o.body, o.modified = body, date(day+1) })
+		w.does()
+		w.holds(w.path(), body)
+		// Each version has a second of its own, as names have no more.
+		then := date(day + 1)
+		if err := os.Chtimes(w.path(), then, then); err != nil {
+			t.Fatal(err)
+		}
+		w.last.ModTime = then
+	}
+	if old := w.old(); !slices.Equal(old, []string{"three", "four"}) {
+		t.Errorf("old versions are %q", old)
+	}
+	if _, err := os.Stat(filepath.Join(w.rule.Dir, oldFolder, "file.2026-11-04T10-00-00Z")); err != nil {
+		t.Error(err)
+	}
+	// Nothing new, an older one, and a failure keep nothing.
+	w.does()
+	w.origin.set(func(o *origin) { o.modified = date(1) })
+	w.does()
+	w.origin.set(func(o *origin) { o.status = http.StatusNotFound })
+	if _, err := w.handle(w.update()); err == nil {
+		t.Error("404 is no error")
+	}
+	if old := w.old(); !slices.Equal(old, []string{"three", "four"}) {
+		t.Errorf("old versions are %q", old)
+	}
+}
+
+// Two versions of one second both stay, and a run that was broken off leaves no copy of the present one.
+func TestKeepInOneSecond(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Keep = 20
+	var want []string
+	for i := range 13 {
+		body := fmt.Sprintf("version %2d", i)
+		w.origin.set(func(o *origin) { o.body, o.modified = body, date(i+1) })
+		w.does()
+		if err := os.Chtimes(w.path(), date(1), date(1)); err != nil {
+			t.Fatal(err)
+		}
+		w.last.ModTime = date(1)
+		want = append(want, body)
+	}
+	left := filepath.Join(w.rule.Dir, oldFolder, "file.2026-11-09T10-00-00Z")
+	if err := os.Link(w.path(), left); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(w.rule.Dir, oldFolder, "file.2026-11-09")
+	if err := os.WriteFile(other, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.rule.Keep = 4
+	w.does()
+	got := w.old()
+	slices.Sort(got)
+	if want := append([]string{"mine"}, want[8:12]...); !slices.Equal(got, want) {
+		t.Errorf("old versions are %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"braid/download"
+)
+
+func TestHooks(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Run, w.rule.Keep = []string{"publish", "it"}, 1
+	w.does()
+	w.does() // nothing new
+	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })
+	w.does()
+	if len(w.hooks) != 2 {
+		t.Fatalf("%d programs were run", len(w.hooks))
+	}
+	h := w.hooks[1]
+	old, _ := filepath.Glob(filepath.Join(w.rule.Dir, oldFolder, "*"))
+	for _, want := range []string{
+		"EVENT=updated", "NAME=w", "URL=" + w.origin.URL + "/pub/file", "PATH=" + w.path(), "REASON=modified", "FEED=", "TRY=1", "SIZE=3",
+		"SHA256=" + fmt.Sprintf("%x", sha256.Sum256([]byte("two"))), "EVIDENCE=sha-256 from Digest over http", "OLD=" + strings.Join(old, " "),
+	} {
+		if !slices.Contains(h.Env, "BRAID_WATCH_"+want) {
+			t.Errorf("the environment has no %s: %q", want, h.Env)
+		}
+	}
+	if !slices.Equal(h.Args, w.rule.Run) || h.Dir != w.rule.Dir || h.Time != hookTime {
+		t.Errorf("%+v", h)
+	}
+}
+
+// A program that fails is run again with the update, though nothing is fetched again, also by the next process.
+func TestHookFails(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest, w.rule.Request.Require = false, download.RequireNothing
+	w.rule.Run, w.rule.OnFailure = []string{"publish"}, []string{"tell"}
+	w.fail = errors.New("no")
+	for range 2 {
+		if _, err := w.handle(w.update()); !errors.Is(err, w.fail) {
+			t.Fatalf("error is %v", err)
+		}
+		w.start()
+	}
+	w.fail = nil
+	w.origin.set(func(*origin) {})
+	o := w.does()
+	if asked := w.origin.asked(); !o.Changed || len(asked) != 1 || asked[0] != "HEAD "+date(1).Format(http.TimeFormat) {
+		t.Errorf("%+v, asked %q", o, asked)
+	}
+	if len(w.hooks) != 4 { // publish, tell, publish, publish
+		t.Errorf("programs: %+v", w.hooks)
+	}
+	w.does()
+	if len(w.hooks) != 4 {
+		t.Errorf("run again after it was done: %+v", w.hooks)
+	}
+}
+
+// On-failure is run once for each new failure.
+func TestOnFailure(t *testing.T) {
+	w := newWorld(t)
+	w.rule.OnFailure = []string{"tell"}
+	fails := func(status int) {
+		t.Helper()
+		w.origin.set(func(o *origin) { o.status = status })
+		if _, err := w.handle(w.update()); err == nil {
+			t.Fatal("no error")
+		}
+		w.start() // it is remembered
+	}
+	fails(http.StatusNotFound)
+	fails(http.StatusNotFound)
+	if len(w.hooks) != 1 {
+		t.Fatalf("run %d times", len(w.hooks))
+	}
+	fails(http.StatusUnauthorized)
+	if len(w.hooks) != 2 || !slices.ContainsFunc(w.hooks[1].Env, func(kv string) bool {
+		return strings.HasPrefix(kv, "BRAID_WATCH_ERROR=") && strings.Contains(kv, "401")
+	}) {
+		t.Fatalf("%+v", w.hooks)
+	}
+	w.origin.set(func(o *origin) { o.status = 0 })
+	w.does()
+	fails(http.StatusUnauthorized)
+	if len(w.hooks) != 3 {
+		t.Errorf("run %d times", len(w.hooks))
+	}
+}
+
+// An end that is wanted is no failure.
+func TestStopped(t *testing.T) {
+	w := newWorld(t)
+	w.rule.OnFailure = []string{"tell"}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.keeper.Handle(ctx, w.update()); err == nil {
+		t.Error("no error")
+	}
+	if len(w.hooks) != 0 {
+		t.Errorf("%+v", w.hooks)
+	}
+}

@@ -1,0 +1,184 @@
+// Package watch keeps files as watches want them: it turns what an antenna hands on into downloads, and is the only place where the
+// two meet.
+//
+//	k := &watch.Keeper{Client: client, Rules: rules}
+//	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, k.Handle)
+//
+// An update is a hint (rule 56). What is asked for is the watch's own URL, conditionally by the validators of the file that is there,
+// with mirrors, digests and signatures as for every download. Nothing is replaced by something older (rule 54), nor anything verified by
+// something that is not. An update is done when the file is in place and the program that waits for it has ended well; until
+// then it comes again.
+//
+// The package refuses to poll, to decide what is news, and to verify: others do.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
+	"time"
+
+	"braid/antenna"
+	"braid/download"
+	"braid/internal/mask"
+	"braid/watch/config"
+)
+
+// A Rule says how the files of a watch are kept.
+type Rule struct {
+	// Dir is the folder, and File what they are called in it.
+	Dir  string
+	File config.Template
+	// Request is what all downloads have in common: what is required, who may sign, mirrors, fields.
+	Request download.Request
+	// Signatures are those of the file at a URL that the user names. It may be nil.
+	Signatures func(u *url.URL) ([]download.Signature, error)
+	// Keep is how many old versions are kept.
+	Keep int
+	// Run is run when there is a new version, and OnFailure when there is a new failure. They may take HookTime; if that is zero, ten
+	// minutes.
+	Run, OnFailure []string
+	HookTime       time.Duration
+	// Limit holds the downloads of the watch to a number of bytes a second, in place of that of the client.
+	Limit *download.Limiter
+	// Size limits one file.
+	Size int64
+	// AllowOlder takes files that are older than the one that is there.
+	AllowOlder bool
+}
+
+// A Keeper handles updates. Its fields are not changed after use; several updates may be handled at once.
+type Keeper struct {
+	// Client downloads. It is copied where a watch has limits of its own.
+	Client *download.Client
+	// Rules are those of watches, by name.
+	Rules map[string]*Rule
+	// Hook runs a program. If nil, RunHook does.
+	Hook func(ctx context.Context, h Hook) error
+	// Log is told what an update does not tell, without secrets. If nil, nobody is.
+	Log *slog.Logger
+	// Memory keeps what has failed, and what is not acknowledged though it is in place. If nil, that is known in this run only.
+	Memory *Memory
+	// Hidden are names of variables that programs do not get.
+	Hidden []string
+
+	once   sync.Once
+	memory *Memory
+}
+
+func (k *Keeper) init() {
+	k.once.Do(func() {
+		if k.memory = k.Memory; k.memory == nil {
+			k.memory = &Memory{}
+		}
+		if k.Log == nil {
+			k.Log = slog.New(slog.DiscardHandler)
+		}
+		if k.Hook == nil {
+			k.Hook = RunHook
+		}
+	})
+}
+
+// Handle is an antenna.Handler.
+func (k *Keeper) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
+	k.init()
+	t, err := k.task(u)
+	var o antenna.Outcome
+	if err == nil {
+		o, err = t.run(ctx)
+	}
+	switch {
+	case err == nil:
+		if err := k.memory.succeeded(t.key()); err != nil {
+			k.Log.Error("it cannot be remembered what is done", "error", err)
+		}
+	case ctx.Err() == nil: // else nobody failed
+		k.failed(ctx, t, err)
+	}
+	return o, err
+}
+
+// failed runs the program that wants to know of failures, if this is a new one.
+func (k *Keeper) failed(ctx context.Context, t *task, err error) {
+	isNew, saved := k.memory.failed(t.key(), kindOf(err))
+	if saved != nil {
+		k.Log.Error("failures cannot be remembered", "error", saved)
+	}
+	if t.rule == nil || !isNew || len(t.rule.OnFailure) == 0 {
+		return
+	}
+	h := t.hook(t.rule.OnFailure, "failed")
+	h.Env = append(h.Env, "BRAID_WATCH_ERROR="+mask.Escape(err.Error()))
+	if err := k.Hook(ctx, h); err != nil {
+		t.log.Error("on-failure", "error", err)
+	}
+}
+
+// kindOf tells failures apart. What they say may have a time or a number in it that differs each time.
+func kindOf(err error) string {
+	if e, ok := errors.AsType[*download.Error](err); ok {
+		return fmt.Sprintf("download %d", e.Kind)
+	}
+	if _, ok := errors.AsType[*HookError](err); ok {
+		return "hook"
+	}
+	return "other"
+}
+
+// A task is one update while it is handled.
+type task struct {
+	*Keeper
+	rule   *Rule
+	update antenna.Update
+	url    *url.URL
+	log    *slog.Logger
+	// dir is the folder, name the file in it with slashes, and path both.
+	dir, name, path string
+	began           time.Time
+	// known is what is known of the file that was put in place last.
+	known antenna.Outcome
+	// there: there is a file, and here: it is the one that is known.
+	there, here bool
+	modTime     time.Time // of the file that is there
+	// old is where the version before was kept.
+	old string
+}
+
+// task says where the file of an update goes.
+func (k *Keeper) task(u antenna.Update) (t *task, err error) {
+	t = &task{Keeper: k, update: u, rule: k.Rules[u.Watch], began: time.Now()}
+	t.url, err = url.Parse(u.URL)
+	t.log = k.Log.With("watch", u.Watch, "url", mask.URL(t.url))
+	switch {
+	case err != nil:
+		return t, errors.New("not a URL")
+	case t.rule == nil:
+		return t, fmt.Errorf("there is no watch %q", u.Watch)
+	}
+	t.name, err = t.rule.File.Name(config.Subject{URL: t.url, Watch: u.Watch, At: t.version()})
+	if err != nil {
+		return t, err
+	}
+	return t, t.place()
+}
+
+// version is when the file was modified, as far as the report says. It is the same whenever the update is handled.
+func (t *task) version() time.Time {
+	r := &t.update.Record
+	if at := cmp.Or(r.LastModified, r.Detected, r.Received); at != 0 {
+		return at.UTC()
+	}
+	return t.began
+}
+
+// key is what the memory knows the update by. URLs may be secret.
+func (t *task) key() string {
+	sum := sha256.Sum256([]byte(t.update.URL))
+	return fmt.Sprintf("%s %x", t.update.Watch, sum[:12])
+}

@@ -1,0 +1,257 @@
+package watch
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/download"
+)
+
+func TestDownloadAndNothingNew(t *testing.T) {
+	w := newWorld(t)
+	w.origin.etag = `"1"`
+	o := w.does()
+	w.holds(w.path(), "one")
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("one")))
+	if !o.Changed || o.ETag != `"1"` || !o.LastModified.Equal(date(1)) || o.Size != 3 || o.Digest != sum || o.Path != w.path() || o.Bytes != 3 ||
+		o.Evidence != "sha-256 from Digest over http" || o.At.IsZero() || o.ModTime.IsZero() {
+		t.Errorf("%+v", o)
+	}
+	// 304: nothing moves, and what is known stays known.
+	w.origin.set(func(*origin) {})
+	again := w.does()
+	if again.Changed || again.Bytes != 0 || again.Digest != sum || again.ETag != o.ETag || !again.ModTime.Equal(o.ModTime) || !again.At.After(o.At) {
+		t.Errorf("%+v", again)
+	}
+	if asked := w.origin.asked(); !slices.Equal(asked, []string{`HEAD "1"` + date(1).Format(http.TimeFormat)}) {
+		t.Errorf("asked %q", asked)
+	}
+	// Without ETag the date is the validator.
+	w.origin.set(func(o *origin) { o.etag, o.body, o.modified = "", "two", date(2) })
+	if o := w.does(); !o.Changed || o.ETag != "" {
+		t.Errorf("%+v", o)
+	}
+	w.holds(w.path(), "two")
+	w.origin.set(func(*origin) {})
+	if o := w.does(); o.Changed || w.origin.asked()[0] != "HEAD "+date(2).Format(http.TimeFormat) {
+		t.Errorf("%+v, %q", o, w.origin.asked())
+	}
+}
+
+// Validators are those of the file that is there, or none are sent: a 304 must not leave another file, or none.
+func TestFileIsGone(t *testing.T) {
+	for name, harm := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"changed": func(path string) error { return os.WriteFile(path, []byte("!!!"), 0o644) },
+		"touched": func(path string) error { return os.Chtimes(path, date(1), date(1)) },
+	} {
+		w := newWorld(t)
+		w.origin.etag = `"1"`
+		w.does()
+		if err := harm(w.path()); err != nil {
+			t.Fatal(err)
+		}
+		o := w.does()
+		if o.Changed != (name == "removed") {
+			t.Errorf("%s: %+v", name, o)
+		}
+		w.holds(w.path(), "one")
+	}
+}
+
+// Rule 54: an older file does not replace a newer one, unless that is allowed; the update is done all the same.
+func TestOlder_Rule54(t *testing.T) {
+	w := newWorld(t)
+	w.origin.set(func(o *origin) { o.modified, o.etag = date(5), `"5"` })
+	w.does()
+	w.origin.set(func(o *origin) { o.body, o.modified, o.etag = "old", date(4), `"4"` })
+	o := w.does()
+	w.holds(w.path(), "one")
+	if o.Changed || !o.LastModified.Equal(date(5)) || !strings.Contains(w.log.String(), "older") {
+		t.Errorf("%+v\n%s", o, w.log.String())
+	}
+	w.rule.AllowOlder = true
+	if o := w.does(); !o.Changed || !o.LastModified.Equal(date(4)) {
+		t.Errorf("%+v", o)
+	}
+	w.holds(w.path(), "old")
+	// Of an older file a server says that it was not modified since, so that the date is no validator then.
+	w.origin.set(func(o *origin) { o.body, o.modified, o.etag = "first", date(3), "" })
+	w.last.ETag = ""
+	if o := w.does(); !o.Changed || !o.LastModified.Equal(date(3)) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// What was verified is not replaced by what is not, also where the watch does not require it.
+func TestVerifiedStays(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Request.Require = download.RequireNothing
+	w.does()
+	w.origin.set(func(o *origin) { o.digest, o.body, o.modified = false, "two", date(2) })
+	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprint("download ", download.NoEvidence) {
+		t.Errorf("error is %v", err)
+	}
+	w.holds(w.path(), "one")
+	w.rule.Request.LessProof = true
+	if o := w.does(); o.Evidence != "" || !o.Changed {
+		t.Errorf("%+v", o)
+	}
+	w.holds(w.path(), "two")
+}
+
+// RequireDigest is what a watch wants by itself; a failure leaves what was there.
+func TestUnverifiedIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.origin.digest = false
+	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprint("download ", download.NoEvidence) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := os.Lstat(w.path()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a file: %v", err)
+	}
+}
+
+// Rule 56: what a feed may cost today bounds the file.
+func TestLimits_Rule56(t *testing.T) {
+	w := newWorld(t)
+	u := w.update()
+	u.MaxBytes = 2
+	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
+		t.Errorf("error is %v", err)
+	}
+	u.MaxBytes, w.rule.Size = 5, 2
+	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
+		t.Errorf("error is %v", err)
+	}
+	w.rule.Size = 4
+	if _, err := w.handle(u); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFeedMismatch(t *testing.T) {
+	w := newWorld(t)
+	u := w.update()
+	u.Record = feed.Record{Size: 3, MD5: fmt.Sprintf("%x", md5.Sum([]byte("one")))}
+	if _, err := w.handle(u); err != nil || strings.Contains(w.log.String(), "mismatch") {
+		t.Errorf("%v\n%s", err, w.log.String())
+	}
+	w.origin.set(func(o *origin) { o.body, o.modified = "two!", date(2) })
+	u.Last = w.last
+	if o, err := w.handle(u); err != nil || !o.Changed || strings.Count(w.log.String(), "feed-mismatch") != 2 {
+		t.Errorf("%+v, %v\n%s", o, err, w.log.String())
+	}
+}
+
+func TestGlob(t *testing.T) {
+	w := newWorld(t)
+	w.template("", true)
+	u := w.update()
+	u.URL = w.origin.URL + "/pub/a/b/file"
+	if _, err := w.handle(u); err != nil {
+		t.Fatal(err)
+	}
+	w.holds(filepath.Join(w.rule.Dir, "a", "b", "file"), "one")
+	// Rules 5 and 10: names do not lead elsewhere, nor through links that are there.
+	if err := os.Symlink(w.dir, filepath.Join(w.rule.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/pub/link/x", "/pub/%2e%2e/x", "/pub/.old/x", "/pub/a/b/", "/pub/x?q"} {
+		u.URL = w.origin.URL + path
+		if o, err := w.handle(u); err == nil {
+			t.Errorf("%s: %+v", path, o)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, "x")); err == nil {
+		t.Error("a file outside of the folder")
+	}
+	u.Watch = "other"
+	if _, err := w.handle(u); err == nil || !strings.Contains(err.Error(), `no watch "other"`) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// A name with a date is that of the report, so that a repetition has the same.
+func TestDatedName(t *testing.T) {
+	w := newWorld(t)
+	w.template("{base}-{date}", false)
+	u := w.update()
+	u.Record.LastModified = feed.At(date(7))
+	for range 2 {
+		if _, err := w.handle(u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, _ := filepath.Glob(filepath.Join(w.rule.Dir, "*"))
+	if want := []string{w.path() + "-2026-11-07"}; !slices.Equal(names, want) {
+		t.Errorf("files are %q, want %q", names, want)
+	}
+}
+
+// What is asked for has the fields and signatures of the watch, and credentials of its URL.
+func TestRequest(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Request.Header = map[string][]string{"X-Key": {"k"}}
+	w.rule.Signatures = func(u *url.URL) ([]download.Signature, error) {
+		return []download.Signature{{From: u.String()}}, nil
+	}
+	u := w.update()
+	u.URL = strings.Replace(u.URL, "://", "://me:word@", 1) + "#x"
+	task, err := func() (*task, error) { w.keeper.init(); return w.keeper.task(u) }()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := task.request()
+	if err != nil || r.User.String() != "me:word" || r.URL.String() != w.origin.URL+"/pub/file" || r.Signatures[0].From != r.URL.String() || r.Header["X-Key"] == nil || !r.IfNewer {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if key := task.key(); strings.Contains(key, "word") || !strings.HasPrefix(key, "w ") {
+		t.Errorf("key is %q", key)
+	}
+}
+
+func TestMemoryForgetsOtherWatches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory")
+	m, err := OpenMemory(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"a b 12", "a 12", "c 12"} {
+		if _, err := m.failed(key, "x"); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.place(key, antenna.Outcome{Size: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err = OpenMemory(path, map[string]*Rule{"a b": {}, "c": {}})
+	if err != nil || len(m.Failed) != 2 || len(m.Placed) != 2 || m.Failed["a 12"] != "" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = OpenMemory(path, nil); err != nil || m.Failed != nil {
+		t.Errorf("garbage: %+v, %v", m, err)
+	}
+	if _, err := OpenMemory(filepath.Dir(path), nil); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("a folder: %v", err)
+	}
+}

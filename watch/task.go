@@ -1,0 +1,229 @@
+package watch
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"braid/antenna"
+	"braid/download"
+	"braid/download/partfile"
+	"braid/verify"
+)
+
+// place makes the folders of the file, and looks at what is there.
+func (t *task) place() error {
+	if err := os.MkdirAll(t.rule.Dir, 0o777); err != nil {
+		return err
+	}
+	if err := partfile.MakeFolders(t.rule.Dir, t.name); err != nil {
+		return err
+	}
+	info, there, err := partfile.Target(t.rule.Dir, t.name)
+	if err != nil {
+		return err
+	}
+	if t.path, err = filepath.Abs(filepath.Join(t.rule.Dir, t.name)); err != nil {
+		return err
+	}
+	var placed bool
+	if t.known, placed = t.memory.placed(t.key()); !placed {
+		t.known = t.update.Last
+	}
+	if t.there = there; there {
+		t.modTime = info.ModTime()
+		t.here = t.known.Path == t.path && t.known.Size == info.Size() && t.known.ModTime.Equal(t.modTime)
+	}
+	return nil
+}
+
+// run downloads what is new, and runs what waits for it.
+func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
+	linked, err := t.keepOld()
+	if err != nil {
+		return antenna.Outcome{}, err
+	}
+	o, replaced, err := t.download(ctx)
+	if linked != "" && (err != nil || !replaced) {
+		t.tidied(os.Remove(linked))
+	}
+	if err != nil {
+		return antenna.Outcome{Bytes: o.Bytes}, err
+	}
+	o.Changed = o.Digest != t.update.Last.Digest || !t.there
+	if replaced {
+		t.compare(&o)
+	}
+	if o.Changed {
+		err = t.finish(ctx, o)
+	}
+	t.tidied(t.prune())
+	return o, err
+}
+
+// tidied tells when an old version could not be removed. The new one is in place all the same.
+func (t *task) tidied(err error) {
+	if err != nil {
+		t.log.Error("old versions", "error", err)
+	}
+}
+
+// finish runs the program that waits for the file. What is in place is remembered before: should it not end well, or the machine stop,
+// the file is not fetched again with the update.
+func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
+	if len(t.rule.Run) == 0 {
+		return nil
+	}
+	if err := t.memory.place(t.key(), o); err != nil {
+		return err
+	}
+	h := t.hook(t.rule.Run, "updated")
+	h.Env = append(h.Env,
+		fmt.Sprintf("BRAID_WATCH_SIZE=%d", o.Size), "BRAID_WATCH_SHA256="+o.Digest, "BRAID_WATCH_EVIDENCE="+o.Evidence, "BRAID_WATCH_OLD="+t.old,
+	)
+	return t.Hook(ctx, h)
+}
+
+// request is what is asked for.
+func (t *task) request() (download.Request, error) {
+	r := t.rule.Request
+	u := *t.url
+	r.User = u.User
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	r.URL, r.Dir, r.Name = &u, t.rule.Dir, filepath.FromSlash(t.name)
+	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
+	r.Observe = t.observe
+	if t.here {
+		r.IfNoneMatch = t.known.ETag
+		if t.known.ETag != "" || !t.rule.AllowOlder { // of an older file a server says that it was not modified since
+			r.IfModifiedSince = t.known.LastModified
+		}
+	}
+	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
+		r.Require = download.RequireDigest // what is there was verified
+	}
+	if t.rule.Signatures == nil {
+		return r, nil
+	}
+	var err error
+	r.Signatures, err = t.rule.Signatures(&u)
+	return r, err
+}
+
+// client is who downloads, with the limits of the watch, and of what its feed may still cost today (rule 56).
+func (t *task) client() *download.Client {
+	c := *t.Client
+	if t.rule.Limit != nil {
+		c.Limit = t.rule.Limit
+	}
+	for _, most := range []int64{t.rule.Size, t.update.MaxBytes} {
+		if most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
+			c.MaxSize = most
+		}
+	}
+	return &c
+}
+
+// download asks for the file. Replaced says that there is another one now.
+func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
+	r, err := t.request()
+	if err != nil {
+		return o, false, err
+	}
+	res, err := t.client().Get(ctx, r)
+	if err != nil {
+		return antenna.Outcome{Bytes: res.Fetched}, false, err
+	}
+	o = t.known
+	o.At, o.Bytes = t.began, res.Fetched
+	switch {
+	case res.Older:
+		t.log.Warn("the server has an older file than the one that is here, which stays", "here", t.known.LastModified, "server", res.LastModified)
+		return o, false, nil
+	case res.NotModified:
+		return o, false, nil
+	}
+	o, err = t.outcome(res)
+	return o, !res.AlreadyComplete && (!t.there || !t.same(&o)), err
+}
+
+// outcome describes the file that is in place now.
+func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
+	o := antenna.Outcome{
+		ETag: res.ETag, LastModified: res.LastModified, Size: res.Size, Path: t.path, Bytes: res.Fetched, At: t.began,
+	}
+	if res.Proof.Verified() {
+		o.Evidence = res.Proof.String()
+	}
+	for _, d := range res.Proof.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			o.Digest = d.Hex()
+		}
+	}
+	info, err := os.Lstat(t.path)
+	if err != nil {
+		return o, err
+	}
+	o.ModTime = info.ModTime()
+	return o, nil
+}
+
+// same reports whether the file that was replaced had the same bytes: a server without digests sends a file again of which it only
+// knows that its date is another.
+func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest == o.Digest }
+
+// compare reports where a file is not what its feed says. That proves nothing about either, and the file was verified by its own
+// evidence: somebody may want to know.
+func (t *task) compare(o *antenna.Outcome) {
+	r := &t.update.Record
+	if r.Size > 0 && r.Size != o.Size {
+		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
+	}
+	if r.MD5 == "" {
+		return
+	}
+	sum, err := md5Of(t.path)
+	if err != nil {
+		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "md5", "error", err)
+	} else if sum != r.MD5 {
+		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "md5", "reported", r.MD5, "is", sum)
+	}
+}
+
+func md5Of(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := md5.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// observe logs what happens in the download, for who wants to know.
+func (t *task) observe(ev download.Event) {
+	switch ev := ev.(type) {
+	case download.SourceUp:
+		t.log.Debug("source", "state", "up", "source", ev.URL, "host", ev.Host)
+	case download.SourceDown:
+		level := t.log.Debug
+		if ev.Banned {
+			level = t.log.Warn
+		}
+		level("source", "state", "down", "source", ev.URL, "host", ev.Host, "error", ev.Err, "banned", ev.Banned, "back", ev.Back.Round(time.Second))
+	case download.Resumed:
+		t.log.Debug("resumed", "bytes", ev.Bytes)
+	case download.Restarted:
+		t.log.Info("restarted", "why", ev.Reason)
+	case download.Note:
+		t.log.Debug("note", "text", ev.Text)
+	}
+}
