@@ -44,7 +44,7 @@ func descend(c *cli.Command, words []string) (last *cli.Command, path, rest []st
 
 func unknownBelow(path []string, word string, names []string) *failure {
 	hint := "there are " + strings.Join(names, ", ")
-	if name := nearest(word, names); name != "" {
+	if name := nearestWord(word, names); name != "" {
 		hint = "did you mean " + name + "?"
 	}
 	return misuse(strings.Join(path, " ")+" "+maskWord(word), "no such command", hint)
