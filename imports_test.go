@@ -95,6 +95,8 @@ var houses = map[string]house{
 	"watch": {imports: []string{
 		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
 	}},
+	"watch/control": {imports: []string{"antenna"}},
+	"watch/metrics": {imports: []string{"antenna"}},
 	"watch/config": {pure: true, imports: []string{
 		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity", "github.com/BurntSushi/toml",
 	}},
@@ -117,6 +119,7 @@ var houses = map[string]house{
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/quantity":   {pure: true},
+	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name internal/mirrortest: it appears in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 

@@ -1,0 +1,82 @@
+// Package sdnotify tells the service manager how a service is, by the protocol of sd_notify(3): one datagram for each word, to the
+// socket that the environment names.
+//
+//	n := sdnotify.FromEnvironment(os.Getenv)
+//	n.Ready("watching 3 feeds")
+//
+// Where nobody waits for such words, nothing happens: the zero Notifier is silent. The package refuses to know more of systemd.
+package sdnotify
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Notifier tells.
+type Notifier struct {
+	socket   string
+	watchdog time.Duration
+}
+
+// FromEnvironment reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+func FromEnvironment(getenv func(string) string) Notifier {
+	n := Notifier{socket: getenv("NOTIFY_SOCKET")}
+	usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
+	pid := getenv("WATCHDOG_PID")
+	if err == nil && usec > 0 && usec < int64(time.Hour*24*365/time.Microsecond) && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+		n.watchdog = time.Duration(usec) * time.Microsecond
+	}
+	return n
+}
+
+// Watchdog is how often Alive must be called at least; 0: nobody waits for it.
+func (n Notifier) Watchdog() time.Duration {
+	if n.socket == "" {
+		return 0
+	}
+	return n.watchdog
+}
+
+// Ready says that the service does what it is for, and what that is.
+func (n Notifier) Ready(status string) error { return n.tell("READY=1", "STATUS="+line(status)) }
+
+// Reloading says that the service reads its configuration. Ready follows.
+func (n Notifier) Reloading() error {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return err
+	}
+	return n.tell("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Nano()/1000))
+}
+
+// Stopping says that the service ends.
+func (n Notifier) Stopping() error { return n.tell("STOPPING=1") }
+
+// Alive keeps the watchdog quiet.
+func (n Notifier) Alive() error { return n.tell("WATCHDOG=1") }
+
+// line is text that cannot be taken for another word.
+func line(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
+
+func (n Notifier) tell(words ...string) error {
+	if n.socket == "" {
+		return nil
+	}
+	name := n.socket
+	if strings.HasPrefix(name, "@") { // an abstract one (unix(7))
+		name = "\x00" + name[1:]
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte(strings.Join(words, "\n")))
+	return err
+}

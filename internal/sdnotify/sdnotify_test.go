@@ -1,0 +1,85 @@
+package sdnotify
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// environment makes a lookup of pairs.
+func environment(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestWords(t *testing.T) {
+	abstract := "@braid-test-" + strconv.Itoa(os.Getpid())
+	for name, bind := range map[string]string{filepath.Join(t.TempDir(), "s"): "", abstract: "\x00" + abstract[1:]} {
+		if bind == "" {
+			bind = name
+		}
+		socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: bind, Net: "unixgram"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		n := FromEnvironment(environment("NOTIFY_SOCKET", name))
+		for _, tt := range []struct {
+			tell func() error
+			want string
+		}{
+			{func() error { return n.Ready("a\nSTOPPING=1") }, `^READY=1\nSTATUS=a STOPPING=1$`},
+			{n.Reloading, `^RELOADING=1\nMONOTONIC_USEC=[1-9]\d+$`},
+			{n.Alive, `^WATCHDOG=1$`},
+			{n.Stopping, `^STOPPING=1$`},
+		} {
+			if err := tt.tell(); err != nil {
+				t.Fatal(err)
+			}
+			buf := make([]byte, 200)
+			socket.SetReadDeadline(time.Now().Add(10 * time.Second))
+			k, err := socket.Read(buf)
+			if err != nil || !regexp.MustCompile(tt.want).Match(buf[:k]) {
+				t.Errorf("%q, %v, want %s", buf[:k], err, tt.want)
+			}
+		}
+	}
+}
+
+// Without a manager nothing is told, and nothing fails; with one that is gone, it is said.
+func TestNobody(t *testing.T) {
+	var n Notifier
+	if err := n.Ready("x"); err != nil {
+		t.Error(err)
+	}
+	n = FromEnvironment(environment("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none")))
+	if err := n.Ready("x"); err == nil {
+		t.Error("a socket that is not there takes words")
+	}
+}
+
+func TestWatchdog(t *testing.T) {
+	own := strconv.Itoa(os.Getpid())
+	for _, tt := range []struct {
+		usec, pid, socket string
+		want              time.Duration
+	}{
+		{"30000000", "", "/s", 30 * time.Second}, {"30000000", own, "/s", 30 * time.Second}, {"30000000", "1", "/s", 0},
+		{"30000000", "", "", 0}, {"", "", "/s", 0}, {"-1", "", "/s", 0}, {"x", "", "/s", 0}, {"9223372036854775807", "", "/s", 0},
+	} {
+		n := FromEnvironment(environment("WATCHDOG_USEC", tt.usec, "WATCHDOG_PID", tt.pid, "NOTIFY_SOCKET", tt.socket))
+		if got := n.Watchdog(); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+// Package metrics counts what a watcher does, and writes it as Prometheus reads it (text exposition format 0.0.4).
+//
+//	m := metrics.New(status)
+//	a.Observe = m.Observe
+//	http.Handle("/metrics", m)
+//
+// It has counters and gauges with the names of feeds and watches, of which there are as many as the user configured; no URL, no text of
+// an error, nothing that a feed can make grow. It refuses to be a library for metrics.
+package metrics
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/antenna"
+)
+
+// Metrics are what was counted. They may be observed and read by several goroutines.
+type Metrics struct {
+	// Version is that of the program, and Start when it was started.
+	Version string
+	Start   time.Time
+
+	mu        sync.Mutex
+	feeds     map[string]*feedCounts
+	watches   map[string]*watchCounts
+	published [2]int64 // well and not
+}
+
+// feedCounts are those of a feed, or of the own checks of a watch.
+type feedCounts struct {
+	changed, unchanged, failed int64
+	bytes                      int64
+	failures                   int
+	success                    time.Time
+}
+
+// watchCounts are those of a watch, over all of its URLs.
+type watchCounts struct {
+	updates                    int64
+	changed, unchanged, failed int64
+	bytes                      int64
+	success, change            time.Time
+}
+
+// Know begins with what was known before: feeds and watches that there are, and when they were last well. Others are no more, those
+// that stay keep their counts.
+func (m *Metrics) Know(s antenna.Status) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	feeds, watches := map[string]*feedCounts{}, map[string]*watchCounts{}
+	for _, f := range s.Feeds {
+		c := m.feeds[f.Name]
+		if c == nil {
+			c = &feedCounts{failures: f.Failures}
+			if f.Failures == 0 {
+				c.success = f.Polled
+			}
+		}
+		feeds[f.Name] = c
+	}
+	for _, w := range s.Watches {
+		c := watches[w.Name]
+		if c == nil {
+			if c = m.watches[w.Name]; c == nil {
+				c = &watchCounts{}
+			}
+			watches[w.Name] = c
+		}
+		c.success = latest(c.success, w.Last.At)
+		c.change = latest(c.change, w.Last.ModTime)
+	}
+	m.feeds, m.watches = feeds, watches
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Add makes watches known that have no URL yet.
+func (m *Metrics) Add(watches ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range watches {
+		m.watch(name)
+	}
+}
+
+func (m *Metrics) feed(name string) *feedCounts {
+	if m.feeds == nil {
+		m.feeds = map[string]*feedCounts{}
+	}
+	if m.feeds[name] == nil {
+		m.feeds[name] = &feedCounts{}
+	}
+	return m.feeds[name]
+}
+
+func (m *Metrics) watch(name string) *watchCounts {
+	if m.watches == nil {
+		m.watches = map[string]*watchCounts{}
+	}
+	if m.watches[name] == nil {
+		m.watches[name] = &watchCounts{}
+	}
+	return m.watches[name]
+}
+
+// Observe counts an event of the antenna.
+func (m *Metrics) Observe(ev antenna.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch ev := ev.(type) {
+	case antenna.Polled:
+		f := m.feed(ev.Feed)
+		if ev.Unchanged {
+			f.unchanged++
+		} else {
+			f.changed++
+		}
+		f.bytes += ev.Bytes
+		f.failures, f.success = 0, time.Now()
+	case antenna.PollFailed:
+		f := m.feed(ev.Feed)
+		f.failed++
+		f.failures = ev.Failures
+	case antenna.Updated:
+		m.watch(ev.Update.Watch).updates++
+	case antenna.Handled:
+		m.handled(&ev)
+	case antenna.Published:
+		if ev.Err == nil {
+			m.published[0]++
+		} else {
+			m.published[1]++
+		}
+	}
+}
+
+func (m *Metrics) handled(ev *antenna.Handled) {
+	w := m.watch(ev.Update.Watch)
+	w.bytes += ev.Outcome.Bytes
+	switch {
+	case ev.Err != nil:
+		w.failed++
+		return
+	case ev.Outcome.Changed:
+		w.changed++
+		w.change = time.Now()
+	default:
+		w.unchanged++
+	}
+	w.success = time.Now()
+}
+
+// ServeHTTP writes all of them.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	w.Write(m.text())
+}
+
+// text is the exposition.
+func (m *Metrics) text() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var e exposition
+	e.family("braid_build_info", "gauge", "The program that runs.")
+	e.sample(1, "version", m.Version)
+	e.family("process_start_time_seconds", "gauge", "When the program was started.")
+	e.moment(m.Start)
+	m.writeFeeds(&e)
+	m.writeWatches(&e)
+	e.family("braid_publications_total", "counter", "How often what is known was published.")
+	e.sample(float64(m.published[0]), "result", "done")
+	e.sample(float64(m.published[1]), "result", "failed")
+	return e.Bytes()
+}
+
+func (m *Metrics) writeFeeds(e *exposition) {
+	names := slices.Sorted(maps.Keys(m.feeds))
+	e.family("braid_feed_polls_total", "counter", "Requests to feeds, and to the URLs of watches.")
+	for _, n := range names {
+		f := m.feeds[n]
+		e.sample(float64(f.changed), "feed", n, "result", "changed")
+		e.sample(float64(f.unchanged), "feed", n, "result", "unchanged")
+		e.sample(float64(f.failed), "feed", n, "result", "failed")
+	}
+	e.family("braid_feed_bytes_total", "counter", "Bytes that feeds sent.")
+	for _, n := range names {
+		e.sample(float64(m.feeds[n].bytes), "feed", n)
+	}
+	e.family("braid_feed_failures", "gauge", "Polls in a row that failed.")
+	for _, n := range names {
+		e.sample(float64(m.feeds[n].failures), "feed", n)
+	}
+	e.family("braid_feed_last_success_timestamp_seconds", "gauge", "When a feed answered last; time() minus this is the age of that.")
+	for _, n := range names {
+		e.moment(m.feeds[n].success, "feed", n)
+	}
+}
+
+func (m *Metrics) writeWatches(e *exposition) {
+	names := slices.Sorted(maps.Keys(m.watches))
+	e.family("braid_watch_updates_total", "counter", "Updates that feeds reported.")
+	for _, n := range names {
+		e.sample(float64(m.watches[n].updates), "watch", n)
+	}
+	e.family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
+	for _, n := range names {
+		w := m.watches[n]
+		e.sample(float64(w.changed), "watch", n, "result", "changed")
+		e.sample(float64(w.unchanged), "watch", n, "result", "unchanged")
+		e.sample(float64(w.failed), "watch", n, "result", "failed")
+	}
+	e.family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
+	for _, n := range names {
+		e.sample(float64(m.watches[n].bytes), "watch", n)
+	}
+	e.family("braid_watch_last_success_timestamp_seconds", "gauge", "When an update was handled well last; time() minus this is the age of that.")
+	for _, n := range names {
+		e.moment(m.watches[n].success, "watch", n)
+	}
+	e.family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
+	for _, n := range names {
+		e.moment(m.watches[n].change, "watch", n)
+	}
+}
+
+// An exposition is written family by family.
+type exposition struct {
+	bytes.Buffer
+	name string
+}
+
+func (e *exposition) family(name, kind, help string) {
+	e.name = name
+	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+// sample writes a value, with pairs of a label and its value.
+func (e *exposition) sample(value float64, labels ...string) {
+	e.WriteString(e.name)
+	for i := 0; i < len(labels); i += 2 {
+		e.WriteString(map[bool]string{true: "{", false: ","}[i == 0] + labels[i] + `="` + escape.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd")) + `"`)
+	}
+	if len(labels) > 0 {
+		e.WriteByte('}')
+	}
+	e.WriteString(" " + strconv.FormatFloat(value, 'f', -1, 64) + "\n")
+}
+
+// moment writes a time, 0 for never.
+func (e *exposition) moment(t time.Time, labels ...string) {
+	seconds := 0.0
+	if !t.IsZero() {
+		seconds = float64(t.UnixMilli()) / 1000
+	}
+	e.sample(seconds, labels...)
+}
+
+// escape is for the values of labels.
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
