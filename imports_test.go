@@ -93,22 +93,21 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
+		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask",
+		"internal/reach",
 	}},
 	"watch/control": {imports: []string{"antenna"}},
 	"watch/metrics": {imports: []string{"antenna"}},
 	"watch/config": {pure: true, imports: []string{
-		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity", "github.com/BurntSushi/toml",
+		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity",
+		"github.com/BurntSushi/toml",
 	}},
 
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif",
-		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime", "inputfile", "report",
-		"serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify", "internal/atomicfile",
-		"internal/nearest", "internal/quantity", "internal/reach", "metalink/metainfo",
+		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
