@@ -138,9 +138,9 @@ type task struct {
 	update antenna.Update
 	url    *url.URL
 	log    *slog.Logger
-	// dir is the folder, name the file in it with slashes, and path both.
-	dir, name, path string
-	began           time.Time
+	// name is the file in its folder with slashes, and path both.
+	name, path string
+	began      time.Time
 	// known is what is known of the file that was put in place last.
 	known antenna.Outcome
 	// there: there is a file, and here: it is the one that is known.

@@ -36,8 +36,6 @@ type origin struct {
 	digest   bool
 	status   int
 	requests []string
-	// hold, if not nil, is closed when answers may go on after half of the body.
-	hold chan struct{}
 }
 
 func newOrigin(t *testing.T, body string) *origin {
