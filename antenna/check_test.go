@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"braid/antenna/feed"
 	"braid/antenna/pace"
@@ -142,6 +143,11 @@ func TestSlim(t *testing.T) {
 	slim := slimOf(r)
 	if slim.URL != r.URL || slim.Title != r.Title || slim.Method[0] != "xxxx" || slim.Fields != nil || slim.Keywords != nil {
 		t.Errorf("%+v", slim)
+	}
+	for _, pair := range [][2]string{{r.URL, slim.URL}, {r.Title, slim.Title}, {r.Method[0], slim.Method[0]}} {
+		if unsafe.StringData(pair[0]) == unsafe.StringData(pair[1]) {
+			t.Errorf("%q holds on to the feed", pair[0])
+		}
 	}
 	if sumOf(&r) != sumOf(&slim) {
 		t.Error("it says something else")

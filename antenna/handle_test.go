@@ -275,3 +275,34 @@ func TestTwoFeeds(t *testing.T) {
 		}
 	})
 }
+
+// That a feed repeats its news is no reason to hand them on sooner.
+func TestNewsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		p.plain, a.Feeds[0].Every = true, 5*time.Minute // each poll is a new report
+		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
+		watchFor(t, a, j, 8*time.Hour)
+		got := j.got()
+		if len(got) < 8 || len(got) > 9 || got[len(got)-1].Try != len(got) || len(eventsOf[Updated](j)) != 1 { // 1, 2, 4 ... 256 minutes
+			t.Errorf("%d tries, the last is number %d, told %d times", len(got), got[len(got)-1].Try, len(eventsOf[Updated](j)))
+		}
+	})
+}
+
+func TestSameNews(t *testing.T) {
+	p := pending{Action: feed.Download, Record: feed.Record{LastModified: 1, Size: 2, MD5: "x", Virtual: "v", Detected: 5}}
+	again := p
+	if again.Record.Detected = 9; !p.same(&again) {
+		t.Error("to be seen again is other news")
+	}
+	for _, change := range []func(p *pending){
+		func(p *pending) { p.Action = feed.Recheck }, func(p *pending) { p.Record.LastModified = 2 }, func(p *pending) { p.Record.Size = 3 },
+		func(p *pending) { p.Record.MD5 = "y" }, func(p *pending) { p.Record.Virtual = "" },
+	} {
+		other := p
+		if change(&other); p.same(&other) {
+			t.Errorf("%+v is the same", other)
+		}
+	}
+}

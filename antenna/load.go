@@ -108,15 +108,11 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 	return nil
 }
 
-// recall gives the targets the reports that they had.
+// recall gives the targets the reports that they had. Those of own checks come with the next one: they are never 304.
 func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
 	c := &collector{feed: &m.feed, match: l.poller.match, reports: map[spot]int{}, globbed: map[*watcher]int{}}
 	for _, r := range records {
-		if m.feed.Kind == Page {
-			c.seen(m.page, r)
-		} else {
-			c.add(r)
-		}
+		c.add(r)
 	}
 	for _, h := range c.hits {
 		if t := l.target(spot{h.w, h.url}); t != nil {
@@ -158,8 +154,7 @@ func targetKey(t *target) string {
 // forgotten is how long a URL of a glob is remembered that no feed has.
 const forgotten = 90 * 24 * time.Hour
 
-// loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost. What has reports and was never
-// decided is decided now.
+// loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost.
 func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.a.Store.targets()
 	if err != nil {
@@ -169,33 +164,25 @@ func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 	for _, w := range l.watches {
 		byName[w.Name] = w
 	}
-	known := map[*target]bool{}
 	for key, data := range saved {
 		name, _, _ := strings.Cut(key, "\x00")
 		if w := byName[name]; w != nil {
-			t, err := l.loadTarget(w, key, data, now)
-			if err != nil {
+			if err := l.loadTarget(w, key, data, now); err != nil {
 				return 0, fmt.Errorf("watch %s: %w", name, err)
 			}
-			known[t] = true
 		}
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
 		restored = l.readCache()
 	}
-	for _, t := range l.ordered() {
-		if !known[t] && len(t.reports) > 0 {
-			l.decide(t, now)
-		}
-	}
 	return restored, nil
 }
 
 // loadTarget takes what the store has of one URL.
-func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (*target, error) {
+func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) error {
 	var saved savedTarget
 	if err := json.Unmarshal(data, &saved); err != nil {
-		return nil, err
+		return err
 	}
 	s := spot{w, w.URL}
 	if w.glob != nil {
@@ -203,17 +190,16 @@ func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (*
 	}
 	t := &target{w: w, url: s.url}
 	if w.glob != nil && !w.glob.MatchString(s.url) || targetKey(t) != key {
-		return nil, nil // another URL than the one that is watched now
+		return nil // another URL than the one that is watched now
 	}
 	if w.glob != nil && l.targets[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
 		l.book.gone(key, now)
-		return nil, nil
+		return nil
 	}
-	if t = l.target(s); t == nil {
-		return nil, nil
+	if t = l.target(s); t != nil {
+		t.saved = saved
 	}
-	t.saved = saved
-	return t, nil
+	return nil
 }
 
 // readCache begins with what the cache in LIRS form knows.

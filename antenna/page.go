@@ -77,24 +77,16 @@ func isIdentity(encoding string) bool { return encoding == "" || encoding == "id
 
 // observed makes an answer of an observation: a feed of one record.
 func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
-	c := &collector{feed: t.feed, match: p.match}
-	c.list = []feed.Record{o.report()}
-	c.records, c.matched = 1, 1
-	c.sum = sumOf(&c.list[0])
-	c.seen(t.page, c.list[0])
-	k, err := c.finish(nil)
-	return answer{err: err, kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
-}
-
-// seen makes hits of a record of the feed's own URL: own checks are of one watch, other pages of all who watch that URL.
-func (c *collector) seen(page *watcher, r feed.Record) {
-	if page != nil {
-		c.hits = append(c.hits, hit{page, page.URL, r})
-		return
+	r := o.report()
+	k := kept{records: 1, matched: 1, sum: sumOf(&r)}
+	if t.page != nil { // own checks are of one watch, other pages of all who watch that URL
+		k.hits = []hit{{t.page, t.page.URL, r}}
+	} else {
+		p.match.find(t.feed.Name, feed.Record{URL: t.feed.URL}, func(w *watcher, url string) {
+			k.hits = append(k.hits, hit{w, url, r})
+		})
 	}
-	c.match.find(c.feed.Name, feed.Record{URL: c.feed.URL}, func(w *watcher, url string) {
-		c.hits = append(c.hits, hit{w, url, r})
-	})
+	return answer{kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
 }
 
 // readFile polls a local file.

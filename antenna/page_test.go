@@ -148,3 +148,33 @@ func TestPageAsFeed(t *testing.T) {
 func siteOf(fields func() []string, size *int64) site {
 	return func(*http.Request) *http.Response { return bare(*size, fields()...) }
 }
+
+// Who asks for a check by its name gets it, though a report is fresh.
+func TestOwnCheckNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		w.sites["files.example"] = (&page{text: "file", modified: time.Now()}).answer
+		p.set(lirsLine(fileURL, time.Now(), time.Now(), 100))
+		a.Watches[0].CheckEvery = time.Hour
+		time.AfterFunc(90*time.Minute, func() {
+			if err := a.RunNow(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		})
+		watchFor(t, a, j, 100*time.Minute)
+		if n := len(w.to(fileURL)); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// The length of an answer that was encoded is not that of the file.
+func TestSizeOfAnEncodedPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a, j := onePage(t, func(*http.Request) *http.Response { return bare(77, "Content-Encoding: gzip", `ETag: "1"`) })
+		watchFor(t, a, j, time.Minute)
+		if got := j.got(); len(got) != 1 || got[0].Record.Size != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -218,3 +218,31 @@ func TestCacheFails(t *testing.T) {
 		}
 	})
 }
+
+// Of what was seen of a URL the latest counts, and only who saw a time says so.
+func TestObservations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, a, j := onePage(t, (&page{text: "file", modified: start}).answer)
+		j.handle = func(context.Context, Update) (Outcome, error) {
+			time.Sleep(30 * time.Minute)
+			return Outcome{Changed: true, Size: 9}, nil
+		}
+		var got publishing
+		a.Publish = got.take
+		watchFor(t, a, j, 100*time.Minute)
+		methods := map[string]bool{}
+		for _, s := range got.list {
+			for _, k := range s.Records {
+				methods[k.Method[0]] = true
+				if k.Method[0] == "GET" && (k.Size != 9 || k.TimeDetected != 0 || k.Detected.UTC().Sub(start) < 30*time.Minute) {
+					t.Errorf("%+v", k)
+				}
+			}
+		}
+		last := got.list[len(got.list)-1].Records
+		if len(last) != 1 || last[0].Method[0] != "HEAD" || last[0].Detected.UTC().Sub(start) < time.Hour || !methods["GET"] {
+			t.Errorf("%v, %+v", methods, last)
+		}
+	})
+}

@@ -266,7 +266,12 @@ func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 			{URL: "https://down.example/f?key=" + secret},
 		}
 		a.Watches = []Watch{{URL: watched, CheckEvery: time.Hour, Header: http.Header{"X-Key": {secret}}}}
-		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.Try < 3 {
+				return Outcome{}, errors.New("down")
+			}
+			return Outcome{Changed: true}, nil
+		}
 		watchFor(t, a, j, 3*time.Hour)
 		status, err := a.Status(t.Context())
 		closed(t, a.Store)
@@ -297,4 +302,56 @@ func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 			t.Errorf("%d files, %d updates", len(entries), len(j.got()))
 		}
 	})
+}
+
+// What is known of a URL is not known of another that has its name.
+func TestWatchOfAnotherURL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const other = "https://files.example/b"
+		w, p, a, j := oneFeed(t)
+		p.text += lirsLine(other, time.Now().Add(-time.Hour), time.Now(), 7)
+		dir := t.TempDir()
+		for _, u := range []string{fileURL, other} {
+			a.Store = storeIn(t, dir)
+			a.Watches[0].URL = u
+			watchFor(t, a, j, time.Minute)
+			closed(t, a.Store)
+			time.Sleep(w.gap)
+		}
+		if got := j.got(); reasons(got) != "first-sight first-sight" || got[1].URL != other {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Polls without news are written together, once in a round; what is acknowledged is written at once.
+func TestPollsAreWrittenTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		a := w.antenna(j)
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		p := &page{}
+		p.set(lirsLine(fileURL, time.Now(), time.Now(), 1))
+		for i := range 100 {
+			host := fmt.Sprintf("feeds%d.example", i)
+			w.sites[host] = p.answer
+			a.Feeds = append(a.Feeds, Feed{URL: "https://" + host, Every: time.Minute})
+		}
+		a.Watches = []Watch{{URL: fileURL}}
+		before := transactions(t, a.Store)
+		watchFor(t, a, j, 100*time.Minute)
+		if polls, n := len(eventsOf[Polled](j)), transactions(t, a.Store)-before; polls < 9000 || n > 120 {
+			t.Errorf("%d polls are %d transactions", polls, n)
+		}
+	})
+}
+
+// transactions counts those that wrote.
+func transactions(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	if err := s.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

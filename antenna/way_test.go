@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -82,7 +84,7 @@ func TestProxy_Rule63(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Host)
 		if r.URL.Host == "feeds.example" {
-			w.Header().Set("Location", "http://10.0.0.1/")
+			w.Header().Set("Location", r.URL.Query().Get("to"))
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -92,17 +94,45 @@ func TestProxy_Rule63(t *testing.T) {
 	through, _ := url.Parse(proxy.URL)
 	j := &journal{}
 	a := &Antenna{
-		Feeds:   []Feed{{Name: "redirects", URL: "http://feeds.example/"}, {Name: "typed", URL: "http://10.0.0.2/"}},
+		Feeds: []Feed{
+			{Name: "near", URL: "http://feeds.example/?to=http://10.0.0.1/"}, {Name: "typed", URL: "http://10.0.0.2/"},
+			{Name: "far", URL: "http://feeds.example/?to=http://other.example/"},
+		},
+		HostGap: time.Millisecond,
 		Observe: j.observe, Proxy: func(*http.Request) (*url.URL, error) { return through, nil },
 	}
 	err := a.Once(t.Context(), j.take)
 	var near *reach.Error
-	if !errors.As(err, &near) || near.Addr.String() != "10.0.0.1" || len(eventsOf[Polled](j)) != 1 || len(asked) != 2 {
+	if !errors.As(err, &near) || near.Addr.String() != "10.0.0.1" || len(eventsOf[Polled](j)) != 2 || len(asked) != 4 {
 		t.Errorf("%v, asked for %q", err, asked)
 	}
 	broken := errors.New("no proxy today")
 	a.Proxy = func(*http.Request) (*url.URL, error) { return nil, broken }
 	if err := a.Once(t.Context(), j.take); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Records are published again if they are as near as their feed was: a file is here, and so is a server on this machine.
+func TestRelayedAddresses_Rule63(t *testing.T) {
+	text := ""
+	for _, host := range []string{"127.0.0.1", "10.0.0.1", "192.0.2.1", "h.example"} {
+		text += lirsLine("http://"+host+"/", time.Now(), time.Now(), 1)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(text)) }))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "antenna.lirs")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Feed{{URL: server.URL, Relay: true}, {URL: path, Local: true, Relay: true}} {
+		j := &journal{}
+		a := &Antenna{Feeds: []Feed{f}, Observe: j.observe}
+		if err := a.Once(t.Context(), j.take); err != nil {
+			t.Error(err)
+		}
+		if e := eventsOf[Polled](j); len(e) != 1 || e[0].Relayed != 3 || e[0].Skipped != 1 {
+			t.Errorf("%s: %+v", f.URL, e)
+		}
 	}
 }

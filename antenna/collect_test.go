@@ -1,0 +1,141 @@
+package antenna
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// collectorOf makes a collector for one watch.
+func collectorOf(t *testing.T, f Feed) *collector {
+	t.Helper()
+	w, err := newWatcher(Watch{Name: "a", URL: fileURL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Limits = f.Limits.orDefault()
+	return &collector{feed: &f, match: newMatcher([]*watcher{w})}
+}
+
+func sequenceOf(list ...feed.Record) iter.Seq2[feed.Record, error] {
+	return func(yield func(feed.Record, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// What may be published again is bounded, by records and by octets; what is watched is kept anyway.
+func TestRelayIsBounded(t *testing.T) {
+	record := func(i, size int) feed.Record {
+		return feed.Record{URL: fmt.Sprintf("https://h.example/%d", i), Fields: []feed.Field{{Name: "X", Value: strings.Repeat("x", size)}}}
+	}
+	many := []feed.Record{}
+	for i := range 10 {
+		many = append(many, record(i, 10))
+	}
+	many = append(many, feed.Record{URL: fileURL, Fields: []feed.Field{{Name: "X"}}})
+	k, err := collectorOf(t, Feed{Relay: true, Limits: Limits{Relayed: 4}}).collect(sequenceOf(many...))
+	stored, failed := restored(k.stored)
+	if err != nil || failed != nil || k.relayed != 4 || k.matched != 1 || len(stored) != 5 || stored[0].Fields == nil || stored[4].Fields != nil {
+		t.Errorf("%d relayed, %d matched, %d stored, %v, %v", k.relayed, k.matched, len(stored), err, failed)
+	}
+	k, err = collectorOf(t, Feed{Relay: true}).collect(sequenceOf(record(1, maxRelayed/2), record(2, maxRelayed/2), record(3, 100)))
+	if err != nil || k.relayed != 2 || k.records != 3 {
+		t.Errorf("%d of %d are relayed, %v", k.relayed, k.records, err)
+	}
+	k, err = collectorOf(t, Feed{}).collect(sequenceOf(many...))
+	if stored, _ := restored(k.stored); err != nil || k.relayed != 0 || len(stored) != 1 {
+		t.Errorf("%d are relayed though nobody asked, %v", k.relayed, err)
+	}
+}
+
+func TestIsWeb_Rule53(t *testing.T) {
+	for u, want := range map[string]bool{
+		"http://h/": true, "HTTPS://h/": true, "ftp://h/": false, "http:h": false, "": false, "javascript://h/": false,
+		"http://h/" + strings.Repeat("x", feed.MaxURL-9): true, "http://h/" + strings.Repeat("x", feed.MaxURL-8): false,
+	} {
+		if isWeb(u) != want {
+			t.Errorf("%.40s: %v", u, !want)
+		}
+	}
+}
+
+// Repair H12: only who asks for it gets Hatena's times.
+func TestHatenaTimes(t *testing.T) {
+	r := feed.Record{Format: feed.HinaDI, URL: fileURL, Fields: []feed.Field{{Name: "X-Hatena-Last-Modified", Value: "Tue, 10 Nov 2026 01:00:00 GMT"}}}
+	for asked, want := range map[bool]feed.Time{false: 0, true: 1794272400} {
+		k, err := collectorOf(t, Feed{HatenaTimes: asked}).collect(sequenceOf(r))
+		if err != nil || k.hits[0].record.LastModified != want {
+			t.Errorf("asked %v: %+v, %v", asked, k.hits, err)
+		}
+	}
+}
+
+// What the server says of the feed stands in for what the feed does not say.
+func TestReceived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		modified := seconds(time.Now().Add(-time.Hour))
+		text := "HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\nLast-Modified: Fri, 31 Dec 1999 20:00:00 GMT\r\n\r\n"
+		_, a, j := withSite(t, func(*http.Request) *http.Response {
+			return says(200, text, "Last-Modified: "+modified.UTC().Format(http.TimeFormat))
+		})
+		watchFor(t, a, j, time.Minute)
+		if got := j.got(); len(got) != 1 || got[0].Record.Received != feed.At(modified) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestContentEncoding(t *testing.T) {
+	for encoding, ok := range map[string]bool{"gzip": true, "X-GZIP": true, "identity": true, "br": false, "gzip, gzip": false} {
+		synctest.Test(t, func(t *testing.T) {
+			_, a, j := withSite(t, func(*http.Request) *http.Response {
+				return says(200, lirsLine(fileURL, time.Now(), time.Now(), 1), "Content-Encoding: "+encoding)
+			})
+			watchFor(t, a, j, time.Minute)
+			if got := len(j.got()) == 1; got != ok || len(eventsOf[PollFailed](j)) == 1 == ok {
+				t.Errorf("%s: %v, %+v", encoding, got, eventsOf[PollFailed](j))
+			}
+		})
+	}
+}
+
+// Rule 57: a feed is asked by how often what is kept of it changes, whatever its server says of validators.
+func TestAdaptiveInterval_Rule57(t *testing.T) {
+	for _, tt := range []struct {
+		changes  time.Duration
+		from, to time.Duration // the last interval
+	}{
+		{0, time.Hour, 66 * time.Minute}, {10 * time.Minute, 5 * time.Minute, 11 * time.Minute / 2}, {2 * time.Hour, 20 * time.Minute, 45 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, p, a, j := oneFeed(t)
+			start := time.Now()
+			w.sites["feeds.example"] = func(*http.Request) *http.Response {
+				modified := start
+				if tt.changes > 0 {
+					modified = start.Add(time.Since(start).Truncate(tt.changes))
+				}
+				// Others change all the time, and every poll is seen again.
+				p.text = lirsLine(fileURL, modified, time.Now(), 1) + lirsLine("https://files.example/other", time.Now(), time.Now(), 1)
+				return says(200, p.text)
+			}
+			a.Feeds[0].Every = 0
+			watchFor(t, a, j, 48*time.Hour)
+			gaps := times(w.to(feedURL))
+			last := gaps[len(gaps)-1].Truncate(time.Second)
+			if last < tt.from || last > tt.to {
+				t.Errorf("what changes every %v is asked every %v at last, want %v to %v", tt.changes, last, tt.from, tt.to)
+			}
+		})
+	}
+}
