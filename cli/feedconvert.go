@@ -74,17 +74,23 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	defer o.close()
 	c := &conversion{feedConvert: v, ctx: ctx, from: o}
 	if v.target == "" || v.target == "-" {
-		out := bufio.NewWriter(v.feedFlags.streams.out)
-		if err := c.write(out); err != nil {
-			return errors.Join(err, out.Flush())
-		}
-		err = outputFailure(out.Flush())
+		err = v.toOutput(c)
 	} else {
 		err = v.toFile(c)
 	}
 	if n := c.lost + c.unwritable; n > 0 && err == nil {
 		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
 			o.name, count(n, "record"), c.lost, c.unwritable, v.to.word)))
+	}
+	return err
+}
+
+// toOutput writes to standard output. What was read before an error is good, and is there.
+func (v *feedConvert) toOutput(c *conversion) error {
+	out := bufio.NewWriter(v.feedFlags.streams.out)
+	err := c.write(out)
+	if failed := out.Flush(); failed != nil { // the first error stays
+		return outputFailure(failed)
 	}
 	return err
 }

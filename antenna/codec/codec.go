@@ -59,7 +59,7 @@ const (
 // CodeUnknown is the code of the rejection of what is no feed.
 const CodeUnknown = "unknown-format"
 
-// Open finds the format of a feed. In is the feed for NewDecoder: decoders take one layer of gzip off, and if there are two, as where
+// Open finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better: decoders take one layer of gzip off, and if there are two, as where
 // a server compresses what is compressed, the outer one is gone.
 func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
 	whole := bufio.NewReaderSize(r, looked)
@@ -79,7 +79,7 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 	if len(text) > 0 {
 		why = fmt.Sprintf("it begins with %.40q", text)
 	}
-	return nil, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
+	return in, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
 }
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }

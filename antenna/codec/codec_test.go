@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"braid/antenna/feed"
+	"braid/antenna/inflate"
 )
 
 // formats are those of the vectors, by what their names begin with.
@@ -50,6 +51,8 @@ func TestVectors(t *testing.T) {
 			if want < 0 {
 				if !errors.As(err, &reject) || reject.Code != CodeUnknown {
 					t.Errorf("%s: %v, %v", base, f, err)
+				} else if got, err := io.ReadAll(inflate.NewReader(in, feed.Limits{})); err != nil || !bytes.Equal(got, plain) {
+					t.Errorf("%s: %q is left, %v", base, got, err)
 				}
 				continue
 			}
