@@ -83,8 +83,8 @@ func TestFeedCheck(t *testing.T) {
 	}
 }
 
-// TestFeedJSON proves rule 61: whatever is in a feed, --json is JSON in UTF-8.
-func TestFeedJSON(t *testing.T) {
+// Proves rule 61: whatever is in a feed, --json is JSON in UTF-8.
+func TestFeedJSON_Rule61(t *testing.T) {
 	for _, text := range []string{
 		"LIRS,1794272400,1,0,0,http://h.example/,\x1b[31m\u202e\xff\xfe,a\x00,0,\n",
 		"HINA/2.2\nUser-Agent: \xff\n\nURL: http://h.example/\nTitle: \xff\x80\nTitle: \x9b\n\nURL: http://h.example/2\nX-A: \xff\n\n",
@@ -334,8 +334,8 @@ func (g *growing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestFeedMemory proves that what check and show keep does not depend on how long the feed is.
-func TestFeedMemory(t *testing.T) {
+// Proves rule 52: what check and show keep does not depend on how long the feed is.
+func TestFeedMemory_Rule52(t *testing.T) {
 	for _, verb := range []string{"check", "show"} {
 		var most [2]uint64
 		for i, lines := range []int{1000, 100_000} {

@@ -37,7 +37,7 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	r, w := io.Pipe()
-	p := &pipe{PipeReader: r, cancel: cancel, client: f.client()}
+	p := &pipe{PipeReader: r, cancel: cancel, client: f.client(u.String())}
 	p.client.HeaderTimeout = f.silence()
 	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: f.silence()}
 	s.silent = time.AfterFunc(s.patience, func() { cancel(&silentError{s.patience}) })

@@ -41,8 +41,8 @@ func rejection(err error) string {
 	return fmt.Sprint(err)
 }
 
-// rule 52, and what would cost more than it looks like.
-func TestLimits(t *testing.T) {
+// Proves rule 52, and bounds what would cost more than it looks like.
+func TestLimits_Rule52(t *testing.T) {
 	item := "<item><link>http://h.example/</link></item>"
 	deep := strings.Repeat("<a>", maxDepth)
 	namespaces := func(n int) (s string) {
