@@ -33,13 +33,26 @@ func newMatcher(watches []*watcher) *matcher {
 	m := &matcher{globs: map[string][]*watcher{}}
 	for _, w := range watches {
 		if w.glob == nil {
-			m.exact.Add(w.URL, w)
+			m.exact.Add(withoutUser(w.URL), w)
 			continue
 		}
 		host := hostOf(w.prefix)
 		m.globs[host] = append(m.globs[host], w)
 	}
 	return m
+}
+
+// withoutUser is a URL without user info, which feeds do not tell.
+func withoutUser(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return s
+	}
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
 // find calls found with each watcher that the feed of that name may tell of the URL of r, and with that URL as it is asked for: the

@@ -106,6 +106,21 @@ func TestFind(t *testing.T) {
 }
 
 // A glob has each URL that a feed reports as one of its own, as often as there is room.
+// Feeds tell nothing of names and passwords: a watch that has them is found, and asked for with them.
+func TestWithUser(t *testing.T) {
+	for _, url := range []string{"https://me:w@rd@h.example/a@b", "https://me@h.example/a@b", "https://h.example/a@b"} {
+		w, err := newWatcher(Watch{Name: "w", URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		newMatcher([]*watcher{w}).find("f", feed.Record{URL: "https://h.example/a@b"}, func(_ *watcher, url string) { found = url })
+		if found != url {
+			t.Errorf("%s: found %q", url, found)
+		}
+	}
+}
+
 func TestGlobbed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p, a, j := oneFeed(t)
