@@ -108,6 +108,7 @@ var houses = map[string]house{
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest",
+		"antenna", "antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/sdnotify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

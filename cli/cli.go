@@ -71,7 +71,7 @@ func newApp(s streams) *cli.App {
 		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s)},
+		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s)},
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              refuse,
 		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}}},

@@ -42,7 +42,7 @@ func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
 	if json.Unmarshal(data, &m.remembered) != nil {
 		m.remembered = remembered{}
 	}
-	gone := func(key string) bool { return watches[key[:max(strings.LastIndexByte(key, ' '), 0)]] == nil }
+	gone := func(key string) bool { return watches[watchOf(key)] == nil }
 	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return gone(key) })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return gone(key) })
 	return m, nil
@@ -93,6 +93,18 @@ func (m *Memory) placed(key string) (o antenna.Outcome, ok bool) {
 	o, ok = m.Placed[key]
 	return o, ok
 }
+
+// Forget forgets a watch.
+func (m *Memory) Forget(watch string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return watchOf(key) == watch })
+	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return watchOf(key) == watch })
+	return m.save()
+}
+
+// watchOf is the name of the watch in a key.
+func watchOf(key string) string { return key[:max(strings.LastIndexByte(key, ' '), 0)] }
 
 func (m *Memory) save() error {
 	if m.path == "" {

@@ -31,7 +31,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	if b.zone, err = zone(f.Zone); err != nil {
 		return nil, b.wrong(err.Error(), "", "zone")
 	}
-	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL}
+	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL, Title: f.Publish.Title}
 	for _, name := range b.names("feed") {
 		if err := b.feed(name, f.Feed[name]); err != nil {
 			return nil, err

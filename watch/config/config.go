@@ -46,8 +46,8 @@ type Log struct{ Format, Level string }
 // A Publish says where what is known is published. Nothing is if Dir is empty.
 type Publish struct {
 	Dir string
-	// AgentURL is where Dir is seen by others.
-	AgentURL string
+	// AgentURL is where Dir is seen by others, and Title what its page is called.
+	AgentURL, Title string
 }
 
 // A Watch is a file, or the files of a glob, and what is to be done with them.

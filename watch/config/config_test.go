@@ -249,6 +249,7 @@ func TestWrong(t *testing.T) {
 		{small + "header-file = ['x']", "watch.w.header-file", 6, "a list where a table belongs"},
 		{"[watch]\nw = 3", "watch.w", 2, "a number where a table belongs"},
 		{"state = 'x\n", "state", 1, "newlines"},
+		{small + "[watch.x]\nglob = 'http://me:s3cret@a.example/*'\ndir = 'd'", "watch.x.glob", 7, "user-env"},
 		{small + "[watch.x]\nglob = 'http://a*/x'\ndir = 'd'", "watch.x", 6, "a whole host"},
 		{small + "dir = 'again'", "watch.w.dir", 6, "already been defined"},
 	} {
@@ -277,8 +278,8 @@ func TestSecretsAreNotTold(t *testing.T) {
 }
 
 func TestPublish(t *testing.T) {
-	c := parse(t, small+"[publish]\ndir = 'www'\nagent-url = 'https://a.example/'\n")
-	if want := (Publish{Dir: "/etc/braid/www", AgentURL: "https://a.example/"}); c.Publish != want {
+	c := parse(t, small+"[publish]\ndir = 'www'\nagent-url = 'https://a.example/'\ntitle = 'Ours'\n")
+	if want := (Publish{Dir: "/etc/braid/www", AgentURL: "https://a.example/", Title: "Ours"}); c.Publish != want {
 		t.Errorf("%+v, want %+v", c.Publish, want)
 	}
 }

@@ -102,6 +102,7 @@ type accessTable struct {
 type publishTable struct {
 	Dir      string `toml:"dir"`
 	AgentURL string `toml:"agent-url"`
+	Title    string `toml:"title"`
 }
 
 // A span is a time: "10m", "1h30m".

@@ -90,6 +90,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
 		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},
+		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob", "has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
 		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download/promises"
+	"braid/watch/config"
+)
+
+// watchCommand is one run of "braid watch".
+type watchCommand struct {
+	streams
+	configFile     string
+	once           bool
+	feeds, urls    cli.StringSlice
+	dir            string
+	require        choice
+	keyrings       cli.StringSlice
+	authorities    cli.StringSlice
+	checkEvery     duration
+	allowHosts     cli.StringSlice
+	state          string
+	publish        string
+	metrics        string
+	logFormat      choice
+	quiet, verbose bool
+	json           bool
+}
+
+func newWatch(s streams) *cli.Command {
+	v := &watchCommand{streams: s, require: choice{words: requirements}, logFormat: choice{words: []string{"text", "json"}}}
+	c := &cli.Command{
+		Name:   "watch",
+		Usage:  "keep files up to date by what feeds say of them (the antenna)",
+		Flags:  v.flags(),
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	c.CustomHelpTemplate = commandHelp(c, watchManual)
+	return c
+}
+
+const groupWatch = "Watch"
+
+func (v *watchCommand) flags() []cli.Flag {
+	return []cli.Flag{
+		text(&v.configFile, groupWatch, "the configuration is `FILE`, in TOML; it may also be the operand (default braid/watch.toml in your configuration folder)", "config"),
+		toggle(&v.once, groupWatch, "look once after everything that is due, and end: for cron", "once"),
+		list(&v.feeds, groupWatch, "without a configuration: the `URL` or file of a feed (repeatable)", "feed"),
+		list(&v.urls, groupWatch, "without a configuration: the `URL` of a file to keep up to date, or with stars a glob over the URLs of feeds (repeatable)", "url"),
+		text(&v.dir, groupWatch, "without a configuration: the `FOLDER` of the files", "dir", "d"),
+		parsed(&v.require, groupWatch, "without a configuration: `none|digest|signature`, what must be proven (default digest)", "require"),
+		list(&v.keyrings, groupWatch, "without a configuration: an OpenPGP signature by a key in `FILE` must be good (repeatable)", "keyring"),
+		list(&v.authorities, groupWatch, "without a configuration: an S/MIME signature must lead to a root certificate in `FILE` (repeatable)", "smime-ca"),
+		parsed(&v.checkEvery, groupWatch, "without a configuration: ask for the URL itself every `TIME`, while no feed has seen it lately (default 1h if there are no feeds)", "check-every"),
+		list(&v.allowHosts, groupWatch, "connect to `HOST`, a name, an address or a network, whoever names it (repeatable)", "allow-host"),
+		text(&v.state, groupWatch, "remember in `FOLDER` what was seen and done (default: one of your own for each configuration)", "state"),
+		text(&v.publish, groupWatch, "publish what is known in `FOLDER`, as feeds and a page", "publish"),
+		text(&v.metrics, groupOutput, "serve metrics for Prometheus at `ADDRESS`, as host:port", "metrics"),
+		parsed(&v.logFormat, groupOutput, "`text|json`: how the log is written, to standard error (default text)", "log-format"),
+		toggle(&v.quiet, groupOutput, "log only what went wrong", "quiet", "q"),
+		toggle(&v.verbose, groupOutput, "log each poll and each source, too", "verbose", "v"),
+		toggle(&v.json, groupOutput, "status: one JSON object a line", "json"),
+	}
+}
+
+var watchManual = manual{
+	usage: "[FLAG]... [CONFIG]\n  braid watch status [FLAG]... [CONFIG]\n  braid watch run [FLAG]... NAME [CONFIG]\n  braid watch forget [FLAG]... NAME [CONFIG]",
+	examples: []string{
+		"for years; doc/braid-watch.toml is an example of a configuration, doc/braid-watch.service of a service", "braid watch /etc/braid/watch.toml",
+		"from cron", "braid watch --once -q watch.toml",
+		"one file, without a configuration", "braid watch --feed https://example.org/antenna.lirs --url https://example.org/disk.iso --dir /srv",
+		"how feeds and watches stand, also while another process watches", "braid watch status watch.toml",
+		"poll the feeds of a watch now", "braid watch run disk watch.toml",
+		"as if it had been added now", "braid watch forget disk watch.toml",
+	},
+	notes: []string{
+		"A feed is a hint. What is asked for is the URL of a watch, conditionally, from all of its mirrors, and what comes\n" +
+			"is verified as by braid get: nothing is replaced by something older or unverified. An update is done when the file is\n" +
+			"in place and the program that waits for it has ended with 0; until then it comes again, later and later.",
+		"Programs (run, on-failure) get no shell, and in the environment BRAID_WATCH_EVENT (updated or failed), _NAME, _URL,\n" +
+			"_PATH, _FEED, _REASON and _TRY; updated: _SIZE, _SHA256, _EVIDENCE and _OLD (where the version before is kept);\n" +
+			"failed: _ERROR.",
+		"SIGHUP reads the configuration anew; one that is wrong changes nothing. SIGTERM and SIGINT park downloads, give\n" +
+			"programs half a minute to end, and end with 0 (--once: 143 and 130).",
+		"Exit codes of --once: 0 nothing went wrong, else as those of braid get; a feed that cannot be read is 4, or 7 if it is\n" +
+			"none.",
+	},
+}
+
+// run does what the first word says, or watches.
+func (v *watchCommand) run(ctx context.Context, words []string) error {
+	if v.quiet && v.verbose {
+		return misuse("-q", "contradicts -v", "")
+	}
+	if len(words) > 0 {
+		switch verb := words[0]; verb {
+		case "status":
+			return v.runStatus(ctx, words[1:])
+		case "run", "forget":
+			if len(words) < 2 {
+				return misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
+			}
+			return v.runVerb(ctx, verb, words[1], words[2:])
+		}
+	}
+	c, err := v.load(words)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return misuse("--json", "is for status", "--log-format json")
+	}
+	return v.watch(ctx, c, nil)
+}
+
+// A loaded configuration, and where it came from.
+type loaded struct {
+	*config.Config
+	// file is empty if it is of flags.
+	file string
+	// state is the folder for what is remembered.
+	state string
+}
+
+// load reads the configuration that the operand or flags say.
+func (v *watchCommand) load(words []string) (*loaded, error) {
+	file := v.configFile
+	byFlags := len(v.feeds.Value())+len(v.urls.Value()) > 0
+	switch {
+	case len(words) > 1:
+		return nil, misuse("watch", "one configuration is enough", "braid watch --help")
+	case len(words) == 1 && file != "":
+		return nil, misuse("--config "+file, "and another configuration, "+words[0], "")
+	case len(words) == 1:
+		file = words[0]
+	}
+	if byFlags && file != "" {
+		return nil, misuse(file, "a configuration, and --feed or --url", "[feed.NAME] and [watch.NAME] in the configuration say it")
+	}
+	if byFlags {
+		return v.fromFlags()
+	}
+	for flag, given := range map[string]bool{"--dir": v.dir != "", "--require": v.require.word != "", "--check-every": v.checkEvery != 0,
+		"--keyring": len(v.keyrings.Value()) > 0, "--smime-ca": len(v.authorities.Value()) > 0} {
+		if given {
+			return nil, misuse(flag, "is for watching without a configuration", "[watch.NAME] in the configuration says it")
+		}
+	}
+	if file == "" {
+		if file = defaultConfig(); file == "" {
+			return nil, misuse("watch", "no configuration", "braid watch CONFIG, or --feed URL --url URL --dir FOLDER")
+		}
+	}
+	return v.fromFile(file)
+}
+
+// defaultConfig is braid/watch.toml in the user's configuration folder, if it is there.
+func defaultConfig() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	file := filepath.Join(dir, "braid", "watch.toml")
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return file
+}
+
+func configOptions(dir string) config.Options {
+	return config.Options{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
+}
+
+// mostConfig bounds a configuration.
+const mostConfig = 16 << 20
+
+func (v *watchCommand) fromFile(file string) (*loaded, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readSmall("watch", file, mostConfig)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Parse(data, configOptions(filepath.Dir(path)))
+	if err != nil {
+		return nil, configFailure(file, err)
+	}
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	return v.finish(&loaded{Config: c, file: file}, name, path)
+}
+
+func (v *watchCommand) fromFlags() (*loaded, error) {
+	if len(v.urls.Value()) > 0 && v.dir == "" {
+		return nil, misuse("watch", "no folder for the files", "--dir FOLDER")
+	}
+	for _, u := range v.urls.Value() {
+		if strings.Contains(u, "*") {
+			continue
+		}
+		if _, err := webURL(u); err != nil {
+			return nil, err
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.FromFlags(config.Flags{
+		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: config.Require(v.require.word), CheckEvery: time.Duration(v.checkEvery),
+		Keyrings: v.keyrings.Value(), Authorities: v.authorities.Value(),
+	}, configOptions(here))
+	if err != nil {
+		return nil, configFailure("", err)
+	}
+	return v.finish(&loaded{Config: c}, "flags", strings.Join(slices.Concat(v.feeds.Value(), v.urls.Value(), []string{filepath.Join(here, v.dir)}), "\x00"))
+}
+
+// finish adds what flags say beside a configuration, and where its state is.
+func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error) {
+	c.Hosts = append(c.Hosts, v.allowHosts.Value()...)
+	if v.publish != "" {
+		c.Publish.Dir = v.publish
+	}
+	if v.metrics != "" {
+		c.Metrics = v.metrics
+	}
+	if v.logFormat.word != "" {
+		c.Log.Format = v.logFormat.word
+	}
+	switch {
+	case v.quiet:
+		c.Log.Level = "warn"
+	case v.verbose:
+		c.Log.Level = "debug"
+	}
+	switch {
+	case v.state != "":
+		c.state = v.state
+	case c.State != "":
+		c.state = c.State
+	case os.Getenv("STATE_DIRECTORY") != "": // systemd.exec(5); the first one
+		c.state, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
+	default:
+		home, err := os.UserHomeDir()
+		if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
+			return nil, misuse("watch", "there is no folder for what is remembered", "--state FOLDER, or state = in the configuration")
+		}
+		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
+		c.state = filepath.Join(filepath.Dir(promises.Path(os.Getenv("XDG_STATE_HOME"), home)), "watch", own)
+	}
+	return c, nil
+}
+
+// configFailure says what is wrong with a configuration, and in which line.
+func configFailure(file string, err error) error {
+	e, ok := err.(*config.Error)
+	if !ok {
+		return misuse(file, err.Error(), "")
+	}
+	where := file
+	if e.Line > 0 {
+		where = fmt.Sprintf("%s:%d", file, e.Line)
+	}
+	if file == "" {
+		return misuse("watch", e.Error(), e.Hint)
+	}
+	return misuse(where, e.Error(), e.Hint)
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"braid/antenna"
+	"braid/download"
+	"braid/internal/mask"
+)
+
+// A watchLog is the log of a watcher. Nothing from outside gets into it unescaped (rule 61), and no secret of the configuration, wherever
+// it comes from (rule 62): a server may send back what it was told.
+type watchLog struct {
+	*slog.Logger
+	level   slog.LevelVar
+	secrets atomic.Pointer[strings.Replacer]
+}
+
+func newWatchLog(w io.Writer, format string) *watchLog {
+	l := &watchLog{}
+	o := &slog.HandlerOptions{Level: &l.level, ReplaceAttr: l.replace}
+	var h slog.Handler = slog.NewTextHandler(w, o)
+	if format == "json" {
+		h = slog.NewJSONHandler(w, o)
+	}
+	l.Logger = slog.New(h)
+	return l
+}
+
+// configure takes level and secrets of a configuration.
+func (l *watchLog) configure(c *loaded) {
+	l.level.Set(slog.LevelInfo)
+	if c.Log.Level != "" {
+		var level slog.Level
+		if level.UnmarshalText([]byte(c.Log.Level)) == nil {
+			l.level.Set(level)
+		}
+	}
+	var pairs []string
+	for _, s := range c.Secrets {
+		pairs = append(pairs, s, "***")
+	}
+	l.secrets.Store(strings.NewReplacer(pairs...))
+}
+
+func (l *watchLog) replace(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value; v.Kind() {
+	case slog.KindDuration:
+		a.Value = slog.Float64Value(v.Duration().Round(time.Millisecond).Seconds())
+	case slog.KindString:
+		a.Value = slog.StringValue(l.clean(v.String()))
+	case slog.KindAny:
+		switch any := v.Any().(type) {
+		case nil, *slog.Source, slog.Level:
+		case error:
+			a.Value = slog.StringValue(l.clean(any.Error()))
+		default:
+			a.Value = slog.StringValue(l.clean(v.String()))
+		}
+	}
+	return a
+}
+
+func (l *watchLog) clean(s string) string {
+	if r := l.secrets.Load(); r != nil {
+		s = r.Replace(s)
+	}
+	return mask.Escape(s)
+}
+
+// event logs what happens in the antenna.
+func (l *watchLog) event(ev antenna.Event) {
+	switch ev := ev.(type) {
+	case antenna.Polled:
+		l.Debug("polled", "feed", ev.Feed, "status", ev.Status, "unchanged", ev.Unchanged, "bytes", ev.Bytes, "records", ev.Records,
+			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", stamp(ev.Next))
+	case antenna.PollFailed:
+		l.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
+	case antenna.Updated:
+		u := &ev.Update
+		l.Info("update", "watch", u.Watch, "url", maskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
+	case antenna.Handled:
+		l.handled(&ev)
+	case antenna.Skipped:
+		level := slog.LevelDebug
+		if ev.Why != antenna.FreshReport {
+			level = slog.LevelWarn
+		}
+		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why), "until", stamp(ev.Until))
+	case antenna.StoreLost:
+		l.Warn("the store was lost", "why", ev.Why, "aside", ev.Aside, "restored", ev.Restored)
+	case antenna.Published:
+		if ev.Err != nil {
+			l.Error("publish", "error", ev.Err)
+		}
+	}
+}
+
+func (l *watchLog) handled(ev *antenna.Handled) {
+	u, o := &ev.Update, &ev.Outcome
+	log := l.With("watch", u.Watch, "url", maskWord(u.URL), "try", u.Try, "took", ev.Took)
+	if e, ok := errors.AsType[*download.Error](ev.Err); ok {
+		if e.Kind == download.Interrupted {
+			log.Info("interrupted", "kept", e.Kept)
+			return
+		}
+		if e.Hint != "" {
+			log = log.With("hint", e.Hint)
+		}
+	}
+	switch {
+	case ev.Err != nil:
+		log.Error("failed", "error", ev.Err, "next", stamp(ev.Next))
+	case o.Changed:
+		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", orUnverified(o.Evidence))
+	case ev.Ahead:
+		log.Info("the server does not have yet what the feed reports", "feed", u.Feed, "next", stamp(ev.Next))
+	default:
+		log.Info("nothing new", "path", o.Path)
+	}
+}
+
+func orUnverified(evidence string) string {
+	if evidence == "" {
+		return "unverified"
+	}
+	return evidence
+}
+
+// stamp is a time for logs; empty for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/download"
+	"braid/internal/sdnotify"
+	"braid/source"
+	"braid/watch/control"
+	"braid/watch/metrics"
+)
+
+// A service is a watcher that runs.
+type service struct {
+	*watchCommand
+	log     *watchLog
+	store   *antenna.Store
+	metrics *metrics.Metrics
+	notify  sdnotify.Notifier
+	// current is the setup at work. It is another one after each reload.
+	current atomic.Pointer[setup]
+}
+
+// storeFile is the store in the folder of the state.
+const storeFile = "antenna.db"
+
+// watch watches until ctx ends, or once. With names it is about these feeds or watches only.
+func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
+	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: sdnotify.FromEnvironment(os.Getenv)}
+	s.metrics = &metrics.Metrics{Version: version(), Start: time.Now()}
+	s.log.configure(c)
+	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
+		return err
+	}
+	if err := os.MkdirAll(c.state, 0o700); err != nil {
+		return &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
+	}
+	store, err := antenna.OpenStore(filepath.Join(c.state, storeFile))
+	if err != nil {
+		return storeFailure(err)
+	}
+	s.store = store
+	err = s.use(c)
+	if err == nil {
+		if v.once || names != nil {
+			err = s.runOnce(ctx, names)
+		} else {
+			err = s.serve(ctx, c)
+		}
+		s.current.Load().close()
+	}
+	return errors.Join(err, store.Close())
+}
+
+// storeFailure says why there is no store.
+func storeFailure(err error) error {
+	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
+		return &failure{code: exitLocal, what: "watch", where: e.Path, why: e.Error(), hint: "one process watches at a time; braid watch status asks it"}
+	}
+	return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+}
+
+// use makes a setup of a configuration the current one.
+func (s *service) use(c *loaded) error {
+	next, err := newSetup(c, s.store, s.log.Logger)
+	if err != nil {
+		return err
+	}
+	next.antenna.Observe = func(ev antenna.Event) {
+		s.metrics.Observe(ev)
+		s.log.event(ev)
+	}
+	s.log.configure(c)
+	status, err := next.antenna.Status(context.Background())
+	if err != nil {
+		return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+	}
+	s.metrics.Know(status)
+	for _, w := range c.Watches {
+		s.metrics.Add(w.Name)
+	}
+	s.current.Store(next)
+	return nil
+}
+
+// runOnce is one round. What went wrong is in the log already; what is left is the exit code.
+func (s *service) runOnce(ctx context.Context, names []string) error {
+	now := s.current.Load()
+	err := now.antenna.Once(ctx, now.handle, names...)
+	if code, ok := signalCode(ctx); ok {
+		return reported(code)
+	}
+	code := exitDone
+	for _, err := range flatten(err) {
+		code = batchCode([]int{code, s.roundCode(ctx, err)})
+	}
+	if code == exitDone {
+		return nil
+	}
+	return reported(code)
+}
+
+// flatten is what was joined.
+func flatten(err error) (errs []error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			errs = append(errs, flatten(e)...)
+		}
+		return errs
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// roundCode is the exit code for one thing that went wrong in a round.
+func (s *service) roundCode(ctx context.Context, err error) int {
+	if _, ok := errors.AsType[*feed.RejectError](err); ok {
+		return exitProtocol
+	}
+	if _, ok := errors.AsType[*antenna.PollError](err); ok {
+		return exitNetwork
+	}
+	if _, ok := errors.AsType[*antenna.HandleError](err); ok {
+		return downloadFailure(ctx, unwrapHandle(err)).code
+	}
+	s.log.Error("error", "error", err) // nobody has told it
+	return failureOf(ctx, err).code
+}
+
+func unwrapHandle(err error) error {
+	if e, ok := errors.AsType[*download.Error](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &failure{code: exitLocal, what: "watch", why: e.Error()}
+	}
+	return err
+}
+
+// serve watches until ctx ends.
+func (s *service) serve(ctx context.Context, c *loaded) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	socket, err := control.Listen(c.state)
+	if err != nil {
+		return &failure{code: exitLocal, what: "watch", where: c.state, why: listenReason(err)}
+	}
+	wg.Go(func() {
+		if err := control.Serve(ctx, socket, s); err != nil {
+			s.log.Error("control", "error", err)
+		}
+	})
+	if c.Metrics != "" {
+		listener, err := net.Listen("tcp", c.Metrics)
+		if err != nil {
+			return &failure{code: exitOther, what: "listen", where: c.Metrics, why: listenReason(err), hint: "--metrics ADDRESS names another"}
+		}
+		s.log.Info("metrics", "url", address(listener.Addr())+"metrics")
+		wg.Go(func() { s.serveMetrics(ctx, listener) })
+	}
+	wg.Go(func() { s.pulse(ctx) })
+	return s.rounds(ctx, c, hup)
+}
+
+// rounds watches by one configuration after the other.
+func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) error {
+	for {
+		s.ready(c)
+		now := s.current.Load()
+		run, stop := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- now.antenna.Watch(run, now.handle) }()
+		next, err := s.await(c, ended, hup, ctx)
+		stop()
+		if next == nil {
+			return err
+		}
+		if err := <-ended; err != nil {
+			return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+		}
+		now.close()
+		if err := s.use(next); err != nil { // what was right a moment ago
+			s.log.Error("reload", "error", err)
+			continue
+		}
+		c = next
+	}
+}
+
+// await waits until the watching ends, or until there is another configuration, which is returned.
+func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx context.Context) (next *loaded, err error) {
+	done := ctx.Done()
+	for {
+		select {
+		case <-done:
+			s.told(s.notify.Stopping())
+			s.log.Info("ending", "why", source.Escape(context.Cause(ctx).Error()))
+			done = nil
+		case err := <-ended:
+			if err != nil {
+				err = &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+			}
+			return nil, err
+		case <-hup:
+			if ctx.Err() != nil {
+				continue
+			}
+			if next := s.reload(c); next != nil {
+				return next, nil
+			}
+		}
+	}
+}
+
+// reload reads the configuration anew. One that is wrong is told of, and changes nothing.
+func (s *service) reload(c *loaded) *loaded {
+	s.told(s.notify.Reloading())
+	next, err := s.read(c)
+	if err != nil {
+		f := failureOf(context.Background(), err)
+		s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)
+		s.ready(c)
+		return nil
+	}
+	if next.state != c.state || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
+		s.log.Warn("state, metrics and log-format are as they were until the next start")
+		next.state, next.Metrics, next.Log.Format = c.state, c.Metrics, c.Log.Format
+	}
+	return next
+}
+
+// read reads the configuration, and everything that it names.
+func (s *service) read(c *loaded) (*loaded, error) {
+	if c.file == "" {
+		return nil, misuse("", "it is of flags, which do not change", "")
+	}
+	next, err := s.fromFile(c.file)
+	if err != nil {
+		return nil, err
+	}
+	state := next.state
+	next.state = c.state
+	_, err = newSetup(next, s.store, s.log.Logger)
+	next.state = state
+	return next, err
+}
+
+// ready tells the service manager, and the log.
+func (s *service) ready(c *loaded) {
+	what := fmt.Sprintf("watching %s by %s", count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
+	s.log.Info(what, "state", c.state)
+	s.told(s.notify.Ready(what))
+}
+
+func countWatches(n int) string {
+	if n == 1 {
+		return "1 watch"
+	}
+	return fmt.Sprintf("%d watches", n)
+}
+
+// told logs that the service manager could not be told something.
+func (s *service) told(err error) {
+	if err != nil {
+		s.log.Warn("sd_notify", "error", err)
+	}
+}
+
+// pulse tells the watchdog that the watcher is alive, as long as it answers.
+func (s *service) pulse(ctx context.Context) {
+	every := s.notify.Watchdog() / 2
+	if every <= 0 {
+		return
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		limit, cancel := context.WithTimeout(ctx, every)
+		if _, err := s.Status(limit); err == nil {
+			s.told(s.notify.Alive())
+		}
+		cancel()
+	}
+}
+
+// serveMetrics answers Prometheus until ctx ends.
+func (s *service) serveMetrics(ctx context.Context, l net.Listener) {
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", s.metrics)
+	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	if err := serveUntil(ctx, server, l, s.log.Logger); err != nil {
+		s.log.Error("metrics", "error", err)
+	}
+}
+
+// Status says how feeds and watches stand.
+func (s *service) Status(ctx context.Context) (antenna.Status, error) {
+	return s.current.Load().antenna.Status(ctx)
+}
+
+// RunNow has a feed or a watch looked after now.
+func (s *service) RunNow(ctx context.Context, name string) error {
+	return s.current.Load().antenna.RunNow(ctx, name)
+}
+
+// Forget has a feed or a watch forgotten.
+func (s *service) Forget(ctx context.Context, name string) error {
+	return s.current.Load().forget(ctx, name)
+}
+
+// forget makes what is known of a feed or a watch unknown.
+func (s *setup) forget(ctx context.Context, name string) error {
+	return errors.Join(s.antenna.Forget(ctx, name), s.memory.Forget(name))
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna"
+	"braid/antenna/feed"
+	"braid/antenna/publish"
+	"braid/download"
+	"braid/download/promises"
+	"braid/download/speeds"
+	"braid/internal/reach"
+	"braid/source/httpsource"
+	"braid/watch"
+	"braid/watch/config"
+)
+
+// A setup is what is made of a configuration: who polls, who downloads and who asks.
+type setup struct {
+	antenna *antenna.Antenna
+	keeper  *watch.Keeper
+	memory  *watch.Memory
+	client  *download.Client
+}
+
+// newSetup makes one. An error is one of configuration, or about the files that it names.
+func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error) {
+	var typed []string
+	for _, f := range c.Feeds {
+		typed = append(typed, f.URL)
+	}
+	for _, w := range c.Watches {
+		typed = append(append(typed, w.URL), w.Mirrors...)
+	}
+	hosts, err := hostsOf(c.Hosts, typed)
+	if err != nil {
+		return nil, err
+	}
+	s := &setup{client: watchClient(c, hosts)}
+	rules, err := rulesOf(c, s.client.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, "memory.json"), rules); err != nil {
+		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
+	}
+	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hidden: c.SecretNames}
+	s.antenna = &antenna.Antenna{
+		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
+		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel,
+	}
+	for _, w := range c.Watches {
+		s.antenna.Watches = append(s.antenna.Watches, w.Watch)
+	}
+	if c.Publish.Dir != "" {
+		s.antenna.Publish = publisher(c.Publish, log)
+	}
+	if err := s.antenna.Check(); err != nil {
+		return nil, configFailure(c.file, err)
+	}
+	return s, nil
+}
+
+// close ends what is idle, and remembers what was learned.
+func (s *setup) close() {
+	s.client.HTTP.CloseIdle()
+	s.save()
+}
+
+// save remembers what was learned. Nothing is lost if that fails.
+func (s *setup) save() {
+	now := time.Now()
+	s.client.Speeds.Save(now)
+	s.client.Promises.Save(now)
+}
+
+// handle is the keeper, and remembers now and then what it learned.
+func (s *setup) handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
+	o, err := s.keeper.Handle(ctx, u)
+	if o.Changed {
+		s.save()
+	}
+	return o, err
+}
+
+// hostsOf are the hosts that the user named.
+func hostsOf(words, typed []string) (reach.Hosts, error) {
+	var h hosts
+	for _, word := range words {
+		if err := h.Set(word); err != nil {
+			return h.Hosts, misuse("allow-hosts "+word, err.Error(), "")
+		}
+	}
+	return h.typed(typed...), nil
+}
+
+// watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
+func watchClient(c *loaded, hosts reach.Hosts) *download.Client {
+	client := &download.Client{
+		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
+		Speeds: speeds.Open(filepath.Join(c.state, "speeds")), Promises: promises.Open(filepath.Join(c.state, "promises")),
+	}
+	if c.Rate > 0 {
+		client.Limit = download.NewLimit(c.Rate)
+	}
+	return client
+}
+
+// rulesOf makes the rules of watches.
+func rulesOf(c *loaded, limit *download.Limiter) (map[string]*watch.Rule, error) {
+	rules := map[string]*watch.Rule{}
+	for i := range c.Watches {
+		w := &c.Watches[i]
+		r, err := ruleOf(w, limit)
+		if err != nil {
+			f := failureOf(context.Background(), err)
+			return nil, misuse(c.file, "watch."+w.Name+": "+f.where+": "+f.why, f.hint)
+		}
+		rules[w.Name] = r
+	}
+	return rules, nil
+}
+
+func ruleOf(w *config.Watch, limit *download.Limiter) (*watch.Rule, error) {
+	flags := anchorFlags{
+		keyrings: *cli.NewStringSlice(w.Keyrings...), pins: *cli.NewStringSlice(w.Pins...), authorities: *cli.NewStringSlice(w.Authorities...),
+		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
+	}
+	r := &watch.Rule{
+		Dir: w.Dir, File: w.File, Keep: w.Keep, Run: w.Run, OnFailure: w.OnFailure, HookTime: w.HookTime, Size: w.Size, AllowOlder: w.AllowOlder,
+		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
+	}
+	r.Request.Require = requirement(string(w.Require), flags.given())
+	if w.Require == "" && !flags.given() {
+		r.Request.Require = download.RequireDigest
+	}
+	var err error
+	if r.Request.Anchors, err = flags.anchors(); err != nil {
+		return nil, err
+	}
+	if r.Request.Mirrors, err = webURLs(w.Mirrors); err != nil {
+		return nil, err
+	}
+	if len(w.Signatures) > 0 {
+		r.Signatures = flags.signaturesFor
+		if _, err := flags.signaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil { // files are read anew for each
+			return nil, err
+		}
+	}
+	if w.Rate > 0 {
+		if r.Limit = download.NewLimit(w.Rate); limit != nil {
+			r.Limit.Within(limit)
+		}
+	}
+	return r, nil
+}
+
+// publisher writes what is known into a folder.
+func publisher(p config.Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
+	return func(_ context.Context, s feed.Snapshot) error {
+		report, err := publish.Write(p.Dir, s, publish.Options{Title: p.Title})
+		for why, n := range report.Refused {
+			log.Debug("not published", "why", why, "records", n)
+		}
+		log.Debug("published", "files", report.Files, "unwritable", report.Unwritable)
+		return err
+	}
+}

@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/antenna"
+	"braid/source"
+	"braid/watch/control"
+)
+
+// runStatus shows how feeds and watches stand: by the word of the process that watches, or by what is stored.
+func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
+	c, err := v.load(words)
+	if err != nil {
+		return err
+	}
+	status, pid, err := control.Client{Dir: c.state}.Status(ctx)
+	if errors.Is(err, control.ErrNobody) {
+		status, err = v.stored(ctx, c)
+	}
+	if err != nil {
+		return controlFailure(ctx, c, err)
+	}
+	if v.json {
+		return v.statusJSON(status, pid)
+	}
+	_, err = fmt.Fprint(v.out, statusText(status, pid, time.Now()))
+	return outputFailure(err)
+}
+
+func controlFailure(ctx context.Context, c *loaded, err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return &failure{code: exitOther, what: "watch", where: c.state, why: source.Escape(err.Error())}
+}
+
+// stored is what the store says where nobody watches. One that is not there is not made.
+func (v *watchCommand) stored(ctx context.Context, c *loaded) (antenna.Status, error) {
+	s, done, err := v.offline(c)
+	if err != nil {
+		return antenna.Status{}, err
+	}
+	defer done()
+	return s.antenna.Status(ctx)
+}
+
+// offline is a setup with what is stored, that does not run.
+func (v *watchCommand) offline(c *loaded) (s *setup, done func(), err error) {
+	var store *antenna.Store
+	path := filepath.Join(c.state, storeFile)
+	if _, err := os.Stat(path); err == nil {
+		if store, err = antenna.OpenStore(path); err != nil {
+			return nil, nil, storeFailure(err)
+		}
+	}
+	log := newWatchLog(v.streams.err, c.Log.Format)
+	log.configure(c)
+	if s, err = newSetup(c, store, log.Logger); err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	return s, func() { store.Close() }, nil
+}
+
+// runVerb has the process that watches run or forget a feed or a watch. Where none does, it is done here.
+func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []string) error {
+	c, err := v.load(words)
+	if err != nil {
+		return err
+	}
+	if !c.has(name) {
+		return misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
+	}
+	client := control.Client{Dir: c.state}
+	ask, told := client.RunNow, "process %d polls for %s now; braid watch status shows what comes of it\n"
+	if verb == "forget" {
+		ask, told = client.Forget, "process %d has forgotten %s\n"
+	}
+	pid, err := ask(ctx, name)
+	switch {
+	case err == nil:
+		_, err = fmt.Fprintf(v.out, told, pid, source.Escape(name))
+		return outputFailure(err)
+	case !errors.Is(err, control.ErrNobody):
+		return controlFailure(ctx, c, err)
+	case verb == "run":
+		return v.watch(ctx, c, []string{name})
+	}
+	s, done, err := v.offline(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := s.forget(ctx, name); err != nil {
+		return controlFailure(ctx, c, err)
+	}
+	_, err = fmt.Fprintf(v.out, "%s is forgotten\n", source.Escape(name))
+	return outputFailure(err)
+}
+
+// has says that there is a feed or a watch of that name.
+func (c *loaded) has(name string) bool {
+	for _, f := range c.Feeds {
+		if f.Name == name {
+			return true
+		}
+	}
+	for _, w := range c.Watches {
+		if w.Watch.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// statusText is the table.
+func statusText(s antenna.Status, pid int, now time.Time) string {
+	var b strings.Builder
+	if pid == 0 {
+		b.WriteString("nobody watches; this is what is stored\n")
+	} else {
+		fmt.Fprintf(&b, "process %d watches\n", pid)
+	}
+	rows := [][]string{{"FEED", "LAST POLL", "LAST NEWS", "NEXT POLL", "TODAY", "STATE"}}
+	for _, f := range s.Feeds {
+		state := "ok"
+		switch {
+		case f.Err != "":
+			state = fmt.Sprintf("failed %d times: %s", f.Failures, f.Err)
+		case f.Polled.IsZero():
+			state = "not asked yet"
+		}
+		today := fmt.Sprintf("%d, %s", f.Updates, sizeText(f.Bytes))
+		rows = append(rows, []string{f.Name, ago(f.Polled, now), ago(f.Changed, now), until(f.Next, now), today, state})
+	}
+	b.WriteByte('\n')
+	writeRows(&b, rows)
+	rows = [][]string{{"WATCH", "LAST ASKED", "LAST DOWNLOAD", "NEXT TRY", "SIZE", "STATE"}}
+	urls := map[string]int{}
+	for _, w := range s.Watches {
+		urls[w.Name]++
+	}
+	for _, w := range s.Watches {
+		next, size := "", ""
+		if w.Pending {
+			next = until(w.Next, now)
+		}
+		if w.Last.Size > 0 {
+			size = sizeText(w.Last.Size)
+		}
+		rows = append(rows, []string{w.Name, ago(w.Last.At, now), ago(w.Last.ModTime, now), next, size, watchState(&w, urls[w.Name] > 1)})
+	}
+	b.WriteByte('\n')
+	writeRows(&b, rows)
+	return b.String()
+}
+
+// watchState puts in words how a watch stands. One of many is a URL of a glob.
+func watchState(w *antenna.WatchStatus, one bool) string {
+	about := ""
+	if one {
+		about = w.URL + ": "
+	}
+	switch {
+	case w.Pending && w.Err != "":
+		return fmt.Sprintf("%sfailed %d times: %s", about, w.Try, w.Err)
+	case w.Pending:
+		return about + "waits: " + w.Words
+	case !w.HaveCopy:
+		return about + "nothing yet"
+	}
+	return about + orUnverified(w.Last.Evidence)
+}
+
+func writeRows(b *strings.Builder, rows [][]string) {
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = source.Escape(cell)
+		}
+	}
+	writeLines(b, columns(rows))
+}
+
+// ago says how long ago something was.
+func ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return "never"
+	case d < time.Second:
+		return "now"
+	default:
+		return timeText(d.Round(time.Second)) + " ago"
+	}
+}
+
+// until says when something will be.
+func until(t, now time.Time) string {
+	switch d := t.Sub(now); {
+	case t.IsZero():
+		return "now"
+	case d < time.Second:
+		return "now"
+	default:
+		return "in " + timeText(d.Round(time.Second))
+	}
+}
+
+// feedLine and watchLine are what status writes with --json. Times that are not known are not there.
+type feedLine struct {
+	head
+	PID      int        `json:"pid,omitempty"`
+	Name     string     `json:"name"`
+	URL      string     `json:"url"`
+	Kind     string     `json:"kind"`
+	Polled   *time.Time `json:"polled,omitempty"`
+	Changed  *time.Time `json:"changed,omitempty"`
+	Next     *time.Time `json:"next,omitempty"`
+	Interval float64    `json:"interval,omitempty"` // seconds
+	Failures int        `json:"failures,omitempty"`
+	Error    string     `json:"error,omitempty"`
+	Updates  int        `json:"updates_today"`
+	Bytes    int64      `json:"bytes_today"`
+}
+
+type watchLine struct {
+	head
+	PID        int        `json:"pid,omitempty"`
+	Name       string     `json:"name"`
+	URL        string     `json:"url"`
+	Reason     string     `json:"reason,omitempty"`
+	Words      string     `json:"words,omitempty"`
+	HaveCopy   bool       `json:"have_copy"`
+	Path       string     `json:"path,omitempty"`
+	Size       int64      `json:"size,omitempty"`
+	SHA256     string     `json:"sha256,omitempty"`
+	Evidence   string     `json:"evidence,omitempty"`
+	Asked      *time.Time `json:"asked,omitempty"`
+	Downloaded *time.Time `json:"downloaded,omitempty"`
+	Pending    bool       `json:"pending"`
+	Try        int        `json:"try,omitempty"`
+	Next       *time.Time `json:"next,omitempty"`
+	Error      string     `json:"error,omitempty"`
+}
+
+func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
+	lines, now := &lineWriter{w: v.out}, time.Now()
+	for _, f := range s.Feeds {
+		lines.write(feedLine{
+			head: newHead(now, "feed"), PID: pid, Name: f.Name, URL: f.URL, Kind: f.Kind.String(), Polled: whenKnown(f.Polled), Changed: whenKnown(f.Changed),
+			Next: whenKnown(f.Next), Interval: f.Interval.Seconds(), Failures: f.Failures, Error: f.Err, Updates: f.Updates, Bytes: f.Bytes,
+		})
+	}
+	for _, w := range s.Watches {
+		o := &w.Last
+		line := watchLine{
+			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words, HaveCopy: w.HaveCopy,
+			Path: o.Path, Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence, Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
+			Pending: w.Pending, Try: w.Try, Error: w.Err,
+		}
+		if w.Pending {
+			line.Next = whenKnown(w.Next)
+		}
+		lines.write(line)
+	}
+	return outputFailure(lines.err)
+}
+
+// whenKnown is a time for JSON, and nil for none.
+func whenKnown(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Second)
+	return &t
+}
