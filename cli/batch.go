@@ -17,9 +17,9 @@ import (
 func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
 	client.HTTP.IdlePerHost = max(int(g.atOnce), download.MostAtOnce)
 	t := &teller{get: g, ctx: ctx, count: tally{files: list.files}, began: time.Now(), running: map[int]*tracked{}}
-	d := &desk{get: g, recorders: map[int]*report.Recorder{}}
+	d := &desk{get: g, recorders: map[int]*report.Recorder{}, hooks: newQueue(func(_, _ *job) bool { return false })}
 	d.events = newQueue(func(last, next news) bool {
-		return next.end == nil && last.end == nil && outOfDate(last.moment, next.moment)
+		return next.end == nil && last.end == nil && next.hook == nil && last.hook == nil && outOfDate(last.moment, next.moment)
 	})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -27,7 +27,11 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 			t.hear(n)
 		}
 	})
+	var hooks sync.WaitGroup
+	hooks.Go(func() { d.runHooks(ctx) })
 	t.count.begun = client.GetAll(ctx, d.observed(list.all()), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
+	d.hooks.close()
+	hooks.Wait()
 	d.events.close()
 	wg.Wait()
 	g.reporter.notBegun(list.files - t.count.begun)
@@ -40,6 +44,7 @@ type desk struct {
 	get       *getCommand
 	events    *queue[news]
 	recorders map[int]*report.Recorder // by file
+	hooks     *queue[*job]             // of files that came
 }
 
 // observed makes requests tell what happens, if anybody wants to know.
@@ -72,7 +77,7 @@ func (d *desk) observer(file int, r *download.Request) func(download.Event) {
 			rec.Observe(at, ev)
 		}
 		if seen && shown(ev) {
-			d.events.put(news{moment{at, ev, file}, nil})
+			d.events.put(news{moment: moment{at, ev, file}})
 		}
 	}
 }
@@ -87,7 +92,28 @@ func (d *desk) ended(file int, req download.Request, result download.Result, err
 			d.get.reporter.add(rec)
 		}
 	}
-	d.events.put(news{moment{at: time.Now(), file: file}, &ending{req, result, err}})
+	d.events.put(news{moment: moment{at: time.Now(), file: file}, end: &ending{req, result, err}})
+	if err == nil && d.get.onComplete.wanted(result) {
+		d.hooks.put(&job{file, req, result})
+	}
+}
+
+// A job is a file that a hook is to be run for.
+type job struct {
+	file   int
+	req    download.Request
+	result download.Result
+}
+
+// runHooks runs hooks while others are downloaded, one at a time. What they print is shown when they have ended, as others
+// write on the screen meanwhile.
+func (d *desk) runHooks(ctx context.Context) {
+	for j := range d.hooks.all() {
+		var out beginning
+		h := d.get.complete(ctx, &out, j.req, j.result)
+		h.output = out.kept
+		d.events.put(news{moment: moment{at: time.Now(), file: j.file}, hook: &h})
+	}
 }
 
 // leaves says that the error is a file in the way that the user wants to keep.
@@ -96,7 +122,8 @@ func (g *getCommand) leaves(err error) bool { return g.keep && errors.Is(err, fs
 // news is what happened to one file of a batch: an event, or the end of its download.
 type news struct {
 	moment
-	end *ending
+	end  *ending
+	hook *hooked // a hook has run, after the end
 }
 
 // An ending is how a download ended.
@@ -127,6 +154,10 @@ type tracked struct {
 
 // hear takes what happened.
 func (t *teller) hear(n news) {
+	if n.hook != nil {
+		t.count.code = batchCode([]int{t.count.code, t.get.tellHook(t.ctx, n.moment, *n.hook)})
+		return
+	}
 	f := t.running[n.file]
 	if f == nil {
 		f = &tracked{watcher: watcher{screen: t.get.screen, lines: t.get.lines, one: true}, size: -1}

@@ -245,7 +245,7 @@ func TestTellerOnATerminal(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	for i := range 500 {
 		end := &ending{result: download.Result{Path: fmt.Sprint("d/", i), Size: 1, Fetched: 1}}
-		tell.hear(news{moment{at: at.Add(time.Duration(i) * time.Millisecond), file: i + 1}, end})
+		tell.hear(news{moment: moment{at: at.Add(time.Duration(i) * time.Millisecond), file: i + 1}, end: end})
 	}
 	if code := tell.close(); code != exitDone {
 		t.Errorf("exit code %d", code)

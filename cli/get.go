@@ -32,6 +32,7 @@ type getCommand struct {
 	reportPath         string
 	overwrite, keep    bool
 	newer              newerFlags
+	onComplete         hook
 	noMetalink         bool
 	noRemember         bool
 	limitRate          size
@@ -101,6 +102,9 @@ var getManual = manual{
 		"A Metalink document (.meta4, .metalink, or an answer that is one) is followed: its files are downloaded,\n" +
 			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
 			"are as good as the way they came.",
+		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
+			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
+			"exit code is 1 and the file is in place. It does not run for files that were there already.",
 		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
 			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
@@ -143,6 +147,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
 		toggle(&g.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
 		toggle(&g.verbose, groupOutput, "say what happens to every source", "verbose", "v"),
+		parsed(&g.onComplete, groupOutput, "run `COMMAND` for each file that came, as in --on-complete 'tar xf {}': {} is its path, BRAID_FILE_PATH and others in the environment say more, and there is no shell", "on-complete"),
 		parsed(&g.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
 		toggle(&g.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
 		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),
@@ -184,6 +189,7 @@ func (g *getCommand) check(words []string) error {
 		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
 		{g.newer.ifNewer && g.keep, "-N", "contradicts --no-clobber", ""},
+		{len(g.onComplete.args) > 0 && g.out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
 		{g.newer.ifNewer && g.out == "-", "-N", "the file goes to standard output", "-o NAME"},
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},

@@ -113,7 +113,11 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	if g.terminal || g.verbose {
 		w.shares(result.Sources)
 	}
-	return g.written(ctx)
+	code := exitDone
+	if g.onComplete.wanted(result) {
+		code = g.tellHook(ctx, moment{at: time.Now()}, g.complete(ctx, g.streams.err, r, result))
+	}
+	return batchCode([]int{code, g.written(ctx)})
 }
 
 // written tells when --json could not be written, and is the exit code for that.

@@ -175,6 +175,15 @@ type sourceLine struct {
 	Why    string  `json:"why,omitempty"` // its last failure
 }
 
+// hookEvent: the program of --on-complete ended; -1 is for one that could not be run or was killed.
+type hookEvent struct {
+	head
+	Path    string  `json:"path"`
+	Code    int     `json:"exit_code"`
+	Elapsed float64 `json:"elapsed"` // seconds
+	Why     string  `json:"why,omitempty"`
+}
+
 type errorEvent struct {
 	head
 	Code  int    `json:"code"`

@@ -49,6 +49,14 @@ func (s *screen) fail(f *failure) {
 	fmt.Fprintln(s.w, f.line())
 }
 
+// pass writes what a program of the user's has printed, as it is.
+func (s *screen) pass(output []byte) {
+	if len(output) > 0 {
+		s.meter.clear()
+		s.w.Write(output)
+	}
+}
+
 func (s *screen) progress(at time.Time, g gauge) { s.meter.show(at, g) }
 
 // columns is how wide the terminal is; 0 if there is none.

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"braid/download"
+	"braid/source"
+	"braid/verify"
+)
+
+// A hook is a program of the user's that runs when a file is in place (--on-complete). There is no shell: names of files come
+// from outside, and in a shell's text they could be commands. What is known of the file is in the environment.
+type hook struct{ args []string }
+
+// errNoProgram is a hook without a program.
+var errNoProgram = errors.New("names no program")
+
+// Set reads what a user writes. A program that is not there is a mistake to be told of before the download.
+func (h *hook) Set(s string) error {
+	args, err := splitWords(s)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return errNoProgram
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return fmt.Errorf("%s: %w", args[0], errors.Unwrap(err))
+	}
+	h.args = args
+	return nil
+}
+
+func (h *hook) String() string { return strings.Join(h.args, " ") }
+
+// wanted says that the program is to be told of a result: the file is in place, and was not before.
+func (h *hook) wanted(r download.Result) bool {
+	return len(h.args) > 0 && r.Path != "" && !r.AlreadyComplete && !r.NotModified
+}
+
+// filePrefix is what the variables about a file begin with. BRAID_ alone would make flags of some of them, for a program that
+// runs braid.
+const filePrefix = "BRAID_FILE_"
+
+// fileEnvironment is what the hook is told of a file. Secrets in the URL are masked (rule 62): other programs, and those of
+// other users' that a hook starts, see the environment.
+func fileEnvironment(req download.Request, r download.Result) []string {
+	signers := []string{}
+	for _, a := range r.Proof.Signatures() {
+		signers = append(signers, a.String())
+	}
+	digest := ""
+	for _, d := range r.Proof.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			digest = d.Hex()
+		}
+	}
+	modified := ""
+	if !r.LastModified.IsZero() {
+		modified = r.LastModified.UTC().Format(time.RFC3339)
+	}
+	return []string{
+		filePrefix + "PATH=" + absolute(r.Path),
+		filePrefix + "SIZE=" + strconv.FormatInt(r.Size, 10),
+		filePrefix + "SHA256=" + digest,
+		filePrefix + "VERIFIED=" + strconv.FormatBool(r.Proof.Verified()),
+		filePrefix + "EVIDENCE=" + source.Escape(r.Proof.String()),
+		filePrefix + "SIGNERS=" + source.Escape(strings.Join(signers, "; ")),
+		filePrefix + "URL=" + source.Mask(req.URL),
+		filePrefix + "LAST_MODIFIED=" + modified,
+	}
+}
+
+// absolute is a path that a program in any folder can use, and that no program takes for a flag.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// hookGrace is how long a program may take to end when it is told to.
+const hookGrace = 5 * time.Second
+
+// run runs the program and waits for it. A word {} is the path. What it prints goes to w; it has nothing to read. When ctx ends,
+// it and what it started are told to end, and then made to.
+func (h *hook) run(ctx context.Context, w io.Writer, path string, env []string) error {
+	args := slices.Clone(h.args)
+	for i := range args[1:] {
+		if args[i+1] == "{}" {
+			args[i+1] = absolute(path)
+		}
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), ofHooks), env...)
+	cmd.Stdout, cmd.Stderr = w, w
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = hookGrace
+	err := cmd.Run()
+	if cmd.Process != nil && ctx.Err() != nil {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group
+	}
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil: // it has ended; something that it left behind has its output open
+		return nil
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// ofHooks tells the variables that are not for hooks: those of another file, and what would make a braid that a hook runs
+// run it again.
+func ofHooks(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return strings.HasPrefix(name, filePrefix) || name == environment("on-complete")
+}
+
+// hooked is how a hook ended.
+type hooked struct {
+	path   string
+	err    error
+	took   time.Duration
+	output []byte // that was not shown yet
+}
+
+// complete runs the hook for a file that is in place. What it prints goes to w.
+func (g *getCommand) complete(ctx context.Context, w io.Writer, req download.Request, r download.Result) hooked {
+	began := time.Now()
+	err := g.onComplete.run(ctx, w, r.Path, fileEnvironment(req, r))
+	return hooked{path: r.Path, err: err, took: time.Since(began)}
+}
+
+// mostOutput is what is shown of the output of a hook that runs beside downloads.
+const mostOutput = 64 << 10
+
+// A beginning keeps the first of what is written to it, and takes the rest as well.
+type beginning struct{ kept []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.kept = append(b.kept, p[:min(len(p), mostOutput-len(b.kept))]...)
+	return len(p), nil
+}
+
+// tellHook tells how a hook ended and returns the exit code for that.
+func (g *getCommand) tellHook(ctx context.Context, m moment, h hooked) int {
+	e := hookEvent{head: m.head("hook"), Path: h.path, Elapsed: h.took.Seconds(), Why: why(h.err)}
+	if exit, ok := errors.AsType[*exec.ExitError](h.err); ok {
+		e.Code = exit.ExitCode()
+	} else if h.err != nil {
+		e.Code = -1
+	}
+	g.lines.write(e)
+	g.screen.pass(h.output)
+	if h.err == nil {
+		g.screen.detail("%s: %s has run in %s", source.Escape(h.path), g.onComplete.args[0], timeText(h.took))
+		return exitDone
+	}
+	f := &failure{code: exitOther, what: "--on-complete", where: g.onComplete.args[0], why: h.err.Error(), kept: h.path + " is in place"}
+	if code, ok := signalCode(ctx); ok && errors.Is(h.err, context.Canceled) {
+		f.code = code
+	}
+	g.screen.fail(f)
+	return f.code
+}
