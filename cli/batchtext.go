@@ -16,6 +16,7 @@ type tally struct {
 	complete     int // in place, now or before
 	before       int // of these, before
 	verified     int // of these
+	checked      int // and these by the pieces of a torrent only
 	left         int // of another content, which the user wants to keep
 	failed       int
 	unfinished   int // interrupted
@@ -35,8 +36,11 @@ func (c *tally) well(r download.Result) {
 	if r.AlreadyComplete || r.NotModified {
 		c.before++
 	}
-	if r.Proof.Verified() {
+	switch {
+	case r.Proof.Verified():
 		c.verified++
+	case r.Proof.ByPieces():
+		c.checked++
 	}
 }
 
@@ -56,7 +60,7 @@ func (c *tally) interrupted(kept int64, code int) {
 
 func (c *tally) event(m moment, elapsed time.Duration) batchEvent {
 	return batchEvent{
-		head: m.head("batch"), Files: c.files, Complete: c.complete, Verified: c.verified, Failed: c.failed, Unfinished: c.unfinished,
+		head: m.head("batch"), Files: c.files, Complete: c.complete, Verified: c.verified, Checked: c.checked, Failed: c.failed, Unfinished: c.unfinished,
 		NotBegun: c.files - c.begun, Fetched: c.fetched, Elapsed: elapsed.Seconds(), Code: c.code,
 	}
 }
@@ -96,9 +100,15 @@ func (c *tally) summary(elapsed time.Duration) []string {
 // proven says how many of the files that are in place are verified.
 func (c *tally) proven() string {
 	const hint = " (checksum=sha-256=HEX in a list, -i, is evidence, too)"
-	switch unverified := c.complete - c.verified; {
+	switch unverified := c.complete - c.verified - c.checked; {
 	case c.complete == 0:
 		return ""
+	case c.checked > 0:
+		text := grouped(c.verified) + " verified, " + grouped(c.checked) + " checked by pieces of a torrent"
+		if unverified > 0 {
+			text += ", " + grouped(unverified) + " unverified" + hint
+		}
+		return strings.TrimPrefix(text, "0 verified, ")
 	case unverified == 0 && c.complete < c.files:
 		return grouped(c.verified) + " verified"
 	case unverified == 0:

@@ -81,7 +81,7 @@ func (g *getCommand) command(action func(operands []string) error) *cli.Command 
 }
 
 var getManual = manual{
-	usage: "[FLAG]... URL...  or  braid get [FLAG]... FILE.meta4|FILE.metalink...  or  braid get [FLAG]... -i LIST [URL]...",
+	usage: "[FLAG]... URL...  or  braid get [FLAG]... FILE.meta4|FILE.torrent|MAGNET...  or  braid get [FLAG]... -i LIST [URL]...",
 	examples: []string{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
@@ -89,7 +89,8 @@ var getManual = manual{
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
-		"two of its files", "braid get --select '*.iso' --select README https://example.org/all.meta4",
+		"what a torrent describes, from its web seeds; no peer is asked", "braid get disk.torrent",
+		"two files of a document", "braid get --select '*.iso' --select README https://example.org/all.meta4",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
 		"every day, only if there is a newer one", "braid get -N https://example.org/latest.iso",
 		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
@@ -102,6 +103,8 @@ var getManual = manual{
 		"A Metalink document (.meta4, .metalink, or an answer that is one) is followed: its files are downloaded,\n" +
 			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
 			"are as good as the way they came.",
+		"A torrent (.torrent, or a magnet link whose xs says where it is) is followed, too: its web seeds are the\n" +
+			"places. The hashes of its pieces check the file; they are of SHA-1 and no digest for --require.",
 		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
 			"exit code is 1 and the file is in place. It does not run for files that were there already.",
@@ -130,8 +133,8 @@ func (g *getCommand) flags() []cli.Flag {
 		g.checksumsFlag(),
 		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
-		list(&g.choose, groupSource, "of a Metalink document, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
-		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document as it is", "no-metalink"),
+		list(&g.choose, groupSource, "of a Metalink document or torrent, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
+		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document or torrent as it is", "no-metalink"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),

@@ -121,6 +121,7 @@ type retryEvent struct {
 // evidenceFields say what is proven, in verify, done and offer events.
 type evidenceFields struct {
 	Verified   bool              `json:"verified"`
+	Checked    bool              `json:"checked,omitempty"` // by the pieces of a torrent, which are of SHA-1
 	Digests    map[string]string `json:"digests"`
 	Evidence   []string          `json:"evidence"`
 	Signed     bool              `json:"signed,omitempty"`
@@ -206,13 +207,14 @@ func newErrorEvent(m moment, f *failure) errorEvent {
 type batchEvent struct {
 	head
 	Files      int     `json:"files"`
-	Complete   int     `json:"complete"`   // in place, whenever they came
-	Verified   int     `json:"verified"`   // of these
-	Failed     int     `json:"failed"`     // without those that were interrupted
-	Unfinished int     `json:"unfinished"` // interrupted
-	NotBegun   int     `json:"not_begun"`  // as the command was interrupted before
-	Fetched    int64   `json:"fetched"`    // bytes
-	Elapsed    float64 `json:"elapsed"`    // seconds
+	Complete   int     `json:"complete"`          // in place, whenever they came
+	Verified   int     `json:"verified"`          // of these
+	Checked    int     `json:"checked,omitempty"` // of these, by the pieces of a torrent only
+	Failed     int     `json:"failed"`            // without those that were interrupted
+	Unfinished int     `json:"unfinished"`        // interrupted
+	NotBegun   int     `json:"not_begun"`         // as the command was interrupted before
+	Fetched    int64   `json:"fetched"`           // bytes
+	Elapsed    float64 `json:"elapsed"`           // seconds
 	Code       int     `json:"code"`
 }
 

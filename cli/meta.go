@@ -65,7 +65,9 @@ func newMeta(s streams) *cli.Command {
 			"and what people look for; -o is for what is fetched together. In it files are called by their last\n" +
 			"name, which is also what stands below a mirror that ends with a slash.",
 			"A signature FILE.asc beside a file goes into the document, unless --sign-with makes a new one. SHA-256\n" +
-				"alone is what all readers take; wget2 1.99 never ends with a document that has a SHA-512."},
+				"alone is what all readers take; wget2 1.99 never ends with a document that has a SHA-512.",
+			"A torrent (--torrent) is of version 1 and of one file. Trackers only tell peers of each other: somebody has\n" +
+				"to seed, or web seeds, which are the mirrors, do it alone."},
 	})
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/metalink/metainfo"
 	"braid/source"
 )
 
@@ -33,6 +34,13 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 }
 
 func (g *getCommand) operand(ctx context.Context, client *download.Client, word string) ([]download.Request, error) {
+	if metainfo.IsMagnet(word) {
+		d, err := client.Magnet(ctx, g.common, word)
+		if err != nil {
+			return nil, err
+		}
+		return g.described(ctx, d, g.common)
+	}
 	if g.isLocalDocument(word) {
 		d, err := g.readDocument(word)
 		if err != nil {
@@ -66,7 +74,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	return []download.Request{r}, err
 }
 
-// isLocalDocument says that a word is the name of a document and no URL.
+// isLocalDocument says that a word is the name of a document, or a torrent, and no URL.
 func (g *getCommand) isLocalDocument(word string) bool {
 	return download.IsDocument(word) && !strings.Contains(word, "://")
 }

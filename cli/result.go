@@ -56,6 +56,9 @@ func (w *watcher) proven(r download.Result) string {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
 	s := r.Proof.String() + unvalidated(r)
+	if r.Proof.ByPieces() { // SHA-1: less than verified
+		return "checked: " + s
+	}
 	if len(r.Proof.Evidence()) > 0 {
 		return s
 	}

@@ -288,6 +288,9 @@ func evidenceOf(p verify.Proof) evidenceFields {
 	for _, c := range p.Evidence() {
 		f.Evidence = append(f.Evidence, c.String())
 	}
+	if f.Checked = p.ByPieces(); f.Checked {
+		f.Evidence = append(f.Evidence, p.Pieces().String())
+	}
 	f.Signed = p.Signed()
 	for _, a := range p.Signatures() {
 		f.Signatures = append(f.Signatures, signatureLine{a.Kind, a.From, a.Key, a.Signer, a.Pinned})

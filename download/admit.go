@@ -190,7 +190,7 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
 	case o.pref && etag != "" && s.etag != "" && etag != s.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case !verify.Strong(s.claims) && (etag == "" || etag != s.etag):
+	case !s.tied() && (etag == "" || etag != s.etag):
 		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
 	}

@@ -84,6 +84,8 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		if err := g.pause(ctx); err != nil {
 			return err
 		}
+	case g.req.provenByPieces() && (errors.As(err, &wrong) || errors.As(err, &size)): // each piece was checked as it came
+		return err
 	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
 		if wrong != nil && g.repair(ctx, s, err) {
 			return context.Cause(ctx)
@@ -110,7 +112,7 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 // standIn takes a mirror of the user's as the origin when the origin failed. With a strong digest from the
 // user they were sources like all others.
 func (g *getter) standIn() bool {
-	if !verify.Strong(g.req.Claims) {
+	if !verify.Strong(g.req.Claims) && !g.req.provenByPieces() {
 		for _, u := range g.req.Mirrors {
 			g.plan.fallBack(u)
 		}

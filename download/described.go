@@ -18,12 +18,14 @@ import (
 	"braid/verify"
 )
 
-// A Described is what a Metalink document says of a file, beside its digests, which are in Request.Claims: they vouch for
-// the file in place of the servers, and each server is a mirror of equal standing.
+// A Described is what a Metalink document or a torrent says of a file, beside its digests, which are in Request.Claims: they
+// vouch for the file in place of the servers, and each server is a mirror of equal standing.
 type Described struct {
 	Name    string            // what the document calls the file
 	By      string            // the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
+	Over    verify.Channel    // how it came
+	Torrent bool              // it is a torrent: its pieces vouch for the file if no strong digest does
 	Size    int64             // -1: not said
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
@@ -32,12 +34,13 @@ type Described struct {
 	Notes    []string // what of the document is not used
 }
 
-// A Document is a Metalink document that says what to download.
+// A Document is a Metalink document, or a torrent in the words of one, that says what to download.
 type Document struct {
 	meta4.Document
-	Name string         // in messages: masked and printable
-	URL  *url.URL       // nil if it was a local file
-	Over verify.Channel // how it came
+	Torrent bool
+	Name    string         // in messages: masked and printable
+	URL     *url.URL       // nil if it was a local file
+	Over    verify.Channel // how it came
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
 
@@ -48,11 +51,11 @@ type Document struct {
 // another matter, as documents are made to be handed around: it lies on this machine and may name this machine, but no
 // other that is not public (rule 63). The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
-	m, err := meta4.Parse(r)
+	d, err := parseDocument(r, name)
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
-	d := &Document{Document: m, Name: source.Escape(path.Base(name)), Over: verify.User}
+	d.Name, d.Over = source.Escape(path.Base(name)), verify.User
 	d.comesFrom(reach.Loopback)
 	return d, nil
 }
@@ -81,7 +84,7 @@ func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o htt
 	if err != nil {
 		return nil, err
 	}
-	m, err := meta4.Parse(bytes.NewReader(data))
+	d, err := parseDocument(bytes.NewReader(data), u.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o htt
 	if base, err := nameFrom(u); err == nil {
 		name = base
 	}
-	d := &Document{Document: m, Name: source.Escape(name), URL: u, Over: channelOf(a)}
+	d.Name, d.URL, d.Over = source.Escape(name), u, channelOf(a)
 	d.comesFrom(fromOf(a))
 	return d, nil
 }
@@ -102,7 +105,7 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 	case err != nil:
 		return base, err
 	case r.URL == nil:
-		return base, d.fail(f, Network, errNoPlace, "--mirror URL names another place")
+		return base, d.fail(f, Network, d.noPlace(), "--mirror URL names another place")
 	case r.Name == "" && r.Stream == nil:
 		r.Name = f.Name
 	}
@@ -121,7 +124,9 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	}
 	r := base
 	r.Claims = join(base.Claims, m.Claims)
-	r.Described = &Described{Name: f.Name, By: d.Name, URL: d.URL, Size: m.Size, Pieces: m.Pieces, Notes: notesOf(f, m)}
+	r.Described = &Described{
+		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m),
+	}
 	r.Signatures = slices.Clip(base.Signatures)
 	for _, doc := range m.Documents {
 		if isTorrent(doc) && isWeb(doc.URL) {
@@ -151,7 +156,13 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	return r, nil
 }
 
-var errNoPlace = errors.New("it names no http or https URL of this file")
+// noPlace says that nobody is known to have a file.
+func (d *Document) noPlace() error {
+	if d.Torrent {
+		return errors.New("it names no web seed for this file, and peers are not asked yet")
+	}
+	return errors.New("it names no http or https URL of this file")
+}
 
 // fail is an error about a file of the document.
 func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
@@ -159,7 +170,10 @@ func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
 }
 
 // notesOf says what of the description of a file is not used.
-func notesOf(f meta4.File, m metalink.File) (notes []string) {
+func (d *Document) notesOf(f meta4.File, m metalink.File) (notes []string) {
+	if d.Torrent && m.Pieces.IsZero() && !verify.Strong(m.Claims) {
+		notes = append(notes, fmt.Sprintf("%s begins or ends within a piece: the pieces cannot tell whether it is right", source.Escape(f.Name)))
+	}
 	for _, u := range f.MetaURLs {
 		if u.Type == meta4.Torrent && isWeb(u.URL) {
 			continue
@@ -181,8 +195,11 @@ func notesOf(f meta4.File, m metalink.File) (notes []string) {
 }
 
 // described says that a document tells what the file is: then no server is asked for that, and the first one is a mirror
-// like the others. Without a strong digest the document is a list of places, of which the first is the origin (rule 43).
-func (r *Request) described() bool { return r.Described != nil && verify.Strong(r.Claims) }
+// like the others. Without a strong digest the document is a list of places, of which the first is the origin (rule 43),
+// unless it is a torrent, whose pieces tell.
+func (r *Request) described() bool {
+	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
+}
 
 // addDescribed makes the places known that a document names.
 func (s *session) addDescribed() {

@@ -83,7 +83,7 @@ func (s *session) active() int {
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
 // the ETag does (S18, rule 15).
-func (s *session) mayMerge() bool { return verify.Strong(s.claims) || s.etag != "" }
+func (s *session) mayMerge() bool { return s.tied() || s.etag != "" }
 
 // startOver throws away what is here; what comes next begins at the first byte.
 func (s *session) startOver(reason string) {
@@ -221,8 +221,12 @@ func (s *session) startHash() {
 		}
 	}
 	g := newGate(s.part)
+	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
+	if c := s.req.byPieces(); !c.Pieces.IsZero() {
+		check.ByPieces(c)
+	}
 	s.hash = startHasher(s.ctx, &hasher{
-		part: g, gate: g, check: verify.NewChecker(s.size, s.claims, s.witnesses()...), stream: s.req.Stream, moved: moved, failed: failed,
+		part: g, gate: g, check: check, stream: s.req.Stream, moved: moved, failed: failed,
 	}, s.size)
 	if s.req.Stream != nil && s.maySniff() {
 		g.bound(0)

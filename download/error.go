@@ -9,6 +9,7 @@ import (
 
 	"braid/download/partfile"
 	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
 	"braid/verify/sums"
@@ -83,17 +84,21 @@ func kindOf(err error) Kind {
 	var missing *sums.NotFoundError
 	var ambiguous *sums.AmbiguousError
 	var damaged *damageError
+	var torrent *metainfo.Error
+	var otherTorrent *otherTorrentError
+	var piece *verify.PieceError
 	if k := kindOfSignature(err); k != Other {
 		return k
 	}
 	switch {
 	case errors.As(err, &own):
 		return own.Kind
-	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed), errors.As(err, &damaged):
+	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed), errors.As(err, &damaged), errors.As(err, &piece):
 		return Mismatch
 	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
-	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other), errors.As(err, &list):
+	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other), errors.As(err, &list),
+		errors.As(err, &torrent), errors.As(err, &otherTorrent):
 		return Protocol
 	case errors.As(err, &long), errors.As(err, &longList):
 		return Limit

@@ -15,6 +15,7 @@ import (
 
 	"braid/byterange"
 	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify/sums"
 )
@@ -23,10 +24,10 @@ import (
 // is followed.
 var errDocument = errors.New("the answer is a Metalink document")
 
-// IsDocument says that a URL or a path names a Metalink document.
+// IsDocument says that a URL or a path names a Metalink document or a torrent.
 func IsDocument(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".meta4", ".metalink":
+	case ".meta4", ".metalink", ".torrent":
 		return true
 	}
 	return false
@@ -35,9 +36,14 @@ func IsDocument(name string) bool {
 // follows says that a document in place of the file would be followed.
 func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil }
 
-// isDocument says that an answer announces a document.
+// isDocument says that an answer announces a document, or a torrent.
 func isDocument(a source.Answer) bool {
-	return len(a.Hops) > 0 && meta4.IsMediaType(http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Type"))
+	if len(a.Hops) == 0 {
+		return false
+	}
+	kind := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Type")
+	plain, _, _ := strings.Cut(kind, ";")
+	return meta4.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metainfo.MediaType)
 }
 
 // follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
@@ -114,6 +120,9 @@ func (d *Document) FileAt(file string) (meta4.File, error) {
 type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
+	if e.Document.Torrent {
+		return fmt.Sprintf("the answer is a torrent of %d files", len(e.Document.Files))
+	}
 	return fmt.Sprintf("the answer is a Metalink document of %d files", len(e.Document.Files))
 }
 

@@ -130,6 +130,9 @@ func (g *getter) check() error {
 	if d := g.req.Described; d != nil {
 		g.plan.pieces, g.plan.piecesFrom = d.Pieces, d.By
 	}
+	if g.req.provenByPieces() && g.req.Require == RequireDigest { // rule 31
+		return g.fail(NoEvidence, errOnlyPieces, "--sha256 HEX is what a torrent lacks")
+	}
 	if g.req.described() && g.req.lacksSignature() && len(g.req.Signatures) == 0 { // rule 47
 		return g.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
 	}
@@ -172,7 +175,7 @@ func (g *getter) recover(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if !verify.Strong(prior.Claims) && prior.ETag == "" { // S18: nothing would show that the rest belongs to it
+	if !verify.Strong(prior.Claims) && prior.ETag == "" && !g.req.provenByPieces() { // S18: nothing would show that the rest belongs to it
 		return g.part.Restart()
 	}
 	if err := g.continues(ctx, prior); err != nil {
@@ -197,8 +200,11 @@ func (g *getter) recover(ctx context.Context) error {
 func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
-	if g.req.Described != nil {
-		want.Size = g.req.Described.Size
+	if d := g.req.Described; d != nil {
+		want.Size = d.Size
+	}
+	if g.req.provenByPieces() {
+		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
 	}
 	if g.req.described() { // no server will be asked what the file is
 		return want.Continues(prior)

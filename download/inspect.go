@@ -164,6 +164,9 @@ func (x *inspection) optionsFor(u *url.URL, named reach.Scope) httpsource.Option
 func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Witness) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, witnesses...)
+	if c := x.req.byPieces(); !c.Pieces.IsZero() {
+		check.ByPieces(c)
+	}
 	sinks := []io.Writer{check}
 	var maker *verify.PieceMaker
 	if !v.Pieces.IsZero() {
@@ -178,6 +181,9 @@ func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Wi
 		return verify.Proof{}, err
 	}
 	if maker != nil {
+		if most == v.Pieces.Size() {
+			maker.Pad(v.Pieces.Padding())
+		}
 		v.Damaged = damage(v.Pieces, maker.Pieces())
 	}
 	if differs(x.size, v.Size) {

@@ -117,6 +117,9 @@ func (s *session) hold() error {
 	return nil
 }
 
+// errOnlyPieces: what is SHA-1 does not count as a digest.
+var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which are no proof against who made it")
+
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
 // stop ends the session with an error, which also refuses the body that is waiting.

@@ -46,12 +46,14 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 		return nil
 	}
 	v, r := &x.verdict, x.req
-	r.Overwrite, r.Require = true, max(r.Require, RequireDigest)
+	if r.Overwrite = true; !r.provenByPieces() {
+		r.Require = max(r.Require, RequireDigest)
+	}
 	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
 	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.plan.asked, identity: x.identity()}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
-	case !verify.Strong(x.claims) || x.size < 0: // nothing would tell that the rest belongs to it
+	case !verify.Strong(x.claims) && !r.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
 	case !v.Pieces.IsZero():
 		r.seed.useful.Add(here)
 		for d := range v.Damaged.All() {
@@ -70,6 +72,9 @@ func (x *inspection) identity() partfile.Identity {
 
 func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, etag string) partfile.Identity {
 	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: etag}
+	if r.provenByPieces() {
+		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
+	}
 	for _, m := range file.Mirrors {
 		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 	}

@@ -95,7 +95,7 @@ func (g *getter) still(ctx context.Context, a source.Answer) bool {
 	if here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
-	proof, err := checkFile(ctx, g.result.Path, claims)
+	proof, err := checkFile(ctx, g.result.Path, claims, verify.PieceClaim{})
 	if err != nil || !slices.Contains(proof.Digests(), here.Digest) {
 		return false
 	}

@@ -24,8 +24,8 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 		return done, err
 	}
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
-	if verify.Strong(claims) && !differs(size, info.Size()) {
-		proof, err := checkFile(ctx, g.result.Path, claims, g.presentWitnesses(ctx, offered)...)
+	if (verify.Strong(claims) || g.req.provenByPieces()) && !differs(size, info.Size()) {
+		proof, err := checkFile(ctx, g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
 		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
 			g.complete(proof, a)
 			return true, nil
@@ -85,14 +85,17 @@ type existsError struct{}
 func (existsError) Error() string        { return "exists, and is not known to be the right file" }
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// checkFile verifies a file that is on disk.
-func checkFile(ctx context.Context, path string, claims []verify.Claim, witnesses ...verify.Witness) (verify.Proof, error) {
+// checkFile verifies a file that is on disk, by pieces only if there are any.
+func checkFile(ctx context.Context, path string, claims []verify.Claim, pieces verify.PieceClaim, witnesses ...verify.Witness) (verify.Proof, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return verify.Proof{}, err
 	}
 	defer f.Close()
 	r := verify.NewReader(f, -1, claims, witnesses...)
+	if !pieces.Pieces.IsZero() {
+		r.ByPieces(pieces)
+	}
 	buf := make([]byte, hashBuffer)
 	for ctx.Err() == nil {
 		if _, err := r.Read(buf); err != nil {

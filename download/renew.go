@@ -35,6 +35,8 @@ func (d *Document) renew(ctx context.Context, hc *httpsource.Client, own httpsou
 	o.Named = reach.Public | d.by
 	newer, err := fetchDocument(ctx, hc, u, o)
 	switch {
+	case err == nil && newer.Torrent:
+		d.note("%s, where a newer one may be, is a torrent: it is not used", source.Mask(u))
 	case err != nil:
 		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over:

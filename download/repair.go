@@ -83,7 +83,7 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 // distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
 // wrong, and the digest of the whole decides.
 func (g *getter) distrust(s *session) bool {
-	if s.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil {
+	if s.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || s.req.provenByPieces() {
 		return false
 	}
 	g.plan.mistrust = true

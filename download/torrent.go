@@ -1,12 +1,20 @@
 package download
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path"
+	"strings"
 
+	"braid/internal/reach"
 	"braid/metalink"
+	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -56,4 +64,81 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 		return t.Files[0], true
 	}
 	return metainfo.File{}, false
+}
+
+// parseDocument reads a Metalink document, or a torrent if it is called or looks like one.
+func parseDocument(r io.Reader, name string) (*Document, error) {
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
+		m, err := meta4.Parse(b)
+		return &Document{Document: m}, err
+	}
+	t, err := metainfo.Parse(b)
+	return &Document{Document: t.Document(), Torrent: true}, err
+}
+
+// IsTorrent says that a URL or a path names a torrent.
+func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
+
+// byPieces is what a torrent claims of the file, if there is no strong digest; zero if nothing.
+func (r *Request) byPieces() verify.PieceClaim {
+	d := r.Described
+	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
+		return verify.PieceClaim{}
+	}
+	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
+}
+
+// provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
+func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
+
+// tied says that something tells of all answers together whether they are of the right file (S18).
+func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
+
+// Magnet finds the torrent that a magnet link means: at the places that the link itself names, as no peer is asked. The link is
+// the user's word, and its hash says whether what came is the torrent. The error is an *Error.
+func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
+	const name = "the magnet link"
+	m, err := metainfo.ParseMagnet(link)
+	if err != nil {
+		return nil, fail(Usage, "usage", "magnet link", err, "")
+	}
+	if len(m.Sources) == 0 {
+		return nil, fail(Network, "read", name, errNoSource, "the .torrent itself will do")
+	}
+	hc, done := c.http()
+	defer done()
+	o := req.mirrorOptions(false)
+	o.Named = reach.Public | reach.Loopback // a link is made to be handed around, as documents are (rule 63)
+	var last error
+	for _, u := range m.Sources {
+		data, _, err := fetchSmall(ctx, hc.Source(u, o), metainfo.MaxSize)
+		var t metainfo.Torrent
+		if err == nil {
+			t, err = metainfo.Parse(bytes.NewReader(data))
+		}
+		if err == nil && t.InfoHash != m.InfoHash {
+			err = &otherTorrentError{got: t.InfoHash, want: m.InfoHash}
+		}
+		if err == nil {
+			t.AddWebSeeds(m.WebSeeds...)
+			d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User}
+			d.comesFrom(reach.Loopback)
+			return d, nil
+		}
+		last = fail(kindOf(err), "read", source.Mask(u), err, "")
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, last
+}
+
+var errNoSource = errors.New("it names no place where the .torrent is (xs), and peers are not asked yet")
+
+// An otherTorrentError says that a torrent is not the one that a magnet link means.
+type otherTorrentError struct{ got, want metainfo.Hash }
+
+func (e *otherTorrentError) Error() string {
+	return fmt.Sprintf("that is the torrent %v, not %v", e.got, e.want)
 }

@@ -46,6 +46,8 @@ func (r *Recorder) outcome() (class, text string) {
 		return "done", "not modified"
 	case r.result.Proof.Verified():
 		return "done", "complete and verified"
+	case r.result.Proof.ByPieces():
+		return "done", "complete, its pieces checked"
 	}
 	return "open", "complete, not verified"
 }

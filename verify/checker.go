@@ -12,6 +12,7 @@ type Checker struct {
 	claims    []Claim
 	hashes    []sum // strongest first
 	witnesses []Witness
+	pieces    *pieceWise // nil: none are claimed
 	written   int64
 }
 
@@ -33,6 +34,10 @@ func NewChecker(size int64, claims []Claim, witnesses ...Witness) *Checker {
 	return c
 }
 
+// ByPieces makes the file have to be these pieces, and that evidence. It is for files of which no strong digest is known. It
+// must be called before the first Write.
+func (c *Checker) ByPieces(p PieceClaim) { c.pieces = newPieceWise(p) }
+
 // Write takes the next bytes of the file. It never fails.
 func (c *Checker) Write(p []byte) (int, error) {
 	for _, h := range c.hashes {
@@ -41,6 +46,9 @@ func (c *Checker) Write(p []byte) (int, error) {
 	for _, w := range c.witnesses {
 		w.Write(p)
 	}
+	if c.pieces != nil {
+		c.pieces.write(p)
+	}
 	c.written += int64(len(p))
 	return len(p), nil
 }
@@ -48,11 +56,14 @@ func (c *Checker) Write(p []byte) (int, error) {
 // Written is the number of bytes taken so far.
 func (c *Checker) Written() int64 { return c.written }
 
-// Proof judges the bytes taken so far as the whole file. The error is a *SizeError or a *MismatchError,
-// the one of the strongest claim that does not hold, or that of a witness.
+// Proof judges the bytes taken so far as the whole file. The error is a *SizeError, a *MismatchError, the one of the strongest
+// claim that does not hold, a *PieceError, or that of a witness.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}
+	}
+	if p := c.pieces; p != nil && c.written != p.claim.Pieces.Size() {
+		return Proof{}, &SizeError{Got: c.written, Want: p.claim.Pieces.Size()}
 	}
 	p := Proof{valid: true, size: c.written}
 	for _, h := range c.hashes {
@@ -62,6 +73,12 @@ func (c *Checker) Proof() (Proof, error) {
 		if !slices.Contains(p.digests, cl.Digest) {
 			return Proof{}, &MismatchError{Claim: cl, Got: p.digest(cl.Digest.Algorithm())}
 		}
+	}
+	if c.pieces != nil {
+		if err := c.pieces.judge(); err != nil {
+			return Proof{}, err
+		}
+		p.pieces = &c.pieces.claim
 	}
 	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
 	for _, w := range c.witnesses {
@@ -90,7 +107,10 @@ func NewReader(r io.Reader, size int64, claims []Claim, witnesses ...Witness) *R
 	return &Reader{src: r, check: NewChecker(size, claims, witnesses...)}
 }
 
-// Read implements io.Reader. At the end the error is io.EOF, a *SizeError or a *MismatchError; before it,
+// ByPieces is that of Checker.
+func (r *Reader) ByPieces(p PieceClaim) { r.check.ByPieces(p) }
+
+// Read implements io.Reader. At the end the error is io.EOF, what Checker.Proof says; before it,
 // that of the underlying reader. No byte beyond the size is passed on.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.err != nil || len(p) == 0 {

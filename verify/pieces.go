@@ -8,7 +8,8 @@ import (
 
 // Pieces are the digests of the parts of a file: all are of one length, but for the last one, which may be
 // shorter (RFC 5854, section 4.1.3). They tell where a file is damaged. That it is the right file tells the
-// digest of the whole alone (C9), and no Proof comes of pieces.
+// digest of the whole alone (C9), and no Proof comes of pieces, but for those of a torrent, where there is no such digest
+// (PieceClaim).
 //
 // Pieces can be compared with ==. The zero value is none; others come from NewPieces and are complete.
 type Pieces struct {
@@ -54,6 +55,9 @@ func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	p.pad = zeros
 	return p, nil
 }
+
+// Padding is how many zeros the last piece is filled up with; see Padded.
+func (p Pieces) Padding() int64 { return p.pad }
 
 // IsZero says that there are no pieces.
 func (p Pieces) IsZero() bool { return p == Pieces{} }

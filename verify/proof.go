@@ -13,6 +13,7 @@ type Proof struct {
 	digests    []Digest      // strongest first
 	evidence   []Claim       // most trusted first
 	signatures []Attestation // in the order of the witnesses
+	pieces     *PieceClaim   // that held; nil if none was made
 }
 
 // Unchecked is the proof for a file of size bytes that there is nothing to verify with. Whoever accepts
@@ -32,6 +33,18 @@ func (p Proof) Size() int64 { return p.size }
 
 // Verified says that a digest of SHA-256 or better was claimed and holds (C4, rule 31), or that the file is signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
+
+// ByPieces says that all pieces of a torrent hold. That excludes accidents and strangers: nobody can make
+// another file with the SHA-1 of one that is given. Who makes both files can, so it is less than Verified (rules 31 and 64).
+func (p Proof) ByPieces() bool { return p.pieces != nil }
+
+// Pieces is the claim about pieces that held; zero if there was none.
+func (p Proof) Pieces() PieceClaim {
+	if p.pieces == nil {
+		return PieceClaim{}
+	}
+	return *p.pieces
+}
 
 // Signed says that a good signature by somebody whom the user trusts covers the file: by a signature of it, or of the
 // list that its digest is from.
@@ -82,6 +95,8 @@ func (p Proof) String() string {
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, "; ")
+	case p.pieces != nil:
+		return p.pieces.String()
 	case len(p.evidence) == 0:
 		return "unverified"
 	}

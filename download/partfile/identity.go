@@ -24,6 +24,8 @@ type Identity struct {
 	Size int64
 	// Claims are the digests of the whole file.
 	Claims []verify.Claim
+	// PieceSum is SumPieces of the pieces that are to prove the file, for want of a digest of the whole; else empty.
+	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty.
 	ETag string
 	// LastModified is zero unless it is a strong validator (RFC 9110, section 8.8.2.2).
@@ -50,8 +52,19 @@ func SumURL(u *url.URL) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// SumPieces tells pieces apart.
+func SumPieces(p verify.Pieces) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%v %d %d", p.Algorithm(), p.Length(), p.Size())
+	for i := range p.Count() {
+		sum.Write(p.Digest(i).Bytes())
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
 // Continues returns nil if bytes of prior are bytes of id, and says otherwise why they cannot be told to be.
-// One strong digest makes them one file, wherever it is from (rule 8). Without it, nothing but the same
+// One strong digest makes them one file, wherever it is from (rule 8), and so do the same pieces, each of which is checked.
+// Without it, nothing but the same
 // URL with an unchanged strong validator will do (rules 15 and 34).
 func (id Identity) Continues(prior Identity) error {
 	if id.Size >= 0 && prior.Size >= 0 && id.Size != prior.Size {
@@ -63,7 +76,7 @@ func (id Identity) Continues(prior Identity) error {
 	shared := slices.DeleteFunc(slices.Clone(id.Claims), func(c verify.Claim) bool {
 		return !slices.ContainsFunc(prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
 	})
-	if verify.Strong(shared) {
+	if verify.Strong(shared) || id.PieceSum != "" && id.PieceSum == prior.PieceSum {
 		return nil
 	}
 	if id.URLSum != prior.URLSum {
@@ -93,6 +106,7 @@ type identityRecord struct {
 	URL, URLSum  string
 	Size         int64
 	Claims       []claimRecord `json:",omitempty"`
+	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
 	LastModified time.Time     `json:",omitzero"`
 	Mirrors      []Mirror      `json:",omitempty"`
@@ -105,7 +119,7 @@ type claimRecord struct {
 
 func (id Identity) encode() ([]byte, error) {
 	rec := identityRecord{
-		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1),
+		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
 		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors,
 	}
 	for _, c := range id.Claims {
@@ -126,7 +140,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 		return Identity{}, err
 	}
 	id := Identity{
-		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size,
+		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size, PieceSum: rec.PieceSum,
 		ETag: string(rec.ETag), LastModified: rec.LastModified, Mirrors: rec.Mirrors,
 	}
 	if id.Size < -1 {

@@ -149,7 +149,7 @@ func Parse(r io.Reader) (Torrent, error) {
 		return Torrent{}, err
 	}
 	t.Trackers = t.trackers(doc.dict)
-	t.seeds = t.webSeeds(doc.dict["url-list"])
+	t.AddWebSeeds(urlList(doc.dict["url-list"])...)
 	return t, nil
 }
 
@@ -196,28 +196,34 @@ func IsTracker(s string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "udp")
 }
 
-// webSeeds reads url-list, a string or a list (BEP 19).
-func (t *Torrent) webSeeds(v value) (seeds []*url.URL) {
+// urlList reads url-list, a string or a list (BEP 19).
+func urlList(v value) (seeds []string) {
 	list := v.list
 	if v.kind == 's' {
 		list = []value{v}
 	}
-	most := min(MaxWebSeeds, max(4, MaxPlaces/(len(t.Files)+1)))
 	for _, s := range list {
-		if s.text == "" { // some writers mean none
-			continue
-		}
-		u, reason := metalink.Resolve(s.text, &url.URL{})
-		switch {
-		case reason != "":
-			t.warn("web seed %s is ignored: %s", quote(s.text), reason)
-		case len(seeds) >= most:
-			t.warn("web seed %s is ignored: beyond the first %d", quote(s.text), most)
-		default:
-			seeds = append(seeds, u)
+		if s.text != "" { // some writers mean none
+			seeds = append(seeds, s.text)
 		}
 	}
 	return seeds
+}
+
+// AddWebSeeds adds web seeds that somebody else knows, a magnet link.
+func (t *Torrent) AddWebSeeds(seeds ...string) {
+	most := min(MaxWebSeeds, max(4, MaxPlaces/(len(t.Files)+1)))
+	for _, s := range seeds {
+		u, reason := metalink.Resolve(s, &url.URL{})
+		switch {
+		case reason != "":
+			t.warn("web seed %s is ignored: %s", quote(s), reason)
+		case len(t.seeds) >= most:
+			t.warn("web seed %s is ignored: beyond the first %d", quote(s), most)
+		default:
+			t.seeds = append(t.seeds, u)
+		}
+	}
 }
 
 // Mirrors are where web servers have a file of t (BEP 19). The URL of a single file may end with a slash, and its name is then
