@@ -206,8 +206,10 @@ func newJury(all []found, anchors *Anchors, now time.Time) *jury {
 		case err != nil && severe(err):
 			j.hopeless = &signatureError{f.from, err}
 			return j
-		case err != nil && j.hopeless == nil:
-			j.hopeless = &signatureError{f.from, err}
+		case err != nil:
+			if j.hopeless == nil {
+				j.hopeless = &signatureError{f.from, err}
+			}
 		case c != nil:
 			j.checkers, j.from = append(j.checkers, c), append(j.from, f.from)
 		}
