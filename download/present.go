@@ -68,6 +68,10 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 	if said, err := metalink.FromHops(a.Hops, false); err == nil {
 		offered = said
 		offered.Size = a.Size
+		if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
+			err = g.c.promised(&g.req, offerOf(said))
+			return a, offered, false, err
+		}
 	}
 	return a, offered, false, nil
 }
