@@ -152,13 +152,14 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(cmd.Start())
 	lines := bufio.NewScanner(stdout)
-	for sent := false; lines.Scan(); {
+	for sent, fetching := false, false; lines.Scan(); { // to read what is there already is progress, too
 		var e struct {
 			Event string
 			Done  int64
 		}
 		json.Unmarshal(lines.Bytes(), &e)
-		if !sent && e.Event == "progress" && e.Done >= want {
+		fetching = fetching || e.Event == "range"
+		if !sent && fetching && e.Event == "progress" && e.Done >= want {
 			sent = true
 			ts.Check(cmd.Process.Signal(os.Interrupt))
 		}
