@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,9 +79,9 @@ func TestRunNow(t *testing.T) {
 		if err := a.RunNow(t.Context(), "f"); err == nil {
 			t.Error("it ran without running")
 		}
-		failed := true
+		var mended atomic.Bool
 		j.handle = func(context.Context, Update) (Outcome, error) {
-			if failed {
+			if !mended.Load() {
 				return Outcome{}, errors.New("down")
 			}
 			return Outcome{Changed: true}, nil
@@ -89,7 +90,7 @@ func TestRunNow(t *testing.T) {
 			if err := a.RunNow(t.Context(), "f"); err != nil {
 				t.Error(err)
 			}
-			failed = false
+			mended.Store(true)
 		})
 		time.AfterFunc(20*time.Second, func() {
 			if err := a.RunNow(t.Context(), "a"); err != nil {
@@ -175,14 +176,16 @@ func TestStatus(t *testing.T) {
 		a.Feeds = append(a.Feeds, Feed{Name: "down", URL: "https://u:p@down.example/?k=v"})
 		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b"})
 		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("disk \x1b full") }
-		var running Status
+		said := make(chan Status, 1)
 		time.AfterFunc(time.Minute-1, func() {
-			var err error
-			if running, err = a.Status(t.Context()); err != nil {
+			s, err := a.Status(t.Context())
+			if err != nil {
 				t.Error(err)
 			}
+			said <- s
 		})
 		watchFor(t, a, j, time.Minute)
+		running := <-said
 		stored, err := a.Status(t.Context())
 		closed(t, a.Store)
 		if got, want := fmt.Sprintf("%+v", stored), fmt.Sprintf("%+v", running); err != nil || got != want {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,9 +81,12 @@ func TestAllowHosts_Rule63(t *testing.T) {
 
 // A proxy is the user's, and may be anywhere; what it is asked for is judged.
 func TestProxy_Rule63(t *testing.T) {
-	asked := []string{}
+	var mu sync.Mutex
+	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		asked = append(asked, r.URL.Host)
+		mu.Unlock()
 		if r.URL.Host == "feeds.example" {
 			w.Header().Set("Location", r.URL.Query().Get("to"))
 			w.WriteHeader(http.StatusFound)
