@@ -28,17 +28,17 @@ func bencode(v any) string {
 	case string:
 		return fmt.Sprintf("%d:%s", len(v), v)
 	case list:
-		s := "l"
+		var s strings.Builder
 		for _, e := range v {
-			s += bencode(e)
+			s.WriteString(bencode(e))
 		}
-		return s + "e"
+		return "l" + s.String() + "e"
 	case dict:
-		s := "d"
+		var s strings.Builder
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			s += bencode(k) + bencode(v[k])
+			s.WriteString(bencode(k) + bencode(v[k]))
 		}
-		return s + "e"
+		return "d" + s.String() + "e"
 	}
 	panic(v)
 }
