@@ -292,3 +292,22 @@ func TestMagnet(t *testing.T) {
 		}
 	}
 }
+
+// When all web seeds are gone, what they brought stays: none of them is asked for everything once more, as URLs that the user
+// typed are (rule 30).
+func TestWebSeedsAreGone_Rule6(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	a := sized(t, size, mirrortest.Rate(8*mib), mirrortest.DieAfter(2*mib))
+	b := sized(t, size, mirrortest.Rate(8*mib), mirrortest.DieAfter(2*mib))
+	r := byWebSeeds(t, made(size, 7), a, b)
+	r.client.Tries = 1
+	_, err := r.client.Get(t.Context(), r.req)
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok || e.Kept < mib {
+		t.Errorf("error %v", err)
+	}
+	if again := saw[download.Restarted](r); len(again) > 0 {
+		t.Errorf("begun again: %v", again)
+	}
+}
