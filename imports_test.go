@@ -93,7 +93,7 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask",
+		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask", "internal/program",
 		"internal/reach",
 	}},
 	"watch/control": {imports: []string{"antenna"}},
@@ -108,7 +108,7 @@ var houses = map[string]house{
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
-		"antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/sdnotify",
+		"antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
@@ -118,6 +118,7 @@ var houses = map[string]house{
 	"internal/fence":      {imports: []string{"internal/reach"}},
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
+	"internal/program":    {},
 	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name internal/mirrortest: it appears in _test.go files only.

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"braid/download"
+	"braid/internal/program"
 	"braid/source"
 	"braid/verify"
 )
@@ -90,35 +90,10 @@ func absolute(path string) string {
 	return path
 }
 
-// hookGrace is how long a program may take to end when it is told to.
-const hookGrace = 5 * time.Second
-
-// run runs the program and waits for it. A word {} is the path. What it prints goes to w; it has nothing to read. When ctx ends,
-// it and what it started are told to end, and then made to.
+// run runs the program and waits for it. A word {} is the path. What it prints goes to w. When ctx ends, so does it.
 func (h *hook) run(ctx context.Context, w io.Writer, path string, env []string) error {
-	args := slices.Clone(h.args)
-	for i := range args[1:] {
-		if args[i+1] == "{}" {
-			args[i+1] = absolute(path)
-		}
-	}
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), ofHooks), env...)
-	cmd.Stdout, cmd.Stderr = w, w
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = hookGrace
-	err := cmd.Run()
-	if cmd.Process != nil && ctx.Err() != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group
-	}
-	switch {
-	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil: // it has ended; something that it left behind has its output open
-		return nil
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return err
+	p := program.Program{Args: h.args, Path: absolute(path), Env: append(slices.DeleteFunc(os.Environ(), ofHooks), env...), Out: w}
+	return p.Run(ctx)
 }
 
 // ofHooks tells the variables that are not for hooks: those of another file, and what would make a braid that a hook runs

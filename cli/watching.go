@@ -86,9 +86,9 @@ var watchManual = manual{
 		"A feed is a hint. What is asked for is the URL of a watch, conditionally, from all of its mirrors, and what comes\n" +
 			"is verified as by braid get: nothing is replaced by something older or unverified. An update is done when the file is\n" +
 			"in place and the program that waits for it has ended with 0; until then it comes again, later and later.",
-		"Programs (run, on-failure) get no shell, and in the environment BRAID_WATCH_EVENT (updated or failed), _NAME, _URL,\n" +
-			"_PATH, _FEED, _REASON and _TRY; updated: _SIZE, _SHA256, _EVIDENCE and _OLD (where the version before is kept);\n" +
-			"failed: _ERROR.",
+		"Programs (run, on-failure) get no shell; a word {} is the path. In the environment they have BRAID_FILE_PATH, _URL,\n" +
+			"_SIZE, _SHA256, _VERIFIED, _EVIDENCE and _LAST_MODIFIED, as with braid get --on-complete, and BRAID_WATCH_EVENT\n" +
+			"(updated or failed), _NAME, _FEED, _REASON, _TRY, _OLD (where the version before is kept) and _ERROR.",
 		"SIGHUP reads the configuration anew; one that is wrong changes nothing. SIGTERM and SIGINT park downloads, give\n" +
 			"programs half a minute to end, and end with 0 (--once: 143 and 130).",
 		"Exit codes of --once: 0 nothing went wrong, else as those of braid get; a feed that cannot be read is 4, or 7 if it is\n" +

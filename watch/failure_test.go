@@ -27,10 +27,12 @@ func TestHooks(t *testing.T) {
 	h := w.hooks[1]
 	old, _ := filepath.Glob(filepath.Join(w.rule.Dir, oldFolder, "*"))
 	for _, want := range []string{
-		"EVENT=updated", "NAME=w", "URL=" + w.origin.URL + "/pub/file", "PATH=" + w.path(), "REASON=modified", "FEED=", "TRY=1", "SIZE=3",
-		"SHA256=" + fmt.Sprintf("%x", sha256.Sum256([]byte("two"))), "EVIDENCE=sha-256 from Digest over http", "OLD=" + strings.Join(old, " "),
+		"WATCH_EVENT=updated", "WATCH_NAME=w", "WATCH_REASON=modified", "WATCH_FEED=", "WATCH_TRY=1", "WATCH_OLD=" + strings.Join(old, " "),
+		"FILE_URL=" + w.origin.URL + "/pub/file", "FILE_PATH=" + w.path(), "FILE_SIZE=3", "FILE_VERIFIED=true",
+		"FILE_SHA256=" + fmt.Sprintf("%x", sha256.Sum256([]byte("two"))), "FILE_EVIDENCE=sha-256 from Digest over http",
+		"FILE_LAST_MODIFIED=2026-11-02T10:00:00Z",
 	} {
-		if !slices.Contains(h.Env, "BRAID_WATCH_"+want) {
+		if !slices.Contains(h.Env, "BRAID_"+want) {
 			t.Errorf("the environment has no %s: %q", want, h.Env)
 		}
 	}

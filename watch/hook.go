@@ -7,21 +7,22 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
+	"braid/antenna"
 	"braid/internal/mask"
+	"braid/internal/program"
 )
 
 // A Hook is a program to run.
 type Hook struct {
-	// Args are the program and its arguments. There is no shell.
+	// Args are the program and its arguments; one that is exactly {} is Path. There is no shell.
 	Args []string
+	Path string
 	// Env is its whole environment, Dir its folder.
 	Env []string
 	Dir string
@@ -51,30 +52,45 @@ type HookError struct {
 func (e *HookError) Error() string { return e.Program + ": " + e.Err.Error() }
 func (e *HookError) Unwrap() error { return e.Err }
 
-// hook is a program that is told of the update.
+// hook is a program that is told of the update. What is about the file has the names that --on-complete has for it.
 func (t *task) hook(args []string, event string) Hook {
-	h := Hook{Args: args, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: hookGrace, Log: t.log}
+	h := Hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: hookGrace, Log: t.log}
 	if h.Time == 0 {
 		h.Time = hookTime
 	}
 	h.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(t.Hidden, name) || strings.HasPrefix(name, "BRAID_WATCH_") || name == "NOTIFY_SOCKET" || name == "WATCHDOG_USEC"
+		return slices.Contains(t.Hidden, name) || slices.Contains(managers, name) || strings.HasPrefix(name, "BRAID_WATCH_") || strings.HasPrefix(name, "BRAID_FILE_")
 	})
 	h.Env = append(h.Env,
-		"BRAID_WATCH_EVENT="+event, "BRAID_WATCH_NAME="+t.update.Watch, "BRAID_WATCH_URL="+mask.URL(t.url), "BRAID_WATCH_PATH="+t.path,
-		"BRAID_WATCH_FEED="+t.update.Feed, "BRAID_WATCH_REASON="+string(t.update.Reason), fmt.Sprintf("BRAID_WATCH_TRY=%d", t.update.Try),
+		"BRAID_WATCH_EVENT="+event, "BRAID_WATCH_NAME="+t.update.Watch, "BRAID_WATCH_FEED="+t.update.Feed,
+		"BRAID_WATCH_REASON="+string(t.update.Reason), fmt.Sprintf("BRAID_WATCH_TRY=%d", t.update.Try),
+		"BRAID_FILE_PATH="+t.path, "BRAID_FILE_URL="+mask.URL(t.url),
 	)
 	return h
 }
 
-// RunHook runs a program in a process group of its own, and ends all of that when its time is over. The error is a *HookError.
+// managers are variables by which the service manager is told things that are not for programs to tell.
+var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
+
+// told is what is known of the file that is in place.
+func (t *task) told(o *antenna.Outcome) []string {
+	modified := ""
+	if !o.LastModified.IsZero() {
+		modified = o.LastModified.UTC().Format(time.RFC3339)
+	}
+	return []string{
+		fmt.Sprintf("BRAID_FILE_SIZE=%d", o.Size), "BRAID_FILE_SHA256=" + o.Digest, fmt.Sprintf("BRAID_FILE_VERIFIED=%t", o.Evidence != ""),
+		"BRAID_FILE_EVIDENCE=" + o.Evidence, "BRAID_FILE_LAST_MODIFIED=" + modified, "BRAID_WATCH_OLD=" + t.old,
+	}
+}
+
+// RunHook runs a program, and ends it when its time is over. The error is a *HookError.
 func RunHook(ctx context.Context, h Hook) error {
-	fail := func(err error) error { return &HookError{filepath.Base(h.Args[0]), err} }
 	late := fmt.Errorf("not done within %v", h.Time)
 	run, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), h.Time, late)
 	defer cancel()
-	ended, end := context.WithCancelCause(run)
+	run, end := context.WithCancelCause(run)
 	defer end(nil)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -82,24 +98,11 @@ func RunHook(ctx context.Context, h Hook) error {
 	defer close(done)
 	wg.Go(func() { endAfter(ctx, h.Grace, done, end) })
 
-	cmd := exec.CommandContext(ended, h.Args[0], h.Args[1:]...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = h.Env, h.Dir, killTime
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	out := &lineLog{log: h.Log, program: filepath.Base(h.Args[0])}
-	cmd.Stdout, cmd.Stderr = out, out
-	err := cmd.Run()
-	out.flush()
-	if cmd.Process != nil && ended.Err() != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group
-	}
-	switch {
-	case ended.Err() != nil && err != nil:
-		return fail(context.Cause(ended))
-	case errors.Is(err, exec.ErrWaitDelay): // it has ended; something that it left behind has its output open
-		return nil
-	case err != nil:
-		return fail(err)
+	defer out.flush()
+	p := program.Program{Args: h.Args, Path: h.Path, Env: h.Env, Dir: h.Dir, Out: out, Grace: killTime}
+	if err := p.Run(run); err != nil {
+		return &HookError{out.program, err}
 	}
 	return nil
 }

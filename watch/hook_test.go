@@ -132,13 +132,13 @@ func TestHookGrace(t *testing.T) {
 // Programs do not get the secrets of the watcher, nor the service manager's socket.
 func TestHookEnvironment(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"TOKEN", "NOTIFY_SOCKET", "WATCHDOG_USEC", "BRAID_WATCH_X", "OTHER"} {
+	for _, name := range []string{"TOKEN", "NOTIFY_SOCKET", "WATCHDOG_USEC", "BRAID_WATCH_X", "BRAID_FILE_X", "OTHER"} {
 		t.Setenv(name, "value")
 	}
 	w.keeper.Hidden, w.rule.Run = []string{"TOKEN"}, []string{"x"}
 	w.does()
 	env := strings.Join(w.hooks[0].Env, "\n")
-	for _, name := range []string{"TOKEN=", "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "BRAID_WATCH_X="} {
+	for _, name := range []string{"TOKEN=", "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "BRAID_WATCH_X=", "BRAID_FILE_X="} {
 		if strings.Contains(env, name) {
 			t.Errorf("the environment has %s", name)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -83,9 +82,7 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 		return err
 	}
 	h := t.hook(t.rule.Run, "updated")
-	h.Env = append(h.Env,
-		fmt.Sprintf("BRAID_WATCH_SIZE=%d", o.Size), "BRAID_WATCH_SHA256="+o.Digest, "BRAID_WATCH_EVIDENCE="+o.Evidence, "BRAID_WATCH_OLD="+t.old,
-	)
+	h.Env = append(h.Env, t.told(&o)...)
 	return t.Hook(ctx, h)
 }
 

@@ -64,6 +64,9 @@ func (n Notifier) Alive() error { return n.tell("WATCHDOG=1") }
 // line is text that cannot be taken for another word.
 func line(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
+// patience is how long a manager that does not read what it is told may hold a service up.
+const patience = time.Second
+
 func (n Notifier) tell(words ...string) error {
 	if n.socket == "" {
 		return nil
@@ -77,6 +80,9 @@ func (n Notifier) tell(words ...string) error {
 		return err
 	}
 	defer conn.Close()
+	if err := conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
 	_, err = conn.Write([]byte(strings.Join(words, "\n")))
 	return err
 }

@@ -1,6 +1,7 @@
 package sdnotify
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -81,5 +82,24 @@ func TestWatchdog(t *testing.T) {
 		if got := n.Watchdog(); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
+	}
+}
+
+// A manager that reads nothing does not hold the service up.
+func TestDeaf(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	n := FromEnvironment(environment("NOTIFY_SOCKET", name))
+	for range 10_000 {
+		if err = n.Alive(); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -46,33 +46,37 @@ func Parse(data []byte, o Options) (*Config, error) {
 	return b.build(&f)
 }
 
-var (
+const (
 	// placed is how the parser says where a value has the wrong type.
-	placed = regexp.MustCompile(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
+	placed = `^toml: line (\d+) \(last key "(.*)"\): (.*)$`
 	// types is how it says so of a value, and ofTable of a table.
-	types   = regexp.MustCompile(`^incompatible types: TOML value has type (\S+); destination has type (.+)$`)
-	ofTable = regexp.MustCompile(`^type mismatch for \S+: expected (\S+) but found (\S+)$`)
-	// kinds are the parser's words for types, and ours.
-	kinds = map[string]string{
+	types   = `^incompatible types: TOML value has type (\S+); destination has type (.+)$`
+	ofTable = `^type mismatch for \S+: expected (\S+) but found (\S+)$`
+)
+
+// match finds the parts of a message. Expressions are compiled when something is wrong, and not whenever the program starts.
+func match(expression, message string) []string { return regexp.MustCompile(expression).FindStringSubmatch(message) }
+
+// kinds are the parser's words for types, and ours.
+var kinds = map[string]string{
 		"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number", "bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
 		"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
-	}
-)
+}
 
 // explain makes an Error of what the parser says.
 func explain(err error) error {
 	if e, ok := errors.AsType[toml.ParseError](err); ok {
 		return &Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
 	}
-	m := placed.FindStringSubmatch(err.Error())
+	m := match(placed, err.Error())
 	if m == nil {
 		return &Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
 	e := &Error{Key: m[2], Why: m[3]}
 	e.Line, _ = strconv.Atoi(m[1])
-	if t := types.FindStringSubmatch(e.Why); t != nil {
+	if t := match(types, e.Why); t != nil {
 		e.Why = "a " + kind(t[1]) + " where a " + kind(t[2]) + " belongs"
-	} else if t := ofTable.FindStringSubmatch(e.Why); t != nil {
+	} else if t := match(ofTable, e.Why); t != nil {
 		e.Why = "a " + kind(t[2]) + " where a " + kind(t[1]) + " belongs"
 	}
 	return e
