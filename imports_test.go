@@ -59,7 +59,7 @@ var houses = map[string]house{
 	}},
 	"antenna/pace": {pure: true},
 
-	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask"}},
+	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
 
 	"antenna/news": {pure: true, imports: []string{

@@ -11,10 +11,18 @@ import (
 func HostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
-		port = "80"
-		if u.Scheme == "https" {
-			port = "443"
-		}
+		port = portOf(u.Scheme)
 	}
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// portOf is the port of a scheme. That of ftps is the one of ftp: TLS begins after the greeting (RFC 4217).
+func portOf(scheme string) string {
+	switch scheme {
+	case "https":
+		return "443"
+	case "ftp", "ftps":
+		return "21"
+	}
+	return "80"
 }

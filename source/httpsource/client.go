@@ -25,6 +25,7 @@ import (
 
 	"braid/internal/fence"
 	"braid/internal/reach"
+	"braid/source"
 )
 
 const (
@@ -198,7 +199,7 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		conn := tls.Client(raw, config)
 		if err := conn.HandshakeContext(ctx); err != nil {
 			raw.Close()
-			return nil, &handshakeError{err}
+			return nil, &source.HandshakeError{Err: err}
 		}
 		g := newGuard(conn)
 		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
