@@ -61,6 +61,7 @@ var houses = map[string]house{
 
 	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach"}},
 	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
+	"source/ftpsource":  {imports: []string{"source", "byterange", "metalink", "internal/reach"}},
 
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate",
@@ -121,8 +122,9 @@ var houses = map[string]house{
 	"internal/program":    {},
 	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	// No row may name internal/mirrortest: it appears in _test.go files only.
+	// No row may name these two: they appear in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
+	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
 	"scripts/benchmark": {}, "scripts/ruletable": {},
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// certify makes a certificate for 127.0.0.1 that is its own authority, changed by edit if that is not nil.
-func certify(t testing.TB, edit func(*x509.Certificate)) (*tls.Config, []byte) {
+// Certify makes a certificate for loopback, which is its own authority, and gives it as PEM, too. What edit changes, if not
+// nil, makes it a bad one.
+func Certify(t testing.TB, edit func(*x509.Certificate)) (*tls.Config, []byte) {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()),

@@ -69,7 +69,7 @@ func New[B Body](t testing.TB, body B, options ...Option) *Server {
 	scheme := "http"
 	if b.tls {
 		scheme = "https"
-		s.tls, s.CertPEM = certify(t, b.certificate)
+		s.tls, s.CertPEM = Certify(t, b.certificate)
 	}
 	s.path = "/" + b.name
 	s.URL = scheme + "://" + s.Addr + s.path

@@ -1,0 +1,239 @@
+package ftpsource
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/internal/reach"
+	"braid/source"
+)
+
+// A control is a control connection: commands and their replies. One goroutine uses it at a time.
+type control struct {
+	account account
+	client  *Client
+	conn    net.Conn      // commands; over TLS after AUTH
+	lines   *bufio.Reader // replies
+	tls     *tls.Config   // for data connections too; nil: without TLS
+	peer    netip.Addr
+	rtt     time.Duration
+	reused  bool
+	resumes bool // it knows REST
+	asked   bool // whether resumes is known
+	older   bool // it knows PASV only
+	timer   *time.Timer
+}
+
+// open connects and logs in. What it opens, l closes when ctx ends.
+func (c *Client) open(ctx context.Context, l *leash, a account, p reach.Policy) (*control, error) {
+	conn, rtt, err := c.dial(ctx, a.host, p)
+	if err != nil {
+		return nil, err
+	}
+	l.hold(conn)
+	k := &control{
+		account: a, client: c, conn: conn, lines: newLines(conn), rtt: rtt,
+		peer: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(),
+	}
+	if err := k.begin(ctx); err != nil {
+		k.conn.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *control) begin(ctx context.Context) error {
+	for hello := (reply{code: 120}); hello.code == 120; { // RFC 959, section 5.4: "Expected delay"
+		var err error
+		if hello, err = k.read(k.client.timeout()); err != nil {
+			return err
+		}
+		if hello.code != 120 && hello.kind() != 2 {
+			return k.refused("greeting", hello)
+		}
+	}
+	if k.account.scheme == "ftps" {
+		if err := k.secure(ctx); err != nil {
+			return err
+		}
+	}
+	if err := k.login(); err != nil {
+		return err
+	}
+	if features, err := k.ask("FEAT"); err != nil {
+		return err
+	} else if features.kind() == 2 {
+		k.asked = features.has("REST STREAM")
+		k.resumes = k.asked
+	}
+	if _, err := k.want(2, "TYPE", "I"); err != nil {
+		return err
+	}
+	if k.tls == nil {
+		return nil
+	}
+	// RFC 4217, section 9: without these two, data comes in clear.
+	if _, err := k.want(2, "PBSZ", "0"); err != nil {
+		return err
+	}
+	_, err := k.want(2, "PROT", "P")
+	return err
+}
+
+// secure begins TLS (RFC 4217, section 4). Nothing that came before it counts afterwards.
+func (k *control) secure(ctx context.Context) error {
+	if _, err := k.want(2, "AUTH", "TLS"); err != nil {
+		return err
+	}
+	if k.lines.Buffered() > 0 {
+		return errUnasked
+	}
+	config := k.client.TLS.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	if config.ServerName == "" {
+		config.ServerName = k.account.name
+	}
+	if !k.account.known {
+		config.Certificates, config.GetClientCertificate = nil, nil
+	}
+	// Servers want to see on data connections that they belong to this control connection: the session tells.
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+	k.tls = config
+	secured, err := k.handshake(ctx, k.conn)
+	if err != nil {
+		return err
+	}
+	k.conn, k.lines = secured, newLines(secured)
+	return nil
+}
+
+// handshake begins TLS on a connection to the server.
+func (k *control) handshake(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, k.client.connectTimeout())
+	defer cancel()
+	conn.SetDeadline(time.Time{})
+	secured := tls.Client(conn, k.tls)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, &source.HandshakeError{Err: err}
+	}
+	return secured, nil
+}
+
+// login says who we are. Servers that need no password say so.
+func (k *control) login() error {
+	p, err := k.ask("USER", k.account.user)
+	if err == nil && p.code == 331 {
+		p, err = k.ask("PASS", k.account.password)
+	}
+	if err == nil && p.kind() != 2 {
+		err = &loginError{k.refused("login", p)}
+	}
+	return err
+}
+
+// A loginError is a server that does not let us in.
+type loginError struct{ said *Error }
+
+func (e *loginError) Error() string { return e.said.Error() }
+
+// ask sends a command and reads the reply.
+func (k *control) ask(words ...string) (reply, error) {
+	if k.lines.Buffered() > 0 {
+		return reply{}, errUnasked
+	}
+	k.conn.SetWriteDeadline(time.Now().Add(k.client.timeout()))
+	if _, err := k.conn.Write([]byte(strings.Join(words, " ") + "\r\n")); err != nil {
+		return reply{}, err
+	}
+	return k.read(k.client.timeout())
+}
+
+// read reads a reply, which has so long to come as a whole.
+func (k *control) read(within time.Duration) (reply, error) {
+	k.conn.SetReadDeadline(time.Now().Add(within))
+	p, err := readReply(k.lines)
+	if err == nil && p.code == 421 { // whatever the command was: the server closes the connection
+		return p, k.refused("server", p)
+	}
+	return p, err
+}
+
+// want is an ask whose reply has to be of a kind.
+func (k *control) want(kind int, words ...string) (reply, error) {
+	p, err := k.ask(words...)
+	if err == nil && p.kind() != kind {
+		err = k.refused(words[0], p)
+	}
+	return p, err
+}
+
+// refused is the error for a reply. Servers repeat commands in their replies, and what is secret with them (rule 62).
+func (k *control) refused(command string, p reply) *Error {
+	const most = 120
+	text := p.text()
+	if !k.account.anonymous() {
+		for _, secret := range []string{k.account.password, k.account.user} {
+			if secret != "" {
+				text = strings.ReplaceAll(text, secret, "***")
+			}
+		}
+	}
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return &Error{Command: command, Code: p.code, Text: text}
+}
+
+// restarts tells whether the server can begin within a file (RFC 3659, section 5). The first REST of those that do not
+// list it is a question only.
+func (k *control) restarts(at int64) (bool, error) {
+	if k.asked {
+		return k.resumes, nil
+	}
+	p, err := k.ask("REST", strconv.FormatInt(at, 10))
+	if err != nil {
+		return false, err
+	}
+	k.asked, k.resumes = true, p.kind() == 3
+	return k.resumes, nil
+}
+
+// passive asks for a port to get data from. PASV is for servers that do not know EPSV; it has room for IPv4 only.
+func (k *control) passive() (port int, err error) {
+	if v4 := k.peer.Unmap().Is4(); !k.older || !v4 {
+		p, err := k.ask("EPSV")
+		if err != nil {
+			return 0, err
+		}
+		if p.code == 229 {
+			return p.extendedPort()
+		}
+		if p.kind() != 5 || !v4 {
+			return 0, k.refused("EPSV", p)
+		}
+		k.older = true
+	}
+	p, err := k.ask("PASV")
+	if err != nil {
+		return 0, err
+	}
+	if p.code != 227 {
+		return 0, k.refused("PASV", p)
+	}
+	return p.passivePort()
+}
+
+// quit ends a connection that nothing is asked of any more. Nobody waits for the reply.
+func (k *control) quit() {
+	k.conn.SetDeadline(time.Now().Add(closeTime))
+	k.conn.Write([]byte("QUIT\r\n")) // an answer to an error would be to close, too
+	k.conn.Close()
+}

@@ -1,0 +1,226 @@
+package ftpsource
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/ftptest"
+	"braid/source"
+)
+
+// TestFaults has servers that say no, or nonsense, at each point.
+func TestFaults(t *testing.T) {
+	long := "200 " + strings.Repeat("x", 9<<10) + "\r\n"
+	many := "200-a\r\n" + strings.Repeat("b\r\n", 100) + "200 c\r\n"
+	for _, tt := range []struct {
+		command, reply string
+		fault          source.Fault
+		retry          bool
+	}{
+		{"greeting", "421 too many users\r\n", source.FaultRefused, true},
+		{"greeting", "530 not you\r\n", source.FaultAuth, false},
+		{"greeting", "HTTP/1.1 400 Bad Request\r\n\r\n", source.FaultProtocol, false},
+		{"greeting", long, source.FaultLimit, false},
+		{"greeting", many, source.FaultLimit, false},
+		{"greeting", "220 a\r\n220 b\r\n", source.FaultProtocol, false},
+		{"USER", "530 anonymous is off\r\n", source.FaultAuth, false},
+		{"USER", "332 account\r\n", source.FaultAuth, false},
+		{"PASS", "530 wrong\r\n", source.FaultAuth, false},
+		{"PASS", "450 not now\r\n", source.FaultRefused, true},
+		{"PASS", "421 too many users\r\n", source.FaultRefused, true},
+		{"FEAT", "xyz\r\n", source.FaultProtocol, false},
+		{"TYPE", "504 no\r\n", source.FaultRefused, false},
+		{"SIZE", "550 no such file\r\n", source.FaultRefused, false},
+		{"SIZE", "450 busy\r\n", source.FaultRefused, true},
+		{"SIZE", "213 -5\r\n", source.FaultProtocol, false},
+		{"SIZE", "213 big\r\n", source.FaultProtocol, false},
+		{"SIZE", long, source.FaultLimit, false},
+		{"MDTM", many, source.FaultLimit, false},
+		{"EPSV", "229 (|||0|)\r\n", source.FaultProtocol, false},
+		{"EPSV", "229 nothing\r\n", source.FaultProtocol, false},
+		{"EPSV", "425 no port\r\n", source.FaultNetwork, true},
+		{"REST", "451 not now\r\n", source.FaultRefused, true},
+		{"RETR", "550 gone\r\n", source.FaultRefused, false},
+		{"RETR", "425 no connection\r\n", source.FaultNetwork, true},
+		{"RETR", "226 already\r\n", source.FaultProtocol, false},
+		{"RETR", "530 not for you\r\n", source.FaultAuth, false},
+		{"150", "550 changed my mind\r\n", source.FaultRefused, false},
+	} {
+		t.Run(tt.command+" "+shown(tt.reply), func(t *testing.T) {
+			s := newServer(t, ftptest.Reply(tt.command, tt.reply))
+			k, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
+			wantFault(t, err, tt.fault, tt.retry)
+			if len(k.data) > 0 {
+				t.Errorf("%d bytes came", len(k.data))
+			}
+		})
+	}
+}
+
+func shown(s string) string { return strings.TrimSpace(s[:min(len(s), 12)]) }
+
+// Rule 58: data comes from where commands go, whatever PASV and EPSV say.
+func TestAddressElsewhere_Rule58(t *testing.T) {
+	for name, options := range map[string][]ftptest.Option{
+		"EPSV": {ftptest.PassiveHost("192,0,2,1")},
+		"PASV": {ftptest.PassiveHost("192,0,2,1"), ftptest.Reply("EPSV", "502 no\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, options...)
+			mustFetch(t, newClient(t), s.URL, Options{}, part(10, 5000))
+			if want := map[string]int{"EPSV": 0, "PASV": 1}[name]; s.Asked("PASV") != want {
+				t.Errorf("commands are %q", s.Commands())
+			}
+		})
+	}
+}
+
+// Where the ports of EPSV cannot be reached, PASV is asked the next time.
+func TestPortUnreachable(t *testing.T) {
+	s := newServer(t, ftptest.Reply("EPSV", "229 (|||1|)\r\n"))
+	src := newClient(t).Source(parse(t, s.URL), Options{})
+	wantFault(t, src.Fetch(t.Context(), part(0, 9), &sink{t: t}), source.FaultNetwork, true)
+	k := &sink{t: t}
+	if err := src.Fetch(t.Context(), part(0, 9), k); err != nil {
+		t.Fatal(err)
+	}
+	wantBytes(t, k, part(0, 9))
+}
+
+// Rule 59: 226 after fewer bytes is no end, and what came counts.
+func TestEarly226_Rule59(t *testing.T) {
+	s := newServer(t, ftptest.EndAfter(70_000))
+	for _, r := range []struct{ from, to int64 }{{0, file.Size()}, {50_000, 100_000}} {
+		k, err := fetch(t, newClient(t), s.URL, Options{}, part(r.from, r.to))
+		wantFault(t, err, source.FaultNetwork, true)
+		wantBytes(t, k, part(r.from, 70_000))
+	}
+}
+
+func TestBrokenTransfers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		options []ftptest.Option
+		fault   source.Fault
+		retry   bool
+		got     int64
+	}{
+		"reset":        {[]ftptest.Option{ftptest.ResetAfter(0)}, source.FaultNetwork, true, 0},
+		"451 at once":  {[]ftptest.Option{ftptest.EndAfter(0), ftptest.Reply("226", "451 disk\r\n")}, source.FaultRefused, true, 0},
+		"426 later":    {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "426 gone\r\n")}, source.FaultNetwork, true, 9000},
+		"longer":       {[]ftptest.Option{ftptest.Longer(1)}, source.FaultProtocol, false, file.Size()},
+		"other size":   {[]ftptest.Option{ftptest.Size(99)}, source.FaultProtocol, false, 99},
+		"larger SIZE":  {[]ftptest.Option{ftptest.Size(file.Size() + 1)}, source.FaultNetwork, true, file.Size()},
+		"421 at end":   {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "421 bye\r\n")}, source.FaultRefused, true, 9000},
+		"endless line": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", strings.Repeat("x", 1<<20))}, source.FaultLimit, false, 9000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, tt.options...)
+			k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+			wantFault(t, err, tt.fault, tt.retry)
+			wantBytes(t, k, part(0, tt.got))
+		})
+	}
+}
+
+// All bytes are here: what the server says then changes nothing, but it is not asked again on that connection.
+func TestReplyAfterTheEnd(t *testing.T) {
+	for _, reply := range []string{"451 could not close\r\n", "426 x\r\n", strings.Repeat("x", 9000), "226 a\r\n226 b\r\n"} {
+		s := newServer(t, ftptest.Reply("226", reply))
+		c := newClient(t)
+		mustFetch(t, c, s.URL, Options{}, whole)
+		mustFetch(t, c, s.URL, Options{}, whole)
+		if s.Connections() != 2 {
+			t.Errorf("%.10q: %d connections", reply, s.Connections())
+		}
+	}
+}
+
+// A server that does not know SIZE can be fetched from; that the file is complete only its 226 says.
+func TestUnknownSize(t *testing.T) {
+	no := ftptest.Reply("SIZE", "502 unknown\r\n")
+	s := newServer(t, no)
+	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
+	if k.answer.Size != -1 || k.answer.End != -1 {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	k = mustFetch(t, newClient(t), s.URL, Options{}, part(10, 500))
+	if k.answer.Size != -1 || k.answer.Start != 10 || k.answer.End != 500 || !k.answer.Ranged {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	s = newServer(t, no, ftptest.EndAfter(5000), ftptest.Reply("226", "426 gone\r\n"))
+	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
+}
+
+// A server without REST has everything to offer, from 0 (S15), and says so before its first byte.
+func TestNoRest_S15(t *testing.T) {
+	s := newServer(t, ftptest.Reply("REST", "502 unknown\r\n"), ftptest.Reply("FEAT", "500 unknown\r\n"))
+	c := newClient(t)
+	k, err := fetch(t, c, s.URL, Options{}, part(5, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := k.answer; a.Ranged || a.Start != 0 || a.End != file.Size() {
+		t.Errorf("answer is %+v", a)
+	}
+	wantBytes(t, k, whole)
+	if k := mustFetch(t, c, s.URL, Options{}, part(0, 100)); !k.answer.Ranged {
+		t.Errorf("answer is %+v", k.answer)
+	}
+}
+
+// REST behind the end of a file is no error at servers, so SIZE decides (rule 25).
+func TestBehindTheEnd_Rule25(t *testing.T) {
+	s := newServer(t, ftptest.Size(1000))
+	k, err := fetch(t, newClient(t), s.URL, Options{}, part(1000, 2000))
+	wantFault(t, err, source.FaultMismatch, false)
+	if k.answer == nil || k.answer.Size != 1000 || s.Asked("RETR") != 0 {
+		t.Errorf("answer %+v, commands %q", k.answer, s.Commands())
+	}
+}
+
+func TestSilence_Rule21(t *testing.T) {
+	for _, command := range []string{"greeting", "SIZE", "RETR", "stall"} {
+		t.Run(command, func(t *testing.T) {
+			silent := ftptest.Reply(command, "")
+			if command == "stall" {
+				silent = ftptest.StallAfter(1000)
+			}
+			s := newServer(t, silent)
+			c := newClient(t)
+			c.Timeout = 50 * time.Millisecond
+			within(t, 5*time.Second, func() {
+				_, err := fetch(t, c, s.URL, Options{}, whole)
+				wantFault(t, err, source.FaultNetwork, true)
+			})
+		})
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	s := newServer(t)
+	s.Die()
+	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
+	_, err = fetch(t, newClient(t), "ftp://nobody.invalid/x", Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, false)
+}
+
+// Rule 58: an endless reply takes neither memory nor time.
+func TestEndlessReply_Rule58(t *testing.T) {
+	for _, reply := range []string{strings.Repeat("x", 64<<20), "200-a\r\n" + strings.Repeat("b\r\n", 16<<20)} {
+		s := newServer(t, ftptest.Reply("SIZE", reply))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		within(t, 20*time.Second, func() {
+			_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+			wantFault(t, err, source.FaultLimit, false)
+		})
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 100 { // the server's copy of it, and little else
+			t.Errorf("%d MiB were allocated", took)
+		}
+	}
+}

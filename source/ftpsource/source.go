@@ -1,0 +1,175 @@
+package ftpsource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/reach"
+	"braid/metalink"
+	"braid/source"
+)
+
+// A Source is the file at one URL.
+type Source struct {
+	client  *Client
+	url     *url.URL // without user info and fragment
+	path    string
+	wrong   error // with the URL
+	account account
+	policy  reach.Policy
+
+	older    atomic.Bool // the ports of EPSV cannot be reached
+	modified atomic.Pointer[time.Time]
+}
+
+// Source makes a source of the file at u.
+func (c *Client) Source(u *url.URL, o Options) *Source {
+	p := *u
+	p.User, p.Fragment, p.RawFragment = nil, "", ""
+	s := &Source{client: c, url: &p, policy: c.policy(u.Hostname(), o.Named)}
+	s.path, s.wrong = pathOf(u)
+	s.account = account{
+		scheme: u.Scheme, host: source.HostPort(u), name: u.Hostname(), known: !o.Mirror,
+		user: anonymous, password: anonymousPassword,
+	}
+	if user := cmp.Or(o.User, u.User); user != nil && !o.Mirror {
+		s.account.user, s.account.password = user.Username(), passwordOf(user)
+	}
+	if breaksLines(s.account.user + s.account.password) {
+		s.wrong = errControl
+	}
+	return s
+}
+
+// Traits implements source.Source.
+func (s *Source) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
+
+// Fetch implements source.Source. A sink that refuses the answer has cost the server two or three commands, and no data
+// connection.
+//
+// An answer to r = [0, Unbounded) is Ranged if the server could begin elsewhere, too. A server that cannot has everything
+// to offer, from 0 (S15).
+func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
+	if r.Empty() {
+		return nil
+	}
+	if s.wrong != nil {
+		return s.fail(source.FaultRefused, false, s.wrong)
+	}
+	for fresh := false; ; fresh = true {
+		t, err := s.begin(ctx, fresh)
+		if err == nil {
+			err = t.run(r, w)
+			t.end()
+			if t.stale(err) && !fresh { // it had been closed while it waited
+				continue
+			}
+		}
+		return s.judge(ctx, err)
+	}
+}
+
+// begin finds or makes a control connection.
+func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
+	t := &transfer{s: s, ctx: ctx, leash: &leash{}}
+	t.stop = context.AfterFunc(ctx, t.leash.pull)
+	for !fresh && t.control == nil {
+		k := s.client.take(s.account)
+		if k == nil {
+			break
+		}
+		if s.policy.Check(k.peer) != nil { // it was made for somebody who may do more
+			k.quit()
+			continue
+		}
+		t.control, k.reused = k, true
+		t.leash.hold(k.conn)
+	}
+	if t.control == nil {
+		k, err := s.client.open(ctx, t.leash, s.account, s.policy)
+		if err != nil {
+			t.stop()
+			return nil, err
+		}
+		t.control = k
+	}
+	if s.older.Load() {
+		t.control.older = true
+	}
+	return t, nil
+}
+
+// A sinkError is an error of the sink, which is nobody's fault here.
+type sinkError struct{ err error }
+
+func (e *sinkError) Error() string { return e.err.Error() }
+
+// judge makes the error that Fetch returns.
+func (s *Source) judge(ctx context.Context, err error) error {
+	var sink *sinkError
+	var done *source.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &sink):
+		return sink.err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &done):
+		return err
+	}
+	fault, retry := classify(err)
+	return s.fail(fault, retry, err)
+}
+
+func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
+	return &source.Error{
+		URL: source.Mask(s.url), Host: s.account.host, Fault: f, Retry: retry, Err: source.Plain(err),
+	}
+}
+
+// answer is what is known of the file before its first byte comes.
+func (s *Source) answer(k *control, size int64) source.Answer {
+	a := source.Answer{
+		Host: s.account.host, URL: s.url, RTT: k.rtt, End: size, Size: size,
+		Hops: []metalink.Hop{{URL: s.url}},
+	}
+	if t := s.modified.Load(); t != nil {
+		a.LastModified = *t
+	}
+	return a
+}
+
+// A leash closes connections when the fetch that they serve is to end.
+type leash struct {
+	mu    sync.Mutex
+	conns []io.Closer
+	cut   bool
+}
+
+func (l *leash) hold(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		c.Close()
+		return
+	}
+	l.conns = append(l.conns, c)
+}
+
+func (l *leash) pull() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = true
+	for _, c := range l.conns {
+		c.Close()
+	}
+}

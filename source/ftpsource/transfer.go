@@ -1,0 +1,283 @@
+package ftpsource
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"braid/byterange"
+	"braid/source"
+)
+
+// bufferSize is the most that a sink gets at once.
+const bufferSize = 256 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+var errLonger = errors.New("the file is longer than its SIZE")
+
+// A transfer is one range: commands, a data connection, the bytes.
+type transfer struct {
+	s        *Source
+	ctx      context.Context
+	leash    *leash
+	stop     func() bool // the leash is not pulled any more
+	control  *control
+	inOrder  bool // all commands have their replies: the connection can serve another transfer
+	answered bool
+	raw      *ending // data
+	data     net.Conn
+}
+
+// An ending remembers that a connection ended below TLS, which then need not have said so: TLS does not read on after a
+// close_notify.
+type ending struct {
+	*net.TCPConn
+	eof atomic.Bool
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.TCPConn.Read(p)
+	if err == io.EOF {
+		e.eof.Store(true)
+	}
+	return n, err
+}
+
+// run does the transfer.
+func (t *transfer) run(r byterange.Range, w source.Sink) error {
+	a, err := t.look(r)
+	if err != nil {
+		return err
+	}
+	t.answered = true
+	if err := w.Answer(a); err != nil {
+		t.inOrder = true
+		return &sinkError{err}
+	}
+	if a.Size >= 0 && a.Start >= a.Size && r.Start > 0 {
+		t.inOrder = true
+		return t.s.fail(source.FaultMismatch, false, fmt.Errorf("its file has %d bytes", a.Size)) // rule 25
+	}
+	if err := t.begin(a.Start); err != nil {
+		return err
+	}
+	return t.deliver(a, w)
+}
+
+// look asks what there is, and says what will come of it. Servers do not mind a REST behind the end of a file, so SIZE
+// comes first.
+func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
+	k := t.control
+	size, err := t.size()
+	if err != nil {
+		return a, err
+	}
+	if t.s.modified.Load() == nil {
+		if err := t.date(); err != nil {
+			return a, err
+		}
+	}
+	a = t.s.answer(k, size)
+	if r.Start == 0 {
+		a.Ranged = r.End != byterange.Unbounded || k.asked && k.resumes
+	} else if a.Ranged, err = k.restarts(r.Start); err != nil {
+		return a, err
+	}
+	if !a.Ranged {
+		return a, nil
+	}
+	a.Start, a.End = r.Start, r.End
+	switch {
+	case size >= 0:
+		a.End = max(a.Start, min(r.End, size))
+	case r.End == byterange.Unbounded:
+		a.End = -1
+	}
+	return a, nil
+}
+
+// size asks for the size. It is below zero if the server does not know the command.
+func (t *transfer) size() (int64, error) {
+	p, err := t.control.ask("SIZE", t.s.path)
+	switch {
+	case err != nil:
+		return 0, err
+	case p.code == 213:
+		return p.size()
+	case p.code >= 500 && p.code < 510: // the command is unknown, or not for this server
+		return -1, nil
+	}
+	t.inOrder = true
+	return 0, t.control.refused("SIZE", p)
+}
+
+// date asks when the file was changed (RFC 3659, section 3), once.
+func (t *transfer) date() error {
+	p, err := t.control.ask("MDTM", t.s.path)
+	if err != nil {
+		return err
+	}
+	var when time.Time
+	if p.code == 213 && len(p.lines[0]) >= 14 {
+		if u, err := time.Parse("20060102150405", p.lines[0][:14]); err == nil {
+			when = u
+		}
+	}
+	t.s.modified.Store(&when)
+	return nil
+}
+
+// begin opens the data connection and starts the transfer at an offset. RFC 959, section 4.1.3, wants REST "immediately
+// followed" by the transfer.
+func (t *transfer) begin(start int64) error {
+	k := t.control
+	port, err := k.passive()
+	if err != nil {
+		return err
+	}
+	// To the peer of the control connection, whatever the server says (rule 58).
+	raw, _, err := t.s.client.dial(t.ctx, net.JoinHostPort(k.peer.String(), strconv.Itoa(port)), t.s.policy)
+	if err != nil {
+		t.s.older.Store(true) // something in between may know PASV only
+		return fmt.Errorf("data connection: %w", err)
+	}
+	t.raw = &ending{TCPConn: raw}
+	t.data = t.raw
+	t.leash.hold(raw)
+	if start > 0 {
+		if _, err := k.want(3, "REST", strconv.FormatInt(start, 10)); err != nil {
+			return err
+		}
+	}
+	p, err := k.want(1, "RETR", t.s.path)
+	if err != nil {
+		var no *Error
+		t.inOrder = errors.As(err, &no) && p.kind() >= 4
+		return err
+	}
+	if k.tls == nil {
+		return nil
+	}
+	secured, err := k.handshake(t.ctx, t.raw)
+	if err != nil {
+		return fmt.Errorf("data connection: %w", err)
+	}
+	t.data = secured
+	return nil
+}
+
+// deliver gives the bytes to w. Where the range ends before the file does, it is left with the data connection.
+func (t *transfer) deliver(a source.Answer, w source.Sink) error {
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	for off := a.Start; ; {
+		if off == a.End && a.End != a.Size {
+			return t.leave()
+		}
+		p := buf[:]
+		if a.End >= 0 {
+			p = buf[:min(bufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
+		}
+		t.data.SetReadDeadline(time.Now().Add(t.s.client.timeout()))
+		n, err := t.data.Read(p)
+		if n > 0 && off == a.End {
+			return t.s.fail(source.FaultProtocol, false, errLonger)
+		}
+		if n > 0 {
+			if enough, err := give(w, p[:n], off); err != nil {
+				return &sinkError{err}
+			} else if enough {
+				return t.leave()
+			}
+			off += int64(n)
+		}
+		if err != nil {
+			return t.ended(a, off, err)
+		}
+	}
+}
+
+// give hands p to w.
+func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
+	switch n, err := w.WriteAt(p, off); {
+	case errors.Is(err, source.ErrEnough):
+		return true, nil
+	case err != nil:
+		return false, err
+	case n < len(p):
+		return false, io.ErrShortWrite
+	}
+	return false, nil
+}
+
+// leave ends a transfer before the file ends. The server says 426, 451 or 551, or 226 if it was through: all it can say is
+// welcome, as long as it does so.
+func (t *transfer) leave() error {
+	t.raw.Close()
+	p, err := t.control.read(closeTime)
+	t.inOrder = err == nil && p.kind() != 1
+	return nil
+}
+
+// ended says what the end of the data at off means (rule 59).
+func (t *transfer) ended(a source.Answer, off int64, err error) error {
+	if err != io.EOF {
+		return fmt.Errorf("data ends at byte %d: %w", off, err)
+	}
+	if off == a.End {
+		t.data.Close()
+		p, err := t.control.read(closeTime) // it changes nothing: the bytes are here
+		t.inOrder = err == nil && p.kind() == 2
+		return nil
+	}
+	within := closeTime
+	if a.End < 0 { // only the server knows whether that is all
+		within = t.s.client.timeout()
+	}
+	p, said := t.control.read(within)
+	switch {
+	case said != nil:
+		return fmt.Errorf("data ends at byte %d: %w", off, said)
+	case p.kind() != 2:
+		return fmt.Errorf("data ends at byte %d: %w", off, t.control.refused("RETR", p))
+	case a.End >= 0:
+		return fmt.Errorf("data ends at byte %d of %d, and the server says %d: %w", off, a.End, p.code, io.ErrUnexpectedEOF)
+	case t.truncated():
+		return fmt.Errorf("data ends at byte %d without close_notify: %w", off, io.ErrUnexpectedEOF)
+	}
+	t.data.Close()
+	t.inOrder = true
+	return nil
+}
+
+// truncated says that TLS ended without close_notify, which crypto/tls lets pass between two records.
+func (t *transfer) truncated() bool {
+	_, secured := t.data.(*tls.Conn)
+	return secured && t.raw.eof.Load()
+}
+
+// stale says that err is what becomes of a connection that waited for too long.
+func (t *transfer) stale(err error) bool {
+	return err != nil && t.control.reused && !t.answered && !t.inOrder && t.ctx.Err() == nil
+}
+
+// end keeps the control connection for the next transfer if it can serve one. The data connection is closed, and so is the
+// control connection else: the next request there is then not a second one at the same time (C7, rule 38).
+func (t *transfer) end() {
+	if t.raw != nil {
+		t.raw.Close()
+	}
+	if t.stop() && t.inOrder && t.control.lines.Buffered() == 0 {
+		t.s.client.keep(t.control)
+		return
+	}
+	t.control.conn.Close()
+}
