@@ -77,8 +77,8 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/httpsource", "verify",
-		"download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
+		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/ftpsource",
+		"source/httpsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"internal/atomicfile", "internal/reach",
 		"golang.org/x/time/rate",
 	}},
@@ -106,7 +106,7 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/httpsource", "verify",
+		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
 		"antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",

@@ -134,7 +134,7 @@ func (a *anchorFlags) named(beside func(ending string) (download.Signature, erro
 // signatureAt is the signature that a word names: a URL or a path.
 func signatureAt(word string) (download.Signature, error) {
 	if isWebAddress(word) {
-		u, err := webURL(word)
+		u, err := placeURL(word)
 		return download.Signature{From: source.Mask(u), URL: u}, err
 	}
 	data, err := readSmall("--signature", word, smime.MaxSize)

@@ -50,7 +50,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
 func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	e := &entry{Request: g.common, get: g, dir: g.dir}
-	urls, err := webURLs(listed.URIs)
+	urls, err := readAll(listed.URIs, g.placeURL)
 	if err == nil {
 		err = e.address(urls[0])
 	}
@@ -145,7 +145,7 @@ func (e *entry) claim(d verify.Digest) error {
 }
 
 func (e *entry) mirror(v string) error {
-	u, err := webURL(v)
+	u, err := e.get.placeURL(v)
 	if err == nil {
 		e.Mirrors = append(e.Mirrors, u)
 	}

@@ -14,6 +14,7 @@ import (
 	"braid/download"
 	"braid/download/promises"
 	"braid/download/speeds"
+	"braid/metalink"
 )
 
 // getCommand is one run of "braid get".
@@ -33,7 +34,7 @@ type getCommand struct {
 	overwrite, keep    bool
 	newer              newerFlags
 	onComplete         hook
-	noMetalink         bool
+	noMetalink, noFTP  bool
 	noRemember         bool
 	limitRate          size
 	lessProof          bool
@@ -86,6 +87,7 @@ var getManual = manual{
 		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
 		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
 		"with the digest that a list has for each file", "braid get --checksums SHA256SUMS https://example.org/a.iso https://example.org/b.iso",
+		"from an FTP server; only a digest can say whether it is the right file", "braid get --sha256 9f86d0...0f00a08 ftp://ftp.example.org/pub/disk.iso",
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
@@ -135,6 +137,7 @@ func (g *getCommand) flags() []cli.Flag {
 		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
 		list(&g.choose, groupSource, "of a Metalink document or torrent, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
 		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document or torrent as it is", "no-metalink"),
+		toggle(&g.noFTP, groupSource, "leave out FTP servers (ftp://, and ftps:// with TLS), as in braid get --no-ftp https://example.org/disk.iso", "no-ftp"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),
@@ -160,7 +163,7 @@ func (g *getCommand) flags() []cli.Flag {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.overwrite, NoMetalink: g.noMetalink, Select: g.choose.Value(), LessProof: g.lessProof,
+		Overwrite: g.overwrite, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime,
 	}
@@ -173,7 +176,7 @@ func (g *getCommand) prepare() (err error) {
 	if g.common.Anchors, err = g.anchors(); err != nil {
 		return err
 	}
-	g.common.Mirrors, err = webURLs(g.mirrors.Value())
+	g.common.Mirrors, err = readAll(g.mirrors.Value(), g.placeURL)
 	return err
 }
 
@@ -290,9 +293,19 @@ func promisesPath() string {
 	return promises.Path(os.Getenv("XDG_STATE_HOME"), home)
 }
 
-func webURLs(words []string) (urls []*url.URL, err error) {
+// placeURL reads the URL of a file.
+func (g *getCommand) placeURL(word string) (*url.URL, error) {
+	u, err := placeURL(word)
+	if err == nil && g.noFTP && metalink.IsFTP(u) {
+		return nil, misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
+	}
+	return u, err
+}
+
+// readAll reads URLs.
+func readAll(words []string, read func(word string) (*url.URL, error)) (urls []*url.URL, err error) {
 	for _, word := range words {
-		u, err := webURL(word)
+		u, err := read(word)
 		if err != nil {
 			return nil, err
 		}

@@ -163,7 +163,13 @@ func TestMisuse(t *testing.T) {
 		{"get|" + u + "|http://127.0.0.1:1/", "operand 2: the URL ends without a file name"},
 		{"get|-H|x|" + u, "'NAME: VALUE'"},
 		{"get|-u|x|" + u, "USER:PASSWORD"},
-		{"get|--mirror|ftp://h/a|" + u, "not an http or https URL"},
+		{"get|--mirror|file:///a|" + u, "not an http, https or ftp URL"},
+		{"get|--mirror|ftp://h/a%0D%0Ab|" + u, "a line end or NUL in the URL"},
+		{"get|--no-ftp|--mirror|ftp://h/a|" + u, "ftp://h/a: FTP is off (leave out --no-ftp)"},
+		{"get|--no-ftp|ftps://h/a", "ftps://h/a: FTP is off"},
+		{"get|ftp://h/a.meta4", "a document is read from disk or over http or https (--no-metalink saves it as it is)"},
+		{"get|ftp://h/a?b", "an ftp URL has no query"},
+		{"get|--checksums|ftp://h/SUMS|" + u, "not an http or https URL"},
 		{"get|a.iso", "https://a.iso?"},
 		{"probe", "one URL is needed"},
 		{"probe|" + u + "|" + u, "one URL is needed"},
@@ -206,7 +212,7 @@ func TestMisuseInEnvironment(t *testing.T) {
 	}
 	t.Setenv("BRAID_TRIES", "")
 	t.Setenv("BRAID_VERBOSE", "")
-	if _, _, err := command(t, "get", "--tries=1", "ftp://h/a"); !strings.Contains(err, "ftp://h/a: not an http") {
+	if _, _, err := command(t, "get", "--tries=1", "gopher://h/a"); !strings.Contains(err, "gopher://h/a: not an http") {
 		t.Error(err)
 	}
 }
@@ -217,8 +223,8 @@ func TestCommandLineBeatsEnvironment(t *testing.T) {
 	for _, name := range []string{"BRAID_QUIET", "BRAID_NO_CLOBBER"} {
 		t.Setenv(name, "true")
 	}
-	for line, want := range map[string]string{"-v": "ftp://h/a: not", "--overwrite": "ftp://h/a: not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
-		if _, _, err := command(t, append([]string{"get", "ftp://h/a"}, split(line)...)...); !strings.Contains(err, want) {
+	for line, want := range map[string]string{"-v": "gopher://h/a: not", "--overwrite": "gopher://h/a: not", "-q|-v": "-q: contradicts -v", "--overwrite|--no-clobber": "contradicts"} {
+		if _, _, err := command(t, append([]string{"get", "gopher://h/a"}, split(line)...)...); !strings.Contains(err, want) {
 			t.Errorf("%s: %q, want %q", line, err, want)
 		}
 	}
@@ -242,8 +248,8 @@ func TestUnitsAreExplained(t *testing.T) {
 
 // TestMisuseInJSON: those who read JSON find the failure there.
 func TestMisuseInJSON(t *testing.T) {
-	code, out, _ := command(t, "get", "--json", "ftp://h/a")
-	if code != exitUsage || !strings.Contains(out, `"event":"error","code":2,"what":"usage","where":"ftp://h/a"`) {
+	code, out, _ := command(t, "get", "--json", "gopher://h/a")
+	if code != exitUsage || !strings.Contains(out, `"event":"error","code":2,"what":"usage","where":"gopher://h/a"`) {
 		t.Errorf("exit code %d, %s", code, out)
 	}
 }

@@ -49,7 +49,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 		client.Renew(ctx, d)
 		return g.described(ctx, d, g.common)
 	}
-	u, err := webURL(word)
+	u, err := g.placeURL(word)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func contradiction(r download.Request, err error) error {
 }
 
 func (p *probeCommand) request(word string) (r download.Request, err error) {
-	u, err := webURL(word)
+	u, err := placeURL(word)
 	if err != nil {
 		return r, err
 	}
@@ -116,8 +116,11 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 func probeLines(o download.Offer) []string {
 	var lines []string
 	for _, h := range o.Hops {
-		status := strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status)))
-		lines = append(lines, status+"  "+source.Mask(h.URL))
+		line := source.Mask(h.URL)
+		if h.Status > 0 { // of HTTP
+			line = strings.TrimSpace(fmt.Sprint(h.Status, " ", http.StatusText(h.Status))) + "  " + line
+		}
+		lines = append(lines, line)
 	}
 	size := "unknown"
 	if o.File.Size >= 0 {

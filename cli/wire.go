@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/metalink"
+	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -165,7 +167,8 @@ func userinfo(v string) (*url.Userinfo, error) {
 }
 
 var (
-	errScheme = errors.New("not an http or https URL")
+	errScheme = errors.New("not an http, https or ftp URL")
+	errWeb    = errors.New("not an http or https URL")
 	errNoHost = errors.New("a URL without a host")
 	errPort   = errors.New("there is no such port; they end at 65535")
 	errNoPort = errors.New("what follows the last : is no port; in a password / ? # : @ are written %2F %3F %23 %3A %40")
@@ -174,8 +177,17 @@ var (
 	errSpaces = errors.New("a space at its beginning or end")
 )
 
-// webURL reads a URL that the user typed.
+// webURL reads the URL of a web server that the user typed.
 func webURL(word string) (*url.URL, error) {
+	u, err := placeURL(word)
+	if err == nil && metalink.IsFTP(u) {
+		return nil, misuse(maskWord(word), errWeb.Error(), "")
+	}
+	return u, err
+}
+
+// placeURL reads the URL of a file that the user typed, at a web or an FTP server.
+func placeURL(word string) (*url.URL, error) {
 	if looksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
 		return nil, misuse(maskWord(word), errScheme.Error(), "https://"+maskWord(word)+"?")
 	}
@@ -185,11 +197,11 @@ func webURL(word string) (*url.URL, error) {
 		err = errEmpty
 	case strings.TrimSpace(word) != word:
 		err = errSpaces
-	case strings.Contains(word, " http://") || strings.Contains(word, " https://"):
+	case strings.Contains(word, " http://") || strings.Contains(word, " https://") || strings.Contains(word, " ftp://"):
 		err = errTwo
 	case err != nil:
 		err = plainly(err)
-	case u.Scheme != "http" && u.Scheme != "https":
+	case u.Scheme != "http" && u.Scheme != "https" && !metalink.IsFTP(u):
 		err = errScheme
 	case u.Hostname() == "":
 		err = errNoHost
@@ -197,6 +209,9 @@ func webURL(word string) (*url.URL, error) {
 		if _, e := strconv.ParseUint(u.Port(), 10, 16); e != nil {
 			err = errPort
 		}
+	}
+	if err == nil && metalink.IsFTP(u) {
+		err = ftpsource.Check(u)
 	}
 	if err != nil {
 		return nil, misuse(maskWord(word), err.Error(), "")

@@ -32,6 +32,9 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
 		defer client.HTTP.CloseIdle()
 	}
+	hc, done := client.network()
+	defer done()
+	client.ftp = hc.ftp
 	b := &batch{
 		client: &client, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),

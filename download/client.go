@@ -19,6 +19,7 @@ import (
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
+	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -26,7 +27,8 @@ import (
 // A Client downloads files. The zero value works. It may be used by several goroutines and must not be
 // changed after first use.
 type Client struct {
-	// HTTP makes the requests. If nil, every Get has one of its own with the defaults.
+	// HTTP makes the requests. If nil, every Get has one of its own with the defaults. What it says of timeouts, TLS and
+	// hosts holds for FTP, too.
 	HTTP *httpsource.Client
 	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
 	PerHost int
@@ -53,6 +55,8 @@ type Client struct {
 	Limit *Limiter
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
+
+	ftp *ftpsource.Client // that the downloads of a batch share
 }
 
 const (
@@ -90,15 +94,6 @@ func (c *Client) config(s *session) scheduler.Config {
 	return cfg
 }
 
-// http is who makes the requests, and what is to be done when there are no more.
-func (c *Client) http() (hc *httpsource.Client, done func()) {
-	if c.HTTP != nil {
-		return c.HTTP, func() {}
-	}
-	hc = &httpsource.Client{}
-	return hc, hc.CloseIdle
-}
-
 // An Offer is what a server says about a file.
 type Offer struct {
 	File   metalink.File
@@ -110,7 +105,7 @@ type Offer struct {
 
 // Probe asks what the server offers and downloads nothing. Its error is an *Error.
 func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	a, err := look(ctx, hc, &req, condition{})
 	if err != nil {
@@ -121,12 +116,15 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 		return Offer{}, wrap(err, "probe", &req)
 	}
 	file.Size = a.Size
-	ranges := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
+	ranges := a.Ranged || http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
 	return Offer{File: file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges}, nil
 }
 
-// look asks for the header fields only: by HEAD, or by a GET whose body is refused where a server knows no HEAD.
-func look(ctx context.Context, hc *httpsource.Client, req *Request, c condition) (source.Answer, error) {
+// look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
+func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
+	if isFTP(req.URL) {
+		return glance(ctx, hc, req, c)
+	}
 	a, err := hc.Head(ctx, req.URL, req.lookOptions(c))
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
@@ -145,8 +143,8 @@ func (r *Request) lookOptions(c condition) httpsource.Options {
 	return o
 }
 
-// glance asks for the header fields by a GET whose body is refused.
-func glance(ctx context.Context, hc *httpsource.Client, req *Request, c condition) (source.Answer, error) {
+// glance begins a fetch and refuses the body.
+func glance(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	var k peek
 	err := hc.Source(req.URL, req.lookOptions(c)).Fetch(ctx, whole, &k)
 	if errors.Is(err, errRefused) {

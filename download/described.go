@@ -63,7 +63,10 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 // Document fetches the document at the URL of a request, and what it says where a newer one can be had (rule 45). It is
 // as good as the way it came (rule 64). The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
-	hc, done := c.http()
+	if !isWeb(req.URL) {
+		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, "--no-metalink saves it as it is")
+	}
+	hc, done := c.network()
 	defer done()
 	o := httpsource.Options{Header: req.Header, User: req.User}
 	d, err := fetchDocument(ctx, hc, req.URL, o)
@@ -75,7 +78,7 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 }
 
 // fetchDocument fetches and reads one document.
-func fetchDocument(ctx context.Context, hc *httpsource.Client, u *url.URL, o httpsource.Options) (*Document, error) {
+func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, error) {
 	data, a, err := fetchSmall(ctx, hc.Source(u, o), meta4.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
@@ -125,7 +128,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	r := base
 	r.Claims = join(base.Claims, m.Claims)
 	r.Described = &Described{
-		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m),
+		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m, base),
 	}
 	r.Signatures = slices.Clip(base.Signatures)
 	for _, doc := range m.Documents {
@@ -141,7 +144,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
 	var places []*url.URL
 	for _, o := range m.Mirrors {
-		if o.URL.Scheme == "http" || o.URL.Scheme == "https" {
+		if r.usable(o.URL) {
 			if lists(base.Mirrors, o.URL) {
 				o.By = reach.Anywhere
 			}
@@ -161,7 +164,7 @@ func (d *Document) noPlace() error {
 	if d.Torrent {
 		return errors.New("it names no web seed for this file, and peers are not asked yet")
 	}
-	return errors.New("it names no http or https URL of this file")
+	return errors.New("it names no http, https or ftp URL of this file")
 }
 
 // fail is an error about a file of the document.
@@ -170,7 +173,7 @@ func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
 }
 
 // notesOf says what of the description of a file is not used.
-func (d *Document) notesOf(f meta4.File, m metalink.File) (notes []string) {
+func (d *Document) notesOf(f meta4.File, m metalink.File, base Request) (notes []string) {
 	if d.Torrent && m.Pieces.IsZero() && !verify.Strong(m.Claims) {
 		notes = append(notes, fmt.Sprintf("%s begins or ends within a piece: the pieces cannot tell whether it is right", source.Escape(f.Name)))
 	}
@@ -181,8 +184,8 @@ func (d *Document) notesOf(f meta4.File, m metalink.File) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s: documents of the type %s are not supported yet", source.Mask(u.URL), u.Type))
 	}
 	for _, o := range m.Mirrors {
-		if o.URL.Scheme != "http" && o.URL.Scheme != "https" {
-			notes = append(notes, source.Mask(o.URL)+": mirrors of this kind are not supported yet")
+		if !base.usable(o.URL) {
+			notes = append(notes, source.Mask(o.URL)+": left out, as FTP is off")
 		}
 	}
 	for _, i := range m.Ignored {

@@ -280,7 +280,7 @@ func TestDocumentsOfOthers(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 			for _, u := range append(r.Mirrors, r.URL) {
-				if u.Scheme != "http" && u.Scheme != "https" {
+				if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp" {
 					t.Errorf("%s: %v", name, u)
 				}
 			}

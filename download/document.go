@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"braid/byterange"
@@ -92,7 +91,7 @@ func (s *session) believe(t told) bool {
 }
 
 // describedBy fetches a document and adds what it says to what the header fields said.
-func describedBy(ctx context.Context, hc *httpsource.Client, doc metalink.Document, opts httpsource.Options,
+func describedBy(ctx context.Context, hc network, doc metalink.Document, opts httpsource.Options,
 	file metalink.File, claims []verify.Claim) told {
 	t := told{from: source.Mask(doc.URL)}
 	data, a, err := fetchSmall(ctx, hc.Source(doc.URL, opts), meta4.MaxSize)
@@ -143,9 +142,6 @@ func fileOf(d meta4.Document, name string) (meta4.File, bool) {
 	}
 	return meta4.File{}, false
 }
-
-// isWeb says that a URL can be asked.
-func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // channelOf is how an answer came.
 func channelOf(a source.Answer) verify.Channel {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"braid/metalink"
-	"braid/source/httpsource"
 	"braid/verify"
 	"braid/verify/openpgp"
 	"braid/verify/smime"
@@ -30,7 +29,7 @@ type Signed struct {
 // Evidence fetches the document and the signatures that an offer names. Without a file all that it can tell is what they
 // say, and whether the document means the file that the server has.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	claims := join(req.Claims, o.File.Claims)
 	trusted := verify.Strong(claims)
@@ -52,7 +51,7 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 }
 
 // readSignature fetches a signature, if it is not at hand, and reads who made it.
-func (r *Request) readSignature(ctx context.Context, hc *httpsource.Client, sig Signature, trusted bool) Signed {
+func (r *Request) readSignature(ctx context.Context, hc network, sig Signature, trusted bool) Signed {
 	s := Signed{From: sig.From}
 	data := sig.Data
 	if data == nil {

@@ -34,7 +34,7 @@ func IsDocument(name string) bool {
 }
 
 // follows says that a document in place of the file would be followed.
-func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil }
+func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
 
 // isDocument says that an answer announces a document, or a torrent.
 func isDocument(a source.Answer) bool {

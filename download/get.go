@@ -13,7 +13,6 @@ import (
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -24,11 +23,11 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
 
 func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
-	if c.HTTP == nil {
+	if c.HTTP == nil || c.ftp == nil {
 		own := *c
-		hc, done := c.http()
+		hc, done := c.network()
 		defer done()
-		own.HTTP, c = hc, &own
+		own.HTTP, own.ftp, c = hc.Client, hc.ftp, &own
 	}
 	g := newGetter(c, req, shared)
 	err := g.get(ctx)
@@ -45,7 +44,7 @@ func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, e
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {
 	c      *Client
-	http   *httpsource.Client
+	http   network
 	req    Request
 	asked  Request // as it came: without the name that was found for it
 	atlas  *atlas  // nil but in a batch
@@ -58,7 +57,7 @@ type getter struct {
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
-	g := &getter{c: c, http: c.HTTP, req: req, asked: req, atlas: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp}, req: req, asked: req, atlas: shared, began: time.Now()}
 	g.plan.signed.done = make(chan []found, 1)
 	return g
 }
@@ -112,14 +111,13 @@ func (g *getter) leave() error {
 
 // check refuses requests that make no sense, and finds the name.
 func (g *getter) check() error {
-	u := g.req.URL
-	if u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return g.fail(Usage, errors.New("not an http or https URL"), "")
+	if err := g.checkURL(); err != nil {
+		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
 		return g.fail(NoEvidence, errNobody, "--keyring FILE or --smime-ca FILE says who is")
 	}
-	g.plan.origin = u
+	g.plan.origin = g.req.URL
 	path, err := g.req.Path()
 	if err != nil {
 		return g.fail(Usage, err, "give -o NAME")

@@ -49,7 +49,7 @@ func Beside(u *url.URL, ending string) Signature {
 //
 // The request has the anchors, and what only the server of the list may be told.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	all := l.gather(ctx, hc, req, named)
 	j := newJury(all, &req.Anchors, time.Now())
@@ -76,7 +76,7 @@ func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []
 }
 
 // gather brings the signatures of a list.
-func (l *List) gather(ctx context.Context, hc *httpsource.Client, req Request, named []Signature) (all []found) {
+func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
 			return httpsource.Options{Header: req.Header, User: req.User}
@@ -100,7 +100,7 @@ func (l *List) gather(ctx context.Context, hc *httpsource.Client, req Request, n
 }
 
 // fetch brings a signature that is not at hand.
-func (s Signature) fetch(ctx context.Context, hc *httpsource.Client, options func(Signature) httpsource.Options) found {
+func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data}
 	if f.data == nil {
 		f.data, _, f.err = fetchSmall(ctx, hc.Source(s.URL, options(s)), smime.MaxSize)

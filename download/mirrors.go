@@ -18,8 +18,8 @@ func (s *session) addMirrors() {
 		return
 	}
 	for _, m := range s.file.Mirrors {
-		if m.URL.Scheme != "http" && m.URL.Scheme != "https" {
-			s.note("%s: mirrors of this kind are not supported yet", source.Mask(m.URL))
+		if !s.req.usable(m.URL) {
+			s.note("%s: left out, as FTP is off", source.Mask(m.URL))
 			continue
 		}
 		o := s.mirrorOptions()
@@ -41,7 +41,7 @@ func (s *session) addSiblings() {
 		return
 	}
 	for _, m := range s.atlas.siblings(s.req.URL) {
-		if m.URL.Scheme == "http" || m.URL.Scheme == "https" {
+		if s.req.usable(m.URL) {
 			o := s.mirrorOptions()
 			o.Named = s.req.namedBy(m.URL, m.By)
 			s.addOrigin(m.URL, o, origin{tree: m.tree})
@@ -76,6 +76,9 @@ func (s *session) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
 
 func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpsource.Options {
 	o := r.mirrorOptions(trusted)
+	if r.typed(u) { // rule 59
+		o.User, o.Mirror = u.User, false
+	}
 	if asked := r.asked(); asked != nil && sameServer(u, asked) {
 		o = httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
 	}
@@ -93,10 +96,12 @@ func (s *session) addUserMirrors() {
 	}
 	for _, u := range s.req.Mirrors {
 		o := s.mirrorOptions()
-		if s.req.Described != nil {
+		if s.req.Described != nil || s.req.typed(u) {
 			o = s.optionsFor(u, s.req.named(u))
 		}
-		s.addOrigin(u, o, origin{user: true})
+		if s.req.usable(u) {
+			s.addOrigin(u, o, origin{user: true})
+		}
 	}
 }
 

@@ -6,11 +6,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"braid/source/ftpsource"
 )
 
 // nameFrom takes the final name from the path of a URL (rule 12). The name must then pass safeName.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
+	if isFTP(u) {
+		path, _ = ftpsource.CutType(path)
+	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	name, err := url.PathUnescape(last)
 	if err != nil || name == "" {

@@ -18,14 +18,14 @@ import (
 // (rule 45). What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
 // as good; else it adds places for files that it gives the same digest (rule 64). If nothing comes, d stays as it is.
 func (c *Client) Renew(ctx context.Context, d *Document) {
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	d.renew(ctx, hc, httpsource.Options{})
 }
 
-func (d *Document) renew(ctx context.Context, hc *httpsource.Client, own httpsource.Options) {
+func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options) {
 	u := d.Origin
-	if !d.Dynamic || u == nil || u.Scheme != "http" && u.Scheme != "https" || d.URL != nil && d.URL.String() == u.String() {
+	if !d.Dynamic || u == nil || !isWeb(u) || d.URL != nil && d.URL.String() == u.String() {
 		return
 	}
 	o := httpsource.Options{Mirror: true, Header: own.Header}

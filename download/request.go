@@ -56,6 +56,8 @@ type Request struct {
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
 	NoMetalink bool
+	// NoFTP leaves FTP servers out.
+	NoFTP bool
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
 	Select []string
 	// Header is added to requests to the origin, and what is no secret also to mirrors (rule 27).

@@ -11,7 +11,7 @@ import (
 	"braid/download/partfile"
 	"braid/metalink"
 	"braid/scheduler"
-	"braid/source/httpsource"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -21,7 +21,7 @@ import (
 // All its fields belong to the goroutine of run. Fetches are functions that send messages.
 type session struct {
 	c        *Client
-	http     *httpsource.Client
+	http     network
 	req      *Request
 	plan     *plan
 	ctx      context.Context
@@ -69,7 +69,7 @@ type session struct {
 // An origin is a source with what this download knows of it.
 type origin struct {
 	id     int
-	src    *httpsource.Source
+	src    source.Source
 	url    *url.URL
 	masked string
 	host   string  // as it answered, or as named

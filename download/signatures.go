@@ -76,7 +76,7 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	}
 	for _, d := range f.Documents {
 		known := func(s Signature) bool { return s.URL != nil && s.URL.String() == d.URL.String() }
-		if isSignature(d.Type) && (d.URL.Scheme == "http" || d.URL.Scheme == "https") && !slices.ContainsFunc(out, known) {
+		if isSignature(d.Type) && isWeb(d.URL) && !slices.ContainsFunc(out, known) {
 			out = append(out, Signature{From: source.Mask(d.URL), URL: d.URL, named: req.namedBy(d.URL, d.By)})
 		}
 	}

@@ -106,7 +106,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	if len(m.Sources) == 0 {
 		return nil, fail(Network, "read", name, errNoSource, "the .torrent itself will do")
 	}
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	o := req.mirrorOptions(false)
 	o.Named = reach.Public | reach.Loopback // a link is made to be handed around, as documents are (rule 63)

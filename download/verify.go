@@ -37,7 +37,7 @@ type Verdict struct {
 // The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if nothing says what it should be,
 // or less than Require demands. The Verdict then says what is known all the same.
 func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
-	hc, done := c.http()
+	hc, done := c.network()
 	defer done()
 	x := newInspection(c, hc, req)
 	if err := x.run(ctx); err != nil {
@@ -49,7 +49,7 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 // An inspection is one call of Verify.
 type inspection struct {
 	c       *Client
-	http    *httpsource.Client
+	http    network
 	req     Request
 	began   time.Time
 	verdict Verdict
@@ -62,7 +62,7 @@ type inspection struct {
 	plan   plan    // which documents were read
 }
 
-func newInspection(c *Client, hc *httpsource.Client, req Request) *inspection {
+func newInspection(c *Client, hc network, req Request) *inspection {
 	x := &inspection{c: c, http: hc, req: req, began: time.Now(), size: -1, file: metalink.File{Size: -1}}
 	x.verdict.Path = filepath.Join(req.Dir, req.Name)
 	return x

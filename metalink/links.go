@@ -78,7 +78,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by reach.Scope, seen ma
 		c.file.Mirrors = append(c.file.Mirrors, Mirror{
 			URL: u, Pri: l.Pri(), Geo: l.Geo(), Depth: l.Depth(), By: by,
 			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
-			Pref: l.Pref() && u.Scheme != "ftp",
+			Pref: l.Pref() && !IsFTP(u),
 		})
 	}
 }
@@ -113,7 +113,7 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 		return nil, "not a URL"
 	}
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp":
+	case u.Scheme != "http" && u.Scheme != "https" && !IsFTP(u):
 		return nil, "its scheme is not http, https or ftp"
 	case u.Hostname() == "":
 		return nil, "no host"
@@ -124,6 +124,9 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	}
 	return u, ""
 }
+
+// IsFTP says that u is of an FTP server, with TLS or without.
+func IsFTP(u *url.URL) bool { return u.Scheme == "ftp" || u.Scheme == "ftps" }
 
 // Why mirrors and documents are ignored, where that is said in two places.
 const (
@@ -137,7 +140,7 @@ func place(u *url.URL) string { return u.Scheme + ":" + address(u) }
 // authority is the server of u. http and https on their default ports are one server.
 func authority(u *url.URL) string {
 	port := u.Port()
-	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || u.Scheme == "ftp" && port == "21" {
+	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" || IsFTP(u) && port == "21" {
 		port = ""
 	}
 	return "//[" + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + "]:" + port

@@ -46,7 +46,7 @@ func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
 	for _, m := range s.mirrorsOf(name, r.Host, r.URL.Path) {
 		target, _ := m.target(name)
-		m.Pref = m.Pref && m.URL.Scheme != "ftp" // V7
+		m.Pref = m.Pref && !metalink.IsFTP(m.URL) // V7
 		m.Depth = m.depthOf(name)
 		links = append(links, newLink(target, linkheader.Duplicate, m.params()...))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"braid/linkheader"
+	"braid/metalink"
 )
 
 // A Mirror has a copy of the served folder, or of one file in it.
@@ -134,7 +135,7 @@ func isCountry(s string) bool {
 // checkURL says why u cannot be told to everybody as the place of a copy.
 func checkURL(u *url.URL) error {
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp":
+	case u.Scheme != "http" && u.Scheme != "https" && !metalink.IsFTP(u):
 		return fmt.Errorf("mirror: scheme is %q, want http, https or ftp", u.Scheme)
 	case u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(u.Host, notInHost):
 		return errors.New("mirror: the URL has no host, or one that is not plain ASCII (write xn--...)")

@@ -26,6 +26,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"braid/metalink"
 )
 
 // DefaultMaxLinks is how many mirrors are named where Options does not say.
@@ -140,7 +142,7 @@ func (o Options) check() error {
 	if len(o.Mirrors) > 0 {
 		return fmt.Errorf("a mirror of another server names no mirrors of its own")
 	}
-	if o.MirrorOf.Scheme == "ftp" {
+	if metalink.IsFTP(o.MirrorOf) {
 		return fmt.Errorf("mirror of an ftp server: a Metalink server speaks http or https")
 	}
 	return checkURL(o.MirrorOf)

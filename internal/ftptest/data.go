@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -118,9 +117,9 @@ func (c *session) part(p []byte, off int64, b behaviour) []byte {
 	if n, err := c.s.content.ReadAt(p, off); err != nil && err != io.EOF {
 		return p[:n]
 	}
-	for i := range p {
-		if slices.Contains(b.corrupt, off+int64(i)) {
-			p[i] ^= 0xff
+	for _, at := range b.corrupt {
+		if off <= at && at < off+int64(len(p)) {
+			p[at-off] ^= 0xff
 		}
 	}
 	return p

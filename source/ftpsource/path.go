@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"braid/metalink"
 )
 
 // Why an address is refused before anybody is asked.
@@ -15,9 +17,6 @@ var (
 	errQuery   = errors.New("an ftp URL has no query; a ? in a name is written %3F")
 	errControl = errors.New("a line end or NUL in the URL")
 )
-
-// Speaks tells whether URLs of this scheme are for this package.
-func Speaks(scheme string) bool { return scheme == "ftp" || scheme == "ftps" }
 
 // Check says why no server is asked for the file at u (rule 58).
 func Check(u *url.URL) error {
@@ -30,7 +29,7 @@ func Check(u *url.URL) error {
 func pathOf(u *url.URL) (string, error) {
 	escaped, kind := CutType(u.EscapedPath())
 	switch {
-	case !Speaks(u.Scheme):
+	case !metalink.IsFTP(u):
 		return "", errScheme
 	case u.Hostname() == "" || u.Opaque != "":
 		return "", errNoHost

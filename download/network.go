@@ -1,0 +1,83 @@
+package download
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+
+	"braid/metalink"
+	"braid/source"
+	"braid/source/ftpsource"
+	"braid/source/httpsource"
+)
+
+// A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
+type network struct {
+	*httpsource.Client
+	ftp *ftpsource.Client
+}
+
+// Source makes the source of the file at u. An FTP server is told name and password where o says that they are its own;
+// nothing else of o is any of its business.
+func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
+	if isFTP(u) {
+		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named})
+	}
+	return n.Client.Source(u, o)
+}
+
+// network is who asks servers, and what is to be done when there are no more to ask.
+func (c *Client) network() (n network, done func()) {
+	n = network{c.HTTP, c.ftp}
+	if n.Client == nil {
+		n.Client = &httpsource.Client{}
+	}
+	if n.ftp == nil { // whom to trust, and where to go, does not depend on the protocol
+		n.ftp = &ftpsource.Client{
+			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, AllowHosts: n.AllowHosts, Resolver: n.Resolver,
+		}
+	}
+	return n, func() {
+		if n.Client != c.HTTP {
+			n.CloseIdle()
+		}
+		if n.ftp != c.ftp {
+			n.ftp.CloseIdle()
+		}
+	}
+}
+
+// isWeb says that u is of a web server: what is no range of a file, such as a document, is asked for there.
+func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
+
+func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
+
+// usable says that a place is of a kind that the request may use.
+func (r *Request) usable(u *url.URL) bool { return isWeb(u) || isFTP(u) && !r.NoFTP }
+
+// typed says that the user typed this URL of a mirror: then the name and password in it are for that server. Web servers
+// have header fields for theirs, which mirrors do not get (rule 27).
+func (r *Request) typed(u *url.URL) bool {
+	return isFTP(u) && u.User != nil && r.Described == nil && slices.Contains(r.Mirrors, u)
+}
+
+// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
+// out when their turn comes (rule 39).
+func (g *getter) checkURL() error {
+	switch u := g.req.URL; {
+	case u == nil || !isWeb(u) && !isFTP(u) || u.Host == "":
+		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
+	case !g.req.usable(u):
+		return g.fail(Usage, errors.New("FTP is off"), "leave out --no-ftp")
+	case !isFTP(u) || g.req.described():
+		return nil
+	case ftpsource.Check(u) != nil: // rule 58
+		return g.fail(Usage, ftpsource.Check(u), "")
+	case IsDocument(u.Path) && !g.req.NoMetalink && g.req.Described == nil:
+		return g.fail(Usage, errWebOnly, "--no-metalink saves it as it is")
+	}
+	return nil
+}
+
+// errWebOnly: how good a digest is depends on how it came (rule 64), and the ways that are told apart are http and https.
+var errWebOnly = errors.New("a document is read from disk or over http or https")
