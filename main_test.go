@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
 )
 
@@ -75,7 +76,7 @@ func setupScript(env *testscript.Env) error {
 	if !ok {
 		return fmt.Errorf("%T is no testing.TB", env.T())
 	}
-	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{}}
+	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{}, ftp: map[string]*ftptest.Server{}}
 	env.Defer(func() {
 		reports, _ := filepath.Glob(races + ".*")
 		for _, name := range reports {

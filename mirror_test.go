@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
 	"braid/verify"
 )
@@ -21,6 +22,7 @@ import (
 type scriptState struct {
 	t       testing.TB
 	mirrors map[string]*mirrortest.Server
+	ftp     map[string]*ftptest.Server
 }
 
 // stateKey is where a script's environment keeps its scriptState.

@@ -31,6 +31,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"done":          done,
 	"exits":         exits,
 	"expand":        expand,
+	"ftp":           startFTP,
+	"ftp-asked":     askedFTP,
 	"interrupt":     interrupt,
 	"keypair":       keyPair,
 	"md5":           md5Variable,

@@ -144,7 +144,7 @@ func ruleOf(w *config.Watch, limit *download.Limiter) (*watch.Rule, error) {
 	if r.Request.Anchors, err = flags.anchors(); err != nil {
 		return nil, err
 	}
-	if r.Request.Mirrors, err = readAll(w.Mirrors, placeURL); err != nil {
+	if r.Request.Mirrors, err = readAll(w.Mirrors, webURL); err != nil {
 		return nil, err
 	}
 	if len(w.Signatures) > 0 {

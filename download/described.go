@@ -164,7 +164,7 @@ func (d *Document) noPlace() error {
 	if d.Torrent {
 		return errors.New("it names no web seed for this file, and peers are not asked yet")
 	}
-	return errors.New("it names no http, https or ftp URL of this file")
+	return errors.New("it names no URL of this file that may be used")
 }
 
 // fail is an error about a file of the document.
