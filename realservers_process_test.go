@@ -18,26 +18,27 @@ import (
 	"time"
 )
 
-// The tests of this build tag start nginx and Apache, each with a configuration of its own, as ordinary
+// The tests of this build tag start nginx, Apache, vsftpd and ProFTPD, each with a configuration of its own, as ordinary
 // processes on loopback. A server that is missing is a failure: scripts/test installs them.
 
-// A program is a kind of web server.
+// A program is a kind of server.
 type program struct {
 	command string
+	scheme  string // of URLs of sites; that with TLS ends in an s
 	args    func(conf string) []string
 	config  func(s site, dir, addr string) string
 }
 
 var (
 	nginx = program{
-		command: "nginx",
-		args:    func(conf string) []string { return []string{"-p", filepath.Dir(conf), "-c", conf} },
-		config:  nginxConfig,
+		command: "nginx", scheme: "http",
+		args:   func(conf string) []string { return []string{"-p", filepath.Dir(conf), "-c", conf} },
+		config: nginxConfig,
 	}
 	apache = program{
-		command: "apache2",
-		args:    func(conf string) []string { return []string{"-f", conf, "-D", "FOREGROUND"} },
-		config:  apacheConfig,
+		command: "apache2", scheme: "http",
+		args:   func(conf string) []string { return []string{"-f", conf, "-D", "FOREGROUND"} },
+		config: apacheConfig,
 	}
 )
 

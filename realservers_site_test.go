@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A site says what one server on loopback does, in terms that nginx and Apache have in common.
+// A site says what one server on loopback does, in terms that servers have in common.
 type site struct {
 	root     string       // folder that is served
 	rate     int64        // bytes a second for each answer; 0: as fast as it goes
@@ -18,7 +18,8 @@ type site struct {
 	redirect string       // base URL that every request is sent to with 302; "": none
 	noETag   bool         // answers carry no ETag
 	noRanges bool         // ranges are answered with the whole file
-	tls      *certificate // https with this certificate; nil: http
+	tls      *certificate // https or ftps with this certificate; nil: http or ftp
+	log      string       // where an FTP server tells of logins; "": nowhere that anybody looks
 }
 
 // nginxConfig is the whole configuration of an nginx with one site. Its ETag is made of the file's time and

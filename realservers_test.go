@@ -12,13 +12,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestRealScript runs the command against nginx and Apache: one promise a file.
+// TestRealScript runs the command against nginx, Apache, vsftpd and ProFTPD: one promise a file.
 func TestRealScript(t *testing.T) {
 	tls := newCertificate(t)
 	commands := maps.Clone(scriptCommands)
 	commands["nginx"] = siteCommand(nginx, tls)
 	commands["age"] = age
 	commands["apache"] = siteCommand(apache, tls)
+	commands["vsftpd"] = siteCommand(vsftpd, tls)
+	commands["proftpd"] = siteCommand(proftpd, tls)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "realscript"),
 		Setup: func(env *testscript.Env) error {
@@ -31,7 +33,7 @@ func TestRealScript(t *testing.T) {
 	})
 }
 
-// siteCommand is the script command "nginx NAME WORD..." or "apache NAME WORD...". It starts a server and
+// siteCommand is the script command "nginx NAME WORD...", or that of another server. It starts a server and
 // sets NAME to its URL without a path, and NAME_HOST to its host:port.
 func siteCommand(p program, tls *certificate) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
@@ -41,11 +43,11 @@ func siteCommand(p program, tls *certificate) func(ts *testscript.TestScript, ne
 		s, err := parseSite(args[1:], tls, ts.MkAbs)
 		ts.Check(err)
 		addr := p.start(stateOf(ts).t, s)
-		scheme := "http://"
+		scheme := p.scheme
 		if s.tls != nil {
-			scheme = "https://"
+			scheme += "s"
 		}
-		ts.Setenv(args[0], scheme+addr)
+		ts.Setenv(args[0], scheme+"://"+addr)
 		ts.Setenv(args[0]+"_HOST", addr)
 	}
 }
