@@ -179,17 +179,26 @@ var (
 
 // webURL reads the URL of a web server that the user typed.
 func webURL(word string) (*url.URL, error) {
-	u, err := placeURL(word)
-	if err == nil && metalink.IsFTP(u) {
-		return nil, misuse(maskWord(word), errWeb.Error(), "")
-	}
-	return u, err
+	return readURL(word, errWeb, func(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" })
 }
 
 // placeURL reads the URL of a file that the user typed, at a web or an FTP server.
 func placeURL(word string) (*url.URL, error) {
+	u, err := readURL(word, errScheme, func(u *url.URL) bool {
+		return u.Scheme == "http" || u.Scheme == "https" || metalink.IsFTP(u)
+	})
+	if err == nil && metalink.IsFTP(u) {
+		if wrong := ftpsource.Check(u); wrong != nil { // rule 58
+			return nil, misuse(maskWord(word), wrong.Error(), "")
+		}
+	}
+	return u, err
+}
+
+// readURL reads a URL that the user typed; wrong is what to say of schemes that are none of those meant.
+func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, error) {
 	if looksLikeHost(word) { // before url.Parse, which takes the host of host:port/path for a scheme
-		return nil, misuse(maskWord(word), errScheme.Error(), "https://"+maskWord(word)+"?")
+		return nil, misuse(maskWord(word), wrong.Error(), "https://"+maskWord(word)+"?")
 	}
 	u, err := url.Parse(word)
 	switch {
@@ -200,18 +209,15 @@ func placeURL(word string) (*url.URL, error) {
 	case strings.Contains(word, " http://") || strings.Contains(word, " https://") || strings.Contains(word, " ftp://"):
 		err = errTwo
 	case err != nil:
-		err = plainly(err)
-	case u.Scheme != "http" && u.Scheme != "https" && !metalink.IsFTP(u):
-		err = errScheme
+		err = plainly(err, wrong)
+	case !meant(u):
+		err = wrong
 	case u.Hostname() == "":
 		err = errNoHost
 	case u.Port() != "":
 		if _, e := strconv.ParseUint(u.Port(), 10, 16); e != nil {
 			err = errPort
 		}
-	}
-	if err == nil && metalink.IsFTP(u) {
-		err = ftpsource.Check(u)
 	}
 	if err != nil {
 		return nil, misuse(maskWord(word), err.Error(), "")
@@ -220,8 +226,8 @@ func placeURL(word string) (*url.URL, error) {
 	return u, nil
 }
 
-// plainly is what package url does not like about a URL, without the URL and its port, which may be part of a password.
-func plainly(err error) error {
+// plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its port, which may be part of a password.
+func plainly(err, wrong error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
@@ -229,7 +235,7 @@ func plainly(err error) error {
 	case strings.HasPrefix(why, "invalid port"):
 		return errNoPort
 	case strings.HasPrefix(why, "first path segment"), strings.HasPrefix(why, "missing protocol scheme"):
-		return errScheme
+		return wrong
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "net/url: "))
 }
