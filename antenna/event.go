@@ -65,10 +65,10 @@ const (
 	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
 )
 
-// StoreLost says that the store could not be read, and was set aside.
+// StoreLost says that the store could not be read, and was set aside, or that it is gone.
 type StoreLost struct {
 	Why string
-	// Aside is where it is now, and Restored how many URLs were taken from the cache beside it.
+	// Aside is where it is now, if it is anywhere, and Restored how many URLs were taken from the cache beside it.
 	Aside    string
 	Restored int
 }

@@ -43,14 +43,18 @@ const (
 	maxHistory = 1000
 )
 
-// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad (rule 8), and what is known
-// is taken from the file antenna.lirs in the same folder. If another process has it open, the error is a *LockedError.
+// errEmpty is why a store is lost that is gone, or that a process made in place of a lost one before it ended at once.
+var errEmpty = errors.New("nothing is in it, though there is a cache")
+
+// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad (rule 8). In place of one that
+// was, or that is not there any more, what is known is taken from the file antenna.lirs in the same folder. If another process has it
+// open, the error is a *LockedError.
 func OpenStore(path string) (*Store, error) {
 	s := &Store{path: path}
 	lost := s.open()
 	switch {
 	case lost == nil:
-		return s, nil
+		return s, s.missKnowledge()
 	case errors.Is(lost, bolterrors.ErrTimeout):
 		return nil, lockedBy(path)
 	case !isDamage(lost):
@@ -64,6 +68,22 @@ func OpenStore(path string) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return s, nil
+}
+
+// missKnowledge finds out whether there was more in the store once.
+func (s *Store) missKnowledge() error {
+	cache, err := os.Stat(s.cachePath())
+	if err != nil || cache.Size() == 0 {
+		return nil
+	}
+	return s.db.View(func(tx *bbolt.Tx) error {
+		feed, _ := tx.Bucket(bucketFeeds).Cursor().First()
+		target, _ := tx.Bucket(bucketTargets).Cursor().First()
+		if feed == nil && target == nil {
+			s.lost = errEmpty
+		}
+		return nil
+	})
 }
 
 // A damageError says that a file is no store that can be read.

@@ -172,6 +172,36 @@ func TestStoreDamaged_Rule8(t *testing.T) {
 	}
 }
 
+// A store that is gone is lost, too, and so is one that was made in its place by a process that ended before it wrote anything.
+func TestStoreGone_Rule8(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			_, _, a, j := oneFeed(t)
+			dir := t.TempDir()
+			a.Store = storeIn(t, dir)
+			watchFor(t, a, j, time.Hour)
+			closed(t, a.Store)
+			if err := os.Remove(filepath.Join(dir, "antenna.db")); err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				closed(t, storeIn(t, dir))
+			}
+			for range 2 {
+				a.Store = storeIn(t, dir)
+				watchFor(t, a, j, time.Hour)
+				closed(t, a.Store)
+			}
+			if got := j.got(); len(got) != 1 {
+				t.Errorf("%s: what the cache knows was downloaded again", reasons(got))
+			}
+			if lost := eventsOf[StoreLost](j); len(lost) != 1 || lost[0].Restored != 1 || lost[0].Aside != "" || lost[0].Why == "" {
+				t.Errorf("%+v", lost)
+			}
+		})
+	}
+}
+
 func setVersion(t *testing.T, s *Store, v string) {
 	t.Helper()
 	err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyVersion, []byte(v)) })
