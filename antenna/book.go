@@ -27,6 +27,8 @@ type book struct {
 	events []Event
 	// news: what is published may be another since the last round.
 	news bool
+	// expires is when something that is published stops being good; it is taken out then, though nobody says anything new.
+	expires time.Time
 }
 
 const saveWithin = 10 * time.Second
@@ -93,8 +95,18 @@ func (b *book) wake(round time.Duration) (at time.Time, ok bool) {
 		return b.urgent.Add(min(saveWithin, round)), true
 	case !b.lazy.IsZero():
 		return b.lazy.Add(round), true
+	case !b.expires.IsZero():
+		return b.expires, true
 	}
 	return at, false
+}
+
+// expire has something to be written when what is published stops being good.
+func (b *book) expire(now time.Time) {
+	if !b.expires.IsZero() && !now.Before(b.expires) {
+		b.expires, b.news = time.Time{}, true
+		b.note(false, now)
+	}
 }
 
 // settle writes at once if something was acknowledged, and tells what had to wait for that.
@@ -110,6 +122,7 @@ func (l *loop) settle() {
 
 // keep writes what has waited long enough, and ends a round that has lasted long enough.
 func (l *loop) keep(ctx context.Context, now time.Time) {
+	l.book.expire(now)
 	if !l.book.urgent.IsZero() && now.Sub(l.book.urgent) >= saveWithin {
 		l.save()
 	}

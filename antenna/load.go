@@ -33,6 +33,10 @@ func (l *loop) start(now time.Time) error {
 	if s := l.a.Store; s != nil && s.lost != nil {
 		l.tell(StoreLost{Why: text(s.lost), Aside: s.aside, Restored: restored})
 	}
+	if l.a.Publish != nil && !l.offline { // what was published may have expired since, and be of another configuration
+		l.book.news = true
+		l.book.note(false, now)
+	}
 	if l.round != nil {
 		return l.call(now)
 	}

@@ -30,15 +30,18 @@ func (l *loop) publish(ctx context.Context) {
 	}
 	s := feed.Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
 	l.publishing = true
+	l.book.expires = time.Time{}
 	l.wg.Go(func() {
 		var e Published
+		var expires time.Time
 		err := writeCache(path, cache)
 		if l.a.Publish != nil {
-			e = l.a.publishOne(ctx, s, own, from, load)
+			e, expires = l.a.publishOne(ctx, s, own, from, load)
 		}
 		e.Err = errors.Join(err, e.Err)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.publishing = false
+			l.book.expires = expires
 			if l.a.Publish != nil || e.Err != nil {
 				l.published(e)
 			}
@@ -53,8 +56,8 @@ func (l *loop) published(e Published) {
 	}
 }
 
-// publishOne calls Publish with all that is known.
-func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed, load func(id string) ([]byte, error)) Published {
+// publishOne calls Publish with all that is known, and says when the first of it expires.
+func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Known, from []*Feed, load func(id string) ([]byte, error)) (e Published, expires time.Time) {
 	start := time.Now()
 	s.Records = own
 	var errs []error
@@ -64,7 +67,23 @@ func (a *Antenna) publishOne(ctx context.Context, s feed.Snapshot, own []feed.Kn
 		s.Records = append(s.Records, records...)
 	}
 	errs = append(errs, a.Publish(ctx, s))
-	return Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}
+	return Published{Records: len(s.Records), Took: time.Since(start), Err: errors.Join(errs...)}, expiry(&s)
+}
+
+// expiry is when the first of the records that are passed on is no longer good; the zero time if none ever is.
+func expiry(s *feed.Snapshot) (first time.Time) {
+	now := feed.At(s.Now)
+	for i := range s.Records {
+		k := &s.Records[i]
+		until, ends := k.GoodUntil(now)
+		if !k.Trusted || !ends || until < now {
+			continue
+		}
+		if at := until.UTC().Add(time.Second); first.IsZero() || at.Before(first) { // it is good in that second, too
+			first = at
+		}
+	}
+	return first
 }
 
 // relays are the records of a feed that may be published again.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -243,6 +245,47 @@ func TestObservations(t *testing.T) {
 		last := got.list[len(got.list)-1].Records
 		if len(last) != 1 || last[0].Method[0] != "HEAD" || last[0].Detected.UTC().Sub(start) < time.Hour || !methods["GET"] {
 			t.Errorf("%v, %+v", methods, last)
+		}
+	})
+}
+
+// What is passed on vanishes when it is no longer good, though its feed says nothing else, and also if that happens between two runs.
+func TestExpiredIsPublishedNoLonger(t *testing.T) {
+	const block = "URL: https://files.example/relayed\r\nAuthorized: x/1\r\nAuthorized-url: http://agent.example/\r\n" +
+		"Last-Modified: Thu, 30 Dec 1999 00:00:00 GMT\r\nExpires: "
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		start := time.Now()
+		p.set("HINA/2.2beta\r\nUser-Agent: x/1\r\n\r\n" + block + start.Add(90*time.Minute).UTC().Format(http.TimeFormat) + "\r\n\r\n" +
+			strings.Replace(block, "relayed", "later", 1) + start.Add(5*time.Hour).UTC().Format(http.TimeFormat) + "\r\n\r\n")
+		a.Feeds[0].Relay, a.Feeds[0].Trust = true, []string{"http://agent.example/"}
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		type round struct {
+			at   time.Duration
+			list string
+		}
+		var got []round
+		a.Publish = func(_ context.Context, s feed.Snapshot) error {
+			var urls []string
+			relay := feed.Relay{Trusts: func(string) bool { return true }}
+			for _, k := range s.Records {
+				if _, why := relay.Pass(feed.HinaDI, k.Record, feed.At(s.Now)); why == "" {
+					urls = append(urls, k.URL[len("https://files.example/"):])
+				}
+			}
+			got = append(got, round{s.Now.Sub(start), strings.Join(urls, " ")})
+			return nil
+		}
+		watchFor(t, a, j, 3*time.Hour)
+		i := slices.IndexFunc(got, func(r round) bool { return r.at >= 90*time.Minute })
+		if i < 1 || got[i-1].list != "relayed later" || got[i].list != "later" || got[i].at > 92*time.Minute {
+			t.Errorf("published: %v", got)
+		}
+		time.Sleep(4 * time.Hour)
+		got = nil
+		if err := a.Once(t.Context(), j.take); err != nil || len(got) != 1 || got[0].list != "" {
+			t.Errorf("between two runs: published: %v, %v", got, err)
 		}
 	})
 }

@@ -16,6 +16,9 @@ func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	return until, until >= now
 }
 
+// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS, 28800 seconds).
+func (r Record) GoodUntil(now Time) (until Time, ends bool) { return r.goodUntil(now) }
+
 // Usable reports whether Decide could use r, and if not, why.
 func (r Record) Usable(now Time) (why Reason, ok bool) {
 	why = judge(&r, now)
