@@ -53,7 +53,7 @@ var houses = map[string]house{
 	"antenna/soif":    {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
 
 	"antenna": {imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/pace", "antenna/soif",
+		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
 		"internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},

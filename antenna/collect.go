@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"braid/antenna/codec"
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/soif"
@@ -48,10 +49,10 @@ type kept struct {
 
 // A collector reads one feed and keeps what is to be kept, in memory that grows with that only.
 type collector struct {
-	feed  *Feed
-	kind  Kind
-	match *matcher
-	hosts reach.Hosts
+	feed   *Feed
+	format feed.Format
+	match  *matcher
+	hosts  reach.Hosts
 	// near is to where URLs of the feed may lead (rule 63).
 	near reach.Scope
 	// received stands in for the times that records do not have.
@@ -76,7 +77,7 @@ func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error)
 	c.reports, c.globbed = map[spot]int{}, map[*watcher]int{}
 	for r, err := range records {
 		if err != nil {
-			if c.partial = c.records > 0 && c.kind == SOIF && isLocal(err); !c.partial {
+			if c.partial = c.records > 0 && c.format == feed.SOIF && isLocal(err); !c.partial {
 				return kept{}, err
 			}
 			return c.finish(err)
@@ -244,10 +245,22 @@ func restored(stored []byte) ([]feed.Record, error) {
 
 // read decodes a feed. Near is to where its URLs may lead.
 func (p *poller) read(t *task, body io.Reader, received feed.Time, near reach.Scope) (kept, error) {
-	in, kind, err := open(body, t.feed.Kind, t.feed.Limits.Limits)
+	limits := t.feed.Limits.Limits
+	in, format, err := codec.Open(body, limits)
+	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
+		format, err = configured, nil
+	}
 	if err != nil {
 		return kept{}, err
 	}
-	c := &collector{feed: t.feed, kind: kind, match: p.match, hosts: p.hosts, near: near, received: received}
-	return c.collect(decoders[kind](in, feed.Options{Limits: t.feed.Limits.Limits}))
+	c := &collector{feed: t.feed, format: format, match: p.match, hosts: p.hosts, near: near, received: received}
+	return c.collect(codec.NewDecoder(format, in, feed.Options{Limits: limits}).Records())
+}
+
+// formats are those of the kinds that say one.
+var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: feed.SOIF, News: feed.News, Sitemap: feed.Sitemap}
+
+func isUnknown(err error) bool {
+	var reject *feed.RejectError
+	return errors.As(err, &reject) && reject.Code == codec.CodeUnknown
 }

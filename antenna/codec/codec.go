@@ -76,8 +76,11 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 		return in, f, nil
 	}
 	why := "it is empty"
-	if len(text) > 0 {
+	switch {
+	case len(text) > 0:
 		why = fmt.Sprintf("it begins with %.40q", text)
+	case len(head) > 0:
+		why = "its compression cannot be read"
 	}
 	return in, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
 }

@@ -115,8 +115,8 @@ func TestOpenBroken(t *testing.T) {
 	if _, _, err := Open(io.MultiReader(strings.NewReader("LIRS,"), iotest.ErrReader(broken)), feed.Limits{}); err != broken {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := Open(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil {
-		t.Error("gzip that is none is a feed")
+	if _, _, err := Open(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil || !strings.Contains(err.Error(), "compression") {
+		t.Errorf("gzip that is none: %v", err)
 	}
 }
 
