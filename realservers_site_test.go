@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A site says what one server on loopback does, in terms that servers have in common.
@@ -19,7 +21,12 @@ type site struct {
 	noETag   bool         // answers carry no ETag
 	noRanges bool         // ranges are answered with the whole file
 	tls      *certificate // https or ftps with this certificate; nil: http or ftp
-	log      string       // where an FTP server tells of logins; "": nowhere that anybody looks
+	log      string       // where an FTP server tells of logins, and nginx of requests; "": nowhere that anybody looks
+	name     string       // what nginx calls itself in the log
+
+	// digests are the SHA-256 (base64) that nginx sends in Digest with a representation, by its ETag: when the file changes, so does
+	// the field.
+	digests map[string]string
 }
 
 // nginxConfig is the whole configuration of an nginx with one site. Its ETag is made of the file's time and
@@ -32,7 +39,13 @@ func nginxConfig(s site, dir, addr string) string {
 	for _, module := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		line("%s_temp_path %s;", module, filepath.Join(dir, module))
 	}
-	line("access_log access.log;\nsendfile on;\ndefault_type application/octet-stream;\nserver {")
+	line("log_format short '%s $request_method $uri $status $body_bytes_sent';", s.name)
+	line("access_log %s short;\nsendfile on;\ndefault_type application/octet-stream;", cmp.Or(s.log, "access.log"))
+	line("map $sent_http_etag $digest {")
+	for etag, sum := range s.digests {
+		line(`'%s' 'SHA-256=%s';`, etag, sum)
+	}
+	line("}\nserver {\nadd_header Digest $digest always;") // nginx sends no field without a value
 	line("root %s;", s.root)
 	if s.tls == nil {
 		line("listen %s;", addr)
@@ -59,6 +72,11 @@ func nginxConfig(s site, dir, addr string) string {
 	}
 	line("}\n}")
 	return b.String()
+}
+
+// nginxETag is the ETag that nginx gives a file.
+func nginxETag(modified time.Time, size int) string {
+	return fmt.Sprintf(`"%x-%x"`, modified.Unix(), size)
 }
 
 // apacheModules are what the configuration below needs and Debian does not build in.
