@@ -115,20 +115,22 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations are what was seen of the watched URLs themselves: by own checks, and by who handled updates.
+// observations are what was seen of the watched URLs themselves, by own checks and by who handled updates: of each URL what was seen
+// last, and be it that it could not be reached.
 func (l *loop) observations() []feed.Known {
 	var list []feed.Known
+	var seen []time.Time
 	places := map[string]int{}
-	add := func(k feed.Known) {
+	add := func(k feed.Known, at time.Time) {
 		if !isPublic(k.URL) {
 			return
 		}
-		i, seen := places[k.URL]
-		if !seen {
+		i, known := places[k.URL]
+		if !known {
 			places[k.URL] = len(list)
-			list = append(list, k)
-		} else if list[i].Detected < k.Detected {
-			list[i] = k
+			list, seen = append(list, k), append(seen, at)
+		} else if seen[i].Before(at) {
+			list[i], seen[i] = k, at
 		}
 	}
 	for _, m := range l.members {
@@ -137,12 +139,12 @@ func (l *loop) observations() []feed.Known {
 				r = feed.Record{Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
 			}
 			r.URL = m.feed.URL
-			add(feed.Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected})
+			add(feed.Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected}, m.saved.Polled)
 		}
 	}
 	for _, t := range l.ordered() {
 		if k, ok := l.downloaded(t); ok {
-			add(k)
+			add(k, t.saved.Last.At)
 		}
 	}
 	return list

@@ -84,6 +84,33 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// What cannot be reached any more is published as that, though it was downloaded before; and as what it is when it is back.
+func TestFailureAfterDownload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, a, j := onePage(t, nil)
+		file, status := &page{text: "x", modified: time.Now()}, 200
+		w.sites["files.example"] = func(req *http.Request) *http.Response {
+			if status != 200 {
+				return says(status, "")
+			}
+			return file.answer(req)
+		}
+		var got publishing
+		a.Publish = got.take
+		for _, s := range []int{200, 404, 200} {
+			status = s
+			if err := a.Once(t.Context(), j.take, "a"); (err == nil) != (s == 200) {
+				t.Error(err)
+			}
+			last := got.list[len(got.list)-1].Records
+			if len(last) != 1 || last[0].Failed == (s == 200) {
+				t.Errorf("status %d: %+v", s, last)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
 // LIRS: a check that found no time of modification does not count as one that did.
 func TestTimeDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
