@@ -65,7 +65,7 @@ func momentOf(t feed.Time) moment {
 // page writes the page for people: the sites by their last update.
 func (c *composer) page() error {
 	list := c.listed()
-	v := view{Title: c.title(), Agent: plain(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
+	v := view{Title: c.title(), Agent: words(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
 	rows := cmp.Or(c.options.Rows, defaultRows)
 	if v.More = max(0, len(list)-rows); v.More > 0 {
 		list = list[:rows]
@@ -132,9 +132,10 @@ func (c *composer) listed() []feed.Record {
 // site is a line of the page.
 func (c *composer) site(r *feed.Record) site {
 	s := site{
-		Name: cmp.Or(plain(r.Title), plain(r.URL)), Author: plain(r.Author), URL: plain(r.URL), Link: link(r.URL),
+		Author: words(r.Author), URL: quantity.Shorten(plain(r.URL), longestURL), Link: link(r.URL),
 		Checked: momentOf(r.Detected), Failed: r.Failed,
 	}
+	s.Name = cmp.Or(words(r.Title), s.URL)
 	if !r.Failed {
 		s.Time = momentOf(r.LastModified)
 	}
@@ -142,7 +143,7 @@ func (c *composer) site(r *feed.Record) site {
 		s.Size = quantity.Size(r.Size)
 	}
 	if r.Format != feed.Own {
-		s.Via, s.ViaLink = cmp.Or(plain(r.Agent), plain(r.AgentURL)), link(r.AgentURL)
+		s.Via, s.ViaLink = cmp.Or(words(r.Agent), words(r.AgentURL)), link(r.AgentURL)
 	}
 	return s
 }
@@ -156,14 +157,37 @@ func link(url string) string {
 	return ""
 }
 
-// plain is a text without what would move other text about, and not longer than anybody reads.
+const (
+	longestWords = 120 // titles and names
+	longestURL   = 300
+	// mostMarks is how many accents one letter may have; more climb into other lines.
+	mostMarks = 4
+)
+
+// words are a text of somebody else's: without what would move other text about, not longer than anybody reads, and nothing if there is
+// nothing to see in it.
+func words(s string) string { return quantity.Shorten(plain(s), longestWords) }
+
 func plain(s string) string {
-	const longest = 300
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
+	var b strings.Builder
+	marks, visible := 0, false
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			if marks++; marks > mostMarks {
+				continue
+			}
+		case unicode.IsControl(r), unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp):
+			r = ' '
+			fallthrough
+		default:
+			marks = 0
+			visible = visible || unicode.IsGraphic(r) && !unicode.IsSpace(r)
 		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return quantity.Shorten(strings.TrimSpace(s), longest)
+		b.WriteRune(r)
+	}
+	if !visible {
+		return ""
+	}
+	return strings.TrimSpace(b.String())
 }

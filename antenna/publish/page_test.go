@@ -94,6 +94,30 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPlain: a text of somebody else's does not run over what is around it, and is not a name if nobody can see it.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "",
+		" two  words\t":                  "two  words",
+		"\u200b\u2060\ufeff\u00a0\u3000": "",
+		"\u0301":                         "",
+		"one\u2028two\u2029three\r\nfour\u0085five":                            "one two three  four five",
+		"\u202egnp.exe\u2066":                                                  "gnp.exe",
+		"e" + strings.Repeat("\u0301", 50) + "a" + strings.Repeat("\u0488", 9): "e\u0301\u0301\u0301\u0301a\u0488\u0488\u0488\u0488",
+		"ที่นี่ שָׁלוֹם مُحَمَّد":                                              "ที่นี่ שָׁלוֹם مُحَمَّد",
+		"a\u200db\xff": "a\u200db\ufffd",
+	} {
+		if got := plain(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	c := composer{}
+	s := c.site(&feed.Record{URL: "http://h.example/" + strings.Repeat("x", 1000), Title: "\u200b", Author: strings.Repeat("W", 1000)})
+	if s.Name != s.URL || len(s.URL) > longestURL+3 || len(s.Author) > longestWords+3 || len(s.Link) != 1017 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestRows: a page of everything that large feeds relay would be none that anybody can open.
 func TestRows(t *testing.T) {
 	var records []feed.Known
