@@ -126,7 +126,7 @@ var houses = map[string]house{
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
-	"scripts/benchmark": {}, "scripts/pollbench": {}, "scripts/ruletable": {},
+	"scripts/benchmark": {}, "scripts/guardcheck": {}, "scripts/pollbench": {}, "scripts/ruletable": {},
 }
 
 // impure are the packages (with everything below them) that a pure package must not import.

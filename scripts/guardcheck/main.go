@@ -1,0 +1,224 @@
+// Command guardcheck negates the conditions of the packages that judge what comes from outside, one by one, and runs their tests: a
+// check that can be negated unnoticed is not tested. Scripts/guards has the usage.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// guarded are the packages whose conditions are negated unless others are named, each with those whose tests are asked when its own notice nothing.
+var guarded = map[string][]string{
+	"antenna/charset": {"antenna/codec"}, "antenna/codec": {"antenna"}, "antenna/discover": {"cli"}, "antenna/feed": {"antenna"},
+	"antenna/hinadi": {"antenna/codec", "cli"}, "antenna/inflate": {"antenna/codec"}, "antenna/lines": {"antenna/lirs", "antenna/hinadi"},
+	"antenna/lirs": {"antenna/codec", "cli"}, "antenna/soif": {"antenna/codec", "cli"}, "antenna/pace": {"antenna"},
+	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download"},
+	"metalink/meta4": {"download", "cli"}, "metalink/metainfo": {"download", "cli"},
+	"download/partfile": {"download"}, "download/promises": {"download", "cli"}, "download/versions": {"download", "cli"},
+	"internal/atomicfile": {"cli"}, "internal/fence": {"download"}, "internal/mask": {"cli"}, "internal/reach": {"internal/fence", "download"},
+	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
+	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},
+	"watch/config": {"cli"},
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("guards: ")
+	kind := flag.String("kind", "negate", "negate a condition, or switch it `off`")
+	match := flag.String("match", "", "only guards whose place matches `REGEXP`")
+	sample := flag.Int("sample", 0, "only `N` guards, chosen by -seed")
+	seed := flag.Uint64("seed", 1, "of the sample")
+	fast := flag.Bool("fast", false, "end the tests of a package with the first failure: the count by rules is then too small")
+	list := flag.Bool("list", false, "only print the guards")
+	flag.Parse()
+	only, err := regexp.Compile(*match)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, list: *list}
+	switch survivors, err := check(flag.Args(), o); {
+	case err != nil:
+		log.Fatal(err)
+	case survivors > 0:
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	off, fast, list bool
+	only            *regexp.Regexp
+	sample          int
+	seed            uint64
+}
+
+func check(packages []string, o options) (int, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	work, err := os.MkdirTemp("", "guards")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(work)
+	m := &mutator{off: o.off}
+	files := map[string][]byte{}
+	for pkg := range names(packages) {
+		rewritten, err := m.rewrite(root, pkg)
+		if err != nil {
+			return 0, err
+		}
+		for path, text := range rewritten {
+			files[path] = text
+		}
+	}
+	guards := choose(m.guards, o)
+	if o.list {
+		for _, g := range guards {
+			fmt.Println(g.place())
+		}
+		return 0, nil
+	}
+	b, err := newBench(root, work, files)
+	if err != nil {
+		return 0, err
+	}
+	b.fast = o.fast
+	argued, err := readArgued(filepath.Join(root, "scripts/guardcheck/argued.txt"))
+	if err != nil {
+		return 0, err
+	}
+	return try(b, guards, argued)
+}
+
+func choose(guards []guard, o options) []guard {
+	guards = slices.DeleteFunc(guards, func(g guard) bool { return !o.only.MatchString(g.place()) })
+	if o.sample == 0 || o.sample >= len(guards) {
+		return guards
+	}
+	r := rand.New(rand.NewPCG(o.seed, 0))
+	r.Shuffle(len(guards), func(i, j int) { guards[i], guards[j] = guards[j], guards[i] })
+	guards = guards[:o.sample]
+	slices.SortFunc(guards, func(a, b guard) int { return a.number - b.number })
+	return guards
+}
+
+// names yields the packages in order.
+func names(packages []string) func(func(string) bool) {
+	if len(packages) == 0 {
+		for pkg := range guarded {
+			packages = append(packages, pkg)
+		}
+	}
+	slices.Sort(packages)
+	return slices.Values(packages)
+}
+
+// try switches each guard and returns how many nobody noticed and nobody argued for.
+func try(b *bench, guards []guard, argued map[string]string) (survivors int, err error) {
+	noticed := map[string]int{}
+	alive, excused := 0, 0
+	for i, g := range guards {
+		failed, err := notice(b, g)
+		if err != nil {
+			return survivors, err
+		}
+		for _, rule := range rules(failed) {
+			noticed[rule]++
+		}
+		switch reason := argued[g.place()]; {
+		case len(failed) > 0:
+			alive++
+		case reason != "":
+			excused++
+		default:
+			survivors++
+			fmt.Printf("SURVIVED %s:%d %s\n", g.file, g.line, g.place())
+		}
+		if (i+1)%100 == 0 {
+			fmt.Fprintf(os.Stderr, "guards: %d of %d, %d noticed, %d argued, %d survived\n", i+1, len(guards), alive, excused, survivors)
+		}
+	}
+	fmt.Printf("\n%d guards: %d noticed, %d argued, %d survived\n", len(guards), alive, excused, survivors)
+	writeRules(noticed)
+	return survivors, nil
+}
+
+// notice asks the tests of the package, and then those of its callers.
+func notice(b *bench, g guard) ([]string, error) {
+	for _, pkg := range append([]string{g.pkg}, guarded[g.pkg]...) {
+		path, err := b.binary(pkg)
+		if err != nil {
+			return nil, err
+		}
+		if path == "" {
+			continue
+		}
+		if failed, _ := b.run(pkg, g.number); len(failed) > 0 {
+			return failed, nil
+		}
+	}
+	return nil, nil
+}
+
+var ruleName = regexp.MustCompile(`_(?:Rules?(\d+)|([CSV]\d+))`)
+
+// rules returns the numbers that the names of tests carry.
+func rules(failed []string) (numbers []string) {
+	for _, test := range failed {
+		for _, m := range ruleName.FindAllStringSubmatch(test, -1) {
+			if n := m[1] + m[2]; !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	return numbers
+}
+
+func writeRules(noticed map[string]int) {
+	var all []string
+	for rule := range noticed {
+		all = append(all, rule)
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
+	fmt.Print("noticed by tests of rule:")
+	for _, rule := range all {
+		fmt.Printf(" %s (%d)", rule, noticed[rule])
+	}
+	fmt.Println()
+}
+
+// readArgued reads lines of a place, two spaces or more, "# " and the reason why no test can notice that guard.
+func readArgued(path string) (map[string]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	argued := map[string]string{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if place, reason, ok := strings.Cut(lines.Text(), "  # "); ok {
+			argued[strings.TrimSpace(place)] = reason
+		}
+	}
+	return argued, lines.Err()
+}

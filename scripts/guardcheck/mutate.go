@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A guard is one condition. Its number is what the environment variable of a test run names to switch it.
+type guard struct {
+	number int
+	pkg    string // the folder, as "verify/smime"
+	file   string
+	line   int
+	within string // the function
+	text   string // the condition, on one line
+}
+
+// place names a guard in a way that survives edits elsewhere in the file.
+func (g guard) place() string { return g.file + ":" + g.within + ": " + g.text }
+
+// An edit puts text before and after a condition.
+type edit struct {
+	at   int
+	text string
+}
+
+// A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for all guards.
+type mutator struct {
+	off    bool // conditions are never true, instead of negated
+	guards []guard
+}
+
+// rewrite returns the files of a package with switchable conditions, by their absolute paths, and a file with the switch itself.
+func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
+	dir := filepath.Join(root, pkg)
+	p, err := build.ImportDir(dir, 0)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{
+		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name),
+	}
+	for _, name := range p.GoFiles {
+		text, err := m.rewriteFile(filepath.Join(dir, name), pkg+"/"+name, pkg)
+		if err != nil {
+			return nil, err
+		}
+		files[filepath.Join(dir, name)] = text
+	}
+	return files, nil
+}
+
+const switchSource = `package %s
+
+import "os"
+
+// The number of the guard that is switched.
+var guardSwitched = func() (n int) {
+	for _, c := range os.Getenv("GUARD") {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}()
+`
+
+func (m *mutator) rewriteFile(path, shown, pkg string) ([]byte, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var edits []edit
+	for _, decl := range file.Decls {
+		function, ok := decl.(*ast.FuncDecl)
+		if !ok || function.Body == nil {
+			continue
+		}
+		for _, cond := range conditions(function.Body) {
+			m.guards = append(m.guards, guard{
+				number: len(m.guards) + 1, pkg: pkg, file: shown, line: set.Position(cond.Pos()).Line,
+				within: function.Name.Name, text: oneLine(set, cond),
+			})
+			edits = append(edits, m.edits(len(m.guards), set.Position(cond.Pos()).Offset, set.Position(cond.End()).Offset)...)
+		}
+	}
+	return apply(source, edits), nil
+}
+
+func (m *mutator) edits(number, from, to int) []edit {
+	if m.off {
+		return []edit{{from, fmt.Sprintf("guardSwitched != %d && (", number)}, {to, ")"}}
+	}
+	return []edit{{from, "("}, {to, fmt.Sprintf(") != (guardSwitched == %d)", number)}}
+}
+
+// conditions returns those of if, and of case in a switch without a value.
+func conditions(body *ast.BlockStmt) (found []ast.Expr) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			found = append(found, n.Cond)
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				for _, clause := range n.Body.List {
+					found = append(found, clause.(*ast.CaseClause).List...)
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// apply puts the edits into the source. Conditions nest (a function literal in one has its own), so they come in any order.
+func apply(source []byte, edits []edit) []byte {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
+	var out bytes.Buffer
+	done := 0
+	for _, e := range edits {
+		out.Write(source[done:e.at])
+		out.WriteString(e.text)
+		done = e.at
+	}
+	out.Write(source[done:])
+	return out.Bytes()
+}
+
+func oneLine(set *token.FileSet, e ast.Expr) string {
+	var b strings.Builder
+	if err := format.Node(&b, set, e); err != nil {
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
