@@ -18,7 +18,7 @@ import (
 type bench struct {
 	root, work string
 	overlay    string
-	fast       bool // a package's tests end with the first failure
+	fast       bool              // a package's tests end with the first failure
 	binaries   map[string]string // by package; "" if it has no tests
 	usual      map[string]time.Duration
 }
