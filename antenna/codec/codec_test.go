@@ -133,3 +133,11 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestOpenSaysWhatItSaw(t *testing.T) {
+	for text, want := range map[string]string{"": "it is empty", "<html>": `it begins with "<html>"`} {
+		if _, _, err := Open(strings.NewReader(text), feed.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -152,6 +152,25 @@ func TestManyVirtuals(t *testing.T) {
 }
 
 // decision 7: latest detection, fewest agents, latest Last-Modified, first.
+// When there are too many, the one that was detected first makes room, wherever it stands.
+func TestOldestVirtualGoes(t *testing.T) {
+	for oldest := range maxBaselines {
+		var list []Baseline
+		for i := range maxBaselines {
+			b := Baseline{Virtual: string(rune('a' + i)), Detected: Time(1_700_000_000 + i)}
+			if i == oldest {
+				b.Detected = 1_600_000_000
+			}
+			list = append(list, b)
+		}
+		next := remember(list, Baseline{Virtual: "new", Detected: 1_800_000_000})
+		gone := list[oldest].Virtual
+		if len(next) != maxBaselines || slices.ContainsFunc(next, func(b Baseline) bool { return b.Virtual == gone }) {
+			t.Errorf("%q was the oldest, and these stayed: %v", gone, next)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -160,3 +160,19 @@ func TestDay_Rule56(t *testing.T) {
 		}
 	}
 }
+
+// Half of the new gap is the distance last seen, three quarters if changes come faster than they did.
+func TestSaw(t *testing.T) {
+	for _, tt := range []struct{ known, last, want time.Duration }{
+		{0, time.Hour, time.Hour},
+		{time.Hour, time.Hour, time.Hour},
+		{time.Hour, 16 * time.Hour, 4 * time.Hour},
+		{16 * time.Hour, time.Hour, 2 * time.Hour},
+		{time.Hour, 0, time.Hour / 465}, // a second at least: 3600^0.25 * 1
+	} {
+		r := Rhythm{Changed: start, Gap: tt.known}.Saw(true, start.Add(tt.last))
+		if off := r.Gap - tt.want; off < -time.Second || off > time.Second || !r.Changed.Equal(start.Add(tt.last)) {
+			t.Errorf("%v after %v: %v, want %v", tt.last, tt.known, r.Gap, tt.want)
+		}
+	}
+}
