@@ -21,7 +21,7 @@ const (
 // try hands on the update of t, unless its feed has had enough for today (rule 56).
 func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
-	left, ok := l.afford(p, now)
+	allowance, ok := l.afford(p, now)
 	if !ok {
 		m := l.byID[p.Feed]
 		p.At = m.saved.Day.End().Add(pace.Jitter(time.Hour, chance()) - time.Hour)
@@ -33,7 +33,7 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	p.Tries++
 	t.running = true
 	l.handling++
-	u := l.update(t, p, left)
+	u := l.update(t, p, allowance)
 	l.wg.Go(func() {
 		start := time.Now()
 		o, err := l.handle(ctx, u)
@@ -46,18 +46,19 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	})
 }
 
-// afford reports whether the feed of an update may have one more today, and how many bytes that may bring.
-func (l *loop) afford(p *pending, now time.Time) (left int64, ok bool) {
+// afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
+func (l *loop) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
 	m := l.byID[p.Feed]
 	if m == nil { // no longer configured
-		return 0, true
+		return nil, true
 	}
 	m.saved.Day = m.saved.Day.At(now)
-	if left, ok = m.saved.Day.Left(m.feed.Limits.Updates, m.feed.Limits.DayBytes); ok {
+	if a, ok = m.mayHave(); ok {
 		m.saved.Day.Updates++
+		m.handling++
 		l.book.feed(m, false, now)
 	}
-	return left, ok
+	return a, ok
 }
 
 // handled takes what became of an update.
@@ -66,6 +67,7 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 	if m := l.byID[p.Feed]; m != nil {
 		m.saved.Day = m.saved.Day.At(now)
 		m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
+		m.handling--
 		l.book.feed(m, false, now)
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,8 +199,8 @@ func TestDailyLimit_Rule56(t *testing.T) {
 				if u.Feed == "f" {
 					days[int(time.Since(start)/(24*time.Hour))]++
 				}
-				if limits.DayBytes > 0 && u.Feed == "f" && (u.MaxBytes <= 0 || u.MaxBytes > 300) {
-					t.Errorf("may bring %d", u.MaxBytes)
+				if left, limited := u.Allowance.Left(); u.Feed == "f" && limits.DayBytes > 0 && (!limited || left <= 0 || left > 300) {
+					t.Errorf("may bring %d", left)
 				}
 				return Outcome{Changed: true, Bytes: 100}, nil
 			}
@@ -213,6 +214,46 @@ func TestDailyLimit_Rule56(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Rule 56: updates that are handled at the same time share what their feed may bring, and one that comes when it is spent waits.
+func TestDailyLimitAtOnce_Rule56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		start := time.Now()
+		a.Handlers, a.Watches, p.text = 3, nil, ""
+		a.Feeds[0].Limits = Limits{DayBytes: 300}
+		for i := range 8 {
+			u := fmt.Sprintf("https://files.example/%d", i)
+			p.text += lirsLine(u, start, start, 100)
+			a.Watches = append(a.Watches, Watch{URL: u})
+		}
+		days := map[int]int64{}
+		var mu sync.Mutex
+		j.handle = func(_ context.Context, u Update) (o Outcome, err error) {
+			for ; o.Bytes < 100; o.Bytes += 10 {
+				if !u.Allowance.Spend(10) {
+					return o, errors.New("no more")
+				}
+				mu.Lock()
+				days[int(time.Since(start)/(24*time.Hour))] += 10
+				mu.Unlock()
+				time.Sleep(time.Minute)
+			}
+			o.Changed = true
+			return o, nil
+		}
+		watchFor(t, a, j, 4*24*time.Hour)
+		done := 0
+		for _, h := range eventsOf[Handled](j) {
+			if h.Err == nil {
+				done++
+			}
+		}
+		if done != 8 || days[0] != 300 || days[1] != 300 || days[2] > 300 {
+			t.Errorf("%d are done; bytes a day: %v", done, days)
+		}
+	})
 }
 
 // There is a limit for all watches together.

@@ -26,6 +26,9 @@ type member struct {
 	asking bool
 	// forced: it is asked though a report is fresh.
 	forced bool
+	// handling is how many of its updates are being handled, and allowance what these may bring.
+	handling  int
+	allowance *Allowance
 	// targets have reports of it.
 	targets map[*target]bool
 	// revisit are those of them whose report is from the future: it may be of use later.

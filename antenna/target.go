@@ -150,7 +150,7 @@ func (l *loop) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.Ahead && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err = old.Tries, old.Failures, old.At, old.Err
 	} else {
-		l.tell(Updated{l.update(t, p, 0)})
+		l.tell(Updated{l.update(t, p, nil)})
 	}
 	t.saved.Pending = p
 	l.book.target(t, now)
@@ -165,10 +165,10 @@ func (l *loop) queue(t *target, now time.Time) {
 }
 
 // update is what the handler gets.
-func (l *loop) update(t *target, p *pending, most int64) Update {
+func (l *loop) update(t *target, p *pending, most *Allowance) Update {
 	u := Update{
 		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
-		Try: p.Tries, Ahead: p.Ahead, MaxBytes: most,
+		Try: p.Tries, Ahead: p.Ahead, Allowance: most,
 	}
 	if m := l.byID[p.Feed]; m != nil {
 		u.Feed = m.feed.Name

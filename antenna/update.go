@@ -27,8 +27,9 @@ type Update struct {
 	Try int
 	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
 	Ahead bool
-	// MaxBytes is what the feed may still cost today (rule 56); 0 if that is not limited.
-	MaxBytes int64
+	// Allowance is what the feed may still cost today (rule 56), shared with other updates of it; nil if that is not limited. The
+	// handler spends from it what it transfers, and stops when there is nothing left.
+	Allowance *Allowance
 }
 
 // An Outcome is what became of an Update.

@@ -129,11 +129,11 @@ func TestUnverifiedIsRefused(t *testing.T) {
 func TestLimits_Rule56(t *testing.T) {
 	w := newWorld(t)
 	u := w.update()
-	u.MaxBytes = 2
+	u.Allowance = antenna.NewAllowance(2)
 	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
 		t.Errorf("error is %v", err)
 	}
-	u.MaxBytes, w.rule.Size = 5, 2
+	u.Allowance, w.rule.Size = antenna.NewAllowance(5), 2
 	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
 		t.Errorf("error is %v", err)
 	}

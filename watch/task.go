@@ -118,7 +118,8 @@ func (t *task) client() *download.Client {
 	if t.rule.Limit != nil {
 		c.Limit = t.rule.Limit
 	}
-	for _, most := range []int64{t.rule.Size, t.update.MaxBytes} {
+	left, _ := t.update.Allowance.Left()
+	for _, most := range []int64{t.rule.Size, left} {
 		if most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
 			c.MaxSize = most
 		}
@@ -132,7 +133,7 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 	if err != nil {
 		return o, false, err
 	}
-	res, err := t.client().Get(ctx, r)
+	res, err := t.get(ctx, r)
 	if err != nil {
 		return antenna.Outcome{Bytes: res.Fetched}, false, err
 	}

@@ -1,0 +1,41 @@
+package watch
+
+import (
+	"context"
+	"errors"
+
+	"braid/download"
+)
+
+// errSpent ends a download when its feed may cost nothing more today. What is here already is kept for another day.
+var errSpent = errors.New("the feed has brought as many bytes as it may in a day")
+
+// get downloads, and spends what comes from the allowance of the feed while it comes (rule 56).
+func (t *task) get(ctx context.Context, r download.Request) (download.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var spent int64
+	spend := func(n int64) {
+		if spent += n; !t.update.Allowance.Spend(n) {
+			cancel(errSpent)
+		}
+	}
+	if _, limited := t.update.Allowance.Left(); limited {
+		observe := r.Observe
+		r.Detail = true
+		r.Observe = func(ev download.Event) {
+			if b, ok := ev.(download.Brought); ok {
+				for _, p := range b.Pieces {
+					spend(p.Range.Len())
+				}
+			}
+			observe(ev)
+		}
+	}
+	res, err := t.client().Get(ctx, r)
+	spend(max(0, res.Fetched-spent)) // what nobody was told of
+	if err != nil && context.Cause(ctx) == errSpent {
+		return res, errSpent
+	}
+	return res, err
+}

@@ -1,0 +1,46 @@
+package watch
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"braid/antenna"
+	"braid/internal/mirrortest"
+)
+
+// Rule 56: a download ends when what its feed may cost today was spent by others meanwhile, and goes on from there another day.
+func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
+	const size = 8 << 20
+	w := newWorld(t)
+	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.Rate(8<<20))
+	u := w.update()
+	u.URL, u.Allowance = s.URL, antenna.NewAllowance(size)
+	others := make(chan struct{})
+	go func() {
+		defer close(others)
+		for s.Sent() < size/4 {
+			time.Sleep(time.Millisecond)
+		}
+		u.Allowance.Spend(size / 2)
+	}()
+	o, err := w.handle(u)
+	<-others
+	if !errors.Is(err, errSpent) || o.Bytes < size/4 || o.Bytes > size*3/4 {
+		t.Errorf("%d bytes came, and then: %v", o.Bytes, err)
+	}
+	if left, _ := u.Allowance.Left(); left != 0 {
+		t.Errorf("%d bytes are left", left)
+	}
+	before := s.Sent()
+	u.Allowance = antenna.NewAllowance(2 * size)
+	o, err = w.handle(u)
+	left, _ := u.Allowance.Left()
+	if err != nil || s.Sent()-before > size*7/8 || left != 2*size-o.Bytes {
+		t.Errorf("another day: %v, %d bytes more, %d are left after %d", err, s.Sent()-before, left, o.Bytes)
+	}
+	if data, err := os.ReadFile(o.Path); err != nil || string(data) != string(s.Content.Bytes()) {
+		t.Errorf("the file is wrong, %v", err)
+	}
+}
