@@ -55,12 +55,14 @@ const (
 )
 
 // match finds the parts of a message. Expressions are compiled when something is wrong, and not whenever the program starts.
-func match(expression, message string) []string { return regexp.MustCompile(expression).FindStringSubmatch(message) }
+func match(expression, message string) []string {
+	return regexp.MustCompile(expression).FindStringSubmatch(message)
+}
 
 // kinds are the parser's words for types, and ours.
 var kinds = map[string]string{
-		"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number", "bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
-		"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
+	"array": "list", "int64": "number", "integer": "number", "float64": "number", "float": "number", "bool": "boolean", "[]any": "list", "slice": "list", "[]interface {}": "list",
+	"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
 }
 
 // explain makes an Error of what the parser says.
