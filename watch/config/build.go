@@ -45,7 +45,8 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
 		return nil, &Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] who tells of news"}
 	}
-	return c, nil
+	alone := b.config // a part of b would keep all of it, and what the parser made, for as long as the watcher runs
+	return &alone, nil
 }
 
 func (b *builder) oneOf(word string, words []string, key ...string) error {

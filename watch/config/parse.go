@@ -182,8 +182,10 @@ func (b *builder) wrong(why, hint string, key ...string) error {
 
 // names are the names of tables, in the order in which they stand.
 func (b *builder) names(kind string) (names []string) {
+	seen := map[string]bool{}
 	for _, key := range b.meta.Keys() {
-		if len(key) > 1 && key[0] == kind && !slices.Contains(names, key[1]) {
+		if len(key) > 1 && key[0] == kind && !seen[key[1]] {
+			seen[key[1]] = true
 			names = append(names, key[1])
 		}
 	}
