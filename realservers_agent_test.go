@@ -75,14 +75,6 @@ func (a *agent) command(words ...string) *exec.Cmd {
 	return cmd
 }
 
-// run lets a command end, which must go well.
-func (a *agent) run(words ...string) {
-	a.t.Helper()
-	if err := a.command(words...).Run(); err != nil {
-		a.t.Fatalf("%q: %v\n%s", words, err, a.read("log"))
-	}
-}
-
 // begin starts the service and waits until it says that it is ready.
 func (a *agent) begin() {
 	a.t.Helper()
