@@ -39,7 +39,15 @@ func (c *session) retr(path string) bool {
 	c.say("150", "150 here it comes")
 	c.s.transfer(+1)
 	defer c.s.transfer(-1)
+	c.late = b.late
+	if b.early {
+		c.say("226", "226 done")
+	}
 	data := raw
+	if c.private && b.noHandshake {
+		io.Copy(io.Discard, raw) // until the client has had enough
+		return true
+	}
 	if c.private {
 		secured := tls.Server(raw, b.tls)
 		if err := secured.Handshake(); err != nil {
@@ -64,12 +72,19 @@ func (c *session) send(raw, data net.Conn, off int64) bool {
 			raw.Close()
 		}
 		data.Close()
-		c.say("226", "226 done")
+		c.end("226", "226 done")
 	default:
 		raw.Close()
-		c.say("426", "426 the connection is gone")
+		c.end("426", "426 the connection is gone")
 	}
 	return true
+}
+
+// end says how a transfer ended, if that was not said before.
+func (c *session) end(code, reply string) {
+	if !c.s.behave().early {
+		c.say(code, reply)
+	}
 }
 
 var errReset = net.UnknownNetworkError("reset")

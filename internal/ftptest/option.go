@@ -16,22 +16,28 @@ type behaviour struct {
 	user, password string
 	modified       time.Time
 
+	ipv6 bool
+
 	replies map[string]string // by command; "" is no reply
+	endless map[string]string // by command: lines without an end
+	late    string            // what is said of a transfer when the next command has come
 	host    string            // of PASV and EPSV
 	size    int64             // -1: the right one
 	noRest  bool              // it says yes to REST and begins at 0
+	early   bool              // 226 comes before the data
 
 	corrupt           []int64
 	longer            int64
 	end, reset, stall int64 // -1: not
 	rate              int64 // bytes a second; 0: no limit
 	noNotify          bool
+	noHandshake       bool
 }
 
 func defaults() behaviour {
 	return behaviour{
-		name: "file.bin", host: "127,0,0,1", replies: map[string]string{}, size: -1, end: -1, reset: -1, stall: -1,
-		modified: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC),
+		name: "file.bin", host: "127,0,0,1", replies: map[string]string{}, endless: map[string]string{},
+		size: -1, end: -1, reset: -1, stall: -1, modified: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 }
 
@@ -49,6 +55,24 @@ func User(name, password string) Option {
 // Reply answers a command, or "greeting", or "226" after the data, with these bytes and nothing else. An empty reply is
 // silence.
 func Reply(command, bytes string) Option { return func(b *behaviour) { b.replies[command] = bytes } }
+
+// Endless answers a command, or "greeting", or "226" after the data, with these bytes again and again until the client
+// has left.
+func Endless(command, bytes string) Option {
+	return func(b *behaviour) { b.endless[command] = bytes }
+}
+
+// Afterthought says one thing more about a transfer, which the client finds before the reply to its next command.
+func Afterthought(bytes string) Option { return func(b *behaviour) { b.late = bytes } }
+
+// Early226 says that the transfer is complete before it begins to send.
+func Early226() Option { return func(b *behaviour) { b.early = true } }
+
+// IPv6 listens on [::1]. It has to be given to New.
+func IPv6() Option { return func(b *behaviour) { b.ipv6 = true } }
+
+// Modified is the time of MDTM. If not given, it is noon of 1 May 2024.
+func Modified(t time.Time) Option { return func(b *behaviour) { b.modified = t } }
 
 // PassiveHost is the address that PASV and EPSV name, as PASV writes it: "10,0,0,1".
 func PassiveHost(host string) Option { return func(b *behaviour) { b.host = host } }
@@ -81,6 +105,9 @@ func Rate(n int64) Option { return func(b *behaviour) { b.rate = n } }
 
 // NoCloseNotify ends TLS of data without close_notify, as somebody on the way would.
 func NoCloseNotify() Option { return func(b *behaviour) { b.noNotify = true } }
+
+// NoHandshake accepts data connections and never begins TLS there.
+func NoHandshake() Option { return func(b *behaviour) { b.noHandshake = true } }
 
 // While applies options as long as the condition holds. It is asked before each reply.
 func While(condition func() bool, options ...Option) Option {

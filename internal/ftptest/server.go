@@ -51,12 +51,13 @@ type Server struct {
 // New starts a server that has content. It ends with the test.
 func New(t testing.TB, content Content, options ...Option) *Server {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	s := &Server{content: content, options: options, conns: map[io.Closer]bool{}}
+	b := s.behave()
+	ln, err := net.Listen("tcp", b.anyPort())
 	if err != nil {
 		t.Fatalf("ftptest: %v", err)
 	}
-	s := &Server{content: content, listener: ln, options: options, conns: map[io.Closer]bool{}, Addr: ln.Addr().String()}
-	b := s.behave()
+	s.listener, s.Addr = ln, ln.Addr().String()
 	scheme := "ftp"
 	if b.tls != nil {
 		scheme = "ftps"

@@ -19,6 +19,8 @@ type session struct {
 	user    string
 	welcome bool
 	private bool // PROT P
+	binary  bool // TYPE I
+	late    string
 	start   int64
 	passive net.Listener
 }
@@ -29,6 +31,10 @@ func newSession(s *Server, raw net.Conn) *session {
 
 // say sends a reply, unless the options have another one.
 func (c *session) say(command, reply string) {
+	if line, ok := c.s.behave().endless[command]; ok {
+		c.flood(line)
+		return
+	}
 	if other, ok := c.s.behave().replies[command]; ok {
 		io.WriteString(c.conn, other)
 		return
@@ -36,10 +42,22 @@ func (c *session) say(command, reply string) {
 	io.WriteString(c.conn, reply+"\r\n") // a client that left needs no reply
 }
 
+// flood says a thing until nobody listens any more.
+func (c *session) flood(line string) {
+	much := []byte(strings.Repeat(line, 1+chunk/len(line)))
+	for {
+		if _, err := c.conn.Write(much); err != nil {
+			return
+		}
+	}
+}
+
 // has tells whether the options have a reply to a command, and sends it.
 func (c *session) has(command string) bool {
-	_, ok := c.s.behave().replies[command]
-	if ok {
+	b := c.s.behave()
+	_, ok := b.replies[command]
+	_, endless := b.endless[command]
+	if ok = ok || endless; ok {
 		c.say(command, "")
 	}
 	return ok
@@ -56,6 +74,8 @@ func (c *session) serve() {
 		}
 		line = strings.TrimRight(line, "\r\n")
 		c.s.note(line)
+		io.WriteString(c.conn, c.late)
+		c.late = ""
 		command, arg, _ := strings.Cut(line, " ")
 		switch {
 		case command == "QUIT":
@@ -103,12 +123,19 @@ func (c *session) do(command, arg string) bool {
 	case "USER", "PASS", "AUTH": // enter did that
 	case "FEAT":
 		c.say(command, "211-Features:\r\n SIZE\r\n MDTM\r\n REST STREAM\r\n EPSV\r\n211 End")
-	case "TYPE", "PBSZ":
+	case "PBSZ":
+		c.say(command, "200 ok")
+	case "TYPE":
+		c.binary = arg == "I"
 		c.say(command, "200 ok")
 	case "PROT":
 		c.private = arg == "P"
 		c.say(command, "200 ok")
 	case "SIZE":
+		if !c.binary { // as its line ends would be other ones
+			c.say(command, "550 not in ASCII mode")
+			break
+		}
 		c.file(command, arg, strconv.FormatInt(c.size(b), 10))
 	case "MDTM":
 		c.file(command, arg, b.modified.Format("20060102150405"))
@@ -151,7 +178,11 @@ func (c *session) file(command, path, value string) {
 // listen opens a port for data.
 func (c *session) listen(command string, b behaviour) {
 	c.unlisten()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if command == "PASV" && b.ipv6 {
+		c.say(command, "522 no room for that address") // RFC 2428, section 2
+		return
+	}
+	ln, err := net.Listen("tcp", b.anyPort())
 	if err != nil {
 		c.say(command, "425 no port")
 		return
@@ -170,6 +201,14 @@ func (c *session) listen(command string, b behaviour) {
 		where = "1|" + strings.ReplaceAll(b.host, ",", ".") + "|"
 	}
 	c.say(command, fmt.Sprintf("229 Entering Extended Passive Mode (|%s%d|)", where, port))
+}
+
+// anyPort is where to listen.
+func (b behaviour) anyPort() string {
+	if b.ipv6 {
+		return "[::1]:0"
+	}
+	return "127.0.0.1:0"
 }
 
 func (c *session) unlisten() {

@@ -49,14 +49,8 @@ func (c *Client) open(ctx context.Context, l *leash, a account, p reach.Policy) 
 }
 
 func (k *control) begin(ctx context.Context) error {
-	for hello := (reply{code: 120}); hello.code == 120; { // RFC 959, section 5.4: "Expected delay"
-		var err error
-		if hello, err = k.read(k.client.timeout()); err != nil {
-			return err
-		}
-		if hello.code != 120 && hello.kind() != 2 {
-			return k.refused("greeting", hello)
-		}
+	if err := k.greeted(); err != nil {
+		return err
 	}
 	if k.account.scheme == "ftps" {
 		if err := k.secure(ctx); err != nil {
@@ -84,6 +78,24 @@ func (k *control) begin(ctx context.Context) error {
 	}
 	_, err := k.want(2, "PROT", "P")
 	return err
+}
+
+// greeted waits until the server is ready. It may ask for patience first (RFC 959, section 5.4: "Expected delay"), but
+// not for more than it has for any reply.
+func (k *control) greeted() error {
+	for delays, until := 0, time.Now().Add(k.client.timeout()); ; delays++ {
+		hello, err := k.read(time.Until(until))
+		switch {
+		case err != nil:
+			return err
+		case delays == maxLines:
+			return errManyLines
+		case hello.kind() == 2:
+			return nil
+		case hello.code != 120:
+			return k.refused("greeting", hello)
+		}
+	}
 }
 
 // secure begins TLS (RFC 4217, section 4). Nothing that came before it counts afterwards.

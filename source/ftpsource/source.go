@@ -68,8 +68,10 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 		t, err := s.begin(ctx, fresh)
 		if err == nil {
 			err = t.run(r, w)
+			again := !fresh && t.stale(err)
+			t.inOrder = t.inOrder && !again
 			t.end()
-			if t.stale(err) && !fresh { // it had been closed while it waited
+			if again {
 				continue
 			}
 		}

@@ -81,7 +81,7 @@ func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
 		return a, err
 	}
 	if t.s.modified.Load() == nil {
-		if err := t.date(); err != nil {
+		if _, err := t.date(); err != nil {
 			return a, err
 		}
 	}
@@ -104,7 +104,7 @@ func (t *transfer) look(r byterange.Range) (a source.Answer, err error) {
 	return a, nil
 }
 
-// size asks for the size. It is below zero if the server does not know the command.
+// size asks for the size (RFC 3659, section 4). It is below zero if the server does not tell.
 func (t *transfer) size() (int64, error) {
 	p, err := t.control.ask("SIZE", t.s.path)
 	switch {
@@ -114,16 +114,20 @@ func (t *transfer) size() (int64, error) {
 		return p.size()
 	case p.code >= 500 && p.code < 510: // the command is unknown, or not for this server
 		return -1, nil
+	case p.code == 550: // of a file that is not there, and where the command is not allowed
+		if there, err := t.date(); there || err != nil {
+			return -1, err
+		}
 	}
 	t.inOrder = true
 	return 0, t.control.refused("SIZE", p)
 }
 
-// date asks when the file was changed (RFC 3659, section 3), once.
-func (t *transfer) date() error {
+// date asks when the file was changed (RFC 3659, section 3), and tells whether the server knows one of that name.
+func (t *transfer) date() (there bool, err error) {
 	p, err := t.control.ask("MDTM", t.s.path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var when time.Time
 	if p.code == 213 && len(p.lines[0]) >= 14 {
@@ -132,7 +136,7 @@ func (t *transfer) date() error {
 		}
 	}
 	t.s.modified.Store(&when)
-	return nil
+	return !when.IsZero(), nil
 }
 
 // begin opens the data connection and starts the transfer at an offset. RFC 959, section 4.1.3, wants REST "immediately
@@ -146,7 +150,9 @@ func (t *transfer) begin(start int64) error {
 	// To the peer of the control connection, whatever the server says (rule 58).
 	raw, _, err := t.s.client.dial(t.ctx, net.JoinHostPort(k.peer.String(), strconv.Itoa(port)), t.s.policy)
 	if err != nil {
-		t.s.older.Store(true) // something in between may know PASV only
+		if t.ctx.Err() == nil {
+			t.s.older.Store(true) // something in between may know PASV only
+		}
 		return fmt.Errorf("data connection: %w", err)
 	}
 	t.raw = &ending{TCPConn: raw}
@@ -186,7 +192,11 @@ func (t *transfer) deliver(a source.Answer, w source.Sink) error {
 		if a.End >= 0 {
 			p = buf[:min(bufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
 		}
-		t.data.SetReadDeadline(time.Now().Add(t.s.client.timeout()))
+		within := t.s.client.timeout()
+		if off == a.End { // all bytes are here, and what is missing is a word about it
+			within = closeTime
+		}
+		t.data.SetReadDeadline(time.Now().Add(within))
 		n, err := t.data.Read(p)
 		if n > 0 && off == a.End {
 			return t.s.fail(source.FaultProtocol, false, errLonger)
@@ -229,14 +239,16 @@ func (t *transfer) leave() error {
 
 // ended says what the end of the data at off means (rule 59).
 func (t *transfer) ended(a source.Answer, off int64, err error) error {
-	if err != io.EOF {
-		return fmt.Errorf("data ends at byte %d: %w", off, err)
-	}
-	if off == a.End {
+	switch {
+	case off == a.End && err == io.EOF:
 		t.data.Close()
 		p, err := t.control.read(closeTime) // it changes nothing: the bytes are here
 		t.inOrder = err == nil && p.kind() == 2
 		return nil
+	case off == a.End: // nor does another end
+		return nil
+	case err != io.EOF:
+		return fmt.Errorf("data ends at byte %d: %w", off, err)
 	}
 	within := closeTime
 	if a.End < 0 { // only the server knows whether that is all
@@ -264,9 +276,10 @@ func (t *transfer) truncated() bool {
 	return secured && t.raw.eof.Load()
 }
 
-// stale says that err is what becomes of a connection that waited for too long.
+// stale says that err may be what becomes of a connection that waited: the server had closed it, or what came first was
+// still about the transfer before.
 func (t *transfer) stale(err error) bool {
-	return err != nil && t.control.reused && !t.answered && !t.inOrder && t.ctx.Err() == nil
+	return err != nil && t.control.reused && !t.answered && t.ctx.Err() == nil
 }
 
 // end keeps the control connection for the next transfer if it can serve one. The data connection is closed, and so is the

@@ -1,0 +1,176 @@
+package ftpsource
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/ftptest"
+	"braid/internal/mirrortest"
+	"braid/source"
+)
+
+// Rule 58: replies without an end take neither memory nor time, whatever they are replies to.
+func TestEndless_Rule58(t *testing.T) {
+	for name, option := range map[string]ftptest.Option{
+		"delays":       ftptest.Endless("greeting", "120 wait\r\n"),
+		"greeting":     ftptest.Endless("greeting", "220-hello\r\n"),
+		"line":         ftptest.Endless("SIZE", "x"),
+		"lines":        ftptest.Endless("SIZE", "213-1\r\n"),
+		"features":     ftptest.Endless("FEAT", "211-REST STREAM\r\n"),
+		"ports":        ftptest.Endless("EPSV", "229-(|||1|)\r\n"),
+		"replies":      ftptest.Endless("REST", "350 go on\r\n"),
+		"to its login": ftptest.Endless("PASS", "230-welcome\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, option)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			within(t, 20*time.Second, func() {
+				_, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
+				want := source.FaultLimit
+				if name == "replies" { // the second of them is one to nothing
+					want = source.FaultProtocol
+				}
+				wantFault(t, err, want, false)
+			})
+			runtime.ReadMemStats(&after)
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 8 {
+				t.Errorf("%d MiB were allocated", took)
+			}
+		})
+	}
+}
+
+// A server that asks for patience has as much time as for any reply (rule 21), and then it may begin.
+func TestDelay_Rule21(t *testing.T) {
+	s := newServer(t, ftptest.Reply("greeting", "120 in a moment\r\n220 now\r\n"))
+	mustFetch(t, newClient(t), s.URL, Options{}, part(0, 9))
+	s = newServer(t, ftptest.Reply("greeting", "120 in a moment\r\n"))
+	c := newClient(t)
+	c.Timeout = 50 * time.Millisecond
+	within(t, 5*time.Second, func() {
+		_, err := fetch(t, c, s.URL, Options{}, whole)
+		wantFault(t, err, source.FaultNetwork, true)
+	})
+}
+
+// All bytes are here. That the server then keeps the connections open, or resets them, is no failure, and does not hold up
+// what comes next.
+func TestEndThatDoesNotCome(t *testing.T) {
+	for name, option := range map[string]ftptest.Option{
+		"stalls": ftptest.StallAfter(file.Size()),
+		"resets": ftptest.ResetAfter(file.Size()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, option)
+			c := newClient(t)
+			within(t, 10*time.Second, func() { mustFetch(t, c, s.URL, Options{}, part(file.Size()-1000, file.Size())) })
+			s.Set(ftptest.StallAfter(-1), ftptest.ResetAfter(-1))
+			mustFetch(t, c, s.URL, Options{}, part(0, 9))
+			if s.Connections() != 2 {
+				t.Errorf("%d control connections, want a second one", s.Connections())
+			}
+		})
+	}
+}
+
+// What a server says too late about one transfer is not taken for the reply to a command of the next one.
+func TestAfterthought(t *testing.T) {
+	for _, late := range []string{"226 closed\r\n", "426 aborted\r\n", "550 what was that?\r\n"} {
+		t.Run(shown(late), func(t *testing.T) {
+			s := newServer(t, ftptest.Afterthought(late))
+			src := newClient(t).Source(parse(t, s.URL), Options{})
+			for _, r := range []struct{ from, to int64 }{{0, 1000}, {1000, 3000}} {
+				k := &sink{t: t}
+				if err := src.Fetch(t.Context(), part(r.from, r.to), k); err != nil {
+					t.Fatal(err)
+				}
+				wantBytes(t, k, part(r.from, r.to))
+			}
+			if s.Connections() != 2 || s.MaxConcurrent() != 1 {
+				t.Errorf("%d connections, %d transfers at a time", s.Connections(), s.MaxConcurrent())
+			}
+		})
+	}
+}
+
+// Rule 59: a 226 before the data neither ends it nor makes it complete.
+func TestEarly226BeforeData_Rule59(t *testing.T) {
+	s := newServer(t, ftptest.Early226())
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, whole)
+	mustFetch(t, c, s.URL, Options{}, part(5, 5000))
+	mustFetch(t, c, s.URL, Options{}, part(7, 9000))
+	s.Set(ftptest.EndAfter(70_000))
+	k, err := fetch(t, c, s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
+	wantBytes(t, k, part(0, 70_000))
+}
+
+// Some servers say 550 to every SIZE. The file is there if they know when it was changed.
+func TestSizeNotAllowed(t *testing.T) {
+	s := newServer(t, ftptest.Reply("SIZE", "550 not allowed\r\n"))
+	k := mustFetch(t, newClient(t), s.URL, Options{}, part(10, 500))
+	if k.answer.Size != -1 || k.answer.LastModified.IsZero() {
+		t.Errorf("answer is %+v", k.answer)
+	}
+	s = newServer(t, ftptest.Reply("SIZE", "550 no such file\r\n"), ftptest.Reply("MDTM", "550 no such file\r\n"))
+	if _, err := fetch(t, newClient(t), s.URL, Options{}, whole); s.Asked("EPSV") > 0 {
+		t.Errorf("%v, commands %q", wantFault(t, err, source.FaultRefused, false), s.Commands())
+	}
+	s = newServer(t, ftptest.Reply("SIZE", "550 not allowed\r\n"), ftptest.Reply("RETR", "550 nor this\r\n"))
+	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+}
+
+// RFC 2428: with IPv6 there is EPSV and nothing else.
+func TestIPv6(t *testing.T) {
+	s := newServer(t, ftptest.IPv6())
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, part(3, 5000))
+	if !strings.Contains(s.URL, "[::1]") || s.Asked("EPSV") != 1 || s.Asked("PASV") != 0 {
+		t.Errorf("%s: commands %q", s.URL, s.Commands())
+	}
+	s = newServer(t, ftptest.IPv6(), ftptest.Reply("EPSV", "500 what\r\n"))
+	_, err := fetch(t, c, s.URL, Options{}, whole)
+	if wantFault(t, err, source.FaultRefused, false); s.Asked("PASV") > 0 {
+		t.Errorf("commands are %q", s.Commands())
+	}
+}
+
+// Ports that are lies: nobody is there, or somebody who is silent, or who says something else.
+func TestPortsLie_Rule58(t *testing.T) {
+	other := newServer(t, ftptest.Reply("greeting", "")) // it accepts and is silent
+	_, port, _ := strings.Cut(other.Addr, ":")
+	s := newServer(t, ftptest.Reply("EPSV", "229 (|||"+port+"|)\r\n"))
+	c := newClient(t)
+	c.Timeout = 50 * time.Millisecond
+	within(t, 5*time.Second, func() {
+		_, err := fetch(t, c, s.URL, Options{}, part(0, 9))
+		wantFault(t, err, source.FaultNetwork, true)
+	})
+	for _, said := range []string{"229 (|||99999|)", "229 (|||)", "229 (||||||||)", "229 (|2|::1|21", "229 ((((("} {
+		s := newServer(t, ftptest.Reply("EPSV", said+"\r\n"))
+		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
+		wantFault(t, err, source.FaultProtocol, false)
+	}
+	for _, said := range []string{"227 (127,0,0,1,0,0)", "227 (127,0,0,1,256,0)", "227 127.0.0.1:21", "227 (-1,-1,-1,-1,-1,-1)", "227"} {
+		s := newServer(t, ftptest.Reply("EPSV", "502 no\r\n"), ftptest.Reply("PASV", said+"\r\n"))
+		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
+		wantFault(t, err, source.FaultProtocol, false)
+	}
+}
+
+// A data connection on which TLS never begins is given up.
+func TestNoHandshakeForData_Rule21(t *testing.T) {
+	config, pem := mirrortest.Certify(t, nil)
+	s := newServer(t, ftptest.TLS(config), ftptest.NoHandshake())
+	c := trusting(t, pem)
+	c.ConnectTimeout = 300 * time.Millisecond
+	within(t, 5*time.Second, func() {
+		_, err := fetch(t, c, s.URL, Options{}, whole)
+		wantFault(t, err, source.FaultNetwork, true)
+	})
+}
