@@ -3,51 +3,95 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"braid/internal/ftptest"
+	"braid/internal/mirrortest"
 )
 
 // startFTP is "ftp NAME FILE WORD...": an FTP server with one file, whose misbehaviour the words describe. It sets NAME to
-// the URL of the file and NAME_HOST to host:port.
+// the URL of the file and NAME_HOST to host:port. For an existing NAME, "ftp NAME WORD..." changes what the server does from
+// now on.
 func startFTP(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: ftp NAME FILE WORD...")
+		ts.Fatalf("usage: ftp NAME FILE WORD... or, later, ftp NAME WORD...")
 	}
-	options := []ftptest.Option{ftptest.Name(filepath.Base(args[1]))}
-	for _, word := range args[2:] {
-		option, err := ftpOption(word)
+	state, name := stateOf(ts), args[0]
+	if s, ok := state.ftp[name]; ok {
+		s.Set(ftpOptions(ts, args[1:])...)
+		return
+	}
+	options := append(ftpOptions(ts, args[2:]), ftptest.Name(filepath.Base(args[1])))
+	s := ftptest.New(state.t, contentOf(ts, args[1]), options...)
+	state.ftp[name] = s
+	ts.Setenv(name, s.URL)
+	ts.Setenv(name+"_HOST", s.Addr)
+}
+
+func contentOf(ts *testscript.TestScript, file string) ftptest.Content {
+	return bytes.NewReader([]byte(ts.ReadFile(file)))
+}
+
+func ftpOptions(ts *testscript.TestScript, words []string) (options []ftptest.Option) {
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		option, err := ftpOption(ts, key, value)
 		if err != nil {
 			ts.Fatalf("%s: %v", word, err)
 		}
 		options = append(options, option)
 	}
-	state := stateOf(ts)
-	s := ftptest.New(state.t, bytes.NewReader([]byte(ts.ReadFile(args[1]))), options...)
-	state.ftp[args[0]] = s
-	ts.Setenv(args[0], s.URL)
-	ts.Setenv(args[0]+"_HOST", s.Addr)
+	return options
 }
 
 // ftpOption is the option that a word of a script names.
-func ftpOption(word string) (ftptest.Option, error) {
-	key, value, _ := strings.Cut(word, "=")
+func ftpOption(ts *testscript.TestScript, key, value string) (ftptest.Option, error) {
+	command, reply, _ := strings.Cut(value, ":")
 	switch key {
 	case "user":
-		name, password, _ := strings.Cut(value, ":")
-		return ftptest.User(name, password), nil
+		return ftptest.User(command, reply), nil
 	case "reply":
-		command, reply, _ := strings.Cut(value, ":")
 		return ftptest.Reply(command, reply+"\r\n"), nil
+	case "endless":
+		return ftptest.Endless(command, reply+"\r\n"), nil
+	case "afterthought":
+		return ftptest.Afterthought(value + "\r\n"), nil
+	case "early-226":
+		return ftptest.Early226(), nil
+	case "no-handshake":
+		return ftptest.NoHandshake(), nil
+	case "ignore-rest":
+		return ftptest.IgnoreRest(), nil
 	case "passive-host":
 		return ftptest.PassiveHost(value), nil
+	case "ipv6":
+		return ftptest.IPv6(), nil
+	case "holds":
+		return ftptest.Holds(contentOf(ts, value)), nil
+	case "modified":
+		t, err := time.Parse(time.RFC3339, value)
+		return ftptest.Modified(t), err
+	case "tls":
+		config, authority := mirrortest.Certify(stateOf(ts).t, nil)
+		file := ts.MkAbs(".ftp.pem")
+		ts.Setenv("SSL_CERT_FILE", file)
+		return ftptest.TLS(config), os.WriteFile(file, authority, 0o644)
 	}
+	return ftpSizeOption(key, value)
+}
+
+// ftpSizeOption is the option of a word whose value is a number of bytes.
+func ftpSizeOption(key, value string) (ftptest.Option, error) {
 	option, ok := map[string]func(int64) ftptest.Option{
 		"rate": ftptest.Rate, "size": ftptest.Size, "end": ftptest.EndAfter, "reset": ftptest.ResetAfter, "stall": ftptest.StallAfter,
+		"longer": ftptest.Longer,
 		"rotten": func(step int64) ftptest.Option {
 			var offsets []int64
 			for off := step / 2; off < 32<<20; off += step {
@@ -75,5 +119,19 @@ func askedFTP(ts *testscript.TestScript, neg bool, args []string) {
 	commands := strings.Join(s.Commands(), "\n")
 	if regexp.MustCompile("(?m)"+args[1]).MatchString(commands) == neg {
 		ts.Fatalf("%s received:\n%s", args[0], commands)
+	}
+}
+
+// countFTP is "ftp-count NAME COMMAND N": so often an FTP server received a command.
+func countFTP(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: ftp-count NAME COMMAND N")
+	}
+	s, ok := stateOf(ts).ftp[args[0]]
+	if !ok {
+		ts.Fatalf("there is no ftp server %s", args[0])
+	}
+	if got := strconv.Itoa(s.Asked(args[1])); got != args[2] {
+		ts.Fatalf("%s received %s %s times, not %s", args[0], args[1], got, args[2])
 	}
 }

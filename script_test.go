@@ -33,6 +33,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"expand":        expand,
 	"ftp":           startFTP,
 	"ftp-asked":     askedFTP,
+	"ftp-count":     countFTP,
 	"interrupt":     interrupt,
 	"keypair":       keyPair,
 	"md5":           md5Variable,

@@ -103,6 +103,9 @@ func hintFor(e *download.Error) string {
 	if ok && src.Status == http.StatusProxyAuthRequired {
 		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
 	}
+	if ok && src.Fault == source.FaultLimit { // of what servers may say: no flag changes it
+		return ""
+	}
 	if !ok || e.Kind != download.Refused {
 		return kindHints[e.Kind]
 	}

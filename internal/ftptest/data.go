@@ -98,7 +98,7 @@ func (c *session) copy(data net.Conn, off int64) error {
 		if b.rate > 0 {
 			limit.SetLimit(rate.Limit(b.rate))
 		}
-		end := c.s.content.Size() + b.longer
+		end := b.content.Size() + b.longer
 		for _, at := range []int64{b.end, b.reset, b.stall} {
 			if at >= 0 {
 				end = min(end, at)
@@ -129,7 +129,7 @@ func (c *session) copy(data net.Conn, off int64) error {
 // part is the file at off, and zeros behind its end.
 func (c *session) part(p []byte, off int64, b behaviour) []byte {
 	clear(p)
-	if n, err := c.s.content.ReadAt(p, off); err != nil && err != io.EOF {
+	if n, err := b.content.ReadAt(p, off); err != nil && err != io.EOF {
 		return p[:n]
 	}
 	for _, at := range b.corrupt {

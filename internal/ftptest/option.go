@@ -12,6 +12,7 @@ type Option func(*behaviour)
 // A behaviour is what a server does.
 type behaviour struct {
 	name           string
+	content        Content
 	tls            *tls.Config
 	user, password string
 	modified       time.Time
@@ -43,6 +44,9 @@ func defaults() behaviour {
 
 // Name is the path of the file. If not given, it is "file.bin".
 func Name(path string) Option { return func(b *behaviour) { b.name = path } }
+
+// Holds is another file than the one that New was given.
+func Holds(content Content) Option { return func(b *behaviour) { b.content = content } }
 
 // TLS makes a server that knows AUTH TLS, and its URL one of ftps.
 func TLS(config *tls.Config) Option { return func(b *behaviour) { b.tls = config } }

@@ -148,6 +148,7 @@ func (s *Server) behave() behaviour {
 	options := s.options // conditions among them may ask the server
 	s.mu.Unlock()
 	b := defaults()
+	b.content = s.content
 	for _, option := range options {
 		option(&b)
 	}

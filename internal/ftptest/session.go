@@ -163,7 +163,7 @@ func (c *session) size(b behaviour) int64 {
 	if b.size >= 0 {
 		return b.size
 	}
-	return c.s.content.Size()
+	return b.content.Size()
 }
 
 // file answers a question about the file, if it is about that one.

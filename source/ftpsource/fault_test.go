@@ -110,8 +110,7 @@ func TestBrokenTransfers(t *testing.T) {
 		"reset":        {[]ftptest.Option{ftptest.ResetAfter(0)}, source.FaultNetwork, true, 0},
 		"451 at once":  {[]ftptest.Option{ftptest.EndAfter(0), ftptest.Reply("226", "451 disk\r\n")}, source.FaultRefused, true, 0},
 		"426 later":    {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "426 gone\r\n")}, source.FaultNetwork, true, 9000},
-		"longer":       {[]ftptest.Option{ftptest.Longer(1)}, source.FaultProtocol, false, file.Size()},
-		"other size":   {[]ftptest.Option{ftptest.Size(99)}, source.FaultProtocol, false, 99},
+		"other size":   {[]ftptest.Option{ftptest.Size(99)}, source.FaultProtocol, false, 0},
 		"larger SIZE":  {[]ftptest.Option{ftptest.Size(file.Size() + 1)}, source.FaultNetwork, true, file.Size()},
 		"421 at end":   {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", "421 bye\r\n")}, source.FaultRefused, true, 9000},
 		"endless line": {[]ftptest.Option{ftptest.EndAfter(9000), ftptest.Reply("226", strings.Repeat("x", 1<<20))}, source.FaultLimit, false, 9000},
@@ -123,6 +122,19 @@ func TestBrokenTransfers(t *testing.T) {
 			wantBytes(t, k, part(0, tt.got))
 		})
 	}
+}
+
+// A file that is longer than its SIZE does not become whole, with and without a digest (rule 59).
+func TestLonger_Rule59(t *testing.T) {
+	s := newServer(t, ftptest.Longer(1))
+	for _, from := range []int64{0, 700_000, file.Size() - 1} {
+		k, err := fetch(t, newClient(t), s.URL, Options{}, part(from, file.Size()))
+		wantFault(t, err, source.FaultProtocol, false)
+		if wantBytes(t, k, part(from, from+int64(len(k.data)))); from+int64(len(k.data)) >= file.Size() {
+			t.Errorf("all bytes from %d on came", from)
+		}
+	}
+	mustFetch(t, newClient(t), s.URL, Options{}, part(0, file.Size()-1)) // where nobody asks for the end, nobody sees it
 }
 
 // All bytes are here: what the server says then changes nothing, but it is not asked again on that connection.

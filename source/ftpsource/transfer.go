@@ -190,16 +190,14 @@ func (t *transfer) deliver(a source.Answer, w source.Sink) error {
 		}
 		p := buf[:]
 		if a.End >= 0 {
-			p = buf[:min(bufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
+			p = buf[:min(bufferSize, a.End-off)]
 		}
-		within := t.s.client.timeout()
-		if off == a.End { // all bytes are here, and what is missing is a word about it
-			within = closeTime
+		n, err := t.read(p, t.s.client.timeout())
+		if off+int64(n) == a.End && a.End == a.Size && err == nil {
+			err = t.last()
 		}
-		t.data.SetReadDeadline(time.Now().Add(within))
-		n, err := t.data.Read(p)
-		if n > 0 && off == a.End {
-			return t.s.fail(source.FaultProtocol, false, errLonger)
+		if errors.Is(err, errLonger) {
+			return t.s.fail(source.FaultProtocol, false, err)
 		}
 		if n > 0 {
 			if enough, err := give(w, p[:n], off); err != nil {
@@ -213,6 +211,22 @@ func (t *transfer) deliver(a source.Answer, w source.Sink) error {
 			return t.ended(a, off, err)
 		}
 	}
+}
+
+func (t *transfer) read(p []byte, within time.Duration) (int, error) {
+	t.data.SetReadDeadline(time.Now().Add(within))
+	return t.data.Read(p)
+}
+
+// last waits for the end of a file of which every byte is here by its SIZE. If there are more, the SIZE was wrong (servers
+// that count in 32 bits do that), and without its last bytes nobody takes the beginning for the file.
+func (t *transfer) last() error {
+	var more [1]byte
+	n, err := t.read(more[:], closeTime)
+	if n > 0 {
+		return errLonger
+	}
+	return err
 }
 
 // give hands p to w.
