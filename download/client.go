@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"braid/download/promises"
@@ -30,6 +31,8 @@ type Client struct {
 	// HTTP makes the requests. If nil, every Get has one of its own with the defaults. What it says of timeouts, TLS and
 	// hosts holds for FTP, too.
 	HTTP *httpsource.Client
+	// Credentials are name and password for an FTP server that the user named without any; see ftpsource.Client.
+	Credentials func(u *url.URL) *url.Userinfo
 	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
 	PerHost int
 	// Split limits the sources in use at once. If zero, it is 16.

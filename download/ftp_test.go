@@ -216,6 +216,28 @@ func TestFTPStandsIn_Rule30_Rule59(t *testing.T) {
 	}
 }
 
+// Names and passwords that are known of servers are for those that the user named, and not for those that a server names
+// (rule 59).
+func TestFTPCredentials_Rule59(t *testing.T) {
+	t.Parallel()
+	private := ftptest.User("bob", "x")
+	typed, named := ftp(t, 6*mib, private, ftptest.Rate(4*mib)), ftp(t, 6*mib, private)
+	origin := naming(t, 6*mib, named)
+	r := newRun(t, origin.URL)
+	r.req.Mirrors = []*url.URL{parse(t, typed.URL)}
+	r.client.Credentials = func(*url.URL) *url.Userinfo { return url.UserPassword("bob", "x") }
+	res := r.right(origin.Content)
+	if got := fromHost(res, typed.Addr); got.Bytes == 0 || typed.Asked("USER bob") == 0 {
+		t.Errorf("the user's mirror: %+v, %q", got, typed.Commands())
+	}
+	if named.Asked("USER anonymous") == 0 || named.Asked("USER bob") > 0 {
+		t.Errorf("the server's mirror: %q", named.Commands())
+	}
+	r = newRun(t, named.URL)
+	r.client.Credentials = func(*url.URL) *url.Userinfo { return url.UserPassword("bob", "x") }
+	r.right(mirrortest.Generate(6*mib, 7))
+}
+
 // The authorities that count for https count for ftps.
 func TestFTPS(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,7 @@ func (c *Client) network() (n network, done func()) {
 	if n.ftp == nil { // whom to trust, and where to go, does not depend on the protocol
 		n.ftp = &ftpsource.Client{
 			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, AllowHosts: n.AllowHosts, Resolver: n.Resolver,
+			Credentials: c.Credentials,
 		}
 	}
 	return n, func() {
@@ -55,10 +56,10 @@ func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
 // usable says that a place is of a kind that the request may use.
 func (r *Request) usable(u *url.URL) bool { return isWeb(u) || isFTP(u) && !r.NoFTP }
 
-// typed says that the user typed this URL of a mirror: then the name and password in it are for that server. Web servers
+// typed says that the user typed this URL of a mirror: then the name and password in it, or known for it, are for that server. Web servers
 // have header fields for theirs, which mirrors do not get (rule 27).
 func (r *Request) typed(u *url.URL) bool {
-	return isFTP(u) && u.User != nil && r.Described == nil && slices.Contains(r.Mirrors, u)
+	return isFTP(u) && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
 
 // checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left

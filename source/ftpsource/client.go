@@ -52,6 +52,9 @@ type Client struct {
 	// TLS is the configuration for ftps. If nil, it is that of crypto/tls. Its certificates are shown only to the servers
 	// that the user named (rule 27).
 	TLS *tls.Config
+	// Credentials are name and password for the server of a URL that the user named and that has none, as a netrc tells
+	// them. If nil, or if it returns nil, we are anonymous. It is not asked for mirrors of others (rule 59).
+	Credentials func(u *url.URL) *url.Userinfo
 	// AllowHosts are connected to whoever names them (rule 63).
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
@@ -63,7 +66,7 @@ type Client struct {
 
 // Options say what is special about one source. The zero value is a server that the user named.
 type Options struct {
-	// User is the name and password. If nil, those in the URL count; if there are none, anonymous.
+	// User is the name and password. If nil, those in the URL count; if there are none, Client.Credentials knows.
 	User *url.Userinfo
 	// Mirror says that somebody else than the user named this server. It gets no credentials (rule 59).
 	Mirror bool

@@ -184,6 +184,37 @@ func TestCredentials_Rule59(t *testing.T) {
 	}
 }
 
+// Rule 59: where the URL has no name, whoever knows one is asked, and about nobody's mirrors.
+func TestCredentialsByFunction_Rule59(t *testing.T) {
+	s := newServer(t)
+	c := newClient(t)
+	var asked []string
+	c.Credentials = func(u *url.URL) *url.Userinfo {
+		asked = append(asked, u.String())
+		return url.UserPassword("bob", "x")
+	}
+	withName := strings.Replace(s.URL, "//", "//eve:y@", 1)
+	for _, u := range []string{s.URL, withName} {
+		c.Source(parse(t, u), Options{Mirror: true})
+	}
+	c.Source(parse(t, withName), Options{})
+	c.Source(parse(t, s.URL), Options{User: url.User("mallory")})
+	if len(asked) > 0 {
+		t.Errorf("it was asked about %q", asked)
+	}
+	s.Set(ftptest.User("bob", "x"))
+	mustFetch(t, c, s.URL, Options{}, part(0, 5))
+	if !slices.Equal(asked, []string{s.URL}) {
+		t.Errorf("it was asked about %q", asked)
+	}
+	s.Set(ftptest.User("", ""))
+	c.Credentials = func(*url.URL) *url.Userinfo { return nil }
+	mustFetch(t, c, s.URL, Options{}, part(0, 5))
+	if s.Asked("USER anonymous") != 1 {
+		t.Errorf("commands are %q", s.Commands())
+	}
+}
+
 // Connections of one user are not lent to another.
 func TestAccountsStayApart_Rule27(t *testing.T) {
 	s := newServer(t, ftptest.User("bob", "x"))

@@ -3,6 +3,8 @@ package ftpsource
 import (
 	"errors"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -123,8 +125,30 @@ func FuzzReply(f *testing.F) {
 				return
 			}
 			checkReply(t, p)
+			checkAgain(t, p)
 		}
 	})
+}
+
+// checkAgain writes a reply as a server would and reads it: it is the same one, and nothing is left.
+func checkAgain(t *testing.T, p reply) {
+	var b strings.Builder
+	code := strconv.Itoa(p.code)
+	for i, line := range p.lines {
+		if len(line)+len("220 ") > maxLine {
+			return
+		}
+		mark := " "
+		if i < len(p.lines)-1 {
+			mark = "-"
+		}
+		b.WriteString(code + mark + line + "\r\n")
+	}
+	r := newLines(strings.NewReader(b.String()))
+	again, err := readReply(r)
+	if err != nil || again.code != p.code || !slices.Equal(again.lines, p.lines) || r.Buffered() > 0 {
+		t.Errorf("%q became %v, %v", b.String(), again, err)
+	}
 }
 
 func checkReply(t *testing.T, p reply) {

@@ -40,13 +40,25 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 		scheme: u.Scheme, host: source.HostPort(u), name: u.Hostname(), known: !o.Mirror,
 		user: anonymous, password: anonymousPassword,
 	}
-	if user := cmp.Or(o.User, u.User); user != nil && !o.Mirror {
+	if user := c.who(u, o); user != nil {
 		s.account.user, s.account.password = user.Username(), passwordOf(user)
 	}
 	if breaksLines(s.account.user + s.account.password) {
 		s.wrong = errControl
 	}
 	return s
+}
+
+// who is the name and password for u, or nil for anonymous (rule 59).
+func (c *Client) who(u *url.URL, o Options) *url.Userinfo {
+	user := cmp.Or(o.User, u.User)
+	switch {
+	case o.Mirror:
+		return nil
+	case user == nil && c.Credentials != nil:
+		return c.Credentials(u)
+	}
+	return user
 }
 
 // Traits implements source.Source.
