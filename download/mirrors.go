@@ -128,7 +128,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 func (s *session) addLane(o *origin) {
 	o.lanes++
 	s.lanes = append(s.lanes, o)
-	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host}
+	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
 		added.Rate, added.RTT = s.c.Speeds.Hint(o.host, time.Now())

@@ -36,6 +36,7 @@ type (
 		ID    SourceID
 		Host  string        // host:port of its URL, until it answers
 		Align int64         // ranges begin at multiples of it; 0 and 1 mean any byte
+		Trips int           // round trips that a request takes before the one of its first byte; 0: it needs no others
 		Rate  float64       // remembered speed in bytes a second; 0: unknown
 		RTT   time.Duration // remembered; 0: unknown
 		// Brought is what of Config.Have this source brought; nobody has checked it.

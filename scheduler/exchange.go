@@ -36,7 +36,7 @@ const muchFaster = 1.3
 // flowing tells whether all open sources are at work, for long enough to compare them.
 func (s *Scheduler) flowing(now time.Time) bool {
 	for _, m := range s.sources {
-		if m.open && (m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < s.settlePeriod()) {
+		if m.open && (m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < s.settlePeriod()+m.warming()) {
 			return false
 		}
 	}

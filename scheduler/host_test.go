@@ -16,6 +16,7 @@ type host struct {
 	rate  func(t time.Duration) float64 // bytes a second that it offers to all connections together
 	rtt   time.Duration
 	setup time.Duration // what connecting takes beside a round trip, for example TLS
+	ftp   bool          // it is asked in a dialogue, and each answer comes over a connection of its own
 	most  float64       // bytes a second that one connection gets; 0: no limit
 
 	loss  float64 // the probability that a packet is lost
@@ -191,6 +192,9 @@ func (sc *scenario) liars() bool {
 // source is the event that makes a source known.
 func (sc *scenario) source(id SourceID) SourceAdded {
 	ev := SourceAdded{ID: id, Host: name(sc.hostOf(id))}
+	if sc.hosts[sc.hostOf(id)].ftp {
+		ev.Trips = portTrips
+	}
 	if sc.hints != nil {
 		if v, ok := sc.hints(id); ok {
 			ev.Rate, ev.RTT = v.Rate, v.RTT

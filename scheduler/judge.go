@@ -19,8 +19,7 @@ func (s *Scheduler) judge(now time.Time) {
 			continue
 		}
 		quiet := now.Sub(f.heard)
-		limit := max(silence, silenceRTTs*f.src.rtt)
-		if quiet >= s.cfg.Silence || quiet >= limit && s.standIn(now, f) {
+		if quiet >= s.cfg.Silence || quiet >= f.mayBeQuiet() && s.standIn(now, f) {
 			s.cancel(f, ReasonSilent)
 			s.backOff(now, f.src, 0)
 			f.src.stalled = true
@@ -87,6 +86,9 @@ func (s *Scheduler) lighten(now time.Time, f *fetch) {
 func (f *fetch) known(now time.Time) bool {
 	if f.guessed {
 		return now.Sub(f.src.meter.flow) >= max(time.Second, 6*f.src.rtt)
+	}
+	if f.src.meter.flow.After(f.since) { // on a connection that is new
+		return now.Sub(f.src.meter.flow) >= warmTrips*f.src.rtt+silence
 	}
 	return now.Sub(f.since) >= silence
 }

@@ -64,6 +64,12 @@ func more() []row {
 			net: scenario{hosts: three(func(h *host) { h.mute = always })}},
 		{name: "a mirror breaks off every 4 MiB", size: 128 * mib, bar: bar{least: 0.88},
 			net: scenario{hosts: three(func(h *host) { h.cut = 4 * mib })}},
+		{name: "2 web servers, 2 of FTP", size: 256 * mib, bar: bar{least: 0.92, also: requests(14)},
+			net: scenario{hosts: each(equal(4, 40, 40*ms), func(i int, h *host) { h.ftp = i > 1 })}},
+		{name: "FTP servers of all speeds", size: 192 * mib, bar: bar{least: 0.74, also: requests(20)},
+			net: scenario{hosts: each(uneven(), func(_ int, h *host) { h.ftp = true })}},
+		{name: "FTP servers 300 ms away", size: 512 * mib, bar: bar{least: 0.55, waste: 0.03, also: requests(40)}, goal: &bar{least: 0.75, waste: 0.02},
+			net: scenario{hosts: each(equal(4, 40, 300*ms), func(i int, h *host) { h.ftp = i > 0 })}},
 		{name: "far connections with TLS", size: 256 * mib, bar: bar{least: 0.72, waste: 0.02},
 			net: scenario{hosts: each(equal(6, 40, 150*ms), func(_ int, h *host) { h.setup = 300 * ms })}},
 	}, emulated()...)

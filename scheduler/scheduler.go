@@ -100,6 +100,7 @@ type mirror struct {
 	id        SourceID
 	host      string // named, then as it answered
 	align     int64
+	trips     int
 	gone      bool // for good
 	liar      bool // a piece that it alone brought was wrong
 	norange   bool // answers ranges with the whole file
@@ -184,7 +185,7 @@ func (s *Scheduler) add(ev SourceAdded) {
 	if s.mirror(ev.ID) != nil {
 		return
 	}
-	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), speed: ev.Rate, rtt: ev.RTT, unproven: ev.Brought.Clone()}
+	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), trips: ev.Trips, speed: ev.Rate, rtt: ev.RTT, unproven: ev.Brought.Clone()}
 	m.meter.epoch = s.epoch
 	s.sources = append(s.sources, m)
 }

@@ -160,17 +160,18 @@ const (
 )
 
 // lag is how many seconds go by until a new request to m brings bytes at its speed: one round trip if its connection
-// is alive, else one more to connect, and those that its window needs to grow.
+// is alive, else one more to connect, and those that its window needs to grow. Where each answer has a connection of its own
+// it is never alive, and connecting is a part of the dialogue.
 func (s *Scheduler) lag(m *mirror, speed float64, alive bool) float64 {
 	rtt := m.rtt
 	if rtt == 0 {
 		rtt = s.medianRTT()
 	}
-	if alive {
+	if alive && m.trips == 0 {
 		return rtt.Seconds()
 	}
 	doublings := math.Log2(max(1, speed*rtt.Seconds()/firstWindow))
-	return rtt.Seconds() * (2 + max(0, doublings-1))
+	return rtt.Seconds() * (1 + float64(max(1, m.trips)) + max(0, doublings-1))
 }
 
 // firstWindow is what a new connection sends in its first round trip (RFC 6928).

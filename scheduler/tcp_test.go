@@ -44,6 +44,8 @@ type conn struct {
 	lost   bool          // something, in this round trip
 	credit float64       // bytes until the next loss
 	spills int           // how often the queue overflowed
+	said   bool          // of FTP: who we are, which is said once
+	left   bool          // of FTP: the last range was left early
 }
 
 func connect(now time.Duration) conn {

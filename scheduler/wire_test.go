@@ -23,6 +23,7 @@ type flight struct {
 	told    int64         // what the scheduler was told of
 	holes   []hole        // oldest first
 	at      time.Duration // when the answer, or the failure, comes
+	flows   time.Duration // when its first byte may come
 	heard   time.Duration // when something last came
 	fault   Fault         // it ends with, at that time
 	whole   bool
@@ -73,12 +74,36 @@ func (n *network) fetch(a Fetch) {
 	case h.dead(n.now, n.sent[i]): // the refusal comes after one round trip
 		f.fault = FaultTransient
 		c.alive = false
+	case h.ftp:
+		n.converse(f, rtt)
 	case !c.alive:
 		*c = connect(n.now)
 		f.at += rtt + h.setup
 	}
 	n.flights = append(n.flights, f)
 	n.rep.most = max(n.rep.most, len(n.flights))
+}
+
+// What an FTP server is asked, in round trips: connection, greeting, USER, PASS, FEAT and TYPE; SIZE, and the first time
+// MDTM; then EPSV, a connection, REST and RETR. When a range was left early, it says so before it is asked again.
+const (
+	loginTrips = 7
+	portTrips  = 4
+)
+
+// converse is what goes before an answer of an FTP server.
+func (n *network) converse(f *flight, rtt time.Duration) {
+	c := &n.conns[f.source]
+	h := &n.sc.hosts[f.h]
+	said := c.said
+	if !said {
+		f.at += loginTrips*rtt + h.setup
+	} else if c.left {
+		f.at += rtt
+	}
+	f.flows = f.at + portTrips*rtt + h.setup
+	*c = connect(f.flows)
+	c.said = true
 }
 
 // rtt is the round trip time to a host now.
@@ -147,6 +172,9 @@ func (n *network) advance(d time.Duration) {
 
 // arrive lets come what comes of an answer in d.
 func (n *network) arrive(f *flight, d time.Duration) {
+	if n.now < f.flows {
+		return
+	}
 	h, c := &n.sc.hosts[f.h], &n.conns[f.source]
 	rtt := n.rtt(h)
 	f.part += f.rate * d.Seconds()
@@ -217,9 +245,11 @@ func (n *network) leave(f *flight) {
 		return
 	}
 	n.conns[f.source].alive = false
-	if !f.answers {
+	if !f.answers { // a dialogue begins anew
+		n.conns[f.source].said = false
 		return
 	}
+	n.conns[f.source].left = true
 	rtt := n.rtt(&n.sc.hosts[f.h])
 	rate := min(f.rate, n.conns[f.source].window/rtt.Seconds())
 	lost := min(rest, int64(rate*rtt.Seconds()))
@@ -259,7 +289,7 @@ func (n *network) answer(f *flight) {
 	}
 	f.answers, f.heard = true, n.now
 	c := &n.conns[f.source]
-	c.round, c.used = n.now, 0
+	c.round, c.used = max(n.now, f.flows), 0
 	n.host[f.source] = n.sc.answersAs(f.h)
 	n.step(Answered{Fetch: f.id, Host: n.host[f.source], RTT: n.rtt(h), Start: f.start, Size: n.sc.size, Ranged: !f.whole && !h.norange})
 	n.introduce()

@@ -27,6 +27,9 @@ type Traits struct {
 	Align int64
 	// Validators says that an answer can carry an ETag, a date or digests that tell versions apart.
 	Validators bool
+	// Trips is how many round trips a request takes before the one that brings its first byte, over a connection of its
+	// own. It is 0 where one question is enough.
+	Trips int
 	// InOrder says that the bytes of a range come in order.
 	InOrder bool
 }
