@@ -15,6 +15,7 @@ type behaviour struct {
 	content        Content
 	tls            *tls.Config
 	user, password string
+	open           bool
 	modified       time.Time
 
 	ipv6 bool
@@ -55,6 +56,9 @@ func TLS(config *tls.Config) Option { return func(b *behaviour) { b.tls = config
 func User(name, password string) Option {
 	return func(b *behaviour) { b.user, b.password = name, password }
 }
+
+// NoPassword lets the user in without one.
+func NoPassword() Option { return func(b *behaviour) { b.open = true } }
 
 // Reply answers a command, or "greeting", or "226" after the data, with these bytes and nothing else. An empty reply is
 // silence.

@@ -106,6 +106,13 @@ func (s *Server) MaxConcurrent() int {
 	return s.most
 }
 
+// Transfers is how many there are now.
+func (s *Server) Transfers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
 // Sent counts the bytes of data that were sent.
 func (s *Server) Sent() int64 {
 	s.mu.Lock()

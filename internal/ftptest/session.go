@@ -100,6 +100,9 @@ func (c *session) enter(command, arg string) bool {
 		c.say(command, "234 begin")
 		c.conn = tls.Server(c.raw, b.tls)
 		c.in = bufio.NewReader(c.conn)
+	case command == "USER" && b.open:
+		c.welcome = true
+		c.say(command, "230 welcome")
 	case command == "USER":
 		c.user = arg
 		c.say(command, "331 password?")

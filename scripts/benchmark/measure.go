@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -34,6 +35,7 @@ func (s *series) measure(ctx context.Context, out string, c command) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", c, err, output.String())
 	}
+	s.output = output.Bytes()
 	s.cpu = append(s.cpu, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		s.rss = max(s.rss, u.Maxrss<<10) // Linux counts KiB
@@ -48,14 +50,25 @@ func writeRandom(f *os.File, size int64) error {
 
 // digest is the value of a Digest field (RFC 3230) for the file.
 func digest(root string) (string, error) {
+	sum, err := sumOf(root)
+	return "SHA-256=" + base64.StdEncoding.EncodeToString(sum), err
+}
+
+func hexDigest(root string) (string, error) {
+	sum, err := sumOf(root)
+	return hex.EncodeToString(sum), err
+}
+
+// sumOf is the SHA-256 of the file.
+func sumOf(root string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(root, fileName))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+		return nil, err
 	}
-	return "SHA-256=" + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
+	return h.Sum(nil), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,6 +20,7 @@ const fileName = "file.bin"
 type mirror struct {
 	origin      bool  // sends Digest, and the others as Link
 	rate        int64 // bytes a second; 0: as fast as it goes
+	own         int64 // the same, by nginx itself and for each connection
 	silentAfter int64 // bytes after which a mirror with a rate goes silent; 0: never
 	addr        string
 	public      string // what clients are told; the relay that limits the rate, or addr
@@ -70,8 +72,9 @@ func startNginx(ctx context.Context, root string, mirrors []mirror) (w *web, err
 		close(w.exited)
 	}()
 	for _, m := range w.mirrors {
-		if err := w.await(ctx, m.addr); err != nil {
-			return nil, err
+		if err := await(ctx, m.addr, w.exited); err != nil {
+			log, _ := os.ReadFile(filepath.Join(w.dir, "error.log"))
+			return nil, fmt.Errorf("nginx: %w: %s", err, log)
 		}
 	}
 	return w, nil
@@ -98,8 +101,8 @@ func (w *web) place(m *mirror) error {
 	return nil
 }
 
-// await polls addr until nginx accepts connections there.
-func (w *web) await(ctx context.Context, addr string) error {
+// await polls addr until a server accepts connections there.
+func await(ctx context.Context, addr string, exited <-chan struct{}) error {
 	for {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
@@ -108,9 +111,8 @@ func (w *web) await(ctx context.Context, addr string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.exited:
-			log, _ := os.ReadFile(filepath.Join(w.dir, "error.log"))
-			return fmt.Errorf("nginx ended at once: %s", log)
+		case <-exited:
+			return errors.New("it ended at once")
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -137,6 +139,9 @@ func (w *web) config(root, sum string) string {
 	}
 	for i, m := range w.mirrors {
 		line("server {\nlisten %s;\nroot %s;", m.addr, root)
+		if m.own > 0 {
+			line("limit_rate %d;\nsendfile_max_chunk 64k;", m.own)
+		}
 		if m.origin {
 			line("add_header Digest '%s';", sum)
 			for j := range w.mirrors {

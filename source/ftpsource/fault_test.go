@@ -32,6 +32,8 @@ func TestFaults(t *testing.T) {
 		{"PASS", "450 not now\r\n", source.FaultRefused, true},
 		{"PASS", "421 too many users\r\n", source.FaultRefused, true},
 		{"FEAT", "xyz\r\n", source.FaultProtocol, false},
+		{"FEAT", "421 bye\r\n", source.FaultRefused, true},
+		{"EPSV", "200 (|||4|)\r\n", source.FaultProtocol, false},
 		{"TYPE", "504 no\r\n", source.FaultRefused, false},
 		{"SIZE", "553 no\r\n", source.FaultRefused, false},
 		{"SIZE", "450 busy\r\n", source.FaultRefused, true},
@@ -218,5 +220,11 @@ func TestNobodyListens(t *testing.T) {
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
 	wantFault(t, err, source.FaultNetwork, true)
 	_, err = fetch(t, newClient(t), "ftp://nobody.invalid/x", Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, false)
+	if e := wantFault(t, err, source.FaultNetwork, false); strings.Contains(e.Error(), "lookup") {
+		t.Errorf("error %q speaks of our name server", e)
+	}
+	c := newClient(t)
+	c.ConnectTimeout = 1
+	_, err = fetch(t, c, newServer(t).URL, Options{}, whole)
+	wantFault(t, err, source.FaultNetwork, true)
 }

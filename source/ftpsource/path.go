@@ -31,7 +31,7 @@ func pathOf(u *url.URL) (string, error) {
 	switch {
 	case !metalink.IsFTP(u):
 		return "", errScheme
-	case u.Hostname() == "" || u.Opaque != "":
+	case u.Hostname() == "":
 		return "", errNoHost
 	case u.RawQuery != "" || u.ForceQuery:
 		return "", errQuery

@@ -51,6 +51,7 @@ func TestReadReplyRefuses_Rule58(t *testing.T) {
 		{"020 hi\r\n", errShortReply},
 		{"220hi\r\n", errShortReply},
 		{"200 " + strings.Repeat("x", maxLine-3) + "\r\n", errLongLine},
+		{"200 " + strings.Repeat("x", maxLine-3) + "\n", errLongLine},
 		{"200 " + strings.Repeat("x", 1<<20), errLongLine},
 		{"200-a\r\n" + strings.Repeat("b\r\n", maxLines-1) + "200 c\r\n", errManyLines},
 	} {
@@ -73,6 +74,7 @@ func TestPorts(t *testing.T) {
 		{"(|||-1|)", 0, 0},
 		{"(|||6446)", 0, 0},
 		{"|||6446|", 0, 0},
+		{"(|||6446|x)", 0, 0},
 		{"(", 0, 0},
 		{")(", 0, 0},
 		{"", 0, 0},

@@ -61,8 +61,13 @@ func (c *Client) who(u *url.URL, o Options) *url.Userinfo {
 	return user
 }
 
+// portTrips are what a range takes beside the reply to SIZE: EPSV, a connection, REST and RETR.
+const portTrips = 4
+
 // Traits implements source.Source.
-func (s *Source) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
+func (s *Source) Traits() source.Traits {
+	return source.Traits{Align: 1, Trips: portTrips, InOrder: true}
+}
 
 // Fetch implements source.Source. A sink that refuses the answer has cost the server two or three commands, and no data
 // connection.

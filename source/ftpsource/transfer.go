@@ -150,9 +150,7 @@ func (t *transfer) begin(start int64) error {
 	// To the peer of the control connection, whatever the server says (rule 58).
 	raw, _, err := t.s.client.dial(t.ctx, net.JoinHostPort(k.peer.String(), strconv.Itoa(port)), t.s.policy)
 	if err != nil {
-		if t.ctx.Err() == nil {
-			t.s.older.Store(true) // something in between may know PASV only
-		}
+		t.s.older.Store(true) // something in between may know PASV only
 		return fmt.Errorf("data connection: %w", err)
 	}
 	t.raw = &ending{TCPConn: raw}
@@ -302,7 +300,7 @@ func (t *transfer) end() {
 	if t.raw != nil {
 		t.raw.Close()
 	}
-	if t.stop() && t.inOrder && t.control.lines.Buffered() == 0 {
+	if t.stop() && t.inOrder {
 		t.s.client.keep(t.control)
 		return
 	}
