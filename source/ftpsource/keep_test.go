@@ -77,6 +77,16 @@ func TestDataConnectionIsClosed(t *testing.T) {
 	eventually(t, "the server still sends", func() bool { return s.Transfers() == 0 })
 }
 
+// Who says nothing of a transfer that was left is not asked again on that connection.
+func TestSilenceAfterLeaving(t *testing.T) {
+	s := newServer(t, ftptest.StallAfter(500_000), ftptest.Reply("426", ""))
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
+	if n := len(waiting(c)); n > 0 {
+		t.Errorf("%d connections wait", n)
+	}
+}
+
 // What is opened after a fetch was given up is closed at once.
 func TestLeash(t *testing.T) {
 	l := &leash{}

@@ -244,8 +244,8 @@ func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
 // welcome, as long as it does so.
 func (t *transfer) leave() error {
 	t.raw.Close()
-	p, err := t.control.read(closeTime)
-	t.inOrder = err == nil && p.kind() != 1
+	_, err := t.control.read(closeTime)
+	t.inOrder = err == nil
 	return nil
 }
 
