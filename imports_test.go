@@ -54,7 +54,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/mask", "internal/reach",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/reach",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
@@ -73,19 +73,19 @@ var houses = map[string]house{
 	"antenna/codec":    {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif"}},
 	"antenna/discover": {pure: true, imports: []string{"antenna/feed", "linkheader", "golang.org/x/net/html", "golang.org/x/net/html/charset"}},
 	"antenna/publish": {imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/quantity",
+		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/fsys", "internal/quantity",
 	}},
 
 	"download": {imports: []string{
 		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"internal/atomicfile", "internal/reach",
+		"internal/atomicfile", "internal/fsys", "internal/reach",
 		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
-	"download/partfile": {imports: []string{"byterange", "verify", "internal/reach", "golang.org/x/sys/unix"}},
+	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "internal/reach", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
 		"byterange", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp", "internal/atomicfile",
@@ -94,7 +94,7 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/mask", "internal/program",
+		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/program",
 		"internal/reach",
 	}},
 	"watch/control": {imports: []string{"antenna"}},
@@ -109,12 +109,13 @@ var houses = map[string]house{
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
-		"antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
+		"antenna/publish", "internal/fsys", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
-	"internal/atomicfile": {},
+	"internal/atomicfile": {imports: []string{"internal/fsys"}},
+	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/reach":      {pure: true},
 	"internal/fence":      {imports: []string{"internal/reach"}},
 	"internal/mask":       {pure: true},

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/fsys"
 	"braid/internal/reach"
 )
 
@@ -28,6 +29,8 @@ type Antenna struct {
 	Watches []Watch
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
+	// Files is where antenna.lirs is. If nil, it is the file system of the system, as it always is for the store itself.
+	Files fsys.FS
 
 	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.
 	AllowHosts reach.Hosts

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/lirs"
 	"braid/antenna/pace"
+	"braid/internal/fsys"
 )
 
 // start takes what the store knows, and says when everything is due.
@@ -208,12 +208,12 @@ func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) er
 
 // readCache begins with what the cache in LIRS form knows.
 func (l *loop) readCache() (n int) {
-	f, err := os.Open(l.a.Store.cachePath())
+	f, err := fsys.Or(l.a.Files).Open(l.a.Store.cachePath())
 	if err != nil {
 		return 0
 	}
 	defer f.Close()
-	for r, err := range lirs.NewDecoder(f, feed.Options{}).Records() {
+	for r, err := range lirs.NewDecoder(fsys.Reader(f), feed.Options{}).Records() {
 		if err != nil {
 			break
 		}

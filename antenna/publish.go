@@ -14,6 +14,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/lirs"
 	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 )
 
 // publish writes the cache in LIRS form and calls Publish, in a worker: both get values.
@@ -34,7 +35,7 @@ func (l *loop) publish(ctx context.Context) {
 	l.wg.Go(func() {
 		var e Published
 		var expires time.Time
-		err := writeCache(path, cache)
+		err := writeCache(l.a.Files, path, cache)
 		if l.a.Publish != nil {
 			e, expires = l.a.publishOne(ctx, s, own, from, load)
 		}
@@ -207,7 +208,7 @@ func (s *savedTarget) baseline() (b feed.Baseline, ok bool) {
 	return s.State.Baselines[i], true
 }
 
-func writeCache(path string, list []feed.Record) error {
+func writeCache(files fsys.FS, path string, list []feed.Record) error {
 	if path == "" {
 		return nil
 	}
@@ -215,5 +216,5 @@ func writeCache(path string, list []feed.Record) error {
 	if err := lirs.Encode(&b, slices.Values(list)); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	return atomicfile.WriteFile(path, b.Bytes(), 0o600)
+	return atomicfile.In(files).WriteFile(path, b.Bytes(), 0o600)
 }

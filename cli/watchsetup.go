@@ -15,6 +15,7 @@ import (
 	"braid/download"
 	"braid/download/promises"
 	"braid/download/speeds"
+	"braid/internal/fsys"
 	"braid/internal/reach"
 	"braid/source/httpsource"
 	"braid/watch"
@@ -47,7 +48,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, "memory.json"), rules); err != nil {
+	if s.memory, err = watch.OpenMemory(fsys.OS, filepath.Join(c.state, "memory.json"), rules); err != nil {
 		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
 	}
 	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hidden: c.SecretNames}

@@ -126,7 +126,7 @@ func (g *getter) empty() (err error) {
 		return g.part.Restart()
 	}
 	if err = g.part.Close(); err == nil {
-		g.part, err = partfile.OpenTemp("")
+		g.part, err = partfile.OpenTemp(g.c.files(), "")
 	}
 	return err
 }

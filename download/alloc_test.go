@@ -6,6 +6,7 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/internal/mirrortest"
 	"braid/source/httpsource"
 )
@@ -43,7 +44,7 @@ func allocations(t *testing.T, size int64) (n, writes float64) {
 	defer close(out)
 	const runs = 2
 	n = testing.AllocsPerRun(runs, func() {
-		part, err := partfile.Open(t.TempDir(), "x")
+		part, err := partfile.Open(fsys.OS, t.TempDir(), "x")
 		if err != nil {
 			t.Fatal(err)
 		}

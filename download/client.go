@@ -17,6 +17,7 @@ import (
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/download/versions"
+	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -59,6 +60,9 @@ type Client struct {
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 
+	// Files is where files are, and their part files. If nil, it is the file system of the system.
+	Files fsys.FS
+
 	ftp *ftpsource.Client // that the downloads of a batch share
 }
 
@@ -69,6 +73,8 @@ const (
 	// triesBesideOthers is for servers that never answered while the user named others, too.
 	triesBesideOthers = 2
 )
+
+func (c *Client) files() fsys.FS { return fsys.Or(c.Files) }
 
 func (c *Client) tries() int { return cmp.Or(c.Tries, defaultTries) }
 

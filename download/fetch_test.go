@@ -7,6 +7,7 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
+	"braid/internal/fsys"
 )
 
 // The loop is not woken for every write, hears of the last ones before a silence within tellTime, of each byte once and
@@ -14,7 +15,7 @@ import (
 func TestLoopIsTold(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		part, err := partfile.OpenTemp(dir)
+		part, err := partfile.OpenTemp(fsys.OS, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,13 +3,13 @@ package download
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"braid/byterange"
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -140,23 +140,23 @@ func (g *getter) check() error {
 // makeFolders makes the folder of the file: the user's own as it is, those of a document's name without links (rule 5).
 func (g *getter) makeFolders() error {
 	if g.req.MakeDir && g.req.Dir != "" {
-		if err := os.MkdirAll(g.req.Dir, 0o777); err != nil {
+		if err := fsys.MkdirAll(g.c.files(), g.req.Dir, 0o777); err != nil {
 			return err
 		}
 	}
 	if g.req.Described == nil || g.req.Stream != nil {
 		return nil
 	}
-	return partfile.MakeFolders(g.req.Dir, g.req.Name)
+	return partfile.MakeFolders(g.c.files(), g.req.Dir, g.req.Name)
 }
 
 // open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
 func (g *getter) open(ctx context.Context) (err error) {
 	if g.req.Stream != nil {
-		g.part, err = partfile.OpenTemp("")
+		g.part, err = partfile.OpenTemp(g.c.files(), "")
 		return err
 	}
-	if g.part, err = partfile.Open(g.req.Dir, g.req.Name); err != nil {
+	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
 		return err
 	}
 	if err = g.recover(ctx); err != nil {

@@ -11,12 +11,13 @@ import (
 	"testing/synctest"
 
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
 // However many bytes wait to be hashed or to go out, the end of the context comes first.
 func TestHasherHeedsContext(t *testing.T) {
-	part, err := partfile.OpenTemp(t.TempDir())
+	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestHashAsItGoes_Rule2(t *testing.T) {
 			dir := t.TempDir()
 			order := shuffled((size+part-1)/part, tt.window)
 			synctest.Test(t, func(t *testing.T) {
-				file, err := partfile.OpenTemp(dir)
+				file, err := partfile.OpenTemp(fsys.OS, dir)
 				if err != nil {
 					t.Fatal(err)
 				}

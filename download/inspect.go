@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 	"braid/internal/reach"
 	"braid/metalink"
 	"braid/source"
@@ -161,7 +161,7 @@ func (x *inspection) optionsFor(u *url.URL, named reach.Scope) httpsource.Option
 }
 
 // read reads the file once, and makes of it all that is to be compared.
-func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Witness) (verify.Proof, error) {
+func (x *inspection) read(ctx context.Context, f fsys.File, witnesses []verify.Witness) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, witnesses...)
 	if c := x.req.byPieces(); !c.Pieces.IsZero() {
@@ -177,7 +177,7 @@ func (x *inspection) read(ctx context.Context, f *os.File, witnesses []verify.Wi
 	if x.size >= 0 {
 		most = min(most, x.size)
 	}
-	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(sinks...), io.LimitReader(f, most)); err != nil {
+	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(sinks...), io.NewSectionReader(f, 0, most)); err != nil {
 		return verify.Proof{}, err
 	}
 	if maker != nil {

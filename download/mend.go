@@ -111,7 +111,7 @@ func (g *getter) plant(ctx context.Context) error {
 
 // copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
 func (g *getter) copySeed(ctx context.Context, s *seed) error {
-	f, err := openRegular(s.path)
+	f, err := openRegular(g.c.files(), s.path)
 	if err != nil {
 		return err
 	}

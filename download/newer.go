@@ -26,15 +26,15 @@ func (g *getter) recall() error {
 	if !r.IfNewer || r.Stream != nil {
 		return nil
 	}
-	info, there, err := partfile.Target(r.Dir, r.Name)
+	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
 	switch {
 	case err != nil:
 		return err
 	case !there: // and so not up to date
 	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
-		g.plan.here = &versions.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size()}
+		g.plan.here = &versions.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size}
 	case r.Described == nil:
-		if v, ok := g.c.Versions.Find(g.result.Path, r.URL); ok && v.Size == info.Size() {
+		if v, ok := g.c.Versions.Find(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.plan.here = &v
 		}
 	}
@@ -95,7 +95,7 @@ func (g *getter) still(ctx context.Context, a source.Answer) bool {
 	if here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
-	proof, err := checkFile(ctx, g.result.Path, claims, verify.PieceClaim{})
+	proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, verify.PieceClaim{})
 	if err != nil || !slices.Contains(proof.Digests(), here.Digest) {
 		return false
 	}

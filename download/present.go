@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -15,7 +15,7 @@ import (
 // present tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
 // is not the right one is in the way, unless it may be replaced.
 func (g *getter) present(ctx context.Context) (done bool, err error) {
-	info, there, err := partfile.Target(g.req.Dir, g.req.Name)
+	info, there, err := partfile.Target(g.c.files(), g.req.Dir, g.req.Name)
 	if err != nil || !there || g.req.seed != nil { // a seed was looked at
 		return false, err
 	}
@@ -24,8 +24,8 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 		return done, err
 	}
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
-	if (verify.Strong(claims) || g.req.provenByPieces()) && !differs(size, info.Size()) {
-		proof, err := checkFile(ctx, g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
+	if (verify.Strong(claims) || g.req.provenByPieces()) && !differs(size, info.Size) {
+		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
 		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
 			g.complete(proof, a)
 			return true, nil
@@ -90,13 +90,13 @@ func (existsError) Error() string        { return "exists, and is not known to b
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // checkFile verifies a file that is on disk, by pieces only if there are any.
-func checkFile(ctx context.Context, path string, claims []verify.Claim, pieces verify.PieceClaim, witnesses ...verify.Witness) (verify.Proof, error) {
-	f, err := os.Open(path)
+func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim, witnesses ...verify.Witness) (verify.Proof, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return verify.Proof{}, err
 	}
 	defer f.Close()
-	r := verify.NewReader(f, -1, claims, witnesses...)
+	r := verify.NewReader(fsys.Reader(f), -1, claims, witnesses...)
 	if !pieces.Pieces.IsZero() {
 		r.ByPieces(pieces)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"braid/download"
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/internal/mirrortest"
 )
 
@@ -157,7 +158,7 @@ func TestInUse_Rule9(t *testing.T) {
 	t.Parallel()
 	s := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
-	f, err := partfile.Open(r.dir, "file.bin")
+	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestNoRoomForTheRest_Rule7(t *testing.T) {
 // leave makes a part file as an earlier run would that was killed.
 func (r *run) leave(id partfile.Identity) {
 	r.t.Helper()
-	f, err := partfile.Open(r.dir, "file.bin")
+	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
 	if err != nil {
 		r.t.Fatal(err)
 	}

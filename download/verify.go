@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/source"
 	"braid/source/httpsource"
@@ -73,16 +73,16 @@ func (x *inspection) run(ctx context.Context) error {
 	if x.req.Require == RequireSignature && !x.req.Anchors.Any() { // rule 51
 		return errNobody
 	}
-	f, err := openRegular(x.verdict.Path)
+	f, err := openRegular(x.c.files(), x.verdict.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	before, err := f.Stat()
+	before, err := f.Info()
 	if err != nil {
 		return err
 	}
-	x.verdict.Size = before.Size()
+	x.verdict.Size = before.Size
 	x.req.observe(Started{URL: source.Mask(x.req.URL), Path: x.verdict.Path})
 	if err := x.learn(ctx); err != nil {
 		return err
@@ -95,9 +95,9 @@ func (x *inspection) run(ctx context.Context) error {
 		err = x.judge(ctx, f, witnesses)
 	}
 	if kindOf(err) == Mismatch {
-		x.verdict.repair = x.repairOf(before.Mode().Perm())
+		x.verdict.repair = x.repairOf(before.Mode.Perm())
 	}
-	if after, failed := f.Stat(); failed == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
+	if after, failed := f.Info(); failed == nil && (after.Size != before.Size || !after.ModTime.Equal(before.ModTime)) {
 		x.verdict.Proof, x.verdict.repair, err = verify.Proof{}, nil, &localError{errChanging}
 	}
 	return err
@@ -111,15 +111,15 @@ var (
 )
 
 // openRegular opens a file for reading. Other things than files may never end.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+func openRegular(files fsys.FS, path string) (fsys.File, error) {
+	info, err := files.Stat(path)
+	if err == nil && !info.Mode.IsRegular() {
 		err = &localError{errNoRegular}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(path)
+	return files.Open(path)
 }
 
 // witnesses fetches the signatures that there are. Whether one of them can count is known before the file is read.
@@ -175,7 +175,7 @@ func (x *inspection) lacks() error {
 }
 
 // judge reads the file and says whether it is the right one, and proven to be as Require demands.
-func (x *inspection) judge(ctx context.Context, f *os.File, witnesses []verify.Witness) error {
+func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.Witness) error {
 	proof, err := x.read(ctx, f, witnesses)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

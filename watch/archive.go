@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"braid/internal/fsys"
 )
 
 const (
@@ -24,28 +25,44 @@ func (t *task) keepOld() (linked string, err error) {
 	if t.rule.Keep == 0 || !t.there {
 		return "", nil
 	}
-	dir, base := filepath.Split(t.path)
-	dir += oldFolder
-	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	d, base, err := fsys.OpenParent(t.files, t.path)
+	if err != nil {
 		return "", err
 	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return "", errors.Join(err, fmt.Errorf("%s is no folder", dir))
+	defer d.Close()
+	if err := fsys.Mkdir(d, oldFolder, 0o777); err != nil {
+		return "", fmt.Errorf("the old version cannot be kept: %w", err)
 	}
-	plain := filepath.Join(dir, base+"."+t.modTime.UTC().Format(oldTime))
+	old, err := d.OpenDir(oldFolder)
+	if err != nil {
+		return "", err
+	}
+	defer old.Close()
+	name, isNew, err := linkOld(d, base, old, base+"."+t.modTime.UTC().Format(oldTime))
+	if err != nil {
+		return "", fmt.Errorf("the old version cannot be kept: %w", err)
+	}
+	t.old = filepath.Join(filepath.Dir(t.path), oldFolder, name)
+	if !isNew {
+		return "", nil
+	}
+	return t.old, old.Sync()
+}
+
+// linkOld gives base in d the name plain in old, or one with a number if another version has that.
+func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, isNew bool, err error) {
 	for n := 1; ; n++ {
-		t.old = plain
-		if n > 1 {
-			t.old = fmt.Sprintf("%s-%d", plain, n)
+		if name = plain; n > 1 {
+			name = fmt.Sprintf("%s-%d", plain, n)
 		}
-		err := os.Link(t.path, t.old)
+		err := d.Link(base, old, name)
 		switch {
 		case err == nil:
-			return t.old, syncFolder(dir)
+			return name, true, nil
 		case !errors.Is(err, fs.ErrExist):
-			return "", fmt.Errorf("the old version cannot be kept: %w", err)
-		case sameFile(t.path, t.old):
-			return "", nil
+			return "", false, err
+		case sameFile(d, base, old, name):
+			return name, false, nil
 		}
 	}
 }
@@ -55,29 +72,33 @@ func (t *task) prune() error {
 	if t.rule.Keep == 0 {
 		return nil
 	}
-	dir, base := filepath.Split(t.path)
-	dir += oldFolder
-	entries, err := os.ReadDir(dir) // by name, and so by age
+	d, base, err := fsys.OpenParent(t.files, t.path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	old, err := d.OpenDir(oldFolder)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 		return err
 	}
+	defer old.Close()
+	entries, err := old.Names() // by name, and so by age
 	var names []string
-	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
+	for _, name := range entries {
 		switch {
-		case !isOld(e.Name(), base):
-		case sameFile(name, t.path):
-			err = errors.Join(err, os.Remove(name))
+		case !isOld(name, base):
+		case sameFile(d, base, old, name):
+			err = errors.Join(err, old.Remove(name))
 		default:
 			names = append(names, name)
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(sortable(a), sortable(b)) })
 	for len(names) > t.rule.Keep {
-		err = errors.Join(err, os.Remove(names[0]))
+		err = errors.Join(err, old.Remove(names[0]))
 		names = names[1:]
 	}
 	return err
@@ -103,18 +124,8 @@ func sortable(name string) string {
 	return name
 }
 
-func sameFile(a, b string) bool {
-	x, errA := os.Lstat(a)
-	y, errB := os.Lstat(b)
-	return errA == nil && errB == nil && os.SameFile(x, y)
-}
-
-// syncFolder puts the names of a folder on disk.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
+func sameFile(a fsys.Dir, nameA string, b fsys.Dir, nameB string) bool {
+	x, errA := a.Stat(nameA)
+	y, errB := b.Stat(nameB)
+	return errA == nil && errB == nil && x.ID == y.ID
 }

@@ -25,6 +25,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/internal/fsys"
 	"braid/internal/mask"
 	"braid/watch/config"
 )
@@ -68,6 +69,7 @@ type Keeper struct {
 	Hidden []string
 
 	once   sync.Once
+	files  fsys.FS // of the Client
 	memory *Memory
 }
 
@@ -75,6 +77,9 @@ func (k *Keeper) init() {
 	k.once.Do(func() {
 		if k.memory = k.Memory; k.memory == nil {
 			k.memory = &Memory{}
+		}
+		if k.files = fsys.OS; k.Client != nil {
+			k.files = fsys.Or(k.Client.Files)
 		}
 		if k.Log == nil {
 			k.Log = slog.New(slog.DiscardHandler)

@@ -18,6 +18,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/fsys"
 )
 
 func TestDownloadAndNothingNew(t *testing.T) {
@@ -226,7 +227,7 @@ func TestRequest(t *testing.T) {
 
 func TestMemoryForgetsOtherWatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory")
-	m, err := OpenMemory(path, nil)
+	m, err := OpenMemory(fsys.OS, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func TestMemoryForgetsOtherWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err = OpenMemory(path, map[string]*Rule{"a b": {}, "c": {}})
+	m, err = OpenMemory(fsys.OS, path, map[string]*Rule{"a b": {}, "c": {}})
 	if err != nil || len(m.Failed) != 2 || len(m.Placed) != 2 || m.Failed["a 12"] != "" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -248,10 +249,10 @@ func TestMemoryForgetsOtherWatches(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = OpenMemory(path, nil); err != nil || m.Failed != nil {
+	if m, err = OpenMemory(fsys.OS, path, nil); err != nil || m.Failed != nil {
 		t.Errorf("garbage: %+v, %v", m, err)
 	}
-	if _, err := OpenMemory(filepath.Dir(path), nil); !errors.Is(err, syscall.EISDIR) {
+	if _, err := OpenMemory(fsys.OS, filepath.Dir(path), nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("a folder: %v", err)
 	}
 }

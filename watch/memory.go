@@ -5,22 +5,26 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"strings"
 	"sync"
 
 	"braid/antenna"
 	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 )
 
 // A Memory knows what has failed, so that a failure is told of once, and which files are in place though their updates are not done.
 // The zero Memory forgets that at the end of the run. It may be used by several goroutines.
 type Memory struct {
-	path string
+	files fsys.FS
+	path  string
 
 	mu sync.Mutex
 	remembered
 }
+
+// maxMemory is more than what any number of watches has to remember.
+const maxMemory = 64 << 20
 
 // A remembered is what is stored. Keys are names of watches and hashes of URLs.
 type remembered struct {
@@ -28,11 +32,11 @@ type remembered struct {
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
 }
 
-// OpenMemory reads the file at path, which need not exist. Of watches other than these nothing is kept. What cannot be read is as if it
+// OpenMemory reads the file at path of a file system (nil: that of the system), which need not exist. Of watches other than these nothing is kept. What cannot be read is as if it
 // was not there: then a failure is told of again, or a file asked for once more.
-func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
-	m := &Memory{path: path}
-	data, err := os.ReadFile(path)
+func OpenMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, error) {
+	m := &Memory{files: files, path: path}
+	data, err := fsys.ReadFile(fsys.Or(files), path, maxMemory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m, nil
@@ -114,5 +118,5 @@ func (m *Memory) save() error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(m.path, data, 0o600)
+	return atomicfile.In(m.files).WriteFile(m.path, data, 0o600)
 }

@@ -5,25 +5,25 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"braid/antenna"
 	"braid/download"
 	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
 // place makes the folders of the file, and looks at what is there.
 func (t *task) place() error {
-	if err := os.MkdirAll(t.rule.Dir, 0o777); err != nil {
+	if err := fsys.MkdirAll(t.files, t.rule.Dir, 0o777); err != nil {
 		return err
 	}
-	if err := partfile.MakeFolders(t.rule.Dir, t.name); err != nil {
+	if err := partfile.MakeFolders(t.files, t.rule.Dir, t.name); err != nil {
 		return err
 	}
-	info, there, err := partfile.Target(t.rule.Dir, t.name)
+	info, there, err := partfile.Target(t.files, t.rule.Dir, t.name)
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func (t *task) place() error {
 		t.known = t.update.Last
 	}
 	if t.there = there; there {
-		t.modTime = info.ModTime()
-		t.here = t.known.Path == t.path && t.known.Size == info.Size() && t.known.ModTime.Equal(t.modTime)
+		t.modTime = info.ModTime
+		t.here = t.known.Path == t.path && t.known.Size == info.Size && t.known.ModTime.Equal(t.modTime)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	}
 	o, replaced, err := t.download(ctx)
 	if linked != "" && (err != nil || !replaced) {
-		t.tidied(os.Remove(linked))
+		t.tidied(fsys.Remove(t.files, linked))
 	}
 	if err != nil {
 		return antenna.Outcome{Bytes: o.Bytes}, err
@@ -163,11 +163,11 @@ func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
 			o.Digest = d.Hex()
 		}
 	}
-	info, err := os.Lstat(t.path)
+	info, err := fsys.Lstat(t.files, t.path)
 	if err != nil {
 		return o, err
 	}
-	o.ModTime = info.ModTime()
+	o.ModTime = info.ModTime
 	return o, nil
 }
 
@@ -185,7 +185,7 @@ func (t *task) compare(o *antenna.Outcome) {
 	if r.MD5 == "" {
 		return
 	}
-	sum, err := md5Of(t.path)
+	sum, err := md5Of(t.files, t.path)
 	if err != nil {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "md5", "error", err)
 	} else if sum != r.MD5 {
@@ -193,14 +193,14 @@ func (t *task) compare(o *antenna.Outcome) {
 	}
 }
 
-func md5Of(path string) (string, error) {
-	f, err := os.Open(path)
+func md5Of(files fsys.FS, path string) (string, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := md5.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, fsys.Reader(f)); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

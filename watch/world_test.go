@@ -21,6 +21,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
+	"braid/internal/fsys"
 	"braid/watch/config"
 )
 
@@ -111,7 +112,7 @@ func (w *world) template(text string, glob bool) {
 func (w *world) start() {
 	w.t.Helper()
 	rules := map[string]*Rule{"w": w.rule}
-	memory, err := OpenMemory(filepath.Join(w.dir, "memory"), rules)
+	memory, err := OpenMemory(fsys.OS, filepath.Join(w.dir, "memory"), rules)
 	if err != nil {
 		w.t.Fatal(err)
 	}

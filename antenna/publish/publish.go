@@ -12,11 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"braid/antenna/feed"
 	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 )
 
 // The names of the files.
@@ -38,6 +38,8 @@ type Options struct {
 	Keeps   func(feed.Field) bool
 	// Rows is how many sites the page lists. If zero, it is 2,000.
 	Rows int
+	// Files is where the folder is. If nil, it is the file system of the system.
+	Files fsys.FS
 }
 
 // A Report says what was published.
@@ -56,19 +58,20 @@ type Report struct {
 // Write writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
 // one.
 func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
+	files := fsys.Or(o.Files)
 	documents, report, err := compose(s, o)
 	if err != nil {
 		return report, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := fsys.MkdirAll(files, dir, 0o755); err != nil {
 		return report, err
 	}
 	for _, d := range documents {
 		path := filepath.Join(dir, d.name)
-		if same(path, d.data) {
+		if same(files, path, d.data) {
 			continue
 		}
-		if err := atomicfile.WriteFile(path, d.data, 0o644); err != nil {
+		if err := atomicfile.In(files).WriteFile(path, d.data, 0o644); err != nil {
 			return report, fmt.Errorf("%s: %w", d.name, err)
 		}
 		report.Files = append(report.Files, d.name)
@@ -77,11 +80,11 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 }
 
 // same reports whether there is a regular file with that content.
-func same(path string, data []byte) bool {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != int64(len(data))) {
+func same(files fsys.FS, path string, data []byte) bool {
+	info, err := fsys.Lstat(files, path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode.IsRegular() || info.Size != int64(len(data))) {
 		return false
 	}
-	old, err := os.ReadFile(path)
+	old, err := fsys.ReadFile(files, path, int64(len(data))+1)
 	return err == nil && bytes.Equal(old, data)
 }

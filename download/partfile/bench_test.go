@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"braid/internal/fsys"
 )
 
 // BenchmarkWriteAt is one writer of a whole file, over and over: claim, write, CRC, journal.
@@ -13,7 +15,7 @@ func BenchmarkWriteAt(b *testing.B) {
 			const fileSize = 512 << 20
 			dir := memory()
 			defer os.RemoveAll(dir)
-			f, err := Open(dir, "x")
+			f, err := Open(fsys.OS, dir, "x")
 			if err != nil {
 				b.Fatal(err)
 			}

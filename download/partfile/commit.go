@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"braid/byterange"
 	"braid/verify"
 )
@@ -41,7 +39,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
 	// The file is in place: from here on there is no way back.
-	err := errors.Join(f.folder.sync(), f.folder.remove(f.journalName()), f.release())
+	err := errors.Join(f.folder.dir.Sync(), f.folder.remove(f.journalName()), f.release())
 	if err != nil {
 		return fmt.Errorf("%s is in place, but: %w", f.folder.join(f.name), err)
 	}
@@ -91,11 +89,11 @@ func (f *File) settle(size int64, final Final) error {
 // trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
 // than a truncation to its own size.
 func (f *File) trim(size int64) error {
-	var st unix.Stat_t
-	if err := fstat(f.part, &st); err != nil {
+	info, err := f.part.Info()
+	if err != nil {
 		return err
 	}
-	if st.Size == size && st.Blocks*sector < size+int64(st.Blksize) {
+	if info.Size == size && info.Allocated < size+info.BlockSize {
 		return nil
 	}
 	return f.part.Truncate(size)
@@ -105,13 +103,7 @@ func (f *File) setTime(t time.Time) error {
 	if t.IsZero() {
 		return nil
 	}
-	ts, err := unix.TimeToTimespec(t)
-	if err != nil {
-		return &fs.PathError{Op: "set the time of", Path: f.Path(), Err: err}
-	}
-	return f.folder.do("set the time of", f.partName(), func(dir int) error {
-		return unix.UtimesNanoAt(dir, f.partName(), []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
-	})
+	return f.folder.dir.SetTime(f.partName(), t)
 }
 
 // place renames the part file, if it is still the one that f has open.
@@ -126,10 +118,10 @@ func (f *File) place(replace bool) error {
 	if !replace {
 		return f.folder.renameNew(f.partName(), f.name)
 	}
-	if _, err := f.folder.target(f.name); err != nil {
+	if _, _, err := f.folder.target(f.name); err != nil {
 		return err
 	}
-	return f.folder.rename(f.partName(), f.name)
+	return f.folder.dir.Rename(f.partName(), f.name)
 }
 
 // umask is the mask of this process, which nothing here changes.

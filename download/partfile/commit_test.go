@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
@@ -208,11 +209,11 @@ func TestNothingStaysOpen(t *testing.T) {
 	must(t, os.Mkdir(in(dir, "odd.part"), 0o700))
 	before := openFiles()
 	for _, name := range []string{"x", "sub/x", "none/x", "foreign", "odd"} {
-		f, err := Open(dir, name)
+		f, err := Open(fsys.OS, dir, name)
 		if err != nil {
 			continue
 		}
-		_, err = Open(dir, name)
+		_, err = Open(fsys.OS, dir, name)
 		wantInUse(t, err, os.Getpid())
 		must(t, f.Begin(Identity{}))
 		put(t, f, []byte("abc"), 0)
@@ -224,7 +225,7 @@ func TestNothingStaysOpen(t *testing.T) {
 		} else {
 			must(t, f.Close())
 		}
-		_, _, err = Target(dir, name)
+		_, _, err = Target(fsys.OS, dir, name)
 		must(t, err)
 	}
 	if after := openFiles(); after != before {
@@ -262,8 +263,7 @@ func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 	dir, p := t.TempDir(), content(5000)
 	f := begun(t, dir, p, 0)
 	whole := f.part
-	closed, err := os.Open(os.DevNull)
-	must(t, err)
+	closed := device(t, "null")
 	must(t, closed.Close())
 	f.part = closed
 	if err := f.Sync(); err == nil {

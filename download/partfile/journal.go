@@ -3,17 +3,17 @@ package partfile
 import (
 	"bytes"
 	"io"
-	"os"
 	"sync"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 )
 
 // A journal is NAME.part.journal, open and locked. Its records say what happened in the order in which it
 // happened; mu is held while they are made, and taken before the mutex of the ledger.
 type journal struct {
 	mu       sync.Mutex
-	file     *os.File
+	file     fsys.File
 	size     int64  // where the next record goes
 	identity []byte // the last one that was recorded
 	buf      []byte // of append, kept for the next time
@@ -40,7 +40,7 @@ func (j *journal) restart() error {
 	if err := j.append(func(b []byte) []byte { return append(b, header...) }); err != nil {
 		return err
 	}
-	return datasync(j.file)
+	return j.file.Datasync()
 }
 
 // begin records id unless it is what was recorded last.
@@ -122,7 +122,7 @@ func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	if err != nil {
 		return err
 	}
-	return datasync(j.file)
+	return j.file.Datasync()
 }
 
 // remains returns the parts outside of void of those runs that have a part inside.

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
@@ -31,7 +32,7 @@ const (
 // child goes on with x in dir, from four writers that void some of it again, and commits it. It prints
 // a line for every block, and waits at the end until its standard input is closed if the folder says so.
 func child(dir string) error {
-	f, err := Open(dir, "x")
+	f, err := Open(fsys.OS, dir, "x")
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func TestKill_Rule6(t *testing.T) {
 		if c.killAfter(t, lines) {
 			kills++
 		}
-		if _, present, err := Target(dir, "x"); err != nil {
+		if _, present, err := Target(fsys.OS, dir, "x"); err != nil {
 			t.Fatal(err)
 		} else if present {
 			wantContent(t, in(dir, "x"), want)

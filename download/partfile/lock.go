@@ -4,17 +4,18 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"braid/internal/fsys"
 )
 
 // openLocked opens the journal at name, or creates it, and locks it (rule 9); a new one is empty. The journal is the lock
 // because it is the first of the two files to come and the last to go. part is for messages.
-func (d folder) openLocked(name, part string) (file *os.File, isNew bool, err error) {
+func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err error) {
 	const attempts = 100
 	for range attempts {
 		f, isNew, err := d.openOurs(name)
@@ -32,33 +33,31 @@ func (d folder) openLocked(name, part string) (file *os.File, isNew bool, err er
 
 // claim locks f, which was opened at name, and says whether it is as new as it was when that was done: somebody may
 // have had it, and left something, between its creation and our lock.
-func (d folder) claim(f *os.File, name, part string, wasNew bool) (held, isNew bool, err error) {
+func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
 	held, err = d.lock(f, name, part)
 	if !held || err != nil || !wasNew {
 		return held, false, err
 	}
-	var st unix.Stat_t
-	err = fstat(f, &st)
-	return true, st.Size == 0, err
+	info, err := f.Info()
+	return true, info.Size == 0, err
 }
 
 // lock locks f, which was opened at name. The lock is the kernel's: it ends with the process. It is not held
 // if the last owner of f removed it before we had the lock: such a file locks nothing.
-func (d folder) lock(f *os.File, name, part string) (held bool, err error) {
-	err = control(f, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
-	switch {
-	case err == unix.EWOULDBLOCK:
-		return false, &InUseError{d.join(part), holder(f)}
+func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
+	switch locked, err := f.TryLock(); {
 	case err != nil:
-		return false, &fs.PathError{Op: "lock", Path: f.Name(), Err: err}
+		return false, err
+	case !locked:
+		return false, &InUseError{d.join(part), holder(f)}
 	}
 	return d.names(name, f)
 }
 
 // holder asks the kernel who has locked f. It is 0 if that cannot be told.
-func holder(f *os.File) int {
-	var st unix.Stat_t
-	if err := fstat(f, &st); err != nil {
+func holder(f fsys.File) int {
+	info, err := f.Info()
+	if err != nil {
 		return 0
 	}
 	locks, err := os.Open("/proc/locks")
@@ -66,7 +65,7 @@ func holder(f *os.File) int {
 		return 0
 	}
 	defer locks.Close()
-	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino))
+	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(info.ID.Dev), unix.Minor(info.ID.Dev), info.ID.Ino))
 }
 
 // findHolder looks in what proc_locks(5) describes for the process that has locked file. Lines of those

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
@@ -22,14 +23,14 @@ func wantInUse(t *testing.T, err error, pid int) {
 func TestInUse_Rule9(t *testing.T) {
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
-	_, err := Open(dir, "x")
+	_, err := Open(fsys.OS, dir, "x")
 	wantInUse(t, err, os.Getpid())
 	must(t, f.Close())
 
 	dir = t.TempDir()
 	c := startChild(t, dir)
 	c.resumed(t)
-	_, err = Open(dir, "x")
+	_, err = Open(fsys.OS, dir, "x")
 	wantInUse(t, err, c.cmd.Process.Pid)
 	if !c.killAfter(t, 1) {
 		t.Error("the child had ended")
@@ -41,7 +42,7 @@ func TestInUse_Rule9(t *testing.T) {
 // A lock on a file that has been removed, or replaced, is none.
 func TestLockOnRemovedFile_Rule9(t *testing.T) {
 	dir := t.TempDir()
-	d, _, err := openFolder(dir, "x")
+	d, _, err := openFolder(fsys.OS, dir, "x")
 	must(t, err)
 	defer d.close()
 	for _, then := range []func(){func() {}, func() { write(t, in(dir, "j"), nil) }} {
@@ -64,7 +65,7 @@ func TestLockOnRemovedFile_Rule9(t *testing.T) {
 // What somebody left between the creation of a journal and the lock on it is not taken for nothing.
 func TestLockOnUsedFile_Rule9(t *testing.T) {
 	dir := t.TempDir()
-	d, _, err := openFolder(dir, "x")
+	d, _, err := openFolder(fsys.OS, dir, "x")
 	must(t, err)
 	defer d.close()
 	for _, left := range []string{"", "something"} {
@@ -91,7 +92,7 @@ func TestOneOwner_Rule9(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for n := range 300 {
-				f, err := Open(dir, "x")
+				f, err := Open(fsys.OS, dir, "x")
 				if err != nil {
 					if _, ok := errors.AsType[*InUseError](err); !ok {
 						t.Error(err)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
@@ -36,7 +37,7 @@ func content(n int) []byte {
 
 func open(t *testing.T, dir string) *File {
 	t.Helper()
-	f, err := Open(dir, "x")
+	f, err := Open(fsys.OS, dir, "x")
 	if err != nil {
 		t.Fatal(err)
 	}

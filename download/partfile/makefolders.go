@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"braid/internal/fsys"
 )
 
-// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing. What is there and is no
+// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing, and puts
+// that on disk. What is there and is no
 // folder, or a symbolic link to one, is a *NameError (rule 5).
-func MakeFolders(dir, name string) error {
+func MakeFolders(files fsys.FS, dir, name string) error {
 	if !fs.ValidPath(name) || name == "." {
 		return &NameError{filepath.Join(dir, name), "is no name for a file"}
 	}
@@ -22,7 +23,7 @@ func MakeFolders(dir, name string) error {
 	}
 	for p := range strings.SplitSeq(last, "/") {
 		parents = path.Join(parents, p)
-		d, base, err := openFolder(dir, parents)
+		d, base, err := openFolder(files, dir, parents)
 		if err != nil {
 			return err
 		}
@@ -37,12 +38,8 @@ func MakeFolders(dir, name string) error {
 
 // make makes a folder, unless one of that name is there.
 func (d folder) make(name string) error {
-	err := d.do("make folder", name, func(dir int) error { return unix.Mkdirat(dir, name, 0o777) })
-	if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	st, err := d.stat(name)
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+	err := fsys.Mkdir(d.dir, name, 0o777)
+	if errors.Is(err, fs.ErrExist) {
 		return &NameError{d.join(name), "is not a folder, or a symbolic link to one"}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"braid/download/partfile"
+	"braid/internal/fsys"
 )
 
 func TestMakeFolders(t *testing.T) {
@@ -15,7 +16,7 @@ func TestMakeFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "a/file", "a/b/c/file", "a/b/c/file"} {
-		if err := partfile.MakeFolders(dir, name); err != nil {
+		if err := partfile.MakeFolders(fsys.OS, dir, name); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if info, err := os.Stat(filepath.Dir(filepath.Join(dir, name))); err != nil || !info.IsDir() {
@@ -45,7 +46,7 @@ func TestMakeFoldersFollowsNoLinks_Rule5(t *testing.T) {
 	}
 	for _, name := range []string{"link/x/file", "within/x/file", "plain/x/file", "link/file", "../x/file", "/x/file", "x//file"} {
 		var refused *partfile.NameError
-		if err := partfile.MakeFolders(dir, name); !errors.As(err, &refused) {
+		if err := partfile.MakeFolders(fsys.OS, dir, name); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -54,7 +55,7 @@ func TestMakeFoldersFollowsNoLinks_Rule5(t *testing.T) {
 			t.Errorf("%s: %v", folder, left)
 		}
 	}
-	if err := partfile.MakeFolders(link, "x/file"); err != nil {
+	if err := partfile.MakeFolders(fsys.OS, link, "x/file"); err != nil {
 		t.Errorf("the user's own folder is a link: %v", err)
 	}
 }

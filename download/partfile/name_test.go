@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"braid/internal/fsys"
 )
 
 // odd are things that are no ordinary file with one name. Each is made at path; aside is another file,
@@ -41,7 +43,7 @@ func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
 				t.Chdir(t.TempDir()) // paths of sockets must be short
 				write(t, "aside", []byte("keep"))
 				tt.make(t, name, "aside")
-				f, err := Open(".", "x")
+				f, err := Open(fsys.OS, ".", "x")
 				if err == nil {
 					f.Close()
 				}
@@ -61,7 +63,7 @@ func TestRace_Rule1(t *testing.T) {
 	write(t, in(dir, "aside"), []byte("keep"))
 	var aside unix.Stat_t
 	must(t, unix.Stat(in(dir, "aside"), &aside))
-	d, _, err := openFolder(dir, "x")
+	d, _, err := openFolder(fsys.OS, dir, "x")
 	must(t, err)
 	defer d.close()
 	for range 3000 {
@@ -80,26 +82,26 @@ func TestRace_Rule1(t *testing.T) {
 			wantNameError(t, err)
 			continue
 		}
-		var st unix.Stat_t
-		must(t, fstat(f, &st))
+		info, err := f.Info()
+		must(t, err)
 		f.Close()
-		if st.Ino == aside.Ino {
+		if info.ID.Ino == aside.Ino {
 			t.Fatal("a file with another name was opened for writing")
 		}
 	}
 }
 
 func TestOurs_Rule1(t *testing.T) {
-	good := unix.Stat_t{Mode: unix.S_IFREG | 0o600, Uid: uint32(os.Geteuid()), Nlink: 1}
-	if err := ours("x", &good); err != nil {
+	good := fsys.Info{Mode: 0o600, UID: uint32(os.Geteuid()), Links: 1}
+	if err := ours("x", good); err != nil {
 		t.Error(err)
 	}
 	stranger, device, twice := good, good, good
-	stranger.Uid++
-	device.Mode = unix.S_IFBLK
-	twice.Nlink = 2
-	for _, st := range []unix.Stat_t{stranger, device, twice} {
-		wantNameError(t, ours("x", &st))
+	stranger.UID++
+	device.Mode = fs.ModeDevice
+	twice.Links = 2
+	for _, info := range []fsys.Info{stranger, device, twice} {
+		wantNameError(t, ours("x", info))
 	}
 }
 
@@ -126,25 +128,25 @@ func TestTarget_Rule4(t *testing.T) {
 			t.Chdir(t.TempDir())
 			write(t, "aside", []byte("keep"))
 			tt.make(t, "x", "aside")
-			_, present, err := Target(".", "x")
+			_, present, err := Target(fsys.OS, ".", "x")
 			wantNameError(t, err)
 			if present {
 				t.Error("present")
 			}
 		})
 	}
-	_, _, err := Target("/dev", "null")
+	_, _, err := Target(fsys.OS, "/dev", "null")
 	wantNameError(t, err)
 
 	dir := t.TempDir()
-	if info, present, err := Target(dir, "x"); info != nil || present || err != nil {
+	if info, present, err := Target(fsys.OS, dir, "x"); info != (fsys.Info{}) || present || err != nil {
 		t.Errorf("nothing there: %v, %v, %v", info, present, err)
 	}
 	write(t, in(dir, "x"), []byte("four"))
-	if info, present, err := Target(dir, "x"); err != nil || !present || info.Size() != 4 {
+	if info, present, err := Target(fsys.OS, dir, "x"); err != nil || !present || info.Size != 4 {
 		t.Errorf("a file: %v, %v, %v", info, present, err)
 	}
-	if _, _, err := Target(in(dir, "none"), "x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Target(fsys.OS, in(dir, "none"), "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -158,7 +160,7 @@ func TestNoLinkBelowTheFolder_Rule5(t *testing.T) {
 	must(t, os.Symlink("/", in(top, "real/outside")))
 	write(t, in(top, "real/file"), nil)
 
-	f, err := Open(in(top, "link"), "sub/x")
+	f, err := Open(fsys.OS, in(top, "link"), "sub/x")
 	must(t, err)
 	if want := in(top, "link/sub/x.part"); f.Path() != want {
 		t.Errorf("path is %s, want %s", f.Path(), want)
@@ -169,12 +171,12 @@ func TestNoLinkBelowTheFolder_Rule5(t *testing.T) {
 	for _, name := range []string{
 		"inside/x", "outside/x", "file/x", "inside/none/x", "../x", "sub/../x", "/x", "sub//x", "sub/", "", ".", "..",
 	} {
-		_, err := Open(in(top, "link"), name)
+		_, err := Open(fsys.OS, in(top, "link"), name)
 		wantNameError(t, err)
-		_, _, err = Target(in(top, "link"), name)
+		_, _, err = Target(fsys.OS, in(top, "link"), name)
 		wantNameError(t, err)
 	}
-	if _, err := Open(in(top, "real"), "none/x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(fsys.OS, in(top, "real"), "none/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 }

@@ -6,38 +6,33 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"braid/internal/fsys"
 )
 
 // Target looks at what has the final name. If that is an ordinary file, present is true; if it is something
 // else, the error is a *NameError (rule 4).
-func Target(dir, name string) (info fs.FileInfo, present bool, err error) {
-	d, base, err := openFolder(dir, name)
+func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err error) {
+	d, base, err := openFolder(files, dir, name)
 	if err != nil {
-		return nil, false, err
+		return info, false, err
 	}
 	defer d.close()
-	if present, err = d.target(base); err != nil || !present {
-		return nil, false, err
-	}
-	info, err = os.Lstat(d.join(base))
-	return info, err == nil, err
+	return d.target(base)
 }
 
 // target says whether there is an ordinary file at name.
-func (d folder) target(name string) (present bool, err error) {
-	st, err := d.stat(name)
+func (d folder) target(name string) (info fsys.Info, present bool, err error) {
+	info, err = d.dir.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
+		return fsys.Info{}, false, nil
 	case err != nil:
-		return false, err
-	case kind(st.Mode) != "":
-		return false, &NameError{d.join(name), "is " + kind(st.Mode)}
+		return fsys.Info{}, false, err
+	case kind(info.Mode) != "":
+		return fsys.Info{}, false, &NameError{d.join(name), "is " + kind(info.Mode)}
 	}
-	return true, nil
+	return info, true, nil
 }
 
 // Open opens the part file of name, which is relative to dir, and makes it ours: no other process can
@@ -45,8 +40,8 @@ func (d folder) target(name string) (present bool, err error) {
 // is set aside; see Aside.
 //
 // Errors are *InUseError, *NameError (rules 1 and 5), and those of the file system.
-func Open(dir, name string) (*File, error) {
-	d, base, err := openFolder(dir, name)
+func Open(files fsys.FS, dir, name string) (*File, error) {
+	d, base, err := openFolder(files, dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +68,13 @@ func (f *File) open() error {
 	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
 		return nil
 	}
-	info, err := f.part.Stat()
+	info, err := f.part.Info()
 	switch {
 	case err != nil:
 		return err
-	case !h.known && info.Size() > 0:
+	case !h.known && info.Size > 0:
 		return f.setAside("nothing that can be trusted says what it is a part of")
-	case len(h.runs) == 0 || info.Size() == 0:
+	case len(h.runs) == 0 || info.Size == 0:
 		return f.empty()
 	}
 	return f.inherit(h)
@@ -106,7 +101,7 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 // the part file is in use by that one.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
 	bad := f.journalName() + ".bad"
-	if err := f.folder.rename(f.journalName(), bad); err != nil {
+	if err := f.folder.dir.Rename(f.journalName(), bad); err != nil {
 		return history{}, false, err
 	}
 	f.tell(bad, errForeign.Error())
@@ -143,13 +138,13 @@ func (f *File) empty() error {
 // setAside renames what is there to NAME.part.bad, replacing an older one, and starts empty. Should we be
 // stopped in between, the journal speaks of bytes that are not there any more.
 func (f *File) setAside(why string) error {
-	info, err := f.part.Stat()
+	info, err := f.part.Info()
 	if err != nil {
 		return err
 	}
 	bad := f.partName() + ".bad"
-	if info.Size() > 0 {
-		if err := f.folder.rename(f.partName(), bad); err != nil {
+	if info.Size > 0 {
+		if err := f.folder.dir.Rename(f.partName(), bad); err != nil {
 			return err
 		}
 		f.part.Close()
@@ -200,35 +195,15 @@ func (f *File) own(op string) error {
 
 // OpenTemp opens a file without a name in dir, or in os.TempDir if dir is empty, for bytes that come before
 // their turn in a stream. It can be written to at once and is gone when it is closed, also by a kill.
-func OpenTemp(dir string) (*File, error) {
+func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	part, err := openNameless(dir)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) {
-		part, err = openUnlinked(dir)
-	}
+	part, err := files.OpenTemp(dir)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{part: part, ledger: newLedger(writing)}
 	f.ledger.quiet = true
 	return f, nil
-}
-
-func openNameless(dir string) (*os.File, error) {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: err}
-	}
-	return os.NewFile(uintptr(fd), filepath.Join(dir, "(temporary file)")), nil
-}
-
-// openUnlinked is for file systems without O_TMPFILE, such as NFS.
-func openUnlinked(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, ".braid-*.tmp")
-	if err != nil {
-		return nil, err
-	}
-	return closeUnless(f, os.Remove(f.Name()))
 }

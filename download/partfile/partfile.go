@@ -10,7 +10,7 @@
 // those of an earlier run are of use ([Identity.Continues] gives advice). It has no goroutine and no clock:
 // who uses it calls Flush every 50 ms or so, and Sync every few seconds.
 //
-//	f, err := partfile.Open(dir, "x.iso")
+//	f, err := partfile.Open(fsys.OS, dir, "x.iso")
 //	if err != nil {
 //		return err
 //	}
@@ -34,12 +34,12 @@ import (
 	"context"
 	"io/fs"
 	"math"
-	"os"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 )
 
 // A File is the bytes of an unfinished download. WriteAt, ReadAt, Have, Front, WaitFront, Void, Flush and
@@ -48,7 +48,7 @@ import (
 type File struct {
 	folder  folder
 	name    string // final name in folder; empty for a temporary file
-	part    *os.File
+	part    fsys.File
 	journal *journal // nil for a temporary file
 	ledger  *ledger
 	prior   history // while inherited
@@ -212,9 +212,9 @@ func (f *File) Sync() error {
 	if err := f.Flush(); err != nil {
 		return err
 	}
-	if err := datasync(f.part); err != nil {
+	if err := f.part.Datasync(); err != nil {
 		f.unsafe.CompareAndSwap(nil, &err)
 		return err
 	}
-	return datasync(f.journal.file)
+	return f.journal.file.Datasync()
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 )
 
 const modelSize = 4 << 10
@@ -29,7 +30,7 @@ type model struct {
 }
 
 func (m *model) open(t *rapid.T) {
-	f, err := Open(m.dir, "x")
+	f, err := Open(fsys.OS, m.dir, "x")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,32 +1,18 @@
 package partfile
 
-import (
-	"errors"
-	"io/fs"
-
-	"golang.org/x/sys/unix"
-)
-
-// sector is what st_blocks counts, see stat(3type).
-const sector = 512
-
 // CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes
 // (rule 7). What the part file occupies already counts as there.
 func (f *File) CheckSpace(size int64) error {
-	var st unix.Stat_t
-	if err := fstat(f.part, &st); err != nil {
+	info, err := f.part.Info()
+	if err != nil {
 		return err
 	}
-	var sys unix.Statfs_t
-	if err := control(f.part, func(fd int) error { return unix.Fstatfs(fd, &sys) }); err != nil {
-		return &fs.PathError{Op: "statfs", Path: f.part.Name(), Err: err}
-	}
-	if sys.Blocks == 0 {
-		return nil // it does not say
+	free, err := f.part.Free()
+	if err != nil || free < 0 { // it does not say
+		return err
 	}
 	have := f.Have()
-	need := size - max(have.Len(), st.Blocks*sector)
-	if free := int64(sys.Bavail) * sys.Frsize; need > free {
+	if need := size - max(have.Len(), info.Allocated); need > free {
 		return &SpaceError{Path: f.part.Name(), Need: need, Free: free}
 	}
 	return nil
@@ -39,7 +25,7 @@ func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
 	}
-	return f.allocate("preallocate", unix.FALLOC_FL_KEEP_SIZE, 0, size)
+	return f.part.Reserve(size)
 }
 
 // Release gives the blocks below off back to the file system: a pipe has taken these bytes. They read as
@@ -53,14 +39,5 @@ func (f *File) Release(off int64) error {
 		return nil
 	}
 	f.freed = off
-	return f.allocate("release", unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, off-from)
-}
-
-func (f *File) allocate(op string, mode uint32, off, n int64) error {
-	err := control(f.part, func(fd int) error { return unix.Fallocate(fd, mode, off, n) })
-	switch {
-	case err == nil, errors.Is(err, errors.ErrUnsupported): // EOPNOTSUPP, ENOSYS
-		return nil
-	}
-	return &fs.PathError{Op: op, Path: f.part.Name(), Err: err}
+	return f.part.Release(from, off-from)
 }

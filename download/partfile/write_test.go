@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,8 @@ import (
 	"testing/synctest"
 
 	"golang.org/x/sys/unix"
+
+	"braid/internal/fsys"
 )
 
 // Whoever comes first writes a byte; others have duplicates, until it is voided.
@@ -140,7 +141,7 @@ func (w watched) ReadAt(p []byte, off int64) (int, error) {
 func TestVoidKeepsOut(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		f, err := Open(dir, "x")
+		f, err := Open(fsys.OS, dir, "x")
 		must(t, err)
 		must(t, f.Begin(Identity{}))
 		put(t, f, []byte("abcdef"), 0)
@@ -168,7 +169,7 @@ func TestVoidKeepsOut(t *testing.T) {
 func TestWaitFront(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		f, err := Open(dir, "x")
+		f, err := Open(fsys.OS, dir, "x")
 		must(t, err)
 		must(t, f.Begin(Identity{}))
 		var got atomic.Int64
@@ -210,11 +211,21 @@ func TestWaitFront(t *testing.T) {
 	})
 }
 
+// device is one of the system's, open for writing.
+func device(t *testing.T, name string) fsys.File {
+	t.Helper()
+	d, err := fsys.OS.OpenDir("/dev")
+	must(t, err)
+	defer d.Close()
+	f, err := d.Open(name)
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 // A full disk is an error that names the file, loses nothing, and is over when there is room again.
 func TestFullDisk_Rule7(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
-	must(t, err)
-	defer full.Close()
+	full := device(t, "full")
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
 
@@ -246,9 +257,7 @@ func TestFullDisk_Rule7(t *testing.T) {
 
 // What cannot be recorded now is recorded later.
 func TestFlushAgain_Rule7(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
-	must(t, err)
-	defer full.Close()
+	full := device(t, "full")
 	dir := t.TempDir()
 	f := begun(t, dir, []byte("abc"), 0)
 	file := f.journal.file
@@ -277,8 +286,8 @@ func TestSpace_Rule7(t *testing.T) {
 	if got := f.CheckSpace(math.MaxInt64).(*SpaceError).Need; got > math.MaxInt64-8<<20 {
 		t.Errorf("with 8 MiB there, %d more are needed", got)
 	}
-	if info, err := f.part.Stat(); err != nil || info.Size() != 3 {
-		t.Errorf("preallocating changed the size: %v", info.Size())
+	if info, err := f.part.Info(); err != nil || info.Size != 3 {
+		t.Errorf("preallocating changed the size: %v", info.Size)
 	}
 }
 
@@ -309,46 +318,35 @@ func TestNoAllocation(t *testing.T) {
 
 func TestTemporary(t *testing.T) {
 	dir := t.TempDir()
-	empty, err := OpenTemp(dir)
+	empty, err := OpenTemp(fsys.OS, dir)
 	must(t, err)
 	must(t, empty.Close())
-	opens := map[string]func() (*File, error){
-		"nameless": func() (*File, error) { return OpenTemp(dir) },
-		"unlinked": func() (*File, error) {
-			part, err := openUnlinked(dir)
-			return &File{part: part, ledger: newLedger(writing)}, err
-		},
+	f, err := OpenTemp(fsys.OS, dir)
+	must(t, err)
+	wantFiles(t, dir)
+	put(t, f, []byte("def"), 3)
+	put(t, f, []byte("abc"), 0)
+	must(t, f.Void(span(4, 5)))
+	put(t, f, []byte("E"), 4)
+	must(t, errors.Join(f.Flush(), f.Sync(), f.Begin(Identity{})))
+	wantHave(t, f, span(0, 6))
+	got := make([]byte, 6)
+	if _, err := f.ReadAt(got, 0); err != nil || string(got) != "abcdEf" {
+		t.Errorf("%q, %v", got, err)
 	}
-	for name, open := range opens {
-		t.Run(name, func(t *testing.T) {
-			f, err := open()
-			must(t, err)
-			wantFiles(t, dir)
-			put(t, f, []byte("def"), 3)
-			put(t, f, []byte("abc"), 0)
-			must(t, f.Void(span(4, 5)))
-			put(t, f, []byte("E"), 4)
-			must(t, errors.Join(f.Flush(), f.Sync(), f.Begin(Identity{})))
-			wantHave(t, f, span(0, 6))
-			got := make([]byte, 6)
-			if _, err := f.ReadAt(got, 0); err != nil || string(got) != "abcdEf" {
-				t.Errorf("%q, %v", got, err)
-			}
-			wantStateError(t, f.Commit(proof(t, got), Final{}))
-			wantStateError(t, f.Reset(""))
-			wantStateError(t, f.Restart())
-			if f.Path() != "" {
-				t.Errorf("path %q", f.Path())
-			}
-			must(t, f.Close())
-			wantFiles(t, dir)
-		})
+	wantStateError(t, f.Commit(proof(t, got), Final{}))
+	wantStateError(t, f.Reset(""))
+	wantStateError(t, f.Restart())
+	if f.Path() != "" {
+		t.Errorf("path %q", f.Path())
 	}
+	must(t, f.Close())
+	wantFiles(t, dir)
 }
 
 // What a pipe has taken needs no room on disk.
 func TestRelease(t *testing.T) {
-	f, err := OpenTemp(t.TempDir())
+	f, err := OpenTemp(fsys.OS, t.TempDir())
 	must(t, err)
 	defer f.Close()
 	p := content(1 << 20)

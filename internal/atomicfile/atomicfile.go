@@ -10,47 +10,81 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"syscall"
+	"math/rand/v2"
+	"strconv"
+
+	"braid/internal/fsys"
 )
 
 // WriteFile gives the file at path the content data and the mode perm, whatever the umask is. It writes a
 // temporary file in the same folder, which it leaves to nobody: if anything fails, what was at path stays
 // and nothing else does. If path is a symbolic link, the link is replaced, not what it points to.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	return Write(path, perm, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return In(fsys.OS).WriteFile(path, data, perm)
 }
 
 // Write is WriteFile for content that is made while it is written. An error of content is returned as it is, and nothing has
 // changed then.
 func Write(path string, perm fs.FileMode, content func(io.Writer) error) error {
-	dir, name := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
-	tmp, err := os.CreateTemp(dir, "."+name+".*.tmp") // O_EXCL, 0600
+	return In(fsys.OS).Write(path, perm, content)
+}
+
+// A Place is a file system that files are written to.
+type Place struct{ files fsys.FS }
+
+// In is the place that files stands for, or that of the system if it is nil.
+func In(files fsys.FS) Place { return Place{fsys.Or(files)} }
+
+// WriteFile is the function of that name, for a file of p.
+func (p Place) WriteFile(path string, data []byte, perm fs.FileMode) error {
+	return p.Write(path, perm, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Write is the function of that name, for a file of p.
+func (p Place) Write(path string, perm fs.FileMode, content func(io.Writer) error) error {
+	d, name, err := fsys.OpenParent(p.files, path)
 	if err != nil {
 		return err
 	}
-	if err := fill(tmp, content, perm); err != nil {
-		os.Remove(tmp.Name())
+	defer d.Close()
+	return replace(d, name, perm, content)
+}
+
+// replace writes a temporary file and gives it the name.
+func replace(d fsys.Dir, name string, perm fs.FileMode, content func(io.Writer) error) error {
+	tmp, f, err := create(d, name)
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		os.Remove(tmp.Name())
+	if err = fill(f, content, perm); err == nil {
+		err = d.Rename(tmp, name)
+	}
+	if err != nil {
+		d.Remove(tmp)
 		return err
 	}
-	return syncFolder(dir)
+	return d.Sync()
+}
+
+// create makes a file for the user only, of a name that nobody has.
+func create(d fsys.Dir, name string) (tmp string, f fsys.File, err error) {
+	const attempts = 1000
+	for range attempts {
+		tmp = "." + name + "." + strconv.FormatUint(uint64(rand.Uint32()), 10) + ".tmp"
+		if f, err = d.Create(tmp, 0o600); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return tmp, f, err
 }
 
 // fill writes and closes f. What it holds is on disk before it gets its name: a rename may reach the disk
 // before the bytes do.
-func fill(f *os.File, content func(io.Writer) error, perm fs.FileMode) error {
-	err := content(f)
+func fill(f fsys.File, content func(io.Writer) error, perm fs.FileMode) error {
+	err := content(io.NewOffsetWriter(f, 0))
 	if err == nil {
 		err = f.Chmod(perm)
 	}
@@ -61,17 +95,4 @@ func fill(f *os.File, content func(io.Writer) error, perm fs.FileMode) error {
 		err = closing
 	}
 	return err
-}
-
-// syncFolder puts on disk which names the folder has. File systems that cannot are left alone.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
 }

@@ -1,0 +1,100 @@
+package fsys
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"syscall"
+)
+
+// Or returns files, or OS if they are nil.
+func Or(files FS) FS {
+	if files == nil {
+		return OS
+	}
+	return files
+}
+
+// OpenParent opens the folder of the file at path, and returns the file's name in it.
+func OpenParent(files FS, path string) (d Dir, name string, err error) {
+	dir, name := filepath.Split(filepath.Clean(path))
+	if dir == "" {
+		dir = "."
+	}
+	d, err = files.OpenDir(dir)
+	return d, name, err
+}
+
+// Lstat looks at what is at path itself.
+func Lstat(files FS, path string) (Info, error) {
+	d, name, err := OpenParent(files, path)
+	if err != nil {
+		return Info{}, err
+	}
+	defer d.Close()
+	return d.Stat(name)
+}
+
+// Remove removes the file at path.
+func Remove(files FS, path string) error {
+	d, name, err := OpenParent(files, path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Remove(name), d.Close())
+}
+
+// ReadFile reads the file at path, of which it takes most bytes.
+func ReadFile(files FS, path string, most int64) ([]byte, error) {
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.NewSectionReader(f, 0, most))
+}
+
+// Reader reads f from its beginning.
+func Reader(f File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
+
+// MkdirAll makes the folder at path and those above it as far as they are missing. Those that it made are on disk when it returns:
+// a file is no safer than the names on its way.
+func MkdirAll(files FS, path string, perm fs.FileMode) error {
+	path = filepath.Clean(path)
+	info, err := files.Stat(path)
+	switch {
+	case err == nil && info.Mode.IsDir():
+		return nil
+	case err == nil:
+		return &fs.PathError{Op: "make folder", Path: path, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
+		return err
+	}
+	if err := MkdirAll(files, filepath.Dir(path), perm); err != nil {
+		return err
+	}
+	d, name, err := OpenParent(files, path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return Mkdir(d, name, perm)
+}
+
+// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if somebody else makes it at the same time, as long as
+// it is one.
+func Mkdir(d Dir, name string, perm fs.FileMode) error {
+	err := d.Mkdir(name, perm)
+	if err == nil {
+		return d.Sync()
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, stat := d.Stat(name); stat != nil || !info.Mode.IsDir() {
+		return errors.Join(err, stat)
+	}
+	return nil
+}
