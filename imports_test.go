@@ -123,8 +123,9 @@ var houses = map[string]house{
 	"internal/program":    {},
 	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	// No row may name these two: they appear in _test.go files only.
+	// No row may name these three: they appear in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
+	"internal/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
 	"scripts/benchmark": {}, "scripts/guardcheck": {}, "scripts/pollbench": {}, "scripts/ruletable": {},
