@@ -148,6 +148,7 @@ func (f *File) setAside(why string) error {
 			return err
 		}
 		f.part.Close()
+		f.named.Store(false)
 		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
 			return err
 		}

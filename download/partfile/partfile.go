@@ -58,6 +58,7 @@ type File struct {
 	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that
 	// succeeds proves nothing about the bytes before.
 	unsafe atomic.Pointer[error]
+	named  atomic.Bool // the names of both files are on disk
 }
 
 // Path is where the part file is, and empty for a temporary file.
@@ -204,7 +205,8 @@ func (f *File) Flush() error {
 	return f.journal.flush(f.ledger, 0)
 }
 
-// Sync puts on disk what was written, then the journal that says so. That can take seconds.
+// Sync puts on disk what was written, then the journal that says so and, the first time, the names of both. That can take
+// seconds.
 func (f *File) Sync() error {
 	if f.temporary() {
 		return nil
@@ -216,5 +218,12 @@ func (f *File) Sync() error {
 		f.unsafe.CompareAndSwap(nil, &err)
 		return err
 	}
-	return f.journal.file.Datasync()
+	if err := f.journal.file.Datasync(); err != nil || f.named.Load() {
+		return err
+	}
+	if err := f.folder.dir.Sync(); err != nil {
+		return err
+	}
+	f.named.Store(true)
+	return nil
 }

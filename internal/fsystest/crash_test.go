@@ -124,3 +124,17 @@ func TestTap(t *testing.T) {
 		t.Errorf("asked about %q, want %q", asked, want)
 	}
 }
+
+func TestSample(t *testing.T) {
+	t.Setenv(allEnv, "")
+	for _, tt := range []struct{ n, most, want int }{{0, 5, 1}, {4, 5, 5}, {100, 5, 5}, {5, 2, 2}} {
+		got := Sample(tt.n, tt.most, 1)
+		if len(got) != tt.want || got[0] != 0 || got[len(got)-1] != tt.n || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+			t.Errorf("%d of %d: %v", tt.most, tt.n, got)
+		}
+	}
+	t.Setenv(allEnv, "1")
+	if got := Sample(100, 5, 1); len(got) != 101 {
+		t.Errorf("everything is %d", len(got))
+	}
+}
