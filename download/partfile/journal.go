@@ -93,7 +93,8 @@ func (j *journal) done(runs []run) error {
 }
 
 // void takes r from l and records it. Records that r cuts are replaced by ones of what is left of them,
-// which has to be read from part: the CRC of a whole says nothing about its halves.
+// which has to be read from part: the CRC of a whole says nothing about its halves. These come first, as the void does not
+// touch them: should only some of it reach the disk, nothing is lost that is right.
 func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -113,11 +114,10 @@ func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
 		return err
 	}
 	err = j.append(func(b []byte) []byte {
-		b = appendVoid(b, r)
 		for _, rest := range left {
 			b = appendDone(b, rest)
 		}
-		return b
+		return appendVoid(b, r)
 	})
 	if err != nil {
 		return err
