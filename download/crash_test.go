@@ -32,19 +32,21 @@ type scene struct {
 	repair  bool
 	// act does what is recorded, if that is not one run.
 	act func(s *scene, files fsys.FS) error
+	// start is where each run begins that meets faults.
+	start *fsystest.Disk
 }
 
-const sceneSize = 700 << 10
+const sceneSize = 400 << 10
 
 // newScene is a download from an origin and two mirrors, which are slow while it is recorded.
-func newScene(t *testing.T, name string) *scene {
+func newScene(t *testing.T, name string, size int64) *scene {
 	var mirrors []string
-	s := &scene{t: t, name: name, want: made(sceneSize, 7), path: "/d/file.bin"}
+	s := &scene{t: t, name: name, want: made(size, 7), path: "/d/file.bin"}
 	for range 2 {
-		m := sized(t, sceneSize, mirrortest.Rate(2*mib))
+		m := sized(t, size, mirrortest.Rate(mib))
 		s.servers, mirrors = append(s.servers, m), append(mirrors, m.URL)
 	}
-	origin := sized(t, sceneSize, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(mirrors...))
+	origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Mirrors(mirrors...))
 	s.servers = append(s.servers, origin)
 	s.client = download.Client{HTTP: &httpsource.Client{}}
 	t.Cleanup(s.client.HTTP.CloseIdle)
@@ -204,7 +206,7 @@ func (s *scene) after(disk *fsystest.Disk, n int, fate fsystest.Fate, known ...[
 func (s *scene) lose(known ...[]byte) {
 	s.t.Helper()
 	disk := s.record()
-	tried, torn, points := 0, 1, 24
+	tried, torn, points := 0, 1, 10
 	if fsystest.Everything() {
 		torn = 8
 	}
@@ -226,7 +228,7 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 	for name, prepare := range map[string]func(s *scene){
 		"get": func(*scene) {},
 		"overwrite": func(s *scene) {
-			s.before, s.req.Overwrite = made(300<<10, 9), true
+			s.before, s.req.Overwrite = made(200<<10, 9), true
 		},
 		"resume": func(s *scene) {
 			s.act = func(s *scene, files fsys.FS) error {
@@ -234,11 +236,11 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 			}
 		},
 		"repair": func(s *scene) {
-			s.before, s.repair = bytes.Clone(s.want[:300<<10]), true
+			s.before, s.repair = bytes.Clone(s.want[:200<<10]), true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, name)
+			s := newScene(t, name, sceneSize)
 			prepare(s)
 			s.lose()
 		})
@@ -248,8 +250,8 @@ func TestPowerLoss_Rule1_Rule6_Rule8(t *testing.T) {
 // A file changes at its origin between two runs (rule 34): bytes of both versions are on the disk, and never in one file.
 func TestPowerLossOfChange_Rule34(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "changed")
-	first := newScene(t, "before")
+	s := newScene(t, "changed", sceneSize)
+	first := newScene(t, "before", sceneSize)
 	s.act = func(s *scene, files fsys.FS) error {
 		old := *s
 		old.req.URL = first.req.URL
@@ -258,7 +260,7 @@ func TestPowerLossOfChange_Rule34(t *testing.T) {
 		return errors.Join(err, s.run(s.t.Context(), files))
 	}
 	s.want = made(sceneSize, 8)
-	body := mirrortest.New(t, s.want, mirrortest.Rate(2*mib), mirrortest.Digest())
+	body := mirrortest.New(t, s.want, mirrortest.Rate(mib), mirrortest.Digest())
 	s.servers, s.req.URL = []*mirrortest.Server{body}, parse(t, body.URL)
 	s.lose(first.want)
 }

@@ -27,7 +27,7 @@ type Final struct {
 
 // Commit gives the file its final name: p says that its bytes, all of them, are the right ones. It is on
 // disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
-// changed and f can still be used, unless the error says that the file is in place.
+// changed and f can still be used, unless the error says that the file is in place: then the folder could not be synced.
 func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
@@ -38,10 +38,15 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.place(final.Replace); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
-	// The file is in place: from here on there is no way back.
-	err := errors.Join(f.folder.dir.Sync(), f.folder.remove(f.journalName()), f.release())
+	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
+	// what is to be closed is on disk: that takes nothing from the file.
+	err := f.folder.dir.Sync()
+	if err == nil {
+		f.folder.remove(f.journalName())
+	}
+	f.release()
 	if err != nil {
-		return fmt.Errorf("%s is in place, but: %w", f.folder.join(f.name), err)
+		return fmt.Errorf("%s is in place, but after a loss of power it may not be: %w", f.folder.join(f.name), err)
 	}
 	return nil
 }
