@@ -65,6 +65,8 @@ type Client struct {
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
+	// Dial connects in place of the client's own dialer. It is for tests: to what addresses it connects nobody checks.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Transport makes the requests in place of the client's own connections. It is for tests; most of what
 	// protects from servers that cannot count is not in it.
 	Transport http.RoundTripper
@@ -161,7 +163,11 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 // dial connects. There is a guard on the connection, which is a socket.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
 	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
-	conn, err := dialer.DialContext(ctx, network, addr)
+	connect := dialer.DialContext
+	if c.Dial != nil {
+		connect = c.Dial
+	}
+	conn, err := connect(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
