@@ -49,6 +49,14 @@ func (t *task) keepOld() (linked string, err error) {
 	return t.old, old.Sync()
 }
 
+// stayed reports whether the version that got a second name still is the one that is there. A download that failed late may have put
+// the new one in its place.
+func (t *task) stayed(linked string) bool {
+	here, errHere := fsys.Lstat(t.files, t.path)
+	old, errOld := fsys.Lstat(t.files, linked)
+	return errHere == nil && errOld == nil && here.ID == old.ID
+}
+
 // linkOld gives base in d the name plain in old, or one with a number if another version has that.
 func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, isNew bool, err error) {
 	for n := 1; ; n++ {

@@ -48,7 +48,7 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 		return antenna.Outcome{}, err
 	}
 	o, replaced, err := t.download(ctx)
-	if linked != "" && (err != nil || !replaced) {
+	if linked != "" && !replaced && (err == nil || t.stayed(linked)) {
 		t.tidied(fsys.Remove(t.files, linked))
 	}
 	if err != nil {

@@ -83,6 +83,7 @@ func (o *origin) asked() []string {
 type world struct {
 	t      *testing.T
 	dir    string
+	files  fsys.FS // nil: the system's
 	origin *origin
 	rule   *Rule
 	keeper *Keeper
@@ -112,12 +113,12 @@ func (w *world) template(text string, glob bool) {
 func (w *world) start() {
 	w.t.Helper()
 	rules := map[string]*Rule{"w": w.rule}
-	memory, err := OpenMemory(fsys.OS, filepath.Join(w.dir, "memory"), rules)
+	memory, err := OpenMemory(w.files, filepath.Join(w.dir, "memory"), rules)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.keeper = &Keeper{
-		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1}, Rules: rules, Memory: memory,
+		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1, Files: w.files}, Rules: rules, Memory: memory,
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Hook: func(_ context.Context, h Hook) error { w.hooks = append(w.hooks, h); return w.fail },
 	}
