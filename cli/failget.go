@@ -66,6 +66,9 @@ func downloadFailure(ctx context.Context, err error) *failure {
 		f.kept = sizeText(e.Kept) + " kept in " + e.Part
 		if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
 			f.hint = "run the same command to go on"
+			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
+				f.hint = "make room, then " + f.hint
+			}
 		}
 	case e.Kind != download.Usage && e.Kind != download.Local:
 		f.kept = "nothing kept"
