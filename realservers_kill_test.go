@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -18,7 +20,6 @@ import (
 const (
 	killFileSize = 48 << 20
 	killRate     = 24 << 20 // bytes a second of each mirror
-	killRounds   = 50       // kills that landed between the first and the last payload byte
 	// killTolerance is what one kill may cost in bytes that are fetched again: the larger of 8 MiB and 2 %.
 	killTolerance = max(8<<20, killFileSize/50)
 )
@@ -29,25 +30,58 @@ const (
 func TestRealKill(t *testing.T) {
 	s := newKillSet(t)
 	misses, most := 0, int64(0)
-	for round := 0; round < killRounds; {
-		// One kill in each fiftieth of the file, anywhere within it; the header sections come before its first byte.
-		const step, headers = killFileSize / killRounds, 8 << 10
+	rounds := killRounds(t)
+	lost := 0
+	for round := 0; round < rounds; {
+		// One kill in each part of the file, anywhere within it; the header sections come before its first byte.
+		const headers = 8 << 10
+		step := int64(killFileSize / rounds)
 		mark := int64(round)*step + headers + rand.Int64N(step-headers)
 		again, landed := s.killAndResume(t, mark)
 		if !landed {
-			if misses++; misses > killRounds {
+			if misses++; misses > rounds {
 				t.Fatalf("%d kills came too late, the last at byte %d", misses, mark)
 			}
 			continue
 		}
 		if again > killTolerance {
 			t.Errorf("killed at byte %d: %d bytes were fetched again, more than %d", mark, again, killTolerance)
+			lost++
 		}
 		most = max(most, again)
 		round++
 	}
-	t.Logf("%d kills, %d more came too late; most bytes fetched again after one: %d", killRounds, misses, most)
+	t.Logf("%d kills, %d more came too late; most bytes fetched again after one: %d", rounds, misses, most)
+	tally(t, "get", rounds, 0, lost) // what is wrong ends the test
 }
+
+// killRounds is how many kills that landed between the first and the last payload byte there are of each kind. BRAID_KILL_ROUNDS
+// says another number than 50; scripts/nightly does.
+func killRounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("BRAID_KILL_ROUNDS")
+	if text == "" {
+		return 50
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 2000 {
+		t.Fatalf("BRAID_KILL_ROUNDS is %q", text)
+	}
+	return n
+}
+
+// tally prints the line that scripts/nightly makes a table of.
+func tally(t *testing.T, what string, rounds, wrong, lost int) {
+	t.Helper()
+	t.Logf("kills: %s %d %d %d", what, rounds, wrong, lost)
+}
+
+// killData is the file that is fetched.
+var killData = sync.OnceValue(func() []byte {
+	data := make([]byte, killFileSize)
+	rand.NewChaCha8([32]byte{}).Read(data)
+	return data
+})
 
 // A killSet is a Metalink origin and three mirrors, each behind a relay that counts.
 type killSet struct {
@@ -59,8 +93,7 @@ type killSet struct {
 func newKillSet(t *testing.T) *killSet {
 	t.Helper()
 	root := publicDir(t)
-	data := make([]byte, killFileSize)
-	rand.NewChaCha8([32]byte{}).Read(data)
+	data := killData()
 	if err := os.WriteFile(filepath.Join(root, "a.iso"), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
