@@ -122,6 +122,7 @@ var houses = map[string]house{
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},
 	"internal/quantity":   {pure: true},
+	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name these three: they appear in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},

@@ -92,6 +92,19 @@ func When(match func(*http.Request) bool, options ...Option) Option {
 	}
 }
 
+// Choose asks for each request which options apply. It is called under the server's lock, one request at a time, and must not
+// ask the server.
+func Choose(choose func(*http.Request) []Option) Option {
+	return func(b *behaviour) {
+		if b.req == nil {
+			return
+		}
+		for _, option := range choose(b.req) {
+			option(b)
+		}
+	}
+}
+
 // OnHead applies options to HEAD requests only.
 func OnHead(options ...Option) Option {
 	return When(func(r *http.Request) bool { return r.Method == http.MethodHead }, options...)
