@@ -19,14 +19,11 @@ func statuses() (all []torment) {
 	}{
 		{"24", 204, fails(8, "204")}, {"24", 205, fails(8, "205")}, {"24", 304, fails(8, "304")}, {"24", 300, fails(8, "300")},
 		{"24", 404, fails(8, "404")}, {"24", 403, fails(8, "403")}, {"24", 410, fails(8, "410")}, {"24", 451, fails(8, "451")},
-		{"24", 418, fails(8, "418")}, {"24", 999, fails(8, "999")}, {"24", 201, fails(8, "201")}, {"24", 203, isUnverified},
+		{"24", 418, fails(8, "418")}, {"24", 999, fails(8, "999")}, {"24", 201, fails(8, "201")}, {"24", 203, fails(8, "203")},
 		{"27", 401, fails(6, "401")}, {"27", 407, fails(6, "407")}, {"22", 500, fails(8, "500")}, {"22", 408, fails(8, "408")},
 		{"35", 412, fails(8, "412")}, {"25", 416, fails(8, "416")}, {"24", 600, fails(8, "600")},
 	} {
 		set := alone(mirrortest.Status(s.status))
-		if s.status == 203 {
-			set = spoken("HTTP/1.1 203 Non-Authoritative Information\r\nContent-Length: SIZE\r\n\r\n")
-		}
 		all = append(all, torment{s.rule, fmt.Sprintf("answers %d", s.status), set, s.want})
 	}
 	return append(all, waits()...)
@@ -46,7 +43,7 @@ func waits() (all []torment) {
 		{"23", "is busy until a date in a year", alone(mirrortest.Status(503),
 			mirrortest.RetryAfter(time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))), fails(8, "back")},
 		{"23", "is busy for 100 seconds, which is more patience than there is", busy("100"), fails(8, "")},
-		{"24", "answers a part that nobody asked for", spoken("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-262143/262144\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "206")},
+		{"24", "answers a part that nobody asked for", spoken("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3145727/3145728\r\nContent-Length: SIZE\r\n\r\n"), fails(7, "206")},
 	}
 	for _, value := range []string{"3600", "-1", "soon", "1e30", "99999999999999999999", "", "1.5", "Sun, 99 Nov 2094 08:49:37 GMT"} {
 		all = append(all, torment{"23", fmt.Sprintf("is busy, for %q", value), busy(value), fails(8, "503")})
@@ -82,7 +79,7 @@ func lies() []lie {
 		{"says multipart/byteranges", []option{mirrortest.ContentRange(func(cr) string { return "" }), mirrortest.Header("Content-Type", "multipart/byteranges; boundary=x")}},
 		{"says gzip", []option{mirrortest.ContentEncoding("gzip")}},
 		{"sends more than it says", []option{mirrortest.BodyLonger(100)}},
-		{"sends less than it says", []option{mirrortest.CutAfter(10)}},
+		{"sends less than it says", []option{mirrortest.CutAfter(200_000)}},
 		{"answers 416", []option{mirrortest.Status(416)}},
 		{"answers with the whole file", []option{mirrortest.IgnoreRange()}},
 		{"answers 204", []option{mirrortest.Status(204)}},
@@ -106,10 +103,8 @@ func ranges() (all []torment) {
 // lonely is how that ends where there is nobody else.
 func (l lie) lonely() want {
 	switch l.does {
-	case "sends more than it says", "sends less than it says", "answers with the whole file":
-		return isRight
-	case "answers 416":
-		return want{refused, []int{7, 11}, "416"}
+	case "sends less than it says", "answers with the whole file", "says another total", "answers 416":
+		return isRight // for the last two the file seems to have changed, and is asked for once more (rule 34)
 	case "answers 204", "answers 404":
 		return fails(8, "")
 	}
@@ -120,7 +115,7 @@ func (l lie) lonely() want {
 func beside(options ...option) func(*world) {
 	return func(w *world) {
 		bad := w.serve(options...)
-		w.ask(w.serve(mirrortest.Rate(fileSize), mirrortest.ETag(`"v"`), mirrortest.Digest(), mirrortest.Mirrors(bad.URL)))
+		w.ask(w.serve(mirrortest.Rate(slow), mirrortest.ETag(`"v"`), mirrortest.Digest(), mirrortest.Mirrors(bad.URL)))
 	}
 }
 
@@ -152,7 +147,7 @@ func lengths() []torment {
 		{"21", "stops before the first byte", alone(mirrortest.StallAfter(0)), fails(4, "")},
 		{"34", "has another ETag after a cut, once", changes([]option{mirrortest.ETag(`"old"`)}, mirrortest.ETag(`"new"`)), isUnverified},
 		{"34", "has another digest after a cut", changes([]option{mirrortest.Digest()}, mirrortest.Digest(anotherDigest())), fails(11, "")},
-		{"34", "has another ETag at each request", alone(mirrortest.CutAfter(60_000), mirrortest.Choose(each(func(n int) []option {
+		{"34", "has another ETag at each request", alone(mirrortest.CutAfter(1_000_000), mirrortest.Choose(each(func(n int) []option {
 			return []option{mirrortest.ETag(fmt.Sprintf(`"%d"`, n))}
 		}))), fails(11, "")},
 		{"18", "says gzip", alone(mirrortest.ContentEncoding("gzip")), fails(7, "gzip")},

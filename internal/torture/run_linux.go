@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -21,6 +20,8 @@ import (
 const (
 	netMemory = 8 << 30 // of address space; what is in use is judged
 	netFile   = 1 << 30
+
+	maxHeard = 1 << 20 // of what is printed
 )
 
 // lookEvery is how often the size of the target folder is looked at.
@@ -42,7 +43,7 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr heard
 	cmd.Dir, cmd.Stdout, cmd.Stderr = y.work, &stdout, &stderr
 	cmd.Env = append(environment(y), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -59,7 +60,7 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 	}
 	watch := newWatch(y, cmd.Process.Pid)
 	err := cmd.Wait()
-	e := execution{stdout: stdout.Bytes(), stderr: stderr.Bytes(), overtime: ctx.Err() != nil}
+	e := execution{stdout: stdout.text, stderr: stderr.text, overtime: ctx.Err() != nil}
 	e.disk, e.memory = watch.end()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok && !e.overtime && !errors.Is(err, exec.ErrWaitDelay) {
 		return e, err
@@ -74,6 +75,15 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 		e.memory = settle(u.Maxrss<<10, e.memory)
 	}
 	return e, nil
+}
+
+// heard is what a client printed, up to a limit.
+type heard struct{ text []byte }
+
+// Write never fails: a client that talks too much is let talk.
+func (h *heard) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), maxHeard-len(h.text))]...)
+	return len(p), nil
 }
 
 // settle chooses between two measures of memory: what the kernel says at the end of a process begins with what its parent
@@ -105,7 +115,7 @@ type watch struct {
 }
 
 func newWatch(y yard, pid int) *watch {
-	w := &watch{stop: make(chan struct{})}
+	w := &watch{stop: make(chan struct{}), memory: peak(pid)} // the program has been started: this is its own
 	w.running.Go(func() {
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()

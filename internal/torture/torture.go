@@ -81,6 +81,7 @@ type observation struct {
 	errors   string // standard error
 
 	files   map[string]state // by final name
+	several bool             // a failure may be of another file
 	touched []string         // what is none of the download's and changed
 	leaks   []string         // where secrets went
 	memory  int64            // most of it, in bytes
@@ -155,7 +156,7 @@ func (o observation) look() (missing, spoiled []string) {
 		switch {
 		case s == absent, s == old:
 			missing = append(missing, name)
-		case s == other, s == whole && o.code != 0 && len(o.files) == 1:
+		case s == other, s == whole && o.code != 0 && !o.several:
 			spoiled = append(spoiled, name)
 		}
 	}
@@ -167,7 +168,7 @@ func (o observation) look() (missing, spoiled []string) {
 // saysUnverified tells braid's word for a file that nothing proved.
 func saysUnverified(output string) bool { return unproven.MatchString(output) }
 
-var unproven = regexp.MustCompile(`(?m); (unverified|checked: .*)$|evidence="?unverified`)
+var unproven = regexp.MustCompile(`(?m); (unverified|checked)\b|evidence="?unverified`)
 
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")

@@ -34,6 +34,7 @@ var program string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(30) // see settle: a large parent makes its children look large
+	debug.SetMemoryLimit(50 << 20)
 	os.Exit(run(m))
 }
 

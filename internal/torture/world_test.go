@@ -20,8 +20,18 @@ import (
 // secret is in credentials and queries that nobody but their server may see (rules 27 and 62).
 const secret = "s3cret"
 
-// fileSize is small, so that many cases take little; a server that has to leave room for others is slow.
-const fileSize = 256 << 10
+const (
+	// fileSize is small, so that many cases take little, and large enough for a second source.
+	fileSize = 3 << 20
+	// slow is the rate of a server that has to leave room for others: those are asked for what is a second ahead.
+	slow = fileSize * 2 / 3
+)
+
+// content is the file.
+var (
+	content = mirrortest.Generate(fileSize, 1)
+	body    = content.Bytes()
+)
 
 // A torment is a case: what servers do to a client.
 type torment struct {
@@ -52,14 +62,14 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	return &world{
-		t: t, yard: y, body: mirrortest.Generate(fileSize, 1).Bytes(),
-		limits: limits{memory: 100 << 20, disk: 4 << 20},
+		t: t, yard: y, body: body,
+		limits: limits{memory: 100 << 20, disk: 2 * fileSize},
 	}
 }
 
 // serve starts a server that has the file. It has to be asked, or the case shows nothing.
 func (w *world) serve(options ...mirrortest.Option) *mirrortest.Server {
-	s := mirrortest.New(w.t, w.body, options...)
+	s := mirrortest.New(w.t, content, options...)
 	w.web = append(w.web, s)
 	w.asked = append(w.asked, func() string {
 		if s.Connections() == 0 {
@@ -72,7 +82,7 @@ func (w *world) serve(options ...mirrortest.Option) *mirrortest.Server {
 
 // canary starts a server that nobody may ask.
 func (w *world) canary() *mirrortest.Server {
-	s := mirrortest.New(w.t, w.body)
+	s := mirrortest.New(w.t, content)
 	w.web = append(w.web, s)
 	w.asked = append(w.asked, func() string {
 		if n := s.Connections(); n > 0 {
@@ -90,7 +100,7 @@ func (w *world) ask(s *mirrortest.Server) *mirrortest.Server {
 }
 
 func (w *world) serveFTP(options ...ftptest.Option) *ftptest.Server {
-	s := ftptest.New(w.t, mirrortest.Generate(fileSize, 1), options...)
+	s := ftptest.New(w.t, content, options...)
 	w.ftp = append(w.ftp, s)
 	w.asked = append(w.asked, func() string {
 		if s.Connections() == 0 {
@@ -184,7 +194,7 @@ func (w *world) run(c client, program string, patience time.Duration) (o observa
 	}
 	o = observation{
 		code: e.code, signal: e.signal, overtime: e.overtime, errors: string(e.stderr), output: string(e.stdout) + string(e.stderr),
-		files: map[string]state{}, touched: w.yard.touched(before, after, w.req), memory: e.memory, disk: e.disk,
+		files: map[string]state{}, several: w.req.document != "" || len(w.req.command) > 0, touched: w.yard.touched(before, after, w.req), memory: e.memory, disk: e.disk,
 	}
 	for _, name := range w.req.finals() {
 		was, existed := before[filepath.Join("work", name)]
