@@ -79,7 +79,7 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 
 // fetchDocument fetches and reads one document.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, error) {
-	data, a, err := fetchSmall(ctx, hc.Source(u, o), meta4.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, u, o, meta4.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
 		err = &meta4.Error{Kind: meta4.TooMuch, Why: long.Error()}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"braid/byterange"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/source"
@@ -94,7 +92,7 @@ func (s *session) believe(t told) bool {
 func describedBy(ctx context.Context, hc network, doc metalink.Document, opts httpsource.Options,
 	file metalink.File, claims []verify.Claim) told {
 	t := told{from: source.Mask(doc.URL)}
-	data, a, err := fetchSmall(ctx, hc.Source(doc.URL, opts), meta4.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, meta4.MaxSize)
 	if err != nil {
 		t.err = err
 		return t
@@ -154,45 +152,4 @@ func channelOf(a source.Answer) verify.Channel {
 		return verify.HTTP
 	}
 	return verify.HTTPS
-}
-
-// fetchSmall brings a document of at most so many bytes.
-func fetchSmall(ctx context.Context, src source.Source, most int64) ([]byte, source.Answer, error) {
-	m := &memory{most: most}
-	err := src.Fetch(ctx, byterange.Range{Start: 0, End: byterange.Unbounded}, m)
-	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
-		err = &longError{most}
-	}
-	return m.data.Bytes(), m.answer, err
-}
-
-// A longError says that a document is longer than its kind may be.
-type longError struct{ most int64 }
-
-func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
-
-// memory is a sink for what is small.
-type memory struct {
-	most   int64
-	long   bool
-	answer source.Answer
-	data   bytes.Buffer
-}
-
-func (m *memory) Answer(a source.Answer) error {
-	m.answer = a
-	if m.long = a.Size > m.most; m.long {
-		return source.ErrEnough
-	}
-	return nil
-}
-
-func (m *memory) WriteAt(p []byte, off int64) (int, error) {
-	if off != int64(m.data.Len()) {
-		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
-	}
-	if m.long = off+int64(len(p)) > m.most; m.long {
-		return 0, source.ErrEnough
-	}
-	return m.data.Write(p)
 }

@@ -55,7 +55,7 @@ func (r *Request) readSignature(ctx context.Context, hc network, sig Signature, 
 	s := Signed{From: sig.From}
 	data := sig.Data
 	if data == nil {
-		if data, _, s.Err = fetchSmall(ctx, hc.Source(sig.URL, r.optionsFor(sig.URL, r.namedSignature(sig), trusted)), smime.MaxSize); s.Err != nil {
+		if data, _, s.Err = fetchSmall(ctx, hc, sig.URL, r.optionsFor(sig.URL, r.namedSignature(sig), trusted), smime.MaxSize); s.Err != nil {
 			return s
 		}
 	}

@@ -57,7 +57,7 @@ type getter struct {
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
-	g := &getter{c: c, http: network{c.HTTP, c.ftp}, req: req, asked: req, atlas: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
 	g.plan.signed.done = make(chan []found, 1)
 	return g
 }

@@ -41,7 +41,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	hc, done := c.network()
 	defer done()
-	data, a, err := fetchSmall(ctx, hc.Source(req.URL, httpsource.Options{Header: req.Header, User: req.User}), sums.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, req.URL, httpsource.Options{Header: req.Header, User: req.User}, sums.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
 		err = &sums.LimitError{Most: sums.MaxSize, Unit: "bytes"}

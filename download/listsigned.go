@@ -103,7 +103,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
 	f := found{from: s.From, data: s.Data}
 	if f.data == nil {
-		f.data, _, f.err = fetchSmall(ctx, hc.Source(s.URL, options(s)), smime.MaxSize)
+		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), smime.MaxSize)
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"time"
 
 	"braid/metalink"
 	"braid/source"
@@ -14,7 +15,8 @@ import (
 // A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
 type network struct {
 	*httpsource.Client
-	ftp *ftpsource.Client
+	ftp     *ftpsource.Client
+	timeout time.Duration // see Client.Timeout
 }
 
 // Source makes the source of the file at u. An FTP server is told name and password where o says that they are its own;
@@ -28,7 +30,7 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 
 // network is who asks servers, and what is to be done when there are no more to ask.
 func (c *Client) network() (n network, done func()) {
-	n = network{c.HTTP, c.ftp}
+	n = network{c.HTTP, c.ftp, c.Timeout}
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -56,4 +57,30 @@ func TestMaxSizeOfAnnouncedLength_Rule19(t *testing.T) {
 	r.wrong(download.Limit)
 	r.client.MaxSize = mib
 	r.right(s.Content)
+}
+
+// Proves rule 21 for documents, which nobody else could bring: neither silence nor single bytes hold anything up for ever.
+func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("# nothing\n", 1000))
+	for does, tt := range map[string]struct {
+		option mirrortest.Option
+		why    string
+		within time.Duration
+	}{
+		"goes silent":    {mirrortest.StallAfter(10), "went silent", 200 * time.Millisecond},
+		"comes bytewise": {mirrortest.Rate(200), "too long", time.Second},
+	} {
+		s := mirrortest.New(t, text, mirrortest.Name("SHA256SUMS"), tt.option)
+		c := &download.Client{Timeout: tt.within}
+		u, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.List(t.Context(), download.Request{URL: u})
+		var e *download.Error
+		if !errors.As(err, &e) || e.Kind != download.Network || !strings.Contains(e.Error(), tt.why) {
+			t.Errorf("a list that %s: %v", does, err)
+		}
+	}
 }

@@ -112,7 +112,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	o.Named = reach.Public | reach.Loopback // a link is made to be handed around, as documents are (rule 63)
 	var last error
 	for _, u := range m.Sources {
-		data, _, err := fetchSmall(ctx, hc.Source(u, o), metainfo.MaxSize)
+		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
 		var t metainfo.Torrent
 		if err == nil {
 			t, err = metainfo.Parse(bytes.NewReader(data))
