@@ -108,6 +108,13 @@ func (e *restartError) Error() string {
 
 func (e *restartError) Unwrap() error { return e.cause }
 
+// silent takes note of a source that was given up because nothing came from it (rule 21). It may be asked again, and if
+// nobody else is left, that is what was wrong with it.
+func (s *session) silent(o *origin) {
+	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
+	s.lastly = o.err
+}
+
 // noSource is the error of a download that nobody is left for: the last problem that was not solved.
 func (s *session) noSource() error {
 	e := &NoSourceError{Last: s.lastly}

@@ -59,6 +59,20 @@ func TestMaxSizeOfAnnouncedLength_Rule19(t *testing.T) {
 	r.right(s.Content)
 }
 
+// Proves rule 21: a server that goes silent, and nobody could take over, is told as what was wrong: exit code 4 where no byte
+// came, and 13 where there is something to go on with.
+func TestSilentForGood_Rule21(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[int64]download.Kind{0: download.Network, 5000: download.Budget} {
+		s := sized(t, mib, mirrortest.Digest(), mirrortest.StallAfter(at), mirrortest.IgnoreRange())
+		r := newRun(t, s.URL)
+		r.client.Timeout, r.client.Tries, r.client.RetryWait = 200*time.Millisecond, 2, time.Millisecond
+		if e := r.wrong(want); !strings.Contains(e.Error(), "went silent") {
+			t.Errorf("silent after %d bytes: %v", at, e)
+		}
+	}
+}
+
 // Proves rule 21 for documents, which nobody else could bring: neither silence nor single bytes hold anything up for ever.
 func TestDocumentThatNeverEnds_Rule21(t *testing.T) {
 	t.Parallel()

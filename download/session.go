@@ -151,8 +151,11 @@ func (s *session) step(ev scheduler.Event) {
 			f := s.flights[a.ID]
 			f.sink.limit.Store(0)
 			f.cancel()
-			if a.Why == scheduler.ReasonLied {
+			switch a.Why {
+			case scheduler.ReasonLied:
 				s.exclude(f)
+			case scheduler.ReasonSilent:
+				s.silent(f.from)
 			}
 			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
 		case scheduler.Check:
