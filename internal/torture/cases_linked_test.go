@@ -40,6 +40,7 @@ func described() (all []torment) {
 		"has no end":                {flood(ok+"\r\n"+xmlHead+metalink, "<x/>")},
 		"has no end and no content": {flood(ok+"\r\n", " ")},
 		"is 5 EiB long":             {mirrortest.RawString(ok + "Content-Length: 5764607523034234880\r\n\r\n<")},
+		"goes silent":               {mirrortest.StallAfter(0)},
 		"comes slowly":              {drip(ok+"\r\n"+xmlHead+metalink, "<x/>")},
 		"is of another file":        {body(doc(entry(fileName, `<hash type="sha-256">`+wrongHex+`</hash><url>http://127.0.0.1:1/</url>`)))},
 		"has a DOCTYPE":             {body("<!DOCTYPE x [<!ENTITY a 'b'>]>" + doc())},
@@ -116,6 +117,7 @@ func signatures() []torment {
 		{"47", "signature: has no end", signed(by(flood(ok+"\r\n-----BEGIN PGP SIGNATURE-----\r\n\r\n", "AAAA"))), fails(14, "1048576 bytes")},
 		{"47", "signature: has an armor header without end", signed(by(flood(ok+"\r\n-----BEGIN PGP SIGNATURE-----\r\n", "Comment: x\r\n"))), fails(14, "1048576 bytes")},
 		{"47", "signature: is 5 EiB long", signed(by(mirrortest.RawString(ok + "Content-Length: 5764607523034234880\r\n\r\n-"))), fails(14, "1048576 bytes")},
+		{"47", "signature: goes silent", signed(by(drip(ok+"Content-Length: 100\r\n\r\n-", ""))), fails(4, "went silent")},
 		{"47", "signature: comes slowly", signed(by(drip(ok+"\r\n", "-"))), want{refused, []int{4, 12, 13}, "signature|file.bin"}},
 		{"47", "signature: is a page", signed(text("<html>404</html>")), want{refused, []int{10, 12}, ""}},
 		{"47", "signature: is nonsense", signed(text("\xff\xff\xff\xff\xff\xff\xff")), fails(10, "")},
@@ -146,7 +148,7 @@ func signatures() []torment {
 // torrents are torrents that are none, or bombs (rules 10, 41 and 42).
 func torrents() (all []torment) {
 	one := func(name, info string) string {
-		return fmt.Sprintf("d8:url-list3:URL4:infod6:lengthi1048576e4:name%d:%s12:piece lengthi1048576e6:pieces20:%s%see", len(name), name, strings.Repeat("p", 20), info)
+		return fmt.Sprintf("d8:url-list3:URL4:infod6:lengthi3145728e4:name%d:%s12:piece lengthi3145728e6:pieces20:%s%see", len(name), name, strings.Repeat("p", 20), info)
 	}
 	file := func(text string) func(*world) {
 		return func(w *world) {
@@ -163,8 +165,8 @@ func torrents() (all []torment) {
 		"is lists in lists":                        {"d4:info" + strings.Repeat("l", 1_000_000), 7},
 		"has a string of 5 EiB":                    {"d4:info5764607523034234880:x", 7},
 		"has a number without end":                 {"d4:infod6:lengthi" + strings.Repeat("9", 100_000), 7},
-		"has a negative length":                    {strings.Replace(one("x", ""), "i1048576e4:name", "i-1e4:name", 1), 7},
-		"has pieces of length 0":                   {strings.Replace(one("x", ""), "lengthi1048576e6", "lengthi0e6", 1), 7},
+		"has a negative length":                    {strings.Replace(one("x", ""), "i3145728e4:name", "i-1e4:name", 1), 7},
+		"has pieces of length 0":                   {strings.Replace(one("x", ""), "lengthi3145728e6", "lengthi0e6", 1), 7},
 		"has too many pieces":                      {strings.Replace(one("x", ""), "20:"+strings.Repeat("p", 20), "40:"+strings.Repeat("p", 40), 1), 7},
 		"goes on behind its end":                   {one("x", "") + "d", 7},
 		"is cut":                                   {strings.TrimSuffix(one("x", ""), "ee"), 7},
