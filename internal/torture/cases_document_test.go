@@ -19,7 +19,8 @@ func anotherDigest() verify.Digest { return mirrortest.Generate(10, 99).Digest()
 const (
 	xmlHead  = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 	metalink = `<metalink xmlns="urn:ietf:params:xml:ns:metalink">`
-	good     = `<hash type="sha-256">HEX</hash><url>URL</url>`
+	bare     = `<hash type="sha-256">HEX</hash><url>URL</url>`
+	good     = `<size>SIZE</size>` + bare
 	wrongHex = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 
@@ -76,9 +77,11 @@ func check(t testing.TB, err error) {
 // documents are Metalink documents that lie, or that are bombs (rules 41 to 46).
 func documents() []torment {
 	one := func(inner string) string { return doc(entry(fileName, inner)) }
-	hash := func(kind, value string) string { return `<hash type="` + kind + `">` + value + `</hash><url>URL</url>` }
+	hash := func(kind, value string) string {
+		return `<size>SIZE</size><hash type="` + kind + `">` + value + `</hash><url>URL</url>`
+	}
 	pieces := func(length string, hashes ...string) string {
-		return good + `<size>SIZE</size><pieces type="sha-256" length="` + length + `"><hash>` + strings.Join(hashes, "</hash><hash>") + `</hash></pieces>`
+		return good + `<pieces type="sha-256" length="` + length + `"><hash>` + strings.Join(hashes, "</hash><hash>") + `</hash></pieces>`
 	}
 	lol := `<!DOCTYPE m [<!ENTITY a "` + strings.Repeat("x", 1000) + `">`
 	for c := 'b'; c < 'j'; c++ {
@@ -116,32 +119,32 @@ func documents() []torment {
 		{"41", "document: is a page", reads("<!doctype html><title>404</title>"), fails(7, "")},
 		{"41", "document: has no files", reads(doc()), fails(7, "")},
 		{"41", "document: is gzip", reads("\x1f\x8b\x08\x00\x00\x00\x00\x00"), fails(7, "")},
-		{"42", "document: has a negative size", reads(one(good + "<size>-1</size>")), fails(7, "size")},
-		{"42", "document: has a size beyond 64 bits", reads(one(good + "<size>99999999999999999999</size>")), fails(7, "size")},
-		{"42", "document: has a size that is a word", reads(one(good + "<size>big</size>")), fails(7, "size")},
-		{"42", "document: has another size than the server", follows(one(good + "<size>77</size>")), fails(11, "size|bytes")},
-		{"7", "document: has a size beyond every disk", reads(one(good + "<size>4611686018427387904</size>")), want{refused, []int{3, 11}, ""}},
+		{"42", "document: has a negative size", reads(one(bare + "<size>-1</size>")), fails(7, "size")},
+		{"42", "document: has a size beyond 64 bits", reads(one(bare + "<size>99999999999999999999</size>")), fails(7, "size")},
+		{"42", "document: has a size that is a word", reads(one(bare + "<size>big</size>")), fails(7, "size")},
+		{"42", "document: has another size than the server", follows(one(bare + "<size>77</size>")), fails(11, "size|bytes")},
+		{"7", "document: has a size beyond every disk", reads(one(bare + "<size>4611686018427387904</size>")), want{refused, []int{3, 11}, ""}},
 		{"42", "document: has pieces of length 0", follows(one(pieces("0", wrongHex))), isRight.says("piece")},
 		{"42", "document: has pieces of negative length", follows(one(pieces("-9", wrongHex))), isRight.says("piece")},
 		{"42", "document: has too few pieces", follows(one(pieces("1000", wrongHex))), isRight.says("piece")},
 		{"42", "document: has pieces that contradict its hash", reads(one(pieces("3145728", wrongHex))), want{refused, []int{7, 11}, ""}},
 		{"42", "document: has pieces of one byte", written(xmlHead+metalink+`<file name="file.bin"><size>100000000000</size><pieces type="sha-256" length="1">`, "<hash>"+wrongHex+"</hash>", 50_000, "</pieces><url>URL</url></file></metalink>"), fails(4, "")},
-		{"43", "document: has no hash", follows(one("<url>URL</url>")), isUnverified},
+		{"43", "document: has no hash", follows(one("<size>SIZE</size><url>URL</url>")), isUnverified},
 		{"43", "document: has an MD5 only, of another file", follows(one(hash("md5", wrongHex[:32]))), fails(11, "md5")},
 		{"43", "document: has a hash of another file", follows(one(hash("sha-256", wrongHex))), fails(11, "sha-256")},
 		{"43", "document: has a hash that is too short", reads(one(hash("sha-256", "abcd"))), fails(7, "")},
 		{"43", "document: has a hash that is no hex", reads(one(hash("sha-256", strings.Repeat("x", 64)))), fails(7, "")},
 		{"43", "document: has an empty hash", reads(one(hash("sha-256", ""))), fails(7, "")},
-		{"43", "document: has two hashes of one kind", reads(one(hash("sha-256", wrongHex) + hash("sha-256", "HEX"))), fails(7, "")},
+		{"43", "document: has two hashes of one kind", reads(one(`<hash type="sha-256">` + wrongHex + `</hash>` + good)), fails(7, "")},
 		{"44", "document: has a name twice", reads(doc(entry(fileName, good), entry(fileName, good))), fails(7, "twice|name")},
 		{"44", "document: has a name twice, in two spellings", follows(doc(entry(fileName, good), entry("./"+fileName, good))), want{refused, []int{3, 7}, ""}},
 		{"45", "document: has no URL", reads(one(`<hash type="sha-256">HEX</hash>`)), fails(4, "")},
-		{"45", "document: has URLs of other schemes only", reads(one(`<hash type="sha-256">HEX</hash><url>file:///etc/passwd</url><url>data:,x</url><url>javascript:x</url><url>gopher://127.0.0.1/</url>`)), fails(4, "")},
+		{"45", "document: has URLs of other schemes only", reads(one(`<size>SIZE</size><hash type="sha-256">HEX</hash><url>file:///etc/passwd</url><url>data:,x</url><url>javascript:x</url><url>gopher://127.0.0.1/</url>`)), fails(4, "")},
 		{"45", "document: has a URL of a file first", follows(one(`<url priority="1">file:///etc/passwd</url>` + good)), isRight},
 		{"45", "document: has a torrent on disk", follows(one(`<metaurl mediatype="torrent">file:///etc/passwd</metaurl>` + good)), isRight},
 		{"45", "document: has itself as its origin", follows(doc(`<origin dynamic="true">URL</origin>`, entry(fileName, good))), isRight},
 		{"45", "document: leads to a server with nothing", follows(one(good), mirrortest.Status(404)), fails(8, "404")},
-		{"13", "document: leads to a server with wrong bytes", follows(one(good+"<size>SIZE</size>"), mirrortest.Corrupt(100)), fails(11, "")},
+		{"13", "document: leads to a server with wrong bytes", follows(one(good), mirrortest.Corrupt(100)), fails(11, "")},
 		{"61", "document: has control characters in its texts", follows(one(`<identity>&#x9b;31m</identity><description>&#x202e;evil&#x9d;0;x</description>` + good)), isRight},
 	}
 }

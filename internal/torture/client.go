@@ -112,7 +112,7 @@ func curlLine(r request) ([]string, bool) {
 	if r.braidOnly() || r.document != "" || r.sha256 != "" || len(r.urls) > 1 {
 		return nil, false
 	}
-	args := []string{"-q", "-L", "-f", "-S", "-s", "--connect-timeout", "2", "--speed-time", "2", "--speed-limit", "1", "--retry", "1", "--retry-delay", "1"}
+	args := []string{"-q", "-L", "-f", "-S", "-s", "--connect-timeout", "2", "--speed-time", "2", "--speed-limit", "1", "--retry", "1", "--retry-max-time", "10"}
 	if r.noName {
 		args = append(args, "-O")
 	} else {

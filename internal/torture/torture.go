@@ -30,6 +30,8 @@ const (
 	refused                   // a failure that says so, and under the final name what was there before
 	left                      // a failure, and under the final name something else than before
 	silent                    // a failure without a word
+	nothing                   // exit code 0, and no file
+	named                     // a file in the target folder under a name that the user did not give
 	disk                      // more on disk than the limit
 	memory                    // more in memory than the limit
 	wrong                     // exit code 0 and not the right bytes
@@ -46,7 +48,7 @@ var classes = []struct {
 	word  string
 }{
 	{inapplicable, "not applicable"}, {right, "right"}, {unverified, "right, unverified"}, {refused, "clean failure"},
-	{left, "partial left"}, {silent, "silent"}, {disk, "disk"}, {memory, "memory"}, {wrong, "wrong file"}, {hang, "hang"},
+	{left, "partial left"}, {silent, "silent"}, {nothing, "exit 0, no file"}, {named, "other name"}, {disk, "disk"}, {memory, "memory"}, {wrong, "wrong file"}, {hang, "hang"},
 	{raw, "terminal"}, {leak, "leak"}, {escape, "escape"}, {crash, "crash"},
 }
 
@@ -82,7 +84,8 @@ type observation struct {
 
 	files   map[string]state // by final name
 	several bool             // a failure may be of another file
-	touched []string         // what is none of the download's and changed
+	added   []string         // what came into the target folder beside the files of the download
+	touched []string         // what is none of the download's and changed, or came elsewhere
 	leaks   []string         // where secrets went
 	memory  int64            // most of it, in bytes
 	disk    int64            // most of it in the target folder, in bytes
@@ -99,15 +102,23 @@ type verdict struct {
 	why   string
 }
 
-// judge puts a run into a class: the worst thing that happened.
+// judge puts a run into a class: the worst thing that happened, of crash to terminal, and then in the order of the classes.
 func judge(o observation, l limits) verdict {
 	if v := trespasses(o, l); v.class != inapplicable {
 		return v
 	}
 	missing, spoiled := o.look()
 	switch {
-	case o.code == 0 && len(missing)+len(spoiled) > 0:
-		return verdict{wrong, fmt.Sprintf("exit code 0, and not the right bytes in %s", strings.Join(append(missing, spoiled...), ", "))}
+	case o.code == 0 && len(spoiled) > 0:
+		return verdict{wrong, fmt.Sprintf("exit code 0, and not the right bytes in %s", strings.Join(spoiled, ", "))}
+	case o.memory > l.memory:
+		return verdict{memory, fmt.Sprintf("%d MiB of memory", o.memory>>20)}
+	case o.disk > l.disk || o.signal == overfull:
+		return verdict{disk, fmt.Sprintf("%d KiB on disk", o.disk>>10)}
+	case len(o.added) > 0:
+		return verdict{named, "made " + strings.Join(o.added, ", ")}
+	case o.code == 0 && len(missing) > 0:
+		return verdict{nothing, fmt.Sprintf("exit code 0, and nothing new in %s", strings.Join(missing, ", "))}
 	case o.code == 0 && saysUnverified(o.output):
 		return verdict{unverified, "exit code 0, and says that nothing proved it"}
 	case o.code == 0:
@@ -125,7 +136,7 @@ func trespasses(o observation, l limits) verdict {
 	switch {
 	case o.overtime:
 		return verdict{hang, "over the time limit; last said: " + lastLine(o.output)}
-	case o.signal != "":
+	case o.signal != "" && o.signal != overfull:
 		return verdict{crash, "ended by " + o.signal}
 	case panicked.MatchString(o.errors):
 		return verdict{crash, panicked.FindString(o.errors)}
@@ -135,16 +146,15 @@ func trespasses(o observation, l limits) verdict {
 		return verdict{leak, strings.Join(o.leaks, ", ")}
 	case control.MatchString(o.output):
 		return verdict{raw, fmt.Sprintf("printed %q", control.FindString(o.output))}
-	case o.memory > l.memory:
-		return verdict{memory, fmt.Sprintf("%d MiB of memory", o.memory>>20)}
-	case o.disk > l.disk:
-		return verdict{disk, fmt.Sprintf("%d KiB on disk", o.disk>>10)}
 	}
 	return verdict{}
 }
 
+// overfull is the signal for a file that is longer than it may be.
+const overfull = "file size limit exceeded"
+
 // panicked is how a program of Go's ends that has lost its way.
-var panicked = regexp.MustCompile(`(?m)^(panic: |fatal error: |goroutine \d+ \[).*`)
+var panicked = regexp.MustCompile(`(?m)^(panic: |fatal error: |SIG[A-Z]+: |goroutine \d+ .*\[).*`)
 
 // control is what can do something to a terminal: C0 but for tab, line feed and carriage return, DEL, C1, and what turns
 // the direction of writing (rules 10 and 61).

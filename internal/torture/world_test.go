@@ -194,8 +194,9 @@ func (w *world) run(c client, program string, patience time.Duration) (o observa
 	}
 	o = observation{
 		code: e.code, signal: e.signal, overtime: e.overtime, errors: string(e.stderr), output: string(e.stdout) + string(e.stderr),
-		files: map[string]state{}, several: w.req.document != "" || len(w.req.command) > 0, touched: w.yard.touched(before, after, w.req), memory: e.memory, disk: e.disk,
+		files: map[string]state{}, several: w.req.document != "" || len(w.req.command) > 0, memory: e.memory, disk: e.disk,
 	}
+	o.added, o.touched = compare(before, after, w.req)
 	for _, name := range w.req.finals() {
 		was, existed := before[filepath.Join("work", name)]
 		if o.files[name], err = w.yard.state(name, w.body, was, existed); err != nil {

@@ -78,19 +78,26 @@ func describe(path string, d fs.DirEntry) (string, error) {
 	return "file " + string(data), err
 }
 
-// touched are the paths that differ between two looks and are no work of r's.
-func (y yard) touched(before, after tree, r request) (paths []string) {
+// compare finds what differs between two looks and is no work of r's: what was added to the target folder, and what was
+// touched that is somebody else's.
+func compare(before, after tree, r request) (added, touched []string) {
 	for path := range union(before, after) {
 		inWork, isWork := strings.CutPrefix(path, "work"+string(filepath.Separator))
 		if isWork && r.work(inWork) {
 			continue
 		}
-		if was, is := before[path], after[path]; was != is && !folderOf(path, r) {
-			paths = append(paths, strings.ToValidUTF8(fmt.Sprintf("%q", path), "?"))
+		was, existed := before[path]
+		switch {
+		case was == after[path] && existed || folderOf(path, r):
+		case isWork && !existed:
+			added = append(added, fmt.Sprintf("%q", inWork))
+		default:
+			touched = append(touched, fmt.Sprintf("%q", path))
 		}
 	}
-	slices.Sort(paths)
-	return paths
+	slices.Sort(added)
+	slices.Sort(touched)
+	return added, touched
 }
 
 // folderOf says that a path is a folder that a final name lies in.
