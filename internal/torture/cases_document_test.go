@@ -1,3 +1,5 @@
+//go:build linux
+
 package torture
 
 import (
@@ -156,7 +158,11 @@ func names() (all []torment) {
 		"~/evil", "CON", "aux.txt", "evil.", "evil ", ".bashrc", "a//evil", "./evil", "", ".", "..", "a/", "&#x9b;31mevil", strings.Repeat("n", 300), "d/" + strings.Repeat("n", 256),
 		"evil&#10;x", "com1.tar.gz", "NUL.txt", "evil&#x7f;", "nul",
 	} {
-		all = append(all, torment{"10", fmt.Sprintf("document: names a file %.40q", name), func(w *world) {
+		rule := "10"
+		if strings.HasPrefix(name, way) {
+			rule = "5"
+		}
+		all = append(all, torment{rule, fmt.Sprintf("document: names a file %.40q", name), func(w *world) {
 			reads(doc(entry(name, good)))(w)
 			w.req.names = []string{"none"}
 		}, want{refused, []int{3, 7}, ""}})
@@ -196,7 +202,11 @@ func targets() (all []torment) {
 			if at == fileName && strings.HasPrefix(does, "a second name") {
 				then = isUnverified // only this name is replaced
 			}
-			all = append(all, torment{"4", "at " + at + " there is " + does, func(w *world) {
+			rule := "4"
+			if at != fileName {
+				rule = "1"
+			}
+			all = append(all, torment{rule, "at " + at + " there is " + does, func(w *world) {
 				w.req.urls = []string{mirrortest.New(w.t, content).URL} // which may be asked or not
 				w.req.flags = []string{"--overwrite"}
 				check(w.t, f(w, filepath.Join(w.yard.work, at)))

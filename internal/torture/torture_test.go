@@ -90,7 +90,7 @@ func chosen() client {
 // torments is the whole table.
 func torments() []torment {
 	return slices.Concat(framings(), heads(), statuses(), ranges(), lengths(), redirects(), digests(), links(), mirrors(),
-		tlsCases(), names(), documents(), described(), signatures(), torrents(), lists(), ftps(), feeds(), escapes(), near())
+		tlsCases(), names(), documents(), described(), signatures(), torrents(), lists(), ftps(), feeds(), escapes(), near(), leftovers(), shared(), smimes(), others())
 }
 
 // TestTorture runs the table once and wants of braid what it says.
