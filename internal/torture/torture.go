@@ -54,9 +54,6 @@ var classes = []struct {
 
 func (c class) String() string { return classes[c].word }
 
-// good says that nobody is harmed by it.
-func (c class) good() bool { return c <= refused }
-
 // A want is how a case has to end.
 type want struct {
 	class class
