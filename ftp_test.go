@@ -17,8 +17,8 @@ import (
 )
 
 // startFTP is "ftp NAME FILE WORD...": an FTP server with one file, whose misbehaviour the words describe. It sets NAME to
-// the URL of the file and NAME_HOST to host:port. For an existing NAME, "ftp NAME WORD..." changes what the server does from
-// now on.
+// the URL of the file, NAME_HOST to host:port and NAME_PORT to the port. For an existing NAME, "ftp NAME WORD..." changes what the
+// server does from now on.
 func startFTP(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: ftp NAME FILE WORD... or, later, ftp NAME WORD...")
@@ -33,6 +33,7 @@ func startFTP(ts *testscript.TestScript, neg bool, args []string) {
 	state.ftp[name] = s
 	ts.Setenv(name, s.URL)
 	ts.Setenv(name+"_HOST", s.Addr)
+	ts.Setenv(name+"_PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
 }
 
 func contentOf(ts *testscript.TestScript, file string) ftptest.Content {

@@ -60,8 +60,8 @@ var houses = map[string]house{
 	"antenna/pace": {pure: true},
 
 	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach"}},
-	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/reach"}},
-	"source/ftpsource":  {imports: []string{"source", "byterange", "metalink", "internal/reach"}},
+	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/proxies", "internal/reach"}},
+	"source/ftpsource":  {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
 
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate",
@@ -107,7 +107,7 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
-		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
+		"internal/atomicfile", "internal/proxies", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
 		"antenna/publish", "internal/fsys", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
@@ -121,12 +121,14 @@ var houses = map[string]house{
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},
+	"internal/proxies":    {pure: true},
 	"internal/quantity":   {pure: true},
 	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name these three: they appear in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/fsystest":   {imports: []string{"internal/fsys"}},
+	"internal/proxytest":  {},
 	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
 	"scripts/benchmark": {}, "scripts/guardcheck": {}, "scripts/pollbench": {}, "scripts/ruletable": {},

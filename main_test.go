@@ -13,6 +13,7 @@ import (
 
 	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
+	"braid/internal/proxytest"
 )
 
 // binary is the path of the command that the scripts run: built as a user builds it, and with the race
@@ -76,7 +77,7 @@ func setupScript(env *testscript.Env) error {
 	if !ok {
 		return fmt.Errorf("%T is no testing.TB", env.T())
 	}
-	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{}, ftp: map[string]*ftptest.Server{}}
+	env.Values[stateKey{}] = &scriptState{t: t, mirrors: map[string]*mirrortest.Server{}, ftp: map[string]*ftptest.Server{}, proxies: map[string]*proxytest.Server{}}
 	env.Defer(func() {
 		reports, _ := filepath.Glob(races + ".*")
 		for _, name := range reports {

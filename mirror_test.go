@@ -15,6 +15,7 @@ import (
 
 	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
+	"braid/internal/proxytest"
 	"braid/verify"
 )
 
@@ -23,6 +24,7 @@ type scriptState struct {
 	t       testing.TB
 	mirrors map[string]*mirrortest.Server
 	ftp     map[string]*ftptest.Server
+	proxies map[string]*proxytest.Server
 }
 
 // stateKey is where a script's environment keeps its scriptState.

@@ -40,6 +40,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"mirror":        startMirror,
 	"more-bytes":    moreBytes,
 	"one-at-a-time": oneAtATime,
+	"proxied":       proxied,
+	"proxy":         startProxy,
 	"randfile":      randFile,
 	"same-file":     sameFile,
 	"sent":          sent,

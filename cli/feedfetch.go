@@ -35,9 +35,13 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
+	client, err := f.client(u.String())
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	r, w := io.Pipe()
-	p := &pipe{PipeReader: r, cancel: cancel, client: f.client(u.String())}
+	p := &pipe{PipeReader: r, cancel: cancel, client: client}
 	p.client.HeaderTimeout = f.silence()
 	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: f.silence()}
 	s.silent = time.AfterFunc(s.patience, func() { cancel(&silentError{s.patience}) })

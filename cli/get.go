@@ -256,8 +256,8 @@ func (g *getCommand) named() string {
 }
 
 // client is what downloads what the operands name.
-func (g *getCommand) client(words []string) *download.Client {
-	hc := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
+func (g *getCommand) client(words []string) (*download.Client, error) {
+	hc, err := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
@@ -267,7 +267,7 @@ func (g *getCommand) client(words []string) *download.Client {
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
 	}
-	return c
+	return c, err
 }
 
 // memory is what is known of servers' speeds. Without a cache folder it is only for this run.

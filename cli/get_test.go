@@ -28,12 +28,22 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	c := g.command(func(operands []string) (err error) {
-		requests, err = g.operands(t.Context(), g.client(nil), operands)
+		requests, err = g.operands(t.Context(), clientOf(t, g), operands)
 		return err
 	})
 	c.OnUsageError, app.Commands[0] = refuse, c
 	err = app.RunContext(t.Context(), append([]string{"braid"}, line...))
 	return g, requests, err
+}
+
+// clientOf is the client that the flags make.
+func clientOf(t *testing.T, g *getCommand) *download.Client {
+	t.Helper()
+	c, err := g.client(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestGetFlagsReachTheDownload(t *testing.T) {
@@ -45,7 +55,7 @@ func TestGetFlagsReachTheDownload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := g.client(nil)
+	c := clientOf(t, g)
 	if c.PerHost != 3 || c.Split != 4 || c.Tries != 5 || c.Timeout != 6*time.Second || c.RetryWait != 7*time.Second || c.MaxSize != 8<<10 {
 		t.Errorf("%+v", c)
 	}
@@ -72,7 +82,7 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 	if err != nil || len(requests) != 2 {
 		t.Fatal(err, requests)
 	}
-	if c := g.client(nil); c.PerHost != 0 || c.Split != 0 || c.Tries != 0 || c.Timeout != 0 || c.RetryWait != 0 || c.MaxSize != 0 {
+	if c := clientOf(t, g); c.PerHost != 0 || c.Split != 0 || c.Tries != 0 || c.Timeout != 0 || c.RetryWait != 0 || c.MaxSize != 0 {
 		t.Errorf("%+v", c)
 	}
 	u, _ := url.Parse("http://h/a")

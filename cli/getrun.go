@@ -16,7 +16,10 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
-	client := g.client(words)
+	client, err := g.client(words)
+	if err != nil {
+		return g.report(failureOf(ctx, err))
+	}
 	defer client.HTTP.CloseIdle()
 	list, err := g.worklist(ctx, client, words)
 	if err == nil {

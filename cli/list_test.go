@@ -22,7 +22,7 @@ func readAs(t *testing.T, list string, words ...string) ([]download.Request, err
 		t.Fatal(err)
 	}
 	g.streams.in = strings.NewReader(list)
-	l, err := g.worklist(t.Context(), g.client(nil), nil)
+	l, err := g.worklist(t.Context(), clientOf(t, g), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +105,12 @@ func TestListAndOperands(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.streams.in = strings.NewReader("http://h/b")
-	l, err := g.worklist(t.Context(), g.client(nil), []string{"http://h/a"})
+	l, err := g.worklist(t.Context(), clientOf(t, g), []string{"http://h/a"})
 	if err != nil || l.files != 2 {
 		t.Fatal(err)
 	}
 	g.streams.in = strings.NewReader("http://h/x/a")
-	if _, err = g.worklist(t.Context(), g.client(nil), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
+	if _, err = g.worklist(t.Context(), clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
 		t.Error(err)
 	}
 }

@@ -61,7 +61,10 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	hc := p.client()
+	hc, err := p.client()
+	if err != nil {
+		return err
+	}
 	hc.HeaderTimeout = time.Duration(p.timeout)
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc}

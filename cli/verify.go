@@ -108,7 +108,10 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	if v.json {
 		v.lines = &lineWriter{w: v.streams.out}
 	}
-	client := v.client()
+	client, err := v.client()
+	if err != nil {
+		return v.leave([]int{v.fail("", failureOf(ctx, err))})
+	}
 	defer client.HTTP.CloseIdle()
 	if err := v.prepare(ctx, client, paths); err != nil {
 		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
@@ -134,14 +137,14 @@ func (v *verifyCommand) leave(codes []int) error {
 }
 
 // client is what asks servers.
-func (v *verifyCommand) client() *download.Client {
-	hc := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
+func (v *verifyCommand) client() (*download.Client, error) {
+	hc, err := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
 	hc.HeaderTimeout = time.Duration(v.timeout)
 	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises()}
 	if v.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(v.limitRate))
 	}
-	return c
+	return c, err
 }
 
 // file checks one file and returns the exit code.

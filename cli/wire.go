@@ -29,17 +29,18 @@ type wire struct {
 	sha256         string
 	checksum       cli.StringSlice
 	checksums      string
+	route          routeFlags
 }
 
 func (w *wire) flags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests; Authorization and Cookie go to the URL's own server only (repeatable)", "header", "H"),
 		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
 		text(&w.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server", "user", "u"),
 		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
 		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
 		parsed(&w.allowHosts, groupWire, "connect to `HOST`, a name, an address or a network such as 10.0.0.0/8, whoever names it; what servers and documents name does not lead into private networks otherwise, unless the server is there, too (repeatable)", "allow-host"),
-	}
+	}, w.route.flags()...)
 }
 
 // digestFlags are the user's word on what a file is.
@@ -55,11 +56,12 @@ func (w *wire) checksumsFlag() cli.Flag {
 }
 
 // client is what makes the requests. The user typed these URLs.
-func (w *wire) client(urls ...string) *httpsource.Client {
-	return &httpsource.Client{
+func (w *wire) client(urls ...string) (*httpsource.Client, error) {
+	c := &httpsource.Client{
 		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
 		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer, AllowHosts: w.allowHosts.typed(urls...),
 	}
+	return c, w.route.apply(c)
 }
 
 // claims is what the user says that the file is.

@@ -144,7 +144,7 @@ func fileOf(d meta4.Document, name string) (meta4.File, bool) {
 // channelOf is how an answer came.
 func channelOf(a source.Answer) verify.Channel {
 	for _, h := range a.Hops { // what is behind an answer over http, anybody may have named
-		if h.URL.Scheme != "https" {
+		if !h.Proven() {
 			return verify.HTTP
 		}
 	}

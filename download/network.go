@@ -36,8 +36,8 @@ func (c *Client) network() (n network, done func()) {
 	}
 	if n.ftp == nil { // whom to trust, and where to go, does not depend on the protocol
 		n.ftp = &ftpsource.Client{
-			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, AllowHosts: n.AllowHosts, Resolver: n.Resolver,
-			Credentials: c.Credentials,
+			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
+			Proxy: proxyOf(n.Client), AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
 		}
 	}
 	return n, func() {
@@ -48,6 +48,14 @@ func (c *Client) network() (n network, done func()) {
 			n.ftp.CloseIdle()
 		}
 	}
+}
+
+// proxyOf is how a proxy is chosen, for FTP as for HTTP.
+func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
+	if c.Proxy == nil {
+		return httpsource.ProxyFromEnvironment
+	}
+	return c.Proxy
 }
 
 // isWeb says that u is of a web server: what is no range of a file, such as a document, is asked for there.

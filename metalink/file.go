@@ -28,7 +28,12 @@ type Hop struct {
 	From   reach.Scope // where the server is, if that is known (rule 63)
 	Status int
 	Header map[string][]string
+	// Unproven says that the server came over TLS and nobody checked its certificate.
+	Unproven bool
 }
+
+// Proven says that the answer is from the server of its URL, and not from anybody on the way (rule 64).
+func (h Hop) Proven() bool { return h.URL.Scheme == "https" && !h.Unproven }
 
 // A File is what is known about a file before its first byte arrived.
 type File struct {

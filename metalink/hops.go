@@ -57,7 +57,7 @@ func (c *chain) read() error {
 		if h.URL == nil {
 			h.URL = &url.URL{}
 		}
-		if h.URL.Scheme != "https" {
+		if !h.Proven() {
 			over = verify.HTTP // and so is what follows: anybody may have written the redirect to it
 		}
 		if h.Status >= 400 {

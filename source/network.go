@@ -27,9 +27,15 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	var handshake *HandshakeError
 	var dns *net.DNSError
 	var near *reach.Error
+	var tunnel *TunnelError
+	if fault, ok := socksFault(err); ok {
+		return fault, false
+	}
 	switch {
 	case errors.As(err, &near): // rule 63
 		return FaultRefused, false
+	case errors.As(err, &tunnel):
+		return tunnel.fault()
 	case timedOut(err):
 		return FaultNetwork, true
 	case untrusted(err):
@@ -79,6 +85,9 @@ func cutOff(err error) bool {
 func Plain(err error) error {
 	var dns *net.DNSError
 	var near *reach.Error
+	if op, ok := viaProxy(err); ok {
+		return &ProxyError{Plain(op.Err)}
+	}
 	switch {
 	case errors.As(err, &near):
 		return near

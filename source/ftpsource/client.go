@@ -55,6 +55,10 @@ type Client struct {
 	// Credentials are name and password for the server of a URL that the user named and that has none, as a netrc tells
 	// them. If nil, or if it returns nil, we are anonymous. It is not asked for mirrors of others (rule 59).
 	Credentials func(u *url.URL) *url.Userinfo
+	// TLSFor has the configurations for servers that TLS is not for, as httpsource.Client.TLSFor has.
+	TLSFor map[string]*tls.Config
+	// Proxy chooses the proxy for a URL: one of SOCKS5, or one of HTTP that makes tunnels. If nil, there is none.
+	Proxy func(*url.URL) (*url.URL, error)
 	// AllowHosts are connected to whoever names them (rule 63).
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.

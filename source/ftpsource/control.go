@@ -22,6 +22,7 @@ type control struct {
 	lines   *bufio.Reader // replies
 	tls     *tls.Config   // for data connections too; nil: without TLS
 	peer    netip.Addr
+	proxied bool // peer is a proxy
 	rtt     time.Duration
 	reused  bool
 	resumes bool // it knows REST
@@ -32,14 +33,14 @@ type control struct {
 
 // open connects and logs in. What it opens, l closes when ctx ends.
 func (c *Client) open(ctx context.Context, l *leash, a account, p reach.Policy) (*control, error) {
-	conn, rtt, err := c.dial(ctx, a.host, p)
+	conn, rtt, proxied, err := c.connect(ctx, a, a.host, p)
 	if err != nil {
 		return nil, err
 	}
 	l.hold(conn)
 	k := &control{
 		account: a, client: c, conn: conn, lines: newLines(conn), rtt: rtt,
-		peer: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(),
+		peer: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(), proxied: proxied,
 	}
 	if err := k.begin(ctx); err != nil {
 		k.conn.Close()
@@ -106,7 +107,7 @@ func (k *control) secure(ctx context.Context) error {
 	if k.lines.Buffered() > 0 {
 		return errUnasked
 	}
-	config := k.client.TLS.Clone()
+	config := k.client.tlsFor(k.account).Clone()
 	if config == nil {
 		config = &tls.Config{}
 	}

@@ -105,7 +105,7 @@ func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 		if k == nil {
 			break
 		}
-		if s.policy.Check(k.peer) != nil { // it was made for somebody who may do more
+		if !k.proxied && s.policy.Check(k.peer) != nil { // it was made for somebody who may do more
 			k.quit()
 			continue
 		}

@@ -147,8 +147,7 @@ func (t *transfer) begin(start int64) error {
 	if err != nil {
 		return err
 	}
-	// To the peer of the control connection, whatever the server says (rule 58).
-	raw, _, err := t.s.client.dial(t.ctx, net.JoinHostPort(k.peer.String(), strconv.Itoa(port)), t.s.policy)
+	raw, err := k.dialData(t.ctx, port, t.s.policy)
 	if err != nil {
 		t.s.older.Store(true) // something in between may know PASV only
 		return fmt.Errorf("data connection: %w", err)

@@ -95,7 +95,7 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 		return nil, ctx.Err()
 	}
 	fault, retry := classify(err)
-	e := c.fail(nil, fault, plainly(err))
+	e := c.fail(nil, fault, source.Plain(err))
 	e.Retry = retry
 	if fault == source.FaultAuth { // of a proxy that makes no tunnel; what servers say is judged elsewhere
 		e.Status = http.StatusProxyAuthRequired
@@ -105,20 +105,23 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 
 // note keeps an answer as a hop.
 func (c *chain) note(x *exchange) {
-	h := metalink.Hop{URL: c.url, From: x.from, Status: x.resp.StatusCode, Header: x.resp.Header}
+	h := metalink.Hop{
+		URL: c.url, From: x.from, Status: x.resp.StatusCode, Header: x.resp.Header,
+		Unproven: c.url.Scheme == "https" && !c.s.client.proven(c.url),
+	}
 	c.hops = append(c.hops, h)
 	claims, err := verify.FromHeader(h.Header, c.channel())
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
 	}
-	c.vouched = c.vouched || c.url.Scheme == "https" && verify.Strong(claims)
+	c.vouched = c.vouched || h.Proven() && verify.Strong(claims)
 }
 
-// channel is how much the last answer is to be trusted: what came over http, or from a server that was named
-// over http, anybody may have written.
+// channel is how much the last answer is to be trusted: what came over http, from a server whose certificate nobody checked, or
+// from one that was named so, anybody may have written.
 func (c *chain) channel() verify.Channel {
 	for _, h := range c.hops {
-		if h.URL.Scheme != "https" {
+		if !h.Proven() {
 			return verify.HTTP
 		}
 	}

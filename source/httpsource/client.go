@@ -23,9 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/internal/fence"
 	"braid/internal/reach"
-	"braid/source"
 )
 
 const (
@@ -58,9 +56,12 @@ type Client struct {
 	// TLS is the configuration for https. If nil, it is that of crypto/tls. Its certificates are shown only
 	// to the servers that the user named, not to mirrors (rule 27).
 	TLS *tls.Config
-	// Proxy chooses the proxy for a request. If nil, the environment does. What a proxy connects to is out of sight: of
-	// requests to it, only addresses in URLs are checked (rule 63).
-	Proxy func(*http.Request) (*url.URL, error)
+	// TLSFor has the configurations for servers that TLS is not for: of a "host:port", or of a "host" with any port, in lower
+	// case. What comes from one whose certificate nobody checks (InsecureSkipVerify) counts like what comes over http.
+	TLSFor map[string]*tls.Config
+	// Proxy chooses the proxy for a URL. If nil, the environment does (internal/proxies). What a proxy connects to is out of
+	// sight: of requests to it, only addresses in URLs are checked (rule 63).
+	Proxy func(*url.URL) (*url.URL, error)
 	// AllowHosts are connected to whoever names them (rule 63).
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
@@ -72,143 +73,18 @@ type Client struct {
 	Transport http.RoundTripper
 
 	once sync.Once
-	// anonymous and known differ in who is told our TLS certificate. They are one if there is none.
-	anonymous, known *http.Transport
+	ways map[*tls.Config]transports // by the configuration as the user made it
 }
 
 // CloseIdle closes the connections that wait for another request.
 func (c *Client) CloseIdle() {
 	c.init()
-	c.anonymous.CloseIdleConnections()
-	c.known.CloseIdleConnections()
-}
-
-func (c *Client) init() {
-	c.once.Do(func() {
-		config := c.TLS.Clone()
-		if config == nil {
-			config = &tls.Config{}
-		}
-		config.NextProtos = []string{"http/1.1"}
-		if config.ClientSessionCache == nil {
-			config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
-		}
-		c.known = c.newTransport(config)
-		c.anonymous = c.known
-		if len(config.Certificates) > 0 || config.GetClientCertificate != nil {
-			config = config.Clone()
-			config.Certificates, config.GetClientCertificate = nil, nil
-			config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a session would be recognized
-			c.anonymous = c.newTransport(config)
-		}
-	})
-}
-
-// newTransport makes a transport without the habits of net/http that are wrong here: HTTP/2, which would
-// put all ranges of a host on one connection; gzip; and 10 MiB of header.
-func (c *Client) newTransport(config *tls.Config) *http.Transport {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:                  c.proxy,
-		OnProxyConnectResponse: tunnelled,
-		DialContext:            c.dialPlain,
-		DialTLSContext:         c.dialTLS(config),
-		TLSClientConfig:        config, // through a proxy
-		TLSHandshakeTimeout:    c.connectTimeout(),
-		Protocols:              protocols,
-		DisableCompression:     true,
-		MaxIdleConnsPerHost:    cmp.Or(c.IdlePerHost, defaultIdlePerHost),
-		IdleConnTimeout:        idleTime,
-		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
-		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong
+	for _, t := range c.ways {
+		t.anonymous.CloseIdleConnections()
+		t.known.CloseIdleConnections()
 	}
-}
-
-// transport is what a request goes through. The servers that the user named may know us.
-func (c *Client) transport(named bool) http.RoundTripper {
-	if c.Transport != nil {
-		return c.Transport
-	}
-	c.init()
-	if named {
-		return c.known
-	}
-	return c.anonymous
-}
-
-// proxy is the proxy for a request. For one that is on its way it was chosen before.
-func (c *Client) proxy(req *http.Request) (*url.URL, error) {
-	if p, ok := req.Context().Value(wayKey{}).(*url.URL); ok {
-		return p, nil
-	}
-	if c.Proxy != nil {
-		return c.Proxy(req)
-	}
-	return http.ProxyFromEnvironment(req)
 }
 
 func (c *Client) connectTimeout() time.Duration {
 	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
-}
-
-func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
-	g, err := c.dial(ctx, network, addr)
-	if err != nil {
-		return nil, err // not a nil guard in an interface
-	}
-	return g, nil
-}
-
-// dial connects. There is a guard on the connection, which is a socket.
-func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
-	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
-	connect := dialer.DialContext
-	if c.Dial != nil {
-		connect = c.Dial
-	}
-	conn, err := connect(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	g := newGuard(conn)
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		if g.socket, err = newSocket(tcp); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		g.Conn = g.socket
-	}
-	return g, nil
-}
-
-// dialTLS connects to a server, or to a proxy that speaks TLS. There is a guard on this side of TLS, which sees
-// what the server says, and one below, which knows how the connection ends.
-func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		raw, err := c.dial(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		config := config
-		if config.ServerName == "" {
-			host, _, err := net.SplitHostPort(addr)
-			if err != nil {
-				raw.Close()
-				return nil, err
-			}
-			config = config.Clone()
-			config.ServerName = host
-		}
-		ctx, cancel := context.WithTimeout(ctx, c.connectTimeout())
-		defer cancel()
-		conn := tls.Client(raw, config)
-		if err := conn.HandshakeContext(ctx); err != nil {
-			raw.Close()
-			return nil, &source.HandshakeError{Err: err}
-		}
-		g := newGuard(conn)
-		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
-		return g, nil
-	}
 }

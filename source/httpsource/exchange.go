@@ -53,7 +53,7 @@ func (c *Client) exchange(req *http.Request, named bool, s reach.Scope) (*exchan
 	ctx, cancel := context.WithCancel(w.context(req.Context()))
 	t := trace{dialed: map[string]time.Time{}}
 	req = req.WithContext(httptrace.WithClientTrace(ctx, t.hooks()))
-	resp, err := c.transport(named).RoundTrip(req)
+	resp, err := c.transport(req.URL, named).RoundTrip(req)
 	if err != nil {
 		cancel()
 		if conn, _ := t.result(false); conn != nil && conn.endedInHead() {

@@ -43,10 +43,10 @@ func TestClassify(t *testing.T) {
 		{errManyInformational, source.FaultLimit, false},
 		{errTwoFramings, source.FaultProtocol, false},
 		{errors.New("malformed HTTP response"), source.FaultProtocol, false},
-		{&tunnelError{407}, source.FaultAuth, false},
-		{&tunnelError{403}, source.FaultRefused, false},
-		{&tunnelError{502}, source.FaultNetwork, true},
-		{&tunnelError{501}, source.FaultNetwork, false},
+		{&source.TunnelError{Status: 407}, source.FaultAuth, false},
+		{&source.TunnelError{Status: 403}, source.FaultRefused, false},
+		{&source.TunnelError{Status: 502}, source.FaultNetwork, true},
+		{&source.TunnelError{Status: 501}, source.FaultNetwork, false},
 	} {
 		if fault, retry := classify(tt.err); fault != tt.fault || retry != tt.retry {
 			t.Errorf("%v: %v, %v; want %v, %v", tt.err, fault, retry, tt.fault, tt.retry)
@@ -64,14 +64,14 @@ func TestPlainly(t *testing.T) {
 		"proxy: x.invalid: no such host":                              &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Err: dns}},
 		"proxy: 192.0.2.2:80: connect: connection refused":            &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused}},
 		"dial tcp 192.0.2.2:80: connect: connection refused":          &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused},
-		"proxy: status 407 Proxy Authentication Required":             &tunnelError{407},
+		"proxy: status 407 Proxy Authentication Required":             &source.TunnelError{Status: 407},
 		"header section: unexpected EOF (malformed HTTP status code)": fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, errors.New("malformed HTTP status code")),
 	} {
-		if got := plainly(err).Error(); got != want {
+		if got := source.Plain(err).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		fault, retry := classify(err)
-		if f, r := classify(plainly(err)); f != fault || r != retry {
+		if f, r := classify(source.Plain(err)); f != fault || r != retry {
 			t.Errorf("%s: %v, %v; want %v, %v", want, f, r, fault, retry)
 		}
 	}

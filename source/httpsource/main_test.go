@@ -148,6 +148,3 @@ func canceled() context.Context {
 	cancel()
 	return ctx
 }
-
-// copyAll copies until one side ends; a proxy needs to know no more.
-func copyAll(w io.Writer, r io.Reader) { io.Copy(w, r) }

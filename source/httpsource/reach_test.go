@@ -3,7 +3,6 @@ package httpsource
 import (
 	"errors"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -138,7 +137,7 @@ func TestProxyNear_Rule63(t *testing.T) {
 	via := parse(t, proxy.URL)
 	c := newClient(t)
 	chosen := 0
-	c.Proxy = func(*http.Request) (*url.URL, error) {
+	c.Proxy = func(*url.URL) (*url.URL, error) {
 		if chosen++; chosen%2 == 0 { // another one each time: what was checked is what is used
 			return nil, nil
 		}

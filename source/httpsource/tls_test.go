@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"braid/internal/mirrortest"
+	"braid/internal/proxytest"
 	"braid/source"
 	"braid/verify"
 )
@@ -118,10 +118,9 @@ func TestClientCertificateOnlyToOrigin_Rule27(t *testing.T) {
 func TestProxy(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil))
-	proxy := httptest.NewServer(http.HandlerFunc(serveProxy))
-	defer proxy.Close()
+	proxy := proxytest.New(t, nil)
 	c := newClient(t, secure)
-	c.Proxy = http.ProxyURL(parse(t, proxy.URL))
+	c.Proxy = via(proxy.URL("http"))
 	for _, s := range []*mirrortest.Server{plain, secure} {
 		for range 2 {
 			k := mustFetch(t, c, s.URL, Options{}, part(10, 100_000))
@@ -133,7 +132,7 @@ func TestProxy(t *testing.T) {
 	}
 	none := errors.New("no proxy today")
 	c = newClient(t)
-	c.Proxy = func(*http.Request) (*url.URL, error) { return nil, none }
+	c.Proxy = func(*url.URL) (*url.URL, error) { return nil, none }
 	if _, err := fetch(t, c, plain.URL, Options{}, whole); !errors.Is(err, none) {
 		t.Errorf("error is %v", err)
 	}
@@ -146,7 +145,7 @@ func TestProxyRefuses(t *testing.T) {
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		c := newClient(t)
-		c.Proxy = http.ProxyURL(parse(t, proxy.URL))
+		c.Proxy = via(parse(t, proxy.URL))
 		_, err := fetch(t, c, "https://origin.invalid/a", Options{}, whole)
 		e, ok := errors.AsType[*source.Error](err)
 		if !ok || e.Fault != want.Fault || e.Status != want.Status || e.Retry != want.Retry || !strings.HasPrefix(e.Err.Error(), fmt.Sprintf("proxy: status %d ", status)) {
@@ -156,40 +155,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// serveProxy is a small forward proxy.
-func serveProxy(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodConnect {
-		target, _ := http.NewRequest(r.Method, r.URL.String(), nil)
-		target.Header = r.Header
-		transport := &http.Transport{DisableKeepAlives: true}
-		resp, err := transport.RoundTrip(target)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-		defer resp.Body.Close()
-		for name, values := range resp.Header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(resp.StatusCode)
-		copyAll(w, resp.Body)
-		return
-	}
-	to, err := net.Dial("tcp", r.Host)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	defer to.Close()
-	w.WriteHeader(http.StatusOK)
-	from, early, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	go func() {
-		copyAll(to, early) // the client may have sent something already
-		to.Close()
-	}()
-	copyAll(from, to)
-	from.Close()
+// via sends everything through a proxy.
+func via(proxy *url.URL) func(*url.URL) (*url.URL, error) {
+	return func(*url.URL) (*url.URL, error) { return proxy, nil }
 }

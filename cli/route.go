@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"net/url"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/internal/proxies"
+	"braid/source/httpsource"
+)
+
+// routeFlags say how requests get to servers.
+type routeFlags struct {
+	proxy, noProxy string
+}
+
+func (f *routeFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		text(&f.proxy, groupWire, "ask through a proxy, `URL` as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if it wants that, as in --proxy socks5://127.0.0.1:1080; without it http_proxy, https_proxy, ftp_proxy and all_proxy say which", "proxy"),
+		text(&f.noProxy, groupWire, "ask `HOSTS` directly, as in --no-proxy example.org,10.0.0.0/8, or all with '*'; without it no_proxy says which", "no-proxy"),
+	}
+}
+
+// apply makes the client go where the flags say.
+func (f *routeFlags) apply(c *httpsource.Client) error {
+	rules, err := f.rules()
+	if err != nil {
+		return err
+	}
+	c.Proxy = func(u *url.URL) (*url.URL, error) { return rules.For(u), nil }
+	return nil
+}
+
+// rules are what flags and environment say of proxies.
+func (f *routeFlags) rules() (proxies.Rules, error) {
+	if f.proxy != "" {
+		proxy, err := proxies.Parse(f.proxy)
+		if err != nil {
+			return proxies.Rules{}, misuse("--proxy", err.Error(), "")
+		}
+		except := f.noProxy
+		if except == "" {
+			except = os.Getenv("no_proxy") + "," + os.Getenv("NO_PROXY")
+		}
+		return proxies.All(proxy, proxies.ParseExceptions(except)), nil
+	}
+	rules, err := proxies.FromEnvironment(os.Getenv)
+	if wrong, ok := errors.AsType[*proxies.Error](err); ok {
+		return rules, misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
+	}
+	if f.noProxy != "" {
+		rules.Except = proxies.ParseExceptions(f.noProxy)
+	}
+	return rules, err
+}

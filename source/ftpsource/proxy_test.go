@@ -1,0 +1,68 @@
+package ftpsource
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"braid/internal/ftptest"
+	"braid/internal/proxytest"
+	"braid/internal/reach"
+	"braid/source"
+)
+
+func via(proxy *url.URL) func(*url.URL) (*url.URL, error) {
+	return func(*url.URL) (*url.URL, error) { return proxy, nil }
+}
+
+// Commands and data go through the proxy, to the name that was asked for and nowhere else, whatever the server says of addresses
+// (rule 58).
+func TestProxy_Rule58(t *testing.T) {
+	for _, scheme := range []string{"http", "socks5", "socks5h"} {
+		s := ftptest.New(t, file, ftptest.PassiveHost("10,9,8,7"))
+		proxy := proxytest.New(t, url.UserPassword("me", "s3cret"))
+		c := newClient(t)
+		c.Proxy = via(proxy.URL(scheme))
+		where := strings.Replace(s.URL, "127.0.0.1", "files.example", 1)
+		for range 2 {
+			k := mustFetch(t, c, where, Options{Named: reach.Public}, part(5, 100_000))
+			wantBytes(t, k, part(5, 100_000))
+		}
+		asked := proxy.Asked()
+		if len(asked) < 3 {
+			t.Errorf("%s: asked for %q", scheme, asked)
+		}
+		for _, target := range asked {
+			if !strings.HasPrefix(target, "files.example:") {
+				t.Errorf("%s: asked for %s", scheme, target)
+			}
+		}
+		c.CloseIdle()
+		wrong := proxy.URL(scheme)
+		wrong.User = url.UserPassword("me", "no")
+		c.Proxy = via(wrong)
+		_, err := fetch(t, c, where, Options{}, whole)
+		wantFault(t, err, source.FaultAuth, false)
+	}
+}
+
+// What somebody else named does not lead into our network through a proxy either, as far as that can be seen (rule 63); and a
+// proxy that is none is no way around it.
+func TestProxyRefuses_Rule63(t *testing.T) {
+	s := ftptest.New(t, file)
+	proxy := proxytest.New(t, nil)
+	c := newClient(t)
+	c.Proxy = via(proxy.URL("socks5"))
+	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, whole)
+	wantFault(t, err, source.FaultRefused, false)
+	if asked := proxy.Asked(); len(asked) != 0 {
+		t.Errorf("asked for %q", asked)
+	}
+	c.Proxy = via(&url.URL{Scheme: "https", Host: proxy.Addr})
+	if _, err = fetch(t, c, s.URL, Options{}, whole); err == nil {
+		t.Error("FTP through a proxy over TLS, which is not spoken")
+	}
+	c.Proxy = via(&url.URL{Scheme: "http", Host: s.Addr}) // which greets, and is no proxy
+	_, err = fetch(t, c, s.URL, Options{}, whole)
+	wantFault(t, err, source.FaultProtocol, false)
+}

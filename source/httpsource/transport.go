@@ -1,0 +1,208 @@
+package httpsource
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"braid/internal/fence"
+	"braid/internal/proxies"
+	"braid/source"
+)
+
+// transports are for one configuration of TLS. They differ in who is told our certificate, and are one if there is none.
+type transports struct{ anonymous, known *http.Transport }
+
+func (c *Client) init() {
+	c.once.Do(func() {
+		c.ways = map[*tls.Config]transports{c.TLS: c.newTransports(c.TLS)}
+		for _, config := range c.TLSFor {
+			if _, ok := c.ways[config]; !ok {
+				c.ways[config] = c.newTransports(config)
+			}
+		}
+	})
+}
+
+func (c *Client) newTransports(config *tls.Config) (t transports) {
+	config = config.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	config.NextProtos = []string{"http/1.1"}
+	if config.ClientSessionCache == nil {
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
+	t.known = c.newTransport(config)
+	t.anonymous = t.known
+	if len(config.Certificates) > 0 || config.GetClientCertificate != nil {
+		t.anonymous = c.newTransport(anonymous(config))
+	}
+	return t
+}
+
+// anonymous is config for those who are not told who we are.
+func anonymous(config *tls.Config) *tls.Config {
+	config = config.Clone()
+	config.Certificates, config.GetClientCertificate = nil, nil
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(0) // a session would be recognized
+	return config
+}
+
+// newTransport makes a transport without the habits of net/http that are wrong here: HTTP/2, which would
+// put all ranges of a host on one connection; gzip; and 10 MiB of header.
+func (c *Client) newTransport(config *tls.Config) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  c.proxy,
+		OnProxyConnectResponse: tunnelled,
+		DialContext:            c.dialPlain,
+		DialTLSContext:         c.dialTLS(config),
+		TLSClientConfig:        config, // through a proxy
+		TLSHandshakeTimeout:    c.connectTimeout(),
+		Protocols:              protocols,
+		DisableCompression:     true,
+		MaxIdleConnsPerHost:    cmp.Or(c.IdlePerHost, defaultIdlePerHost),
+		IdleConnTimeout:        idleTime,
+		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
+		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong
+	}
+}
+
+// transport is what a request to u goes through. The servers that the user named may know us.
+func (c *Client) transport(u *url.URL, named bool) http.RoundTripper {
+	if c.Transport != nil {
+		return c.Transport
+	}
+	c.init()
+	t := c.ways[c.tlsFor(source.HostPort(u))]
+	if named {
+		return t.known
+	}
+	return t.anonymous
+}
+
+// tlsFor is the configuration for a server.
+func (c *Client) tlsFor(hostport string) *tls.Config {
+	if config, ok := c.TLSFor[hostport]; ok {
+		return config
+	}
+	host, _, _ := net.SplitHostPort(hostport)
+	if config, ok := c.TLSFor[host]; ok {
+		return config
+	}
+	return c.TLS
+}
+
+// proven says that what comes from u comes from its server: it is asked over https, and shows who it is.
+func (c *Client) proven(u *url.URL) bool {
+	if u.Scheme != "https" {
+		return false
+	}
+	config := c.tlsFor(source.HostPort(u))
+	return config == nil || !config.InsecureSkipVerify
+}
+
+// environment is what the variables for proxies say.
+var environment = sync.OnceValues(func() (proxies.Rules, error) { return proxies.FromEnvironment(os.Getenv) })
+
+// ProxyFromEnvironment is what Client.Proxy is if nobody says.
+func ProxyFromEnvironment(u *url.URL) (*url.URL, error) {
+	rules, err := environment()
+	return rules.For(u), err
+}
+
+// proxy is the proxy for a request. For one that is on its way it was chosen before.
+func (c *Client) proxy(req *http.Request) (*url.URL, error) {
+	if p, ok := req.Context().Value(wayKey{}).(*url.URL); ok {
+		return p, nil
+	}
+	if c.Proxy != nil {
+		return c.Proxy(req.URL)
+	}
+	return ProxyFromEnvironment(req.URL)
+}
+
+func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
+	g, err := c.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err // not a nil guard in an interface
+	}
+	return g, nil
+}
+
+// dial connects. There is a guard on the connection, which is a socket.
+func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
+	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
+	connect := dialer.DialContext
+	if c.Dial != nil {
+		connect = c.Dial
+	}
+	conn, err := connect(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	g := newGuard(conn)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if g.socket, err = newSocket(tcp); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		g.Conn = g.socket
+	}
+	return g, nil
+}
+
+// dialTLS connects to a server, or to a proxy that speaks TLS. There is a guard on this side of TLS, which sees
+// what the server says, and one below, which knows how the connection ends.
+func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		raw, err := c.dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		config, err := c.handshakeConfig(ctx, config, addr)
+		if err != nil {
+			raw.Close()
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, c.connectTimeout())
+		defer cancel()
+		conn := tls.Client(raw, config)
+		if err := conn.HandshakeContext(ctx); err != nil {
+			raw.Close()
+			return nil, &source.HandshakeError{Err: err}
+		}
+		g := newGuard(conn)
+		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
+		return g, nil
+	}
+}
+
+// handshakeConfig is the configuration for who is at addr. A proxy is nobody's server: our certificate is none of its business,
+// and how far the server is trusted says nothing of it (rule 27).
+func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr string) (*tls.Config, error) {
+	if p, ok := ctx.Value(wayKey{}).(*url.URL); ok && p != nil {
+		if config = c.tlsFor(strings.ToLower(addr)); config == nil {
+			config = &tls.Config{}
+		}
+		config = anonymous(config)
+	}
+	if config.ServerName != "" {
+		return config, nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	config = config.Clone()
+	config.ServerName = host
+	return config, nil
+}
