@@ -83,6 +83,12 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 	switch key {
 	case "tls":
 		return mirrortest.TLS(nil), nil
+	case "login": // login=Digest:USER:PASSWORD
+		words := strings.SplitN(value, ":", 3)
+		if len(words) < 3 {
+			return nil, fmt.Errorf("want SCHEME:USER:PASSWORD")
+		}
+		return mirrortest.Login(words[0], words[1], words[2]), nil
 	case "digest":
 		return digestOption(ts, value)
 	case "nodigest":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,6 @@ import (
 type wire struct {
 	header         cli.StringSlice
 	userAgent      string
-	user           string
 	connectTimeout duration
 	allowDowngrade bool
 	noReferer      bool
@@ -30,17 +30,17 @@ type wire struct {
 	checksum       cli.StringSlice
 	checksums      string
 	route          routeFlags
+	credentialFlags
 }
 
 func (w *wire) flags() []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests; Authorization and Cookie go to the URL's own server only (repeatable)", "header", "H"),
 		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
-		text(&w.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server", "user", "u"),
 		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
 		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
 		parsed(&w.allowHosts, groupWire, "connect to `HOST`, a name, an address or a network such as 10.0.0.0/8, whoever names it; what servers and documents name does not lead into private networks otherwise, unless the server is there, too (repeatable)", "allow-host"),
-	}, w.route.flags()...)
+	}, w.credentialFlags.flags(), w.route.flags())
 }
 
 // digestFlags are the user's word on what a file is.
@@ -143,18 +143,6 @@ func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
-}
-
-// credentials are those of the flag, else those of the URL.
-func (w *wire) credentials(u *url.URL) (*url.Userinfo, error) {
-	if w.user == "" {
-		return u.User, nil
-	}
-	user, err := userinfo(w.user)
-	if err != nil {
-		return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+environment("user"))
-	}
-	return user, nil
 }
 
 var errNoPassword = errors.New("no password")

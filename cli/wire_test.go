@@ -44,13 +44,13 @@ func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	u := &url.URL{User: url.UserPassword("a", "b")}
 	for flag, want := range map[string]string{"": "a:b", "c:d": "c:d", "c:d:e": "c:d%3Ae", "c:": "c:"} {
-		got, err := (&wire{user: flag}).credentials(u)
+		got, err := (&credentialFlags{noNetrc: true, user: flag}).credentials(u)
 		if err != nil || got.String() != want {
 			t.Errorf("-u %q: %v, %v", flag, got, err)
 		}
 	}
 	for _, flag := range []string{"s3cret", ":s3cret"} {
-		if _, err := (&wire{user: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := (&credentialFlags{noNetrc: true, user: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-u %q: %v", flag, err)
 		}
 	}

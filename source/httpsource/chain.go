@@ -40,6 +40,9 @@ type chain struct {
 	vouched bool  // a strong digest came over https (rule 26)
 	digest  error // of a malformed digest (rule 31)
 	failed  bool  // an If-Match did (rule 35)
+
+	said       *login // who we are, in the last request
+	challenges int    // that were answered
 }
 
 func (s *Source) chain(method string, r byterange.Range) *chain {
@@ -59,6 +62,10 @@ func (c *chain) follow(ctx context.Context) (*exchange, error) {
 		// Rule 35: the mirror has no version with that ETag. Its digest may say that it has the file.
 		if x.resp.StatusCode == http.StatusPreconditionFailed && c.ifMatch != "" {
 			c.ifMatch, c.failed = "", true
+			x.finish()
+			continue
+		}
+		if c.challenged(x) {
 			x.finish()
 			continue
 		}

@@ -74,6 +74,8 @@ type Client struct {
 
 	once sync.Once
 	ways map[*tls.Config]transports // by the configuration as the user made it
+
+	logins logins
 }
 
 // CloseIdle closes the connections that wait for another request.

@@ -54,11 +54,17 @@ func (c *chain) addUsers(h http.Header) {
 		}
 		h[name] = append(h[name], values...)
 	}
-	if c.own() && c.s.user != nil && h.Get("Authorization") == "" {
-		password, _ := c.s.user.Password()
-		auth := http.Request{Header: h}
-		auth.SetBasicAuth(c.s.user.Username(), password)
+	c.authorize(h)
+}
+
+// userAuthorizes says that the user's own fields say who asks.
+func (c *chain) userAuthorizes() bool {
+	for name := range c.s.opts.Header {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
 	}
+	return false
 }
 
 // own says that the request at hand goes to the exact origin that the user's secrets are for, and that

@@ -59,9 +59,9 @@ func wantNoSecrets(t *testing.T, r mirrortest.Request, addr string) {
 
 // A redirect within the origin keeps what is the origin's.
 func TestCredentialsFromURL_Rule27(t *testing.T) {
-	s := mirrortest.New(t, file, mirrortest.Once(mirrortest.Redirect("file.bin?again")))
+	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Once(mirrortest.Redirect("file.bin?again")))
 	withUser := strings.Replace(s.URL, "//", "//me:p%40ss@", 1)
-	k := mustFetch(t, newClient(t), withUser, Options{}, part(0, 10))
+	k := mustFetch(t, newClient(t, s), withUser, Options{}, part(0, 10))
 	for _, r := range s.Requests() {
 		if r.Header.Get("Authorization") != "Basic bWU6cEBzcw==" {
 			t.Errorf("Authorization is %q", r.Header.Get("Authorization"))
@@ -70,7 +70,7 @@ func TestCredentialsFromURL_Rule27(t *testing.T) {
 	if k.answer.URL.User != nil || k.answer.Hops[0].URL.User != nil {
 		t.Error("an answer carries the password")
 	}
-	mustFetch(t, newClient(t), withUser, Options{Mirror: true}, part(0, 10))
+	mustFetch(t, newClient(t, s), withUser, Options{Mirror: true}, part(0, 10))
 	if got := s.Requests()[2].Header.Get("Authorization"); got != "" {
 		t.Errorf("a mirror's URL gave itself credentials: %q", got)
 	}

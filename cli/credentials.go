@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/internal/netrc"
+)
+
+// credentialFlags say who the user is at servers. What they say is for the exact origin of a URL that the user typed (rule 27).
+type credentialFlags struct {
+	user      string
+	netrcFile string
+	noNetrc   bool
+
+	read  bool
+	netrc netrc.File
+}
+
+func (f *credentialFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		text(&f.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server, as in -u me:s3cret; by Digest if it wants that, else by Basic", "user", "u"),
+		text(&f.netrcFile, groupWire, "look names and passwords up in `FILE`, as in --netrc-file ~/work.netrc (default: what NETRC names, else ~/.netrc)", "netrc-file"),
+		toggle(&f.noNetrc, groupWire, "look them up nowhere", "no-netrc"),
+	}
+}
+
+// credentials are those of the flag, else those of the URL, else those of the netrc file.
+func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
+	if f.user != "" {
+		user, err := userinfo(f.user)
+		if err != nil {
+			return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+environment("user"))
+		}
+		return user, nil
+	}
+	if _, known := u.User.Password(); known || f.noNetrc {
+		return u.User, nil
+	}
+	if err := f.readNetrc(); err != nil {
+		return nil, err
+	}
+	if login, password, ok := f.netrc.Find(u.Hostname(), u.User.Username()); ok {
+		return url.UserPassword(login, password), nil
+	}
+	return u.User, nil
+}
+
+// readNetrc reads the file, once. One that nobody named need not be there.
+func (f *credentialFlags) readNetrc() error {
+	if f.read {
+		return nil
+	}
+	f.read = true
+	name, named := f.netrcFile, true
+	if name == "" {
+		name = os.Getenv("NETRC")
+	}
+	if name == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil
+		}
+		name, named = filepath.Join(home, ".netrc"), false
+	}
+	data, err := readSmall("netrc", name, mostNetrc)
+	if _, statErr := os.Stat(name); err != nil && !named && errors.Is(statErr, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		f.netrc, err = netrc.Parse(string(data))
+	}
+	if wrong, ok := errors.AsType[*netrc.Error](err); ok {
+		return misuse(name, wrong.Error(), "--no-netrc leaves it unread")
+	}
+	return err
+}
+
+const mostNetrc = 1 << 20

@@ -1,0 +1,153 @@
+// Package httpauth reads what a server wants to know of who asks it (WWW-Authenticate, RFC 9110, section 11.6.1), and answers by
+// Digest (RFC 7616) and Basic (RFC 7617).
+//
+//	best, ok := httpauth.Choose(resp.Header.Values("WWW-Authenticate"))
+//	field := best.Answer(httpauth.Question{User: "me", Password: "pw", Method: "GET", URI: "/a", Nonce: random, Count: 1})
+//
+// It sends nothing, keeps no state and makes no random numbers. Whom the answer may be told is for the caller to know.
+package httpauth
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// A Challenge is one way in which a server lets itself be convinced.
+type Challenge struct {
+	scheme string // in lower case
+	params map[string]string
+	hash   *hash // of digest
+}
+
+// Choose takes the strongest challenge that can be answered: Digest by the best algorithm, else Basic.
+func Choose(fields []string) (best Challenge, ok bool) {
+	rank := 0
+	for _, f := range fields {
+		for _, c := range parse(f) {
+			if r := c.rank(); r > rank {
+				best, rank = c, r
+			}
+		}
+	}
+	return best, rank > 0
+}
+
+// IsDigest says that an answer does not have the password in it.
+func (c Challenge) IsDigest() bool { return c.hash != nil }
+
+// Stale says that the server only wants a newer nonce: the password was right.
+func (c Challenge) Stale() bool { return strings.EqualFold(c.params["stale"], "true") }
+
+// rank is 0 for what cannot be answered.
+func (c *Challenge) rank() int {
+	switch c.scheme {
+	case "basic":
+		return 1
+	case "digest":
+		name := c.params["algorithm"]
+		if name == "" {
+			name = "MD5" // RFC 7616, section 3.3
+		}
+		h, ok := hashes[strings.ToLower(name)]
+		qop, given := c.params["qop"]
+		if !ok || c.params["nonce"] == "" || given && !offersAuth(qop) {
+			return 0
+		}
+		c.hash = &h
+		return h.rank
+	}
+	return 0
+}
+
+// offersAuth says that the list of a qop has "auth". The other one, "auth-int", is about bodies that are sent.
+func offersAuth(list string) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.TrimSpace(word), "auth") {
+			return true
+		}
+	}
+	return false
+}
+
+// parse takes a field apart. Commas are between challenges as between the parameters of each; what is neither is left out.
+func parse(field string) (list []Challenge) {
+	for rest := strings.TrimLeft(field, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
+		name, after := consumeToken(rest)
+		if name == "" {
+			return list
+		}
+		value, end, isParam := consumeValue(after)
+		switch {
+		case isParam && len(list) > 0:
+			if p := list[len(list)-1].params; p[strings.ToLower(name)] == "" {
+				p[strings.ToLower(name)] = value
+			}
+			rest = end
+		case isParam:
+			return list // a parameter of nothing
+		default:
+			list = append(list, Challenge{scheme: strings.ToLower(name), params: map[string]string{}})
+			rest = skipToken68(after)
+		}
+	}
+	return list
+}
+
+// consumeToken follows RFC 9110, section 5.6.2.
+func consumeToken(s string) (token, rest string) {
+	i := 0
+	for i < len(s) && s[i] > ' ' && s[i] < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, rune(s[i])) {
+		i++
+	}
+	return s[:i], s[i:]
+}
+
+// consumeValue takes "=" and what is behind it, if that makes a parameter.
+func consumeValue(s string) (value, rest string, ok bool) {
+	s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t"), "=")
+	s = strings.TrimLeft(s, " \t")
+	if !ok {
+		return "", "", false
+	}
+	if strings.HasPrefix(s, `"`) {
+		return consumeQuoted(s)
+	}
+	value, rest = consumeToken(s)
+	return value, rest, value != ""
+}
+
+// consumeQuoted follows RFC 9110, section 5.6.4.
+func consumeQuoted(s string) (value, rest string, ok bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:], true
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return "", "", false
+}
+
+// skipToken68 leaves out what is behind a scheme, if that is one word and no parameter (RFC 9110, section 11.2).
+func skipToken68(s string) string {
+	word := strings.TrimLeft(s, " \t")
+	i := 0
+	for i < len(word) && (word[i] >= '0' && word[i] <= '9' || word[i]|0x20 >= 'a' && word[i]|0x20 <= 'z' || strings.IndexByte("-._~+/", word[i]) >= 0) {
+		i++
+	}
+	rest := strings.TrimLeft(word[i:], "=")
+	if behind := strings.TrimLeft(rest, " \t"); i > 0 && (behind == "" || behind[0] == ',') {
+		return rest
+	}
+	return s
+}
+
+// Basic is an answer that has the password in it.
+func Basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}

@@ -1,0 +1,131 @@
+package httpauth
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// A hash is an algorithm of Digest.
+type hash struct {
+	name    string
+	rank    int // the higher the better
+	session bool
+	sum     func(string) string
+}
+
+// hashes are the algorithms of RFC 7616, section 6.1, by name in lower case.
+var hashes = map[string]hash{
+	"md5":              {"MD5", 2, false, sumMD5},
+	"md5-sess":         {"MD5-sess", 3, true, sumMD5},
+	"sha-256":          {"SHA-256", 4, false, sumSHA256},
+	"sha-256-sess":     {"SHA-256-sess", 5, true, sumSHA256},
+	"sha-512-256":      {"SHA-512-256", 6, false, sumSHA512},
+	"sha-512-256-sess": {"SHA-512-256-sess", 7, true, sumSHA512},
+}
+
+func sumMD5(s string) string {
+	sum := md5.Sum([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func sumSHA256(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func sumSHA512(s string) string {
+	sum := sha512.Sum512_256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// A Question is one request, and who makes it.
+type Question struct {
+	User, Password string
+	Method, URI    string // as in the request line
+	Nonce          string // random, of the client
+	Count          uint32 // how many requests this one makes with the nonce of the server
+}
+
+// Answer is the Authorization field for a request (RFC 7616, section 3.4).
+func (c Challenge) Answer(q Question) string {
+	if c.hash == nil {
+		return Basic(q.User, q.Password)
+	}
+	h, realm, nonce := c.hash, c.params["realm"], c.params["nonce"]
+	user := q.User
+	hashed := strings.EqualFold(c.params["userhash"], "true")
+	if hashed {
+		user = h.sum(q.User + ":" + realm)
+	}
+	a1 := h.sum(q.User + ":" + realm + ":" + q.Password)
+	if h.session {
+		a1 = h.sum(a1 + ":" + nonce + ":" + q.Nonce)
+	}
+	a2 := h.sum(q.Method + ":" + q.URI)
+	count := fmt.Sprintf("%08x", q.Count)
+	_, qop := c.params["qop"]
+	response := h.sum(a1 + ":" + nonce + ":" + a2) // RFC 2069, for servers that name no qop
+	if qop {
+		response = h.sum(strings.Join([]string{a1, nonce, count, q.Nonce, "auth", a2}, ":"))
+	}
+	return "Digest " + c.fields(user, q, response, count, qop, hashed)
+}
+
+// fields writes the answer. What is quoted and what is not is as section 3.4 has it, which servers insist on.
+func (c Challenge) fields(user string, q Question, response, count string, qop, hashed bool) string {
+	list := []string{userField(user)}
+	add := func(name, value string) { list = append(list, name+"="+value) }
+	add("realm", quote(c.params["realm"]))
+	add("uri", quote(q.URI))
+	if _, given := c.params["algorithm"]; given {
+		add("algorithm", c.hash.name)
+	}
+	add("nonce", quote(c.params["nonce"]))
+	if qop {
+		add("nc", count)
+	}
+	if qop || c.hash.session {
+		add("cnonce", quote(q.Nonce))
+	}
+	if qop {
+		add("qop", "auth")
+	}
+	add("response", quote(response))
+	if opaque, given := c.params["opaque"]; given {
+		add("opaque", quote(opaque))
+	}
+	if hashed {
+		add("userhash", "true")
+	}
+	return strings.Join(list, ", ")
+}
+
+// userField is the name. What a quoted string cannot have is written as RFC 8187 has it.
+func userField(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+		return "username*=UTF-8''" + percent(name)
+	}
+	return "username=" + quote(name)
+}
+
+// percent escapes all but what RFC 8187, section 3.2.1, calls attr-char.
+func percent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte("!#$&+-.^_`|~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

@@ -1,0 +1,82 @@
+package netrc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+const example = `# who I am
+machine Ftp.Example.org login me password s3cret
+machine two.example
+	login "a b"
+	account x
+	password "q\"u\\o#te" # not of the word
+macdef init
+	machine evil.example login x password y
+
+machine three.example login nobody
+machine three.example login first password 1
+machine three.example login second password 2
+default login anonymous password me@
+machine late.example login late password 3
+`
+
+func TestFind(t *testing.T) {
+	f, err := Parse(strings.ReplaceAll(example, "\n", "\r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ host, name, want string }{
+		{"ftp.example.org", "", "me:s3cret"}, {"FTP.EXAMPLE.ORG.", "", "me:s3cret"}, {"ftp.example.org", "me", "me:s3cret"},
+		{"two.example", "", `a b:q"u\o#te`}, {"three.example", "", "first:1"}, {"three.example", "second", "second:2"},
+		{"three.example", "third", ""}, {"evil.example", "", "anonymous:me@"}, {"sub.ftp.example.org", "", "anonymous:me@"},
+		{"late.example", "", "anonymous:me@"}, {"late.example", "late", "late:3"}, {"x", "me", ""},
+	} {
+		login, password, ok := f.Find(tt.host, tt.name)
+		if got := login + ":" + password; ok != (tt.want != "") || ok && got != tt.want {
+			t.Errorf("%s, %q: %q, %v; want %q", tt.host, tt.name, got, ok, tt.want)
+		}
+	}
+	if _, _, ok := (File{}).Find("x", ""); ok {
+		t.Error("nothing says something")
+	}
+}
+
+// No message has a word that might be a secret (rule 62).
+func TestParseRefuses_Rule62(t *testing.T) {
+	for text, line := range map[string]int{
+		"machine a\nlogin b\ns3cret c": 3, "login s3cret": 1, "\n\nmachine a login b password": 3, "machine a password \"s3cret\n\"": 1,
+		"machine a password \"s3cret\\": 1,
+	} {
+		_, err := Parse(text)
+		var e *Error
+		if !errors.As(err, &e) || e.Line != line || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// FuzzParse: what is said of a host with quotes is found again, whatever was before it.
+func FuzzParse(f *testing.F) {
+	f.Add(example, "pass word")
+	f.Add("macdef x", `\"`)
+	f.Fuzz(func(t *testing.T, before, password string) {
+		file, err := Parse(before)
+		var e *Error
+		if err != nil && (!errors.As(err, &e) || e.Line < 1 || e.Line > 1+strings.Count(before, "\n")) {
+			t.Fatal(err)
+		}
+		if err != nil || password == "" || strings.Contains(password, "\n") {
+			return
+		}
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(password)
+		file, err = Parse(before + "\n\nmachine only.here login unusual.name password \"" + quoted + "\"")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got, ok := file.Find("only.here", "unusual.name"); !ok || got != password && !strings.Contains(before, "unusual.name") {
+			t.Fatalf("%q: %q, %v", password, got, ok)
+		}
+	})
+}
