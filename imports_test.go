@@ -59,8 +59,8 @@ var houses = map[string]house{
 	}},
 	"antenna/pace": {pure: true},
 
-	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach"}},
-	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/fence", "internal/httpauth", "internal/proxies", "internal/reach"}},
+	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach", "golang.org/x/net/idna"}},
+	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies", "internal/reach"}},
 	"source/ftpsource":  {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
 
 	"antenna/news": {pure: true, imports: []string{
@@ -107,7 +107,7 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
-		"internal/atomicfile", "internal/netrc", "internal/proxies", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
+		"internal/atomicfile", "internal/cookies", "internal/netrc", "internal/proxies", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
 		"antenna/publish", "internal/fsys", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
 		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
@@ -121,6 +121,7 @@ var houses = map[string]house{
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},
+	"internal/cookies":    {imports: []string{"golang.org/x/net/publicsuffix"}},
 	"internal/httpauth":   {pure: true},
 	"internal/netrc":      {pure: true},
 	"internal/proxies":    {pure: true},

@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/cookies"
 	"braid/internal/netrc"
 )
 
@@ -17,6 +19,7 @@ type credentialFlags struct {
 	user      string
 	netrcFile string
 	noNetrc   bool
+	cookies   string
 
 	read  bool
 	netrc netrc.File
@@ -27,6 +30,7 @@ func (f *credentialFlags) flags() []cli.Flag {
 		text(&f.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server, as in -u me:s3cret; by Digest if it wants that, else by Basic", "user", "u"),
 		text(&f.netrcFile, groupWire, "look names and passwords up in `FILE`, as in --netrc-file ~/work.netrc (default: what NETRC names, else ~/.netrc)", "netrc-file"),
 		toggle(&f.noNetrc, groupWire, "look them up nowhere", "no-netrc"),
+		text(&f.cookies, groupWire, "send the cookies in `FILE`, in Netscape's format as browsers export it, to the URL's own server as far as they are for it, as in --load-cookies cookies.txt", "load-cookies"),
 	}
 }
 
@@ -80,5 +84,23 @@ func (f *credentialFlags) readNetrc() error {
 	}
 	return err
 }
+
+// jar has the cookies; nil is none.
+func (f *credentialFlags) jar() (http.CookieJar, error) {
+	if f.cookies == "" {
+		return nil, nil
+	}
+	data, err := readSmall("--load-cookies", f.cookies, mostCookies)
+	if err != nil {
+		return nil, err
+	}
+	jar, err := cookies.Parse(string(data))
+	if err != nil {
+		return nil, misuse("--load-cookies "+f.cookies, err.Error(), "")
+	}
+	return jar, nil
+}
+
+const mostCookies = 16 << 20
 
 const mostNetrc = 1 << 20

@@ -124,7 +124,7 @@ func hintFor(e *download.Error) string {
 // hintForTLS is the next step for somebody whose server could not prove who it is.
 func hintForTLS(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "SSL_CERT_FILE names further authorities"
+		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "check the address: that is another server, or one with the certificate of another"

@@ -5,7 +5,7 @@ package cli
 var foreign = map[string]string{
 	"-O": "-o NAME names the file; without it the name comes from the URL",
 	"-C": "a second run of the same command goes on where the first ended; --overwrite replaces a file",
-	"-k": "certificates are always checked: SSL_CERT_FILE names further authorities; ranges are sized by speed, and -s limits the sources",
+	"-k": "--insecure HOST leaves the certificate of one host unchecked, --cacert FILE names further authorities; ranges are sized by speed, and -s limits the sources",
 	"-t": "--tries N limits attempts; --timeout TIME limits silence",
 	"-T": "--timeout TIME limits silence",
 	"-n": "-u USER:PASSWORD gives credentials; --no-clobber keeps a file that exists",

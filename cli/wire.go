@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/metalink"
+	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -30,17 +31,20 @@ type wire struct {
 	checksum       cli.StringSlice
 	checksums      string
 	route          routeFlags
+	trust          trustFlags
+	referer        string
 	credentialFlags
 }
 
 func (w *wire) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests; Authorization and Cookie go to the URL's own server only (repeatable)", "header", "H"),
+		text(&w.referer, groupWire, "tell the URL's own server that `URL` led to it, as in --referer https://example.org/downloads", "referer"),
 		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
 		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
 		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
 		parsed(&w.allowHosts, groupWire, "connect to `HOST`, a name, an address or a network such as 10.0.0.0/8, whoever names it; what servers and documents name does not lead into private networks otherwise, unless the server is there, too (repeatable)", "allow-host"),
-	}, w.credentialFlags.flags(), w.route.flags())
+	}, w.credentialFlags.flags(), w.trust.flags(), w.route.flags())
 }
 
 // digestFlags are the user's word on what a file is.
@@ -60,6 +64,13 @@ func (w *wire) client(urls ...string) (*httpsource.Client, error) {
 	c := &httpsource.Client{
 		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
 		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer, AllowHosts: w.allowHosts.typed(urls...),
+	}
+	var err error
+	if c.Cookies, err = w.jar(); err != nil {
+		return c, err
+	}
+	if err := w.trust.apply(c); err != nil {
+		return c, err
 	}
 	return c, w.route.apply(c)
 }
@@ -113,6 +124,9 @@ func parseChecksum(word string) (verify.Digest, error) {
 // headers reads -H.
 func (w *wire) headers() (map[string][]string, error) {
 	h := http.Header{}
+	if w.referer != "" {
+		h.Set("Referer", w.referer)
+	}
 	for _, line := range w.header.Value() {
 		if err := addField(h, line); err != nil {
 			f := failureOf(context.Background(), err)
@@ -213,7 +227,7 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 		return nil, misuse(maskWord(word), err.Error(), "")
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return u, nil
+	return source.ASCII(u), nil
 }
 
 // plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its port, which may be part of a password.

@@ -37,7 +37,7 @@ func (c *Client) network() (n network, done func()) {
 	if n.ftp == nil { // whom to trust, and where to go, does not depend on the protocol
 		n.ftp = &ftpsource.Client{
 			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
-			Proxy: proxyOf(n.Client), AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
+			Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
 		}
 	}
 	return n, func() {

@@ -9,6 +9,7 @@ import (
 // HostPort is where requests for u go, in lower case and with the port of the scheme if u has none: what
 // requests are counted by (C7).
 func HostPort(u *url.URL) string {
+	u = ASCII(u)
 	port := u.Port()
 	if port == "" {
 		port = portOf(u.Scheme)

@@ -28,12 +28,15 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	var dns *net.DNSError
 	var near *reach.Error
 	var tunnel *TunnelError
+	var outlet *OutletError
 	if fault, ok := socksFault(err); ok {
 		return fault, false
 	}
 	switch {
 	case errors.As(err, &near): // rule 63
 		return FaultRefused, false
+	case errors.As(err, &outlet): // it is ours
+		return FaultNetwork, false
 	case errors.As(err, &tunnel):
 		return tunnel.fault()
 	case timedOut(err):

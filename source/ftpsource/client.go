@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"braid/internal/reach"
+	"braid/source"
 )
 
 const (
@@ -59,6 +60,8 @@ type Client struct {
 	TLSFor map[string]*tls.Config
 	// Proxy chooses the proxy for a URL: one of SOCKS5, or one of HTTP that makes tunnels. If nil, there is none.
 	Proxy func(*url.URL) (*url.URL, error)
+	// Outlet is how connections leave this machine.
+	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them (rule 63).
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
@@ -175,6 +178,7 @@ func (c *Client) dial(ctx context.Context, addr string, p reach.Policy) (*net.TC
 			return p.Check(to.Addr())
 		},
 	}
+	c.Outlet.Apply(&dialer)
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, 0, err

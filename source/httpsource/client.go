@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"braid/internal/reach"
+	"braid/source"
 )
 
 const (
@@ -62,6 +63,10 @@ type Client struct {
 	// Proxy chooses the proxy for a URL. If nil, the environment does (internal/proxies). What a proxy connects to is out of
 	// sight: of requests to it, only addresses in URLs are checked (rule 63).
 	Proxy func(*url.URL) (*url.URL, error)
+	// Cookies has those that are sent to the servers that the user named, as far as they are for them (rule 27). It is told none.
+	Cookies http.CookieJar
+	// Outlet is how connections leave this machine.
+	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them (rule 63).
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.

@@ -6,6 +6,8 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+
+	"braid/internal/cookies"
 )
 
 // What is asked for besides the bytes (C3): digests of the whole file, as RFC 3230, section 4.3.1, and RFC
@@ -53,6 +55,11 @@ func (c *chain) addUsers(h http.Header) {
 			continue
 		}
 		h[name] = append(h[name], values...)
+	}
+	if c.own() && c.s.client.Cookies != nil {
+		if field := cookies.Field(c.s.client.Cookies, c.url); field != "" {
+			h.Set("Cookie", strings.Join(append(h["Cookie"], field), "; "))
+		}
 	}
 	c.authorize(h)
 }
@@ -131,6 +138,8 @@ func (c *chain) referer() string {
 	case o.Referer.Scheme == "https" && c.url.Scheme != "https":
 		return ""
 	case o.User != nil || o.Referer.User != nil || c.credentials():
+		return ""
+	case c.s.client.Cookies != nil && len(c.s.client.Cookies.Cookies(o.Referer)) > 0:
 		return ""
 	}
 	r := plain(o.Referer)

@@ -59,10 +59,10 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 	return s
 }
 
-// plain is u as a request line can have it: without user info and fragment, and with a query that has no
+// plain is u as a request line can have it: its host in ASCII, without user info and fragment, and with a query that has no
 // space, which servers send and package url lets pass.
 func plain(u *url.URL) *url.URL {
-	p := *u
+	p := *source.ASCII(u)
 	p.User, p.Fragment, p.RawFragment = nil, "", ""
 	p.RawQuery = escapeQuery(u.RawQuery)
 	return &p

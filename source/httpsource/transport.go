@@ -141,6 +141,7 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 // dial connects. There is a guard on the connection, which is a socket.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
 	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
+	c.Outlet.Apply(&dialer)
 	connect := dialer.DialContext
 	if c.Dial != nil {
 		connect = c.Dial

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/internal/reach"
+	"braid/source/httpsource"
+)
+
+// trustFlags say what TLS has to prove, and to whom we do.
+type trustFlags struct {
+	authorities           cli.StringSlice
+	insecure              cli.StringSlice
+	clientCert, clientKey string
+}
+
+func (f *trustFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		list(&f.authorities, groupWire, "trust servers of the authorities in `FILE`, in PEM, beside those of the system, as in --cacert company.pem (repeatable)", "cacert"),
+		list(&f.insecure, groupWire, "do not check the certificate of `HOST`, with :PORT if only that is meant, as in --insecure nas.local:8443; what comes from it counts like what comes over http (repeatable)", "insecure"),
+		text(&f.clientCert, groupWire, "show the certificate in `FILE`, in PEM, to the URL's own server, as in --client-cert me.pem", "client-cert"),
+		text(&f.clientKey, groupWire, "its key is in `FILE`, in PEM (default: that of --client-cert)", "client-key"),
+	}
+}
+
+// apply makes the client trust whom the flags say.
+func (f *trustFlags) apply(c *httpsource.Client) (err error) {
+	config := &tls.Config{}
+	if config.RootCAs, err = f.roots(); err != nil {
+		return err
+	}
+	if config.Certificates, err = f.certificates(); err != nil {
+		return err
+	}
+	if config.RootCAs != nil || config.Certificates != nil {
+		c.TLS = config
+	}
+	unchecked := config.Clone()
+	unchecked.InsecureSkipVerify = true
+	for _, words := range f.insecure.Value() {
+		for word := range strings.SplitSeq(words, ",") {
+			host, err := serverName(strings.TrimSpace(word))
+			if err != nil {
+				return misuse("--insecure "+word, err.Error(), "there is no way to leave all hosts unchecked")
+			}
+			if c.TLSFor == nil {
+				c.TLSFor = map[string]*tls.Config{}
+			}
+			c.TLSFor[host] = unchecked
+		}
+	}
+	return nil
+}
+
+var errServer = errors.New("write HOST or HOST:PORT")
+
+// serverName reads a host, or a port of one, as requests are sent there.
+func serverName(word string) (string, error) {
+	host, port, err := net.SplitHostPort(word)
+	if err != nil {
+		host, port = strings.Trim(word, "[]"), ""
+	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", errServer
+	}
+	var known reach.Hosts
+	if err := known.Add(host); err != nil || strings.ContainsAny(host, "/*") {
+		return "", errServer
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if port == "" {
+		return host, nil
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// roots are the authorities; nil are those of the system.
+func (f *trustFlags) roots() (*x509.CertPool, error) {
+	if len(f.authorities.Value()) == 0 {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	for _, path := range f.authorities.Value() {
+		data, err := readSmall("--cacert", path, mostKeyring)
+		if err != nil {
+			return nil, err
+		}
+		if !pool.AppendCertsFromPEM(data) {
+			return nil, misuse("--cacert "+path, "no certificate in it", "a file of certificates in PEM")
+		}
+	}
+	return pool, nil
+}
+
+// certificates are what we show.
+func (f *trustFlags) certificates() ([]tls.Certificate, error) {
+	if f.clientCert == "" {
+		if f.clientKey != "" {
+			return nil, misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
+		}
+		return nil, nil
+	}
+	cert, err := readSmall("--client-cert", f.clientCert, mostKeyring)
+	if err != nil {
+		return nil, err
+	}
+	key, where := cert, "--client-cert "+f.clientCert
+	if f.clientKey != "" {
+		where = "--client-key " + f.clientKey
+		if key, err = readSmall("--client-key", f.clientKey, mostKeyring); err != nil {
+			return nil, err
+		}
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, misuse(where, strings.TrimPrefix(err.Error(), "tls: "), "certificate and key in PEM; a key with a passphrase has to be decrypted before")
+	}
+	return []tls.Certificate{pair}, nil
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"braid/internal/mirrortest"
+)
+
+// A certificate with its key in the same file or another one is shown to the user's server, and to no mirror. Proves rule 27.
+func TestClientCert_Rule27(t *testing.T) {
+	config, authority := mirrortest.Certify(t, nil)
+	var shown, strangers atomic.Int32
+	serve := func(count *atomic.Int32, link string) *httptest.Server {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			count.Add(int32(len(r.TLS.PeerCertificates)))
+			w.Header().Set("Digest", "SHA-256=uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=")
+			w.Header().Set("Link", link)
+			http.ServeContent(w, r, "a", time.Unix(1e9, 0), strings.NewReader("hello world"))
+		}))
+		s.TLS = config.Clone()
+		s.TLS.ClientAuth = tls.RequestClientCert
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s
+	}
+	mirror := serve(&strangers, "")
+	origin := serve(&shown, "<"+mirror.URL+"/a>; rel=duplicate")
+	dir := t.TempDir()
+	write := func(name string, data ...[]byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, bytes.Join(data, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(config.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})
+	ca := write("ca.pem", authority)
+	for i, words := range [][]string{
+		{"--client-cert", write("both.pem", key, authority)}, {"--client-cert", ca, "--client-key", write("key.pem", key)}, {},
+	} {
+		shown.Store(0)
+		var stderr bytes.Buffer
+		words = append([]string{"braid", "get", "--overwrite", "-o", filepath.Join(dir, "a"), "--cacert", ca, origin.URL + "/a"}, words...)
+		if code := run(t.Context(), words, streams{nil, &bytes.Buffer{}, &stderr}); code != 0 {
+			t.Fatalf("exit code %d: %s", code, stderr.String())
+		}
+		os.Remove(filepath.Join(dir, "a"))
+		if (shown.Load() > 0) != (i < 2) || strangers.Load() != 0 {
+			t.Errorf("%q: shown %d times to the origin, %d times to the mirror", words, shown.Load(), strangers.Load())
+		}
+	}
+}
+
+func TestServerName(t *testing.T) {
+	for word, want := range map[string]string{
+		"H.Example.": "h.example", "h:443": "h:443", "[::1]:8": "[::1]:8", "::1": "::1", "[::1]": "::1", "10.0.0.1:1": "10.0.0.1:1",
+		"*": "", "*.example": "", "10.0.0.0/8": "", "http://h": "", "": "", ":443": "",
+	} {
+		got, err := serverName(word)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", word, got, err)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+// Package cookies reads cookies files in the form that Netscape gave them, which browsers' extensions and other programs write:
+// a line for each, with tabs between domain, whether that includes what is below it, path, whether it is for https only, when
+// it ends in seconds since 1970, name and value.
+//
+//	.example.org	TRUE	/	TRUE	1893456000	session	s3cret
+//
+// What a server sets is not kept: a file that was read is used, and never written. A cookie for all of a public suffix, such as
+// .com or .co.uk, is refused as browsers do.
+package cookies
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// An Error says which line makes no sense. It does not quote the value.
+type Error struct {
+	Line int
+	Why  string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
+
+// Parse reads a file. The jar says which cookies are for a URL at the time that it is asked.
+func Parse(text string) (http.CookieJar, error) {
+	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		line, httpOnly := strings.CutPrefix(line, "#HttpOnly_") // of no matter here
+		if !httpOnly && strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		u, c, why := parseLine(line)
+		if why != "" {
+			return nil, &Error{n, why}
+		}
+		jar.SetCookies(u, []*http.Cookie{c})
+	}
+	return jar, nil
+}
+
+// parseLine reads a cookie, and who would have set it.
+func parseLine(line string) (u *url.URL, c *http.Cookie, why string) {
+	fields := strings.Split(line, "\t")
+	if len(fields) == 6 { // no value: the last tab is easily lost
+		fields = append(fields, "")
+	}
+	if len(fields) != 7 {
+		return nil, nil, fmt.Sprintf("%d fields with tabs between, and a cookie has 7: is it a file in Netscape's format?", len(fields))
+	}
+	domain, below, path, secure, ends, name, value := fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]
+	host := strings.ToLower(strings.TrimPrefix(domain, "."))
+	seconds, err := strconv.ParseInt(ends, 10, 64)
+	switch {
+	case !isFlag(below) || !isFlag(secure):
+		return nil, nil, "the second and the fourth field are TRUE or FALSE"
+	case err != nil || seconds < 0:
+		return nil, nil, "the fifth field is a time in seconds"
+	case host == "" || strings.ContainsAny(host, "/ @?#"):
+		return nil, nil, "the first field is a domain"
+	case !strings.HasPrefix(path, "/"):
+		return nil, nil, "the third field is a path"
+	case name == "" || strings.ContainsAny(name, "=;, ") || strings.Contains(value, ";") || strings.ContainsFunc(name+value, isControl):
+		return nil, nil, "the sixth field is not a name, or the seventh not a value"
+	}
+	c = &http.Cookie{Name: name, Value: value, Path: path, Secure: strings.EqualFold(secure, "TRUE")}
+	if strings.EqualFold(below, "TRUE") {
+		c.Domain = host
+	}
+	if seconds > 0 { // else it is of a session, which is this one
+		c.Expires = time.Unix(seconds, 0)
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + strings.Trim(host, "[]") + "]"
+	}
+	return &url.URL{Scheme: "https", Host: host, Path: path}, c, ""
+}
+
+func isFlag(s string) bool { return strings.EqualFold(s, "TRUE") || strings.EqualFold(s, "FALSE") }
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// Field is what a Cookie field says of the cookies for u.
+func Field(jar http.CookieJar, u *url.URL) string {
+	var words []string
+	for _, c := range jar.Cookies(u) {
+		words = append(words, c.Name+"="+c.Value)
+	}
+	return strings.Join(words, "; ")
+}
