@@ -59,28 +59,31 @@ func (n *names) answer(q []byte) []byte {
 		end += 1 + int(q[end])
 	}
 	end += 5
-	var addrs []string
-	if kind := binary.BigEndian.Uint16(q[end-4:]); kind == 1 { // A
-		addrs = n.next(strings.Join(labels, "."))
-	}
+	kind := q[end-3]
+	addrs := n.next(strings.Join(labels, "."), kind)
 	a := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, byte(len(addrs)), 0, 0, 0, 0}, q[12:end]...)
-	for _, addr := range addrs {
-		ip := netip.MustParseAddr(addr).As4()
-		a = append(a, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4) // the name of the question, A, IN, no time to live
-		a = append(a, ip[:]...)
+	for _, ip := range addrs {
+		a = append(a, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(len(ip))) // the name of the question, IN, no time to live
+		a = append(a, ip...)
 	}
 	return a
 }
 
-func (n *names) next(name string) (addrs []string) {
+// next are the addresses of a kind: A (1) or AAAA (28). Those of the first kind are the ones to go on with at the next list.
+func (n *names) next(name string, kind byte) (addrs [][]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lists := n.lists[name]
 	if len(lists) == 0 {
 		return nil
 	}
-	if len(lists) > 1 {
+	for _, word := range lists[0] {
+		if ip := netip.MustParseAddr(word); kind == 1 && ip.Is4() || kind == 28 && ip.Is6() {
+			addrs = append(addrs, ip.AsSlice())
+		}
+	}
+	if kind == 1 && len(lists) > 1 {
 		n.lists[name] = lists[1:]
 	}
-	return lists[0]
+	return addrs
 }

@@ -1,0 +1,58 @@
+package httpsource
+
+import (
+	"net"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"braid/internal/mirrortest"
+)
+
+// A server with addresses of both families is reached by the one that works: at once where the other one says no, and soon
+// where it says nothing (RFC 8305).
+func TestBothFamilies(t *testing.T) {
+	s := mirrortest.New(t, file)
+	dns := &names{lists: map[string][][]string{"both.example": {{"::1", "127.0.0.1"}}}}
+	for _, name := range []string{"refused", "silent"} {
+		if name == "silent" {
+			silence(t, s.Addr)
+		}
+		c := newClient(t)
+		c.Resolver = dns.resolver(t)
+		c.ConnectTimeout = 20 * time.Second
+		begun := time.Now()
+		k := mustFetch(t, c, at(t, s, "both.example"), Options{}, part(0, 10))
+		wantBytes(t, k, file, part(0, 10))
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
+
+// silence makes the port of addr at ::1 say nothing: its queue is full, and nobody takes anything from it.
+func silence(t *testing.T, addr string) {
+	t.Helper()
+	_, word, _ := net.SplitHostPort(addr)
+	port, _ := strconv.Atoi(word)
+	fd, err := syscall.Socket(syscall.AF_INET6, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet6{Port: port, Addr: [16]byte{15: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		c, err := net.DialTimeout("tcp6", net.JoinHostPort("::1", word), 200*time.Millisecond)
+		if err != nil {
+			return
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	t.Fatal("the queue takes everybody")
+}
