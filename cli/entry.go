@@ -44,6 +44,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"if-newer":        func(e *entry, v string) error { return choose(&e.IfNewer, v) },
 	"conditional-get": func(e *entry, v string) error { return choose(&e.IfNewer, v) },
 	"remote-time":     func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
+	"remote-name":     func(e *entry, v string) error { return choose(&e.RemoteName, v) },
 	"no-metalink":     func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
 }
 

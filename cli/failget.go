@@ -60,6 +60,12 @@ func downloadFailure(ctx context.Context, err error) *failure {
 	if bySignal, ok := signalCode(ctx); ok && e.Kind == download.Interrupted {
 		code = bySignal
 	}
+	if _, late := errors.AsType[*timeUpError](context.Cause(ctx)); late && e.Kind == download.Interrupted {
+		code = exitNetwork // rule 21: with nothing that could be gone on with
+		if e.Kept > 0 {
+			code = exitBudget
+		}
+	}
 	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: e.Hint}
 	switch {
 	case e.Kept > 0 && e.Part != "":
@@ -144,6 +150,9 @@ func cause(err error, where string) string {
 		return "no reason given"
 	}
 	if e, ok := errors.AsType[*signalError](err); ok {
+		return e.Error()
+	}
+	if e, ok := errors.AsType[*timeUpError](err); ok {
 		return e.Error()
 	}
 	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {

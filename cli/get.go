@@ -23,6 +23,8 @@ type getCommand struct {
 	anchorFlags
 	streams
 	common             download.Request // what all files have
+	remoteName         bool
+	maxTime            duration
 	out, dir, input    string
 	atOnce             parallel
 	mirrors, choose    cli.StringSlice
@@ -120,6 +122,7 @@ var getManual = manual{
 func (g *getCommand) flags() []cli.Flag {
 	flags := []cli.Flag{
 		text(&g.out, groupFile, "call the file `NAME`; - is standard output: bytes are written in order as they arrive, and whether they were right only the exit code says", "out", "o"),
+		toggle(&g.remoteName, groupFile, "call the file what the server calls it (Content-Disposition, else the last part of the URL that it leads to), as in braid get --remote-name 'https://example.org/download?id=7'", "remote-name"),
 		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
 		text(&g.input, groupFile, "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it", "input-file", "i"),
 		parsed(&g.atOnce, groupFile, "download `N|auto` files at once (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
@@ -149,6 +152,7 @@ func (g *getCommand) flags() []cli.Flag {
 	return append(flags,
 		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
 		parsed(&g.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
+		parsed(&g.maxTime, groupWire, "end after `TIME` in all, as in --max-time 2h; what is there is kept, and the same command goes on", "max-time"),
 		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20)", "tries"),
 		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
 		toggle(&g.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
@@ -165,7 +169,7 @@ func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
 		Overwrite: g.overwrite, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
-		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime,
+		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
@@ -193,6 +197,7 @@ func (g *getCommand) check(words []string) error {
 		{several && g.digested() != "", g.digested(), "one digest for several files", "--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
 		{several && g.checksums == "" && g.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && len(g.mirrors.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
+		{g.remoteName && g.out != "", "--remote-name", "contradicts -o", ""},
 		{g.overwrite && g.keep, "--overwrite", "contradicts --no-clobber", ""},
 		{g.newer.ifNewer && g.keep, "-N", "contradicts --no-clobber", ""},
 		{len(g.onComplete.args) > 0 && g.out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},

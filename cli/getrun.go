@@ -20,6 +20,8 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return g.report(failureOf(ctx, err))
 	}
+	ctx, stop := within(ctx, time.Duration(g.maxTime))
+	defer stop()
 	defer client.HTTP.CloseIdle()
 	list, err := g.worklist(ctx, client, words)
 	if err == nil {

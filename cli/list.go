@@ -152,6 +152,9 @@ type namesakes map[[16]byte]int
 
 // add takes the path of r for who is at place.
 func (n namesakes) add(r *download.Request, place string, who int) error {
+	if r.RemoteName && r.Name == "" { // the server says it later
+		return nil
+	}
 	path, err := r.Path()
 	if err != nil {
 		return misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")

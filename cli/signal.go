@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A signalError is why a context ended: the user or the system wants the command to end.
@@ -32,6 +33,27 @@ func signalCode(ctx context.Context) (code int, ok bool) {
 		return 0, false
 	}
 	return e.code(), true
+}
+
+// A timeUpError is why a context ended: --max-time is over.
+type timeUpError struct{ limit time.Duration }
+
+func (e *timeUpError) Error() string { return "not done within " + timeText(e.limit) }
+
+// Is says that this is a cancellation like any other.
+func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
+
+// within gives a context that ends after a time, if that is more than zero. The function ends it at once.
+func within(parent context.Context, limit time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	if limit <= 0 {
+		return ctx, func() { cancel(nil) }
+	}
+	timer := time.AfterFunc(limit, func() { cancel(&timeUpError{limit}) })
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
 }
 
 // untilSignal gives a context that ends with the first SIGINT or SIGTERM, so that what was done can be put in

@@ -63,7 +63,7 @@ func newGetter(c *Client, req Request, shared *atlas) *getter {
 }
 
 func (g *getter) get(ctx context.Context) error {
-	if err := g.check(); err != nil {
+	if err := g.check(ctx); err != nil {
 		return err
 	}
 	if g.req.follows() && IsDocument(g.req.URL.Path) {
@@ -110,7 +110,7 @@ func (g *getter) leave() error {
 }
 
 // check refuses requests that make no sense, and finds the name.
-func (g *getter) check() error {
+func (g *getter) check(ctx context.Context) error {
 	if err := g.checkURL(); err != nil {
 		return err
 	}
@@ -118,6 +118,9 @@ func (g *getter) check() error {
 		return g.fail(NoEvidence, errNobody, "--keyring FILE or --smime-ca FILE says who is")
 	}
 	g.plan.origin = g.req.URL
+	if err := g.findName(ctx); err != nil {
+		return err
+	}
 	path, err := g.req.Path()
 	if err != nil {
 		return g.fail(Usage, err, "give -o NAME")

@@ -37,6 +37,8 @@ type Request struct {
 	MakeDir bool
 	// Name is the final name in Dir. If empty, it is the last segment of the path of URL (rule 12).
 	Name string
+	// RemoteName lets the server name the file if Name is empty (rule 11). It costs a request before the others.
+	RemoteName bool
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
 	// Claims are digests that the user vouches for, or a document or a list that the user named.
