@@ -91,6 +91,8 @@ var houses = map[string]house{
 		"byterange", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp", "internal/atomicfile",
 	}},
 
+	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/nearest"}},
+
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
@@ -106,7 +108,7 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
+		"inputfile", "report", "serve", "settings", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
 		"internal/atomicfile", "internal/cookies", "internal/netrc", "internal/proxies", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
 		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
 		"antenna/publish", "internal/fsys", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",

@@ -51,6 +51,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	line, err := prepare(app, words)
 	if err == nil {
+		if c, ok := app.Metadata[metaConfiguration]; ok {
+			ctx = context.WithValue(ctx, configurationKey{}, c)
+		}
 		err = app.RunContext(ctx, append([]string{app.Name}, line...))
 	}
 	if err == nil {
@@ -71,7 +74,7 @@ func newApp(s streams) *cli.App {
 		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s)},
+		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newConfig(s)},
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              refuse,
 		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}}},
@@ -123,7 +126,29 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 		return nil, err
 	}
 	a.beatEnvironment()
+	if err := configure(app, path[0], command.Flags, &a); err != nil {
+		return nil, err
+	}
 	return append(path, a.args()...), nil
+}
+
+// What the table of commands carries along.
+const (
+	metaConfiguration = "configuration"
+	metaPlaces        = "places" // where flags come from that the configuration has
+)
+
+// configure adds what the configuration says to what the command line does.
+func configure(app *cli.App, command string, flags []cli.Flag, a *arranged) error {
+	c, err := readConfiguration(app.Commands)
+	if err != nil {
+		return err
+	}
+	app.Metadata = map[string]any{metaConfiguration: c}
+	if command != "config" { // which tells of it
+		app.Metadata[metaPlaces] = c.fill(command, flags, a)
+	}
+	return nil
 }
 
 // prepareRoot reads flags without a command.

@@ -23,6 +23,7 @@ type entry struct {
 	get      *getCommand
 	dir, out string
 	own      bool // Header is no longer that of the command
+	required bool // it says what must be proven
 }
 
 // entryOptions are the options of an entry. Those of aria2 that make sense here have its names, the others are our
@@ -73,6 +74,9 @@ func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
+	if err := g.sites.apply(&e.Request, e.URL, g.require.word != "" || e.required, g.limit); err != nil {
+		return e.Request, err
+	}
 	if err := e.get.sums.vouch(&e.Request); err != nil {
 		f := downloadFailure(context.Background(), err)
 		f.where = g.place(listed.Line) + ", " + f.where
@@ -167,7 +171,7 @@ func (e *entry) field(v string) error {
 func (e *entry) require(v string) error {
 	c := choice{words: requirements}
 	err := c.Set(v)
-	e.Require = requirement(v, false)
+	e.Require, e.required = requirement(v, false), true
 	return err
 }
 

@@ -35,6 +35,7 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.sites = newSites(configurationOf(ctx))
 	client, err := f.client(u.String())
 	if err != nil {
 		return nil, err

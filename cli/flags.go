@@ -98,6 +98,9 @@ func refuse(c *cli.Context, err error, _ bool) error {
 	where, why := name, err.Error()
 	if m := invalidValue.FindStringSubmatch(why); m != nil {
 		where, why = "--"+m[2], boolean(m[1], m[3])
+		if places, ok := c.App.Metadata[metaPlaces].(map[string]string); ok && places[m[2]] != "" {
+			where = places[m[2]] + ": " + m[2]
+		}
 	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
 		where, why = m[2], boolean(m[1], m[3])
 	}

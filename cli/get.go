@@ -24,6 +24,7 @@ type getCommand struct {
 	streams
 	common             download.Request // what all files have
 	remoteName         bool
+	limit              *download.Limiter // of all files together
 	maxTime            duration
 	out, dir, input    string
 	atOnce             parallel
@@ -271,6 +272,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
+		g.limit = c.Limit
 	}
 	return c, err
 }

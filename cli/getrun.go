@@ -16,6 +16,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
+	g.sites = newSites(configurationOf(ctx))
 	client, err := g.client(words)
 	if err != nil {
 		return g.report(failureOf(ctx, err))

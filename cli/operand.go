@@ -59,6 +59,9 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	}
 	u.User = nil
 	r.URL = u
+	if err := g.sites.apply(&r, u, g.require.word != "", g.limit); err != nil {
+		return nil, err
+	}
 	if !g.noMetalink && download.IsDocument(u.Path) {
 		d, err := client.Document(ctx, r)
 		if err != nil {

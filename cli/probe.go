@@ -57,6 +57,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
 		return misuse("probe", "one URL is needed", "braid probe --help")
 	}
+	p.sites = newSites(configurationOf(ctx))
 	req, err := p.request(words[0])
 	if err != nil {
 		return err
@@ -111,7 +112,9 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	}
 	r.Claims, err = p.claims()
 	u.User = nil
-	r.URL = u
+	if r.URL = u; err == nil {
+		err = p.sites.apply(&r, u, true, nil)
+	}
 	return r, err
 }
 

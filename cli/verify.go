@@ -108,6 +108,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	if v.json {
 		v.lines = &lineWriter{w: v.streams.out}
 	}
+	v.sites = newSites(configurationOf(ctx))
 	client, err := v.client()
 	if err != nil {
 		return v.leave([]int{v.fail("", failureOf(ctx, err))})

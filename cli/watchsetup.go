@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -43,8 +44,16 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{client: watchClient(c, hosts)}
-	rules, err := rulesOf(c, s.client.Limit)
+	conf, err := readConfiguration(newApp(streams{}).Commands) // anew at each SIGHUP, too
+	if err != nil {
+		return nil, err
+	}
+	at := newSites(conf)
+	s := &setup{}
+	if s.client, err = watchClient(c, hosts, at); err != nil {
+		return nil, err
+	}
+	rules, err := rulesOf(c, s.client.Limit, at)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +64,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	s.antenna = &antenna.Antenna{
 		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel,
+		Proxy: func(req *http.Request) (*url.URL, error) { return s.client.HTTP.Proxy(req.URL) },
 	}
 	for _, w := range c.Watches {
 		s.antenna.Watches = append(s.antenna.Watches, w.Watch)
@@ -102,7 +112,7 @@ func hostsOf(words, typed []string) (reach.Hosts, error) {
 }
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
-func watchClient(c *loaded, hosts reach.Hosts) *download.Client {
+func watchClient(c *loaded, hosts reach.Hosts, at *sites) (*download.Client, error) {
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		Speeds: speeds.Open(filepath.Join(c.state, "speeds")), Promises: promises.Open(filepath.Join(c.state, "promises")),
@@ -110,15 +120,18 @@ func watchClient(c *loaded, hosts reach.Hosts) *download.Client {
 	if c.Rate > 0 {
 		client.Limit = download.NewLimit(c.Rate)
 	}
-	return client
+	if err := new(routeFlags).apply(client.HTTP); err != nil {
+		return nil, err
+	}
+	return client, at.reach(client.HTTP)
 }
 
 // rulesOf makes the rules of watches.
-func rulesOf(c *loaded, limit *download.Limiter) (map[string]*watch.Rule, error) {
+func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.Rule, error) {
 	rules := map[string]*watch.Rule{}
 	for i := range c.Watches {
 		w := &c.Watches[i]
-		r, err := ruleOf(w, limit)
+		r, err := ruleOf(w, limit, at)
 		if err != nil {
 			f := failureOf(context.Background(), err)
 			return nil, misuse(c.file, "watch."+w.Name+": "+f.where+": "+f.why, f.hint)
@@ -128,7 +141,7 @@ func rulesOf(c *loaded, limit *download.Limiter) (map[string]*watch.Rule, error)
 	return rules, nil
 }
 
-func ruleOf(w *config.Watch, limit *download.Limiter) (*watch.Rule, error) {
+func ruleOf(w *config.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
 	flags := anchorFlags{
 		keyrings: *cli.NewStringSlice(w.Keyrings...), pins: *cli.NewStringSlice(w.Pins...), authorities: *cli.NewStringSlice(w.Authorities...),
 		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
@@ -154,7 +167,15 @@ func ruleOf(w *config.Watch, limit *download.Limiter) (*watch.Rule, error) {
 			return nil, err
 		}
 	}
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.apply(&r.Request, u, w.Require != "" || flags.given(), limit); err != nil {
+		return nil, err
+	}
 	if w.Rate > 0 {
+		r.Request.Limit = nil
 		if r.Limit = download.NewLimit(w.Rate); limit != nil {
 			r.Limit.Within(limit)
 		}

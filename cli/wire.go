@@ -31,6 +31,7 @@ type wire struct {
 	checksum       cli.StringSlice
 	checksums      string
 	route          routeFlags
+	sites          *sites
 	trust          trustFlags
 	referer        string
 	credentialFlags
@@ -72,7 +73,10 @@ func (w *wire) client(urls ...string) (*httpsource.Client, error) {
 	if err := w.trust.apply(c); err != nil {
 		return c, err
 	}
-	return c, w.route.apply(c)
+	if err := w.route.apply(c); err != nil {
+		return c, err
+	}
+	return c, w.sites.reach(c)
 }
 
 // claims is what the user says that the file is.

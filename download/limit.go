@@ -77,8 +77,12 @@ func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
 
 // throttled is where the bytes of a fetch go.
 func (s *session) throttled(ctx context.Context, k *sink) source.Sink {
-	if s.c.Limit == nil {
+	limit := s.c.Limit
+	if s.req.Limit != nil {
+		limit = s.req.Limit
+	}
+	if limit == nil {
 		return k
 	}
-	return &throttle{k, ctx, s.c.Limit}
+	return &throttle{k, ctx, limit}
 }

@@ -77,6 +77,8 @@ type Request struct {
 	IfModifiedSince time.Time
 	// RemoteTime gives the file the date that the server says (Last-Modified).
 	RemoteTime bool
+	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.
+	Limit *Limiter
 	// Observe, if not nil, is told what happens, from one goroutine; it must not block.
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/settings"
+)
+
+// A configuration is the user's file of settings.
+type configuration struct {
+	path string // "" if there is no folder for one
+	file *settings.File
+}
+
+type configurationKey struct{}
+
+// configurationOf is what the run goes by.
+func configurationOf(ctx context.Context) *configuration {
+	if c, ok := ctx.Value(configurationKey{}).(*configuration); ok {
+		return c
+	}
+	return &configuration{}
+}
+
+// configurationPath is where the user's file is (XDG Base Directory Specification).
+func configurationPath() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "braid", "config.toml")
+}
+
+// mostConfiguration bounds the file.
+const mostConfiguration = 4 << 20
+
+// readConfiguration reads the user's file, if there is one.
+func readConfiguration(commands []*cli.Command) (*configuration, error) {
+	c := &configuration{path: configurationPath()}
+	if c.path == "" {
+		return c, nil
+	}
+	if _, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return c, nil
+	}
+	data, err := readSmall("configuration", c.path, mostConfiguration)
+	if err == nil {
+		c.file, err = settings.Parse(data, knownFlags(commands))
+	}
+	if wrong, ok := errors.AsType[*settings.Error](err); ok {
+		return c, misuse(c.path, wrong.Error(), wrong.Hint)
+	}
+	return c, err
+}
+
+// knownFlags are the flags of each command, those of the commands below it among them.
+func knownFlags(commands []*cli.Command) settings.Known {
+	known := settings.Known{}
+	for _, top := range commands {
+		if len(top.Flags)+len(top.Subcommands) == 0 {
+			continue
+		}
+		known[top.Name] = map[string]settings.Kind{}
+		for _, c := range allCommands([]*cli.Command{top}) {
+			for _, f := range c.Flags {
+				known[top.Name][f.Names()[0]] = kindOf(f)
+			}
+		}
+	}
+	return known
+}
+
+func kindOf(f cli.Flag) settings.Kind {
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		return settings.Switch
+	case *cli.StringSliceFlag:
+		return settings.Words
+	case *cli.GenericFlag:
+		if _, several := f.Value.(*hosts); several {
+			return settings.Words
+		}
+	}
+	return settings.Word
+}
+
+// fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
+func (c *configuration) fill(command string, flags []cli.Flag, a *arranged) map[string]string {
+	from := map[string]string{}
+	for _, f := range flags {
+		name := f.Names()[0]
+		v, ok := c.file.Value(command, name)
+		if !ok || said(name, a) {
+			continue
+		}
+		if other, ok := oppositeOf(name); ok && said(other, a) {
+			continue
+		}
+		for _, word := range v.Words {
+			a.flags = append(a.flags, "--"+name+"="+fromHome(word))
+		}
+		from[name] = c.place(v.Line)
+	}
+	return from
+}
+
+// said says that the command line or the environment has a flag.
+func said(name string, a *arranged) bool {
+	_, set := os.LookupEnv(environment(name))
+	return set || a.has(name)
+}
+
+func oppositeOf(name string) (string, bool) {
+	for _, o := range opposites {
+		if o[0] == name {
+			return o[1], true
+		}
+	}
+	return "", false
+}
+
+// fromHome is a word whose ~/ is the user's home: no shell has read the file.
+func fromHome(word string) string {
+	rest, ok := strings.CutPrefix(word, "~/")
+	home, err := os.UserHomeDir()
+	if !ok || err != nil {
+		return word
+	}
+	return filepath.Join(home, rest)
+}
+
+// place names a line of the file.
+func (c *configuration) place(line int) string { return c.path + ":" + strconv.Itoa(line) }

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+	"braid/internal/proxies"
+	"braid/settings"
+	"braid/source/httpsource"
+)
+
+// sites are what counts at sites that the configuration names. What flags and variables say beats it.
+type sites struct {
+	conf  *configuration
+	rules map[*settings.Site]*siteRules
+}
+
+// siteRules are what one site says, read.
+type siteRules struct {
+	anchors download.Anchors
+	trusts  bool
+	require string
+	header  http.Header
+	limit   *download.Limiter
+}
+
+func newSites(c *configuration) *sites {
+	return &sites{conf: c, rules: map[*settings.Site]*siteRules{}}
+}
+
+// of are the rules of the site of u; nil if there is none.
+func (s *sites) of(u *url.URL) (*siteRules, error) {
+	if s == nil || u == nil {
+		return nil, nil
+	}
+	site := s.conf.file.Site(u)
+	if site == nil {
+		return nil, nil
+	}
+	if r := s.rules[site]; r != nil {
+		return r, nil
+	}
+	r, err := s.read(site)
+	if err == nil {
+		s.rules[site] = r
+	}
+	return r, err
+}
+
+// read reads what a site says.
+func (s *sites) read(site *settings.Site) (*siteRules, error) {
+	paths := func(words []string) cli.StringSlice {
+		var list []string
+		for _, word := range words {
+			list = append(list, fromHome(word))
+		}
+		return *cli.NewStringSlice(list...)
+	}
+	flags := anchorFlags{
+		keyrings: paths(site.Keyring), pins: *cli.NewStringSlice(site.Pin...), authorities: paths(site.Authorities),
+		allowExpiredKey: site.AllowExpiredKey,
+	}
+	r := &siteRules{trusts: flags.given(), require: site.Require, header: http.Header{}}
+	var err error
+	if r.anchors, err = flags.anchors(); err != nil {
+		return nil, s.at(site, err)
+	}
+	require := choice{words: requirements}
+	if site.Require != "" {
+		if err := require.Set(site.Require); err != nil {
+			return nil, s.at(site, misuse("require", err.Error(), ""))
+		}
+	}
+	for _, line := range site.Header {
+		if err := addField(r.header, line); err != nil {
+			return nil, s.at(site, err)
+		}
+	}
+	var rate size
+	if site.LimitRate != "" {
+		if err := rate.Set(site.LimitRate); err != nil {
+			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
+		}
+		r.limit = download.NewLimit(int64(rate))
+	}
+	return r, nil
+}
+
+// at says that an error is about a site.
+func (s *sites) at(site *settings.Site, err error) error {
+	f, ok := err.(*failure)
+	if !ok {
+		return err
+	}
+	return misuse(s.conf.place(site.Line)+": "+f.where, f.why, f.hint)
+}
+
+// apply makes a request to u one that goes by its site. What it has already is the user's word for this run.
+func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *download.Limiter) error {
+	rules, err := s.of(u)
+	if rules == nil || err != nil {
+		return err
+	}
+	if rules.trusts && !r.Anchors.Any() {
+		r.Anchors = rules.anchors
+	}
+	if !required && (rules.require != "" || rules.trusts) { // rule 47
+		r.Require = requirement(rules.require, rules.trusts)
+	}
+	if len(rules.header) > 0 {
+		header := http.Header(r.Header).Clone()
+		if header == nil {
+			header = http.Header{}
+		}
+		for name, values := range rules.header {
+			if len(header.Values(name)) == 0 {
+				header[name] = slices.Clone(values)
+			}
+		}
+		r.Header = header
+	}
+	if rules.limit != nil {
+		if r.Limit = rules.limit; limit != nil {
+			r.Limit.Within(limit)
+		}
+	}
+	return nil
+}
+
+// reach makes a client reach sites as the configuration says: through their proxies, by their authorities.
+func (s *sites) reach(c *httpsource.Client) error {
+	if s == nil || s.conf.file == nil {
+		return nil
+	}
+	through := map[*settings.Site]*url.URL{}
+	for i := range s.conf.file.Sites {
+		site := &s.conf.file.Sites[i]
+		if site.Proxy != "" {
+			proxy, err := proxies.Parse(site.Proxy)
+			if err != nil {
+				return s.at(site, misuse("proxy", err.Error(), ""))
+			}
+			through[site] = proxy
+		}
+		if err := s.trust(c, site); err != nil {
+			return s.at(site, err)
+		}
+	}
+	if len(through) == 0 {
+		return nil
+	}
+	others := c.Proxy
+	if others == nil {
+		others = httpsource.ProxyFromEnvironment
+	}
+	c.Proxy = func(u *url.URL) (*url.URL, error) {
+		if proxy := through[s.conf.file.Site(u)]; proxy != nil {
+			return proxy, nil
+		}
+		return others(u)
+	}
+	return nil
+}
+
+// trust makes a client believe the server of a site as this says. The command line beats it.
+func (s *sites) trust(c *httpsource.Client, site *settings.Site) error {
+	server := site.HostPort()
+	if _, said := c.TLSFor[server]; said || len(site.CACert) == 0 && !site.Insecure {
+		return nil
+	}
+	var flags trustFlags
+	for _, path := range site.CACert {
+		if err := flags.authorities.Set(fromHome(path)); err != nil {
+			return err
+		}
+	}
+	config := c.TLS.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	roots, err := flags.roots()
+	if err != nil {
+		return err
+	}
+	if roots != nil {
+		config.RootCAs = roots
+	}
+	config.InsecureSkipVerify = site.Insecure
+	if c.TLSFor == nil {
+		c.TLSFor = map[string]*tls.Config{}
+	}
+	c.TLSFor[server] = config
+	return nil
+}

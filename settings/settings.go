@@ -1,0 +1,246 @@
+// Package settings reads the user's configuration file: values for flags, of all commands or of one, and what counts at some
+// sites.
+//
+//	limit-rate = "20M"
+//	mirror = ["https://mirror.example.net/disk.iso"]
+//
+//	[get]
+//	dir = "~/downloads"
+//
+//	[site."https://example.org/pub/*"]
+//	keyring = ["example.asc"]
+//	require = "signature"
+//
+// Values are words as the command line has them. Which flags there are is for the caller to say, and so is what their words mean;
+// a key that is none of them is an error with its line, as what was meant to protect must not be passed over. The package opens no
+// file and reads no environment.
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"braid/internal/nearest"
+)
+
+// A Kind is what a key takes.
+type Kind uint8
+
+const (
+	// Switch is true or false.
+	Switch Kind = iota + 1
+	// Word is one string or number.
+	Word
+	// Words is one string or several.
+	Words
+)
+
+// Known are the flags of each command, by name.
+type Known map[string]map[string]Kind
+
+// A Value is what the file says of a flag.
+type Value struct {
+	Words []string // as on the command line; of a switch "true" or "false"
+	Line  int
+}
+
+// A File is what was read. A nil File says nothing.
+type File struct {
+	values map[string]map[string]Value // by command; "" is for all
+	Sites  []Site                      // in the order of their patterns
+}
+
+// An Error says what is wrong, and where.
+type Error struct {
+	Line      int // 0: nobody knows
+	Key       string
+	Why, Hint string
+}
+
+func (e *Error) Error() string {
+	where := ""
+	if e.Line > 0 {
+		where = fmt.Sprintf("line %d: ", e.Line)
+	}
+	if e.Key != "" {
+		where += e.Key + ": "
+	}
+	return where + e.Why
+}
+
+// Parse reads a file. The error is an *Error.
+func Parse(data []byte, known Known) (*File, error) {
+	var top map[string]any
+	if _, err := toml.Decode(string(data), &top); err != nil {
+		if e, ok := errors.AsType[toml.ParseError](err); ok {
+			return nil, &Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
+		}
+		return nil, &Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
+	}
+	r := &reader{data: string(data), known: known}
+	return r.read(top)
+}
+
+// A reader makes a File of what a parser has found.
+type reader struct {
+	data  string
+	known Known
+}
+
+func (r *reader) read(top map[string]any) (*File, error) {
+	f := &File{values: map[string]map[string]Value{"": {}}}
+	all := r.all()
+	for _, name := range sorted(top) {
+		table, isTable := top[name].(map[string]any)
+		var err error
+		switch {
+		case isTable && name == "site":
+			f.Sites, err = r.sites(table)
+		case isTable && r.known[name] != nil:
+			f.values[name], err = r.table(table, r.known[name], name)
+		case name == "site" || r.known[name] != nil && all[name] == 0:
+			err = r.wrong([]string{name}, "a table belongs here", "["+name+"]")
+		default:
+			var v Value
+			v, err = r.value(top[name], all, slices.Concat(slices.Collect(maps.Keys(r.known)), []string{"site"}), name)
+			f.values[""][name] = v
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// all are the flags of all commands. Where two of one name differ, the one that takes more counts.
+func (r *reader) all() map[string]Kind {
+	all := map[string]Kind{}
+	for _, flags := range r.known {
+		for name, kind := range flags {
+			all[name] = max(all[name], kind)
+		}
+	}
+	return all
+}
+
+// table reads the keys of a table.
+func (r *reader) table(table map[string]any, known map[string]Kind, path ...string) (map[string]Value, error) {
+	values := map[string]Value{}
+	for _, name := range sorted(table) {
+		v, err := r.value(table[name], known, nil, append(path[:len(path):len(path)], name)...)
+		if err != nil {
+			return nil, err
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+// value reads one key. Tables are names that the key may have been meant to be.
+func (r *reader) value(v any, known map[string]Kind, tables []string, path ...string) (Value, error) {
+	name := path[len(path)-1]
+	kind, ok := known[name]
+	if !ok {
+		return Value{}, r.unknown(path, append(slices.Collect(maps.Keys(known)), tables...))
+	}
+	words, isList := v.([]any)
+	if !isList {
+		words = []any{v}
+	}
+	value := Value{Line: r.line(path)}
+	for _, w := range words {
+		word, is := wordOf(w)
+		switch {
+		case is == "" || isList && kind != Words || (kind == Switch) != (is == "boolean"):
+			if isList && kind != Words {
+				is = "list"
+			}
+			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" where "+kind.String()+" belongs", "")
+		case word == "":
+			return Value{}, r.wrong(path, "the value is empty", "leave the key out")
+		}
+		value.Words = append(value.Words, word)
+	}
+	return value, nil
+}
+
+func (k Kind) String() string {
+	return [...]string{"nothing", "true or false", "a string", "a string or a list of them"}[k]
+}
+
+// wordOf is a value as the command line has it, and what it is.
+func wordOf(v any) (word, is string) {
+	switch v := v.(type) {
+	case string:
+		return v, "string"
+	case bool:
+		return strconv.FormatBool(v), "boolean"
+	case int64:
+		return strconv.FormatInt(v, 10), "number"
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), "number"
+	}
+	return "", ""
+}
+
+func (r *reader) unknown(path, names []string) error {
+	hint := ""
+	if near := nearest.Word(path[len(path)-1], names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return r.wrong(path, "no such key", hint)
+}
+
+func (r *reader) wrong(path []string, why, hint string) error {
+	return &Error{Line: r.line(path), Key: toml.Key(path).String(), Why: why, Hint: hint}
+}
+
+// A locator is decoded to learn where a value is: the parser tells lines with errors only.
+type locator struct{}
+
+var errHere = errors.New("here")
+
+func (*locator) UnmarshalTOML(any) error { return errHere }
+
+// line is where a key is.
+func (r *reader) line(path []string) int {
+	var table map[string]toml.Primitive
+	meta, err := toml.Decode(r.data, &table)
+	for _, name := range path[:len(path)-1] {
+		value, ok := table[name]
+		if err != nil || !ok {
+			return 0
+		}
+		table = nil
+		err = meta.PrimitiveDecode(value, &table)
+	}
+	value, ok := table[path[len(path)-1]]
+	if err != nil || !ok {
+		return 0
+	}
+	if e, ok := errors.AsType[toml.ParseError](meta.PrimitiveDecode(value, &locator{})); ok {
+		return e.Position.Line
+	}
+	return 0
+}
+
+func sorted(table map[string]any) []string { return slices.Sorted(maps.Keys(table)) }
+
+// Value is what the file says of a flag of a command: in the command's own table, else for all.
+func (f *File) Value(command, flag string) (Value, bool) {
+	if f == nil {
+		return Value{}, false
+	}
+	if v, ok := f.values[command][flag]; ok && command != "" {
+		return v, true
+	}
+	v, ok := f.values[""][flag]
+	return v, ok
+}

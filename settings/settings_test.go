@@ -1,0 +1,177 @@
+package settings
+
+import (
+	"errors"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var known = Known{
+	"get":   {"limit-rate": Word, "quiet": Switch, "mirror": Words, "tries": Word, "out": Word},
+	"probe": {"json": Switch, "tries": Word},
+}
+
+const example = `# for all
+limit-rate = "20M"
+tries = 5
+mirror = ["http://a/", "http://b/"]
+json = true
+
+[get]
+tries = 7
+quiet = false
+mirror = "http://c/"
+
+[site."https://Example.org/pub/*"]
+keyring = ["a.asc", "b.asc"]
+require = "signature"
+header = "X-A: b"
+
+[site."https://example.org"]
+proxy = "socks5://127.0.0.1:1080"
+limit-rate = 1024
+cacert = "ca.pem"
+insecure = true
+
+[site."https://example.org/pub/exact"]
+pin = "abc"
+allow-expired-key = true
+
+[site."http://[::1]:8080/*"]
+`
+
+func mustParse(t *testing.T, text string) *File {
+	t.Helper()
+	f, err := Parse([]byte(text), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestValue(t *testing.T) {
+	f := mustParse(t, example)
+	for _, tt := range []struct {
+		command, flag string
+		want          Value
+	}{
+		{"get", "limit-rate", Value{[]string{"20M"}, 2}}, {"get", "tries", Value{[]string{"7"}, 8}}, {"probe", "tries", Value{[]string{"5"}, 3}},
+		{"get", "quiet", Value{[]string{"false"}, 9}}, {"get", "mirror", Value{[]string{"http://c/"}, 10}},
+		{"other", "mirror", Value{[]string{"http://a/", "http://b/"}, 4}}, {"probe", "json", Value{[]string{"true"}, 5}},
+	} {
+		if got, ok := f.Value(tt.command, tt.flag); !ok || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s --%s: %+v, %v", tt.command, tt.flag, got, ok)
+		}
+	}
+	if _, ok := f.Value("get", "out"); ok {
+		t.Error("a value for what the file does not name")
+	}
+	if _, ok := (*File)(nil).Value("get", "out"); ok {
+		t.Error("no file says something")
+	}
+}
+
+func TestSite(t *testing.T) {
+	f := mustParse(t, example)
+	for u, want := range map[string]string{
+		"https://example.org/":            "https://example.org",
+		"https://EXAMPLE.org.:443":        "https://example.org",
+		"https://example.org/public":      "https://example.org",
+		"https://example.org/pub/a/b?x":   "https://Example.org/pub/*",
+		"https://example.org/pub/exact":   "https://example.org/pub/exact",
+		"https://example.org/pub/exact/a": "https://Example.org/pub/*",
+		"https://example.org:8443/pub/a":  "",
+		"http://example.org/pub/a":        "",
+		"https://sub.example.org/pub/a":   "",
+		"http://[::1]:8080/x":             "http://[::1]:8080/*",
+	} {
+		parsed, _ := url.Parse(u)
+		got := ""
+		if s := f.Site(parsed); s != nil {
+			got = s.Pattern
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", u, got, want)
+		}
+	}
+	u, _ := url.Parse("https://example.org/pub/a")
+	want := Site{Keyring: []string{"a.asc", "b.asc"}, Require: "signature", Header: []string{"X-A: b"}}
+	if s := f.Site(u); s.Line != 12 || !reflect.DeepEqual(s.Keyring, want.Keyring) || s.Require != want.Require || !reflect.DeepEqual(s.Header, want.Header) || s.HostPort() != "example.org:443" {
+		t.Errorf("%+v", s)
+	}
+	u.Path = "/x"
+	if s := f.Site(u); s.Proxy != "socks5://127.0.0.1:1080" || s.LimitRate != "1024" || !s.Insecure || len(s.CACert) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if (*File)(nil).Site(u) != nil {
+		t.Error("no file says something")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		line int
+		want string
+		hint string
+	}{
+		{"\nlimit-rat = 1", 2, "limit-rat: no such key", "did you mean limit-rate?"},
+		{"[gett]\nquiet = true", 1, "gett: no such key", "did you mean get?"},
+		{"[get]\njson = true", 2, "get.json: no such key", ""},
+		{"[site.\"https://h/*\"]\n\nkeyrings = 1", 3, `keyrings: no such key`, "did you mean keyring?"},
+		{"quiet = 1", 1, "quiet: a number where true or false belongs", ""},
+		{"quiet = \"yes\"", 1, "quiet: a string where true or false belongs", ""},
+		{"limit-rate = true", 1, "limit-rate: a boolean where a string belongs", ""},
+		{"limit-rate = [\"1\"]", 1, "limit-rate: a list where a string belongs", ""},
+		{"mirror = [[\"x\"]]", 1, "mirror: a table or a date where", ""},
+		{"mirror = 2024-01-01", 1, "mirror: a table or a date where", ""},
+		{"out = \"\"", 1, "out: the value is empty", "leave the key out"},
+		{"[get.limit-rate]\nx = 1", 1, "get.limit-rate: a table or a date where a string belongs", ""},
+		{"site = 1", 1, "site: a table belongs here", "[site]"},
+		{"get = 1", 1, "get: a table belongs here", "[get]"},
+		{"[site]\nx = 1", 2, "site.x: a table belongs here", "[site."},
+		{"[site.\"example.org/*\"]", 1, "not the beginning of a URL", "write a scheme"},
+		{"[site.\"https://*.example.org/\"]", 1, "not the beginning of a URL", ""},
+		{"[site.\"https://h/a*b*\"]", 1, "not the beginning of a URL", ""},
+		{"quiet = true\nquiet = false", 2, "", ""},
+		{"quiet", 1, "", ""},
+	} {
+		_, err := Parse([]byte(tt.text), known)
+		var e *Error
+		if !errors.As(err, &e) || e.Line != tt.line || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(e.Hint, tt.hint) {
+			t.Errorf("%q: %+v", tt.text, err)
+		}
+	}
+}
+
+// FuzzParse: what is read has the kinds that were asked for, and every site has itself.
+func FuzzParse(f *testing.F) {
+	f.Add(example)
+	f.Add("[site.\"http://h\"]\n[get]\nquiet=true")
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := Parse([]byte(text), known)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Why == "" {
+				t.Fatal(err)
+			}
+			return
+		}
+		for command, flags := range known {
+			for name, kind := range flags {
+				v, ok := file.Value(command, name)
+				if ok && (kind != Words && len(v.Words) != 1 || v.Line < 1 || kind == Switch && v.Words[0] != "true" && v.Words[0] != "false") {
+					t.Fatalf("%s.%s is %+v", command, name, v)
+				}
+			}
+		}
+		for _, s := range file.Sites {
+			u := &url.URL{Scheme: s.scheme, Host: s.HostPort(), Path: s.path}
+			if got := file.Site(u); got == nil || len(got.path) < len(s.path) {
+				t.Fatalf("%q has not %s", s.Pattern, u)
+			}
+		}
+	})
+}
