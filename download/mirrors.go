@@ -2,9 +2,11 @@ package download
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"braid/internal/reach"
+	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
@@ -17,7 +19,9 @@ func (s *session) addMirrors() {
 	if s.plan.alone {
 		return
 	}
-	for _, m := range s.file.Mirrors {
+	mirrors := slices.Clone(s.file.Mirrors)
+	metalink.Near(mirrors, s.req.Locations...)
+	for _, m := range mirrors {
 		if !s.req.usable(m.URL) {
 			s.note("%s: left out, as FTP is off", source.Mask(m.URL))
 			continue

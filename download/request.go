@@ -58,6 +58,9 @@ type Request struct {
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
 	NoMetalink bool
+	// Locations are countries whose mirrors come first: two capital letters each (ISO 3166-1). Servers and documents say where
+	// mirrors are.
+	Locations []string
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.

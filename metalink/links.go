@@ -11,14 +11,8 @@ import (
 )
 
 // Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri
-// first, then by the place of their country in near, and else as they are.
-func Sort(mirrors []Mirror, near ...string) {
-	country := func(m Mirror) int {
-		if i := slices.Index(near, m.Geo); i >= 0 && m.Geo != "" {
-			return i
-		}
-		return len(near)
-	}
+// first, and else as they are.
+func Sort(mirrors []Mirror) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int {
 		switch {
 		case a.Pref && !b.Pref:
@@ -26,8 +20,24 @@ func Sort(mirrors []Mirror, near ...string) {
 		case b.Pref && !a.Pref:
 			return +1
 		}
-		return cmp.Or(cmp.Compare(a.Pri, b.Pri), cmp.Compare(country(a), country(b)))
+		return cmp.Compare(a.Pri, b.Pri)
 	})
+}
+
+// Near puts the mirrors in these countries first, in the order of the countries, as the user says so. Preferred mirrors stay before
+// the others (S8): they have the same file for sure. Within a country the order is as it was.
+func Near(mirrors []Mirror, countries ...string) {
+	rank := func(m Mirror) int {
+		n := slices.Index(countries, m.Geo)
+		if n < 0 || m.Geo == "" {
+			n = len(countries)
+		}
+		if !m.Pref {
+			n += len(countries) + 1
+		}
+		return n
+	}
+	slices.SortStableFunc(mirrors, func(a, b Mirror) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // take sorts the links of the Metalink server, whose answer is h.

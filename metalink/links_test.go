@@ -192,17 +192,17 @@ func TestOrder_S5_Rule37(t *testing.T) {
 	if got, want := order(), "967812345"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// The countries that are near decide only between mirrors of equal pri.
-	Sort(f.Mirrors, "FR")
-	if got, want := order(), "967812345"; got != want {
+	// The user's countries come before pri, and after pref.
+	Near(f.Mirrors, "FR")
+	if got, want := order(), "967281345"; got != want {
 		t.Errorf("near FR: got %s, want %s", got, want)
 	}
-	Sort(f.Mirrors, "DE", "FR")
-	if got, want := order(), "968713245"; got != want {
+	Near(f.Mirrors, "DE", "FR")
+	if got, want := order(), "968137245"; got != want {
 		t.Errorf("near DE, then FR: got %s, want %s", got, want)
 	}
-	Sort(f.Mirrors, "")
-	if got, want := order(), "968713245"; got != want {
+	Near(f.Mirrors, "")
+	if got, want := order(), "968137245"; got != want {
 		t.Errorf("near nowhere: got %s, want %s", got, want)
 	}
 	m := f.Mirrors[slices.IndexFunc(f.Mirrors, func(m Mirror) bool { return m.URL.Scheme == "ftp" })]
