@@ -6,6 +6,9 @@
 //	https://example.org/latest
 //	  out=b.iso
 //	  checksum=sha-256=9f86d0...
+//	{"url": "https://example.org/c.iso", "out": "c.iso"}
+//
+// The last of these is a line of JSON, which is a file as well.
 //
 // The package knows the form only. It refuses to know which options there are, what a URI is, and where the
 // list is from.
@@ -56,13 +59,24 @@ func Entries(list string) iter.Seq2[Entry, error] {
 				}
 				fallthrough
 			case began:
-				e = Entry{Line: l.number, URIs: uris(l.text)}
+				if e, err = begin(l); err != nil {
+					yield(Entry{}, err)
+					return
+				}
 			}
 		}
 		if e.Line > 0 {
 			yield(e, nil)
 		}
 	}
+}
+
+// begin reads the line that begins an entry.
+func begin(l line) (Entry, error) {
+	if text := strings.TrimSpace(l.text); isJSON(text) {
+		return parseJSON(text, l.number)
+	}
+	return Entry{Line: l.number, URIs: uris(l.text)}, nil
 }
 
 // take reads a line after the URIs of e. It says that the line began another entry, which is not in e then.

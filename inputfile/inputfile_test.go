@@ -109,7 +109,7 @@ func write(t *testing.T, to *strings.Builder, e Entry, last *int) {
 	}
 	fmt.Fprintln(to, strings.Join(e.URIs, "\t"))
 	for _, o := range e.Options {
-		bad = bad || o.Line <= *last || o.Name == "" || strings.ContainsAny(o.Name, "=\n") || strings.Contains(o.Value, "\n")
+		bad = bad || o.Line < *last || o.Name == "" || strings.ContainsAny(o.Name, "=\n") || strings.Contains(o.Value, "\n")
 		*last = o.Line
 		fmt.Fprintf(to, " %s=%s\n", o.Name, o.Value)
 	}
