@@ -56,11 +56,14 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 		if err != nil {
 			return out, err
 		}
+		if _, err := openpgp.ParseKeyring(data); err != nil { // by itself, so that it can be named
+			return out, misuse("--keyring "+path, err.Error(), "gpg --export FINGERPRINT writes one")
+		}
 		exports = append(exports, data)
 	}
 	if len(exports) > 0 {
 		if out.Keys, err = openpgp.ParseKeyring(exports...); err != nil {
-			return out, misuse("--keyring", err.Error(), "gpg --export FINGERPRINT writes one")
+			return out, misuse("--keyring", err.Error(), "")
 		}
 	}
 	for _, word := range a.pins.Value() {

@@ -102,6 +102,9 @@ func hintFor(e *download.Error) string {
 	if e.Kind == download.TLS {
 		return hintForTLS(e)
 	}
+	if hint := hintForSignature(e); hint != "" && e.Kind == download.BadSignature {
+		return hint
+	}
 	if errors.Is(e, httpsource.ErrDowngrade) {
 		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
 	}
