@@ -62,7 +62,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(example, "pass word")
 	f.Add("macdef x", `\"`)
 	f.Fuzz(func(t *testing.T, before, password string) {
-		file, err := Parse(before)
+		_, err := Parse(before)
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Line < 1 || e.Line > 1+strings.Count(before, "\n")) {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(password)
-		file, err = Parse(before + "\n\nmachine only.here login unusual.name password \"" + quoted + "\"")
+		file, err := Parse(before + "\n\nmachine only.here login unusual.name password \"" + quoted + "\"")
 		if err != nil {
 			t.Fatal(err)
 		}
