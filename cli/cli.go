@@ -23,6 +23,15 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	manuals  map[*cli.Command]manual // of all commands
+}
+
+// help keeps the manual of a command until somebody wants to read it: to write all of them takes longer than all else that comes
+// before a command runs.
+func (s streams) help(c *cli.Command, m manual) {
+	if s.manuals != nil {
+		s.manuals[c] = m
+	}
 }
 
 // Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
@@ -32,7 +41,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	oneMoreThread()
 	ctx, stop := untilSignal(context.Background(), os.Exit)
 	defer stop()
-	return run(ctx, forgetArguments(args), streams{stdin, stdout, stderr})
+	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr})
 }
 
 // oneMoreThread lets the hash go on while a write and a read are in the kernel, where the runtime counts them as
@@ -70,6 +79,7 @@ func run(ctx context.Context, args []string, s streams) int {
 // newApp makes the table of commands. Everything that is printed about wrong use comes from this package, so
 // the flag parser's own messages are off.
 func newApp(s streams) *cli.App {
+	s.manuals = map[*cli.Command]manual{}
 	app := &cli.App{
 		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
@@ -89,6 +99,7 @@ func newApp(s streams) *cli.App {
 		c.OnUsageError = refuse
 	}
 	app.CustomAppHelpTemplate = rootHelp(app.Commands)
+	app.Metadata = map[string]any{metaManuals: s.manuals}
 	return app
 }
 
@@ -117,6 +128,7 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 		return nil, explainFlag(err, strings.Join(path, " "), command.Flags)
 	}
 	if a.has("help") {
+		command.CustomHelpTemplate = helpOf(app, command)
 		return append(path, "--help"), nil
 	}
 	if len(command.Subcommands) > 0 {
@@ -134,6 +146,7 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 
 // What the table of commands carries along.
 const (
+	metaManuals       = "manuals"
 	metaConfiguration = "configuration"
 	metaPlaces        = "places" // where flags come from that the configuration has
 )
@@ -144,7 +157,7 @@ func configure(app *cli.App, command string, flags []cli.Flag, a *arranged) erro
 	if err != nil {
 		return err
 	}
-	app.Metadata = map[string]any{metaConfiguration: c}
+	app.Metadata[metaConfiguration] = c
 	if command != "config" { // which tells of it
 		app.Metadata[metaPlaces] = c.fill(command, flags, a)
 	}

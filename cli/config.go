@@ -26,7 +26,7 @@ func newConfig(s streams) *cli.Command {
 		Flags:  []cli.Flag{toggle(&k.all, groupOutput, "show also flags that nobody has set, as in braid config --all get", "all")},
 		Action: func(c *cli.Context) error { return k.run(c.Context, c.App.Commands, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		usage: "[--all] [COMMAND]",
 		examples: []string{
 			"what braid get goes by, and at which sites it is something else", "braid config",

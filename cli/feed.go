@@ -23,11 +23,11 @@ func newFeed(s streams) *cli.Command {
 		Usage:       "find, check, show and convert update feeds: hina-di, LIRS, SOIF, RSS, Atom and others",
 		Subcommands: []*cli.Command{newFeedFind(s), newFeedCheck(s), newFeedShow(s), newFeedConvert(s)},
 	}
-	c.CustomHelpTemplate = groupHelp(c, []string{
+	s.help(c, manual{examples: []string{
 		"the feeds that a page names", "braid feed find https://example.org/",
 		"is it to the letter, and what do readers make of it?", "braid feed check antenna.lirs.gz",
 		"what it says of some files", "braid feed show --match 'https://example.org/pub/**.iso' https://example.org/antenna.lirs",
-	})
+	}})
 	return c
 }
 

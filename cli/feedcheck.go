@@ -30,7 +30,7 @@ func newFeedCheck(s streams) *cli.Command {
 		}, v.flags()...),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		name: "feed check", usage: "[FLAG]... FILE|URL|-",
 		examples: []string{
 			"a feed before it is published", "braid feed check antenna.lirs.gz",

@@ -45,7 +45,7 @@ func newFeedConvert(s streams) *cli.Command {
 		}, v.flags()),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		name: "feed convert", usage: "--to FORMAT [FLAG]... FILE|URL|-",
 		examples: []string{
 			"a LIRS feed for a feed reader", "braid feed convert --to atom -o antenna.xml https://example.org/antenna.lirs.gz",

@@ -34,7 +34,7 @@ func newFeedFind(s streams) *cli.Command {
 		}, v.wireFlags()),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		name: "feed find", usage: "[FLAG]... URL",
 		examples: []string{
 			"the feeds of a project", "braid feed find https://example.org/project/",

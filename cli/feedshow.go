@@ -35,7 +35,7 @@ func newFeedShow(s streams) *cli.Command {
 		}, v.flags()...),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		name: "feed show", usage: "[FLAG]... FILE|URL|-",
 		examples: []string{
 			"what has changed, newest first", "braid feed show https://example.org/antenna.lirs.gz | grep ^2 | sort -r | head",

@@ -81,7 +81,7 @@ func (g *getCommand) command(action func(operands []string) error) *cli.Command 
 		Flags:  g.flags(),
 		Action: func(c *cli.Context) error { return action(c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, getManual)
+	g.streams.help(c, getManual)
 	return c
 }
 

@@ -17,6 +17,15 @@ type manual struct {
 	notes    []string // paragraphs at the end
 }
 
+// helpOf is the help of a command.
+func helpOf(app *cli.App, c *cli.Command) string {
+	manuals, _ := app.Metadata[metaManuals].(map[*cli.Command]manual)
+	if len(c.Subcommands) > 0 {
+		return groupHelp(c, manuals[c].examples)
+	}
+	return commandHelp(c, manuals[c])
+}
+
 // commandHelp writes the help of a command.
 func commandHelp(c *cli.Command, m manual) string {
 	var b strings.Builder

@@ -54,7 +54,7 @@ func newMeta(s streams) *cli.Command {
 		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		usage: "[FLAG]... FILE...",
 		examples: []string{
 			"disk.iso.meta4 beside disk.iso, which lies at two mirrors", "braid meta --mirror 'https://a.example.net/pub/;pri=1;geo=de' --mirror https://b.example.org/disk.iso disk.iso",

@@ -38,7 +38,7 @@ func newProbe(s streams) *cli.Command {
 		}, p.flags()),
 		Action: func(c *cli.Context) error { return p.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		usage: "[FLAG]... URL",
 		examples: []string{
 			"the mirrors of a file, in the order in which they would be tried", "braid probe https://example.org/disk.iso",

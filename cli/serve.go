@@ -59,7 +59,7 @@ func newServe(s streams) *cli.Command {
 		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, manual{
+	s.help(c, manual{
 		usage: "[FLAG]... FOLDER",
 		examples: []string{
 			"a folder, with two mirrors", "braid serve --mirror 'https://a.example.net/pub/;pri=1;geo=de;pref' --mirror https://b.example.net/pub/ /srv/pub",

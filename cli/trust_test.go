@@ -56,7 +56,7 @@ func TestClientCert_Rule27(t *testing.T) {
 		shown.Store(0)
 		var stderr bytes.Buffer
 		words = append([]string{"braid", "get", "--overwrite", "-o", filepath.Join(dir, "a"), "--cacert", ca, origin.URL + "/a"}, words...)
-		if code := run(t.Context(), words, streams{nil, &bytes.Buffer{}, &stderr}); code != 0 {
+		if code := run(t.Context(), words, streams{out: &bytes.Buffer{}, err: &stderr}); code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr.String())
 		}
 		os.Remove(filepath.Join(dir, "a"))

@@ -49,7 +49,7 @@ func newVerify(s streams) *cli.Command {
 		Flags:  v.flags(),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, verifyManual)
+	s.help(c, verifyManual)
 	return c
 }
 

@@ -44,7 +44,7 @@ func newWatch(s streams) *cli.Command {
 		Flags:  v.flags(),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
-	c.CustomHelpTemplate = commandHelp(c, watchManual)
+	s.help(c, watchManual)
 	return c
 }
 
