@@ -13,7 +13,6 @@ import (
 	"log"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -84,12 +83,15 @@ func newApp(s streams) *cli.App {
 		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newConfig(s)},
-		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              refuse,
-		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}}},
+		Commands: []*cli.Command{
+			newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newConfig(s), newCompletion(s),
+			newComplete(s), newMan(s),
+		},
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   refuse,
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "show the version, and what it was built from"}},
 		Action: func(c *cli.Context) error {
-			_, err := fmt.Fprintln(c.App.Writer, "braid "+version())
+			_, err := fmt.Fprintln(c.App.Writer, "braid "+thisBuild().String())
 			return outputFailure(err)
 		},
 	}
@@ -221,30 +223,4 @@ func unknownCommand(word string, names []string) *failure {
 		hint = "did you mean " + name + "?"
 	}
 	return misuse(maskWord(word), "no such command", hint)
-}
-
-// version says what this program was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown (" + runtime.Version() + ")"
-	}
-	return versionOf(info)
-}
-
-func versionOf(info *debug.BuildInfo) string {
-	v := strings.Trim(info.Main.Version, "()")
-	if v == "" {
-		v = "devel"
-	}
-	notes := []string{info.GoVersion, runtime.GOOS + "/" + runtime.GOARCH}
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			notes = append(notes, "revision "+s.Value[:min(12, len(s.Value))])
-		case s.Key == "vcs.modified" && s.Value == "true":
-			notes = append(notes, "modified")
-		}
-	}
-	return v + " (" + strings.Join(notes, ", ") + ")"
 }

@@ -22,9 +22,12 @@ func allCommands(commands []*cli.Command) (all []*cli.Command) {
 	return all
 }
 
+// namesOf are the names of commands that users type.
 func namesOf(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
-		names = append(names, c.Name)
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }

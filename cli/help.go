@@ -17,13 +17,22 @@ type manual struct {
 	notes    []string // paragraphs at the end
 }
 
+// manualOf is what a command says of itself.
+func manualOf(app *cli.App, c *cli.Command) manual {
+	manuals, _ := app.Metadata[metaManuals].(map[*cli.Command]manual)
+	m := manuals[c]
+	if len(c.Subcommands) > 0 {
+		m.usage = "COMMAND [FLAG]... OPERAND"
+	}
+	return m
+}
+
 // helpOf is the help of a command.
 func helpOf(app *cli.App, c *cli.Command) string {
-	manuals, _ := app.Metadata[metaManuals].(map[*cli.Command]manual)
 	if len(c.Subcommands) > 0 {
-		return groupHelp(c, manuals[c].examples)
+		return groupHelp(c, manualOf(app, c))
 	}
-	return commandHelp(c, manuals[c])
+	return commandHelp(c, manualOf(app, c))
 }
 
 // commandHelp writes the help of a command.
@@ -36,42 +45,54 @@ func commandHelp(c *cli.Command, m manual) string {
 	for _, note := range m.notes {
 		b.WriteString("\n" + note + "\n")
 	}
+	if len(c.Flags) == 0 {
+		return b.String()
+	}
 	b.WriteString("\n" + units(c.Flags) + "Each flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
 		environment(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
 	return b.String()
 }
 
 // groupHelp writes the help of a command that has others below it.
-func groupHelp(c *cli.Command, examples []string) string {
+func groupHelp(c *cli.Command, m manual) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s COMMAND [FLAG]... OPERAND\n\nCommands:\n", c.Name, c.Usage, c.Name)
+	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s %s\n\nCommands:\n", c.Name, c.Usage, c.Name, m.usage)
 	var rows [][]string
 	for _, sub := range c.Subcommands {
 		rows = append(rows, []string{"  " + sub.Name, sub.Usage})
 	}
 	writeLines(&b, columns(rows))
 	b.WriteString("\nExamples:\n")
-	writeExamples(&b, examples)
+	writeExamples(&b, m.examples)
 	fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
 	return b.String()
+}
+
+// What the command without a command says of itself.
+const (
+	rootSummary = "download a file from many mirrors at once, and prove that it is the right one"
+	rootUsage   = "COMMAND [FLAG]... OPERAND..."
+)
+
+var rootExamples = []string{
+	"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
+	"what a server offers", "braid probe https://example.org/disk.iso",
 }
 
 // rootHelp writes the help of the command without a command.
 func rootHelp(commands []*cli.Command) string {
 	var b strings.Builder
-	b.WriteString("braid: download a file from many mirrors at once, and prove that it is the right one\n\nUsage:\n" +
-		"  braid COMMAND [FLAG]... OPERAND...\n\nCommands:\n")
+	b.WriteString("braid: " + rootSummary + "\n\nUsage:\n  braid " + rootUsage + "\n\nCommands:\n")
 	var rows [][]string
 	for _, c := range commands {
-		rows = append(rows, []string{"  " + c.Name, c.Usage})
+		if !c.Hidden {
+			rows = append(rows, []string{"  " + c.Name, c.Usage})
+		}
 	}
 	rows = append(rows, []string{"  help COMMAND", "show how a command is used; also braid COMMAND --help"})
 	writeLines(&b, columns(rows))
 	b.WriteString("\nExamples:\n")
-	writeExamples(&b, []string{
-		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
-		"what a server offers", "braid probe https://example.org/disk.iso",
-	})
+	writeExamples(&b, rootExamples)
 	b.WriteString("\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
 	return b.String()
 }

@@ -88,14 +88,14 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, %q", flag, code, out, err)
 		}
 	}
-	info := &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"},
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
 	}}
-	if got := versionOf(info); !strings.HasPrefix(got, "v1.2.3 (go1.26, ") || !strings.HasSuffix(got, ", revision 0123456789ab, modified)") {
-		t.Error(got)
+	if b := buildOf(info); !strings.HasPrefix(b.String(), "v1.2.3 (go1.") || !strings.HasSuffix(b.String(), ", revision 0123456789ab, modified)") || b.date != "2026-11-21" {
+		t.Error(b)
 	}
-	if got := versionOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(got, "devel (") {
-		t.Error(got)
+	if b := buildOf(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(b.String(), "devel (") {
+		t.Error(b)
 	}
 }
 

@@ -42,7 +42,7 @@ const storeFile = "antenna.db"
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
 	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: sdnotify.FromEnvironment(os.Getenv)}
-	s.metrics = &metrics.Metrics{Version: version(), Start: time.Now()}
+	s.metrics = &metrics.Metrics{Version: thisBuild().String(), Start: time.Now()}
 	s.log.configure(c)
 	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
 		return err

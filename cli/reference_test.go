@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// TestManPagesShowEveryFlag of every command that users type, with each of its names.
+func TestManPagesShowEveryFlag(t *testing.T) {
+	app := newApp(streams{})
+	pages := map[string]string{}
+	for _, p := range reference(app).Pages() {
+		pages[p.Name] = string(p.Text)
+	}
+	commands := append(allCommands(app.Commands), &cli.Command{HelpName: "braid", Flags: app.Flags})
+	for _, c := range commands {
+		page, ok := pages[strings.ReplaceAll(strings.TrimSpace("braid "+strings.TrimPrefix(c.HelpName, "braid")), " ", "-")]
+		if ok == c.Hidden {
+			t.Errorf("%s: a page: %t", c.HelpName, ok)
+		}
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				if written := strings.ReplaceAll("--"+name, "-", `\-`); len(name) > 1 && ok && !strings.Contains(page, `\fB`+written+`\fR`) {
+					t.Errorf("%s: no --%s", c.HelpName, name)
+				}
+			}
+		}
+		if ok && len(c.Flags) > 0 && c.HelpName != "braid" && !strings.Contains(page, "\n.SH \"EXAMPLES\"\n") {
+			t.Errorf("%s: no examples", c.HelpName)
+		}
+	}
+	for _, code := range exitCodes {
+		if !strings.Contains(pages["braid"], `\fB`+code.Word+`\fR`) {
+			t.Errorf("no exit code %s", code.Word)
+		}
+	}
+}
+
+// TestExitCodesAreSaidOnce: help and README say what the table of exit codes says.
+func TestExitCodesAreSaidOnce(t *testing.T) {
+	for code := exitDone; code <= exitLimit; code++ {
+		if got := exitCodes[code].Word; got != strconv.Itoa(code) {
+			t.Errorf("row %d is about %s", code, got)
+		}
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range exitCodes {
+		if row := "| " + code.Word + " | " + code.Text + " |\n"; !strings.Contains(string(readme), row) {
+			t.Errorf("README.md has no row %q", row)
+		}
+	}
+}
+
+// TestCompleteKnowsTheFlags, and what their values can be.
+func TestCompleteKnowsTheFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"|get|--requ":               "words\n\n--requ\n--require\twhat must be proven before the file gets its name\n",
+		"|get|--require|":           "words\n\n\nnone\t\ndigest\t\nsignature\t\n",
+		"|get|--progress=b":         "words\n--progress=\nb\nbar\t\n",
+		"|get|-j|":                  "words\n\n\nauto\t\n",
+		"|get|-d|":                  "folders\n\n\n",
+		"|get|--keyring|":           "files\n\n\n",
+		"|get|":                     "files\n\n\n",
+		"|serve|":                   "folders\n\n\n",
+		"|probe|":                   "words\n\n\n",
+		"|feed|convert|--to|":       "words\n\n\nhina-di\t\nlirs\t\nsoif\t\natom\t\n",
+		"|completion|":              "words\n\n\nbash\t\nzsh\t\nfish\t\n",
+		"|watch|s":                  "files\n\ns\nstatus\t\n",
+		"|m":                        "words\n\nm\nmeta\twrite documents about files\n",
+		"|get|--bogus|--no-refer":   "words\n\n--no-refer\n--no-referer\tdo not tell mirrors the original URL\n",
+		"|get|-qo|x|--max-connect":  "words\n\n--max-connect\n--max-connection-per-server\tat most N requests at one server at once\n",
+		"|feed|check|--max-entries": "words\n\n--max-entries\n--max-entries\t",
+	} {
+		code, out, err := command(t, append([]string{"complete", "--"}, strings.Split(line, "|")[1:]...)...)
+		if code != exitDone || err != "" || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: exit code %d, %q, %q; want %q", line, code, out, err, want)
+		}
+	}
+}
+
+func TestCompletionCommand(t *testing.T) {
+	for _, line := range []string{"completion", "completion tcsh", "completion bash zsh"} {
+		if code, out, err := command(t, strings.Fields(line)...); code != exitUsage || out != "" || !strings.Contains(err, "one shell is needed (there are bash, zsh, fish)") {
+			t.Errorf("%s: exit code %d, %q, %q", line, code, out, err)
+		}
+	}
+	if code, out, _ := command(t, "completion", "zsh"); code != exitDone || !strings.HasPrefix(out, "#compdef braid\n") {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+}
+
+// TestManCommand writes the same pages always, compressed or not.
+func TestManCommand(t *testing.T) {
+	dir, packed := t.TempDir(), t.TempDir()
+	for _, words := range [][]string{{"man", "--date", "2026-11-21", dir}, {"man", "--date=2026-11-21", "--gzip", packed}} {
+		if code, out, err := command(t, words...); code != exitDone || out+err != "" {
+			t.Fatalf("exit code %d, %q, %q", code, out, err)
+		}
+	}
+	plain, err := os.ReadFile(filepath.Join(dir, "braid-get.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := os.ReadFile(filepath.Join(packed, "braid-get.1.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := gunzip(t, small); !bytes.Equal(got, plain) || !bytes.Contains(plain, []byte(`1 "2026-11-21"`)) {
+		t.Errorf("the pages differ, or have no date:\n%s", plain[:200])
+	}
+	if !bytes.Equal(small[4:8], make([]byte, 4)) {
+		t.Errorf("a time in the compressed page: %x", small[:10])
+	}
+	if code, _, err := command(t, "man", filepath.Join(dir, "gone")); code != exitLocal || !strings.Contains(err, "man braid.1: ") {
+		t.Errorf("exit code %d, %q", code, err)
+	}
+	if code, _, _ := command(t, "man"); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func gunzip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
