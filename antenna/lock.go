@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"braid/internal/mask"
 )
@@ -38,13 +37,13 @@ func lockedBy(path string) *LockedError {
 	if err != nil {
 		return e
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
+	number, ok := inode(info)
 	locks, err := os.Open("/proc/locks")
 	if !ok || err != nil {
 		return e
 	}
 	defer locks.Close()
-	if e.PID = holder(locks, stat.Ino); e.PID != 0 {
+	if e.PID = holder(locks, number); e.PID != 0 {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", e.PID))
 		e.Command = strings.TrimSpace(string(name))
 	}

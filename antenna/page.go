@@ -117,9 +117,6 @@ func (p *poller) readFile(t *task) answer {
 
 // fileTag names one state of a file.
 func fileTag(info fs.FileInfo) string {
-	inode := uint64(0)
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		inode = s.Ino
-	}
-	return fmt.Sprintf("file %d %d %d", inode, info.Size(), info.ModTime().UnixNano())
+	number, _ := inode(info)
+	return fmt.Sprintf("file %d %d %d", number, info.Size(), info.ModTime().UnixNano())
 }

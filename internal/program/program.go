@@ -11,7 +11,6 @@ import (
 	"io"
 	"os/exec"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -42,14 +41,13 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.Env, p.Dir, p.Out, p.Out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	group(cmd)
 	if cmd.WaitDelay = p.Grace; p.Grace == 0 {
 		cmd.WaitDelay = grace
 	}
 	err := cmd.Run()
 	if cmd.Process != nil && ctx.Err() != nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of the group
+		killGroup(cmd) // what is left of it
 	}
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil: // it has ended; something that it left behind has its output open

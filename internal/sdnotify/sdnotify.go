@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Notifier tells.
@@ -48,11 +46,11 @@ func (n Notifier) Ready(status string) error { return n.tell("READY=1", "STATUS=
 
 // Reloading says that the service reads its configuration. Ready follows.
 func (n Notifier) Reloading() error {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	now, err := monotonic()
+	if err != nil {
 		return err
 	}
-	return n.tell("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Nano()/1000))
+	return n.tell("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Microseconds()))
 }
 
 // Stopping says that the service ends.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is
 // run by scripts/bench, and measures four promises: that verifying costs little time, that memory does not
 // grow with the file, that a mirror which stalls costs little, and that servers of different protocols add up. It judges nothing: it prints each time,

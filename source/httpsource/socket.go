@@ -46,11 +46,8 @@ func newSocket(conn *net.TCPConn) (*socket, error) {
 		return nil, err
 	}
 	s := &socket{TCPConn: conn, raw: raw, low: 1}
-	s.tell = func(fd uintptr) {
-		// Where this fails, reads return sooner.
-		syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, s.low)
-	}
-	s.try = func(fd uintptr) { s.got, s.failed = syscall.Read(int(fd), s.into) }
+	s.tell = func(fd uintptr) { setLowWater(fd, s.low) }
+	s.try = func(fd uintptr) { s.got, s.failed = readNow(fd, s.into) }
 	s.timer = time.AfterFunc(gatherTime, func() { s.limit(1) })
 	s.timer.Stop()
 	return s, nil

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package antenna
+
+import "io/fs"
+
+// inode is the number of a file in its file system, which nobody tells here.
+func inode(fs.FileInfo) (number uint64, ok bool) { return 0, false }

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package sdnotify
+
+import (
+	"errors"
+	"time"
+)
+
+// monotonic has no such clock here, and no service manager that would ask.
+func monotonic() (time.Duration, error) { return 0, errors.ErrUnsupported }

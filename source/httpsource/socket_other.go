@@ -1,0 +1,11 @@
+//go:build !unix
+
+package httpsource
+
+import "syscall"
+
+// setLowWater does nothing: this kernel wakes readers for each segment.
+func setLowWater(uintptr, int) {}
+
+// readNow finds nothing. Reads that wait bring it.
+func readNow(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
