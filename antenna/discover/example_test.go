@@ -1,0 +1,27 @@
+package discover_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"braid/antenna/discover"
+)
+
+// The feeds that a page names, with URLs that can be asked for.
+func ExampleFind() {
+	u, err := url.Parse("https://example.org/project/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	page := `<html><head><link rel="alternate" type="application/atom+xml" title="Releases" href="../releases.atom"></head></html>`
+	feeds, err := discover.Find(u, nil, "text/html", strings.NewReader(page))
+	for _, f := range feeds {
+		fmt.Println(f.URL, f.Type, f.Title)
+	}
+	fmt.Println(err)
+	// Output:
+	// https://example.org/releases.atom application/atom+xml Releases
+	// <nil>
+}

@@ -1,0 +1,38 @@
+package publish_test
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"braid/antenna/feed"
+	"braid/antenna/publish"
+)
+
+// A folder for a web server: feeds for agents, and a page for people.
+func ExampleWrite() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	_, err = publish.Write(dir, feed.Snapshot{Agent: "example/1.0", AgentURL: "http://antenna.example.org/", Now: time.Unix(1794261900, 0)}, publish.Options{Title: "Mirrors"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		fmt.Println(f.Name())
+	}
+	fmt.Println(err)
+	// Output:
+	// antenna.lirs
+	// antenna.lirs.gz
+	// antenna.soif
+	// atom.xml
+	// hina.di
+	// index.html
+	// <nil>
+}
