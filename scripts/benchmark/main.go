@@ -1,7 +1,7 @@
 //go:build linux
 
 // The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is
-// run by scripts/bench, and measures four promises: that verifying costs little time, that memory does not
+// run by scripts/bench, and measures five promises: that a start costs little, that verifying does, that memory does not
 // grow with the file, that a mirror which stalls costs little, and that servers of different protocols add up. It judges nothing: it prints each time,
 // the medians, their ratio and the goal.
 package main
@@ -43,12 +43,12 @@ func run(ctx context.Context) error {
 	var parent string
 	flag.StringVar(&b.braid, "braid", "braid", "the command to measure")
 	flag.StringVar(&parent, "dir", "/dev/shm", "where files go")
-	flag.IntVar(&b.reps, "reps", 5, "runs of each command in single; those that take long make half as many")
+	flag.IntVar(&b.reps, "reps", 5, "runs of each command in single; those that take long make half as many, start twenty times")
 	flag.Int64Var(&b.size, "size", 2<<30, "bytes of the file in single, and of one FTP server")
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 0 {
-		names = []string{"single", "memory", "stall", "ftp"}
+		names = []string{"start", "single", "memory", "stall", "ftp"}
 	}
 	dir, err := os.MkdirTemp(parent, "braid-bench-")
 	if err != nil {
@@ -56,11 +56,11 @@ func run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir, b.tmpfs = dir, isTmpfs(dir)
-	measurements := map[string]func(context.Context) error{"single": b.single, "memory": b.memory, "stall": b.stall, "ftp": b.ftp}
+	measurements := map[string]func(context.Context) error{"start": b.start, "single": b.single, "memory": b.memory, "stall": b.stall, "ftp": b.ftp}
 	for _, name := range names {
 		measure, ok := measurements[name]
 		if !ok {
-			return fmt.Errorf("no measurement %q; there are single, memory, stall, ftp", name)
+			return fmt.Errorf("no measurement %q; there are start, single, memory, stall, ftp", name)
 		}
 		if err := measure(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
