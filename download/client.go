@@ -1,5 +1,10 @@
 // Package download brings one file from many sources to disk and proves that it is the right one.
 //
+//	var c download.Client
+//	result, err := c.Get(ctx, download.Request{URL: u, Dir: "isos", Require: download.RequireDigest})
+//	...
+//	fmt.Println(result.Path, result.Proof) // isos/disk.iso sha-256 from Digest over https
+//
 // It owns what the pure packages must not have: goroutines, sockets (through package source), the part
 // file (through package partfile) and the clock. What is fetched from whom is decided by package
 // scheduler; whether the file is right is decided by package verify, and without a [verify.Proof] no

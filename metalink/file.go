@@ -2,6 +2,10 @@
 // about it. The description comes from the header fields of the answers to one request (RFC 6249); package
 // metalink/meta4 adds what Metalink/XML documents say.
 //
+//	file, err := metalink.FromHops([]metalink.Hop{{URL: u, Status: resp.StatusCode, Header: resp.Header}}, false)
+//	...
+//	fmt.Println(file.Claims, file.Mirrors) // no mirrors without a digest
+//
 // It refuses to trust: mirrors without a strong digest are as good as none (C4), a mirror's own list of
 // mirrors is not read (C2), and answers that contradict each other make no description (C5). It asks
 // nobody for anything, and does not decide which mirrors are used, or when.

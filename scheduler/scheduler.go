@@ -1,5 +1,7 @@
 // Package scheduler decides who fetches which range of a file now.
 //
+//	do, wake := s.Step(now, ev) // carry out do in order; call again with the next event, or at wake
+//
 // It is a deterministic machine: events and the time go in, actions come out. It has no clock, no
 // network, no goroutine and no randomness, so the same history gives the same actions and everything
 // that it promises can be shown by simulation. It does not know what a source is made of, nor what the
