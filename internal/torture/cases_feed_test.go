@@ -117,7 +117,7 @@ func feeds() (all []torment) {
 	}
 	checks := func(options ...option) func(*world) {
 		return func(w *world) {
-			w.req.command = []string{"feed", "check", "--max-size", "8M", "--timeout", "2s", w.serve(options...).URL}
+			w.req.command = []string{"feed", "check", "--max-size", "2M", "--timeout", "2s", w.serve(options...).URL}
 		}
 	}
 	body := func(kind, text string) option {

@@ -192,7 +192,7 @@ func mirrors() (all []torment) {
 		"says a size beyond every disk":               {mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nhello")},
 		"names a digest that is malformed":            {mirrortest.Header("Digest", "SHA-256=???")},
 		"has a certificate of nobody's":               {mirrortest.TLS(nil)},
-		"is very slow":                                {mirrortest.Rate(100)},
+		"is very slow":                                {mirrortest.Rate(20_000)},
 		"answers If-Match with 412 and has no digest": {mirrortest.Status(412)},
 	} {
 		all = append(all, torment{"39", "a mirror " + does, beside(options...), isRight})

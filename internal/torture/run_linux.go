@@ -48,7 +48,7 @@ func execute(y yard, limit time.Duration, env []string, program string, args ...
 	cmd.Env = append(environment(y), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // for what it printed, on a busy machine
 	if err := cmd.Start(); err != nil {
 		return execution{}, err
 	}
