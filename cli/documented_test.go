@@ -40,8 +40,9 @@ func TestDocumentedCommands(t *testing.T) {
 
 // TestExamplesOfHelp can be typed, too.
 func TestExamplesOfHelp(t *testing.T) {
-	for _, c := range allCommands(newApp(streams{}).Commands) {
-		for _, line := range examplesOf(manualOf(c).examples) {
+	app := newApp(streams{})
+	for _, c := range allCommands(app.Commands) {
+		for _, line := range examplesOf(manualOf(app, c).examples) {
 			for _, command := range commandLines("    " + line.Line + "\n") {
 				if err := tryLine(command); err != nil {
 					t.Errorf("%s: %s: %v", c.HelpName, command, err)
