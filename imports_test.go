@@ -59,9 +59,16 @@ var houses = map[string]house{
 	}},
 	"antenna/pace": {pure: true},
 
-	"source":            {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach", "golang.org/x/net/idna"}},
-	"source/httpsource": {imports: []string{"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies", "internal/reach"}},
-	"source/ftpsource":  {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
+	"source": {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach", "golang.org/x/net/idna"}},
+	"source/httpsource": {imports: []string{
+		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
+		"internal/reach",
+	}},
+	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
+	"source/torrentsource": {imports: []string{
+		"source", "byterange", "metalink", "metalink/metainfo", "internal/reach",
+		"github.com/anacrolix/dht/v2", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
+	}},
 
 	"antenna/news": {pure: true, imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/inflate",

@@ -32,6 +32,10 @@ type Traits struct {
 	Trips int
 	// InOrder says that the bytes of a range come in order.
 	InOrder bool
+	// Lead is the offset of the beginning of a unit, if they do not begin at 0: it may be negative.
+	Lead int64
+	// Slow says that it takes its time to find out where the bytes are, and that they come in fits and starts.
+	Slow bool
 }
 
 // A Source is one place where a file, or another version of it, can be had. Its methods may be called by
@@ -60,6 +64,18 @@ type Sink interface {
 	// WriteAt takes the bytes at off. It must not keep p. It returns ErrEnough when nothing at or after off+n
 	// is wanted; n says how many bytes of p were. Any other error is of the local side.
 	WriteAt(p []byte, off int64) (n int, err error)
+}
+
+// A PieceSink is a Sink for sources that give their bytes in units, which come in any order and when they are complete.
+type PieceSink interface {
+	Sink
+
+	// Coming says that n more bytes came, which WriteAt will bring when their unit is complete and right; if n is
+	// negative, that so many of them were wrong.
+	Coming(n int64) error
+
+	// End is where the range ends now, if it is lower than what was asked for. What is behind it nobody wants.
+	End() int64
 }
 
 // ErrEnough is what a Sink says when it wants no more. It ends a Fetch without an error.

@@ -1,0 +1,264 @@
+package torrentsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/reach"
+	"braid/metalink"
+	"braid/source"
+)
+
+// A job is a Fetch that waits for pieces.
+type job struct {
+	source   *Source
+	swarm    *swarm
+	r        byterange.Range
+	sink     source.Sink
+	pieces   source.PieceSink // sink, if it wants to hear of what is to come; else nil
+	left     map[int]bool     // pieces that are not written yet
+	ready    chan handed
+	moved    chan struct{} // something came, or is lost
+	came     atomic.Int64
+	over     chan struct{}
+	answered bool
+}
+
+// A handed is a piece that is right.
+type handed struct {
+	piece int
+	done  chan struct{}
+}
+
+// note tells that so many bytes came, or that so many were wrong.
+func (j *job) note(n int64) {
+	j.came.Add(n)
+	select {
+	case j.moved <- struct{}{}:
+	default:
+	}
+}
+
+// give lets the job write a piece, and waits until it has.
+func (j *job) give(i int, closed <-chan struct{}) {
+	h := handed{i, make(chan struct{})}
+	select {
+	case j.ready <- h:
+	case <-j.over:
+		return
+	case <-closed:
+		return
+	}
+	select {
+	case <-h.done:
+	case <-j.over:
+	}
+}
+
+// Fetch implements source.Source. Pieces come in any order.
+func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
+	if r.End = min(r.End, s.file.Size); r.Empty() {
+		return nil
+	}
+	swarm, err := s.joined()
+	if err != nil {
+		return s.fail(source.FaultProtocol, false, err)
+	}
+	if swarm == nil {
+		return s.fail(source.FaultNetwork, false, errClosed)
+	}
+	j := &job{
+		source: s, swarm: swarm, r: r, sink: w, left: map[int]bool{},
+		ready: make(chan handed), moved: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+	j.pieces, _ = w.(source.PieceSink)
+	first, last := s.pieces(r)
+	for i := first; i < last; i++ {
+		j.left[i] = true
+	}
+	swarm.want(j, first, last)
+	defer swarm.forget(j)
+	return j.run(ctx)
+}
+
+var errClosed = errors.New("the swarm was left")
+
+func (j *job) run(ctx context.Context) error {
+	patience := j.source.client.timeout()
+	idle := time.NewTimer(patience)
+	defer idle.Stop()
+	for {
+		j.trim()
+		if len(j.left) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-j.swarm.ctx.Done():
+			return j.source.fail(source.FaultNetwork, false, errClosed)
+		case h := <-j.ready:
+			err := j.write(h.piece)
+			close(h.done)
+			if err != nil {
+				return err
+			}
+		case <-j.moved:
+			if err := j.hear(); err != nil {
+				return err
+			}
+		case <-idle.C:
+			return j.source.nobody(j.swarm)
+		}
+		idle.Reset(patience)
+	}
+}
+
+// trim leaves to others what is behind the end of the range, should that be lower now.
+func (j *job) trim() {
+	if j.pieces == nil {
+		return
+	}
+	if end := j.pieces.End(); end < j.r.End {
+		j.r.End = max(end, j.r.Start)
+		_, last := j.source.pieces(j.r)
+		if j.r.Empty() {
+			last = 0
+		}
+		var rest []int
+		for i := range j.left {
+			if i >= last {
+				rest = append(rest, i)
+				delete(j.left, i)
+			}
+		}
+		j.swarm.unwant(j, rest)
+	}
+}
+
+// hear passes on that something came.
+func (j *job) hear() error {
+	if err := j.swarm.content.failure(); err != nil {
+		return err
+	}
+	if err := j.answer(); err != nil || j.pieces == nil {
+		return err
+	}
+	if n := j.came.Swap(0); n != 0 {
+		return j.pieces.Coming(n)
+	}
+	return nil
+}
+
+// answer says what will come, when it is sure that something will.
+func (j *job) answer() error {
+	if j.answered {
+		return nil
+	}
+	j.answered = true
+	return j.sink.Answer(source.Answer{
+		Host: Host, URL: j.source.url, Start: j.r.Start, End: j.r.End, Size: j.source.file.Size, Ranged: true,
+		ETag: j.source.tag(), Hops: []metalink.Hop{{URL: j.source.url}},
+	})
+}
+
+// tag is a strong validator: the hash of the torrent names its bytes, and those of each of its files.
+func (s *Source) tag() string { return fmt.Sprintf(`"btih-%v-%d"`, s.torrent.InfoHash, s.file.Offset) }
+
+// write writes what is wanted of a piece.
+func (j *job) write(i int) error {
+	if !j.left[i] {
+		return nil
+	}
+	if err := j.hear(); err != nil {
+		return err
+	}
+	r := j.source.within(i)
+	r = byterange.Range{Start: max(r.Start, j.r.Start), End: min(r.End, j.r.End)}
+	buf := make([]byte, min(copySize, r.Len()))
+	for at := r.Start; at < r.End; {
+		off := j.source.file.Offset + at - int64(i)*j.swarm.content.length
+		n, err := j.swarm.content.read(i, buf[:min(copySize, r.End-at)], off)
+		if n == 0 {
+			return err
+		}
+		n, err = j.sink.WriteAt(buf[:n], at)
+		j.source.Here(byterange.Range{Start: at, End: at + int64(n)})
+		if errors.Is(err, source.ErrEnough) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	delete(j.left, i)
+	j.swarm.unwant(j, []int{i})
+	return nil
+}
+
+const copySize = 256 << 10
+
+// nobody is the error when nothing came for too long.
+func (s *Source) nobody(w *swarm) error {
+	st := w.torrent.Stats()
+	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
+		return s.fail(source.FaultRefused, false, *refused)
+	}
+	return s.fail(source.FaultNetwork, true, fmt.Errorf("no peer brought anything for %v: %d are known, %d connected",
+		s.client.timeout(), st.TotalPeers, st.ActivePeers))
+}
+
+func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
+	var near *reach.Error
+	if errors.As(err, &near) {
+		err = near
+	}
+	return &source.Error{URL: source.Mask(s.url), Host: Host, Fault: f, Retry: retry, Err: err}
+}
+
+// want makes a job one of those who want pieces, and lets the library ask for them.
+func (w *swarm) want(j *job, first, last int) {
+	c := w.content
+	c.mu.Lock()
+	for i := first; i < last; i++ {
+		c.jobs[i] = append(c.jobs[i], j)
+		c.stale[i] = true // it may be here, and yet be wanted
+	}
+	c.mu.Unlock()
+	w.look()
+	w.torrent.DownloadPieces(first, last)
+}
+
+// unwant takes pieces off the list of a job. What nobody wants any more the library does not ask for.
+func (w *swarm) unwant(j *job, pieces []int) {
+	c := w.content
+	var free []int
+	c.mu.Lock()
+	for _, i := range pieces {
+		rest := slices.DeleteFunc(c.jobs[i], func(o *job) bool { return o == j })
+		if c.jobs[i] = rest; len(rest) == 0 {
+			delete(c.jobs, i)
+			free = append(free, i)
+		}
+	}
+	c.mu.Unlock()
+	for _, i := range free {
+		w.torrent.CancelPieces(i, i+1)
+	}
+}
+
+// forget ends a job.
+func (w *swarm) forget(j *job) {
+	close(j.over)
+	var rest []int
+	for i := range j.left {
+		rest = append(rest, i)
+	}
+	w.unwant(j, rest)
+}

@@ -1,0 +1,167 @@
+package torrentsource
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"braid/internal/reach"
+)
+
+// Ways are how a swarm reaches others: each connection is checked when it is made, and ends with the swarm.
+type ways struct {
+	ctx    context.Context // of the swarm
+	client *Client
+	named  reach.Scope
+
+	refused atomic.Pointer[error] // the last address that was not connected to
+
+	mu     sync.Mutex
+	open   map[interface{ Close() error }]struct{}
+	closed bool
+}
+
+// DialerNetwork implements dialer.T of the library.
+func (w *ways) DialerNetwork() string { return "tcp" }
+
+// Dial connects to a peer.
+func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	conn, err := w.dial(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// dialTracker connects to a tracker.
+func (w *ways) dialTracker(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := w.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (w *ways) dial(ctx context.Context, network, addr string) (*wire, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.client.connectTimeout())
+	defer cancel()
+	defer context.AfterFunc(w.ctx, cancel)()
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	policy := w.client.AllowHosts.Policy(host, w.named)
+	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return w.check(policy, address)
+	}}
+	conn, err := dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &wire{Conn: conn, ways: w}
+	if !w.hold(c) {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (w *ways) check(policy reach.Policy, address string) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if err = policy.Check(to.Addr()); err != nil {
+		w.refused.Store(&err)
+	}
+	return err
+}
+
+// hold remembers what has to be closed with the swarm, unless that is over.
+func (w *ways) hold(c interface{ Close() error }) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	if w.open == nil {
+		w.open = map[interface{ Close() error }]struct{}{}
+	}
+	w.open[c] = struct{}{}
+	return true
+}
+
+func (w *ways) forget(c interface{ Close() error }) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, c)
+}
+
+// close ends all connections.
+func (w *ways) close() {
+	w.mu.Lock()
+	open := w.open
+	w.open, w.closed = nil, true
+	w.mu.Unlock()
+	for c := range open {
+		c.Close()
+	}
+}
+
+// A wire is a connection.
+type wire struct {
+	net.Conn
+	ways *ways
+}
+
+// Read pays for what it reads, with everybody who shares the limit.
+func (c *wire) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if pay := c.ways.client.Pay; pay != nil && n > 0 {
+		if e := pay(c.ways.ctx, n); e != nil && err == nil {
+			err = e
+		}
+	}
+	return n, err
+}
+
+func (c *wire) Close() error {
+	c.ways.forget(c)
+	return c.Conn.Close()
+}
+
+// listenPacket opens a socket for questions over UDP: to trackers (BEP 15) and to the distributed hash table.
+func (w *ways) listenPacket(network, addr string) (net.PacketConn, error) {
+	conn, err := net.ListenPacket(network, addr)
+	if err != nil {
+		return nil, err
+	}
+	p := &packets{PacketConn: conn, ways: w, policy: w.client.AllowHosts.Policy("", w.named)}
+	if !w.hold(p) {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	return p, nil
+}
+
+// Packets are a socket that sends to where it may only.
+type packets struct {
+	net.PacketConn
+	ways   *ways
+	policy reach.Policy
+}
+
+func (c *packets) WriteTo(p []byte, to net.Addr) (int, error) {
+	if err := c.ways.check(c.policy, to.String()); err != nil {
+		return 0, err
+	}
+	return c.PacketConn.WriteTo(p, to)
+}
+
+func (c *packets) Close() error {
+	c.ways.forget(c)
+	return c.PacketConn.Close()
+}

@@ -1,0 +1,148 @@
+package torrentsource
+
+import (
+	"io"
+	"net/url"
+	"sync"
+
+	"braid/byterange"
+	"braid/internal/reach"
+	"braid/metalink/metainfo"
+	"braid/source"
+)
+
+// Host is what the place is called that swarms are, as no server answers for them, and the scheme of their URLs.
+const Host = "bittorrent"
+
+// Options say what is special about one source.
+type Options struct {
+	// Part is the file as far as it is here: what Here says of it is read, checked and given to peers. If nil, nothing is.
+	Part io.ReaderAt
+	// Dir is the folder for what is not proven yet.
+	Dir string
+	// Peers are addresses of peers, host:port, beside those that trackers and others name.
+	Peers []string
+	// Seed gives to peers also what we get nothing for. The first source of a torrent says so for all.
+	Seed bool
+	// Named says where connections may lead (rule 63): as far as who named the torrent. If zero, anywhere.
+	Named reach.Scope
+}
+
+// A Source is one file of a torrent, in its swarm. It is nowhere until it is asked for something. Close has to be called when
+// no Fetch runs any more.
+type Source struct {
+	client  *Client
+	torrent metainfo.Torrent
+	file    metainfo.File
+	options Options
+	key     key
+	url     *url.URL
+
+	mu     sync.Mutex
+	swarm  *swarm // nil until the first Fetch
+	early  byterange.Set
+	closed bool
+}
+
+// Source makes a source of a file of a torrent.
+func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o Options) *Source {
+	if o.Named == 0 {
+		o.Named = reach.Anywhere
+	}
+	return &Source{client: c, torrent: t, file: f, options: o, key: key{t.InfoHash, o.Named}, url: URL(t, f)}
+}
+
+// URL names a file of a torrent, for messages and wherever else a place has a URL: bittorrent://HASH/path.
+func URL(t metainfo.Torrent, f metainfo.File) *url.URL {
+	return &url.URL{Scheme: Host, Host: t.InfoHash.String(), Path: "/" + f.Path()}
+}
+
+// IsSwarm says that u is of a swarm.
+func IsSwarm(u *url.URL) bool { return u.Scheme == Host }
+
+// Traits implements source.Source.
+func (s *Source) Traits() source.Traits {
+	return source.Traits{
+		Align: s.torrent.PieceLength, Lead: -s.file.Offset % s.torrent.PieceLength, Validators: true, Slow: true,
+	}
+}
+
+// URL is what the source is called.
+func (s *Source) URL() *url.URL { return s.url }
+
+// joined is the swarm, in which the source takes part from now on.
+func (s *Source) joined() (*swarm, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.swarm != nil || s.closed {
+		return s.swarm, nil
+	}
+	w, err := s.client.join(s)
+	if err != nil {
+		return nil, err
+	}
+	s.swarm = w
+	w.content.enter(s, s.early)
+	w.look()
+	return w, nil
+}
+
+// Here says that bytes of the file are in Part, whoever brought them. If they are what the torrent says, peers can have them.
+func (s *Source) Here(r byterange.Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.swarm == nil {
+		s.early.Add(r)
+		return
+	}
+	if s.swarm.content.here(s, r) {
+		s.swarm.look()
+	}
+}
+
+// Gone says that bytes of the file are not in Part any more: they were wrong.
+func (s *Source) Gone(r byterange.Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.swarm == nil {
+		s.early.Remove(r)
+		return
+	}
+	if s.swarm.content.gone(s, r) {
+		s.swarm.look()
+	}
+}
+
+// Close leaves the swarm.
+func (s *Source) Close() {
+	s.mu.Lock()
+	w := s.swarm
+	s.swarm, s.closed = nil, true
+	s.mu.Unlock()
+	if w == nil {
+		return
+	}
+	w.content.exit(s)
+	w.look()
+	s.client.leave(w)
+}
+
+// Active says that the source takes part in its swarm.
+func (s *Source) Active() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.swarm != nil
+}
+
+// pieces are the numbers of the pieces with bytes of r, which is of the file: from the first up to, not with, the last.
+func (s *Source) pieces(r byterange.Range) (first, last int) {
+	n := s.torrent.PieceLength
+	return int((s.file.Offset + r.Start) / n), int((s.file.Offset + r.End + n - 1) / n)
+}
+
+// within is the part of a piece that is of the file, as a range of the file.
+func (s *Source) within(piece int) byterange.Range {
+	n := s.torrent.PieceLength
+	start, end := int64(piece)*n-s.file.Offset, int64(piece+1)*n-s.file.Offset
+	return byterange.Range{Start: max(start, 0), End: min(end, s.file.Size)}
+}

@@ -1,0 +1,302 @@
+package torrentsource
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anacrolix/dht/v2"
+	"github.com/anacrolix/torrent"
+
+	"braid/internal/reach"
+	"braid/metalink/metainfo"
+)
+
+// A swarm is one torrent, in the library. It is shared by the sources of its files.
+type swarm struct {
+	key     key
+	refs    int // guarded by the mutex of its client
+	ways    *ways
+	content *content
+	core    *torrent.Client
+	torrent *torrent.Torrent
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	kick   [2]chan struct{} // for tend and prove
+	peers  []string         // that were named; guarded by the mutex of its client
+	work   sync.WaitGroup
+}
+
+// A geometry is what has to be known of the bytes of a torrent; zero if that has to be asked for.
+type geometry struct {
+	info         []byte
+	length, size int64
+}
+
+func (s *Source) content() geometry {
+	return geometry{s.torrent.Info(), s.torrent.PieceLength, s.torrent.Size}
+}
+
+// start begins to take part in a swarm.
+func (c *Client) start(k key, private bool, o Options, g geometry) (*swarm, error) {
+	scratch, err := c.scratch(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &swarm{key: k, content: newContent(max(g.length, 1), g.size, scratch)}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.ways = &ways{ctx: w.ctx, client: c, named: k.named}
+	for i := range w.kick {
+		w.kick[i] = make(chan struct{}, 1)
+	}
+	if w.core, err = torrent.NewClient(c.config(w, private, o.Seed)); err != nil {
+		w.core = nil
+		w.close()
+		return nil, err
+	}
+	w.core.AddDialer(w.ways)
+	if !c.NoDHT && !private {
+		if err := c.enterTable(w); err != nil {
+			w.close()
+			return nil, err
+		}
+	}
+	w.torrent, _ = w.core.AddTorrentOpt(torrent.AddTorrentOpts{InfoHash: [20]byte(k.hash), InfoBytes: g.info})
+	if g.info != nil && w.torrent.Info() == nil {
+		w.close()
+		return nil, errUnread
+	}
+	w.torrent.SetOnWriteChunkError(func(error) {}) // content remembers it
+	w.work.Go(w.tend)
+	w.work.Go(w.prove)
+	return w, nil
+}
+
+var errUnread = errors.New("the library for BitTorrent does not take this torrent")
+
+// config is what the library has to know.
+func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
+	cfg := torrent.NewDefaultClientConfig()
+	cfg.Slogger = slog.New(slog.DiscardHandler)
+	cfg.DefaultStorage = w.content
+	cfg.NoDefaultPortForwarding, cfg.DisableWebtorrent, cfg.DisableWebseeds = true, true, true
+	cfg.NoDHT, cfg.DisableUTP = true, true // the table has a socket of its own; see enterTable
+	cfg.DisablePEX = c.NoDHT || private
+	cfg.DialForPeerConns = false // ways does
+	cfg.DisableTCP, cfg.AcceptPeerConnections = c.Listen == "", c.Listen != ""
+	if c.Listen != "" {
+		cfg.SetListenAddr(c.Listen)
+		if host, _, _ := net.SplitHostPort(c.Listen); host != "" {
+			ip := net.ParseIP(host)
+			cfg.DisableIPv6, cfg.DisableIPv4 = ip.To4() != nil, ip != nil && ip.To4() == nil
+		}
+	}
+	cfg.Seed = seed
+	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
+	cfg.TrackerListenPacket = w.ways.listenPacket
+	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
+	return cfg
+}
+
+// enterTable asks the distributed hash table for peers (BEP 5). It answers nobody: its socket is for questions.
+func (c *Client) enterTable(w *swarm) error {
+	conn, err := w.ways.listenPacket("udp4", ":0")
+	if err != nil {
+		return err
+	}
+	cfg := dht.NewDefaultServerConfig()
+	cfg.Conn, cfg.Passive, cfg.NoSecurity = conn, true, true
+	cfg.StartingNodes = func() ([]dht.Addr, error) {
+		if c.Bootstrap == nil {
+			return dht.GlobalBootstrapAddrs("udp4")
+		}
+		return dht.ResolveHostPorts(c.Bootstrap)
+	}
+	server, err := dht.NewServer(cfg)
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	w.ways.hold(closer(server.Close))
+	w.work.Go(server.TableMaintainer)
+	w.core.AddDhtServer(torrent.AnacrolixDhtServerWrapper{Server: server})
+	return nil
+}
+
+// addPlaces tells the library whom to ask for peers, and peers.
+func (w *swarm) addPlaces(trackers [][]string, peers []string) {
+	w.torrent.AddTrackers(trackers)
+	w.peers = append(w.peers, peers...)
+	w.addPeers(peers)
+}
+
+// callAgain adds the peers that were named once more when nobody is left: they may have been busy, or about to begin.
+func (w *swarm) callAgain() {
+	if st := w.torrent.Stats(); st.TotalPeers > 0 {
+		return
+	}
+	w.ways.client.mu.Lock()
+	peers := slices.Clone(w.peers)
+	w.ways.client.mu.Unlock()
+	w.addPeers(peers)
+}
+
+func (w *swarm) addPeers(peers []string) {
+	var infos []torrent.PeerInfo
+	for _, p := range peers {
+		infos = append(infos, torrent.PeerInfo{Addr: torrent.StringAddr(p), Source: torrent.PeerSourceDirect})
+	}
+	w.torrent.AddPeers(infos)
+}
+
+// look lets tend and prove see whether there is something to do.
+func (w *swarm) look() {
+	for _, c := range w.kick {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// tend keeps the library's view of which pieces are here up to date.
+func (w *swarm) tend() {
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	calls := time.NewTicker(callTime)
+	defer calls.Stop()
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.kick[0]:
+		case <-again.C:
+		case <-calls.C:
+			w.callAgain()
+			continue
+		}
+		if w.refresh() > 0 {
+			again.Reset(refreshTime)
+		}
+	}
+}
+
+// callTime is how soon peers are called again that hung up.
+const callTime = 3 * time.Second
+
+// refreshTime is how soon a piece is looked at again that is just being hashed.
+const refreshTime = 20 * time.Millisecond
+
+// refresh tells how many pieces have to be looked at again.
+func (w *swarm) refresh() int {
+	c := w.content
+	c.mu.Lock()
+	stale := make([]int, 0, len(c.stale))
+	for i := range c.stale {
+		stale = append(stale, i)
+	}
+	clear(c.stale)
+	c.mu.Unlock()
+	slices.Sort(stale)
+	var busy []int
+	for _, i := range stale {
+		switch st := w.torrent.PieceState(i); {
+		case st.Marking || st.Hashing || st.QueuedForHash:
+			busy = append(busy, i)
+		case st.Complete != c.complete(i):
+			w.torrent.Piece(i).UpdateCompletion()
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range busy {
+		c.stale[i] = true
+	}
+	return len(c.stale)
+}
+
+// prove checks pieces that others brought, so that peers can have them.
+func (w *swarm) prove() {
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.kick[1]:
+		}
+		for w.ctx.Err() == nil {
+			i, ok := w.content.unchecked()
+			if !ok {
+				break
+			}
+			w.torrent.Piece(i).VerifyDataContext(w.ctx) // what comes of it the content hears
+		}
+	}
+}
+
+// unchecked is the next piece to check.
+func (c *content) unchecked() (int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.checks) > 0 {
+		i := c.checks[0]
+		c.checks = c.checks[1:]
+		if !c.proven[i] && len(c.jobs[i]) == 0 && c.backed(i) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// close ends everything that the swarm has begun.
+func (w *swarm) close() {
+	w.cancel()
+	close(w.content.closed)
+	if w.core != nil {
+		w.core.Close()
+	}
+	w.ways.close()
+	w.work.Wait()
+	w.content.scratch.Close()
+}
+
+type closeFunc struct{ f func() }
+
+func closer(f func()) *closeFunc { return &closeFunc{f} }
+
+func (c *closeFunc) Close() error {
+	c.f()
+	return nil
+}
+
+// Metadata asks peers for what a magnet link names (BEP 9): the torrent, which has the right hash.
+func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named reach.Scope) (metainfo.Torrent, error) {
+	if named == 0 {
+		named = reach.Anywhere
+	}
+	w, err := c.start(key{m.InfoHash, named}, false, Options{}, geometry{})
+	if err != nil {
+		return metainfo.Torrent{}, err
+	}
+	defer w.close()
+	w.addPlaces([][]string{m.Trackers}, m.Peers)
+	late := time.NewTimer(2 * c.timeout())
+	defer late.Stop()
+	select {
+	case <-w.torrent.GotInfo():
+		return metainfo.FromInfo(w.torrent.Metainfo().InfoBytes, m.Trackers)
+	case <-ctx.Done():
+		return metainfo.Torrent{}, ctx.Err()
+	case <-late.C:
+	}
+	if refused := w.ways.refused.Load(); refused != nil {
+		return metainfo.Torrent{}, *refused
+	}
+	return metainfo.Torrent{}, errNoPeer
+}
+
+var errNoPeer = errors.New("no peer was found that has the torrent")
