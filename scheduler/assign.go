@@ -90,8 +90,8 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 		return byterange.Range{}
 	}
 	at += w.Start
-	last := s.gapAt(w, at, want, min(want/2, int64(fewLags*s.lag(m, m.speed, m.alive)*m.speed)))
-	if last.Empty() {
+	last := s.gapAt(w, at, want, max(min(want/2, int64(fewLags*s.lag(m, m.speed, m.alive)*m.speed)), s.leastOf(m)))
+	if last.Empty() && s.takesCrumbs(now, m) {
 		last = s.gapAt(w, at, want, 0)
 	}
 	if last.Empty() {
@@ -101,9 +101,8 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 	if start < at { // leave the beginning to those who are sooner
 		start = max(start, min(at, last.End-want))
 	}
-	if m.align > 1 {
-		start -= start % m.align
-		start = max(start, last.Start)
+	if m.unit.whole() {
+		return s.units(m, last, start, want)
 	}
 	start = s.toPiece(start, last.End)
 	r := byterange.Range{Start: start, End: s.toPiece(min(start+want, last.End), last.End)}
@@ -217,7 +216,7 @@ func (s *Scheduler) part(m *mirror, speed float64) float64 {
 func (s *Scheduler) share() int64 {
 	n := 1
 	for _, m := range s.sources {
-		if !m.gone && !m.norange {
+		if !m.gone && !m.norange && (m.open || !m.last) {
 			n++
 		}
 	}

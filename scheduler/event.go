@@ -35,8 +35,11 @@ type (
 	SourceAdded struct {
 		ID    SourceID
 		Host  string        // host:port of its URL, until it answers
-		Align int64         // ranges begin at multiples of it; 0 and 1 mean any byte
 		Trips int           // round trips that a request takes before the one of its first byte; 0: it needs no others
+		Align int64         // it gives its bytes in units of this length, whole and in any order; 0 and 1: any byte, in order
+		Lead  int64         // where a unit begins, if not at 0: it may be negative
+		Slow  bool          // it takes its time: that it is silent means little
+		Last  bool          // it is used when all others are, and have room beside them, or when there are no others
 		Rate  float64       // remembered speed in bytes a second; 0: unknown
 		RTT   time.Duration // remembered; 0: unknown
 		// Brought is what of Config.Have this source brought; nobody has checked it.
@@ -56,6 +59,12 @@ type (
 	Progress struct {
 		Fetch FetchID
 		Range byterange.Range
+	}
+	// Coming reports that N bytes came of a unit that is not complete: Progress will report them. If N is negative, that so
+	// many were wrong.
+	Coming struct {
+		Fetch FetchID
+		N     int64
 	}
 	// FetchEnded reports that nothing more will come of a fetch. Every Fetch gets exactly one.
 	FetchEnded struct {
@@ -80,6 +89,7 @@ type (
 func (SourceAdded) event()  {}
 func (Answered) event()     {}
 func (Progress) event()     {}
+func (Coming) event()       {}
 func (FetchEnded) event()   {}
 func (Consumed) event()     {}
 func (PiecesKnown) event()  {}

@@ -16,7 +16,7 @@ func (s *Scheduler) exchange(now time.Time) {
 		return
 	}
 	next, weak := s.candidate(now), s.weakest()
-	if next == nil || weak == nil || next.doubt {
+	if next == nil || weak == nil || next.doubt || next.last {
 		return
 	}
 	if next.tried && (next.returned || next.speed < muchFaster*weak.speed) {

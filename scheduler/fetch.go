@@ -22,10 +22,13 @@ type fetch struct {
 	ending   bool  // told to stop; only FetchEnded is awaited
 	alone    bool  // nobody is to take a part of it
 	reached  int64 // of such a one: how far others came before, up to where it is no progress
+	came     int64 // of units that are not complete
+	behind   int64 // from pos to end, what it has brought: units come in any order
 	cut      bool  // its end was lowered: the connection is of no use afterwards (rule 38)
 }
 
-func (f *fetch) left() int64 { return f.end - f.pos }
+// left is how many bytes have to come.
+func (f *fetch) left() int64 { return max(f.end-f.pos-f.behind-f.came, 0) }
 
 // release gives back what a fetch had not brought.
 func (s *Scheduler) release(f *fetch) {
@@ -53,6 +56,7 @@ func (s *Scheduler) shrink(f *fetch, end int64, why Reason) {
 	}
 	s.flying.Remove(byterange.Range{Start: end, End: f.end})
 	f.end, f.open, f.cut = end, false, true
+	s.countBehind(f)
 	s.do = append(s.do, Shrink{f.id, end, why})
 }
 

@@ -25,6 +25,7 @@ type growth struct {
 	careful   bool // there is time to look for longer
 	measuring bool
 	ended     bool
+	full      bool // it ended as one more connection brought nothing
 	dialed    time.Time
 	added     int     // how many the running step added
 	before    float64 // what the incumbents brought when they were dialled, bytes a second
@@ -122,7 +123,7 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 		return 0
 	}
 	if g.mode == GrowSingle {
-		g.ended = true // S13; the RFC does not ask to close what was opened
+		g.ended, g.full = true, true // S13; the RFC does not ask to close what was opened
 		return 0
 	}
 	if s.newcomer > 0 { // keep as many as were worth it
@@ -130,6 +131,7 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 		cut = g.added - int(float64(g.added)*min(1, gain/s.newcomer))
 	}
 	g.ended = g.added == 1
+	g.full = g.ended
 	g.step = 1
 	g.allowed = max(1, g.allowed-cut)
 	return cut

@@ -34,6 +34,8 @@ type host struct {
 	cut     int64                               // breaks off after so many bytes of each answer
 	half    bool                                // breaks off after half of each answer
 	lies    func(piece int64) bool              // whose bytes are wrong
+	unit    int64                               // gives whole pieces of this length only
+	late    bool                                // is to be used when the others are not enough
 }
 
 func mbit(v float64) float64 { return v * 1e6 / 8 }
@@ -191,8 +193,9 @@ func (sc *scenario) liars() bool {
 
 // source is the event that makes a source known.
 func (sc *scenario) source(id SourceID) SourceAdded {
-	ev := SourceAdded{ID: id, Host: name(sc.hostOf(id))}
-	if sc.hosts[sc.hostOf(id)].ftp {
+	h := sc.hosts[sc.hostOf(id)]
+	ev := SourceAdded{ID: id, Host: name(sc.hostOf(id)), Align: h.unit, Slow: h.unit > 0, Last: h.late}
+	if h.ftp {
 		ev.Trips = portTrips
 	}
 	if sc.hints != nil {

@@ -10,6 +10,7 @@ const (
 	silenceRTTs = 8
 	lively      = time.Second // a source that was heard within it is at work
 	enough      = 256 << 10   // progress that makes up for a failure
+	slowGrace   = 5 * time.Second
 )
 
 // judge ends what is stalled and takes work from what is far too slow (S16).
@@ -19,7 +20,11 @@ func (s *Scheduler) judge(now time.Time) {
 			continue
 		}
 		quiet := now.Sub(f.heard)
-		if quiet >= s.cfg.Silence || quiet >= f.mayBeQuiet() && s.standIn(now, f) {
+		limit, most := f.mayBeQuiet(), s.cfg.Silence
+		if f.src.slow { // it says itself when it gives up
+			limit, most = most+slowGrace, most+slowGrace
+		}
+		if quiet >= most || quiet >= limit && s.standIn(now, f) {
 			s.cancel(f, ReasonSilent)
 			s.backOff(now, f.src, 0)
 			f.src.stalled = true
@@ -95,8 +100,9 @@ func (f *fetch) known(now time.Time) bool {
 
 // lightenTo leaves keep bytes to f, unless too little would be won for a request.
 func (s *Scheduler) lightenTo(f *fetch, keep int64) {
-	if f.left()-keep >= minRange {
-		s.shrink(f, f.pos+keep, ReasonSlow)
+	end := f.src.unit.up(f.pos + keep)
+	if f.end-end >= minRange && f.left()-keep >= minRange {
+		s.shrink(f, end, ReasonSlow)
 	}
 }
 

@@ -100,8 +100,9 @@ func run(t testing.TB, sc scenario) report {
 }
 
 func newNetwork(t testing.TB, sc scenario) *network {
-	if !sc.rerun {
-		sc.cfg.Size = -1
+	sc.cfg.Size = -1
+	if sc.rerun {
+		sc.cfg.Size = sc.size
 	}
 	sc.cfg.PerHost = max(sc.cfg.PerHost, sc.lanes)
 	n := &network{t: t, sc: sc, s: New(sc.cfg), twin: New(sc.cfg), epoch: time.Unix(1e9, 0), have: sc.cfg.Have.Clone()}

@@ -1,6 +1,24 @@
 package scheduler
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
+
+// swarm is a host that takes two seconds to begin and gives whole pieces. It is used when the others are not enough.
+func swarm(mb float64, piece int64) host {
+	return host{rate: steady(mb), rtt: 100 * ms, setup: 2 * time.Second, bbr: true, unit: piece, late: true}
+}
+
+// unused wants that nobody asked a host for anything.
+func unused(i int) func(report) string {
+	return func(r report) string {
+		if r.requests[i] > 0 {
+			return fmt.Sprintf("host %d was asked %d times", i, r.requests[i])
+		}
+		return ""
+	}
+}
 
 // more are the rows that nobody asked for. Where a sender goes by losses, the best time is that of its mean rate; its
 // first window is larger, so that a short download may take less.
@@ -72,5 +90,13 @@ func more() []row {
 			net: scenario{hosts: each(equal(4, 40, 300*ms), func(i int, h *host) { h.ftp = i > 0 })}},
 		{name: "far connections with TLS", size: 256 * mib, bar: bar{least: 0.72, waste: 0.02},
 			net: scenario{hosts: each(equal(6, 40, 150*ms), func(_ int, h *host) { h.setup = 300 * ms })}},
+		{name: "a swarm and 5 mirrors", size: 512 * mib, bar: bar{least: 0.85, waste: 0.03},
+			net: scenario{rerun: true, hosts: append(equal(5, 20, 40*ms), swarm(60, 4*mib))}},
+		{name: "a swarm alone", size: 256 * mib, bar: bar{least: 0.85}, goal: &bar{least: 0.93},
+			net: scenario{rerun: true, hosts: []host{swarm(60, 4*mib)}}},
+		{name: "a slow swarm and 5 mirrors", size: 256 * mib, bar: bar{least: 0.85, waste: 0.03},
+			net: scenario{rerun: true, hosts: append(equal(5, 20, 40*ms), swarm(1, 4*mib))}},
+		{name: "a swarm where one mirror fills the link", size: 256 * mib, bar: bar{least: 0.88, also: unused(1)},
+			net: scenario{rerun: true, access: steady(300), hosts: []host{plain(300, 20*ms), swarm(60, 4*mib)}}},
 	}, emulated()...)
 }

@@ -101,8 +101,10 @@ type Scheduler struct {
 type mirror struct {
 	id        SourceID
 	host      string // named, then as it answered
-	align     int64
 	trips     int
+	unit      unit
+	slow      bool
+	last      bool
 	gone      bool // for good
 	liar      bool // a piece that it alone brought was wrong
 	norange   bool // answers ranges with the whole file
@@ -169,6 +171,9 @@ func (s *Scheduler) apply(now time.Time, ev Event) bool {
 		s.answered(now, ev)
 	case Progress:
 		return s.progress(now, ev)
+	case Coming:
+		s.coming(now, ev)
+		return false
 	case FetchEnded:
 		s.ended(now, ev)
 	case Consumed:
@@ -187,7 +192,10 @@ func (s *Scheduler) add(ev SourceAdded) {
 	if s.mirror(ev.ID) != nil {
 		return
 	}
-	m := &mirror{id: ev.ID, host: ev.Host, align: max(ev.Align, 1), trips: ev.Trips, speed: ev.Rate, rtt: ev.RTT, unproven: ev.Brought.Clone()}
+	m := &mirror{
+		id: ev.ID, host: ev.Host, trips: ev.Trips, unit: newUnit(ev.Align, ev.Lead), slow: ev.Slow, last: ev.Last,
+		speed: ev.Rate, rtt: ev.RTT, unproven: ev.Brought.Clone(),
+	}
 	m.meter.epoch = s.epoch
 	s.sources = append(s.sources, m)
 }
@@ -277,6 +285,9 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 	}
 	fresh := s.gain(ev.Range, f.src)
 	f.heard = now
+	if f.src.unit.whole() {
+		return s.unitCame(f, ev.Range, fresh)
+	}
 	f.src.meter.add(now, ev.Range.Len())
 	if fresh > 0 { // what was here already is no progress
 		f.got += fresh

@@ -56,7 +56,7 @@ func (s *Scheduler) stillMissing(r byterange.Range) (out byterange.Range) {
 // to do after the last byte.
 func (s *Scheduler) hurry(now time.Time, m *mirror, why Reason) bool {
 	f := s.frontmost()
-	if f == nil || f.src == m || f.src.norange || f.alone || s.size-f.end < hashSlack {
+	if f == nil || f.src == m || f.src.unit.whole() || m.unit.whole() || f.src.norange || f.alone || s.size-f.end < hashSlack {
 		return false
 	}
 	due, pace := s.due(f), s.pace(now, f)
@@ -199,7 +199,7 @@ func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	if gain < dearGain && s.tooDear(f) {
 		return 0
 	}
-	return s.toPiece(f.end-int64(take), f.end)
+	return s.splitAt(now, f, m, f.end-int64(take))
 }
 
 // worthSplit is the least gain that is worth a request.

@@ -105,6 +105,9 @@ func (s *Scheduler) expand(now time.Time) {
 		}
 		added = append(added, m)
 	}
+	if len(added) == 0 {
+		added = s.expandLast(now)
+	}
 	for _, m := range s.sources {
 		m.planned = false
 	}
@@ -189,6 +192,9 @@ func (s *Scheduler) candidate(now time.Time) *mirror {
 		if m.open || m.running != nil || !s.usable(now, m) || s.requests(m.host) >= s.cfg.PerHost || !s.allowed(m) {
 			continue
 		}
+		if m.last && !s.lastResort(now, m) {
+			continue
+		}
 		if best == nil || preferred(m, best) {
 			best = m
 		}
@@ -203,6 +209,9 @@ func (s *Scheduler) allowed(m *mirror) bool {
 
 // preferred orders candidates.
 func preferred(a, b *mirror) bool {
+	if a.last != b.last {
+		return b.last
+	}
 	if a.tried != b.tried {
 		return !a.tried
 	}

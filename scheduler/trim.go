@@ -101,7 +101,7 @@ func (s *Scheduler) regrow(now time.Time) {
 	default:
 		return
 	}
-	s.growth.ended, s.growth.step, s.growth.careful = false, 1, true
+	s.growth.ended, s.growth.full, s.growth.step, s.growth.careful = false, false, 1, true
 }
 
 // delay lets more and more time go by before the next trial.

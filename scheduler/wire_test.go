@@ -33,6 +33,7 @@ type flight struct {
 	why     Reason  // it was cancelled
 	rate    float64 // bytes a second now
 	part    float64 // of a byte
+	came    int64   // of a host that gives whole pieces: what the scheduler was told to be coming
 }
 
 // A ghost is what still comes of an answer whose connection was closed.
@@ -56,7 +57,7 @@ func (n *network) fetch(a Fetch) {
 	if h.norange && !f.whole {
 		f.start, f.end = 0, n.sc.size
 	}
-	f.asked, f.arrived, f.pos, f.told = f.end, f.start, f.start, f.start
+	f.asked, f.arrived, f.pos, f.told, f.came = f.end, f.start, f.start, f.start, f.start
 	f.last = f.end
 	if h.half {
 		f.last = f.start + (f.end-f.start)/2
@@ -233,7 +234,17 @@ func (n *network) tell(f *flight) {
 		return
 	}
 	r := byterange.Range{Start: f.told, End: f.pos}
-	f.told = f.pos
+	if u := n.sc.hosts[f.h].unit; u > 0 {
+		n.step(Coming{Fetch: f.id, N: f.pos - f.came})
+		f.came = f.pos
+		if r.End = max(f.pos-f.pos%u, f.told); f.pos >= f.end {
+			r.End = f.pos
+		}
+		if r.Empty() {
+			return
+		}
+	}
+	f.told = r.End
 	n.write(f.h, r)
 	n.step(Progress{Fetch: f.id, Range: r})
 }
@@ -260,6 +271,9 @@ func (n *network) leave(f *flight) {
 
 // finish ends a flight.
 func (n *network) finish(f *flight, fault Fault, after time.Duration) {
+	if u := n.sc.hosts[f.h].unit; u > 0 && f.answers { // pieces come whole, also when a part of them is wanted
+		n.rep.lost += f.start%u + f.pos - f.told + (u-f.end%u)%u
+	}
 	f.ended = true
 	n.flights = slices.DeleteFunc(n.flights, func(o *flight) bool { return o == f })
 	if after > 0 {

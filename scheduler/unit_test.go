@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"braid/byterange"
+)
+
+func TestUnitBoundaries(t *testing.T) {
+	for _, tt := range []struct {
+		u            unit
+		off          int64
+		down, upward int64
+	}{
+		{newUnit(0, 0), 7, 7, 7},
+		{newUnit(10, 0), 0, 0, 0},
+		{newUnit(10, 0), 7, 0, 10},
+		{newUnit(10, 0), 20, 20, 20},
+		{newUnit(10, -3), 0, 0, 7},
+		{newUnit(10, -3), 7, 7, 7},
+		{newUnit(10, -3), 8, 7, 17},
+		{newUnit(10, -3), 6, 0, 7},
+	} {
+		if d, u := tt.u.down(tt.off), tt.u.up(tt.off); d != tt.down || u != tt.upward {
+			t.Errorf("%+v, %d: down %d, up %d; want %d, %d", tt.u, tt.off, d, u, tt.down, tt.upward)
+		}
+	}
+}
+
+// Units come in any order: what is left is counted, and every byte stays in one state.
+func TestUnitsInAnyOrder(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s := New(Config{Size: 10 * mib})
+	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "swarm", Align: mib, Slow: true})
+	f, ok := do[0].(Fetch)
+	if !ok || f.Range.Start%mib != 0 || f.Range.End%mib != 0 {
+		t.Fatalf("actions are %v", do)
+	}
+	s.Step(now, Answered{Fetch: f.ID, Size: 10 * mib, Ranged: true})
+	n := (f.Range.End - f.Range.Start) / mib
+	for i := n - 1; i >= 0; i-- {
+		now = now.Add(100 * ms)
+		s.Step(now, Coming{Fetch: f.ID, N: mib})
+		run := s.fetches[f.ID]
+		if want := i * mib; run.left() != want {
+			t.Errorf("piece %d: %d bytes are left, want %d", i, run.left(), want)
+		}
+		r := byterange.Range{Start: f.Range.Start + i*mib, End: f.Range.Start + (i+1)*mib}
+		s.Step(now, Progress{Fetch: f.ID, Range: r})
+		verify(t, s, false)
+		if want := i * mib; run.left() != want {
+			t.Errorf("piece %d is here: %d bytes are left, want %d", i, run.left(), want)
+		}
+	}
+	if got := s.sources[0].meter.total; got != n*mib {
+		t.Errorf("%d bytes count for its speed, want %d", got, n*mib)
+	}
+	s.Step(now, Coming{Fetch: f.ID, N: -mib}) // what was wrong does not make more of what is left
+	s.Step(now, FetchEnded{Fetch: f.ID})
+	verify(t, s, false)
+}
+
+// What holds the others up at the end is taken whole, if a part would not do.
+func TestLastUnitIsTaken(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s := New(Config{Size: 2 * mib})
+	slow, fast := newUnit(2*mib, 0), newUnit(1, 0)
+	victim := &mirror{unit: slow, open: true, speed: 10 << 10}
+	f := &fetch{src: victim, pos: 0, end: 2 * mib, heard: now, since: now, got: 1}
+	m := &mirror{unit: fast, speed: 4 << 20, rtt: 20 * ms}
+	if got := s.splitAt(now, f, m, mib); got != f.pos {
+		t.Errorf("split at %d, want all of it", got)
+	}
+	victim.speed, victim.meter.flow = 4<<20, now
+	f.pos = 1 // split returns a position, and 0 is none
+	if got := s.splitAt(now, f, m, mib); got != 0 {
+		t.Errorf("split at %d, want none: it will be done soon", got)
+	}
+}
+
+// A source that is the last resort is used at once when there is no other, and when all others are gone.
+func TestLastResort(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s := New(Config{Size: 100 * mib})
+	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "a"})
+	first := do[0].(Fetch)
+	s.Step(now, SourceAdded{ID: 1, Host: "swarm", Align: mib, Slow: true, Last: true})
+	do, _ = s.Step(now.Add(ms), Tick{})
+	for _, a := range do {
+		t.Errorf("%#v, while the other has not shown what it can do", a)
+	}
+	do, _ = s.Step(now.Add(2*ms), FetchEnded{Fetch: first.ID, Fault: FaultGone})
+	if f, ok := do[0].(Fetch); !ok || f.Source != 1 {
+		t.Errorf("actions are %v", do)
+	}
+}
