@@ -87,6 +87,8 @@ var houses = map[string]house{
 		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
 		"internal/atomicfile", "internal/fsys", "internal/reach",
+		"source/httpsource", "source/torrentsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
+		"internal/atomicfile", "internal/reach",
 		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},

@@ -30,6 +30,9 @@ type plan struct {
 	prior     *partfile.Identity
 	fetches   int // that were begun
 
+	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
+	torrentAsked bool     // for a torrent that the server described
+
 	pieces     verify.Pieces // of the file
 	piecesFrom string        // the document that has them, masked
 	mistrust   bool          // not to be used: they seem to be wrong themselves

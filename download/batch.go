@@ -34,7 +34,7 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 	}
 	hc, done := client.network()
 	defer done()
-	client.ftp = hc.ftp
+	client.ftp, client.torrents = hc.ftp, hc.swarms
 	b := &batch{
 		client: &client, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),

@@ -28,6 +28,7 @@ import (
 	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
+	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -68,7 +69,13 @@ type Client struct {
 	// Files is where files are, and their part files. If nil, it is the file system of the system.
 	Files fsys.FS
 
-	ftp *ftpsource.Client // that the downloads of a batch share
+	// PeerListen is the address, host:port, where BitTorrent peers may connect to us. If empty, none may.
+	PeerListen string
+	// NoDHT looks for peers at trackers only, not in the distributed hash table and not at other peers.
+	NoDHT bool
+
+	ftp      *ftpsource.Client // that the downloads of a batch share
+	torrents *torrentsource.Client
 }
 
 const (
@@ -136,6 +143,9 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 
 // look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
+	if torrentsource.IsSwarm(req.URL) { // nobody is asked what the torrent says
+		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
+	}
 	if isFTP(req.URL) {
 		return glance(ctx, hc, req, c)
 	}

@@ -13,6 +13,7 @@ import (
 	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -32,6 +33,8 @@ type Described struct {
 	// Torrents may have pieces, if the document itself has none.
 	Torrents []metalink.Document
 	Notes    []string // what of the document is not used
+
+	sharing *sharing // nil: it is no torrent
 }
 
 // A Document is a Metalink document, or a torrent in the words of one, that says what to download.
@@ -44,7 +47,9 @@ type Document struct {
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
 
-	by reach.Scope // where it came from (rule 63)
+	by      reach.Scope // where it came from (rule 63)
+	torrent *metainfo.Torrent
+	peers   []string // that a magnet link names
 }
 
 // ReadDocument reads a document that the user gave: of the file its word is the user's (rule 64). Where it leads to is
@@ -129,6 +134,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	r.Claims = join(base.Claims, m.Claims)
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m, base),
+		sharing: d.sharingOf(f.Name),
 	}
 	r.Signatures = slices.Clip(base.Signatures)
 	for _, doc := range m.Documents {
@@ -154,8 +160,10 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 		}
 	}
 	r.URL, r.Mirrors = nil, nil
-	if places = append(places, base.Mirrors...); len(places) > 0 {
+	if places = append(places, base.Mirrors...); len(places) > 0 && !(r.shared() && r.Peers == PeersOnly) {
 		r.URL, r.Mirrors = places[0], slices.Clip(places[1:])
+	} else if r.shared() {
+		r.URL = r.Described.sharing.url()
 	}
 	return r, nil
 }
@@ -163,7 +171,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 // noPlace says that nobody is known to have a file.
 func (d *Document) noPlace() error {
 	if d.Torrent {
-		return errors.New("it names no web seed for this file, and peers are not asked yet")
+		return errors.New("it names no web seed for this file, and peers are off")
 	}
 	return errors.New("it names no URL of this file that may be used")
 }
@@ -209,6 +217,7 @@ func (r *Request) described() bool {
 func (s *session) addDescribed() {
 	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})
 	s.addUserMirrors()
+	s.addSwarm()
 	s.addLanes()
 }
 

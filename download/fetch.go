@@ -14,7 +14,7 @@ import (
 	"braid/source"
 )
 
-// A message is what a fetch tells the loop. Exactly one of answer and ended is set, or else it reports that
+// A message is what a fetch tells the loop. Exactly one of answer, coming and ended is set, or else it reports that
 // wrote is on disk.
 type message struct {
 	id     scheduler.FetchID
@@ -22,6 +22,7 @@ type message struct {
 	fresh  int
 	answer *source.Answer
 	reply  chan<- error // for answer: nil lets the body come
+	coming int64
 	ended  bool
 	err    error
 }
@@ -51,8 +52,9 @@ type sink struct {
 	most  atomic.Int64 // end of what may come while nobody has said how long the file is (rule 19)
 	out   chan<- message
 
-	writing sync.Mutex // held from a look at limit until what it allows is on disk
-	reached int64      // end of what was written last
+	writing sync.Mutex     // held from a look at limit until what it allows is on disk
+	reached int64          // end of what was written last
+	unheard *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
 	// it has heard, so that it hears in order.
@@ -123,15 +125,38 @@ func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 		return 0, 0, &localError{err}
 	}
 	k.reached = off + n
+	if k.unheard != nil {
+		k.unheard.Add(byterange.Range{Start: off, End: off + n})
+	}
 	return n, fresh, nil
 }
 
-// halt ends all writing, and tells how far it came. It waits for a write that is under way.
-func (k *sink) halt() (reached int64) {
+// heard is told of what the loop was told of.
+func (k *sink) heard(r byterange.Range) {
+	if k.unheard == nil {
+		return
+	}
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.unheard.Remove(r)
+}
+
+// Coming implements source.PieceSink.
+func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n}) }
+
+// End implements source.PieceSink.
+func (k *sink) End() int64 { return k.limit.Load() }
+
+// halt ends all writing, and tells what was written that the loop has not heard of; it has heard of what is before at. It
+// waits for a write that is under way.
+func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.limit.Store(0)
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	return k.reached
+	if k.unheard != nil {
+		return k.unheard.Clone()
+	}
+	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
 // note remembers what was written, and tells the loop when it is time.
@@ -220,12 +245,15 @@ func (s *session) launch(a scheduler.Fetch) {
 	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
 	k.limit.Store(a.Range.End)
 	k.most.Store(s.most())
+	if o.swarm {
+		k.unheard = &byterange.Set{}
+	}
 	s.plan.fetches++
 	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
 	s.flights[a.ID] = f
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.workers.Go(func() {
-		err := o.src.Fetch(ctx, a.Range, s.throttled(ctx, k))
+		err := o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k))
 		if left := k.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
 			s.messages <- left
 		}

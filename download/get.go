@@ -23,11 +23,11 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
 
 func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
-	if c.HTTP == nil || c.ftp == nil {
+	if c.HTTP == nil || c.ftp == nil || c.torrents == nil {
 		own := *c
 		hc, done := c.network()
 		defer done()
-		own.HTTP, own.ftp, c = hc.Client, hc.ftp, &own
+		own.HTTP, own.ftp, own.torrents, c = hc.Client, hc.ftp, hc.swarms, &own
 	}
 	g := newGetter(c, req, shared)
 	err := g.get(ctx)
@@ -57,7 +57,7 @@ type getter struct {
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
-	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
 	g.plan.signed.done = make(chan []found, 1)
 	return g
 }
@@ -76,6 +76,9 @@ func (g *getter) get(ctx context.Context) error {
 			return err
 		}
 		if done, err := g.present(ctx); done || err != nil {
+			if g.result.AlreadyComplete && err == nil {
+				g.giveBack(ctx)
+			}
 			return err
 		}
 	}
@@ -91,6 +94,7 @@ func (g *getter) get(ctx context.Context) error {
 		if err = g.commit(proof); err == nil {
 			g.keepPromises()
 			g.keepVersion(proof, g.plan.host)
+			g.giveBack(ctx)
 		}
 	}
 	if err != nil || g.result.NotModified {
@@ -129,7 +133,7 @@ func (g *getter) check(ctx context.Context) error {
 		g.req.Name = filepath.Base(path)
 	}
 	if d := g.req.Described; d != nil {
-		g.plan.pieces, g.plan.piecesFrom = d.Pieces, d.By
+		g.plan.pieces, g.plan.piecesFrom, g.plan.sharing = d.Pieces, d.By, d.sharing
 	}
 	if g.req.provenByPieces() && g.req.Require == RequireDigest { // rule 31
 		return g.fail(NoEvidence, errOnlyPieces, "--sha256 HEX is what a torrent lacks")
@@ -256,7 +260,7 @@ func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
-		size: -1, stats: newStats(), told: make(chan told, 1), pieces: pieces{checked: make(chan checked, 1)},
+		size: -1, stats: newStats(), told: make(chan told, 1), offered: make(chan offer, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
 	if sg := &g.plan.signed; len(sg.all) == 0 && len(sg.done) == 0 { // the session before ended too early
 		sg.asked = false

@@ -48,6 +48,18 @@ func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
 	return n, l.turns.WaitN(ctx, n)
 }
 
+// pay waits until n bytes, which are here already, may have come.
+func (l *Limiter) pay(ctx context.Context, n int) error {
+	for n > 0 {
+		k, err := l.wait(ctx, n)
+		if err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}
+
 // A throttle is a sink that takes bytes only as fast as the limit allows; the source is held back by TCP.
 type throttle struct {
 	*sink
@@ -76,8 +88,11 @@ func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
 }
 
 // throttled is where the bytes of a fetch go.
-func (s *session) throttled(ctx context.Context, k *sink) source.Sink {
+func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink {
 	limit := s.c.Limit
+	if o.swarm { // it pays for what its connections read
+		limit = nil
+	}
 	if s.req.Limit != nil {
 		limit = s.req.Limit
 	}

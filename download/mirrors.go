@@ -10,6 +10,7 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
+	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -117,7 +118,11 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 		}
 	}
 	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), source.HostPort(u)
-	o.src = s.http.Source(u, opts)
+	if o.swarm = torrentsource.IsSwarm(u); o.swarm {
+		o.src, o.host = s.swarmSource(), torrentsource.Host
+	} else {
+		o.src = s.http.Source(u, opts)
+	}
 	if p := s.plan.past[u.String()]; p != nil {
 		o.brought, o.bytes, o.busy = p.brought, p.bytes, p.busy
 		o.banned, o.err = p.banned != nil, p.banned
@@ -135,7 +140,12 @@ func (s *session) addLane(o *origin) {
 	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
+	}
+	if o.lanes == 1 && !o.swarm { // what one swarm did says nothing of another
 		added.Rate, added.RTT = s.c.Speeds.Hint(o.host, time.Now())
+	}
+	if o.swarm {
+		added = asSource(added, o.src.Traits(), s.req.Peers == PeersAuto)
 	}
 	s.step(added)
 }
@@ -145,7 +155,7 @@ func (s *session) addLane(o *origin) {
 func (s *session) addLanes() {
 	for n := 1; n < s.c.PerHost; n++ {
 		for _, o := range s.origins {
-			if o.lanes <= n && !o.banned {
+			if o.lanes <= n && !o.banned && !o.swarm {
 				s.addLane(o)
 			}
 		}

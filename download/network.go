@@ -10,12 +10,14 @@ import (
 	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
+	"braid/source/torrentsource"
 )
 
 // A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
 type network struct {
 	*httpsource.Client
 	ftp     *ftpsource.Client
+	swarms  *torrentsource.Client
 	timeout time.Duration // see Client.Timeout
 }
 
@@ -30,7 +32,7 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 
 // network is who asks servers, and what is to be done when there are no more to ask.
 func (c *Client) network() (n network, done func()) {
-	n = network{c.HTTP, c.ftp, c.Timeout}
+	n = network{c.HTTP, c.ftp, c.torrents, c.Timeout}
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}
@@ -40,7 +42,13 @@ func (c *Client) network() (n network, done func()) {
 			Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
 		}
 	}
+	if n.swarms == nil {
+		n.swarms = c.swarms(n)
+	}
 	return n, func() {
+		if n.swarms != c.torrents {
+			n.swarms.Close()
+		}
 		if n.Client != c.HTTP {
 			n.CloseIdle()
 		}
@@ -64,7 +72,9 @@ func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
 
 // usable says that a place is of a kind that the request may use.
-func (r *Request) usable(u *url.URL) bool { return isWeb(u) || isFTP(u) && !r.NoFTP }
+func (r *Request) usable(u *url.URL) bool {
+	return isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u)
+}
 
 // typed says that the user typed this URL of a mirror: then the name and password in it, or known for it, are for that server. Web servers
 // have header fields for theirs, which mirrors do not get (rule 27).
@@ -76,6 +86,8 @@ func (r *Request) typed(u *url.URL) bool {
 // out when their turn comes (rule 39).
 func (g *getter) checkURL() error {
 	switch u := g.req.URL; {
+	case u != nil && g.req.isSwarm(u):
+		return nil
 	case u == nil || !isWeb(u) && !isFTP(u) || u.Host == "":
 		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
 	case !g.req.usable(u):

@@ -126,8 +126,14 @@ func (s *session) ban(lane scheduler.SourceID) {
 // forgotten.
 func (s *session) exclude(f *flight) {
 	f.excluded = true
-	reached := f.sink.halt()
-	for g := range s.here.Gaps(byterange.Range{Start: f.at, End: reached}) {
+	unheard := f.sink.halt(f.at)
+	var wrong []byterange.Range
+	for r := range unheard.All() {
+		for g := range s.here.Gaps(r) {
+			wrong = append(wrong, g)
+		}
+	}
+	for _, g := range wrong {
 		s.void(g)
 	}
 }
@@ -135,6 +141,7 @@ func (s *session) exclude(f *flight) {
 // void forgets bytes that are wrong. If they were hashed already, the hash begins anew; of a stream they are out.
 func (s *session) void(r byterange.Range) {
 	s.here.Remove(r)
+	s.swarmGone(r)
 	if err := s.part.Void(r); err != nil {
 		s.err = &localError{err}
 		return

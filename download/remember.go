@@ -17,7 +17,7 @@ func (s *session) remember() {
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.lanes[sp.Source]
-		if o.lanes > 1 { // one of several connections is not the server
+		if o.lanes > 1 || o.swarm { // one of several connections is not the server
 			continue
 		}
 		known := speeds.Speed{Host: sp.Host, Rate: sp.Rate, RTT: sp.RTT}

@@ -3,6 +3,7 @@ package download
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -63,6 +64,12 @@ type Request struct {
 	Locations []string
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
+	// Peers says when BitTorrent peers are asked for the file. The zero value asks none.
+	Peers Peers
+	// SeedRatio and SeedTime keep giving the file to peers after it has got its name, until they got so many times its size or
+	// for so long, whatever comes first; if both are zero, not at all.
+	SeedRatio float64
+	SeedTime  time.Duration
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
 	Select []string
 	// Header is added to requests to the origin, and what is no secret also to mirrors (rule 27).
@@ -224,6 +231,13 @@ type (
 	Complete struct{ Size int64 }
 	// Verified: the whole file was checked.
 	Verified struct{ Proof verify.Proof }
+	// Seeding: the file is in place, and peers can have it. Given is how many bytes they got so far.
+	Seeding struct {
+		Path  string
+		Peers int
+		Given int64
+		Addrs []netip.AddrPort // where peers may connect to us
+	}
 	// Note: something that a user who asks for details wants to know.
 	Note struct{ Text string }
 )
@@ -248,4 +262,5 @@ func (Progress) event()      {}
 func (Restarted) event()     {}
 func (Complete) event()      {}
 func (Verified) event()      {}
+func (Seeding) event()       {}
 func (Note) event()          {}

@@ -12,6 +12,7 @@ import (
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
+	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -46,7 +47,9 @@ type session struct {
 	etagHost string // who gave it
 	file     metalink.File
 	told     chan told // what a document says
-	sniffed  bool      // whether what came is a document itself is known
+	offered  chan offer
+	swarm    *torrentsource.Source // nil: none
+	sniffed  bool                  // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
 	asking    bool // a document is being fetched
@@ -74,6 +77,7 @@ type origin struct {
 	masked string
 	host   string  // as it answered, or as named
 	first  bool    // the server that the user asked
+	swarm  bool    // it is no server
 	pref   bool    // shares ETag or Digest with it (RFC 6249, section 3.3)
 	user   bool    // a mirror that the user named
 	tree   *mapped // how it is known, if another file of the batch told of it
@@ -94,6 +98,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	defer func() {
 		cancel()
 		s.drain()
+		s.leaveSwarm()
 		s.remember()
 	}()
 	s.begin()
@@ -110,6 +115,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.pieceChecked(c)
 		case t := <-s.told:
 			s.hear(t)
+		case o := <-s.offered:
+			s.take(o)
 		case all := <-s.plan.signed.done:
 			s.gathered(all)
 		case front := <-s.moved:
@@ -176,6 +183,8 @@ func (s *session) step(ev scheduler.Event) {
 func (s *session) handle(m message) {
 	f := s.flights[m.id]
 	switch {
+	case m.coming != 0:
+		s.step(scheduler.Coming{Fetch: m.id, N: m.coming})
 	case m.answer != nil:
 		m.reply <- s.answered(m.id, f, *m.answer)
 	case m.ended:
@@ -189,6 +198,10 @@ func (s *session) handle(m message) {
 			f.from.brought.Add(g)
 		}
 		s.here.Add(m.wrote)
+		if !f.from.swarm {
+			s.swarmHere(m.wrote)
+		}
+		f.sink.heard(m.wrote)
 		if !s.sniffed {
 			s.sniff(false)
 		}
@@ -219,7 +232,7 @@ func (s *session) drain() {
 			f.from.busy += time.Since(f.begun)
 			s.tellEnd(f, m.err)
 			delete(s.flights, m.id)
-		case m.answer == nil:
+		case m.answer == nil && m.coming == 0:
 			s.count(f, m)
 		}
 	}

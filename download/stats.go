@@ -65,6 +65,7 @@ func (s *session) beat() {
 		s.c.Speeds.Save(time.Now()) // a hint: nothing is lost if it fails
 	}
 	if s.stats.beats%2 == 0 {
+		s.askTorrent()
 		s.progress()
 	}
 }

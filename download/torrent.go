@@ -74,7 +74,7 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 		return &Document{Document: m}, err
 	}
 	t, err := metainfo.Parse(b)
-	return &Document{Document: t.Document(), Torrent: true}, err
+	return &Document{Document: t.Document(), Torrent: true, torrent: &t}, err
 }
 
 // IsTorrent says that a URL or a path names a torrent.
@@ -103,7 +103,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	if err != nil {
 		return nil, fail(Usage, "usage", "magnet link", err, "")
 	}
-	if len(m.Sources) == 0 {
+	if len(m.Sources) == 0 && req.Peers == PeersOff {
 		return nil, fail(Network, "read", name, errNoSource, "the .torrent itself will do")
 	}
 	hc, done := c.network()
@@ -121,20 +121,35 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 			err = &otherTorrentError{got: t.InfoHash, want: m.InfoHash}
 		}
 		if err == nil {
-			t.AddWebSeeds(m.WebSeeds...)
-			d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User}
-			d.comesFrom(reach.Loopback)
-			return d, nil
+			return magnetDocument(t, m, name), nil
 		}
 		last = fail(kindOf(err), "read", source.Mask(u), err, "")
 		if ctx.Err() != nil {
-			break
+			return nil, last
 		}
 	}
-	return nil, last
+	if req.Peers == PeersOff {
+		return nil, last
+	}
+	t, err := hc.swarms.Metadata(ctx, m, o.Named)
+	if err != nil {
+		return nil, fail(kindOf(err), "read", name, err, "")
+	}
+	return magnetDocument(t, m, name), nil
 }
 
-var errNoSource = errors.New("it names no place where the .torrent is (xs), and peers are not asked yet")
+// magnetDocument is the torrent that a magnet link means, with what the link says beside it.
+func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Document {
+	t.AddWebSeeds(m.WebSeeds...)
+	if len(m.Trackers) > 0 {
+		t.Trackers = append(t.Trackers, m.Trackers)
+	}
+	d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User, torrent: &t, peers: m.Peers}
+	d.comesFrom(reach.Loopback)
+	return d
+}
+
+var errNoSource = errors.New("it names no place where the .torrent is (xs), and peers are off")
 
 // An otherTorrentError says that a torrent is not the one that a magnet link means.
 type otherTorrentError struct{ got, want metainfo.Hash }

@@ -1,0 +1,250 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/internal/reach"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+	"braid/scheduler"
+	"braid/source"
+	"braid/source/httpsource"
+	"braid/source/torrentsource"
+	"braid/verify"
+)
+
+// Peers says when BitTorrent peers are asked.
+type Peers uint8
+
+const (
+	// PeersOff asks none. Torrents are read all the same: their pieces find damage, their web seeds are mirrors.
+	PeersOff Peers = iota
+	// PeersAuto asks them when a torrent is known, and servers are not enough or there are none.
+	PeersAuto
+	// PeersOnly asks nobody else for the file of a torrent, and asks them at once where a server describes a torrent.
+	PeersOnly
+)
+
+// A sharing is a file of a torrent that peers can be asked for.
+type sharing struct {
+	torrent metainfo.Torrent
+	file    metainfo.File
+	peers   []string    // host:port, that a magnet link names
+	named   reach.Scope // to where who named it may lead (rule 63)
+}
+
+func (x *sharing) url() *url.URL { return torrentsource.URL(x.torrent, x.file) }
+
+// sharingOf is the file of the torrent in peers' hands, if the document is a torrent.
+func (d *Document) sharingOf(name string) *sharing {
+	if d.torrent == nil {
+		return nil
+	}
+	for _, f := range d.torrent.Files {
+		if f.Name == name && f.Size > 0 {
+			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: reach.Public | d.by}
+		}
+	}
+	return nil
+}
+
+// shared says that peers may be asked for the file that a torrent describes.
+func (r *Request) shared() bool {
+	return r.Peers != PeersOff && r.Described != nil && r.Described.sharing != nil
+}
+
+// isSwarm says that u is no server, but a swarm that may be asked.
+func (r *Request) isSwarm(u *url.URL) bool { return torrentsource.IsSwarm(u) && r.shared() }
+
+// swarms makes what takes part in swarms, for all downloads of a client.
+func (c *Client) swarms(n network) *torrentsource.Client {
+	t := &torrentsource.Client{
+		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, AllowHosts: n.AllowHosts, Listen: c.PeerListen, NoDHT: c.NoDHT,
+		Scratch: func(dir string) (torrentsource.Scratch, error) { return partfile.OpenScratch(fsys.Or(c.Files), dir) },
+	}
+	if c.Limit != nil {
+		t.Pay = c.Limit.pay
+	}
+	return t
+}
+
+// addSwarm makes the swarm a source, if it may be one and a torrent is known.
+func (s *session) addSwarm() {
+	if x := s.plan.sharing; x != nil && s.req.Peers != PeersOff && !s.plan.alone {
+		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
+	}
+}
+
+// swarmSource is the file in the swarm, for a session.
+func (s *session) swarmSource() *torrentsource.Source {
+	x := s.plan.sharing
+	s.swarm = s.http.swarms.Source(x.torrent, x.file, torrentsource.Options{
+		Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named,
+	})
+	for r := range s.here.All() {
+		s.swarm.Here(r)
+	}
+	return s.swarm
+}
+
+// leaveSwarm ends the part of the session in its swarm.
+func (s *session) leaveSwarm() {
+	if s.swarm != nil {
+		s.swarm.Close()
+	}
+}
+
+// swarmHere tells the swarm what others brought.
+func (s *session) swarmHere(r byterange.Range) {
+	if s.swarm != nil {
+		s.swarm.Here(r)
+	}
+}
+
+func (s *session) swarmGone(r byterange.Range) {
+	if s.swarm != nil {
+		s.swarm.Gone(r)
+	}
+}
+
+// asSource is what the scheduler has to know of a source of units.
+func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.SourceAdded {
+	ev.Align, ev.Lead, ev.Slow, ev.Last = t.Align, t.Lead, t.Slow, last
+	return ev
+}
+
+const (
+	// swarmLeast is the rest for which it is worth to look for peers, beside servers that bring it.
+	swarmLeast = 10 * time.Second
+	// swarmAfter is how long servers are watched before.
+	swarmAfter = 3 * time.Second
+)
+
+// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when what the
+// servers bring will take long. A torrent about another file is as bad as a mirror that has one: only a strong digest would tell,
+// so without one none is asked for (C4).
+func (s *session) askTorrent() {
+	doc, ok := torrentOf(s.file)
+	if !ok || s.req.Peers == PeersOff || s.plan.sharing != nil || s.plan.torrentAsked || s.plan.alone || s.size < 0 || !verify.Strong(s.claims) {
+		return
+	}
+	if s.req.Peers == PeersAuto && !s.req.seeds() && !s.slow() {
+		return
+	}
+	s.plan.torrentAsked = true
+	ctx, opts := s.ctx, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
+	size := s.size
+	s.workers.Go(func() {
+		o := offer{from: source.Mask(doc.URL)}
+		o.sharing, o.err = fetchSharing(ctx, s.http, doc, opts, size)
+		s.offered <- o
+	})
+}
+
+// slow says that the servers have been at work for a while and need much longer.
+func (s *session) slow() bool {
+	have := s.part.Have()
+	left := float64(s.size - have.Len())
+	return time.Duration(s.stats.beats)*beat >= swarmAfter && left > s.stats.rate()*swarmLeast.Seconds()
+}
+
+// An offer is a torrent that a server described.
+type offer struct {
+	from    string // masked
+	sharing *sharing
+	err     error
+}
+
+// take makes the swarm of an offered torrent a source.
+func (s *session) take(o offer) {
+	if o.err != nil {
+		s.note("%s is not used for peers: %v", o.from, o.err)
+		return
+	}
+	s.plan.sharing = o.sharing
+	s.addSwarm()
+}
+
+// fetchSharing fetches a described torrent and finds the file in it.
+func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o httpsource.Options, size int64) (*sharing, error) {
+	data, a, err := fetchSmall(ctx, hc, doc.URL, o, metainfo.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	t, err := metainfo.Parse(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	f, ok := inTorrent(t, doc.Name)
+	switch {
+	case !ok:
+		return nil, errors.New("it does not say which of its files this is")
+	case f.Size != size:
+		return nil, fmt.Errorf("the file has %d bytes there, not %d", f.Size, size)
+	}
+	return &sharing{torrent: t, file: f, named: reach.Public | fromOf(a)}, nil
+}
+
+// seeds says that the file is to be given to peers when it is here.
+func (r *Request) seeds() bool { return r.Peers != PeersOff && (r.SeedRatio > 0 || r.SeedTime > 0) }
+
+// giveBack lets peers have the file, for as long as the user wants. The file is in place: nothing that happens here makes the
+// download fail.
+func (g *getter) giveBack(ctx context.Context) {
+	x := g.plan.sharing
+	if x == nil || !g.req.seeds() || g.req.Stream != nil {
+		return
+	}
+	file, err := os.Open(g.result.Path)
+	if err != nil {
+		g.req.note("it is not given to peers: %v", err)
+		return
+	}
+	defer file.Close()
+	src := g.http.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: file, Seed: true, Dir: g.req.Dir, Peers: x.peers, Named: x.named})
+	defer src.Close()
+	if err := src.Seed(); err != nil {
+		g.req.note("it is not given to peers: %v", err)
+		return
+	}
+	src.Here(byterange.Range{Start: 0, End: x.file.Size})
+	g.seed(ctx, src, x.file.Size)
+}
+
+// seed waits until peers got enough.
+func (g *getter) seed(ctx context.Context, src *torrentsource.Source, size int64) {
+	if g.req.SeedTime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.req.SeedTime)
+		defer cancel()
+	}
+	look := time.NewTicker(seedBeat)
+	defer look.Stop()
+	var told *Seeding
+	for {
+		st := src.Standing()
+		if told == nil || told.Peers != st.Connected || told.Given != st.Given {
+			told = &Seeding{Path: g.result.Path, Peers: st.Connected, Given: st.Given, Addrs: src.Addrs()}
+			g.observe(*told)
+		}
+		if g.req.SeedRatio > 0 && float64(st.Given) >= g.req.SeedRatio*float64(size) {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+const seedBeat = 250 * time.Millisecond

@@ -1,0 +1,243 @@
+package download_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net/netip"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink/metainfo"
+	"braid/source/torrentsource"
+)
+
+// A peer has a file of a torrent and gives it to whoever asks.
+func startPeer(t *testing.T, torrent, data []byte) (src *torrentsource.Source, addr netip.AddrPort) {
+	t.Helper()
+	m := parsedTorrent(t, torrent)
+	c := &torrentsource.Client{Listen: "127.0.0.1:0", NoDHT: true}
+	src = c.Source(m, m.Files[0], torrentsource.Options{Part: bytes.NewReader(data), Seed: true})
+	if err := src.Seed(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	t.Cleanup(src.Close)
+	src.Here(byterange.Range{End: m.Size})
+	for src.Standing().Pieces < int((m.Size+m.PieceLength-1)/m.PieceLength) {
+		if t.Context().Err() != nil {
+			t.Fatal("the peer does not find its file")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return src, src.Addrs()[0]
+}
+
+func parsedTorrent(t *testing.T, torrent []byte) metainfo.Torrent {
+	t.Helper()
+	m, err := metainfo.Parse(bytes.NewReader(torrent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// magnetOf names a torrent and the peers that have it, and nothing else.
+func magnetOf(t *testing.T, torrent []byte, peers ...netip.AddrPort) string {
+	m := metainfo.Magnet{InfoHash: parsedTorrent(t, torrent).InfoHash, Size: -1}
+	for _, p := range peers {
+		m.Peers = append(m.Peers, p.String())
+	}
+	return m.String()
+}
+
+// tracked is a torrent with a tracker that knows these peers.
+func tracked(t *testing.T, name string, data []byte, peers ...netip.AddrPort) (torrent []byte, tracker *mirrortest.Server) {
+	t.Helper()
+	var list []byte
+	for _, p := range peers {
+		list = binary.BigEndian.AppendUint16(append(list, p.Addr().AsSlice()...), p.Port())
+	}
+	tracker = mirrortest.New(t, []byte("x"))
+	answer := append([]byte("d8:intervali1800e5:peers"), []byte(string(rune('0'+len(list)))+":")...)
+	tracker.Set(mirrortest.Document("/announce", "text/plain", append(append(answer, list...), 'e')))
+	m := parsedTorrent(t, torrentOf(t, name, data))
+	m.Trackers = [][]string{{"http://" + tracker.Addr + "/announce"}}
+	torrent, err := m.Format("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return torrent, tracker
+}
+
+// byMagnet makes a download of the file that a magnet link means.
+func byMagnet(t *testing.T, link string) *run {
+	t.Helper()
+	r := newRun(t, "http://unused.example/")
+	r.client.NoDHT = true
+	r.req.URL, r.req.Peers = nil, download.PeersAuto
+	d, err := r.client.Magnet(t.Context(), r.req, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.req, err = d.Request(d.Files[0], r.req); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A magnet link that names nothing but peers: they say what the torrent is, and bring the file.
+func TestSwarmAlone(t *testing.T) {
+	t.Parallel()
+	data := made(3*mib+5, 7)
+	torrent := torrentOf(t, "file.bin", data)
+	_, addr := startPeer(t, torrent, data)
+	res := byMagnet(t, magnetOf(t, torrent, addr)).right(mirrortest.Generate(3*mib+5, 7))
+	checkedOnly(t, res, "bittorrent v1 piece hashes from the magnet link")
+	if len(res.Sources) != 1 || res.Sources[0].Host != torrentsource.Host || res.Sources[0].Bytes != 3*mib+5 || res.Duplicate > 0 {
+		t.Errorf("result is %+v", res)
+	}
+}
+
+// What peers brought stays when the download is interrupted.
+func TestSwarmResume_Rule8(t *testing.T) {
+	t.Parallel()
+	data := made(16*mib, 7)
+	torrent := torrentOf(t, "file.bin", data)
+	_, addr := startPeer(t, torrent, data)
+	r := byMagnet(t, magnetOf(t, torrent, addr))
+	r.client.Limit = download.NewLimit(8 * mib)
+	kept := r.interrupt(4 * mib).Kept
+	r.client.Limit = nil
+	res := r.right(mirrortest.Generate(16*mib, 7))
+	if res.Resumed != kept || res.Fetched != 16*mib-kept {
+		t.Errorf("%d bytes were kept, %d were there, %d came", kept, res.Resumed, res.Fetched)
+	}
+}
+
+// A server that describes a torrent and its peers work on one file, and the server's digest decides (C4).
+func TestSwarmBesideServers_C4(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	data := made(size, 7)
+	peer, addr := startPeer(t, torrentOf(t, "file.bin", data), data)
+	torrent, tracker := tracked(t, "file.bin", data, addr)
+	origin := torrented(t, size, torrent)
+	for _, mode := range []download.Peers{download.PeersOff, download.PeersOnly} {
+		r := newRun(t, origin.URL)
+		r.client.NoDHT, r.req.Peers = true, mode
+		res := r.right(origin.Content)
+		verified(t, res, "sha-256 from Digest over http")
+		useful(t, res, origin)
+		brought := int64(0)
+		for _, src := range res.Sources {
+			if src.Host == torrentsource.Host {
+				brought = src.Bytes
+			}
+		}
+		asked(t, tracker, mode != download.PeersOff)
+		if on := mode != download.PeersOff; brought > 0 != on || peer.Standing().Given > 0 != on {
+			t.Errorf("mode %v: peers brought %d bytes", mode, brought)
+		}
+	}
+}
+
+// A torrent that is of another file of the same size: its peers bring what the digest of the server does not allow.
+func TestSwarmHasAnotherFile_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	other := made(size, 8)
+	_, addr := startPeer(t, torrentOf(t, "file.bin", other), other)
+	torrent, _ := tracked(t, "file.bin", other, addr)
+	origin := torrented(t, size, torrent)
+	r := newRun(t, origin.URL)
+	r.client.NoDHT, r.req.Peers = true, download.PeersOnly
+	verified(t, r.right(origin.Content), "sha-256 from Digest over http")
+}
+
+// A file that begins and ends within pieces comes whole, too; that it is right its pieces cannot tell.
+func TestSwarmOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	files := [][]byte{made(100_000, 1), made(300_001, 2), made(70_000, 3)}
+	torrent := bencoded(bytes.Join(files, nil), "", "a", len(files[0]), "b", len(files[1]), "c", len(files[2]))
+	m := parsedTorrent(t, torrent)
+	c := &torrentsource.Client{Listen: "127.0.0.1:0", NoDHT: true}
+	t.Cleanup(c.Close)
+	var addr netip.AddrPort
+	for i, f := range m.Files {
+		src := c.Source(m, f, torrentsource.Options{Part: bytes.NewReader(files[i]), Seed: true})
+		if err := src.Seed(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(src.Close)
+		src.Here(byterange.Range{End: f.Size})
+		addr = src.Addrs()[0]
+	}
+	r := newRun(t, "http://unused.example/")
+	r.client.NoDHT, r.req.URL, r.req.Peers = true, nil, download.PeersAuto
+	d, err := r.client.Magnet(t.Context(), r.req, magnetOf(t, torrent, addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.req, err = d.Request(d.Files[1], r.req); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(res.Path); err != nil || !bytes.Equal(got, files[1]) {
+		t.Errorf("%s is not what it should be: %v", res.Path, err)
+	}
+	if res.Proof.Verified() || res.Proof.ByPieces() {
+		t.Errorf("it is called %v", res.Proof)
+	}
+}
+
+// A file that is here is given to peers for as long as the user wants.
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	data := made(3*mib, 7)
+	torrent := torrentOf(t, "file.bin", data)
+	_, addr := startPeer(t, torrent, data)
+	r := byMagnet(t, magnetOf(t, torrent, addr))
+	r.client.PeerListen = "127.0.0.1:0"
+	r.req.SeedRatio, r.req.SeedTime = 1, time.Minute
+	var once sync.Once
+	var second sync.WaitGroup
+	given := int64(0)
+	r.req.Observe = func(ev download.Event) {
+		s, ok := ev.(download.Seeding)
+		if !ok {
+			return
+		}
+		given = s.Given
+		once.Do(func() {
+			second.Go(func() {
+				byMagnet(t, magnetOf(t, torrent, s.Addrs[0])).right(mirrortest.Generate(3*mib, 7))
+			})
+		})
+	}
+	began := time.Now()
+	r.right(mirrortest.Generate(3*mib, 7))
+	second.Wait()
+	if given < 3*mib || time.Since(began) > 50*time.Second {
+		t.Errorf("%d bytes were given in %v", given, time.Since(began))
+	}
+}
+
+// Where peers are off, a magnet link of nothing but peers leads nowhere, and nobody hears of it (rule 63).
+func TestPeersOff(t *testing.T) {
+	t.Parallel()
+	data := made(mib, 7)
+	torrent := torrentOf(t, "file.bin", data)
+	peer, addr := startPeer(t, torrent, data)
+	_, err := (&download.Client{NoDHT: true}).Magnet(t.Context(), download.Request{}, magnetOf(t, torrent, addr))
+	if err == nil || peer.Standing().Known > 0 {
+		t.Errorf("%v, %+v", err, peer.Standing())
+	}
+}
