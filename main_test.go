@@ -70,6 +70,7 @@ func setupScript(env *testscript.Env) error {
 		{"XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache")},
 		{"XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config")},
 		{"GORACE", "log_path=" + races},
+		{"BRAID_BITTORRENT", "off"}, // what asks peers says so, and that it looks for them on this machine only
 	} {
 		env.Setenv(kv[0], kv[1])
 	}

@@ -42,6 +42,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"one-at-a-time": oneAtATime,
 	"proxied":       proxied,
 	"proxy":         startProxy,
+	"peer":          startPeer,
 	"randfile":      randFile,
 	"same-file":     sameFile,
 	"sent":          sent,

@@ -13,6 +13,7 @@ const (
 	groupFile   = "File"
 	groupProof  = "Proof"
 	groupSource = "Sources"
+	groupPeers  = "Peers"
 	groupWire   = "Requests"
 	groupOutput = "Output"
 	groupServer = "Server"

@@ -37,6 +37,7 @@ type getCommand struct {
 	reportPath         string
 	overwrite, keep    bool
 	newer              newerFlags
+	peers              peerFlags
 	onComplete         hook
 	noMetalink, noFTP  bool
 	noRemember         bool
@@ -62,6 +63,7 @@ func newGetCommand(s streams) *getCommand {
 	return &getCommand{
 		streams: s, terminal: isTerminal(s.err),
 		require:  choice{words: requirements},
+		peers:    newPeerFlags(),
 		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
 	}
 }
@@ -95,7 +97,8 @@ var getManual = manual{
 		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
 		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
 		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
-		"what a torrent describes, from its web seeds; no peer is asked", "braid get disk.torrent",
+		"what a torrent describes, from its web seeds and from peers", "braid get disk.torrent",
+		"from its web seeds alone; no peer is asked", "braid get --bittorrent off disk.torrent",
 		"two files of a document", "braid get --select '*.iso' --select README https://example.org/all.meta4",
 		"the files of a list, some at a time", "braid get -d isos -i list.txt",
 		"every day, only if there is a newer one", "braid get -N https://example.org/latest.iso",
@@ -109,8 +112,9 @@ var getManual = manual{
 		"A Metalink document (.meta4, .metalink, or an answer that is one) is followed: its files are downloaded,\n" +
 			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
 			"are as good as the way they came.",
-		"A torrent (.torrent, or a magnet link whose xs says where it is) is followed, too: its web seeds are the\n" +
-			"places. The hashes of its pieces check the file; they are of SHA-1 and no digest for --require.",
+		"A torrent (.torrent, or a magnet link) is followed, too: its web seeds are the places, and its peers when\n" +
+			"those are slow or gone; so are those of a torrent that a server describes. Peers see your address. The\n" +
+			"hashes of its pieces check the file; they are of SHA-1 and no digest for --require.",
 		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
 			"exit code is 1 and the file is in place. It does not run for files that were there already.",
@@ -150,6 +154,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
 	)
+	flags = append(flags, g.peers.flags()...)
 	flags = append(flags, g.anchorFlags.flags()...)
 	flags = append(flags, g.wire.flags()...)
 	return append(flags,
@@ -174,6 +179,7 @@ func (g *getCommand) prepare() (err error) {
 		Require: requirement(g.require.word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}
+	g.peers.apply(&g.common)
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
 	}
@@ -208,6 +214,8 @@ func (g *getCommand) check(words []string) error {
 		{g.quiet && g.verbose, "-q", "contradicts -v", ""},
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
 		{g.out == "-" && g.dir != "", "-d", "the file goes to standard output", ""},
+		{g.peers.seeds() && g.out == "-", "--seed-time", "the file goes to standard output", "-o NAME"},
+		{g.peers.seeds() && g.peers.mode.word == peersOff, "--seed-time", "contradicts --bittorrent off", ""},
 		{g.reportPath == "-", "--report", "a page needs a file", "--report FILE.html"},
 		{g.reportPath != "" && filepath.Clean(g.reportPath) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
 		{strings.HasSuffix(g.out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
@@ -270,6 +278,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
+		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT,
 		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(),
 	}
 	if g.limitRate > 0 {

@@ -86,7 +86,7 @@ func TestGetZeroFlagsLeaveDefaults(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	u, _ := url.Parse("http://h/a")
-	want := download.Request{URL: u, Header: map[string][]string{}}
+	want := download.Request{URL: u, Header: map[string][]string{}, Peers: download.PeersAuto}
 	if !reflect.DeepEqual(requests[0], want) {
 		t.Errorf("%+v, want %+v", requests[0], want)
 	}

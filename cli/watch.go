@@ -53,6 +53,7 @@ type watcher struct {
 	one      bool           // of many: lines say which file they are about
 	reading  bool           // a file on disk: nobody brings it
 	mending  bool           // a file on disk is repaired
+	gives    bool           // it was said that peers can have the file
 	sources  map[int]string // URLs of those that answered, by ID
 }
 
@@ -136,6 +137,8 @@ func (w *watcher) tell(m moment) {
 		w.screen.progress(m.at, p)
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
+	case download.Seeding:
+		w.seeding(ev)
 	case download.Note:
 		w.detail("%s", ev.Text)
 	}
@@ -247,6 +250,8 @@ func jsonEvent(m moment) any {
 		return completeEvent{m.head("complete"), ev.Size}
 	case download.Verified:
 		return verifyEvent{m.head("verify"), evidenceOf(ev.Proof)}
+	case download.Seeding:
+		return newSeedEvent(m, ev)
 	case download.Note:
 		return noteEvent{m.head("note"), ev.Text}
 	}

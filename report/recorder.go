@@ -27,6 +27,7 @@ type Recorder struct {
 	size      int64 // -1 while unknown
 	named     int   // mirrors that the server named
 	noDigest  bool  // it named mirrors and gave no digest
+	gives     bool  // peers can have the file
 	prior     []byterange.Range
 	resumed   int64
 
@@ -97,6 +98,11 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	case download.Verified:
 		r.verified = r.now
 		r.say(false, "checked: %s", ev.Proof)
+	case download.Seeding:
+		if !r.gives {
+			r.gives = true
+			r.say(false, "the file is in place; peers can have it")
+		}
 	case download.Note:
 		r.say(false, "%s", ev.Text)
 	default:

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+)
+
+// The words of --bittorrent.
+const (
+	peersAuto = "auto"
+	peersOnly = "only"
+	peersOff  = "off"
+)
+
+// peerFlags say what BitTorrent peers have to do with a download.
+type peerFlags struct {
+	mode   choice
+	ratio  ratio
+	time   duration
+	noDHT  bool
+	listen listenAddress
+}
+
+func newPeerFlags() peerFlags {
+	return peerFlags{mode: choice{words: []string{peersAuto, peersOnly, peersOff}}}
+}
+
+func (p *peerFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		parsed(&p.mode, groupPeers, "`auto|only|off`: ask BitTorrent peers, who then see your address, for files that a torrent is known of: auto (default) when web servers are slow or there are none, without letting anybody connect to you; only as in --bittorrent only disk.torrent asks no web seed; off asks no peer", "bittorrent"),
+		parsed(&p.ratio, groupPeers, "then give the file to peers until they got `N` times its size, as in --seed-ratio 1.5 (default: stop when it is here)", "seed-ratio"),
+		parsed(&p.time, groupPeers, "then give the file to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of both", "seed-time"),
+		parsed(&p.listen, groupPeers, "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: none may; any port with --bittorrent only, --seed-ratio and --seed-time)", "peer-listen"),
+		toggle(&p.noDHT, groupPeers, "find peers by trackers only: neither by the distributed hash table (DHT) nor by other peers, as in --no-dht disk.torrent", "no-dht"),
+	}
+}
+
+// peers is what a request says of them.
+func (p *peerFlags) peers() download.Peers {
+	switch p.mode.word {
+	case peersOff:
+		return download.PeersOff
+	case peersOnly:
+		return download.PeersOnly
+	}
+	return download.PeersAuto
+}
+
+func (p *peerFlags) seeds() bool { return p.ratio > 0 || p.time > 0 }
+
+// address is where peers may connect to.
+func (p *peerFlags) address() string {
+	switch {
+	case p.listen != "":
+		return string(p.listen)
+	case p.mode.word == peersOff || p.mode.word != peersOnly && !p.seeds():
+		return ""
+	}
+	return ":0"
+}
+
+// apply tells a request what the flags say.
+func (p *peerFlags) apply(r *download.Request) {
+	r.Peers, r.SeedRatio, r.SeedTime = p.peers(), float64(p.ratio), time.Duration(p.time)
+}
+
+// A ratio is the value of a flag for how much of something.
+type ratio float64
+
+// Set reads what a user writes.
+func (v *ratio) Set(s string) error {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0 && f <= 1000) {
+		return errors.New("write a number above 0, such as 1.5")
+	}
+	*v = ratio(f)
+	return nil
+}
+
+func (v *ratio) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
+
+// A listenAddress is the value of a flag for an address of this machine.
+type listenAddress string
+
+// Set reads what a user writes.
+func (v *listenAddress) Set(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host != "" && net.ParseIP(host) == nil {
+		return errors.New("write :PORT or ADDRESS:PORT")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strings.HasPrefix(port, "+") || n > 65535 {
+		return errPort
+	}
+	*v = listenAddress(s)
+	return nil
+}
+
+func (v *listenAddress) String() string { return string(*v) }
+
+// seedEvent: the file is in place, and peers can have it.
+type seedEvent struct {
+	head
+	Peers int      `json:"peers"`
+	Given int64    `json:"given"`
+	Addrs []string `json:"addresses,omitempty"`
+}
+
+func newSeedEvent(m moment, ev download.Seeding) seedEvent {
+	e := seedEvent{head: m.head("seed"), Peers: ev.Peers, Given: ev.Given}
+	for _, a := range ev.Addrs {
+		e.Addrs = append(e.Addrs, a.String())
+	}
+	return e
+}
+
+// seeding says once that peers can have the file.
+func (w *watcher) seeding(ev download.Seeding) {
+	if w.gives {
+		return
+	}
+	w.gives = true
+	var at []string
+	for _, a := range ev.Addrs {
+		at = append(at, a.String())
+	}
+	w.screen.say("%s: in place; peers can have it at %s", w.name(), strings.Join(at, ", "))
+}
