@@ -62,6 +62,10 @@ func (s *session) checkNext() {
 	}
 	c := p.queue[0]
 	p.queue, p.busy = p.queue[1:], true
+	if s.provenBySwarm(c) {
+		p.checked <- checked{piece: c.Piece, ok: true}
+		return
+	}
 	s.workers.Go(func() {
 		ok, err := checkPiece(s.ctx, s.part, p.list.Checker(int(c.Piece)), c.Range)
 		p.checked <- checked{c.Piece, ok, err}

@@ -110,6 +110,22 @@ func (s *session) swarmHere(r byterange.Range) {
 	}
 }
 
+// provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
+// will read it back, as it does all.
+func (s *session) provenBySwarm(c scheduler.Check) bool {
+	x, list := s.plan.sharing, s.pieces.list
+	if s.swarm == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
+		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
+		return false
+	}
+	for _, o := range s.origins {
+		if o.swarm {
+			return o.brought.Contains(c.Range)
+		}
+	}
+	return false
+}
+
 func (s *session) swarmGone(r byterange.Range) {
 	if s.swarm != nil {
 		s.swarm.Gone(r)

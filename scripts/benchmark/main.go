@@ -1,8 +1,9 @@
 //go:build linux
 
 // The command benchmark measures the braid command beside curl, with nginx on loopback as the server. It is
-// run by scripts/bench, and measures five promises: that a start costs little, that verifying does, that memory does not
-// grow with the file, that a mirror which stalls costs little, and that servers of different protocols add up. It judges nothing: it prints each time,
+// run by scripts/bench, and measures some promises: that a start costs little, that verifying does, that memory does not
+// grow with the file, that a mirror which stalls costs little, that servers of different protocols add up, that a swarm is used as
+// well as aria2 does, and that servers and peers together bring what each of them can. It judges nothing: it prints each time,
 // the medians, their ratio and the goal.
 package main
 
@@ -48,7 +49,7 @@ func run(ctx context.Context) error {
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 0 {
-		names = []string{"start", "single", "memory", "stall", "ftp"}
+		names = []string{"start", "single", "memory", "stall", "ftp", "swarm", "hybrid"}
 	}
 	dir, err := os.MkdirTemp(parent, "braid-bench-")
 	if err != nil {
@@ -56,11 +57,13 @@ func run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir, b.tmpfs = dir, isTmpfs(dir)
-	measurements := map[string]func(context.Context) error{"start": b.start, "single": b.single, "memory": b.memory, "stall": b.stall, "ftp": b.ftp}
+	measurements := map[string]func(context.Context) error{
+		"start": b.start, "single": b.single, "memory": b.memory, "stall": b.stall, "ftp": b.ftp, "swarm": b.swarm, "hybrid": b.hybrid,
+	}
 	for _, name := range names {
 		measure, ok := measurements[name]
 		if !ok {
-			return fmt.Errorf("no measurement %q; there are start, single, memory, stall, ftp", name)
+			return fmt.Errorf("no measurement %q; there are start, single, memory, stall, ftp, swarm, hybrid", name)
 		}
 		if err := measure(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -20,10 +20,12 @@ const fileName = "file.bin"
 
 // A mirror is one server of the set.
 type mirror struct {
-	origin      bool  // sends Digest, and the others as Link
-	rate        int64 // bytes a second; 0: as fast as it goes
-	own         int64 // the same, by nginx itself and for each connection
-	silentAfter int64 // bytes after which a mirror with a rate goes silent; 0: never
+	origin      bool   // sends Digest, and the others as Link
+	rate        int64  // bytes a second; 0: as fast as it goes
+	own         int64  // the same, by nginx itself and for each connection
+	silentAfter int64  // bytes after which a mirror with a rate goes silent; 0: never
+	torrent     bool   // an origin names the torrent beside the file
+	also        string // URL of another mirror that an origin names
 	addr        string
 	public      string // what clients are told; the relay that limits the rate, or addr
 }
@@ -150,6 +152,12 @@ func (w *web) config(root, sum string) string {
 				if j != i {
 					line("add_header Link '<%s>; rel=duplicate; pri=%d; pref';", w.url(j), j)
 				}
+			}
+			if m.also != "" {
+				line("add_header Link '<%s>; rel=duplicate; pri=9';", m.also)
+			}
+			if m.torrent {
+				line("add_header Link '<%s.torrent>; rel=describedby; type=\"application/x-bittorrent\"';", w.url(i))
 			}
 		}
 		line("}")

@@ -97,6 +97,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 		}
 	}
 	cfg.Seed = seed
+	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from who wants to know, and RC4 costs more than the rest
 	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
 	cfg.TrackerListenPacket = w.ways.listenPacket
 	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
