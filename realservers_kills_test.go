@@ -38,7 +38,7 @@ var victims = []victim{
 		name: "repair", kills: 1, fetch: killFileSize / 2,
 		prepare: func(t *testing.T, s *killSet, dir string) []byte {
 			data := killData()[:killFileSize/2]
-			writeFile(t, filepath.Join(dir, killedName), data)
+			writeBytes(t, filepath.Join(dir, killedName), data)
 			return data
 		},
 		first: repairCommand, again: repairCommand,
@@ -62,9 +62,9 @@ func repairCommand(s *killSet, dir string) []string {
 // prepareWatch makes a folder with an old version and a configuration whose feed knows of a new one.
 func prepareWatch(t *testing.T, s *killSet, dir string) []byte {
 	old := []byte("the version before")
-	writeFile(t, filepath.Join(dir, killedName), old)
-	writeFile(t, filepath.Join(dir, "feed.soif"), fmt.Appendf(nil, "@FILE { %s\nLast-Modification-Time{10}:\t%d\n}\n", s.url, time.Now().Unix()))
-	writeFile(t, filepath.Join(dir, "watch.toml"), fmt.Appendf(nil, `
+	writeBytes(t, filepath.Join(dir, killedName), old)
+	writeBytes(t, filepath.Join(dir, "feed.soif"), fmt.Appendf(nil, "@FILE { %s\nLast-Modification-Time{10}:\t%d\n}\n", s.url, time.Now().Unix()))
+	writeBytes(t, filepath.Join(dir, "watch.toml"), fmt.Appendf(nil, `
 state = "state"
 [feed.local]
 file = "feed.soif"
@@ -91,7 +91,7 @@ func watchEnded(dir string, before []byte) error {
 	return errors.Join(err, ran)
 }
 
-func writeFile(t *testing.T, name string, data []byte) {
+func writeBytes(t *testing.T, name string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(name, data, 0o644); err != nil {
 		t.Fatal(err)
