@@ -298,14 +298,18 @@ func (g *getter) commit(proof verify.Proof) error {
 // explain makes the error for the caller: what was kept, and what to do next.
 func (g *getter) explain(ctx context.Context, err error) *Error {
 	e := *wrap(err, "download", &g.req)
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+	var none *NoSourceError
+	ended := ctx.Err() != nil
+	switch {
+	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
+	case ended && errors.As(err, &none) && len(none.Errs) == 0: // it ended before anybody was asked
+		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	e.Kept = g.kept
 	if g.kept > 0 {
 		e.Part = g.part.Path()
 	}
-	var none *NoSourceError
 	if errors.As(err, &none) && none.Budget() && g.kept > 0 {
 		e.Kind = Budget
 	}
