@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -105,7 +106,7 @@ func TestBackoff_Rule57(t *testing.T) {
 		{5 * time.Minute, 3, 0, 40 * time.Minute},
 		{5 * time.Minute, 4, 0, time.Hour},
 		{5 * time.Minute, 4, 1, 75 * time.Minute},
-		{5 * time.Minute, 1 << 40, 0, time.Hour},
+		{5 * time.Minute, math.MaxInt, 0, time.Hour},
 		{2 * time.Hour, 1, 0, time.Hour},
 		{0, 5, 1, 0},
 	} {

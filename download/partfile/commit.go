@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"braid/byterange"
@@ -127,26 +123,6 @@ func (f *File) place(replace bool) error {
 		return err
 	}
 	return f.folder.dir.Rename(f.partName(), f.name)
-}
-
-// umask is the mask of this process, which nothing here changes.
-var umask = sync.OnceValue(readUmask)
-
-// readUmask reads it. The system call for it would change it, for other goroutines too.
-func readUmask() fs.FileMode {
-	const private = 0o077
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return private
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "Umask:"); ok {
-			if n, err := strconv.ParseUint(strings.TrimSpace(value), 8, 9); err == nil {
-				return fs.FileMode(n)
-			}
-		}
-	}
-	return private
 }
 
 // Close puts what is there on disk and keeps it for the next run. If that is nothing, both files are

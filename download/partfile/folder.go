@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"braid/internal/fsys"
 )
@@ -41,7 +40,7 @@ func openFolder(files fsys.FS, dir, name string) (d folder, base string, err err
 		sub, err := d.dir.OpenDir(p)
 		d.close()
 		switch {
-		case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
+		case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 			return d, "", &NameError{d.join(p), "is not a folder, or a symbolic link to one"}
 		case err != nil:
 			return d, "", err
@@ -96,7 +95,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 			}
 		}
 		f, err = d.dir.Open(name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
 			continue // changed since stat
 		}
 		if err != nil {
@@ -144,8 +143,8 @@ func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":
 		return &NameError{path, "is " + kind(info.Mode)}
-	case int(info.UID) != os.Geteuid():
-		return &NameError{path, "belongs to user " + strconv.Itoa(int(info.UID))}
+	case info.UID != os.Geteuid():
+		return &NameError{path, "belongs to user " + strconv.Itoa(info.UID)}
 	case info.Links > 1:
 		return &NameError{path, "has " + strconv.FormatUint(info.Links, 10) + " names"}
 	}

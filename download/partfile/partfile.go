@@ -35,8 +35,7 @@ import (
 	"io/fs"
 	"math"
 	"sync/atomic"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"braid/byterange"
 	"braid/internal/fsys"
@@ -99,7 +98,7 @@ func (f *File) Begin(id Identity) error {
 // duplicates, also if their writer is not done yet. If there is an error, it may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
-		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: unix.EINVAL}
+		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}
 	}
 	rest := byterange.Range{Start: off, End: off + int64(len(p))}
 	for !rest.Empty() {

@@ -93,7 +93,7 @@ type Info struct {
 	ID        ID
 	Mode      fs.FileMode // kind and permissions
 	Links     uint64      // how many names it has
-	UID       uint32      // whose it is
+	UID       int         // whose it is; that of this process where files have no owners
 	Size      int64
 	Allocated int64 // bytes on disk
 	BlockSize int64

@@ -98,7 +98,7 @@ func (n *inode) copied() *inode {
 
 func (n *inode) info() fsys.Info {
 	info := fsys.Info{
-		ID: fsys.ID{Dev: 1, Ino: n.id}, Mode: n.mode, Links: uint64(n.names), UID: uint32(os.Geteuid()),
+		ID: fsys.ID{Dev: 1, Ino: n.id}, Mode: n.mode, Links: uint64(n.names), UID: os.Geteuid(),
 		Size: int64(len(n.data)), Allocated: max(int64(len(n.data)), n.room), BlockSize: sector, ModTime: n.time,
 	}
 	if n.dir {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -187,7 +188,7 @@ func TestNames_Rule10(t *testing.T) {
 // Rule 41: what is wrong with a torrent makes it useless.
 func TestRefused_Rule41(t *testing.T) {
 	good := bencode(dict{"info": single(nil)})
-	huge := 1<<63 - 1
+	huge := math.MaxInt
 	for name, s := range map[string]string{
 		"empty": "", "no dictionary": "i1e", "goes on": good + "\n", "cut off": good[:len(good)-2], "no info": "de", "info is a list": "d4:infolee",
 		"too large": "d1:a" + fmt.Sprint(MaxSize) + ":" + strings.Repeat("x", MaxSize) + "e",

@@ -209,7 +209,7 @@ func (b *bench) serverRoot(size, room int64, fill func(*os.File, int64) error) (
 	if err := syscall.Statfs(b.dir, &fs); err != nil {
 		return "", err
 	}
-	if free := int64(fs.Bavail) * fs.Bsize; free < room {
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < room {
 		return "", fmt.Errorf("%s has %s free and this needs %s: choose another folder with -dir",
 			b.dir, mib(free), mib(room))
 	}

@@ -40,7 +40,7 @@ func (s *series) measure(ctx context.Context, out string, c command) error {
 	s.output = output.Bytes()
 	s.cpu = append(s.cpu, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.rss = max(s.rss, u.Maxrss<<10) // Linux counts KiB
+		s.rss = max(s.rss, int64(u.Maxrss)<<10) // Linux counts KiB
 	}
 	return nil
 }

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package fsys
 
 import (
@@ -6,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -42,18 +43,7 @@ func (osFS) Stat(name string) (Info, error) {
 	return infoOf(&st), nil
 }
 
-func (osFS) OpenTemp(dir string) (File, error) {
-	fd, err := openat(unix.AT_FDCWD, dir, unix.O_TMPFILE|unix.O_RDWR, 0o600)
-	switch err {
-	case nil:
-		return osFile{os.NewFile(uintptr(fd), filepath.Join(dir, "(temporary file)"))}, nil
-	case unix.EOPNOTSUPP, unix.EISDIR:
-		return openUnlinked(dir)
-	}
-	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: err}
-}
-
-// openUnlinked is for file systems without O_TMPFILE, such as NFS.
+// openUnlinked is for file systems without O_TMPFILE, such as NFS, and for systems without it.
 func openUnlinked(dir string) (File, error) {
 	f, err := os.CreateTemp(dir, ".braid-*.tmp")
 	if err != nil {
@@ -183,17 +173,6 @@ func (d osDir) Rename(from, to string) error {
 	return d.do("rename to", to, func(dir int) error { return unix.Renameat(dir, from, dir, to) })
 }
 
-// RenameNew: some file systems know no flags (EINVAL), some kernels no such call (ENOSYS).
-func (d osDir) RenameNew(from, to string) error {
-	return d.do("rename to", to, func(dir int) error {
-		err := unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
-		if err == unix.EINVAL || err == unix.ENOSYS {
-			return errors.ErrUnsupported
-		}
-		return err
-	})
-}
-
 func (d osDir) Link(from string, dir Dir, to string) error {
 	other, ok := dir.(osDir)
 	if !ok {
@@ -246,36 +225,6 @@ func (f osFile) Info() (Info, error) {
 	return infoOf(&st), nil
 }
 
-func (f osFile) Reserve(size int64) error {
-	return f.allocate("preallocate", unix.FALLOC_FL_KEEP_SIZE, 0, size)
-}
-
-func (f osFile) Release(off, n int64) error {
-	return f.allocate("release", unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
-}
-
-func (f osFile) allocate(op string, mode uint32, off, n int64) error {
-	err := f.control(op, func(fd int) error { return unix.Fallocate(fd, mode, off, n) })
-	if errors.Is(err, errors.ErrUnsupported) { // EOPNOTSUPP, ENOSYS
-		return nil
-	}
-	return err
-}
-
-func (f osFile) Free() (int64, error) {
-	var st unix.Statfs_t
-	if err := f.control("statfs", func(fd int) error { return unix.Fstatfs(fd, &st) }); err != nil {
-		return 0, err
-	}
-	if st.Blocks == 0 {
-		return -1, nil
-	}
-	if free := st.Bavail; free < uint64(math.MaxInt64/max(st.Frsize, 1)) {
-		return int64(free) * st.Frsize, nil
-	}
-	return math.MaxInt64, nil
-}
-
 func (f osFile) TryLock() (bool, error) {
 	err := f.control("lock", func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -284,17 +233,7 @@ func (f osFile) TryLock() (bool, error) {
 	return err == nil, err
 }
 
-func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
-
-// infoOf translates what stat(2) says; st_blocks counts sectors of 512 bytes, see stat(3type).
-func infoOf(st *unix.Stat_t) Info {
-	const sector = 512
-	return Info{
-		ID: ID{st.Dev, st.Ino}, Mode: modeOf(st.Mode), Links: uint64(st.Nlink), UID: st.Uid,
-		Size: st.Size, Allocated: st.Blocks * sector, BlockSize: int64(st.Blksize), ModTime: time.Unix(st.Mtim.Unix()),
-	}
-}
-
+// modeOf translates what stat(2) calls the mode.
 func modeOf(m uint32) fs.FileMode {
 	kinds := [...]struct {
 		bits uint32
@@ -309,4 +248,21 @@ func modeOf(m uint32) fs.FileMode {
 		}
 	}
 	return fs.FileMode(m&0o777) | fs.ModeIrregular
+}
+
+// infoOf translates what stat(2) says; st_blocks counts sectors of 512 bytes, see stat(3type).
+func infoOf(st *unix.Stat_t) Info {
+	const sector = 512
+	return Info{
+		ID: ID{uint64(st.Dev), st.Ino}, Mode: modeOf(uint32(st.Mode)), Links: uint64(st.Nlink), UID: int(st.Uid),
+		Size: st.Size, Allocated: st.Blocks * sector, BlockSize: int64(st.Blksize), ModTime: time.Unix(st.Mtim.Unix()),
+	}
+}
+
+// roomOf is how many bytes so many blocks are.
+func roomOf(blocks uint64, size int64) int64 {
+	if blocks < uint64(math.MaxInt64/max(size, 1)) {
+		return int64(blocks) * size
+	}
+	return math.MaxInt64
 }

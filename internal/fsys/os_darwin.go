@@ -1,0 +1,39 @@
+package fsys
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+func (osFS) OpenTemp(dir string) (File, error) { return openUnlinked(dir) }
+
+// RenameNew: not every file system can (ENOTSUP), see renameatx_np(2).
+func (d osDir) RenameNew(from, to string) error {
+	return d.do("rename to", to, func(dir int) error {
+		err := unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
+		if err == unix.ENOTSUP || err == unix.EINVAL {
+			return errors.ErrUnsupported
+		}
+		return err
+	})
+}
+
+// Reserve leaves it to the file system: what fcntl(2) offers changes where a file may grow, and gives no room back.
+func (f osFile) Reserve(int64) error { return nil }
+
+func (f osFile) Release(_, _ int64) error { return nil }
+
+func (f osFile) Free() (int64, error) {
+	var st unix.Statfs_t
+	if err := f.control("statfs", func(fd int) error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return 0, err
+	}
+	if st.Blocks == 0 {
+		return -1, nil
+	}
+	return roomOf(st.Bavail, int64(st.Bsize)), nil
+}
+
+// Datasync: fsync(2) leaves the bytes in the cache of the drive here, and Sync asks it to write them, too (F_FULLFSYNC).
+func (f osFile) Datasync() error { return f.Sync() }

@@ -1,0 +1,61 @@
+package fsys
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+func (osFS) OpenTemp(dir string) (File, error) {
+	fd, err := openat(unix.AT_FDCWD, dir, unix.O_TMPFILE|unix.O_RDWR, 0o600)
+	switch err {
+	case nil:
+		return osFile{os.NewFile(uintptr(fd), filepath.Join(dir, "(temporary file)"))}, nil
+	case unix.EOPNOTSUPP, unix.EISDIR:
+		return openUnlinked(dir)
+	}
+	return nil, &fs.PathError{Op: "open a temporary file in", Path: dir, Err: err}
+}
+
+// RenameNew: some file systems know no flags (EINVAL), some kernels no such call (ENOSYS).
+func (d osDir) RenameNew(from, to string) error {
+	return d.do("rename to", to, func(dir int) error {
+		err := unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
+		if err == unix.EINVAL || err == unix.ENOSYS {
+			return errors.ErrUnsupported
+		}
+		return err
+	})
+}
+
+func (f osFile) Reserve(size int64) error {
+	return f.allocate("preallocate", unix.FALLOC_FL_KEEP_SIZE, 0, size)
+}
+
+func (f osFile) Release(off, n int64) error {
+	return f.allocate("release", unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
+}
+
+func (f osFile) allocate(op string, mode uint32, off, n int64) error {
+	err := f.control(op, func(fd int) error { return unix.Fallocate(fd, mode, off, n) })
+	if errors.Is(err, errors.ErrUnsupported) { // EOPNOTSUPP, ENOSYS
+		return nil
+	}
+	return err
+}
+
+func (f osFile) Free() (int64, error) {
+	var st unix.Statfs_t
+	if err := f.control("statfs", func(fd int) error { return unix.Fstatfs(fd, &st) }); err != nil {
+		return 0, err
+	}
+	if st.Blocks == 0 {
+		return -1, nil
+	}
+	return roomOf(st.Bavail, int64(st.Frsize)), nil
+}
+
+func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
