@@ -32,7 +32,7 @@ func (o Outlet) Apply(d *net.Dialer) {
 		}
 		var bind error
 		err := c.Control(func(fd uintptr) {
-			bind = syscall.SetsockoptString(int(fd), syscall.SOL_SOCKET, syscall.SO_BINDTODEVICE, o.Device)
+			bind = bindToDevice(fd, o.Device)
 		})
 		if err == nil && bind != nil {
 			err = &OutletError{o.Device, bind}
