@@ -67,7 +67,7 @@ var houses = map[string]house{
 	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
 		"source", "byterange", "metalink", "metalink/metainfo", "internal/reach",
-		"github.com/anacrolix/dht/v2", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
+		"github.com/anacrolix/dht/v2", "github.com/anacrolix/log", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
 	}},
 
 	"antenna/news": {pure: true, imports: []string{
@@ -130,7 +130,7 @@ var houses = map[string]house{
 	".": {imports: []string{"cli"}},
 
 	"internal/atomicfile": {imports: []string{"internal/fsys"}},
-	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"internal/reach":      {pure: true},
 	"internal/fence":      {imports: []string{"internal/reach"}},
 	"internal/handbook":   {pure: true},

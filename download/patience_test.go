@@ -66,7 +66,7 @@ func TestSilentForGood_Rule21(t *testing.T) {
 	for at, want := range map[int64]download.Kind{0: download.Network, 5000: download.Budget} {
 		s := sized(t, mib, mirrortest.Digest(), mirrortest.StallAfter(at), mirrortest.IgnoreRange())
 		r := newRun(t, s.URL)
-		r.client.Timeout, r.client.Tries, r.client.RetryWait = 200*time.Millisecond, 2, time.Millisecond
+		r.client.Timeout, r.client.Tries, r.client.RetryWait = time.Second, 2, time.Millisecond
 		if e := r.wrong(want); !strings.Contains(e.Error(), "went silent") {
 			t.Errorf("silent after %d bytes: %v", at, e)
 		}

@@ -100,6 +100,7 @@ func settle(rusage, seen int64) int64 {
 func environment(y yard) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + y.home, "LANG=C.UTF-8", "TMPDIR=" + y.home, "NO_COLOR=1", "no_proxy=*",
+		"BRAID_BITTORRENT=off", // there are no peers on loopback
 		"XDG_CACHE_HOME=" + filepath.Join(y.home, "cache"), "XDG_STATE_HOME=" + filepath.Join(y.home, "state"),
 		"XDG_CONFIG_HOME=" + filepath.Join(y.home, "config"),
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anacrolix/dht/v2"
+	alog "github.com/anacrolix/log"
 	"github.com/anacrolix/torrent"
 
 	"braid/internal/reach"
@@ -112,6 +113,8 @@ func (c *Client) enterTable(w *swarm) error {
 	}
 	cfg := dht.NewDefaultServerConfig()
 	cfg.Conn, cfg.Passive, cfg.NoSecurity = conn, true, true
+	cfg.Logger = alog.NewLogger() // what has no handlers is silent
+	cfg.Logger.SetHandlers(alog.DiscardHandler)
 	cfg.StartingNodes = func() ([]dht.Addr, error) {
 		if c.Bootstrap == nil {
 			return dht.GlobalBootstrapAddrs("udp4")
