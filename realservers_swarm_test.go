@@ -146,6 +146,7 @@ func awaitProcess(t *testing.T, addr, command string, args ...string) {
 
 // TestRealSwarm downloads from other programs: by a magnet link, which they complete, and by a torrent whose tracker names them.
 func TestRealSwarm(t *testing.T) {
+	t.Parallel()
 	for name, start := range realPeers {
 		t.Run(name, func(t *testing.T) {
 			s := newSwarmSite(t, 12<<20+12345)
@@ -161,6 +162,7 @@ func TestRealSwarm(t *testing.T) {
 
 // TestRealSeed lets other programs download what braid has just downloaded and gives away.
 func TestRealSeed(t *testing.T) {
+	t.Parallel()
 	s := newSwarmSite(t, 12<<20+12345)
 	first := realPeers["aria2c"](t, s)
 	dir, listen := t.TempDir(), freeAddr(t)
