@@ -105,7 +105,7 @@ func TestRealKills_Rule1_Rule6(t *testing.T) {
 	s := newKillSet(t)
 	for _, v := range victims {
 		t.Run(v.name, func(t *testing.T) {
-			rounds, wrong, lost := killRounds(t), 0, 0
+			rounds, wrong, lost := killRounds(t, 10), 0, 0
 			for range rounds {
 				isWrong, isLost := v.round(t, s)
 				for _, err := range []error{isWrong, isLost} {

@@ -38,7 +38,6 @@ var completions = []struct{ typed, want string }{
 
 // TestRealShells types lines into shells as a person does, and presses tab.
 func TestRealShells(t *testing.T) {
-	t.Parallel()
 	for _, shell := range []struct {
 		name, setup string
 		args        []string
@@ -63,7 +62,6 @@ func TestRealShells(t *testing.T) {
 
 // TestRealFish asks fish, which can say what it would offer.
 func TestRealFish(t *testing.T) {
-	t.Parallel()
 	dir := shellFolder(t)
 	for _, c := range completions {
 		if strings.HasPrefix(c.typed, "help=") {

@@ -90,7 +90,7 @@ func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string)
 			first = s
 		}
 	}
-	if err := first.swarm.torrent.VerifyData(); err != nil {
+	if err := first.swarm.torrent.VerifyDataContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return first, first.Addrs()[0].String()
