@@ -3,6 +3,7 @@ package fsystest
 import (
 	"io/fs"
 	"path"
+	"sync"
 	"time"
 
 	"braid/internal/fsys"
@@ -24,16 +25,21 @@ func (s Short) Unwrap() error { return s.Err }
 
 // Tap is a file system that asks before each operation (but for Release). If ask returns an error, the operation is not done
 // and fails with it. Ask is called by many goroutines.
-func Tap(files fsys.FS, ask func(Op) error) fsys.FS { return &tap{files, ask} }
+func Tap(files fsys.FS, ask func(Op) error) fsys.FS { return &tap{files: files, ask: ask} }
 
 type tap struct {
 	files fsys.FS
-	ask   func(Op) error
+
+	mu  sync.Mutex // ask is called by one goroutine at a time
+	ask func(Op) error
 }
 
 // may asks.
 func (t *tap) may(op Op) error {
-	if err := t.ask(op); err != nil {
+	t.mu.Lock()
+	err := t.ask(op)
+	t.mu.Unlock()
+	if err != nil {
 		return &fs.PathError{Op: op.Name, Path: op.Path, Err: err}
 	}
 	return nil
