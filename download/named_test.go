@@ -78,7 +78,7 @@ func TestTypedIsNamedToo_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
 	mirror := sized(t, size)
-	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, mirror)))
+	origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, mirror)))
 	r := newRun(t, origin.URL)
 	r.req.Mirrors = append(r.req.Mirrors, parse(t, cellar(t, mirror)))
 	r.right(origin.Content)
