@@ -72,7 +72,8 @@ func (s *watchSet) publish(version int) {
 	s.t.Helper()
 	at := s.modified(version)
 	put(s.t, filepath.Join(s.root, "disk.iso"), s.versions[version], at)
-	url, size, now := s.origin+"/disk.iso", len(s.versions[version]), time.Now()
+	// nginx tells versions of a feed apart by their second and size: two of one second would be one to it.
+	url, size, now := s.origin+"/disk.iso", len(s.versions[version]), time.Now().Add(time.Duration(version-len(s.versions))*10*time.Second)
 	lirs := fmt.Sprintf("LIRS,%d,%d,0,%d,%s,Disk,0,http://agent.example/,\n", at.Unix(), now.Unix(), size, url)
 	const date = "Mon, 02 Jan 2006 15:04:05 GMT"
 	hina := "HINA/2.2beta\r\nUser-Agent: agent/1\r\n\r\nURL: " + url + "\r\nAuthorized: agent/1\r\nAuthorized-url: http://agent.example/\r\n" +
