@@ -307,6 +307,6 @@ func TestSilentWithoutValidator_S18(t *testing.T) {
 	front := mirrortest.New(t, []byte("x"), mirrortest.Redirect(b.URL))
 	front.Set(mirrortest.Once(mirrortest.Redirect(a.URL)))
 	r := newRun(t, front.URL)
-	r.client.Timeout = time.Second
+	r.client.Timeout = 2 * time.Second
 	r.right(b.Content)
 }

@@ -40,14 +40,15 @@ func made(size int64, seed uint64) []byte {
 	return b.([]byte)
 }
 
-// vouch makes an origin that has the digest and names mirrors.
+// vouch makes an origin that has the digest and names mirrors. It is slow, so that there is time to look for them also when the
+// machine is busy.
 func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	var links []string
 	for _, m := range mirrors {
 		links = append(links, m.URL)
 	}
-	return sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
+	return sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
 }
 
 // other is the digest of another file.

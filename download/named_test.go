@@ -57,7 +57,7 @@ func TestServerNames_Rule63(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad, good := sized(t, size), sized(t, size)
 			bad.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
-			origin := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
+			origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
 			r := newRun(t, origin.URL)
 			r.req.Anchors = trusts(t, alice)
 			res := r.right(origin.Content)
@@ -78,14 +78,14 @@ func TestTypedIsNamedToo_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
 	mirror := sized(t, size)
-	origin := sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, mirror)))
+	origin := sized(t, size, mirrortest.Rate(mib/2), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, mirror)))
 	r := newRun(t, origin.URL)
 	r.req.Mirrors = append(r.req.Mirrors, parse(t, cellar(t, mirror)))
 	r.right(origin.Content)
 	asked(t, mirror, true)
 
 	other := sized(t, size)
-	origin.Set(mirrortest.Mirrors(cellar(t, other)))
+	origin = sized(t, size, mirrortest.Rate(mib/2), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, other)))
 	r = newRun(t, origin.URL)
 	http := &httpsource.Client{}
 	defer http.CloseIdle()
@@ -105,7 +105,7 @@ func TestDocumentNames_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
 	data := made(size, 7)
-	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(20*mib))
+	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(8*mib))
 	f := of(t, data)
 	f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}, {URL: parse(t, good.URL), Pri: 2}}
 	text := document(t, f)
@@ -143,8 +143,8 @@ func TestDocumentNames_Rule63(t *testing.T) {
 		bad := sized(t, size)
 		f := of(t, data)
 		f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}}
-		mirror := sized(t, size, mirrortest.Rate(8*mib))
-		origin := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f)),
+		mirror := sized(t, size, mirrortest.Rate(6*mib))
+		origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f)),
 			mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`, "<"+mirror.URL+">; rel=duplicate"))
 		r := newRun(t, origin.URL)
 		r.right(origin.Content)
@@ -198,7 +198,7 @@ func TestSignatureBesidePlace_Rule63(t *testing.T) {
 func TestResumedMirrors_Rule63(t *testing.T) {
 	t.Parallel()
 	const size = 9 * mib
-	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(4*mib))
+	bad, good := sized(t, size), sized(t, size, mirrortest.Rate(8*mib))
 	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest(), mirrortest.Mirrors(cellar(t, bad), good.URL))
 	r := newRun(t, origin.URL)
 	r.interrupt(mib)

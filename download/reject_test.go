@@ -140,7 +140,7 @@ func TestIfMatch_S9(t *testing.T) {
 	const size, tag = 8 * mib, `"v1"`
 	pref := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(tag))
 	normal := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(`"of this node"`))
-	origin := sized(t, size, mirrortest.Rate(4*mib), mirrortest.ETag(tag), mirrortest.Digest(), mirrortest.Link(
+	origin := sized(t, size, mirrortest.Rate(mib), mirrortest.ETag(tag), mirrortest.Digest(), mirrortest.Link(
 		"<"+pref.URL+">; rel=duplicate; pref", "<"+normal.URL+">; rel=duplicate"))
 	res := newRun(t, origin.URL).right(origin.Content)
 	useful(t, res, pref)
