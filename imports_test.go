@@ -84,11 +84,9 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "metalink", "metalink/meta4", "metalink/metainfo", "verify/sums", "scheduler", "source", "source/ftpsource",
-		"source/httpsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"internal/atomicfile", "internal/fsys", "internal/reach",
-		"source/httpsource", "source/torrentsource", "verify", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"internal/atomicfile", "internal/reach",
+		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys",
+		"internal/reach", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
+		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
@@ -97,7 +95,7 @@ var houses = map[string]house{
 	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "internal/reach", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
-		"byterange", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp", "internal/atomicfile",
+		"internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
 	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/nearest"}},
@@ -105,8 +103,8 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "download", "download/partfile", "verify", "watch/config", "internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/program",
-		"internal/reach",
+		"antenna", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/mask", "internal/program",
+		"verify", "watch/config",
 	}},
 	"watch/control": {imports: []string{"antenna"}},
 	"watch/metrics": {imports: []string{"antenna"}},
@@ -116,16 +114,14 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"download", "download/partfile", "download/promises", "download/speeds", "download/versions", "verify/openpgp", "verify/smime",
-		"inputfile", "report", "serve", "settings", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
-		"internal/atomicfile", "internal/cookies", "internal/netrc", "internal/proxies", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna",
-		"antenna/publish", "internal/fsys", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
-		"inputfile", "report", "serve", "byterange", "metalink", "metalink/meta4", "source", "source/ftpsource", "source/httpsource", "verify",
-		"internal/atomicfile", "internal/quantity", "internal/reach", "metalink/metainfo", "antenna/codec", "antenna/discover",
-		"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif", "internal/nearest", "antenna", "internal/handbook",
-		"antenna/publish", "watch", "watch/config", "watch/control", "watch/metrics", "internal/mask", "internal/program", "internal/sdnotify",
-		"github.com/urfave/cli/v2", "github.com/schollz/progressbar/v3", "golang.org/x/term",
+		"antenna", "antenna/codec", "antenna/discover", "antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs",
+		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
+		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
+		"internal/handbook", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
+		"internal/quantity", "internal/reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
+		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
+		"watch/config", "watch/control", "watch/metrics",
+		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
@@ -144,10 +140,11 @@ var houses = map[string]house{
 	"internal/quantity":   {pure: true},
 	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	// No row may name these three: they appear in _test.go files only.
+	// No row may name these: they appear in _test.go files only.
 	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/proxytest":  {},
+	"internal/sourcetest": {imports: []string{"byterange", "source"}},
 	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
 	"scripts/benchmark": {}, "scripts/guardcheck": {}, "scripts/pollbench": {}, "scripts/ruletable": {},
@@ -217,15 +214,16 @@ func TestImportsCatches(t *testing.T) {
 			t.Errorf("%s: problems are %q, want one with %q", tt.name, got, tt.want)
 		}
 	}
-	table["gone"] = house{}
-	if got := checkHouse(good, table); len(got) != 1 || !strings.Contains(got[0], "gone: in the table, but") {
-		t.Errorf("row without a package: problems are %q", got)
+	table["gone"], table["b"] = house{}, house{imports: []string{"a"}}
+	got := checkHouse(good, table)
+	if len(got) != 2 || !strings.Contains(got[0], "b: in the table it may import a, which") || !strings.Contains(got[1], "gone: in the table, but") {
+		t.Errorf("row without a package, and with an import too many: problems are %q", got)
 	}
 }
 
 // checkHouse reads all Go files of a module and reports what breaks the table.
 func checkHouse(module fs.FS, table map[string]house) (problems []string) {
-	seen := map[string]bool{}
+	seen, used := map[string]bool{}, map[string]bool{}
 	err := fs.WalkDir(module, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -252,23 +250,28 @@ func checkHouse(module fs.FS, table map[string]house) (problems []string) {
 			problems = append(problems, pkg+": not in the table of imports_test.go")
 		}
 		seen[pkg] = true
-		more, err := checkFile(name, src, row)
+		more, err := checkFile(name, src, row, used)
 		problems = append(problems, more...)
 		return err
 	})
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	problems = append(problems, emptyRows(table, seen)...)
+	problems = append(problems, emptyRows(table, seen, used)...)
 	slices.Sort(problems)
 	return problems
 }
 
-// emptyRows reports the rows whose packages were not seen.
-func emptyRows(table map[string]house, seen map[string]bool) (problems []string) {
-	for pkg := range table {
+// emptyRows reports the rows whose packages were not seen, and what rows allow that was not used.
+func emptyRows(table map[string]house, seen, used map[string]bool) (problems []string) {
+	for pkg, row := range table {
 		if !seen[pkg] {
 			problems = append(problems, pkg+": in the table, but there is no such package")
+		}
+		for i, p := range row.imports {
+			if !used[pkg+" "+p] || slices.Contains(row.imports[:i], p) {
+				problems = append(problems, fmt.Sprintf("%s: in the table it may import %s, which it does not, or which is there twice", pkg, p))
+			}
 		}
 	}
 	return problems
@@ -288,8 +291,8 @@ func enterDir(module fs.FS, name string, d fs.DirEntry) error {
 	return nil
 }
 
-// checkFile reports what a file that is not a test imports or uses against its row.
-func checkFile(name string, src []byte, row house) (problems []string, err error) {
+// checkFile reports what a file that is not a test imports or uses against its row, and notes in used what it imports.
+func checkFile(name string, src []byte, row house, used map[string]bool) (problems []string, err error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -306,6 +309,7 @@ func checkFile(name string, src []byte, row house) (problems []string, err error
 				timeName = spec.Name.Name
 			}
 		}
+		used[path.Dir(name)+" "+strings.TrimPrefix(p, module+"/")] = true
 		if !isStandard(p) && !slices.Contains(row.imports, strings.TrimPrefix(p, module+"/")) {
 			problems = append(problems, fmt.Sprintf("%s: must not import %s", name, p))
 		}

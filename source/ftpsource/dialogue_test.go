@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -39,7 +40,7 @@ func FuzzDialogue(f *testing.F) {
 		}()
 		c := &Client{Timeout: 5 * time.Second}
 		u := &url.URL{Scheme: "ftp", Host: ln.Addr().String(), Path: "/x"}
-		err = c.Source(u, Options{}).Fetch(t.Context(), part(start, start+10), &sink{t: t})
+		err = c.Source(u, Options{}).Fetch(t.Context(), part(start, start+10), &sourcetest.Sink{T: t})
 		c.CloseIdle()
 		<-done
 		if e, ok := errors.AsType[*source.Error](err); !ok || e.Fault == 0 {

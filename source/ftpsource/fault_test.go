@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"braid/internal/ftptest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -54,9 +55,9 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.command+" "+shown(tt.reply), func(t *testing.T) {
 			s := newServer(t, ftptest.Reply(tt.command, tt.reply))
 			k, err := fetch(t, newClient(t), s.URL, Options{}, part(5, 100))
-			wantFault(t, err, tt.fault, tt.retry)
-			if len(k.data) > 0 {
-				t.Errorf("%d bytes came", len(k.data))
+			sourcetest.Fault(t, err, tt.fault, tt.retry)
+			if len(k.Data) > 0 {
+				t.Errorf("%d bytes came", len(k.Data))
 			}
 		})
 	}
@@ -83,13 +84,13 @@ func TestAddressElsewhere_Rule58(t *testing.T) {
 // Where the ports of EPSV cannot be reached, PASV is asked the next time.
 func TestPortUnreachable(t *testing.T) {
 	s := newServer(t, ftptest.Reply("EPSV", "229 (|||1|)\r\n"))
-	src := newClient(t).Source(parse(t, s.URL), Options{})
-	wantFault(t, src.Fetch(t.Context(), part(0, 9), &sink{t: t}), source.FaultNetwork, true)
-	k := &sink{t: t}
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
+	sourcetest.Fault(t, src.Fetch(t.Context(), part(0, 9), &sourcetest.Sink{T: t}), source.FaultNetwork, true)
+	k := &sourcetest.Sink{T: t}
 	if err := src.Fetch(t.Context(), part(0, 9), k); err != nil {
 		t.Fatal(err)
 	}
-	wantBytes(t, k, part(0, 9))
+	k.Has(file, part(0, 9))
 }
 
 // Rule 59: 226 after fewer bytes is no end, and what came counts.
@@ -97,8 +98,8 @@ func TestEarly226_Rule59(t *testing.T) {
 	s := newServer(t, ftptest.EndAfter(70_000))
 	for _, r := range []struct{ from, to int64 }{{0, file.Size()}, {50_000, 100_000}} {
 		k, err := fetch(t, newClient(t), s.URL, Options{}, part(r.from, r.to))
-		wantFault(t, err, source.FaultNetwork, true)
-		wantBytes(t, k, part(r.from, 70_000))
+		sourcetest.Fault(t, err, source.FaultNetwork, true)
+		k.Has(file, part(r.from, 70_000))
 	}
 }
 
@@ -120,8 +121,8 @@ func TestBrokenTransfers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, tt.options...)
 			k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-			wantFault(t, err, tt.fault, tt.retry)
-			wantBytes(t, k, part(0, tt.got))
+			sourcetest.Fault(t, err, tt.fault, tt.retry)
+			k.Has(file, part(0, tt.got))
 		})
 	}
 }
@@ -131,8 +132,8 @@ func TestLonger_Rule59(t *testing.T) {
 	s := newServer(t, ftptest.Longer(1))
 	for _, from := range []int64{0, 700_000, file.Size() - 1} {
 		k, err := fetch(t, newClient(t), s.URL, Options{}, part(from, file.Size()))
-		wantFault(t, err, source.FaultProtocol, false)
-		if wantBytes(t, k, part(from, from+int64(len(k.data)))); from+int64(len(k.data)) >= file.Size() {
+		sourcetest.Fault(t, err, source.FaultProtocol, false)
+		if k.Has(file, part(from, from+int64(len(k.Data)))); from+int64(len(k.Data)) >= file.Size() {
 			t.Errorf("all bytes from %d on came", from)
 		}
 	}
@@ -157,16 +158,16 @@ func TestUnknownSize(t *testing.T) {
 	no := ftptest.Reply("SIZE", "502 unknown\r\n")
 	s := newServer(t, no)
 	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
-	if k.answer.Size != -1 || k.answer.End != -1 {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.Size != -1 || k.Heard.End != -1 {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	k = mustFetch(t, newClient(t), s.URL, Options{}, part(10, 500))
-	if k.answer.Size != -1 || k.answer.Start != 10 || k.answer.End != 500 || !k.answer.Ranged {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.Size != -1 || k.Heard.Start != 10 || k.Heard.End != 500 || !k.Heard.Ranged {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	s = newServer(t, no, ftptest.EndAfter(5000), ftptest.Reply("226", "426 gone\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
 // A server without REST has everything to offer, from 0 (S15), and says so before its first byte.
@@ -177,12 +178,12 @@ func TestNoRest_S15(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := k.answer; a.Ranged || a.Start != 0 || a.End != file.Size() {
+	if a := k.Heard; a.Ranged || a.Start != 0 || a.End != file.Size() {
 		t.Errorf("answer is %+v", a)
 	}
-	wantBytes(t, k, whole)
-	if k := mustFetch(t, c, s.URL, Options{}, part(0, 100)); !k.answer.Ranged {
-		t.Errorf("answer is %+v", k.answer)
+	k.Has(file, whole)
+	if k := mustFetch(t, c, s.URL, Options{}, part(0, 100)); !k.Heard.Ranged {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 }
 
@@ -190,9 +191,9 @@ func TestNoRest_S15(t *testing.T) {
 func TestBehindTheEnd_Rule25(t *testing.T) {
 	s := newServer(t, ftptest.Size(1000))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, part(1000, 2000))
-	wantFault(t, err, source.FaultMismatch, false)
-	if k.answer == nil || k.answer.Size != 1000 || s.Asked("RETR") != 0 {
-		t.Errorf("answer %+v, commands %q", k.answer, s.Commands())
+	sourcetest.Fault(t, err, source.FaultMismatch, false)
+	if k.Heard == nil || k.Heard.Size != 1000 || s.Asked("RETR") != 0 {
+		t.Errorf("answer %+v, commands %q", k.Heard, s.Commands())
 	}
 }
 
@@ -208,7 +209,7 @@ func TestSilence_Rule21(t *testing.T) {
 			c.Timeout = 50 * time.Millisecond
 			within(t, 5*time.Second, func() {
 				_, err := fetch(t, c, s.URL, Options{}, whole)
-				wantFault(t, err, source.FaultNetwork, true)
+				sourcetest.Fault(t, err, source.FaultNetwork, true)
 			})
 		})
 	}
@@ -218,13 +219,13 @@ func TestNobodyListens(t *testing.T) {
 	s := newServer(t)
 	s.Die()
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 	_, err = fetch(t, newClient(t), "ftp://nobody.invalid/x", Options{}, whole)
-	if e := wantFault(t, err, source.FaultNetwork, false); strings.Contains(e.Error(), "lookup") {
+	if e := sourcetest.Fault(t, err, source.FaultNetwork, false); strings.Contains(e.Error(), "lookup") {
 		t.Errorf("error %q speaks of our name server", e)
 	}
 	c := newClient(t)
 	c.ConnectTimeout = 1
 	_, err = fetch(t, c, newServer(t).URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }

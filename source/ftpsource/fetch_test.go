@@ -12,13 +12,14 @@ import (
 	"braid/byterange"
 	"braid/internal/ftptest"
 	"braid/internal/reach"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
 func TestFetchWhole(t *testing.T) {
 	s := newServer(t)
 	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
-	a := k.answer
+	a := k.Heard
 	if a.Host != s.Addr || a.URL.String() != s.URL || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() || !a.Ranged {
 		t.Errorf("answer is %+v", a)
 	}
@@ -37,7 +38,7 @@ func TestFetchWhole(t *testing.T) {
 func TestFetchRange(t *testing.T) {
 	s := newServer(t)
 	c := newClient(t)
-	src := c.Source(parse(t, s.URL), Options{})
+	src := c.Source(sourcetest.URL(t, s.URL), Options{})
 	end := file.Size()
 	for _, tt := range []struct{ ask, want byterange.Range }{
 		{part(0, 1), part(0, 1)},
@@ -47,12 +48,12 @@ func TestFetchRange(t *testing.T) {
 		{part(end-10, end+10), part(end-10, end)},
 		{part(7, byterange.Unbounded), part(7, end)},
 	} {
-		k := &sink{t: t}
+		k := &sourcetest.Sink{T: t}
 		if err := src.Fetch(t.Context(), tt.ask, k); err != nil {
 			t.Fatalf("%v: %v", tt.ask, err)
 		}
-		wantBytes(t, k, tt.want)
-		if a := k.answer; !a.Ranged || a.Start != tt.want.Start || a.End != tt.want.End || a.Size != end {
+		k.Has(file, tt.want)
+		if a := k.Heard; !a.Ranged || a.Start != tt.want.Start || a.End != tt.want.End || a.Size != end {
 			t.Errorf("%v: answer is %+v", tt.ask, a)
 		}
 	}
@@ -67,29 +68,29 @@ func TestFetchRange(t *testing.T) {
 func TestFetchEmptyRangeAsksNobody(t *testing.T) {
 	s := newServer(t)
 	k := mustFetch(t, newClient(t), s.URL, Options{}, part(5, 5))
-	if k.answer != nil || s.Connections() != 0 {
-		t.Errorf("answer %v, %d connections", k.answer, s.Connections())
+	if k.Heard != nil || s.Connections() != 0 {
+		t.Errorf("answer %v, %d connections", k.Heard, s.Connections())
 	}
 }
 
 func TestFetchEmptyFile(t *testing.T) {
 	s := newServer(t, ftptest.Size(0), ftptest.EndAfter(0))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	if err != nil || k.answer.Size != 0 || len(k.data) != 0 {
-		t.Errorf("%v, answer %+v, %d bytes", err, k.answer, len(k.data))
+	if err != nil || k.Heard.Size != 0 || len(k.Data) != 0 {
+		t.Errorf("%v, answer %+v, %d bytes", err, k.Heard, len(k.Data))
 	}
 }
 
 // Where a range ends before the file does, the server is left to itself, and the connection serves the next range.
 func TestShrunkRangeKeepsConnection_Rule38(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(500_000)) // the rest waits for somebody who takes it, or leaves
-	src := newClient(t).Source(parse(t, s.URL), Options{})
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
 	for range 3 {
-		k := &sink{t: t, limit: 100_000}
+		k := &sourcetest.Sink{T: t, Limit: 100_000}
 		if err := src.Fetch(t.Context(), whole, k); err != nil {
 			t.Fatal(err)
 		}
-		wantBytes(t, k, part(0, 100_000))
+		k.Has(file, part(0, 100_000))
 	}
 	if s.Connections() != 1 || s.MaxConcurrent() != 1 {
 		t.Errorf("%d connections, %d transfers at a time", s.Connections(), s.MaxConcurrent())
@@ -100,9 +101,9 @@ func TestShrunkRangeKeepsConnection_Rule38(t *testing.T) {
 func TestRefusedAnswer(t *testing.T) {
 	s := newServer(t)
 	no := errors.New("not wanted")
-	src := newClient(t).Source(parse(t, s.URL), Options{})
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
 	for range 2 {
-		if err := src.Fetch(t.Context(), whole, &sink{t: t, refuse: no}); err != no {
+		if err := src.Fetch(t.Context(), whole, &sourcetest.Sink{T: t, Refuse: no}); err != no {
 			t.Errorf("error is %v, want the sink's own", err)
 		}
 	}
@@ -116,8 +117,8 @@ func TestIdleConnectionGone(t *testing.T) {
 	for name, reply := range map[string]string{"closed": "", "said": "421 Timeout.\r\n"} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			src := newClient(t).Source(parse(t, s.URL), Options{})
-			if err := src.Fetch(t.Context(), part(0, 10), &sink{t: t}); err != nil {
+			src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
+			if err := src.Fetch(t.Context(), part(0, 10), &sourcetest.Sink{T: t}); err != nil {
 				t.Fatal(err)
 			}
 			if reply == "" {
@@ -125,11 +126,11 @@ func TestIdleConnectionGone(t *testing.T) {
 			} else {
 				s.Set(onFirst(s, "SIZE", reply))
 			}
-			k := &sink{t: t}
+			k := &sourcetest.Sink{T: t}
 			if err := src.Fetch(t.Context(), part(10, 20), k); err != nil {
 				t.Fatal(err)
 			}
-			wantBytes(t, k, part(10, 20))
+			k.Has(file, part(10, 20))
 			if s.Connections() != 2 {
 				t.Errorf("%d connections, want 2", s.Connections())
 			}
@@ -146,8 +147,8 @@ func TestCancel(t *testing.T) {
 	s := newServer(t, ftptest.StallAfter(100_000))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	k := &sink{t: t, wrote: cancel}
-	src := newClient(t).Source(parse(t, s.URL), Options{})
+	k := &sourcetest.Sink{T: t, Writing: func(int64, int) error { cancel(); return nil }}
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
 	within(t, 5*time.Second, func() {
 		if err := src.Fetch(ctx, whole, k); err != context.Canceled {
 			t.Errorf("error is %v", err)
@@ -155,7 +156,7 @@ func TestCancel(t *testing.T) {
 	})
 	s.Set(ftptest.StallAfter(-1))
 	mustFetch(t, newClient(t), s.URL, Options{}, whole)
-	if err := src.Fetch(ctx, whole, &sink{t: t}); err != context.Canceled {
+	if err := src.Fetch(ctx, whole, &sourcetest.Sink{T: t}); err != context.Canceled {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -195,10 +196,10 @@ func TestCredentialsByFunction_Rule59(t *testing.T) {
 	}
 	withName := strings.Replace(s.URL, "//", "//eve:y@", 1)
 	for _, u := range []string{s.URL, withName} {
-		c.Source(parse(t, u), Options{Mirror: true})
+		c.Source(sourcetest.URL(t, u), Options{Mirror: true})
 	}
-	c.Source(parse(t, withName), Options{})
-	c.Source(parse(t, s.URL), Options{User: url.User("mallory")})
+	c.Source(sourcetest.URL(t, withName), Options{})
+	c.Source(sourcetest.URL(t, s.URL), Options{User: url.User("mallory")})
 	if len(asked) > 0 {
 		t.Errorf("it was asked about %q", asked)
 	}
@@ -221,16 +222,16 @@ func TestAccountsStayApart_Rule27(t *testing.T) {
 	c := newClient(t)
 	mustFetch(t, c, s.URL, Options{User: url.UserPassword("bob", "x")}, part(0, 5))
 	_, err := fetch(t, c, s.URL, Options{}, part(0, 5))
-	wantFault(t, err, source.FaultAuth, false)
+	sourcetest.Fault(t, err, source.FaultAuth, false)
 	_, err = fetch(t, c, s.URL, Options{User: url.UserPassword("bob", "x"), Mirror: true}, part(0, 5))
-	wantFault(t, err, source.FaultAuth, false)
+	sourcetest.Fault(t, err, source.FaultAuth, false)
 }
 
 // Rule 62: a server that repeats the password does not get it into a message.
 func TestSecretsAreMasked_Rule62(t *testing.T) {
 	s := newServer(t, ftptest.User("alice", "right"))
 	_, err := fetch(t, newClient(t), strings.Replace(s.URL, "//", "//token:hunter2@", 1), Options{}, part(0, 5))
-	e := wantFault(t, err, source.FaultAuth, false)
+	e := sourcetest.Fault(t, err, source.FaultAuth, false)
 	if text := e.Error() + e.URL; strings.Contains(text, "hunter2") || strings.Contains(e.Error(), "token") {
 		t.Errorf("error is %q at %s", e, e.URL)
 	}
@@ -242,13 +243,13 @@ func TestReach_Rule63(t *testing.T) {
 	c := newClient(t)
 	far := Options{Named: reach.Public}
 	_, err := fetch(t, c, s.URL, far, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if near, ok := errors.AsType[*reach.Error](err); !ok || !near.Addr.IsLoopback() || s.Connections() != 0 {
 		t.Errorf("%d connections, %v", s.Connections(), err)
 	}
 	mustFetch(t, c, s.URL, Options{}, whole)
 	_, err = fetch(t, c, s.URL, far, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if s.Connections() != 1 || s.Asked("SIZE") != 1 {
 		t.Errorf("%d connections, commands %q", s.Connections(), s.Commands())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -33,7 +34,7 @@ func TestEndless_Rule58(t *testing.T) {
 				if name == "replies" { // the second of them is one to nothing
 					want = source.FaultProtocol
 				}
-				wantFault(t, err, want, false)
+				sourcetest.Fault(t, err, want, false)
 			})
 			runtime.ReadMemStats(&after)
 			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 8 {
@@ -52,7 +53,7 @@ func TestDelay_Rule21(t *testing.T) {
 	c.Timeout = 50 * time.Millisecond
 	within(t, 5*time.Second, func() {
 		_, err := fetch(t, c, s.URL, Options{}, whole)
-		wantFault(t, err, source.FaultNetwork, true)
+		sourcetest.Fault(t, err, source.FaultNetwork, true)
 	})
 }
 
@@ -81,13 +82,13 @@ func TestAfterthought(t *testing.T) {
 	for _, late := range []string{"226 closed\r\n", "426 aborted\r\n", "550 what was that?\r\n"} {
 		t.Run(shown(late), func(t *testing.T) {
 			s := newServer(t, ftptest.Afterthought(late))
-			src := newClient(t).Source(parse(t, s.URL), Options{})
+			src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
 			for _, r := range []struct{ from, to int64 }{{0, 1000}, {1000, 3000}} {
-				k := &sink{t: t}
+				k := &sourcetest.Sink{T: t}
 				if err := src.Fetch(t.Context(), part(r.from, r.to), k); err != nil {
 					t.Fatal(err)
 				}
-				wantBytes(t, k, part(r.from, r.to))
+				k.Has(file, part(r.from, r.to))
 			}
 			if s.Connections() != 2 || s.MaxConcurrent() != 1 {
 				t.Errorf("%d connections, %d transfers at a time", s.Connections(), s.MaxConcurrent())
@@ -105,24 +106,24 @@ func TestEarly226BeforeData_Rule59(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, part(7, 9000))
 	s.Set(ftptest.EndAfter(70_000))
 	k, err := fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
-	wantBytes(t, k, part(0, 70_000))
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
+	k.Has(file, part(0, 70_000))
 }
 
 // Some servers say 550 to every SIZE. The file is there if they know when it was changed.
 func TestSizeNotAllowed(t *testing.T) {
 	s := newServer(t, ftptest.Reply("SIZE", "550 not allowed\r\n"))
 	k := mustFetch(t, newClient(t), s.URL, Options{}, part(10, 500))
-	if k.answer.Size != -1 || k.answer.LastModified.IsZero() {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.Size != -1 || k.Heard.LastModified.IsZero() {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	s = newServer(t, ftptest.Reply("SIZE", "550 no such file\r\n"), ftptest.Reply("MDTM", "550 no such file\r\n"))
 	if _, err := fetch(t, newClient(t), s.URL, Options{}, whole); s.Asked("EPSV") > 0 {
-		t.Errorf("%v, commands %q", wantFault(t, err, source.FaultRefused, false), s.Commands())
+		t.Errorf("%v, commands %q", sourcetest.Fault(t, err, source.FaultRefused, false), s.Commands())
 	}
 	s = newServer(t, ftptest.Reply("SIZE", "550 not allowed\r\n"), ftptest.Reply("RETR", "550 nor this\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
 // RFC 2428: with IPv6 there is EPSV and nothing else.
@@ -135,7 +136,7 @@ func TestIPv6(t *testing.T) {
 	}
 	s = newServer(t, ftptest.IPv6(), ftptest.Reply("EPSV", "500 what\r\n"))
 	_, err := fetch(t, c, s.URL, Options{}, whole)
-	if wantFault(t, err, source.FaultRefused, false); s.Asked("PASV") > 0 {
+	if sourcetest.Fault(t, err, source.FaultRefused, false); s.Asked("PASV") > 0 {
 		t.Errorf("commands are %q", s.Commands())
 	}
 }
@@ -149,17 +150,17 @@ func TestPortsLie_Rule58(t *testing.T) {
 	c.Timeout = 50 * time.Millisecond
 	within(t, 5*time.Second, func() {
 		_, err := fetch(t, c, s.URL, Options{}, part(0, 9))
-		wantFault(t, err, source.FaultNetwork, true)
+		sourcetest.Fault(t, err, source.FaultNetwork, true)
 	})
 	for _, said := range []string{"229 (|||99999|)", "229 (|||)", "229 (||||||||)", "229 (|2|::1|21", "229 ((((("} {
 		s := newServer(t, ftptest.Reply("EPSV", said+"\r\n"))
 		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
-		wantFault(t, err, source.FaultProtocol, false)
+		sourcetest.Fault(t, err, source.FaultProtocol, false)
 	}
 	for _, said := range []string{"227 (127,0,0,1,0,0)", "227 (127,0,0,1,256,0)", "227 127.0.0.1:21", "227 (-1,-1,-1,-1,-1,-1)", "227"} {
 		s := newServer(t, ftptest.Reply("EPSV", "502 no\r\n"), ftptest.Reply("PASV", said+"\r\n"))
 		_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
-		wantFault(t, err, source.FaultProtocol, false)
+		sourcetest.Fault(t, err, source.FaultProtocol, false)
 	}
 }
 
@@ -171,6 +172,6 @@ func TestNoHandshakeForData_Rule21(t *testing.T) {
 	c.ConnectTimeout = 300 * time.Millisecond
 	within(t, 5*time.Second, func() {
 		_, err := fetch(t, c, s.URL, Options{}, whole)
-		wantFault(t, err, source.FaultNetwork, true)
+		sourcetest.Fault(t, err, source.FaultNetwork, true)
 	})
 }

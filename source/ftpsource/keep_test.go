@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/internal/ftptest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -61,7 +62,7 @@ func TestVanishedFileLeavesOneConnection(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, part(0, 9))
 	s.Set(ftptest.Name("another"))
 	_, err := fetch(t, c, s.URL, Options{}, part(0, 9))
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if n := len(waiting(c)); n != 1 || s.Connections() != 2 {
 		t.Errorf("%d of %d connections wait", n, s.Connections())
 	}
@@ -73,7 +74,7 @@ func TestDataConnectionIsClosed(t *testing.T) {
 	c := newClient(t)
 	c.Timeout = 50 * time.Millisecond
 	_, err := fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 	eventually(t, "the server still sends", func() bool { return s.Transfers() == 0 })
 }
 
@@ -112,7 +113,7 @@ func TestNoPassword(t *testing.T) {
 func TestLongTextIsCut(t *testing.T) {
 	s := newServer(t, ftptest.Reply("USER", "530 "+strings.Repeat("no ", 1000)+"\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	if e := wantFault(t, err, source.FaultAuth, false); len(e.Error()) > 300 {
+	if e := sourcetest.Fault(t, err, source.FaultAuth, false); len(e.Error()) > 300 {
 		t.Errorf("an error of %d bytes", len(e.Error()))
 	}
 }
@@ -124,8 +125,8 @@ func TestDates(t *testing.T) {
 		"550 20240501120000 is long ago": false, "213": false,
 	} {
 		s := newServer(t, ftptest.Reply("MDTM", reply+"\r\n"))
-		if k := mustFetch(t, newClient(t), s.URL, Options{}, part(0, 9)); k.answer.LastModified.IsZero() == known {
-			t.Errorf("%q: %v", reply, k.answer.LastModified)
+		if k := mustFetch(t, newClient(t), s.URL, Options{}, part(0, 9)); k.Heard.LastModified.IsZero() == known {
+			t.Errorf("%q: %v", reply, k.Heard.LastModified)
 		}
 	}
 }
@@ -134,7 +135,7 @@ func TestDates(t *testing.T) {
 func TestAnswerHasPlainURL(t *testing.T) {
 	s := newServer(t, ftptest.User("bob", "x"))
 	k := mustFetch(t, newClient(t), strings.Replace(s.URL, "//", "//bob:x@", 1)+"#there", Options{}, part(0, 9))
-	if got := k.answer.URL.String(); got != s.URL {
+	if got := k.Heard.URL.String(); got != s.URL {
 		t.Errorf("the answer is of %s", got)
 	}
 }
@@ -143,7 +144,7 @@ func TestAnswerHasPlainURL(t *testing.T) {
 func TestPASVRefused(t *testing.T) {
 	s := newServer(t, ftptest.Reply("EPSV", "502 no\r\n"), ftptest.Reply("PASV", "200 (127,0,0,1,1,1)\r\n"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, part(0, 9))
-	wantFault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
 	if !strings.Contains(err.Error(), "PASV: reply 200") {
 		t.Errorf("error is %v", err)
 	}

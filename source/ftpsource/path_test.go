@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"braid/internal/ftptest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -27,7 +28,7 @@ func TestPath(t *testing.T) {
 		"ftp://h/a#b":                "a",
 		"ftp://h/..%2F../x":          "../../x",
 	} {
-		if got, err := pathOf(parse(t, in)); got != want || err != nil {
+		if got, err := pathOf(sourcetest.URL(t, in)); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", in, got, err, want)
 		}
 	}
@@ -40,17 +41,17 @@ func TestRefusedURLs_Rule58(t *testing.T) {
 		"ftp://a%0Ab@h/x", "ftp://a:b%0Dc@h/x", "ftp://h/", "ftp://h", "ftp:///a", "ftp:a", "http://h/a",
 		"ftp://h/a;type=a", "ftp://h/a;type=d", "ftp://h/a?b", "ftp://h/a?",
 	} {
-		if err := Check(parse(t, in)); err == nil {
+		if err := Check(sourcetest.URL(t, in)); err == nil {
 			t.Errorf("%s is let through", in)
 		}
 	}
 	s := newServer(t)
 	for _, bad := range []string{s.URL + "%0D%0ADELE%20x", s.URL + ";type=a"} {
 		_, err := fetch(t, newClient(t), bad, Options{}, whole)
-		wantFault(t, err, source.FaultRefused, false)
+		sourcetest.Fault(t, err, source.FaultRefused, false)
 	}
 	_, err := fetch(t, newClient(t), s.URL, Options{User: url.UserPassword("a", "b\r\nDELE x")}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if s.Connections() != 0 {
 		t.Errorf("%d connections for URLs that make no sense", s.Connections())
 	}

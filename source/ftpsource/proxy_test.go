@@ -8,6 +8,7 @@ import (
 	"braid/internal/ftptest"
 	"braid/internal/proxytest"
 	"braid/internal/reach"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -26,7 +27,7 @@ func TestProxy_Rule58(t *testing.T) {
 		where := strings.Replace(s.URL, "127.0.0.1", "files.example", 1)
 		for range 2 {
 			k := mustFetch(t, c, where, Options{Named: reach.Public}, part(5, 100_000))
-			wantBytes(t, k, part(5, 100_000))
+			k.Has(file, part(5, 100_000))
 		}
 		asked := proxy.Asked()
 		if len(asked) < 3 {
@@ -42,7 +43,7 @@ func TestProxy_Rule58(t *testing.T) {
 		wrong.User = url.UserPassword("me", "no")
 		c.Proxy = via(wrong)
 		_, err := fetch(t, c, where, Options{}, whole)
-		wantFault(t, err, source.FaultAuth, false)
+		sourcetest.Fault(t, err, source.FaultAuth, false)
 	}
 }
 
@@ -54,7 +55,7 @@ func TestProxyRefuses_Rule63(t *testing.T) {
 	c := newClient(t)
 	c.Proxy = via(proxy.URL("socks5"))
 	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if asked := proxy.Asked(); len(asked) != 0 {
 		t.Errorf("asked for %q", asked)
 	}
@@ -64,5 +65,5 @@ func TestProxyRefuses_Rule63(t *testing.T) {
 	}
 	c.Proxy = via(&url.URL{Scheme: "http", Host: s.Addr}) // which greets, and is no proxy
 	_, err = fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }

@@ -9,6 +9,7 @@ import (
 
 	"braid/internal/ftptest"
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -77,7 +78,7 @@ func TestInjectedBeforeTLS(t *testing.T) {
 	config, pem := mirrortest.Certify(t, nil)
 	s := newServer(t, ftptest.TLS(config), ftptest.Reply("AUTH", "234 begin\r\n230 welcome\r\n"))
 	_, err := fetch(t, trusting(t, pem), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }
 
 // RFC 4217, section 9: a server that does not protect the data does not get to send any.
@@ -86,7 +87,7 @@ func TestUnprotectedData(t *testing.T) {
 	for _, command := range []string{"PBSZ", "PROT"} {
 		s := newServer(t, ftptest.TLS(config), ftptest.Reply(command, "536 no\r\n"))
 		_, err := fetch(t, trusting(t, pem), s.URL, Options{}, whole)
-		wantFault(t, err, source.FaultTLS, false)
+		sourcetest.Fault(t, err, source.FaultTLS, false)
 		if s.Asked("RETR") != 0 {
 			t.Errorf("commands are %q", s.Commands())
 		}
@@ -101,7 +102,7 @@ func TestTruncatedTLS_Rule29(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, whole)
 	s.Set(ftptest.NoCloseNotify())
 	_, err := fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
 // Rule 27: our certificate is for servers that the user named.

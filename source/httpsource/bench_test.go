@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkFetch(b *testing.B) {
 				c.TLS = trusting(s)
 			}
 			defer c.CloseIdle()
-			src := c.Source(parse(b, s.URL), Options{})
+			src := c.Source(sourcetest.URL(b, s.URL), Options{})
 			var k counter
 			b.SetBytes(64 << 20)
 			b.ReportAllocs()

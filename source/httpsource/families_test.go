@@ -24,7 +24,7 @@ func TestBothFamilies(t *testing.T) {
 		c.ConnectTimeout = 20 * time.Second
 		begun := time.Now()
 		k := mustFetch(t, c, at(t, s, "both.example"), Options{}, part(0, 10))
-		wantBytes(t, k, file, part(0, 10))
+		k.Has(file, part(0, 10))
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}

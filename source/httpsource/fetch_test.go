@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 	"braid/verify"
 )
@@ -20,8 +21,8 @@ func TestFetchWhole(t *testing.T) {
 	modified := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`), mirrortest.Modified(modified), mirrortest.Digest())
 	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
-	wantBytes(t, k, file, part(0, file.Size()))
-	a := k.answer
+	k.Has(file, part(0, file.Size()))
+	a := k.Heard
 	if a.Host != s.Addr || a.URL.String() != s.URL || a.Ranged || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() {
 		t.Errorf("answer is %+v", a)
 	}
@@ -52,8 +53,8 @@ func TestFetchRange(t *testing.T) {
 		{part(7, byterange.Unbounded), part(7, end)},
 	} {
 		k := mustFetch(t, c, s.URL, Options{}, tt.ask)
-		wantBytes(t, k, file, tt.want)
-		if a := k.answer; !a.Ranged || a.Start != tt.want.Start || a.End != tt.want.End || a.Size != end {
+		k.Has(file, tt.want)
+		if a := k.Heard; !a.Ranged || a.Start != tt.want.Start || a.End != tt.want.End || a.Size != end {
 			t.Errorf("%v: answer is %+v", tt.ask, a)
 		}
 	}
@@ -72,16 +73,16 @@ func TestFetchRange(t *testing.T) {
 func TestFetchEmptyRangeAsksNobody(t *testing.T) {
 	s := mirrortest.New(t, file)
 	k := mustFetch(t, newClient(t), s.URL, Options{}, part(5, 5))
-	if k.answer != nil || len(s.Requests()) != 0 {
-		t.Errorf("answer %v, requests %v", k.answer, s.Requests())
+	if k.Heard != nil || len(s.Requests()) != 0 {
+		t.Errorf("answer %v, requests %v", k.Heard, s.Requests())
 	}
 }
 
 func TestFetchEmptyFile(t *testing.T) {
 	s := mirrortest.New(t, []byte{})
 	k := mustFetch(t, newClient(t), s.URL, Options{}, whole)
-	if k.answer.Size != 0 || len(k.data) != 0 {
-		t.Errorf("answer is %+v, %d bytes", k.answer, len(k.data))
+	if k.Heard.Size != 0 || len(k.Data) != 0 {
+		t.Errorf("answer is %+v, %d bytes", k.Heard, len(k.Data))
 	}
 }
 
@@ -90,14 +91,14 @@ func TestWholeAnswerToRange_S15(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.IgnoreRange())
 	c := newClient(t)
 	k := mustFetch(t, c, s.URL, Options{}, part(1000, 2000))
-	if a := k.answer; a.Ranged || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() {
+	if a := k.Heard; a.Ranged || a.Start != 0 || a.End != file.Size() || a.Size != file.Size() {
 		t.Errorf("answer is %+v", a)
 	}
-	wantBytes(t, k, file, part(0, file.Size()))
+	k.Has(file, part(0, file.Size()))
 
 	no := errors.New("not wanted")
-	k = &sink{t: t, refuse: no}
-	if err := c.Source(parse(t, s.URL), Options{}).Fetch(t.Context(), part(1000, 2000), k); err != no {
+	k = &sourcetest.Sink{T: t, Refuse: no}
+	if err := c.Source(sourcetest.URL(t, s.URL), Options{}).Fetch(t.Context(), part(1000, 2000), k); err != no {
 		t.Errorf("a refused answer gives %v, want the sink's own error", err)
 	}
 }
@@ -107,12 +108,12 @@ func TestFetchUnknownLength(t *testing.T) {
 		s := mirrortest.New(t, file, framing)
 		c := newClient(t)
 		k := mustFetch(t, c, s.URL, Options{}, whole)
-		if k.answer.End != -1 || k.answer.Size != -1 {
-			t.Errorf("answer is %+v", k.answer)
+		if k.Heard.End != -1 || k.Heard.Size != -1 {
+			t.Errorf("answer is %+v", k.Heard)
 		}
-		wantBytes(t, k, file, part(0, file.Size()))
+		k.Has(file, part(0, file.Size()))
 		k = mustFetch(t, c, s.URL, Options{}, part(10, 5000))
-		wantBytes(t, k, file, part(10, 5000))
+		k.Has(file, part(10, 5000))
 	}
 }
 
@@ -123,7 +124,7 @@ func TestEveryRequestAsksForDigests_C3(t *testing.T) {
 	c := newClient(t)
 	c.UserAgent = "test/1"
 	mustFetch(t, c, first.URL, Options{}, part(0, 10))
-	if _, err := c.Head(t.Context(), parse(t, first.URL), Options{}); err != nil {
+	if _, err := c.Head(t.Context(), sourcetest.URL(t, first.URL), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	mustFetch(t, c, first.URL, Options{Mirror: true}, whole)
@@ -145,14 +146,14 @@ func TestEveryRequestAsksForDigests_C3(t *testing.T) {
 func TestMalformedDigest_Rule31(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Header("Digest", "SHA-256=AAAA"))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
 	if _, ok := errors.AsType[*verify.DigestError](err); !ok {
 		t.Errorf("error %v does not wrap a DigestError", err)
 	}
-	if k.answer == nil || len(k.answer.Claims) != 0 || len(k.data) != 0 {
-		t.Errorf("answer %+v, %d bytes; want to see the answer without claims and no byte", k.answer, len(k.data))
+	if k.Heard == nil || len(k.Heard.Claims) != 0 || len(k.Data) != 0 {
+		t.Errorf("answer %+v, %d bytes; want to see the answer without claims and no byte", k.Heard, len(k.Data))
 	}
-	if _, err := newClient(t).Head(t.Context(), parse(t, s.URL), Options{}); err == nil {
+	if _, err := newClient(t).Head(t.Context(), sourcetest.URL(t, s.URL), Options{}); err == nil {
 		t.Error("Head does not mind")
 	}
 }
@@ -160,7 +161,7 @@ func TestMalformedDigest_Rule31(t *testing.T) {
 func TestHead(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.OnHead(mirrortest.Digest()), mirrortest.ETag(`"e"`))
 	c := newClient(t)
-	a, err := c.Head(t.Context(), parse(t, s.URL), Options{})
+	a, err := c.Head(t.Context(), sourcetest.URL(t, s.URL), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,29 +169,29 @@ func TestHead(t *testing.T) {
 		t.Errorf("answer is %+v", a)
 	}
 	s.Set(mirrortest.ContentLength())
-	if a, err = c.Head(t.Context(), parse(t, s.URL), Options{}); err != nil || a.Size != -1 {
+	if a, err = c.Head(t.Context(), sourcetest.URL(t, s.URL), Options{}); err != nil || a.Size != -1 {
 		t.Errorf("without a length: size %d, error %v", a.Size, err)
 	}
 	s.Set(mirrortest.Status(http.StatusNotFound))
-	_, err = c.Head(t.Context(), parse(t, s.URL), Options{})
-	wantFault(t, err, source.FaultRefused, false)
+	_, err = c.Head(t.Context(), sourcetest.URL(t, s.URL), Options{})
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
 func TestNotModified(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`))
 	c := newClient(t)
 	k := mustFetch(t, c, s.URL, Options{IfNoneMatch: `"v1"`}, whole)
-	if !k.answer.NotModified || len(k.data) != 0 {
-		t.Errorf("answer is %+v", k.answer)
+	if !k.Heard.NotModified || len(k.Data) != 0 {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	k = mustFetch(t, c, s.URL, Options{IfNoneMatch: `"v0"`}, whole)
-	if k.answer.NotModified || len(k.data) != int(file.Size()) {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.NotModified || len(k.Data) != int(file.Size()) {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	modified := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	s.Set(mirrortest.ETag(""), mirrortest.Modified(modified))
-	if k = mustFetch(t, c, s.URL, Options{IfModifiedSince: modified}, whole); !k.answer.NotModified {
-		t.Errorf("answer is %+v", k.answer)
+	if k = mustFetch(t, c, s.URL, Options{IfModifiedSince: modified}, whole); !k.Heard.NotModified {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 }
 
@@ -198,21 +199,21 @@ func TestNotModified(t *testing.T) {
 func TestEnough(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(64<<20, 2))
 	c := newClient(t)
-	src := c.Source(parse(t, s.URL), Options{})
+	src := c.Source(sourcetest.URL(t, s.URL), Options{})
 	for i := range 3 {
-		k := &sink{t: t, limit: 100}
+		k := &sourcetest.Sink{T: t, Limit: 100}
 		if err := src.Fetch(t.Context(), whole, k); err != nil {
 			t.Fatal(err)
 		}
-		if len(k.data) != 100 || s.Connections() != i+1 {
-			t.Errorf("%d bytes, connection %d", len(k.data), s.Connections())
+		if len(k.Data) != 100 || s.Connections() != i+1 {
+			t.Errorf("%d bytes, connection %d", len(k.Data), s.Connections())
 		}
 	}
 	if s.MaxConcurrent() != 1 {
 		t.Errorf("%d requests at a time (C7): a connection was not closed before the next", s.MaxConcurrent())
 	}
 	for range 3 {
-		k := &sink{t: t, limit: 100}
+		k := &sourcetest.Sink{T: t, Limit: 100}
 		if err := src.Fetch(t.Context(), part(0, 10_000), k); err != nil {
 			t.Fatal(err)
 		}
@@ -225,8 +226,8 @@ func TestEnough(t *testing.T) {
 func TestSinkErrorIsReturnedAsItIs(t *testing.T) {
 	s := mirrortest.New(t, file)
 	full := errors.New("disk full")
-	k := &sink{t: t, writing: func(int64, int) error { return full }}
-	if err := newClient(t).Source(parse(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != full {
+	k := &sourcetest.Sink{T: t, Writing: func(int64, int) error { return full }}
+	if err := newClient(t).Source(sourcetest.URL(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != full {
 		t.Errorf("error is %v, want the sink's", err)
 	}
 }
@@ -234,9 +235,9 @@ func TestSinkErrorIsReturnedAsItIs(t *testing.T) {
 func TestCancel(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.StallAfter(1000))
 	c := newClient(t)
-	src := c.Source(parse(t, s.URL), Options{})
+	src := c.Source(sourcetest.URL(t, s.URL), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
-	k := &sink{t: t, writing: func(off int64, n int) error {
+	k := &sourcetest.Sink{T: t, Writing: func(off int64, n int) error {
 		if off+int64(n) == 1000 {
 			cancel()
 		}
@@ -245,10 +246,10 @@ func TestCancel(t *testing.T) {
 	if err := src.Fetch(ctx, whole, k); err != context.Canceled {
 		t.Errorf("error is %v", err)
 	}
-	if len(k.data) != 1000 {
-		t.Errorf("%d bytes came before the stall, want 1000 (bytes must not be held back)", len(k.data))
+	if len(k.Data) != 1000 {
+		t.Errorf("%d bytes came before the stall, want 1000 (bytes must not be held back)", len(k.Data))
 	}
-	if err := src.Fetch(canceled(), whole, &sink{t: t}); err != context.Canceled {
+	if err := src.Fetch(canceled(), whole, &sourcetest.Sink{T: t}); err != context.Canceled {
 		t.Errorf("error is %v", err)
 	}
 	s.Set(mirrortest.StallAfter(-1))
@@ -262,10 +263,10 @@ func TestCancel(t *testing.T) {
 // (rule 38).
 func TestCancelBeforeAnswer_Rule38(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
-	src := newClient(t).Source(parse(t, s.URL), Options{})
+	src := newClient(t).Source(sourcetest.URL(t, s.URL), Options{})
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		if err := src.Fetch(ctx, whole, &sink{t: t}); err != context.DeadlineExceeded {
+		if err := src.Fetch(ctx, whole, &sourcetest.Sink{T: t}); err != context.DeadlineExceeded {
 			t.Errorf("error is %v", err)
 		}
 		cancel()
@@ -291,5 +292,5 @@ func TestHeaderTimeout_Rule21(t *testing.T) {
 	c := newClient(t)
 	c.HeaderTimeout = 20 * time.Millisecond
 	_, err := fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }

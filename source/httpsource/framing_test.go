@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -42,12 +43,12 @@ func TestContentRangeMustMatch_Rule13(t *testing.T) {
 			}
 			s := mirrortest.New(t, file, options...)
 			k, err := fetch(t, newClient(t), s.URL, Options{}, part(100, 200))
-			wantFault(t, err, source.FaultProtocol, false)
+			sourcetest.Fault(t, err, source.FaultProtocol, false)
 			if name == "size unknown" && !strings.Contains(err.Error(), "unknown size") {
 				t.Errorf("error is %q", err)
 			}
-			if k.answer != nil || len(k.data) > 0 {
-				t.Errorf("the sink got answer %+v and %d bytes", k.answer, len(k.data))
+			if k.Heard != nil || len(k.Data) > 0 {
+				t.Errorf("the sink got answer %+v and %d bytes", k.Heard, len(k.Data))
 			}
 		})
 	}
@@ -58,9 +59,9 @@ func TestPartInAnswerToWhole_Rule24(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString(
 		"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/5\r\nContent-Length: 5\r\n\r\nhello"))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultProtocol, false)
-	if k.answer != nil {
-		t.Errorf("answer is %+v", k.answer)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
+	if k.Heard != nil {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 }
 
@@ -76,11 +77,11 @@ func TestShortBody_Rule15(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := mirrortest.New(t, file, options...)
 			k, err := fetch(t, newClient(t), s.URL, Options{}, part(100, 100_100))
-			e := wantFault(t, err, source.FaultNetwork, true)
+			e := sourcetest.Fault(t, err, source.FaultNetwork, true)
 			if e.After != 0 {
 				t.Errorf("After is %v", e.After)
 			}
-			wantBytes(t, k, file, part(100, 100+s.Sent()))
+			k.Has(file, part(100, 100+s.Sent()))
 		})
 	}
 }
@@ -88,8 +89,8 @@ func TestShortBody_Rule15(t *testing.T) {
 func TestReset_Rule22(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.ResetAfter(500_000))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultNetwork, true)
-	wantBytes(t, k, file, part(0, int64(len(k.data))))
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
+	k.Has(file, part(0, int64(len(k.Data))))
 }
 
 // A body longer than announced is read to the announced length; the source is not used again. Proves rule 15.
@@ -103,16 +104,16 @@ func TestLongBody_Rule15(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
 				s := mirrortest.New(t, file, options...)
 				k, err := fetch(t, newClient(t), s.URL, Options{}, part(10, 10+size))
-				wantFault(t, err, source.FaultProtocol, false)
-				wantBytes(t, k, file, part(10, 10+size))
+				sourcetest.Fault(t, err, source.FaultProtocol, false)
+				k.Has(file, part(10, 10+size))
 			})
 		}
 	}
 	s := mirrortest.New(t, []byte{}, mirrortest.BodyLonger(1))
 	k, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultProtocol, false)
-	if len(k.data) != 0 {
-		t.Errorf("%d bytes of an empty file", len(k.data))
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
+	if len(k.Data) != 0 {
+		t.Errorf("%d bytes of an empty file", len(k.Data))
 	}
 }
 
@@ -152,7 +153,7 @@ func TestBadFraming_Rule17(t *testing.T) {
 				if r != whole && err != nil {
 					continue // another status than the raw 200 would be; it is an error in any case
 				}
-				wantFault(t, err, tt.fault, tt.retry)
+				sourcetest.Fault(t, err, tt.fault, tt.retry)
 			}
 		})
 	}
@@ -163,9 +164,9 @@ func TestContentEncoding_Rule18(t *testing.T) {
 	for _, r := range []byterange.Range{whole, part(0, 10)} {
 		s := mirrortest.New(t, file, mirrortest.ContentEncoding("gzip"))
 		k, err := fetch(t, newClient(t), s.URL, Options{}, r)
-		wantFault(t, err, source.FaultProtocol, false)
-		if k.answer != nil {
-			t.Errorf("answer is %+v", k.answer)
+		sourcetest.Fault(t, err, source.FaultProtocol, false)
+		if k.Heard != nil {
+			t.Errorf("answer is %+v", k.Heard)
 		}
 		s.Reset(mirrortest.ContentEncoding("Identity"))
 		mustFetch(t, newClient(t), s.URL, Options{}, r)
@@ -188,15 +189,15 @@ func TestEndlessHeader_Rule20(t *testing.T) {
 			mustFetch(t, c, s.URL, Options{}, part(0, 10))
 			s.Set(tt.bad)
 			k, err := fetch(t, c, s.URL, Options{}, part(0, 10))
-			wantFault(t, err, source.FaultLimit, false)
-			if k.answer != nil {
+			sourcetest.Fault(t, err, source.FaultLimit, false)
+			if k.Heard != nil {
 				t.Error("the sink got an answer")
 			}
 		})
 	}
 	s := mirrortest.New(t, file, mirrortest.RawString("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20)))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultLimit, false)
+	sourcetest.Fault(t, err, source.FaultLimit, false)
 }
 
 // The guard passes on what the server sent, however it is cut into segments, and knows where it ends.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -39,9 +40,9 @@ func TestLogin_Rule27(t *testing.T) {
 		c := newClient(t, s)
 		for range 3 {
 			k := mustFetch(t, c, s.URL+"?a=b%20c", Options{User: me}, part(10, 100))
-			wantBytes(t, k, file, part(10, 100))
-			if len(k.answer.Hops) != 1 {
-				t.Errorf("%s: %d hops", tt.scheme, len(k.answer.Hops))
+			k.Has(file, part(10, 100))
+			if len(k.Heard.Hops) != 1 {
+				t.Errorf("%s: %d hops", tt.scheme, len(k.Heard.Hops))
 			}
 		}
 		if got := strings.Join(authorizations(s), ","); got != tt.want {
@@ -73,7 +74,7 @@ func TestLoginRefused(t *testing.T) {
 	} {
 		s := mirrortest.New(t, file, mirrortest.Login(tt.scheme, "me", "s3cret"))
 		_, err := fetch(t, newClient(t), s.URL, Options{User: tt.user}, whole)
-		wantFault(t, err, source.FaultAuth, false)
+		sourcetest.Fault(t, err, source.FaultAuth, false)
 		if got := strings.Join(authorizations(s), ","); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.scheme, got, tt.want)
 		}
@@ -90,7 +91,7 @@ func TestLoginOnlyAtOrigin_Rule27(t *testing.T) {
 	origin.Set(mirrortest.Redirect(other.URL))
 	for _, o := range []Options{{User: me}, {User: me, Mirror: true}} {
 		_, err := fetch(t, c, map[bool]string{false: origin.URL, true: other.URL}[o.Mirror], o, whole)
-		wantFault(t, err, source.FaultAuth, false)
+		sourcetest.Fault(t, err, source.FaultAuth, false)
 	}
 	if got := strings.Join(authorizations(other), ""); got != "" || len(other.Requests()) != 2 {
 		t.Errorf("the other one was told %q", got)
@@ -101,7 +102,7 @@ func TestLoginOnlyAtOrigin_Rule27(t *testing.T) {
 func TestLoginOwnField(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Login("Digest", "me", "s3cret"))
 	_, err := fetch(t, newClient(t), s.URL, Options{User: url.UserPassword("me", "s3cret"), Header: map[string][]string{"authorization": {"Bearer x"}}}, whole)
-	wantFault(t, err, source.FaultAuth, false)
+	sourcetest.Fault(t, err, source.FaultAuth, false)
 	if got := strings.Join(authorizations(s), ","); got != "Bearer" {
 		t.Errorf("told %s", got)
 	}

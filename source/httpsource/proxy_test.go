@@ -14,6 +14,7 @@ import (
 
 	"braid/internal/mirrortest"
 	"braid/internal/proxytest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -27,10 +28,10 @@ func TestProxyKinds(t *testing.T) {
 		c.Proxy = via(proxy.URL(scheme))
 		for _, s := range []*mirrortest.Server{plain, secure} {
 			k := mustFetch(t, c, s.URL, Options{}, part(10, 100_000))
-			wantBytes(t, k, file, part(10, 100_000))
+			k.Has(file, part(10, 100_000))
 		}
 		k := mustFetch(t, c, strings.Replace(plain.URL, "127.0.0.1", "inside.example", 1), Options{}, part(10, 20))
-		wantBytes(t, k, file, part(10, 20))
+		k.Has(file, part(10, 20))
 		asked := proxy.Asked()
 		if last := asked[len(asked)-1]; !strings.HasPrefix(last, "inside.example:") {
 			t.Errorf("%s: asked for %q", scheme, asked)
@@ -48,7 +49,7 @@ func TestProxyKinds(t *testing.T) {
 		c.Proxy = via(wrong)
 		for _, s := range []*mirrortest.Server{plain, secure} {
 			_, err := fetch(t, c, s.URL, Options{}, whole)
-			wantFault(t, err, source.FaultAuth, false)
+			sourcetest.Fault(t, err, source.FaultAuth, false)
 			if e, _ := errors.AsType[*source.Error](err); e == nil || e.Status != http.StatusProxyAuthRequired && scheme != "http" {
 				t.Errorf("%s: %v", scheme, err)
 			}
@@ -69,7 +70,7 @@ func TestProxyGone(t *testing.T) {
 		c := newClient(t)
 		c.Proxy = via(via1)
 		_, err := fetch(t, c, "http://"+nobody+"/a", Options{}, whole)
-		wantFault(t, err, source.FaultNetwork, true)
+		sourcetest.Fault(t, err, source.FaultNetwork, true)
 		if !strings.Contains(err.Error(), "proxy: ") {
 			t.Errorf("%v: %v", via1, err)
 		}
@@ -78,7 +79,7 @@ func TestProxyGone(t *testing.T) {
 
 // What was seen of the environment does not change; of the variables see internal/proxies.
 func TestProxyFromEnvironment(t *testing.T) {
-	if p, err := ProxyFromEnvironment(parse(t, "http://127.0.0.1/")); p != nil || err != nil {
+	if p, err := ProxyFromEnvironment(sourcetest.URL(t, "http://127.0.0.1/")); p != nil || err != nil {
 		t.Errorf("%v, %v: what is here goes through no proxy", p, err)
 	}
 }
@@ -98,16 +99,16 @@ func TestProxyOverTLS_Rule27(t *testing.T) {
 	proxy.StartTLS()
 	defer proxy.Close()
 	s := mirrortest.New(t, file)
-	c := &Client{TLS: &tls.Config{RootCAs: pool(t, certificate), Certificates: config.Certificates}, Proxy: via(parse(t, proxy.URL))}
+	c := &Client{TLS: &tls.Config{RootCAs: pool(t, certificate), Certificates: config.Certificates}, Proxy: via(sourcetest.URL(t, proxy.URL))}
 	t.Cleanup(c.CloseIdle)
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
 	if shown != 0 {
 		t.Error("the proxy was shown our certificate")
 	}
-	strict := &Client{Proxy: via(parse(t, proxy.URL)), TLSFor: map[string]*tls.Config{s.Addr: {InsecureSkipVerify: true}}}
+	strict := &Client{Proxy: via(sourcetest.URL(t, proxy.URL)), TLSFor: map[string]*tls.Config{s.Addr: {InsecureSkipVerify: true}}}
 	t.Cleanup(strict.CloseIdle)
 	_, err := fetch(t, strict, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultTLS, false)
+	sourcetest.Fault(t, err, source.FaultTLS, false)
 }
 
 // pool takes one certificate for an authority.

@@ -9,13 +9,14 @@ import (
 
 	"braid/internal/mirrortest"
 	"braid/internal/reach"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
 // at is the URL of a server with another host in it.
 func at(t *testing.T, s *mirrortest.Server, host string) string {
 	t.Helper()
-	u := parse(t, s.URL)
+	u := sourcetest.URL(t, s.URL)
 	u.Host = net.JoinHostPort(host, u.Port())
 	return u.String()
 }
@@ -23,7 +24,7 @@ func at(t *testing.T, s *mirrortest.Server, host string) string {
 // wantNear checks that a request was refused for where it leads, before a connection was made.
 func wantNear(t *testing.T, err error, to *mirrortest.Server, connections int) {
 	t.Helper()
-	e := wantFault(t, err, source.FaultRefused, false)
+	e := sourcetest.Fault(t, err, source.FaultRefused, false)
 	if _, ok := errors.AsType[*reach.Error](e); !ok {
 		t.Errorf("error is %v", err)
 	}
@@ -45,7 +46,7 @@ func TestNamed_Rule63(t *testing.T) {
 	}
 	mustFetch(t, c, s.URL, Options{Named: reach.Public | reach.Loopback}, part(0, 10))
 	k := mustFetch(t, c, s.URL, Options{Mirror: true}, part(0, 10))
-	if from := k.answer.Hops[0].From; from != reach.Loopback {
+	if from := k.Heard.Hops[0].From; from != reach.Loopback {
 		t.Errorf("the answer is from %v", from)
 	}
 	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, part(0, 10)) // a connection is waiting
@@ -92,7 +93,7 @@ func TestAllowHosts_Rule63(t *testing.T) {
 	c := newClient(t)
 	c.AllowHosts.Add("lab.example") // the name, and not what has its address
 	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, part(0, 10))
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
 // It is the address that counts, and not the name.
@@ -107,12 +108,12 @@ func TestNamesNear_Rule63(t *testing.T) {
 	origin.Reset(mirrortest.Redirect(at(t, cellar, "cellar.example")))
 	_, err := fetch(t, c, origin.URL, Options{}, part(0, 10))
 	wantNear(t, err, cellar, 0)
-	if want := "cellar.example:" + parse(t, cellar.URL).Port() + ": leads to 0.0.0.0, an address of this host"; !strings.HasPrefix(err.Error(), want) {
+	if want := "cellar.example:" + sourcetest.URL(t, cellar.URL).Port() + ": leads to 0.0.0.0, an address of this host"; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it says %q, want %q", err, want)
 	}
 	origin.Reset(mirrortest.Redirect(at(t, cellar, "both.example"))) // the address that is allowed serves
 	k := mustFetch(t, c, origin.URL, Options{}, part(0, 10))
-	if hops := k.answer.Hops; len(hops) != 2 || hops[1].From != reach.Loopback {
+	if hops := k.Heard.Hops; len(hops) != 2 || hops[1].From != reach.Loopback {
 		t.Errorf("hops are %+v", hops)
 	}
 }
@@ -134,7 +135,7 @@ func TestRebinding_Rule63(t *testing.T) {
 // The proxy is the user's, wherever it is. What it connects to nobody here sees, but for addresses in URLs.
 func TestProxyNear_Rule63(t *testing.T) {
 	proxy := mirrortest.New(t, file)
-	via := parse(t, proxy.URL)
+	via := sourcetest.URL(t, proxy.URL)
 	c := newClient(t)
 	chosen := 0
 	c.Proxy = func(*url.URL) (*url.URL, error) {
@@ -145,17 +146,17 @@ func TestProxyNear_Rule63(t *testing.T) {
 	}
 	path := via.Path
 	k := mustFetch(t, c, "http://anywhere.invalid"+path, Options{Named: reach.Public}, part(0, 10))
-	if from := k.answer.Hops[0].From; from != reach.Public {
+	if from := k.Heard.Hops[0].From; from != reach.Public {
 		t.Errorf("who is behind a proxy is %v", from)
 	}
 	chosen = 0
 	k = mustFetch(t, c, "http://10.0.0.5"+path, Options{}, part(0, 10))
-	if from := k.answer.Hops[0].From; from != reach.Private {
+	if from := k.Heard.Hops[0].From; from != reach.Private {
 		t.Errorf("10.0.0.5 is %v", from)
 	}
 	chosen = 0
 	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: reach.Public}, part(0, 10))
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if n := len(proxy.Requests()); n != 2 {
 		t.Errorf("%d requests at the proxy", n)
 	}

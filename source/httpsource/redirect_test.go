@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 	"braid/verify"
 )
@@ -22,7 +23,7 @@ func TestRedirectKeepsHops(t *testing.T) {
 		}
 		k := mustFetch(t, c, first.URL, Options{}, part(0, 100))
 		first.Reset(mirrortest.Digest(), mirrortest.Mirrors("http://m.example/f"))
-		a := k.answer
+		a := k.Heard
 		if a.Host != last.Addr || a.URL.String() != last.URL || a.ETag != `"last"` || len(a.Claims) != 0 {
 			t.Errorf("%d: answer is %+v", status, a)
 		}
@@ -58,7 +59,7 @@ func TestBadRedirect_Rule26(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", location))
 			_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-			e := wantFault(t, err, source.FaultRefused, false)
+			e := sourcetest.Fault(t, err, source.FaultRefused, false)
 			if e.Status != 302 || len(s.Requests()) != 1 {
 				t.Errorf("status %d after %d requests", e.Status, len(s.Requests()))
 			}
@@ -66,11 +67,11 @@ func TestBadRedirect_Rule26(t *testing.T) {
 	}
 	missing := mirrortest.New(t, file, mirrortest.Status(302))
 	_, err := fetch(t, newClient(t), missing.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 
 	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"), mirrortest.Header("Location", "/b"))
 	_, err = fetch(t, newClient(t), two.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if n := len(two.Requests()); n != 1 {
 		t.Errorf("%d requests: one of two Locations was followed", n)
 	}
@@ -94,17 +95,17 @@ func TestRedirectLimit_Rule26(t *testing.T) {
 	c := newClient(t)
 	base := "http://" + s.Addr
 	k := mustFetch(t, c, base+"/10", Options{}, whole)
-	if len(k.answer.Hops) != 11 {
-		t.Errorf("%d hops", len(k.answer.Hops))
+	if len(k.Heard.Hops) != 11 {
+		t.Errorf("%d hops", len(k.Heard.Hops))
 	}
 	_, err := fetch(t, c, base+"/11", Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 
 	a, b := mirrortest.New(t, file), mirrortest.New(t, file)
 	a.Set(mirrortest.Redirect(b.URL))
 	b.Set(mirrortest.Redirect(a.URL))
 	_, err = fetch(t, c, a.URL, Options{}, whole)
-	if e := wantFault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "loop") {
+	if e := sourcetest.Fault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "loop") {
 		t.Errorf("error is %q", e)
 	}
 	if len(a.Requests()) != 1 || len(b.Requests()) != 1 {
@@ -117,7 +118,7 @@ func TestDowngrade_Rule26(t *testing.T) {
 	plain := mirrortest.New(t, file)
 	secure := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
 	_, err := fetch(t, newClient(t, secure), secure.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if len(plain.Requests()) != 0 {
 		t.Error("the insecure server was asked")
 	}
@@ -133,19 +134,19 @@ func TestDowngrade_Rule26(t *testing.T) {
 	}
 	secure.Set(mirrortest.Digest(md5))
 	_, err = fetch(t, newClient(t, secure), secure.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 
 	secure.Set(mirrortest.Digest()) // an ordinary MirrorBrain
 	k := mustFetch(t, newClient(t, secure), secure.URL, Options{}, part(0, 10))
-	if k.answer.Host != plain.Addr {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.Host != plain.Addr {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 
 	// The same digest over http vouches for nothing.
 	middle := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Redirect(plain.URL))
 	begin := mirrortest.New(t, file, mirrortest.Digest(), mirrortest.Redirect(middle.URL))
 	_, err = fetch(t, newClient(t, middle), begin.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
 // A query that no request line could carry is escaped; what is well formed is left alone.

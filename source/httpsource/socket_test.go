@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 )
 
 // sockets are both ends of a connection.
@@ -219,15 +220,15 @@ func TestStalledBytesAreDelivered(t *testing.T) {
 				s := mirrortest.New(t, mirrortest.Generate(1<<20, 1), slices.Concat(options, []mirrortest.Option{mirrortest.StallAfter(n)})...)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
-				k := &sink{t: t, writing: func(off int64, size int) error {
+				k := &sourcetest.Sink{T: t, Writing: func(off int64, size int) error {
 					if off+int64(size) == n {
 						cancel()
 					}
 					return nil
 				}}
-				err := newClient(t, s).Source(parse(t, s.URL), Options{}).Fetch(ctx, whole, k)
-				if !errors.Is(err, context.Canceled) || int64(len(k.data)) != n {
-					t.Errorf("%d of %d bytes came, %v", len(k.data), n, err)
+				err := newClient(t, s).Source(sourcetest.URL(t, s.URL), Options{}).Fetch(ctx, whole, k)
+				if !errors.Is(err, context.Canceled) || int64(len(k.Data)) != n {
+					t.Errorf("%d of %d bytes came, %v", len(k.Data), n, err)
 				}
 			})
 		}
@@ -240,17 +241,17 @@ func TestGatherAndKeepAlive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			content := mirrortest.Generate(8<<20, 2)
 			s := mirrortest.New(t, content, options...)
-			src := newClient(t, s).Source(parse(t, s.URL), Options{})
+			src := newClient(t, s).Source(sourcetest.URL(t, s.URL), Options{})
 			for range 3 {
 				most := 0
-				k := &sink{t: t, writing: func(_ int64, n int) error {
+				k := &sourcetest.Sink{T: t, Writing: func(_ int64, n int) error {
 					most = max(most, n)
 					return nil
 				}}
 				if err := src.Fetch(t.Context(), part(1, 8<<20), k); err != nil {
 					t.Fatal(err)
 				}
-				if !bytes.Equal(k.data, content.Bytes()[1:]) {
+				if !bytes.Equal(k.Data, content.Bytes()[1:]) {
 					t.Error("other bytes")
 				}
 				if most <= 16<<10 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -33,12 +34,12 @@ func TestStatus_Rule24(t *testing.T) {
 			c := newClient(t)
 			for range 2 {
 				k, err := fetch(t, c, s.URL, Options{}, whole)
-				e := wantFault(t, err, tt.fault, tt.retry)
+				e := sourcetest.Fault(t, err, tt.fault, tt.retry)
 				if e.Status != tt.status || !strings.Contains(e.Error(), fmt.Sprint(tt.status)) {
 					t.Errorf("status %d in %q", e.Status, e)
 				}
-				if k.answer != nil {
-					t.Errorf("answer is %+v", k.answer)
+				if k.Heard != nil {
+					t.Errorf("answer is %+v", k.Heard)
 				}
 			}
 			if s.Connections() != 1 {
@@ -53,18 +54,18 @@ func TestUnsatisfiable_Rule25(t *testing.T) {
 	s := mirrortest.New(t, make([]byte, 100))
 	c := newClient(t)
 	_, err := fetch(t, c, s.URL, Options{}, part(100, 200))
-	e := wantFault(t, err, source.FaultMismatch, false)
+	e := sourcetest.Fault(t, err, source.FaultMismatch, false)
 	if !strings.Contains(e.Error(), "its file has 100 bytes") {
 		t.Errorf("error is %q", e)
 	}
 	s.Set(mirrortest.Status(416))
 	_, err = fetch(t, c, s.URL, Options{}, part(10, 20))
-	wantFault(t, err, source.FaultMismatch, false)
+	sourcetest.Fault(t, err, source.FaultMismatch, false)
 	_, err = fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	s.Set(mirrortest.Header("Content-Range", "bytes */100"))
 	_, err = fetch(t, c, s.URL, Options{}, part(10, 20))
-	wantFault(t, err, source.FaultProtocol, false)
+	sourcetest.Fault(t, err, source.FaultProtocol, false)
 }
 
 // Proves rule 23, with both forms of the field.
@@ -113,12 +114,12 @@ func TestRetryAfter_Rule23(t *testing.T) {
 func TestRetryAfterInError_Rule23(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Status(503), mirrortest.RetryAfter("7"))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
-	if e := wantFault(t, err, source.FaultRefused, true); e.After != 7*time.Second {
+	if e := sourcetest.Fault(t, err, source.FaultRefused, true); e.After != 7*time.Second {
 		t.Errorf("After is %v", e.After)
 	}
 	s.Reset(mirrortest.Status(429), mirrortest.RetryAfter("7200"))
 	_, err = fetch(t, newClient(t), s.URL, Options{}, whole)
-	if e := wantFault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "back at") {
+	if e := sourcetest.Fault(t, err, source.FaultRefused, false); !strings.Contains(e.Error(), "back at") {
 		t.Errorf("error is %q", e)
 	}
 }
@@ -128,16 +129,16 @@ func TestIfMatch_Rule35(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.ETag(`"v1"`))
 	c := newClient(t)
 	k := mustFetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
-	if k.answer.IfMatchFailed || len(s.Requests()) != 1 {
-		t.Errorf("answer is %+v", k.answer)
+	if k.Heard.IfMatchFailed || len(s.Requests()) != 1 {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	s.Set(mirrortest.ETag(`"v2"`), mirrortest.Digest())
 	k = mustFetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
-	a := k.answer
+	a := k.Heard
 	if !a.IfMatchFailed || a.ETag != `"v2"` || len(a.Claims) != 1 || len(a.Hops) != 1 || a.Hops[0].Status != 206 {
 		t.Errorf("answer is %+v", a)
 	}
-	wantBytes(t, k, file, part(0, 10))
+	k.Has(file, part(0, 10))
 	requests := s.Requests()
 	if len(requests) != 3 || requests[1].Header.Get("If-Match") != `"v1"` || requests[2].Header.Get("If-Match") != "" {
 		t.Errorf("requests are %+v", requests)
@@ -148,7 +149,7 @@ func TestIfMatch_Rule35(t *testing.T) {
 	// A server that says 412 to everything is asked twice, not for ever.
 	s.Reset(mirrortest.Status(http.StatusPreconditionFailed))
 	_, err := fetch(t, c, s.URL, Options{Mirror: true, IfMatch: `"v1"`}, part(0, 10))
-	wantFault(t, err, source.FaultRefused, false)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if n := len(s.Requests()); n != 5 {
 		t.Errorf("%d requests, want 5", n)
 	}
@@ -160,7 +161,7 @@ func TestNetworkErrors(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
 	s.Die()
 	_, err := fetch(t, c, s.URL, Options{}, part(0, 10))
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 	// A connection that died while it was idle costs nothing: the next request makes another.
 	s.Revive()
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
@@ -181,7 +182,7 @@ func TestNetworkErrors(t *testing.T) {
 func TestErrorText_Rules61_62(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString("\x1b]0;owned\x07 nonsense\r\n"))
 	_, err := fetch(t, newClient(t), strings.Replace(s.URL, "//", "//me:hunter2@", 1)+"?sig=s3cret", Options{}, whole)
-	e := wantFault(t, err, source.FaultProtocol, false)
+	e := sourcetest.Fault(t, err, source.FaultProtocol, false)
 	if all := e.URL + e.Error(); strings.ContainsAny(all, "\x1b\x07") || strings.Contains(all, "hunter2") || strings.Contains(all, "s3cret") {
 		t.Errorf("URL %q, text %q", e.URL, e.Error())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"braid/internal/mirrortest"
 	"braid/internal/proxytest"
+	"braid/internal/sourcetest"
 	"braid/source"
 	"braid/verify"
 )
@@ -27,16 +28,16 @@ func TestTLS(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest())
 	c := newClient(t, s)
 	k := mustFetch(t, c, s.URL, Options{}, whole)
-	wantBytes(t, k, file, part(0, file.Size()))
-	if k.answer.Claims[0].Channel != verify.HTTPS || k.answer.RTT <= 0 {
-		t.Errorf("answer is %+v", k.answer)
+	k.Has(file, part(0, file.Size()))
+	if k.Heard.Claims[0].Channel != verify.HTTPS || k.Heard.RTT <= 0 {
+		t.Errorf("answer is %+v", k.Heard)
 	}
 	mustFetch(t, c, s.URL, Options{}, part(10, 20))
 	if s.Connections() != 1 {
 		t.Errorf("%d connections", s.Connections())
 	}
-	k = &sink{t: t, limit: 10}
-	if err := c.Source(parse(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != nil {
+	k = &sourcetest.Sink{T: t, Limit: 10}
+	if err := c.Source(sourcetest.URL(t, s.URL), Options{}).Fetch(t.Context(), whole, k); err != nil {
 		t.Fatal(err)
 	}
 	mustFetch(t, c, s.URL, Options{}, part(10, 20))
@@ -45,8 +46,8 @@ func TestTLS(t *testing.T) {
 	}
 	// What a server says that was named over http, anybody may have said (rule 64).
 	first := mirrortest.New(t, file, mirrortest.Redirect(s.URL))
-	if k = mustFetch(t, c, first.URL, Options{}, part(0, 10)); k.answer.Claims[0].Channel != verify.HTTP {
-		t.Errorf("claim is %v", k.answer.Claims[0])
+	if k = mustFetch(t, c, first.URL, Options{}, part(0, 10)); k.Heard.Claims[0].Channel != verify.HTTP {
+		t.Errorf("claim is %v", k.Heard.Claims[0])
 	}
 }
 
@@ -60,15 +61,15 @@ func TestBadTLS_Rule29(t *testing.T) {
 	} {
 		_, err := fetch(t, newClient(t, s), s.URL, Options{}, whole)
 		t.Log(name, err)
-		wantFault(t, err, source.FaultTLS, false)
+		sourcetest.Fault(t, err, source.FaultTLS, false)
 	}
 	unknown := mirrortest.New(t, file, mirrortest.TLS(nil))
 	_, err := fetch(t, newClient(t), unknown.URL, Options{}, whole)
-	wantFault(t, err, source.FaultTLS, false)
+	sourcetest.Fault(t, err, source.FaultTLS, false)
 
 	plain := mirrortest.New(t, file)
 	_, err = fetch(t, newClient(t), "https://"+plain.Addr+"/file.bin", Options{}, whole)
-	wantFault(t, err, source.FaultTLS, false)
+	sourcetest.Fault(t, err, source.FaultTLS, false)
 	if len(unknown.Requests()) != 0 || len(plain.Requests()) != 0 {
 		t.Error("a request was sent to a server that nobody knows")
 	}
@@ -81,13 +82,13 @@ func TestTruncatedTLS_Rule29(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, whole)
 	s.Set(mirrortest.NoCloseNotify())
 	k, err := fetch(t, c, s.URL, Options{}, whole)
-	wantFault(t, err, source.FaultTLS, true)
-	wantBytes(t, k, file, part(0, file.Size()))
+	sourcetest.Fault(t, err, source.FaultTLS, true)
+	k.Has(file, part(0, file.Size()))
 	// With a length the end is known, and it does not matter how the connection ends.
 	mustFetch(t, c, s.URL, Options{}, part(0, 1000))
 	s.Set(mirrortest.CutAfter(500))
 	_, err = fetch(t, c, s.URL, Options{}, part(0, 1000))
-	wantFault(t, err, source.FaultNetwork, true)
+	sourcetest.Fault(t, err, source.FaultNetwork, true)
 }
 
 // A client certificate is for the servers that the user named. Proves rule 27.
@@ -106,7 +107,7 @@ func TestClientCertificateOnlyToOrigin_Rule27(t *testing.T) {
 	defer s.Close()
 	c := &Client{TLS: &tls.Config{Certificates: s.TLS.Certificates, InsecureSkipVerify: true}}
 	t.Cleanup(c.CloseIdle)
-	port := parse(t, s.URL).Port()
+	port := sourcetest.URL(t, s.URL).Port()
 	mustFetch(t, c, s.URL+"/named?port="+port, Options{}, whole)
 	mustFetch(t, c, s.URL+"/mirror", Options{Mirror: true}, whole)
 	if shown["/named"] != 1 || shown["/redirected"] != 0 || shown["/mirror"] != 0 || len(shown) != 3 {
@@ -124,9 +125,9 @@ func TestProxy(t *testing.T) {
 	for _, s := range []*mirrortest.Server{plain, secure} {
 		for range 2 {
 			k := mustFetch(t, c, s.URL, Options{}, part(10, 100_000))
-			wantBytes(t, k, file, part(10, 100_000))
-			if k.answer.Host != s.Addr {
-				t.Errorf("host is %s", k.answer.Host)
+			k.Has(file, part(10, 100_000))
+			if k.Heard.Host != s.Addr {
+				t.Errorf("host is %s", k.Heard.Host)
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func TestProxyRefuses(t *testing.T) {
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		c := newClient(t)
-		c.Proxy = via(parse(t, proxy.URL))
+		c.Proxy = via(sourcetest.URL(t, proxy.URL))
 		_, err := fetch(t, c, "https://origin.invalid/a", Options{}, whole)
 		e, ok := errors.AsType[*source.Error](err)
 		if !ok || e.Fault != want.Fault || e.Status != want.Status || e.Retry != want.Retry || !strings.HasPrefix(e.Err.Error(), fmt.Sprintf("proxy: status %d ", status)) {
