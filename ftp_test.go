@@ -25,31 +25,17 @@ func startFTP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	state, name := stateOf(ts), args[0]
 	if s, ok := state.ftp[name]; ok {
-		s.Set(ftpOptions(ts, args[1:])...)
+		s.Set(optionsOf(ts, ftpOption, args[1:])...)
 		return
 	}
-	options := append(ftpOptions(ts, args[2:]), ftptest.Name(filepath.Base(args[1])))
+	options := append(optionsOf(ts, ftpOption, args[2:]), ftptest.Name(filepath.Base(args[1])))
 	s := ftptest.New(state.t, contentOf(ts, args[1]), options...)
 	state.ftp[name] = s
-	ts.Setenv(name, s.URL)
-	ts.Setenv(name+"_HOST", s.Addr)
-	ts.Setenv(name+"_PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
+	setServer(ts, name, s.URL, s.Addr)
 }
 
 func contentOf(ts *testscript.TestScript, file string) ftptest.Content {
 	return bytes.NewReader([]byte(ts.ReadFile(file)))
-}
-
-func ftpOptions(ts *testscript.TestScript, words []string) (options []ftptest.Option) {
-	for _, word := range words {
-		key, value, _ := strings.Cut(word, "=")
-		option, err := ftpOption(ts, key, value)
-		if err != nil {
-			ts.Fatalf("%s: %v", word, err)
-		}
-		options = append(options, option)
-	}
-	return options
 }
 
 // ftpOption is the option that a word of a script names.

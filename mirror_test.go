@@ -50,15 +50,13 @@ func startMirror(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	state, name := stateOf(ts), args[0]
 	if s, ok := state.mirrors[name]; ok {
-		s.Set(mirrorOptions(ts, args[1:])...)
+		s.Set(optionsOf(ts, mirrorOption, args[1:])...)
 		return
 	}
-	options := append(mirrorOptions(ts, args[2:]), mirrortest.Name(filepath.Base(args[1])))
+	options := append(optionsOf(ts, mirrorOption, args[2:]), mirrortest.Name(filepath.Base(args[1])))
 	s := mirrortest.New(state.t, []byte(ts.ReadFile(args[1])), options...)
 	state.mirrors[name] = s
-	ts.Setenv(name, s.URL)
-	ts.Setenv(name+"_HOST", s.Addr)
-	ts.Setenv(name+"_PORT", s.Addr[strings.LastIndexByte(s.Addr, ':')+1:])
+	setServer(ts, name, s.URL, s.Addr)
 	if s.CertPEM != nil {
 		authority := ts.MkAbs("." + name + ".pem")
 		ts.Check(os.WriteFile(authority, s.CertPEM, 0o644))
@@ -66,14 +64,22 @@ func startMirror(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func mirrorOptions(ts *testscript.TestScript, words []string) (options []mirrortest.Option) {
+// setServer tells a script where a server is.
+func setServer(ts *testscript.TestScript, name, url, addr string) {
+	ts.Setenv(name, url)
+	ts.Setenv(name+"_HOST", addr)
+	ts.Setenv(name+"_PORT", addr[strings.LastIndexByte(addr, ':')+1:])
+}
+
+// optionsOf are the options that words of a script name, KEY or KEY=VALUE each.
+func optionsOf[O any](ts *testscript.TestScript, option func(ts *testscript.TestScript, key, value string) (O, error), words []string) (options []O) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
-		option, err := mirrorOption(ts, key, value)
+		o, err := option(ts, key, value)
 		if err != nil {
 			ts.Fatalf("%s: %v", word, err)
 		}
-		options = append(options, option)
+		options = append(options, o)
 	}
 	return options
 }
