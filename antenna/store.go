@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -125,8 +126,14 @@ func (s *Store) open() (err error) {
 	})
 }
 
+// tooSmall is what bbolt says of a file that ends in its first two pages, as one does whose making was cut short. It has no name for it.
+const tooSmall = "file size too small"
+
 // foreign tells a file that is no database from one that cannot be opened.
 func foreign(err error) error {
+	if strings.HasPrefix(err.Error(), tooSmall) {
+		return &damageError{err}
+	}
 	for _, damage := range []error{bolterrors.ErrInvalid, bolterrors.ErrChecksum, bolterrors.ErrVersionMismatch} {
 		if errors.Is(err, damage) {
 			return &damageError{err}

@@ -126,6 +126,8 @@ func TestStoreDamaged_Rule8(t *testing.T) {
 		"garbage":   func([]byte) []byte { return []byte(strings.Repeat("garbage ", 10_000)) },
 		"truncated": func(data []byte) []byte { return data[:2*os.Getpagesize()+100] },
 		"short":     func(data []byte) []byte { return data[:100] },
+		"one page":  func(data []byte) []byte { return data[:os.Getpagesize()+100] },
+		"noise":     func([]byte) []byte { return bytes.Repeat([]byte("noise"), os.Getpagesize()/5) },
 		"zeros": func(data []byte) []byte {
 			clear(data[2*os.Getpagesize():])
 			return data
