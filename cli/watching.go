@@ -112,7 +112,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 			return v.runVerb(ctx, verb, words[1], words[2:])
 		}
 	}
-	c, err := v.load(words)
+	c, err := v.load(words, toWatch)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,11 @@ type loaded struct {
 	state string
 }
 
+// A reading says how a configuration in a folder is read.
+type reading func(dir string) config.Options
+
 // load reads the configuration that the operand or flags say.
-func (v *watchCommand) load(words []string) (*loaded, error) {
+func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 	file := v.configFile
 	byFlags := len(v.feeds.Value())+len(v.urls.Value()) > 0
 	switch {
@@ -147,7 +150,7 @@ func (v *watchCommand) load(words []string) (*loaded, error) {
 		return nil, misuse(file, "a configuration, and --feed or --url", "[feed.NAME] and [watch.NAME] in the configuration say it")
 	}
 	if byFlags {
-		return v.fromFlags()
+		return v.fromFlags(how)
 	}
 	for flag, given := range map[string]bool{"--dir": v.dir != "", "--require": v.require.word != "", "--check-every": v.checkEvery != 0,
 		"--keyring": len(v.keyrings.Value()) > 0, "--smime-ca": len(v.authorities.Value()) > 0} {
@@ -160,7 +163,7 @@ func (v *watchCommand) load(words []string) (*loaded, error) {
 			return nil, misuse("watch", "no configuration", "braid watch CONFIG, or --feed URL --url URL --dir FOLDER")
 		}
 	}
-	return v.fromFile(file)
+	return v.fromFile(file, how)
 }
 
 // defaultConfig is braid/watch.toml in the user's configuration folder, if it is there.
@@ -176,14 +179,18 @@ func defaultConfig() string {
 	return file
 }
 
-func configOptions(dir string) config.Options {
+// toWatch is the reading of who watches.
+func toWatch(dir string) config.Options {
 	return config.Options{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
+
+// toAsk is the reading of who asks a watcher: it needs no secrets, and may not have them.
+func toAsk(dir string) config.Options { return config.Options{Dir: dir, NoSecrets: true} }
 
 // mostConfig bounds a configuration.
 const mostConfig = 16 << 20
 
-func (v *watchCommand) fromFile(file string) (*loaded, error) {
+func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -192,7 +199,7 @@ func (v *watchCommand) fromFile(file string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Parse(data, configOptions(filepath.Dir(path)))
+	c, err := config.Parse(data, how(filepath.Dir(path)))
 	if err != nil {
 		return nil, configFailure(file, err)
 	}
@@ -200,7 +207,7 @@ func (v *watchCommand) fromFile(file string) (*loaded, error) {
 	return v.finish(&loaded{Config: c, file: file}, name, path)
 }
 
-func (v *watchCommand) fromFlags() (*loaded, error) {
+func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 	if len(v.urls.Value()) > 0 && v.dir == "" {
 		return nil, misuse("watch", "no folder for the files", "--dir FOLDER")
 	}
@@ -219,7 +226,7 @@ func (v *watchCommand) fromFlags() (*loaded, error) {
 	c, err := config.FromFlags(config.Flags{
 		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: config.Require(v.require.word), CheckEvery: time.Duration(v.checkEvery),
 		Keyrings: v.keyrings.Value(), Authorities: v.authorities.Value(),
-	}, configOptions(here))
+	}, how(here))
 	if err != nil {
 		return nil, configFailure("", err)
 	}

@@ -263,7 +263,7 @@ func (s *service) read(c *loaded) (*loaded, error) {
 	if c.file == "" {
 		return nil, misuse("", "it is of flags, which do not change", "")
 	}
-	next, err := s.fromFile(c.file)
+	next, err := s.fromFile(c.file, toWatch)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // runStatus shows how feeds and watches stand: by the word of the process that watches, or by what is stored.
 func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
-	c, err := v.load(words)
+	c, err := v.load(words, toAsk)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (v *watchCommand) offline(c *loaded) (s *setup, done func(), err error) {
 
 // runVerb has the process that watches run or forget a feed or a watch. Where none does, it is done here.
 func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []string) error {
-	c, err := v.load(words)
+	c, err := v.load(words, toAsk)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,9 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	case !errors.Is(err, control.ErrNobody):
 		return controlFailure(ctx, c, err)
 	case verb == "run":
+		if c, err = v.load(words, toWatch); err != nil {
+			return err
+		}
 		return v.watch(ctx, c, []string{name})
 	}
 	s, done, err := v.offline(c)

@@ -102,8 +102,12 @@ func (m *Memory) placed(key string) (o antenna.Outcome, ok bool) {
 func (m *Memory) Forget(watch string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	before := len(m.Failed) + len(m.Placed)
 	maps.DeleteFunc(m.Failed, func(key, _ string) bool { return watchOf(key) == watch })
 	maps.DeleteFunc(m.Placed, func(key string, _ antenna.Outcome) bool { return watchOf(key) == watch })
+	if len(m.Failed)+len(m.Placed) == before { // of a watch that never ran there is no folder either
+		return nil
+	}
 	return m.save()
 }
 

@@ -43,6 +43,9 @@ func (b *builder) access(t *accessTable, table ...string) (a access, err error) 
 			return a, err
 		}
 	}
+	if b.NoSecrets {
+		return a, nil
+	}
 	for _, name := range sorted(t.HeaderEnv) {
 		value, err := b.variable(t.HeaderEnv[name], key("header-env", name))
 		if err == nil {

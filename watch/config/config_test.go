@@ -277,6 +277,21 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
+// TestNoSecrets: who asks gets the same configuration without what stands elsewhere, and an error only for what is wrong in it.
+func TestNoSecrets(t *testing.T) {
+	c, err := Parse([]byte(everything), Options{Dir: "/etc/braid", NoSecrets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}}
+	if got := c.Feeds[1].Header; !reflect.DeepEqual(map[string][]string(got), want) || c.Watches[0].Header != nil || c.SecretNames != nil {
+		t.Errorf("header %v, of the watch %v, of variables %q", got, c.Watches[0].Header, c.SecretNames)
+	}
+	if _, err := Parse([]byte(small+"header = ['none']"), Options{NoSecrets: true}); err == nil {
+		t.Error("a field that is none was taken")
+	}
+}
+
 func TestPublish(t *testing.T) {
 	c := parse(t, small+"[publish]\ndir = 'www'\nagent-url = 'https://a.example/'\ntitle = 'Ours'\n")
 	if want := (Publish{Dir: "/etc/braid/www", AgentURL: "https://a.example/", Title: "Ours"}); c.Publish != want {
