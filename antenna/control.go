@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"braid/antenna/feed"
 )
 
-// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits. Where
-// none runs it is an error: there is Once.
+// RunNow makes a running Watch poll the feed of that name now, or all feeds of the watch of that name, and hand on what waits; the one URL
+// of a watch is handed on in any case, as AskedFor: its feeds may be down, or its file be gone. Where none runs it is an error: there
+// is Once.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		if l.offline {
@@ -31,11 +34,24 @@ func (l *loop) runNow(name string, now time.Time) error {
 		}
 	}
 	for _, t := range targets {
-		if t.saved.Pending != nil && !t.running {
+		switch {
+		case t.running:
+		case t.saved.Pending != nil:
 			l.tries.put(t, now)
+		case t.w.glob == nil:
+			l.await(t, t.askedFor(now), now)
 		}
 	}
 	return nil
+}
+
+// askedFor is an update that no report calls for.
+func (t *target) askedFor(now time.Time) *pending {
+	b, _ := t.saved.baseline()
+	return &pending{
+		Action: feed.Recheck, Reason: AskedFor, Words: "the user asked for it", At: now,
+		Record: feed.Record{LastModified: b.LastModified, Detected: b.Detected},
+	}
 }
 
 // Forget makes what is known of the feed or watch of that name unknown, in a running Watch or else in the Store. Of a watch the reports

@@ -104,10 +104,12 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 // acknowledge remembers an update as done.
 func (l *loop) acknowledge(t *target, h *Handled, now time.Time) {
 	p := t.saved.Pending
-	if !p.Ahead {
+	if !p.isAside() {
 		t.saved.State = p.Next
 	}
-	t.saved.State.HaveCopy = true
+	if p.Reason != AskedFor { // else the first report would only be a baseline, though it may be of a later version
+		t.saved.State.HaveCopy = true
+	}
 	if h.Outcome.At.IsZero() {
 		h.Outcome.At = now
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"braid/antenna/feed"
 )
 
 func TestOnce(t *testing.T) {
@@ -47,7 +50,7 @@ func TestOnce(t *testing.T) {
 		}
 		p.set(lirsLine(fileURL, time.Now(), time.Now(), 300))
 		time.Sleep(w.gap)
-		if err := once("a"); !errors.As(err, &poll) || reasons(j.got()) != "first-sight first-sight modified" {
+		if err := once("a"); !errors.As(err, &poll) || reasons(j.got()) != "first-sight first-sight asked-for modified" {
 			t.Errorf("by the watch's name: %v, %s", err, reasons(j.got()))
 		}
 		time.Sleep(w.gap)
@@ -103,6 +106,72 @@ func TestRunNow(t *testing.T) {
 		watchFor(t, a, j, 30*time.Second)
 		if len(w.to(feedURL)) != 3 || len(j.got()) != 2 {
 			t.Errorf("%d polls, %d updates", len(w.to(feedURL)), len(j.got()))
+		}
+	})
+}
+
+// TestAskedFor: what the user asks for is handed on though no feed tells of it, and no report is lost by that: the first one may be of a
+// later version.
+func TestAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		a.Watches = append(a.Watches, Watch{Name: "g", URL: "https://files.example/dist/*", Glob: true})
+		text := p.text
+		p.set("# nothing\n")
+		runs := func(after time.Duration, name string) {
+			time.AfterFunc(after, func() {
+				if err := a.RunNow(t.Context(), name); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		failing := true
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if failing {
+				failing = false
+				return Outcome{}, errors.New("down")
+			}
+			return Outcome{Changed: true}, nil
+		}
+		runs(time.Minute, "a") // fails, and comes again
+		runs(time.Minute, "g") // is none of which something is known
+		w.later(time.Hour, func() { p.set(text) })
+		runs(3*time.Hour, "a") // leaves the baseline alone
+		w.later(4*time.Hour, func() { p.set(lirsLine(fileURL, time.Now().Add(-time.Minute), time.Now(), 120)) })
+		watchFor(t, a, j, 5*time.Hour)
+		var got []string
+		for _, u := range j.got() {
+			got = append(got, fmt.Sprintf("%s:%s:%d", u.Watch, u.Reason, u.Try))
+		}
+		slices.Sort(got[2:4]) // at the same time
+		slices.Sort(got[5:])
+		want := "a:asked-for:1 a:asked-for:2 a:first-sight:1 g:first-sight:1 a:asked-for:1 a:modified:1 g:modified:1"
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("updates: %s\nwant     %s", s, want)
+		}
+		if u := j.got()[4]; u.URL != fileURL || u.Feed != "" || u.Action != feed.Recheck || u.Record.LastModified == 0 {
+			t.Errorf("%+v", u)
+		}
+	})
+}
+
+// TestAskedForAndReported: a report that comes while somebody's wish waits is remembered.
+func TestAskedForAndReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		time.AfterFunc(time.Hour, func() { _ = a.RunNow(t.Context(), "a") })
+		first := true
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.Reason == AskedFor && first {
+				first = false
+				return Outcome{}, errors.New("down") // a minute later again, and meanwhile the feed is asked
+			}
+			return Outcome{Changed: true}, nil
+		}
+		w.later(time.Hour-time.Second, func() { p.set(lirsLine(fileURL, time.Now().Add(-time.Minute), time.Now(), 120)) })
+		watchFor(t, a, j, 3*time.Hour)
+		if got := reasons(j.got()); got != "first-sight asked-for modified" {
+			t.Errorf("updates: %s", got)
 		}
 	})
 }

@@ -60,6 +60,9 @@ type (
 	}
 )
 
+// isAside reports whether what is known of reports is not for p to change: it was acknowledged, or no report calls for it.
+func (p *pending) isAside() bool { return p.Ahead || p.Reason == AskedFor }
+
 // same reports whether two updates are about the same news.
 func (p *pending) same(other *pending) bool {
 	a, b := &p.Record, &other.Record

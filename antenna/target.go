@@ -136,7 +136,7 @@ func (l *loop) reporters(t *target) []*member {
 func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
-	if p := t.saved.Pending; p == nil || p.Ahead {
+	if p := t.saved.Pending; p == nil || p.isAside() {
 		same = same && slices.Equal(t.saved.State.Baselines, v.Next.Baselines)
 		t.saved.State = v.Next
 	}
@@ -147,7 +147,7 @@ func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
 
 // await has an update wait for its turn. Where it is one that waits already, it keeps its place.
 func (l *loop) await(t *target, p *pending, now time.Time) {
-	if old := t.saved.Pending; old != nil && !old.Ahead && old.same(p) {
+	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err = old.Tries, old.Failures, old.At, old.Err
 	} else {
 		l.tell(Updated{l.update(t, p, nil)})

@@ -19,7 +19,7 @@ type Update struct {
 	Words string
 	// Record is the report that decided, without Fields, Keywords and Warnings.
 	Record feed.Record
-	// Feed is the name of the feed that it is from; that of the watch for own checks.
+	// Feed is the name of the feed that it is from; that of the watch for own checks, and none if it was AskedFor.
 	Feed string
 	// Last is the Outcome of the last update that was acknowledged, for its validators.
 	Last Outcome
@@ -31,6 +31,9 @@ type Update struct {
 	// handler spends from it what it transfers, and stops when there is nothing left.
 	Allowance *Allowance
 }
+
+// AskedFor is the Reason of updates that the user wants, whatever feeds say. What is known of reports stays as it is.
+const AskedFor feed.Reason = "asked-for"
 
 // An Outcome is what became of an Update.
 type Outcome struct {

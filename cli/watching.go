@@ -79,7 +79,7 @@ var watchManual = manual{
 		"from cron", "braid watch --once -q watch.toml",
 		"one file, without a configuration", "braid watch --feed https://example.org/antenna.lirs --url https://example.org/disk.iso --dir /srv",
 		"how feeds and watches stand, also while another process watches", "braid watch status watch.toml",
-		"poll the feeds of a watch now", "braid watch run disk watch.toml",
+		"poll the feeds of a watch now, and ask for its file, should it be gone or no feed know of it", "braid watch run disk watch.toml",
 		"as if it had been added now", "braid watch forget disk watch.toml",
 	},
 	notes: []string{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,7 +136,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 		state := "ok"
 		switch {
 		case f.Err != "":
-			state = fmt.Sprintf("failed %d times: %s", f.Failures, f.Err)
+			state = fmt.Sprintf("failed %s: %s", count(f.Failures, "time"), f.Err)
 		case f.Polled.IsZero():
 			state = "not asked yet"
 		}
@@ -172,13 +173,21 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 	}
 	switch {
 	case w.Pending && w.Err != "":
-		return fmt.Sprintf("%sfailed %d times: %s", about, w.Try, w.Err)
+		return fmt.Sprintf("%sfailed %s: %s", about, count(w.Try, "time"), w.Err)
 	case w.Pending:
 		return about + "waits: " + w.Words
-	case !w.HaveCopy:
+	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
+	case isGone(w):
+		return about + "the file is gone"
 	}
 	return about + orUnverified(w.Last.Evidence)
+}
+
+// isGone reports whether the file of a watch is not where it was put.
+func isGone(w *antenna.WatchStatus) bool {
+	_, err := os.Lstat(w.Last.Path)
+	return w.Last.Path != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 func writeRows(b *strings.Builder, rows [][]string) {
@@ -240,6 +249,7 @@ type watchLine struct {
 	Words      string     `json:"words,omitempty"`
 	HaveCopy   bool       `json:"have_copy"`
 	Path       string     `json:"path,omitempty"`
+	Gone       bool       `json:"gone,omitempty"` // there is no file any more
 	Size       int64      `json:"size,omitempty"`
 	SHA256     string     `json:"sha256,omitempty"`
 	Evidence   string     `json:"evidence,omitempty"`
@@ -263,7 +273,7 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		o := &w.Last
 		line := watchLine{
 			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words, HaveCopy: w.HaveCopy,
-			Path: o.Path, Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence, Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
+			Path: o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence, Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
 			Pending: w.Pending, Try: w.Try, Error: w.Err,
 		}
 		if w.Pending {
