@@ -42,7 +42,7 @@ func (t *task) keepOld() (linked string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("the old version cannot be kept: %w", err)
 	}
-	t.old = filepath.Join(filepath.Dir(t.path), oldFolder, name)
+	t.old = t.oldPath(name)
 	if !isNew {
 		return "", nil
 	}
@@ -77,6 +77,32 @@ func linkOld(d fsys.Dir, base string, old fsys.Dir, plain string) (name string, 
 
 // prune removes old versions that are too many, and those that are no old ones: an update that was broken off has left them.
 func (t *task) prune() error {
+	return t.visit(func(old fsys.Dir, versions, present []string) (err error) {
+		for _, name := range append(present, versions[:max(len(versions)-t.rule.Keep, 0)]...) {
+			err = errors.Join(err, old.Remove(name))
+		}
+		return err
+	})
+}
+
+// findOld finds where the version before the present one is kept, if it is.
+func (t *task) findOld() error {
+	t.old = ""
+	return t.visit(func(_ fsys.Dir, versions, _ []string) error {
+		if n := len(versions); n > 0 {
+			t.old = t.oldPath(versions[n-1])
+		}
+		return nil
+	})
+}
+
+// oldPath is the path of an old version.
+func (t *task) oldPath(name string) string {
+	return filepath.Join(filepath.Dir(t.path), oldFolder, name)
+}
+
+// visit calls do with the folder of old versions, if there is one: their names from old to new, and further names of the present version.
+func (t *task) visit(do func(old fsys.Dir, versions, present []string) error) error {
 	if t.rule.Keep == 0 {
 		return nil
 	}
@@ -93,23 +119,22 @@ func (t *task) prune() error {
 		return err
 	}
 	defer old.Close()
-	entries, err := old.Names() // by name, and so by age
-	var names []string
+	entries, err := old.Names()
+	if err != nil {
+		return err
+	}
+	var versions, present []string
 	for _, name := range entries {
 		switch {
 		case !isOld(name, base):
 		case sameFile(d, base, old, name):
-			err = errors.Join(err, old.Remove(name))
+			present = append(present, name)
 		default:
-			names = append(names, name)
+			versions = append(versions, name)
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(sortable(a), sortable(b)) })
-	for len(names) > t.rule.Keep {
-		err = errors.Join(err, old.Remove(names[0]))
-		names = names[1:]
-	}
-	return err
+	slices.SortStableFunc(versions, func(a, b string) int { return strings.Compare(sortable(a), sortable(b)) })
+	return do(old, versions, present)
 }
 
 // isOld tells the name of an old version of base.

@@ -1,12 +1,16 @@
 package watch
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"braid/antenna"
 )
 
 func TestKeep(t *testing.T) {
@@ -39,6 +43,39 @@ func TestKeep(t *testing.T) {
 	}
 	if old := w.old(); !slices.Equal(old, []string{"three", "four"}) {
 		t.Errorf("old versions are %q", old)
+	}
+}
+
+// TestOldIsTold: a program is told where the version before is, also at its second try, and of none where the right file was there already.
+func TestOldIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.rule.Keep, w.rule.Run = 2, []string{"publish"}
+	told := func() string {
+		t.Helper()
+		for _, kv := range w.hooks[len(w.hooks)-1].Env {
+			if old, ok := strings.CutPrefix(kv, "BRAID_WATCH_OLD="); ok {
+				return old
+			}
+		}
+		t.Error("nothing is told of old versions")
+		return ""
+	}
+	w.does()
+	w.last = antenna.Outcome{} // forgotten
+	w.does()
+	if old := told(); len(w.hooks) != 2 || old != "" {
+		t.Errorf("%d programs, the right file was there: old is %q", len(w.hooks), old)
+	}
+	w.fail = errors.New("down")
+	w.origin.set(func(o *origin) { o.body, o.modified = "two", date(2) })
+	for try := range 2 {
+		if _, err := w.handle(w.update()); err == nil {
+			t.Fatal("it did not fail")
+		}
+		w.holds(told(), "one")
+		if old := w.old(); !slices.Equal(old, []string{"one"}) {
+			t.Errorf("try %d: old versions are %q", try+1, old)
+		}
 	}
 }
 

@@ -54,6 +54,9 @@ func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
 	if err != nil {
 		return antenna.Outcome{Bytes: o.Bytes}, err
 	}
+	if !replaced { // it is the one of an earlier try
+		t.tidied(t.findOld())
+	}
 	o.Changed = o.Digest != t.update.Last.Digest || !t.there
 	if replaced {
 		t.compare(&o)
