@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"braid/antenna/feed"
@@ -117,7 +118,7 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 func (k *Kind) UnmarshalText(text []byte) error {
 	i := slices.Index(kindNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("%q is no kind of feed: there are %q", text, kindNames)
+		return fmt.Errorf("%q is no kind of feed: there are %s", text, strings.Join(kindNames[:Page], ", ")) // a page is none
 	}
 	*k = Kind(i)
 	return nil

@@ -110,6 +110,10 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 				return misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
 			}
 			return v.runVerb(ctx, verb, words[1], words[2:])
+		default:
+			if err := misspelt(verb); err != nil {
+				return err
+			}
 		}
 	}
 	c, err := v.load(words, toWatch)
@@ -120,6 +124,15 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		return misuse("--json", "is for status", "--log-format json")
 	}
 	return v.watch(ctx, c, nil)
+}
+
+// misspelt says that a word, which is no file, may be meant for another one.
+func misspelt(word string) error {
+	near := nearestWord(word, []string{"status", "run", "forget"})
+	if _, err := os.Lstat(word); near == "" || err == nil {
+		return nil
+	}
+	return misuse("watch "+maskWord(word), "neither a configuration nor a command", "did you mean "+near+"?")
 }
 
 // A loaded configuration, and where it came from.
@@ -208,8 +221,11 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 }
 
 func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
-	if len(v.urls.Value()) > 0 && v.dir == "" {
+	switch watched := len(v.urls.Value()) > 0; {
+	case watched && v.dir == "":
 		return nil, misuse("watch", "no folder for the files", "--dir FOLDER")
+	case !watched && v.publish == "":
+		return nil, misuse("--feed", "nothing is kept up to date by it", "--url URL says what, and --publish FOLDER publishes it")
 	}
 	for _, u := range v.urls.Value() {
 		if strings.Contains(u, "*") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/antenna/feed"
 	"braid/download"
 	"braid/internal/mask"
 )
@@ -111,7 +112,7 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 			return
 		}
 		if e.Hint != "" {
-			log = log.With("hint", e.Hint)
+			log = log.With("hint", watchHint(e.Hint))
 		}
 	}
 	switch {
@@ -124,6 +125,55 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 	default:
 		log.Info("nothing new", "path", o.Path)
 	}
+}
+
+// watchHint is the hint of a download for who has a configuration, whose keys are called as the flags are.
+func watchHint(hint string) string {
+	if strings.Contains(hint, "--sha256") { // a file that is watched changes
+		return `require = "none" takes it unverified`
+	}
+	return strings.ReplaceAll(hint, "--", "")
+}
+
+// A roundTally is what a round came to.
+type roundTally struct{ polls, failedPolls, updates, failedUpdates, versions int }
+
+func (t *roundTally) add(ev antenna.Event) {
+	switch ev := ev.(type) {
+	case antenna.Polled:
+		t.polls++
+	case antenna.PollFailed:
+		t.polls++
+		t.failedPolls++
+	case antenna.Handled:
+		t.updates++
+		if ev.Err != nil {
+			t.failedUpdates++
+		} else if ev.Outcome.Changed {
+			t.versions++
+		}
+	}
+}
+
+// round logs what a round came to, and of which watches nobody has told yet: a user who waits for a file sees why it does not come.
+func (l *watchLog) round(t *roundTally, s antenna.Status) {
+	for _, w := range s.Watches {
+		switch {
+		case w.HaveCopy || w.Pending || !w.Last.At.IsZero():
+		case w.Reason == "" || w.Reason == feed.NotInFeed:
+			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint", "check-every asks for the URL itself, and braid watch run NAME does so now")
+		default:
+			l.Info("what feeds tell of it is of no use", "watch", w.Name, "url", w.URL, "reason", string(w.Reason))
+		}
+	}
+	var next time.Time
+	for _, f := range s.Feeds {
+		if next.IsZero() || f.Next.Before(next) {
+			next = f.Next
+		}
+	}
+	l.Info("looked once", "polls", t.polls, "failed-polls", t.failedPolls, "updates", t.updates, "failed-updates", t.failedUpdates,
+		"new-versions", t.versions, "next", stamp(next))
 }
 
 func orUnverified(evidence string) string {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -32,6 +33,7 @@ type service struct {
 	store   *antenna.Store
 	metrics *metrics.Metrics
 	notify  sdnotify.Notifier
+	tally   roundTally
 	// current is the setup at work. It is another one after each reload.
 	current atomic.Pointer[setup]
 }
@@ -70,9 +72,9 @@ func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) err
 // storeFailure says why there is no store.
 func storeFailure(err error) error {
 	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
-		return &failure{code: exitLocal, what: "watch", where: e.Path, why: e.Error(), hint: "one process watches at a time; braid watch status asks it"}
+		return &failure{code: exitLocal, what: "watch", where: "store", why: e.Error(), hint: "one process watches at a time; braid watch status asks it"}
 	}
-	return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
+	return &failure{code: exitLocal, what: "watch", where: "store", why: strings.TrimPrefix(err.Error(), "store: ")}
 }
 
 // use makes a setup of a configuration the current one.
@@ -84,6 +86,7 @@ func (s *service) use(c *loaded) error {
 	next.antenna.Observe = func(ev antenna.Event) {
 		s.metrics.Observe(ev)
 		s.log.event(ev)
+		s.tally.add(ev)
 	}
 	s.log.configure(c)
 	status, err := next.antenna.Status(context.Background())
@@ -104,6 +107,9 @@ func (s *service) runOnce(ctx context.Context, names []string) error {
 	err := now.antenna.Once(ctx, now.handle, names...)
 	if code, ok := signalCode(ctx); ok {
 		return reported(code)
+	}
+	if status, err := now.antenna.Status(ctx); err == nil { // else the round has met it, too
+		s.log.round(&s.tally, status)
 	}
 	code := exitDone
 	for _, err := range flatten(err) {

@@ -120,7 +120,7 @@ func TestWatchReload(t *testing.T) {
 	}
 	w.asks(exitUsage, "forget", "none", "watch.toml")
 	w.asks(exitLocal, "--once", "watch.toml")
-	w.logs(`^braid: watch .*state/antenna.db: .* is in use by process ` + pid)
+	w.logs(`^braid: watch store: .*state/antenna.db is in use by process ` + pid)
 	w.signal(syscall.SIGTERM)
 	w.ends(exitDone)
 	if _, err := os.Lstat(w.in("state/control")); err == nil {
