@@ -61,7 +61,7 @@ type Why string
 
 const (
 	FreshReport Why = "fresh-report" // a feed has seen the URL lately: it is not asked again
-	DailyLimit  Why = "daily-limit"  // of the feed (rule 56)
+	DailyLimit  Why = "daily-limit"  // of the feed (rule 56); told once a day
 	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
 )
 

@@ -25,7 +25,10 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	if !ok {
 		m := l.byID[p.Feed]
 		p.At = m.saved.Day.End().Add(pace.Jitter(time.Hour, chance()) - time.Hour)
-		l.tell(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: DailyLimit, Until: p.At})
+		if m.limited != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
+			m.limited = m.saved.Day.Number
+			l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.End()})
+		}
 		l.book.target(t, now)
 		l.queue(t, now)
 		return

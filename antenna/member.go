@@ -29,6 +29,8 @@ type member struct {
 	// handling is how many of its updates are being handled, and allowance what these may bring.
 	handling  int
 	allowance *Allowance
+	// limited is the last day of which it was told that there is no more than was.
+	limited int64
 	// targets have reports of it.
 	targets map[*target]bool
 	// revisit are those of them whose report is from the future: it may be of use later.

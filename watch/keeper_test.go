@@ -130,13 +130,13 @@ func TestUnverifiedIsRefused(t *testing.T) {
 func TestLimits_Rule56(t *testing.T) {
 	w := newWorld(t)
 	u := w.update()
-	u.Allowance = antenna.NewAllowance(2)
-	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
-		t.Errorf("error is %v", err)
-	}
-	u.Allowance, w.rule.Size = antenna.NewAllowance(5), 2
-	if _, err := w.handle(u); kindOf(err) != fmt.Sprint("download ", download.Limit) {
-		t.Errorf("error is %v", err)
+	for _, tt := range []struct{ left, size int64 }{{2, 0}, {2, 4}, {5, 2}} {
+		u.Allowance, w.rule.Size = antenna.NewAllowance(tt.left), tt.size
+		_, err := w.handle(u)
+		e, ok := errors.AsType[*download.Error](err)
+		if !ok || e.Kind != download.Limit || strings.Contains(e.Hint, "bytes-a-day") != (tt.left < 3) {
+			t.Errorf("%+v: error is %v (%+v)", tt, err, e)
+		}
 	}
 	w.rule.Size = 4
 	if _, err := w.handle(u); err != nil {

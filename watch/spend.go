@@ -32,10 +32,15 @@ func (t *task) get(ctx context.Context, r download.Request) (download.Result, er
 			observe(ev)
 		}
 	}
-	res, err := t.client().Get(ctx, r)
+	client := t.client()
+	left, limited := t.update.Allowance.Left()
+	res, err := client.Get(ctx, r)
 	spend(max(0, res.Fetched-spent)) // what nobody was told of
 	if err != nil && context.Cause(ctx) == errSpent {
 		return res, errSpent
+	}
+	if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Limit && limited && client.MaxSize == left {
+		e.Hint = "the feed may not bring more today (bytes-a-day)" // and it is not the size of files that is limited
 	}
 	return res, err
 }
