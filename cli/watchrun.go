@@ -59,14 +59,41 @@ func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) err
 	s.store = store
 	err = s.use(c)
 	if err == nil {
-		if v.once || names != nil {
-			err = s.runOnce(ctx, names)
-		} else {
-			err = s.serve(ctx, c)
-		}
-		s.current.Load().close()
+		err = s.work(ctx, c, names)
 	}
 	return errors.Join(err, store.Close())
+}
+
+// work watches with the current setup.
+func (s *service) work(ctx context.Context, c *loaded, names []string) error {
+	defer func() { s.current.Load().close() }()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	learning, stop := context.WithCancel(ctx)
+	defer stop()
+	wg.Go(func() { s.remember(learning) })
+	if s.once || names != nil {
+		return s.runOnce(ctx, names)
+	}
+	return s.serve(ctx, c)
+}
+
+// rememberEvery is how often what was learned of servers is written, if there is anything: all of it is written anew, which for ten thousand
+// files is half a megabyte, and too much for each of them.
+const rememberEvery = time.Minute
+
+// remember writes now and then what was learned.
+func (s *service) remember(ctx context.Context) {
+	ticker := time.NewTicker(rememberEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.current.Load().save()
+		}
+	}
 }
 
 // storeFailure says why there is no store.
@@ -104,7 +131,7 @@ func (s *service) use(c *loaded) error {
 // runOnce is one round. What went wrong is in the log already; what is left is the exit code.
 func (s *service) runOnce(ctx context.Context, names []string) error {
 	now := s.current.Load()
-	err := now.antenna.Once(ctx, now.handle, names...)
+	err := now.antenna.Once(ctx, now.keeper.Handle, names...)
 	if code, ok := signalCode(ctx); ok {
 		return reported(code)
 	}
@@ -204,7 +231,7 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 		now := s.current.Load()
 		run, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		go func() { ended <- now.antenna.Watch(run, now.handle) }()
+		go func() { ended <- now.antenna.Watch(run, now.keeper.Handle) }()
 		next, err := s.await(c, ended, hup, ctx)
 		stop()
 		if next == nil {

@@ -91,15 +91,6 @@ func (s *setup) save() {
 	s.client.Promises.Save(now)
 }
 
-// handle is the keeper, and remembers now and then what it learned.
-func (s *setup) handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
-	o, err := s.keeper.Handle(ctx, u)
-	if o.Changed {
-		s.save()
-	}
-	return o, err
-}
-
 // hostsOf are the hosts that the user named.
 func hostsOf(words, typed []string) (reach.Hosts, error) {
 	var h hosts
