@@ -34,7 +34,7 @@ func (s *Scheduler) feed(now time.Time, m *mirror, why Reason) bool {
 		s.start(now, m, r, false, why)
 		return true
 	}
-	return !m.doubt && s.steal(now, m, why)
+	return s.steal(now, m, why)
 }
 
 // feedWhole uses a source that cannot serve ranges: for everything, and only when nobody else can.
@@ -173,7 +173,7 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 	}
 	size = int64(min(max(speed*period.Seconds(), minRange), s.part(m, speed)))
 	if size < minSteal { // by then the others are through
-		if len(s.order) > 0 {
+		if !s.idles(now, m, float64(min(s.missing(), minRange))) {
 			return 0, 0
 		}
 		size = minRange
@@ -252,8 +252,11 @@ func (s *Scheduler) aggregate() float64 {
 // reserve is how far ahead of an open fetch the file is kept for it.
 func (s *Scheduler) reserve(now time.Time, f *fetch) int64 {
 	if f.src.speed > 0 && now.Sub(f.since) > time.Second {
-		period := windowTime
-		return max(int64(f.src.speed*period.Seconds()), minRange)
+		period, least := windowTime, int64(minRange)
+		if f.src.norange { // it cannot be made to stop there without loss, however slow it gets
+			least = 0
+		}
+		return max(int64(f.src.speed*period.Seconds()), least)
 	}
 	return max(2*s.share(), 4<<20)
 }

@@ -30,6 +30,7 @@ func (s *Scheduler) judge(now time.Time) {
 			f.src.stalled = true
 			continue
 		}
+		s.slows(now, f)
 		s.learn(now, f.src)
 		s.lighten(now, f)
 	}

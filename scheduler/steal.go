@@ -17,6 +17,9 @@ func (s *Scheduler) steal(now time.Time, m *mirror, why Reason) bool {
 	if victim == nil {
 		return false
 	}
+	if m.doubt || s.protected(now, victim) {
+		return s.overtake(now, victim, m, why)
+	}
 	split := s.split(now, victim, m)
 	if split == 0 {
 		return false
@@ -90,7 +93,10 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range s.order {
-		if f.ending || f.src == m || f.src.norange || f.alone || f.left() < minSteal && s.hangs(now, f) == 0 || !blocked && s.begins(now, f) {
+		if f.ending || f.src == m || !blocked && s.begins(now, f) {
+			continue
+		}
+		if (m.doubt || s.protected(now, f)) && !s.crawls(now, f, m) {
 			continue
 		}
 		if blocked {
@@ -104,6 +110,12 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 		}
 	}
 	return worst
+}
+
+// protected tells whether a fetch is left alone unless it crawls: it is not worth another request, or nobody is to take
+// a part of it.
+func (s *Scheduler) protected(now time.Time, f *fetch) bool {
+	return f.src.norange || f.alone || f.left() < minSteal && s.hangs(now, f) == 0
 }
 
 // begins tells whether a fetch was asked for just now: what it will do cannot be known yet.

@@ -167,7 +167,7 @@ func (s *Scheduler) late() (n int) {
 // brings nothing for two round trips, while those that have just begun double what they bring in each.
 func (s *Scheduler) worthwhile(now time.Time) bool {
 	left, rtt := float64(s.missing()), s.medianRTT()
-	if left <= firstWant {
+	if left <= firstWant && !s.drags(now) {
 		return false
 	}
 	speed, young := 0.0, true

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"braid/internal/mirrortest"
 )
@@ -165,6 +166,16 @@ func everywhere() (offsets []int64) {
 	return offsets
 }
 
+// trickles sends as much as it can for a while, and then some bytes a second.
+func trickles(after time.Duration, rate int64) option {
+	return mirrortest.RateFunc(func(elapsed time.Duration) int64 {
+		if elapsed < after {
+			return 4 * slow
+		}
+		return rate
+	})
+}
+
 // mirrors are mirrors that misbehave beside a server in order, which must not matter (rules 35, 38 and 39).
 func mirrors() (all []torment) {
 	lie := anotherDigest()
@@ -194,6 +205,9 @@ func mirrors() (all []torment) {
 		"has a certificate of nobody's":               {mirrortest.TLS(nil)},
 		"is very slow":                                {mirrortest.Rate(20_000)},
 		"answers If-Match with 412 and has no digest": {mirrortest.Status(412)},
+		"trickles from its first byte on":             {trickles(0, 100)},
+		"trickles after a moment":                     {trickles(50*time.Millisecond, 100)},
+		"trickles a byte a second after a moment":     {trickles(50*time.Millisecond, 1)},
 	} {
 		all = append(all, torment{"39", "a mirror " + does, beside(options...), isRight})
 	}
@@ -202,6 +216,16 @@ func mirrors() (all []torment) {
 			good := w.serve(mirrortest.Digest())
 			bad := w.serve(mirrortest.Status(500))
 			w.ask(w.serve(mirrortest.Digest(), mirrortest.Mirrors(bad.URL, good.URL), mirrortest.Times(1, mirrortest.CutAfter(200_000)), mirrortest.When(ranged, mirrortest.Status(410))))
+		}, isRight},
+		torment{"21", "trickles from its first byte on, beside a mirror in order", func(w *world) {
+			m := w.serve()
+			w.ask(w.serve(trickles(0, 1000), mirrortest.Digest(), mirrortest.Mirrors(m.URL)))
+		}, isRight},
+		torment{"21", "trickles, and has little of a file, beside a mirror in order", func(w *world) {
+			m := mirrortest.New(w.t, mirrortest.Generate(20_000, 1))
+			s := mirrortest.New(w.t, mirrortest.Generate(20_000, 1), trickles(0, 100), mirrortest.Digest(), mirrortest.Mirrors(m.URL))
+			w.web, w.body = append(w.web, m, s), body[:20_000]
+			w.ask(s)
 		}, isRight},
 		torment{"40", "the server's own bytes are wrong, a mirror's are right", func(w *world) {
 			good := w.serve(mirrortest.Digest())

@@ -1,0 +1,153 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"braid/byterange"
+)
+
+// trickle is a few bytes a second from d on, before that 40 Mbit/s.
+func trickle(d time.Duration, rate float64) func(time.Duration) float64 {
+	return func(t time.Duration) float64 {
+		if t < d {
+			return mbit(40)
+		}
+		return rate
+	}
+}
+
+// Proves S16 and rule 21: whenever a mirror begins to trickle, and however little it has left then, another that is free brings
+// the rest. Slower than a byte in two seconds is silence; one now and then begins a new flow each time.
+func TestTrickleHoldsNothingUp_S16_Rule21(t *testing.T) {
+	for _, rate := range []float64{1, 10, 100, 2_000, 20_000} {
+		for d := 100 * ms; d < 2*time.Second; d += 60 * ms {
+			r := run(t, scenario{size: 16 * mib, hosts: with(equal(2, 40, 40*ms), 1, func(h *host) { h.rate = trickle(d, rate) }), limit: time.Minute})
+			if !r.finished || r.elapsed > r.best+3500*ms {
+				t.Errorf("%v bytes a second from %v on: finished %v after %v, best is %v", rate, d, r.finished, r.elapsed, r.best)
+			}
+		}
+	}
+}
+
+// Proves S16 for small files: who trickles from its first byte on is no reason to leave the others closed.
+func TestTrickleOfASmallFile_S16(t *testing.T) {
+	for _, size := range []int64{300, 20 << 10, 300 << 10, mib, 3 * mib} {
+		for _, rate := range []float64{1, 100, 2_000} {
+			hosts := with(equal(3, 40, 40*ms), 0, func(h *host) { h.rate = func(time.Duration) float64 { return rate } })
+			r := run(t, scenario{size: size, hosts: hosts, limit: time.Minute})
+			if alone := time.Duration(float64(size) / rate * float64(time.Second)); !r.finished || r.elapsed > min(8*time.Second, alone+time.Second) {
+				t.Errorf("%d bytes, %v a second: finished %v after %v", size, rate, r.finished, r.elapsed)
+			}
+		}
+	}
+}
+
+// crawling plays a download of 1 MiB, all of which source 0 was asked for, and of which it brings a byte in 50 ms from some
+// offset on. It tells what was asked for in the time after that.
+func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetch) {
+	p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true, Start: f.Range.Start})
+	for off := int64(0); off < from; off += 64 << 10 {
+		asked = append(asked, p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}}).fetches()...)
+	}
+	for i := range int64(lasts / (50 * ms)) {
+		asked = append(asked, p.at(50*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: from + i, End: from + i + 1}}).fetches()...)
+		asked = append(asked, p.at(0, Tick{}).fetches()...)
+		if p.s.fetches[f.ID].ending { // it was told to stop
+			asked = append(asked, p.at(0, FetchEnded{Fetch: f.ID}).fetches()...)
+			break
+		}
+	}
+	return asked
+}
+
+// Proves S16 for one that failed: when the last of the file trickles, a source that has to show first that it works may try.
+func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
+	p := play(t, Config{Size: mib})
+	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 1e6}).only()
+	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
+	m := p.s.mirror(1)
+	m.fails, m.doubt, m.tried, m.until = 1, true, true, p.now.Add(3*time.Second)
+	if asked := crawling(p, f, mib-64<<10, 5*time.Second); len(asked) != 1 || asked[0].Source != 1 || f.Range.Len() < mib {
+		t.Errorf("asked for %v, want the rest of source 1", asked)
+	}
+}
+
+// Proves S10 and S16: nor does one hold up a piece that it was to bring alone. Another brings all of it.
+func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
+	p := play(t, Config{Size: mib})
+	p.s.pieces.length = mib
+	p.s.pieces.mixed = []mixed{{piece: byterange.Range{Start: 0, End: mib}}}
+	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
+	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
+	asked := crawling(p, f, mib/2, 4*time.Second)
+	if len(asked) != 1 || asked[0].Source != 1 || asked[0].Range != (byterange.Range{Start: 0, End: mib}) || asked[0].Why != ReasonPiece {
+		t.Errorf("asked for %v, want the whole piece of source 1", asked)
+	}
+}
+
+// Proves S16: what is too little for a request of its own is no reason to wait until one that crawls is through.
+func TestTrickleLeavesNoCrumbs_S16(t *testing.T) {
+	p := play(t, Config{Size: mib, Have: byterange.NewSet(byterange.Range{Start: 300, End: mib - 300})})
+	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 10}).only()
+	p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: 5e6})
+	p.at(20*ms, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true, Start: f.Range.Start})
+	for i := range int64(40) {
+		asked := p.at(100*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: f.Range.Start + i, End: f.Range.Start + i + 1}}).fetches()
+		if len(asked) > 0 {
+			if r := asked[0].Range; asked[0].Source != 1 || !r.Intersect(f.Range).Empty() {
+				t.Errorf("asked for %v, want what nobody was asked for yet", asked)
+			}
+			return
+		}
+	}
+	t.Error("a fast mirror waited for four seconds")
+}
+
+// Proves S16 where growth has ended: when those that filled the link trickle, others are opened.
+func TestTrickleOfAllThatAreOpen_S16(t *testing.T) {
+	for _, n := range []int{1, 2, 3} {
+		hosts := equal(5, 40, 40*ms)
+		for i := range n {
+			hosts[i].rate = trickle(6*time.Second, 100)
+		}
+		r := run(t, scenario{size: 64 * mib, hosts: hosts, access: steady(40), limit: 2 * time.Minute})
+		if !r.finished || r.elapsed > 25*time.Second {
+			t.Errorf("%d of 5 trickle: finished %v after %v", n, r.finished, r.elapsed)
+		}
+	}
+}
+
+// Proves S15 and S16: a complete answer that was kept, as nobody else was there, and then trickles is left for a mirror that
+// comes back and serves ranges; but not before that one has shown that it is back, as it would have to begin anew.
+func TestTrickleOfACompleteAnswer_S15_S16(t *testing.T) {
+	for size := int64(9_500_000); size < 17e6; size += 50_000 {
+		hosts := equal(2, 40, 40*ms)
+		hosts[0].down = func(t time.Duration) bool { return t > 300*ms && t < 4*time.Second }
+		hosts[1].norange, hosts[1].rate = true, trickle(2500*ms, 100)
+		r := run(t, scenario{size: size, hosts: hosts, limit: time.Minute})
+		if !r.finished || r.elapsed > 10*time.Second || r.requests[1] > 2 {
+			t.Errorf("%d bytes: finished %v after %v, requests %v", size, r.finished, r.elapsed, r.requests)
+		}
+	}
+}
+
+// Proves S15 and S16: one that answers with the whole file is at no other place soon, however fast it is; and it is not stopped as
+// long as it is fast.
+func TestNobodyWaitsForACompleteAnswer_S15_S16(t *testing.T) {
+	for _, norange := range []bool{false, true} {
+		p := play(t, Config{Size: mib})
+		f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 1e6}).only()
+		p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: 1e6})
+		for off := int64(0); off < mib-64<<10; off += 64 << 10 {
+			p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}})
+		}
+		p.s.mirror(0).norange = norange
+		if got := p.s.idles(p.now, p.s.mirror(1), 1000); got != norange {
+			t.Errorf("complete answer %v: idles says %v", norange, got)
+		}
+		if v := p.s.victim(p.now, p.s.mirror(1)); (v == nil) != norange {
+			t.Errorf("complete answer %v: a part of %v is taken", norange, v)
+		}
+	}
+}
