@@ -17,6 +17,10 @@ import (
 // ended takes note of how a fetch ended and tells the scheduler what that means for its source.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
+	if size, ok := s.theEnd(o, err); ok {
+		s.settle(size)
+		err = nil
+	}
 	f.cancel()
 	delete(s.flights, id)
 	o.busy += time.Since(f.begun)
@@ -45,6 +49,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 			s.atlas.tell(o.tree, false)
 		}
 		s.hearRefusal(o, err)
+	}
+	if fault == scheduler.FaultTransient {
+		s.brokeOff()
 	}
 	if fault == scheduler.FaultTransient && s.known && !s.mayMerge() && len(s.flights) == 0 {
 		s.startOver("nothing shows that the rest would belong to the same file")

@@ -260,7 +260,7 @@ func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
-		size: -1, stats: newStats(), told: make(chan told, 1), offered: make(chan offer, 1), pieces: pieces{checked: make(chan checked, 1)},
+		size: -1, stats: newStats(), told: make(chan told, 1), offered: make(chan offer, 1), ends: make(chan int64, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
 	if sg := &g.plan.signed; len(sg.all) == 0 && len(sg.done) == 0 { // the session before ended too early
 		sg.asked = false

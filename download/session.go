@@ -49,6 +49,8 @@ type session struct {
 	told     chan told // what a document says
 	offered  chan offer
 	swarm    *torrentsource.Source // nil: none
+	cutoff   cutoff
+	ends     chan int64 // a length of the file by which its digest holds
 	sniffed  bool                  // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
@@ -119,6 +121,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.take(o)
 		case all := <-s.plan.signed.done:
 			s.gathered(all)
+		case size := <-s.ends:
+			s.endsAt(size)
 		case front := <-s.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:

@@ -1,9 +1,12 @@
 package download_test
 
 import (
+	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/internal/mirrortest"
@@ -52,6 +55,69 @@ func TestNoLastChunk_Rule17(t *testing.T) {
 	r.wrong(download.Network)
 	origin.Set(mirrortest.Chunked(), mirrortest.CutAfter(mib))
 	r.wrong(download.Network)
+}
+
+// Proves rule 17 where a digest is known: all bytes are here although each answer was cut behind them, and the digest says so. The
+// server says that nothing follows, or it has no ranges and sends the same again; then the digest decides after the second time.
+func TestNoLastChunkIsTheFile_Rule17(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]mirrortest.Option{
+		"says that nothing follows": {}, "has no ranges": {mirrortest.IgnoreRange()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := sized(t, 2*mib, append(options, mirrortest.NoLastChunk())...)
+			r := newRun(t, origin.URL)
+			r.client.Tries, r.client.RetryWait = 3, time.Millisecond
+			r.req.Claims = userClaim(origin.Digest())
+			res := r.right(origin.Content)
+			if n := len(origin.Requests()); n > 3 || !res.Proof.Verified() {
+				t.Errorf("%d requests, %v", n, res.Proof)
+			}
+		})
+	}
+}
+
+// Proves rules 17 and 22: what is cut at one place again and again and is not the file is no file.
+func TestNoLastChunkOfAPart_Rule17_Rule22(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]mirrortest.Option{
+		"cut": {mirrortest.Chunked(), mirrortest.CutAfter(mib)}, "complete": {mirrortest.NoLastChunk()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := sized(t, 2*mib, append(options, mirrortest.IgnoreRange())...)
+			r := newRun(t, origin.URL)
+			r.client.Tries, r.client.RetryWait = 4, time.Millisecond
+			r.req.Claims = userClaim(other())
+			if name == "cut" {
+				r.req.Claims = userClaim(origin.Digest())
+			}
+			r.wrong(download.Budget)
+		})
+	}
+}
+
+// Proves rules 17 and 34: without a digest all bytes of a cut body are no file, and a server that says another length has another file.
+func TestNoLastChunkWithoutAWord_Rule17_Rule34(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.NoLastChunk())
+	newRun(t, origin.URL).wrong(download.Mismatch)
+
+	ranged := func(q *http.Request) bool { return q.Header.Get("Range") != "" }
+	origin = sized(t, 2*mib, mirrortest.Once(mirrortest.Chunked(), mirrortest.CutAfter(mib)),
+		mirrortest.When(ranged, mirrortest.Status(416), mirrortest.Header("Content-Range", "bytes */1000")))
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(origin.Digest())
+	var why []string
+	r.req.Observe = func(ev download.Event) {
+		if e, ok := ev.(download.Restarted); ok {
+			why = append(why, e.Reason)
+		}
+	}
+	if r.right(origin.Content); len(why) != 1 || !strings.Contains(why[0], "changed") {
+		t.Errorf("began anew for %q, want that the file changed", why)
+	}
 }
 
 // Rule 15 where the length is not known: what came is kept under a validator, and the rest follows.

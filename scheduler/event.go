@@ -72,6 +72,8 @@ type (
 		Fault Fault
 		After time.Duration // not to be asked again before (Retry-After); 0: the usual back-off
 	}
+	// SizeKnown says how long the file is, when no answer said so and everything is here.
+	SizeKnown struct{ Size int64 }
 	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
 	// counted from there, so that the reader holds the sources back.
 	Consumed struct{ Front int64 }
@@ -91,6 +93,7 @@ func (Answered) event()     {}
 func (Progress) event()     {}
 func (Coming) event()       {}
 func (FetchEnded) event()   {}
+func (SizeKnown) event()    {}
 func (Consumed) event()     {}
 func (PiecesKnown) event()  {}
 func (PieceChecked) event() {}

@@ -176,6 +176,8 @@ func (s *Scheduler) apply(now time.Time, ev Event) bool {
 		return false
 	case FetchEnded:
 		s.ended(now, ev)
+	case SizeKnown:
+		s.setSize(ev.Size)
 	case Consumed:
 		s.stream, s.front = true, ev.Front
 	case PiecesKnown:

@@ -96,7 +96,12 @@ func framings() []torment {
 		{"17", "sends a chunk size that is a word", spoken(chunked + "lots\r\n"), fails(7, "chunk")},
 		{"17", "sends no line end after a chunk", spoken(chunked + "5\r\nhelloXX"), fails(7, "chunk")},
 		{"17", "leaves out the last chunk", alone(mirrortest.NoLastChunk()), fails(4, "unexpected EOF")},
-		{"17", "leaves out the last chunk, with a digest", proven(mirrortest.NoLastChunk()), fails(11, "")},
+		{"17", "leaves out the last chunk, with a digest", proven(mirrortest.NoLastChunk()), isRight},
+		{"17", "leaves out the last chunk, with a digest, and honours no ranges", proven(mirrortest.NoLastChunk(), mirrortest.IgnoreRange()), isRight},
+		{"17", "leaves out the last chunk, with a digest of another file", func(w *world) {
+			w.req.sha256 = anotherDigest().Hex()
+			w.ask(w.serve(mirrortest.NoLastChunk()))
+		}, fails(11, "sha-256")},
 		{"17", "sends an endless chunk extension", alone(flood(chunked+"5;", "x")), fails(7, "")},
 		{"17", "sends chunk extensions without end", alone(flood(chunked, "1;"+strings.Repeat("x", 2000)+"\r\na\r\n")), fails(7, "")},
 		{"20", "sends trailers without end", alone(flood(chunked+"5\r\nhello\r\n0\r\n", "X-Trailer: y\r\n")), fails(7, "")},
