@@ -71,7 +71,7 @@ func (x *inspection) identity() partfile.Identity {
 }
 
 func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, etag string) partfile.Identity {
-	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: etag}
+	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: etag, Require: r.Require.String()}
 	if r.provenByPieces() {
 		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
 	}

@@ -26,6 +26,9 @@ const (
 	RequireSignature
 )
 
+// String is the word for it, and empty for RequireNothing.
+func (r Require) String() string { return [...]string{"", "digest", "signature"}[r] }
+
 // A Request names one file to download.
 type Request struct {
 	// URL is the origin: the server whose answer says what the file is.

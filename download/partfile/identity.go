@@ -32,6 +32,8 @@ type Identity struct {
 	LastModified time.Time
 	// Mirrors are where the file was offered.
 	Mirrors []Mirror
+	// Require is what was to be proven of the file, for those who go on with it: "digest", "signature" or nothing.
+	Require string
 }
 
 // A Mirror is a place of the same file, as the Metalink server described it (RFC 6249, section 3).
@@ -110,6 +112,7 @@ type identityRecord struct {
 	ETag         []byte        `json:",omitempty"`
 	LastModified time.Time     `json:",omitzero"`
 	Mirrors      []Mirror      `json:",omitempty"`
+	Require      string        `json:",omitempty"`
 }
 
 type claimRecord struct {
@@ -120,7 +123,7 @@ type claimRecord struct {
 func (id Identity) encode() ([]byte, error) {
 	rec := identityRecord{
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
-		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors,
+		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
 	for _, c := range id.Claims {
 		d := c.Digest
@@ -141,7 +144,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	}
 	id := Identity{
 		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size, PieceSum: rec.PieceSum,
-		ETag: string(rec.ETag), LastModified: rec.LastModified, Mirrors: rec.Mirrors,
+		ETag: string(rec.ETag), LastModified: rec.LastModified, Mirrors: rec.Mirrors, Require: rec.Require,
 	}
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)

@@ -100,7 +100,7 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 // replaceJournal sets a foreign journal aside and begins one (rule 8). Another process may be faster; then
 // the part file is in use by that one.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
-	bad := f.journalName() + ".bad"
+	bad := f.journalName() + asideEnding
 	if err := f.folder.dir.Rename(f.journalName(), bad); err != nil {
 		return history{}, false, err
 	}
@@ -142,7 +142,7 @@ func (f *File) setAside(why string) error {
 	if err != nil {
 		return err
 	}
-	bad := f.partName() + ".bad"
+	bad := f.partName() + asideEnding
 	if info.Size > 0 {
 		if err := f.folder.dir.Rename(f.partName(), bad); err != nil {
 			return err

@@ -70,8 +70,8 @@ func (f *File) Path() string {
 
 func (f *File) temporary() bool { return f.journal == nil }
 
-func (f *File) partName() string    { return f.name + ".part" }
-func (f *File) journalName() string { return f.name + ".part.journal" }
+func (f *File) partName() string    { return f.name + partEnding }
+func (f *File) journalName() string { return f.name + journalEnding }
 
 // Aside says what was found and set aside by Open or Reset, and why. It is empty if nothing was.
 func (f *File) Aside() string { return f.aside }
