@@ -33,7 +33,7 @@ type getCommand struct {
 	require, progress  choice
 	perHost, split     number
 	quiet, verbose     bool
-	json               bool
+	json, dryRun       bool
 	reportPath         string
 	overwrite, keep    bool
 	newer              newerFlags
@@ -168,6 +168,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.onComplete, groupOutput, "run `COMMAND` for each file that came, as in --on-complete 'tar xf {}': {} is its path, BRAID_FILE_PATH and others in the environment say more, and there is no shell", "on-complete"),
 		parsed(&g.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
 		toggle(&g.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+		toggle(&g.dryRun, groupOutput, "say what would be done, and do nothing, as in braid get --dry-run disk.meta4: name, size, what is there of it, what it would be proven by, and mirrors in their order; of servers only header fields, documents and signatures are asked for, with --json as an object a file", "dry-run"),
 		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),
 	)
 }

@@ -25,6 +25,9 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	defer stop()
 	defer client.HTTP.CloseIdle()
 	list, err := g.worklist(ctx, client, words)
+	if err == nil && g.dryRun {
+		return g.leave(g.rehearseAll(ctx, client, list))
+	}
 	if err == nil {
 		err = g.makeFolder()
 	}
@@ -75,6 +78,11 @@ func (g *getCommand) finish(ctx context.Context, code int) error {
 	} else if g.reporter != nil {
 		g.screen.detail("report: %s", g.reporter.path)
 	}
+	return g.leave(code)
+}
+
+// leave ends the command with an exit code.
+func (g *getCommand) leave(code int) error {
 	if code != exitDone {
 		return reported(code)
 	}

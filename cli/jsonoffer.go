@@ -80,10 +80,7 @@ type ignoredLine struct {
 func newOfferEvent(at time.Time, f metalink.File) offerEvent {
 	e := offerEvent{
 		head: newHead(at, "offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
-		Claims: []claimLine{}, Mirrors: []mirrorLine{}, Documents: []documentLine{}, Ignored: []ignoredLine{},
-	}
-	for _, c := range f.Claims {
-		e.Claims = append(e.Claims, claimLine{c.Digest.Algorithm().String(), c.Digest.Hex(), c.Field, c.Channel.String()})
+		Claims: claimLines(f.Claims), Mirrors: []mirrorLine{}, Documents: []documentLine{}, Ignored: []ignoredLine{},
 	}
 	for _, m := range f.Mirrors {
 		e.Mirrors = append(e.Mirrors, mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth})
@@ -113,11 +110,15 @@ func jsonEvidence(e download.Evidence) *evidenceLine {
 		line.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
 	}
 	for _, s := range e.Signatures {
-		l := saidLine{From: s.From, By: append([]string{}, s.By...)}
-		if s.Err != nil {
-			l.Error = s.Err.Error()
-		}
-		line.Signatures = append(line.Signatures, l)
+		line.Signatures = append(line.Signatures, newSaidLine(s))
 	}
 	return line
+}
+
+func newSaidLine(s download.Signed) saidLine {
+	l := saidLine{From: s.From, By: append([]string{}, s.By...)}
+	if s.Err != nil {
+		l.Error = s.Err.Error()
+	}
+	return l
 }

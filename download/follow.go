@@ -49,23 +49,32 @@ func isDocument(a source.Answer) bool {
 // follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
 // to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
-	d, err := g.c.Document(ctx, g.asked)
+	req, err := g.described(ctx)
 	if err != nil {
 		return g, err
 	}
-	f, err := d.meant(g.asked)
-	if err != nil {
-		return g, err
-	}
-	req, err := d.Request(f, g.asked)
-	if err != nil {
-		return g, err
-	}
-	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
 	next := newGetter(g.c, req, g.atlas)
 	next.began = g.began
 	next.plan.fetches, next.result.Fetched, next.result.Duplicate = g.plan.fetches, g.result.Fetched, g.result.Duplicate
 	return next, next.get(ctx)
+}
+
+// described is the request for the file that the document at the URL of the request describes.
+func (g *getter) described(ctx context.Context) (Request, error) {
+	d, err := g.c.Document(ctx, g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	f, err := d.meant(g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	req, err := d.Request(f, g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
+	return req, nil
 }
 
 // meant is the file that a request is for whose answer is the document: of the selected ones that of the name which was

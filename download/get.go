@@ -54,6 +54,7 @@ type getter struct {
 	plan   plan
 	useful bool // what is here could be gone on with
 	kept   int64
+	dry    bool // it is a rehearsal: nothing is made, written or remembered
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
@@ -146,6 +147,9 @@ func (g *getter) check(ctx context.Context) error {
 
 // makeFolders makes the folder of the file: the user's own as it is, those of a document's name without links (rule 5).
 func (g *getter) makeFolders() error {
+	if g.dry {
+		return nil
+	}
 	if g.req.MakeDir && g.req.Dir != "" {
 		if err := fsys.MkdirAll(g.c.files(), g.req.Dir, 0o777); err != nil {
 			return err
@@ -180,7 +184,7 @@ func (g *getter) recover(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if !verify.Strong(prior.Claims) && prior.ETag == "" && !g.req.provenByPieces() { // S18: nothing would show that the rest belongs to it
+	if !g.continuable(prior) {
 		return g.part.Restart()
 	}
 	if err := g.continues(ctx, prior); err != nil {
@@ -198,6 +202,11 @@ func (g *getter) recover(ctx context.Context) error {
 	g.plan.prior = &prior
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
+}
+
+// continuable says that something would show whether the rest belongs to what an earlier run has left (S18).
+func (g *getter) continuable(prior partfile.Identity) bool {
+	return verify.Strong(prior.Claims) || prior.ETag != "" || g.req.provenByPieces()
 }
 
 // continues tells whether the bytes of an earlier run are of the file that is asked for now. If the URL is the

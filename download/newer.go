@@ -202,7 +202,7 @@ func (g *getter) modified() time.Time {
 
 // keepVersion remembers what the server said of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.plan.origin != g.req.URL {
+	if g.dry || !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.plan.origin != g.req.URL {
 		return
 	}
 	v := versions.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/source"
+	"braid/verify"
+)
+
+// planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the file is there already
+// or there is nothing newer, or "fail", which an error event explains.
+type planEvent struct {
+	head
+	Do       string         `json:"do"`
+	URL      string         `json:"url"`
+	Path     string         `json:"path"` // empty for standard output
+	Document string         `json:"document,omitempty"`
+	Size     *int64         `json:"size,omitempty"`
+	Here     int64          `json:"here"`            // bytes of an earlier run that would be used
+	Fetch    *int64         `json:"fetch,omitempty"` // bytes that would come
+	Why      string         `json:"why,omitempty"`   // what is there is of no use
+	Require  string         `json:"require"`
+	Claims   []claimLine    `json:"claims"`
+	Pieces   *pieceLine     `json:"pieces,omitempty"`
+	Signed   []saidLine     `json:"signatures"`
+	Places   []placeLine    `json:"places"`
+	Left     *leftLine      `json:"part,omitempty"`
+	Done     evidenceFields `json:"done,omitzero"`
+}
+
+// placeLine is a place of a file; they are in the order in which they would be opened.
+type placeLine struct {
+	URL  string  `json:"url"`
+	Why  string  `json:"why"`
+	Pri  int     `json:"pri,omitempty"`
+	Pref bool    `json:"pref,omitempty"`
+	Geo  string  `json:"geo,omitempty"`
+	Rate float64 `json:"rate,omitempty"` // bytes a second, as remembered
+	RTT  float64 `json:"rtt,omitempty"`  // seconds, as remembered
+}
+
+// rehearseAll says what would become of each file on the list, and returns the exit code that is known so far.
+func (g *getCommand) rehearseAll(ctx context.Context, client *download.Client, list *worklist) int {
+	codes := []int{g.tellDocuments()}
+	for r := range list.all() {
+		if codes = append(codes, g.rehearse(ctx, client, r, list.files > 1)); ctx.Err() != nil {
+			break
+		}
+	}
+	return batchCode(append(codes, g.written(ctx)))
+}
+
+func (g *getCommand) rehearse(ctx context.Context, client *download.Client, r download.Request, several bool) int {
+	w := &watcher{screen: g.screen, one: several}
+	r.Observe = func(ev download.Event) { w.watch(moment{at: time.Now(), ev: ev}) }
+	if g.dir != "" && r.Dir == g.dir { // which the command makes
+		r.MakeDir = true
+	}
+	h, err := client.Rehearse(ctx, r)
+	if e, ok := errors.AsType[*download.SeveralError](err); ok {
+		requests, err := g.described(ctx, e.Document, r)
+		if err == nil {
+			return g.rehearseAll(ctx, client, &worklist{get: g, operands: requests, files: len(requests)})
+		}
+		return g.wouldFail(ctx, err)
+	}
+	if g.leaves(err) {
+		g.screen.say("%s: exists, and stays as it is", h.Path)
+		return exitDone
+	}
+	if len(h.Places) > 0 || h.Done != nil {
+		if err := g.tellPlan(h, err != nil); err != nil {
+			return g.wouldFail(ctx, err)
+		}
+	}
+	if err != nil {
+		return g.wouldFail(ctx, err)
+	}
+	return exitDone
+}
+
+// wouldFail tells why a download would, or the rehearsal did.
+func (g *getCommand) wouldFail(ctx context.Context, err error) int {
+	f := downloadFailure(ctx, err)
+	f.kept = ""
+	g.report(f)
+	return f.code
+}
+
+// tellPlan writes to standard output what would be done.
+func (g *getCommand) tellPlan(h download.Rehearsal, fails bool) error {
+	if g.lines != nil {
+		g.lines.write(newPlanEvent(time.Now(), h, fails))
+		return nil
+	}
+	for _, line := range planLines(h, g.mostSources()) {
+		if _, err := fmt.Fprintln(g.streams.out, source.Escape(line)); err != nil {
+			return outputFailure(err)
+		}
+	}
+	return nil
+}
+
+func (g *getCommand) mostSources() int { return cmp.Or(int(g.split), 16) }
+
+// planLines are the plan for people.
+func planLines(h download.Rehearsal, most int) []string {
+	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + sizeOf(h)}, {"on disk", onDisk(h)}}
+	if h.Done != nil {
+		w := &watcher{path: h.Path}
+		return append(columns(append(rows, []string{"fetch", "nothing; " + w.gist(*h.Done)})), "")
+	}
+	rows = append(rows, []string{"fetch", fetchText(h)})
+	for _, c := range h.Claims {
+		rows = append(rows, []string{"digest", c.Digest.Algorithm().String() + " " + c.Digest.Hex() + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String())})
+	}
+	if p := h.File.Pieces; !p.IsZero() {
+		rows = append(rows, []string{"pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), h.Pieces)})
+	}
+	for _, s := range h.Signed {
+		rows = append(rows, []string{"signature", saidText(s, h.Request.Anchors.Any())})
+	}
+	rows = append(rows, []string{"result", expected(h)})
+	lines := append(columns(rows), "", fmt.Sprintf("%s, in the order in which they would be asked, at most %d at once; then what is measured decides:", count(len(h.Places), "place"), most))
+	rows = nil
+	for i, p := range h.Places {
+		rows = append(rows, []string{fmt.Sprintf("%3d", i+1), source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", ")})
+	}
+	return append(append(lines, columns(rows)...), "")
+}
+
+func sizeOf(h download.Rehearsal) string {
+	if n := sizeKnown(h); n >= 0 {
+		return fmt.Sprintf(", %s (%d bytes)", sizeText(n), n)
+	}
+	return ", of unknown size"
+}
+
+func sizeKnown(h download.Rehearsal) int64 {
+	if h.Done != nil {
+		return h.Done.Size
+	}
+	return h.File.Size
+}
+
+// onDisk says what is there.
+func onDisk(h download.Rehearsal) string {
+	switch {
+	case h.Done != nil && h.Done.AlreadyComplete:
+		return "the right file"
+	case h.Done != nil:
+		return "a file of which there is nothing newer"
+	case h.Left == nil:
+		return "nothing of it"
+	case h.Restarts != "":
+		return fmt.Sprintf("%s in %s, of no use: %s", sizeText(h.Left.Have.Len()), h.Left.Path, h.Restarts)
+	}
+	return fmt.Sprintf("%s in %s, of an earlier run", sizeText(h.Resumes), h.Left.Path)
+}
+
+func fetchText(h download.Rehearsal) string {
+	switch n := h.File.Size; {
+	case n < 0:
+		return "all of it, as the size is not known"
+	case h.Resumes > 0:
+		return sizeText(n-h.Resumes) + ", the rest"
+	default:
+		return sizeText(n)
+	}
+}
+
+func saidText(s download.Signed, trusts bool) string {
+	if s.Err != nil {
+		return s.From + ": " + s.Err.Error()
+	}
+	text := strings.Join(s.By, "; ") + ", in " + s.From
+	if !trusts {
+		text += ": not to be validated without an anchor (--keyring FILE)"
+	}
+	return text
+}
+
+// expected is what the file would be proven by, if it is the right one.
+func expected(h download.Rehearsal) string {
+	var by []string
+	for _, c := range h.Claims {
+		if c.Digest.Algorithm().Strong() {
+			by = append(by, c.String())
+		}
+	}
+	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
+	if signed && h.Request.Anchors.Any() {
+		by = append(by, "a signature, if it is by somebody whom you trust")
+	}
+	switch d := h.Request.Described; {
+	case len(by) > 0:
+		return "verified: " + strings.Join(by, ", ")
+	case d != nil && d.Torrent && !d.Pieces.IsZero():
+		return "checked by the pieces of " + d.By + ", which are of SHA-1"
+	case h.File.NoDigest:
+		return "unverified: the server names mirrors, but gives no SHA-256, so they would not be used"
+	}
+	return "unverified: nobody gives a SHA-256 (--sha256 HEX is evidence, too)"
+}
+
+// reasonsOf say why a place is one, and why it stands where it does.
+func reasonsOf(h download.Rehearsal, p download.Place) (reasons []string) {
+	switch p.Role {
+	case download.TheURL:
+		reasons = append(reasons, "the URL itself")
+	case download.Named:
+		who := "the server"
+		if d := h.Request.Described; d != nil {
+			who = d.By
+		}
+		reasons = append(reasons, "named by "+who)
+	case download.ByUser:
+		reasons = append(reasons, "your own")
+	case download.Reserve:
+		reasons = append(reasons, "your own; as there is no SHA-256, alone and only if the others fail")
+	case download.Swarm:
+		reasons = append(reasons, "peers, if the others are slow or gone")
+	}
+	for _, some := range []struct {
+		when bool
+		text string
+	}{
+		{p.Mirror.Pref, "pref"}, {p.Near, "in " + p.Mirror.Geo + ", where you want them first"}, {p.Mirror.Geo != "" && !p.Near, "geo=" + p.Mirror.Geo},
+		{p.Mirror.Pri > 0, fmt.Sprintf("pri=%d", p.Mirror.Pri)}, {p.Rate > 0, rateText(p.Rate) + " the last time"},
+	} {
+		if some.when {
+			reasons = append(reasons, some.text)
+		}
+	}
+	return reasons
+}
+
+func newPlanEvent(at time.Time, h download.Rehearsal, fails bool) planEvent {
+	e := planEvent{
+		head: newHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path, Size: known(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
+		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: claimLines(h.Claims), Signed: []saidLine{}, Places: []placeLine{},
+	}
+	if d := h.Request.Described; d != nil {
+		e.Document = d.By
+	}
+	if h.Left != nil {
+		l := newLeftLine(*h.Left)
+		e.Left = &l
+	}
+	var rest int64
+	switch {
+	case h.Done != nil:
+		e.Do, e.Done = "nothing", evidenceOf(h.Done.Proof)
+		e.Fetch = &rest
+	case h.File.Size >= 0:
+		rest = h.File.Size - h.Resumes
+		e.Fetch = &rest
+	}
+	switch {
+	case fails:
+		e.Do = "fail"
+	case h.Resumes > 0:
+		e.Do = "resume"
+	}
+	if p := h.File.Pieces; !p.IsZero() {
+		e.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
+	}
+	for _, s := range h.Signed {
+		e.Signed = append(e.Signed, newSaidLine(s))
+	}
+	for _, p := range h.Places {
+		e.Places = append(e.Places, placeLine{
+			source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref, p.Mirror.Geo, p.Rate, p.RTT.Seconds(),
+		})
+	}
+	return e
+}
+
+func claimLines(claims []verify.Claim) []claimLine {
+	lines := []claimLine{}
+	for _, c := range claims {
+		lines = append(lines, claimLine{c.Digest.Algorithm().String(), c.Digest.Hex(), c.Field, c.Channel.String()})
+	}
+	return lines
+}

@@ -1,0 +1,295 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"braid/download/partfile"
+	"braid/metalink"
+	"braid/source"
+	"braid/source/torrentsource"
+	"braid/verify"
+)
+
+// A Rehearsal is what a download would begin with.
+type Rehearsal struct {
+	Request  Request        // as it would be carried out: with its name, and what a document says of the file
+	Path     string         // where the file would be; empty for a stream
+	Hops     []metalink.Hop // the answers that say what the file is; none if a document says it
+	File     metalink.File  // what servers and documents say of the file
+	Claims   []verify.Claim // the digests that it would have to have
+	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if there is none
+	Signed   []Signed       // the signatures that there are
+	Places   []Place        // in the order in which they would be opened, as long as nothing is measured
+	Left     *partfile.Left // what an earlier run has left; nil if that is nothing
+	Resumes  int64          // bytes of it that would be used, if they are as they were written
+	Restarts string         // why they would not be
+	// Done is what would be the result if the file is there already, or there is nothing newer; else nil.
+	Done *Result
+}
+
+// A Role says why a place is one.
+type Role uint8
+
+// The roles.
+const (
+	TheURL  Role = iota // that was asked for
+	Named               // by its server (RFC 6249), or by a document
+	ByUser              // a mirror that the user named
+	Reserve             // the same, but nothing shows that it has the same version: it may serve alone if the others fail
+	Swarm               // peers
+)
+
+// A Place is where a file can be had.
+type Place struct {
+	URL  *url.URL
+	Role Role
+	// Mirror is how a place was described that was Named.
+	Mirror metalink.Mirror
+	Near   bool          // the user wants those of its country first
+	Rate   float64       // bytes a second that its server once brought; 0: not known
+	RTT    time.Duration // the same for the round trip
+}
+
+// Rehearse finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and
+// signatures, reads what is on disk, and changes nothing. Its error is that with which Get would end for what can be known
+// so far; what was found out until then is in the Rehearsal all the same.
+func (c *Client) Rehearse(ctx context.Context, req Request) (Rehearsal, error) {
+	own := *c
+	hc, done := c.network()
+	defer done()
+	own.HTTP, own.ftp, own.torrents = hc.Client, hc.ftp, hc.swarms
+	h := &rehearsal{getter: newGetter(&own, req, nil)}
+	h.dry = true
+	err := h.run(ctx)
+	if errors.Is(err, errDocument) {
+		if h.getter, err = h.instead(ctx); err == nil {
+			h.dry = true
+			err = h.run(ctx)
+		}
+	}
+	h.out.Request, h.out.Path = h.req, h.result.Path
+	if err != nil {
+		return h.out, h.explain(ctx, err)
+	}
+	return h.out, nil
+}
+
+// A rehearsal is one call of Rehearse.
+type rehearsal struct {
+	*getter
+	out Rehearsal
+}
+
+func (h *rehearsal) run(ctx context.Context) error {
+	if err := h.check(ctx); err != nil {
+		return err
+	}
+	if h.req.follows() && IsDocument(h.req.URL.Path) {
+		return errDocument
+	}
+	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
+	h.req.tellDescribed()
+	if h.req.Stream == nil {
+		if done, err := h.disk(ctx); done || err != nil {
+			return err
+		}
+	}
+	x := newInspection(h.c, h.http, h.req)
+	if err := h.hear(ctx, x); err != nil {
+		return err
+	}
+	x.claims = join(h.req.Claims, x.file.Claims)
+	x.takeDescribed()
+	x.readDocuments(ctx)
+	h.out.Hops, h.out.File, h.out.Claims = x.answer.Hops, x.file, x.claims
+	if !x.verdict.Pieces.IsZero() {
+		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, x.verdict.Pieces
+	}
+	for _, sig := range signaturesOf(&h.req, x.file) {
+		h.out.Signed = append(h.out.Signed, h.req.readSignature(ctx, h.http, sig, verify.Strong(x.claims)))
+	}
+	h.places(x)
+	return h.stops()
+}
+
+// hear asks who has the file what it is. FTP servers say its size.
+func (h *rehearsal) hear(ctx context.Context, x *inspection) error {
+	if err := x.ask(ctx); err != nil {
+		return err
+	}
+	if !isFTP(h.req.URL) || h.req.described() {
+		return nil
+	}
+	a, err := look(ctx, h.http, &h.req, condition{})
+	x.answer, x.file.Size = a, a.Size
+	return err
+}
+
+// disk looks at what is there: the file itself, and what an earlier run has left.
+func (h *rehearsal) disk(ctx context.Context) (done bool, err error) {
+	if info, err := h.c.files().Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
+		if h.req.MakeDir && err != nil { // it would be made
+			return false, nil
+		}
+		return false, cmp.Or(err, error(&localError{errNoFolder}))
+	}
+	if h.req.Described != nil && filepath.Dir(filepath.FromSlash(h.req.Name)) != "." { // so would those of a document's name
+		if _, err := h.c.files().Stat(filepath.Dir(h.result.Path)); err != nil {
+			return false, nil
+		}
+	}
+	if err := h.recall(); err != nil {
+		return false, err
+	}
+	if done, err := h.present(ctx); done || err != nil {
+		if result := h.result; err == nil {
+			h.out.Done = &result
+		}
+		return done, err
+	}
+	return false, h.left(ctx)
+}
+
+var errNoFolder = errors.New("not a folder")
+
+// left looks at what an earlier run has left.
+func (h *rehearsal) left(ctx context.Context) error {
+	l, ok, err := partfile.Look(h.c.files(), h.req.Dir, h.req.Name)
+	switch {
+	case err != nil || !ok:
+		return err
+	case l.InUse:
+		return &partfile.InUseError{Path: l.Path, PID: l.PID}
+	}
+	h.out.Left = &l
+	switch prior := l.Identity; {
+	case !l.Known || l.Have.Len() == 0:
+		return nil
+	case !h.continuable(prior):
+		h.out.Restarts = "nothing would show that the rest belongs to it"
+	default:
+		err := h.continues(ctx, prior)
+		if fault := (*source.Error)(nil); errors.As(err, &fault) || errors.Is(err, errDocument) || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			h.out.Restarts = err.Error()
+			return nil
+		}
+		h.out.Resumes = l.Have.Len()
+	}
+	return nil
+}
+
+// instead is the download of the file that the document at the URL describes.
+func (h *rehearsal) instead(ctx context.Context) (*getter, error) {
+	req, err := h.described(ctx)
+	if err != nil {
+		return h.getter, err
+	}
+	return newGetter(h.c, req, nil), nil
+}
+
+// places are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
+// as preferred (S5, S8).
+func (h *rehearsal) places(x *inspection) {
+	first := Place{URL: h.req.URL}
+	if d := h.req.Described; d != nil {
+		first = h.placeOf(d, h.req.URL)
+	}
+	h.addPlace(first)
+	strong := verify.Strong(x.claims)
+	if h.req.Described == nil && !h.req.NoMetalink && !x.file.NoDigest {
+		mirrors := slices.Clone(x.file.Mirrors)
+		metalink.Near(mirrors, h.req.Locations...)
+		for _, m := range mirrors {
+			h.addPlace(Place{URL: m.URL, Role: Named, Mirror: m})
+		}
+	}
+	for _, u := range h.req.Mirrors {
+		p := Place{URL: u, Role: ByUser}
+		if d := h.req.Described; d != nil {
+			p = h.placeOf(d, u)
+		} else if !strong {
+			p.Role = Reserve
+		}
+		h.addPlace(p)
+	}
+	if h.req.shared() && !torrentsource.IsSwarm(h.req.URL) {
+		h.addPlace(Place{URL: h.req.Described.sharing.url(), Role: Swarm})
+	}
+	slices.SortStableFunc(h.out.Places[1:], func(a, b Place) int {
+		if last := func(p Place) bool { return p.Role >= Reserve }; last(a) != last(b) {
+			return cmp.Compare(a.Role, b.Role)
+		}
+		return cmp.Compare(b.Rate, a.Rate)
+	})
+}
+
+// placeOf is a place of a file that a document describes; the user may have named it as well.
+func (h *rehearsal) placeOf(d *Described, u *url.URL) Place {
+	for _, m := range d.Mirrors {
+		if m.URL.String() == u.String() {
+			return Place{URL: u, Role: Named, Mirror: m}
+		}
+	}
+	if torrentsource.IsSwarm(u) {
+		return Place{URL: u, Role: Swarm}
+	}
+	return Place{URL: u, Role: ByUser}
+}
+
+// addPlace adds a place, once.
+func (h *rehearsal) addPlace(p Place) {
+	known := func(o Place) bool { return o.URL.String() == p.URL.String() }
+	if !h.req.usable(p.URL) || slices.ContainsFunc(h.out.Places, known) {
+		return
+	}
+	p.Near = p.Mirror.Geo != "" && slices.Contains(h.req.Locations, p.Mirror.Geo)
+	if p.Role != Swarm {
+		p.Rate, p.RTT = h.c.Speeds.Hint(source.HostPort(p.URL), time.Now())
+	}
+	h.out.Places = append(h.out.Places, p)
+}
+
+// stops is the error with which Get would end once it knew what is known now.
+func (h *rehearsal) stops() error {
+	size := h.out.File.Size
+	switch {
+	case h.req.Require == RequireDigest && !verify.Strong(h.out.Claims):
+		return h.fail(NoEvidence, errNoDigest, "give --sha256, or leave out --require digest")
+	case h.req.lacksSignature() && len(h.out.Signed) == 0:
+		return h.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
+	case h.c.MaxSize > 0 && size > h.c.MaxSize:
+		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
+		return h.fail(Limit, err, "--max-size sets another limit")
+	case h.req.Stream != nil || size < 0:
+		return nil
+	}
+	return h.fits(size)
+}
+
+// fits says whether there is room for the file (rule 7). A nameless file is what the file system can be asked by.
+func (h *rehearsal) fits(size int64) error {
+	f, err := h.c.files().OpenTemp(cmp.Or(h.req.Dir, "."))
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a folder that would be made
+		return nil
+	case err != nil:
+		return err
+	}
+	defer f.Close()
+	free, err := f.Free()
+	if need := size - h.out.Resumes; err == nil && free >= 0 && need > free {
+		return &localError{&partfile.SpaceError{Path: h.result.Path, Need: need, Free: free}}
+	}
+	return nil
+}
