@@ -47,6 +47,14 @@ func (a *anchorFlags) given() bool {
 	return len(a.keyrings.Value())+len(a.pins.Value())+len(a.authorities.Value()) > 0
 }
 
+// trusting refuses at once what could not succeed: a signature is demanded, and nobody is trusted to sign (rule 51).
+func trusting(r *download.Request) error {
+	if r.Require != download.RequireSignature || r.Anchors.Any() {
+		return nil
+	}
+	return misuse("--require signature", "nobody is trusted to sign", "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates")
+}
+
 // anchors reads the files of the flags.
 func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 	out.AllowExpiredKey = a.allowExpiredKey

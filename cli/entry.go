@@ -77,6 +77,9 @@ func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	if err := g.sites.apply(&e.Request, e.URL, g.require.word != "" || e.required, g.limit); err != nil {
 		return e.Request, err
 	}
+	if err := trusting(&e.Request); err != nil {
+		return e.Request, g.at(listed.Line, "", err)
+	}
 	if err := e.get.sums.vouch(&e.Request); err != nil {
 		f := downloadFailure(context.Background(), err)
 		f.where = g.place(listed.Line) + ", " + f.where

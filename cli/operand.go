@@ -20,6 +20,11 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
+	if !g.sites.any() {
+		if err := trusting(&g.common); err != nil {
+			return nil, err
+		}
+	}
 	if err := g.readSums(ctx, client, words); err != nil {
 		return nil, err
 	}
@@ -62,6 +67,9 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	if err := g.sites.apply(&r, u, g.require.word != "", g.limit); err != nil {
 		return nil, err
 	}
+	if err := trusting(&r); err != nil {
+		return nil, err
+	}
 	if !g.noMetalink && download.IsDocument(u.Path) {
 		d, err := client.Document(ctx, r)
 		if err != nil {
@@ -102,6 +110,9 @@ func openDocument(name string) (*download.Document, error) {
 // described makes requests of the chosen files of a document. Those that cannot be downloaded, as their names are not safe
 // or no place is known, are told of, and the others go on (rule 10).
 func (g *getCommand) described(ctx context.Context, d *download.Document, base download.Request) (requests []download.Request, err error) {
+	if err := trusting(&base); err != nil { // a document on disk is of no site
+		return nil, err
+	}
 	chosen, err := d.Choose(base.Select)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ func newSites(c *configuration) *sites {
 	return &sites{conf: c, rules: map[*settings.Site]*siteRules{}}
 }
 
+// any says that there are some.
+func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
+
 // of are the rules of the site of u; nil if there is none.
 func (s *sites) of(u *url.URL) (*siteRules, error) {
 	if s == nil || u == nil {
@@ -134,7 +137,7 @@ func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *dow
 
 // reach makes a client reach sites as the configuration says: through their proxies, by their authorities.
 func (s *sites) reach(c *httpsource.Client) error {
-	if s == nil || s.conf.file == nil {
+	if !s.any() {
 		return nil
 	}
 	through := map[*settings.Site]*url.URL{}

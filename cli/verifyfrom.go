@@ -30,6 +30,9 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	if v.common.Anchors, err = v.anchors(); err != nil {
 		return err
 	}
+	if err := trusting(&v.common); err != nil {
+		return err
+	}
 	v.sums = sumsReader{wire: &v.wire, anchors: &v.anchorFlags, client: client, common: v.common, operands: []string{v.from}}
 	if err := v.sums.read(ctx); err != nil {
 		return err
