@@ -227,7 +227,7 @@ func (t *teller) ended(n news, f *tracked) {
 		t.results.add(n.at, finished{f.name(), result.Size, f.result(result), f.gist(result)})
 		return
 	}
-	t.get.screen.say("%s", f.result(result))
+	t.get.screen.conclude(hueOf(result), f.result(result), f.proven(result))
 	if t.get.verbose {
 		f.shares(result.Sources)
 	}

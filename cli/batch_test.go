@@ -240,7 +240,7 @@ func TestSpeed(t *testing.T) {
 // TestTellerOnATerminal: of many files, a terminal shows less than a line each.
 func TestTellerOnATerminal(t *testing.T) {
 	var b bytes.Buffer
-	g := &getCommand{terminal: true, screen: &screen{w: &b, meter: hidden{}}}
+	g := &getCommand{outputFlags: outputFlags{terminal: true}, screen: &screen{w: &b, meter: hidden{}}}
 	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 500, begun: 500}, running: map[int]*tracked{}, began: time.Now()}
 	at := time.Unix(1e9, 0)
 	for i := range 500 {

@@ -55,8 +55,11 @@ func (f *failure) Error() string {
 	return b.String()
 }
 
+// failurePrefix is what all failures begin with.
+const failurePrefix = "braid:"
+
 // line is the failure as it is printed (rule 61).
-func (f *failure) line() string { return "braid: " + source.Escape(f.Error()) }
+func (f *failure) line() string { return failurePrefix + " " + source.Escape(f.Error()) }
 
 // misuse is a command line that makes no sense.
 func misuse(where, why, hint string) *failure {

@@ -30,10 +30,10 @@ type getCommand struct {
 	out, dir, input    string
 	atOnce             parallel
 	mirrors, choose    cli.StringSlice
-	require, progress  choice
+	outputFlags
+	require            choice
 	perHost, split     number
-	quiet, verbose     bool
-	json, dryRun       bool
+	dryRun             bool
 	reportPath         string
 	overwrite, keep    bool
 	newer              newerFlags
@@ -49,7 +49,6 @@ type getCommand struct {
 	reporter           *reporter
 	screen             *screen
 	lines              *lineWriter
-	terminal           bool
 	lost               []*failure // files of documents that cannot be downloaded
 	warnings           []string   // about the list
 	notes              []string   // about documents and the list
@@ -61,10 +60,9 @@ var ignoredByGet = []string{"L", "f", "c"}
 
 func newGetCommand(s streams) *getCommand {
 	return &getCommand{
-		streams: s, terminal: isTerminal(s.err),
-		require:  choice{words: requirements},
-		peers:    newPeerFlags(),
-		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
+		streams: s, outputFlags: newOutputFlags(s),
+		require: choice{words: requirements},
+		peers:   newPeerFlags(),
 	}
 }
 
@@ -157,17 +155,17 @@ func (g *getCommand) flags() []cli.Flag {
 	flags = append(flags, g.peers.flags()...)
 	flags = append(flags, g.anchorFlags.flags()...)
 	flags = append(flags, g.wire.flags()...)
-	return append(flags,
+	flags = append(flags,
 		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
 		parsed(&g.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
 		parsed(&g.maxTime, groupWire, "end after `TIME` in all, as in --max-time 2h; what is there is kept, and the same command goes on", "max-time"),
 		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20)", "tries"),
 		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
-		toggle(&g.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+	)
+	flags = append(flags, g.outputFlags.flags()...)
+	return append(flags,
 		toggle(&g.verbose, groupOutput, "say what happens to every source", "verbose", "v"),
 		parsed(&g.onComplete, groupOutput, "run `COMMAND` for each file that came, as in --on-complete 'tar xf {}': {} is its path, BRAID_FILE_PATH and others in the environment say more, and there is no shell", "on-complete"),
-		parsed(&g.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
-		toggle(&g.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
 		toggle(&g.dryRun, groupOutput, "say what would be done, and do nothing, as in braid get --dry-run disk.meta4: name, size, what is there of it, what it would be proven by, and mirrors in their order; of servers only header fields, documents and signatures are asked for, with --json as an object a file", "dry-run"),
 		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),
 	)

@@ -12,7 +12,7 @@ import (
 
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
-	g.screen = newScreen(g.streams.err, g.quiet, g.verbose, progressWord(g.progress.word, g.quiet, g.json, g.terminal), g.terminal)
+	g.screen = g.outputFlags.screen(g.streams)
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
@@ -123,7 +123,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		return f.code
 	}
 	g.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
-	g.screen.say("%s", w.result(result))
+	g.screen.conclude(hueOf(result), w.result(result), w.proven(result))
 	if g.terminal || g.verbose {
 		w.shares(result.Sources)
 	}

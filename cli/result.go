@@ -75,6 +75,14 @@ func (w *watcher) proven(r download.Result) string {
 	return s + ": " + why + " (--sha256 HEX is evidence, too)"
 }
 
+// hueOf is the colour of what was proven: less than was possible is worth a look.
+func hueOf(r download.Result) hue {
+	if r.Proof.Verified() {
+		return green
+	}
+	return yellow
+}
+
 // unvalidated says that there are signatures that nobody could check (rule 51).
 func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"braid/source"
@@ -16,6 +17,7 @@ type screen struct {
 	width   func() int // of the terminal; nil if there is none
 	quiet   bool
 	verbose bool
+	color   bool
 }
 
 // newScreen shows progress as a word of --progress says.
@@ -36,6 +38,23 @@ func (s *screen) say(format string, args ...any) {
 	fmt.Fprintln(s.w, source.Escape(fmt.Sprintf(format, args...)))
 }
 
+// conclude writes a message whose end says how good the news are, as a colour if there are any.
+func (s *screen) conclude(h hue, message, end string) {
+	head, ok := strings.CutSuffix(message, end)
+	if s.quiet || !s.color || !ok {
+		s.say("%s", message)
+		return
+	}
+	s.meter.clear()
+	fmt.Fprintln(s.w, source.Escape(head)+h.paint(source.Escape(end)))
+}
+
+// warn writes a message that should not be overlooked.
+func (s *screen) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.conclude(yellow, text, text)
+}
+
 // detail writes a message for those who asked for details.
 func (s *screen) detail(format string, args ...any) {
 	if s.verbose {
@@ -46,7 +65,11 @@ func (s *screen) detail(format string, args ...any) {
 // fail writes what went wrong, whatever the user wants to see.
 func (s *screen) fail(f *failure) {
 	s.meter.clear()
-	fmt.Fprintln(s.w, f.line())
+	line := f.line()
+	if rest, ok := strings.CutPrefix(line, failurePrefix); ok && s.color {
+		line = red.paint(failurePrefix) + rest
+	}
+	fmt.Fprintln(s.w, line)
 }
 
 // pass writes what a program of the user's has printed, as it is.

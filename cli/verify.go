@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,13 +19,12 @@ type verifyCommand struct {
 	anchorFlags
 	streams
 	from                 string
-	require, progress    choice
-	lessProof, repair    bool
-	json, quiet, verbose bool
-	timeout              duration
-	limitRate            size
+	outputFlags
+	require           choice
+	lessProof, repair bool
+	timeout           duration
+	limitRate         size
 
-	terminal bool
 	screen   *screen
 	lines    *lineWriter
 	several  bool
@@ -35,9 +35,8 @@ type verifyCommand struct {
 
 func newVerifyCommand(s streams) *verifyCommand {
 	return &verifyCommand{
-		streams: s, terminal: isTerminal(s.err),
-		require:  choice{words: requirements},
-		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
+		streams: s, outputFlags: newOutputFlags(s),
+		require: choice{words: requirements},
 	}
 }
 
@@ -94,17 +93,15 @@ func (v *verifyCommand) flags() []cli.Flag {
 		v.wire.flags(),
 		[]cli.Flag{
 			parsed(&v.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
 			toggle(&v.verbose, groupOutput, "say what is known of each file", "verbose", "v"),
-			parsed(&v.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
-			toggle(&v.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
 		},
+		v.outputFlags.flags(),
 	)
 }
 
 // run checks each file and leaves the exit code that says most.
 func (v *verifyCommand) run(ctx context.Context, paths []string) error {
-	v.screen = newScreen(v.streams.err, v.quiet, v.verbose, progressWord(v.progress.word, v.quiet, v.json, v.terminal), v.terminal)
+	v.screen = v.outputFlags.screen(v.streams)
 	if v.json {
 		v.lines = &lineWriter{w: v.streams.out}
 	}
@@ -183,7 +180,8 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 		return v.fail(verdict.Path, downloadFailure(ctx, err))
 	}
 	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
-	v.screen.say("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
+	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
+	v.screen.conclude(hueOf(result), text, w.proven(result))
 	if v.terminal || v.verbose {
 		w.shares(result.Sources)
 	}

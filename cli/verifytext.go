@@ -31,7 +31,7 @@ func (v *verifyCommand) right(w *watcher, r download.Request, d download.Verdict
 		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, AlreadyComplete: true, Elapsed: d.Elapsed,
 	}
 	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
-	v.screen.say("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result))
+	v.screen.conclude(hueOf(result), fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)), w.proven(result))
 }
 
 // wrong tells of a file that is about to be repaired: where it is damaged or, if nobody knows, why it is not the right one.

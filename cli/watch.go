@@ -199,7 +199,7 @@ func (w *watcher) up(ev download.SourceUp) {
 func (w *watcher) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
-		w.screen.say("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, why(ev.Err))
+		w.screen.warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, why(ev.Err))
 	case ev.Gone:
 		w.detail("mirror %s: dropped: %s", ev.URL, why(ev.Err))
 	case ev.Active == 0: // else the user would wait without a word

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/urfave/cli/v2"
+)
+
+// outputFlags say what a person sees of a command that takes its time.
+type outputFlags struct {
+	quiet, verbose, json bool
+	progress, color      choice
+
+	terminal bool // standard error is one
+}
+
+func newOutputFlags(s streams) outputFlags {
+	return outputFlags{
+		terminal: isTerminal(s.err),
+		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
+		color:    choice{words: []string{colorAuto, colorAlways, colorNever}},
+	}
+}
+
+// flags are all but -v, which says something else for each command.
+func (o *outputFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		toggle(&o.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+		parsed(&o.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
+		parsed(&o.color, groupOutput, "`auto|always|never`: when to use colours, as in --color never (default auto: on a terminal, unless NO_COLOR is set or TERM is dumb)", "color"),
+		toggle(&o.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+	}
+}
+
+// screen is where messages go, with the progress below them.
+func (o *outputFlags) screen(s streams) *screen {
+	sc := newScreen(s.err, o.quiet, o.verbose, progressWord(o.progress.word, o.quiet, o.json, o.terminal), o.terminal)
+	sc.color = colored(o.color.word, o.terminal)
+	return sc
+}
+
+// The words of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// colored decides whether to use colours. What this run's command line says beats NO_COLOR, which is for all programs (no-color.org:
+// set and not empty).
+func colored(word string, terminal bool) bool {
+	switch word {
+	case colorAlways:
+		return true
+	case colorNever:
+		return false
+	}
+	return terminal && os.Getenv("NO_COLOR") == ""
+}
+
+// A hue is a colour of words, as terminals understand it (ECMA-48, SGR).
+type hue string
+
+const (
+	red    hue = "\x1b[1;31m"
+	green  hue = "\x1b[32m"
+	yellow hue = "\x1b[33m"
+)
+
+// paint colours text that was escaped.
+func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }
