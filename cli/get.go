@@ -22,17 +22,19 @@ type getCommand struct {
 	wire
 	anchorFlags
 	streams
-	common             download.Request // what all files have
-	remoteName         bool
-	locations          countries
-	limit              *download.Limiter // of all files together
-	maxTime            duration
-	out, dir, input    string
-	atOnce             parallel
-	mirrors, choose    cli.StringSlice
+	common          download.Request // what all files have
+	remoteName      bool
+	locations       countries
+	limit           *download.Limiter // of all files together
+	maxTime         duration
+	out, dir, input string
+	atOnce          parallel
+	mirrors, choose cli.StringSlice
 	outputFlags
 	require            choice
 	perHost, split     number
+	minSplit           size
+	allocation         choice
 	dryRun             bool
 	reportPath         string
 	overwrite, keep    bool
@@ -62,7 +64,7 @@ func newGetCommand(s streams) *getCommand {
 	return &getCommand{
 		streams: s, outputFlags: newOutputFlags(s),
 		require: choice{words: requirements},
-		peers:   newPeerFlags(),
+		peers:   newPeerFlags(), allocation: choice{words: []string{"none", "prealloc", "falloc"}},
 	}
 }
 
@@ -135,6 +137,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.newer.ifNewer, groupFile, "replace a file of that name if the server has a newer one, once that is verified; if it has none, exit with 0 (braid/versions in the user's state folder remembers what is there)", "if-newer", "N"),
 		toggle(&g.newer.allowOlder, groupFile, "with -N, replace it also by an older one", "allow-older"),
 		toggle(&g.newer.remoteTime, groupFile, "give the file the date that the server says", "remote-time", "R"),
+		parsed(&g.allocation, groupFile, "`none|prealloc|falloc`: when a file gets its room on disk: as bytes come (none, the default), or before the first one, as in --file-allocation falloc; prealloc begins only where the file system can do that", "file-allocation"),
 		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE` (default 64G where the server does not say the length)", "max-size"),
 	}
 	flags = append(flags, g.digestFlags()...)
@@ -148,6 +151,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.locations, groupSource, "try mirrors in these countries first, `CC,...` as in --location jp,kr: those of which the server or the document says that they are there", "location"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
+		parsed(&g.minSplit, groupSource, "ask nobody for less than `SIZE`, as in --min-split-size 20M, unless somebody failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)", "min-split-size"),
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
@@ -226,6 +230,9 @@ func (g *getCommand) check(words []string) error {
 	return nil
 }
 
+// allocations are the words of --file-allocation.
+var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
+
 // requirements are the words of --require.
 var requirements = []string{"none", "digest", "signature"}
 
@@ -275,7 +282,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	hc, err := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
-		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), Tries: int(g.tries),
+		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
 		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT,
 		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(),

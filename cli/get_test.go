@@ -48,7 +48,7 @@ func clientOf(t *testing.T, g *getCommand) *download.Client {
 
 func TestGetFlagsReachTheDownload(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
-	g, requests, err := parse(t, "-x3", "-s", "4", "--tries=5", "--timeout", "6", "--retry-wait", "7s", "--max-size", "8K",
+	g, requests, err := parse(t, "-x3", "-s", "4", "--min-split-size", "2M", "--file-allocation", "falloc", "--tries=5", "--timeout", "6", "--retry-wait", "7s", "--max-size", "8K",
 		"--connect-timeout", "9", "-A", "agent", "--allow-downgrade", "--no-referer",
 		"--require", "digest", "--overwrite", "--no-metalink", "-H", "A: b, c", "-H", "D: e", "--sha256", sum, "-P", "dir", "-o", "sub/name",
 		"http://me:pw@h/a?q#f", "--mirror", "http://m1/a", "--mirror", "http://m2/a,b")
@@ -56,7 +56,7 @@ func TestGetFlagsReachTheDownload(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clientOf(t, g)
-	if c.PerHost != 3 || c.Split != 4 || c.Tries != 5 || c.Timeout != 6*time.Second || c.RetryWait != 7*time.Second || c.MaxSize != 8<<10 {
+	if c.PerHost != 3 || c.Split != 4 || c.MinSplit != 2<<20 || c.Allocation != download.AllocateTry || c.Tries != 5 || c.Timeout != 6*time.Second || c.RetryWait != 7*time.Second || c.MaxSize != 8<<10 {
 		t.Errorf("%+v", c)
 	}
 	if h := c.HTTP; h.ConnectTimeout != 9*time.Second || h.HeaderTimeout != 6*time.Second || h.UserAgent != "agent" || !h.AllowDowngrade || !h.NoReferer {

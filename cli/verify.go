@@ -18,7 +18,7 @@ type verifyCommand struct {
 	wire
 	anchorFlags
 	streams
-	from                 string
+	from string
 	outputFlags
 	require           choice
 	lessProof, repair bool

@@ -47,6 +47,10 @@ type Client struct {
 	// Tries limits attempts at one source without progress. If zero, it is 20, and 5 as long as no source
 	// has ever answered.
 	Tries int
+	// MinSplit is the least of a file that is worth a request of its own to the user; see scheduler.Config.
+	MinSplit int64
+	// Allocation says whether room on disk is taken before the bytes come. The zero value takes it as they come.
+	Allocation Allocation
 	// RetryWait is the first pause before another attempt; it doubles up to 30 s. If zero, it is 1 s.
 	RetryWait time.Duration
 	// Timeout is how long a source that nobody can replace may stay silent. If zero, it is 30 s.
@@ -100,7 +104,7 @@ func (c *Client) maxSize() int64 {
 // config is what the scheduler of one session gets.
 func (c *Client) config(s *session) scheduler.Config {
 	cfg := scheduler.Config{
-		Size: -1, PerHost: c.PerHost, Split: c.Split, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,
+		Size: -1, PerHost: c.PerHost, Split: c.Split, MinSplit: c.MinSplit, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,
 		RetryWait: c.RetryWait, Silence: c.Timeout, Aggregate: c.Speeds.Together(time.Now()),
 	}
 	if c.Tries == 0 {

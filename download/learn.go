@@ -114,6 +114,9 @@ func (s *session) hold() error {
 	if err := s.part.Begin(s.identity()); err != nil {
 		return s.stop(&localError{err})
 	}
+	if err := s.allocate(); err != nil {
+		return s.stop(&localError{err})
+	}
 	return nil
 }
 

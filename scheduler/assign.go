@@ -101,12 +101,15 @@ func (s *Scheduler) gapFor(now time.Time, m *mirror) byterange.Range {
 	if start < at { // leave the beginning to those who are sooner
 		start = max(start, min(at, last.End-want))
 	}
+	if start-last.Start < s.cfg.MinSplit {
+		start = last.Start
+	}
 	if m.unit.whole() {
 		return s.units(m, last, start, want)
 	}
 	start = s.toPiece(start, last.End)
 	r := byterange.Range{Start: start, End: s.toPiece(min(start+want, last.End), last.End)}
-	if rest := last.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && !s.ending() {
+	if rest := last.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && !s.ending() || rest < s.cfg.MinSplit {
 		r.End = last.End // no crumbs
 	}
 	return r
@@ -120,7 +123,7 @@ func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last bytera
 		if g.Start >= w.End {
 			break
 		}
-		if g.Len() < least {
+		if g.Len() < least || s.awaited(g) {
 			continue
 		}
 		last = g
@@ -129,6 +132,19 @@ func (s *Scheduler) gapAt(w byterange.Range, at, want, least int64) (last bytera
 		}
 	}
 	return last
+}
+
+// awaited says that a missing range is less than the user wants to split off, and that the fetch before it goes on to it by itself.
+func (s *Scheduler) awaited(g byterange.Range) bool {
+	if g.Len() >= s.cfg.MinSplit {
+		return false
+	}
+	for _, f := range s.order {
+		if f.open && !f.ending && f.end == g.Start {
+			return true
+		}
+	}
+	return false
 }
 
 // Toward the end a source gets lastShare of its part, and the rest when it is through with that, as long as a request
@@ -169,7 +185,7 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 		all += speed
 	}
 	if !known {
-		return max(int64(speed*period.Seconds()), min(firstWant, s.missing()/2), s.share()), int64(all)
+		return max(int64(speed*period.Seconds()), min(firstWant, s.missing()/2), s.share(), s.cfg.MinSplit), int64(all)
 	}
 	size = int64(min(max(speed*period.Seconds(), minRange), s.part(m, speed)))
 	if size < minSteal { // by then the others are through
@@ -178,6 +194,7 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 		}
 		size = minRange
 	}
+	size = max(size, s.cfg.MinSplit)
 	if float64(size) < trifle*all && s.sooner(now, m, float64(size)) {
 		return 0, 0
 	}
@@ -256,9 +273,9 @@ func (s *Scheduler) reserve(now time.Time, f *fetch) int64 {
 		if f.src.norange { // it cannot be made to stop there without loss, however slow it gets
 			least = 0
 		}
-		return max(int64(f.src.speed*period.Seconds()), least)
+		return max(int64(f.src.speed*period.Seconds()), least, s.cfg.MinSplit)
 	}
-	return max(2*s.share(), 4<<20)
+	return max(2*s.share(), 4<<20, s.cfg.MinSplit)
 }
 
 // extend moves the reservations of those fetches along that go on to the end of the file by themselves:

@@ -102,7 +102,7 @@ func (f *fetch) known(now time.Time) bool {
 // lightenTo leaves keep bytes to f, unless too little would be won for a request.
 func (s *Scheduler) lightenTo(f *fetch, keep int64) {
 	end := f.src.unit.up(f.pos + keep)
-	if f.end-end >= minRange && f.left()-keep >= minRange {
+	if least := max(minRange, s.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
 		s.shrink(f, end, ReasonSlow)
 	}
 }

@@ -30,6 +30,10 @@ type Config struct {
 	PerHost int
 	// Split is how many sources may be in use at a time. If zero, 16.
 	Split int
+	// MinSplit is the least that is worth a request of its own to the user: a range is not split into less, so a file of less than
+	// two of them comes from one source. What a source leaves behind that failed is asked for all the same. If zero, speeds and
+	// round trips alone say what is worth a request.
+	MinSplit int64
 	// Aggregate is what all sources together once brought at best, in bytes a second, if it is remembered. Sources
 	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,
 	// that is no limit.

@@ -10,6 +10,11 @@ import (
 // minSteal is the least that is worth a request of its own.
 const minSteal = 32 << 10
 
+// kept tells whether the user wants a range to stay with its source, unless that falls silent: it is less than two that may be split off.
+func (s *Scheduler) kept(now time.Time, f *fetch) bool {
+	return f.left() < 2*s.cfg.MinSplit && s.hangs(now, f) == 0
+}
+
 // steal takes for m the part of another's range that m would finish sooner, when nothing is left
 // that nobody works on. What holds up the front goes first; else what would take longest.
 func (s *Scheduler) steal(now time.Time, m *mirror, why Reason) bool {
@@ -65,7 +70,7 @@ func (s *Scheduler) hurry(now time.Time, m *mirror, why Reason) bool {
 	due, pace := s.due(f), s.pace(now, f)
 	ours := m.speed
 	take := float64(f.left()) - pace*due
-	if due > hurryTime || take < max(minSteal, pace/10) || s.lag(m, ours, m.alive)+take/max(ours, 1) > due || s.tooDear(f) {
+	if due > hurryTime || take < max(minSteal, pace/10, float64(s.cfg.MinSplit)) || s.lag(m, ours, m.alive)+take/max(ours, 1) > due || s.tooDear(f) {
 		return false
 	}
 	s.take(now, f, f.end-int64(take), m, why)
@@ -93,7 +98,7 @@ func (s *Scheduler) victim(now time.Time, m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range s.order {
-		if f.ending || f.src == m || !blocked && s.begins(now, f) {
+		if f.ending || f.src == m || !blocked && s.begins(now, f) || s.kept(now, f) {
 			continue
 		}
 		if (m.doubt || s.protected(now, f)) && !s.crawls(now, f, m) {
@@ -205,7 +210,7 @@ func (s *Scheduler) split(now time.Time, f *fetch, m *mirror) int64 {
 	if take == left {
 		gain += hangs
 	}
-	if gain < max(lag/2, worthSplit.Seconds()) || take < minSteal && hangs < dearGain/2 {
+	if gain < max(lag/2, worthSplit.Seconds()) || take < max(minSteal, float64(s.cfg.MinSplit)) && hangs < dearGain/2 {
 		return 0
 	}
 	if gain < dearGain && s.tooDear(f) {

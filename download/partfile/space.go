@@ -28,6 +28,12 @@ func (f *File) Preallocate(size int64) error {
 	return f.part.Reserve(size)
 }
 
+// Allocated says that there is room on disk for size bytes, whatever else is written.
+func (f *File) Allocated(size int64) (bool, error) {
+	info, err := f.part.Info()
+	return info.Allocated >= size, err
+}
+
 // Release gives the blocks below off back to the file system: a pipe has taken these bytes. They read as
 // zero then. It is for temporary files only.
 func (f *File) Release(off int64) error {
