@@ -84,8 +84,8 @@ func newApp(s streams) *cli.App {
 		Reader: s.in, Writer: s.out, ErrWriter: s.err,
 		DisableSliceFlagSeparator: true,
 		Commands: []*cli.Command{
-			newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newConfig(s), newCompletion(s),
-			newComplete(s), newMan(s),
+			newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newParts(s), newConfig(s),
+			newCompletion(s), newComplete(s), newMan(s),
 		},
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   refuse,
@@ -140,7 +140,11 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 		return nil, err
 	}
 	a.beatEnvironment()
-	if err := configure(app, path[0], command.Flags, &a); err != nil {
+	settings := path[0]
+	if command.HelpName == "parts resume" { // it goes on with what get began
+		settings = "get"
+	}
+	if err := configure(app, settings, command.Flags, &a); err != nil {
 		return nil, err
 	}
 	return append(path, a.args()...), nil

@@ -12,6 +12,13 @@ import (
 
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
+	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*worklist, error) {
+		return g.worklist(ctx, client, words)
+	})
+}
+
+// carryOut downloads what is on a list. The user typed words.
+func (g *getCommand) carryOut(ctx context.Context, words []string, make func(context.Context, *download.Client) (*worklist, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
 	if g.json {
 		g.lines = &lineWriter{w: g.streams.out}
@@ -24,7 +31,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 	ctx, stop := within(ctx, time.Duration(g.maxTime))
 	defer stop()
 	defer client.HTTP.CloseIdle()
-	list, err := g.worklist(ctx, client, words)
+	list, err := make(ctx, client)
 	if err == nil && g.dryRun {
 		return g.leave(g.rehearseAll(ctx, client, list))
 	}

@@ -32,8 +32,21 @@ func namesOf(commands []*cli.Command) (names []string) {
 	return names
 }
 
+// usual are the commands that are meant below others where no word names one.
+var usual = map[string]string{"parts": "list"}
+
+// withUsual puts the usual command where none is named.
+func withUsual(c *cli.Command, words []string) []string {
+	name, ok := usual[c.HelpName]
+	if !ok || len(words) > 1 && (c.Command(words[1]) != nil || words[1] == "-h" || words[1] == "--help") {
+		return words
+	}
+	return append([]string{words[0], name}, words[1:]...)
+}
+
 // descend follows the words to the command below others that they name. Path are the names on the way, and rest is what follows.
 func descend(c *cli.Command, words []string) (last *cli.Command, path, rest []string, err error) {
+	words = withUsual(c, words)
 	path, rest = words[:1:1], words[1:]
 	for len(c.Subcommands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		sub := c.Command(rest[0])

@@ -22,7 +22,7 @@ func manualOf(app *cli.App, c *cli.Command) manual {
 	manuals, _ := app.Metadata[metaManuals].(map[*cli.Command]manual)
 	m := manuals[c]
 	if len(c.Subcommands) > 0 {
-		m.usage = "COMMAND [FLAG]... OPERAND"
+		m.usage = cmp.Or(m.usage, "COMMAND [FLAG]... OPERAND")
 	}
 	return m
 }
@@ -64,6 +64,9 @@ func groupHelp(c *cli.Command, m manual) string {
 	writeLines(&b, columns(rows))
 	b.WriteString("\nExamples:\n")
 	writeExamples(&b, m.examples)
+	for _, note := range m.notes {
+		b.WriteString("\n" + note + "\n")
+	}
 	fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
 	return b.String()
 }

@@ -1,10 +1,246 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/source"
 )
+
+// newParts is "braid parts": what downloads that did not come to their end have left in a folder.
+func newParts(s streams) *cli.Command {
+	c := &cli.Command{
+		Name:        "parts",
+		Usage:       "list, resume or remove what unfinished downloads have left",
+		Subcommands: []*cli.Command{newPartsList(s), newPartsResume(s), newPartsRemove(s)},
+	}
+	s.help(c, manual{
+		usage: "[FOLDER]\n  braid parts COMMAND [FLAG]... [OPERAND]...",
+		examples: []string{
+			"what is unfinished here, how far it is, and who works at it", "braid parts",
+			"go on with all of it", "braid parts resume",
+			"give one up", "braid parts remove disk.iso",
+		},
+		notes: []string{"Without a command it is list."},
+	})
+	return c
+}
+
+// partsList is one run of "braid parts list".
+type partsList struct {
+	streams
+	json bool
+}
+
+func newPartsList(s streams) *cli.Command {
+	v := &partsList{streams: s}
+	c := &cli.Command{
+		Name:   "list",
+		Usage:  "list what is unfinished in a folder, and what was set aside",
+		Flags:  []cli.Flag{toggle(&v.json, groupOutput, "write one JSON object a line, as in braid parts --json", "json")},
+		Action: func(c *cli.Context) error { return v.run(c.Args().Slice()) },
+	}
+	s.help(c, manual{
+		name:     "parts list",
+		usage:    "[--json] [FOLDER]",
+		examples: []string{"what is unfinished in this folder", "braid parts", "in another one, for a program", "braid parts list --json ~/downloads"},
+		notes: []string{"How much is there is what the journal beside the part file says; it is read and compared when the download\n" +
+			"goes on. URLs are shown without secrets. A part file without a journal is not braid's, and not listed. What\n" +
+			"was set aside was damaged or of another version: nothing uses it any more.",
+			"Exit codes: 0, also if there is nothing; 3 the folder cannot be read."},
+	})
+	return c
+}
+
+func (v *partsList) run(words []string) error {
+	dir := "."
+	switch len(words) {
+	case 0:
+	case 1:
+		dir = words[0]
+	default:
+		return misuse("parts list", "one folder is enough", "braid parts --help")
+	}
+	left, aside, err := partfile.List(fsys.OS, filepath.Clean(dir))
+	if err != nil {
+		return &failure{code: exitLocal, what: "parts", where: dir, why: reason(err), hint: nearestBelow("parts", dir)}
+	}
+	if v.json {
+		return v.writeJSON(left, aside)
+	}
+	now := time.Now()
+	var rows [][]string
+	for _, l := range left {
+		rows = append(rows, partRow(now, l))
+	}
+	for _, a := range aside {
+		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ageText(now, a.Changed), "set aside: damaged, or of another version"})
+	}
+	for _, line := range columns(rows) {
+		if _, err := fmt.Fprintln(v.out, source.Escape(line)); err != nil {
+			return outputFailure(err)
+		}
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
+	}
+	return nil
+}
+
+// nearestBelow is a hint for somebody who meant a command and is told of a folder.
+func nearestBelow(group, word string) string {
+	if name := nearestWord(word, []string{"list", "resume", "remove"}); name != "" {
+		return "did you mean braid " + group + " " + name + "?"
+	}
+	return ""
+}
+
+func partRow(now time.Time, l partfile.Left) []string {
+	here, size := l.Have.Len(), sizeOfLeft(l)
+	done := sizeText(here)
+	if size >= 0 {
+		done = fmt.Sprintf("%s of %s (%d %%)", sizeText(here), sizeText(size), percent(here, size))
+	}
+	state := "to be resumed"
+	switch {
+	case l.InUse && l.PID > 0:
+		state = fmt.Sprintf("in use by process %d", l.PID)
+	case l.InUse:
+		state = "in use by another process"
+	case !l.Known:
+		state = "nothing says what it is a part of"
+	}
+	return []string{l.Name, done, ageText(now, l.Changed), state, l.Identity.URL}
+}
+
+// ageText is how long ago something happened.
+func ageText(now, then time.Time) string {
+	if age := now.Sub(then); age >= time.Second {
+		return timeText(age.Round(time.Second)) + " ago"
+	}
+	return "just now"
+}
+
+func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) error {
+	lines := &lineWriter{w: v.out}
+	for _, l := range left {
+		lines.write(partEvent{newHead(time.Now(), "part"), newLeftLine(l)})
+	}
+	for _, a := range aside {
+		lines.write(asideEvent{newHead(time.Now(), "aside"), a.Path, a.Name, a.Size, a.Changed.UTC().Truncate(time.Second)})
+	}
+	return outputFailure(lines.err)
+}
+
+// partEvent is one line of "braid parts list --json".
+type partEvent struct {
+	head
+	leftLine
+}
+
+// asideEvent is another: a file that was set aside, and the name of the file that it is not.
+type asideEvent struct {
+	head
+	Path    string    `json:"path"`
+	Name    string    `json:"name"`
+	Size    int64     `json:"size"`
+	Changed time.Time `json:"changed"`
+}
+
+// removedEvent: a file was removed.
+type removedEvent struct {
+	head
+	Path string `json:"path"`
+}
+
+// partsRemove is one run of "braid parts remove".
+type partsRemove struct {
+	streams
+	quiet, json bool
+}
+
+func newPartsRemove(s streams) *cli.Command {
+	v := &partsRemove{streams: s}
+	c := &cli.Command{
+		Name:  "remove",
+		Usage: "remove what unfinished downloads have left, and what was set aside",
+		Flags: []cli.Flag{
+			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+			toggle(&v.json, groupOutput, "write what was removed to standard output, one JSON object a line", "json"),
+		},
+		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	}
+	s.help(c, manual{
+		name:     "parts remove",
+		usage:    "[FLAG]... FILE...",
+		examples: []string{"disk.iso.part and its journal", "braid parts remove disk.iso", "what was set aside", "braid parts remove disk.iso.part.bad"},
+		notes: []string{"FILE is the name that the file was to have, or that of its part file. A complete file of that name stays. Nothing\n" +
+			"is asked; what another process is working at is left alone.",
+			"Exit codes: 0 all of it is gone, 3 something is not."},
+	})
+	return c
+}
+
+func (v *partsRemove) run(ctx context.Context, words []string) error {
+	if len(words) == 0 {
+		return misuse("parts remove", "no file", "braid parts shows what there is")
+	}
+	lines := &lineWriter{w: v.out}
+	code := exitDone
+	for _, word := range words {
+		dir, name := placeOfPart(word)
+		removed, err := partfile.Remove(fsys.OS, dir, name)
+		for _, path := range removed {
+			if v.json {
+				lines.write(removedEvent{newHead(time.Now(), "removed"), path})
+			} else if !v.quiet {
+				fmt.Fprintln(v.err, source.Escape("removed "+path))
+			}
+		}
+		if err != nil {
+			f := partFailure("remove", word, err)
+			fmt.Fprintln(v.err, f.line())
+			code = f.code
+		}
+	}
+	if code != exitDone {
+		return reported(code)
+	}
+	return outputFailure(lines.err)
+}
+
+// placeOfPart is where a file is, or would be, that is named by its own name or by that of its part file.
+func placeOfPart(word string) (dir, name string) {
+	path := partfile.NameOf(word)
+	return filepath.Dir(path), filepath.Base(path)
+}
+
+// partFailure is a part file that cannot be used as was asked.
+func partFailure(what, word string, err error) *failure {
+	f := &failure{code: exitLocal, what: what, where: word, why: reason(err)}
+	if errors.Is(err, fs.ErrNotExist) {
+		f.why, f.hint = "nothing unfinished of that name is there", "braid parts shows what there is"
+		if _, statErr := os.Stat(word); statErr == nil && partfile.NameOf(word) == word {
+			f.why = "the file is there, and nothing unfinished of it"
+		}
+	}
+	if use, ok := errors.AsType[*partfile.InUseError](err); ok {
+		f.why, f.hint = "in use by another process", "that one ends in good order with Ctrl-C"
+		if use.PID > 0 {
+			f.why = fmt.Sprintf("in use by process %d", use.PID)
+		}
+	}
+	return f
+}
 
 // leftLine is what is there of a download that is not complete.
 type leftLine struct {

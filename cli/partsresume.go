@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/download"
+	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/verify"
+)
+
+// partsResume is one run of "braid parts resume": a braid get whose words are in the journals of part files.
+type partsResume struct {
+	*getCommand
+}
+
+// saidByPart are flags of get that say what a part file knows, or what does not go with several.
+var saidByPart = []string{
+	"out", "remote-name", "dir", "input-file", "no-clobber", "if-newer", "allow-older", "sha256", "checksum", "mirror", "select",
+	"on-complete", "seed-ratio", "seed-time", "peer-listen", "bittorrent", "no-dht",
+}
+
+func newPartsResume(s streams) *cli.Command {
+	v := &partsResume{newGetCommand(s)}
+	c := &cli.Command{
+		Name:  "resume",
+		Usage: "go on with unfinished downloads",
+		Flags: slices.DeleteFunc(v.getCommand.flags(), func(f cli.Flag) bool { return slices.Contains(saidByPart, f.Names()[0]) }),
+		Action: func(c *cli.Context) error {
+			return v.run(c.Context, c.Args().Slice())
+		},
+	}
+	s.help(c, manual{
+		name:  "parts resume",
+		usage: "[FLAG]... [FILE]...",
+		examples: []string{
+			"all that is unfinished in this folder, and that nobody works at", "braid parts resume",
+			"one file, whose signature was demanded when it was begun", "braid parts resume --keyring release-key.asc disk.iso",
+		},
+		notes: []string{
+			"FILE is the name that the file is to have, or that of its part file. Where it comes from, and the digests that you gave, are\n" +
+				"in its journal; passwords, keys, header fields and the values of queries are not: what needs them goes on by the same\n" +
+				"braid get as before. If a digest or a signature was demanded then, it is now.",
+			"Exit codes: as those of braid get; 3 also for what cannot be resumed.",
+		},
+	})
+	return c
+}
+
+// A resumable is an unfinished download that says what it is a part of.
+type resumable struct {
+	dir  string
+	left partfile.Left
+	url  *url.URL
+}
+
+func (v *partsResume) run(ctx context.Context, words []string) error {
+	found, lost := v.find(words)
+	var urls []string
+	for _, r := range found {
+		urls = append(urls, r.url.String())
+	}
+	return v.getCommand.carryOut(ctx, urls, func(ctx context.Context, client *download.Client) (*worklist, error) {
+		v.lost = append(v.lost, lost...)
+		return v.worklist(ctx, client, found, urls)
+	})
+}
+
+// find looks at what the words name or, without any, at all that can be resumed in this folder.
+func (v *partsResume) find(words []string) (found []resumable, lost []*failure) {
+	if len(words) == 0 {
+		left, _, err := partfile.List(fsys.OS, ".")
+		if err != nil {
+			return nil, []*failure{{code: exitLocal, what: "parts", where: ".", why: reason(err)}}
+		}
+		for _, l := range left {
+			if !l.InUse {
+				words = append(words, l.Path)
+			}
+		}
+	}
+	for _, word := range words {
+		dir, name := placeOfPart(word)
+		r, err := resumableAt(dir, name)
+		if f, ok := errors.AsType[*failure](err); ok {
+			f.where = word
+			lost = append(lost, f)
+		} else if err != nil {
+			lost = append(lost, partFailure("resume", word, err))
+		} else {
+			found = append(found, r)
+		}
+	}
+	return found, lost
+}
+
+// resumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal does not keep
+// (rule 62).
+func resumableAt(dir, name string) (resumable, error) {
+	l, ok, err := partfile.Look(fsys.OS, dir, name)
+	cannot := func(why, hint string) (resumable, error) {
+		return resumable{}, &failure{code: exitLocal, what: "resume", why: why, hint: hint}
+	}
+	switch {
+	case err != nil:
+		return resumable{}, err
+	case !ok:
+		return cannot("nothing unfinished of that name is there", "braid parts shows what there is")
+	case l.InUse:
+		return resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
+	case !l.Known:
+		return cannot("nothing says what it is a part of", "braid parts remove "+name)
+	case l.Identity.PieceSum != "":
+		return cannot("it is proven by the pieces of a torrent, which are not in its journal", "the same braid get as before goes on")
+	}
+	u, err := placeURL(l.Identity.URL)
+	if err != nil || partfile.SumURL(u) != l.Identity.URLSum {
+		return cannot("its URL had something in it that is not kept, as it may be a secret", "the same braid get as before goes on")
+	}
+	u.User = nil // stars, if there was a name; netrc or -u say it again
+	return resumable{dir, l, u}, nil
+}
+
+// worklist makes the requests.
+func (v *partsResume) worklist(ctx context.Context, client *download.Client, found []resumable, urls []string) (*worklist, error) {
+	l := &worklist{get: v.getCommand, files: len(found)}
+	if err := v.prepare(); err != nil {
+		return nil, err
+	}
+	if err := v.readSums(ctx, client, urls); err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && len(v.lost) == 0 {
+		v.screen.say("nothing is unfinished here")
+		return l, nil
+	}
+	for _, r := range found {
+		q, err := v.request(r)
+		if err != nil {
+			return nil, err
+		}
+		l.operands = append(l.operands, q)
+	}
+	return l, l.check()
+}
+
+// request is what was asked for, as far as the journal says.
+func (v *partsResume) request(r resumable) (q download.Request, err error) {
+	q = v.common
+	id := r.left.Identity
+	q.URL, q.Dir, q.Name = r.url, r.dir, r.left.Name
+	if q.User, err = v.credentials(r.url); err != nil {
+		return q, err
+	}
+	for _, c := range id.Claims {
+		if c.Channel == verify.User {
+			q.Claims = append(slices.Clip(q.Claims), c)
+		}
+	}
+	if v.require.word == "" && !v.anchorFlags.given() {
+		q.Require = requirement(id.Require, false)
+	}
+	if err := v.sites.apply(&q, r.url, v.require.word != "", v.limit); err != nil {
+		return q, err
+	}
+	if err := trusting(&q); err != nil {
+		f := failureOf(context.Background(), err)
+		f.where = filepath.Join(r.dir, r.left.Name)
+		f.why = "a signature was demanded when it was begun, and nobody is trusted to sign"
+		return q, f
+	}
+	if q.Signatures, err = v.sums.ofFile(r.url); err != nil {
+		return q, err
+	}
+	return q, v.sums.vouch(&q)
+}
