@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -52,6 +53,11 @@ func vsftpdConfig(s site, dir, addr string) string {
 	if s.rate > 0 {
 		line("anon_max_rate=%d", s.rate)
 	}
+	if s.password != "" {
+		words := filepath.Join(dir, "passwords")
+		os.WriteFile(words, []byte(s.password+"\n"), 0o600) // a failure shows in its log
+		line("secure_email_list_enable=YES\nemail_password_file=%s", words)
+	}
 	if s.tls != nil { // data connections have to go on with the session of their control connection
 		line("ssl_enable=YES\nallow_anon_ssl=YES\nforce_anon_logins_ssl=YES\nforce_anon_data_ssl=YES\nrequire_ssl_reuse=YES")
 		line("ssl_ciphers=HIGH\nrsa_cert_file=%s\nrsa_private_key_file=%s", s.tls.cert, s.tls.key)
@@ -81,6 +87,12 @@ func proftpdConfig(s site, dir, addr string) string {
 		line("TLSECCertificateFile %s\nTLSECCertificateKeyFile %s", s.tls.cert, s.tls.key)
 	}
 	line("<Anonymous %s>\nUser nobody\nGroup nogroup\nUserAlias anonymous nobody\nRequireValidShell off\nUseFtpUsers off", s.root)
+	if s.password != "" {
+		crypt := exec.Command("openssl", "passwd", "-6", "-stdin")
+		crypt.Stdin = strings.NewReader(s.password)
+		crypted, _ := crypt.Output() // likewise
+		line("AnonRequirePassword on\nUserPassword nobody %s", crypted)
+	}
 	line("<Limit WRITE>\nDenyAll\n</Limit>")
 	if s.rate > 0 {
 		line("TransferRate RETR %d", s.rate>>10)

@@ -23,6 +23,7 @@ type site struct {
 	tls      *certificate // https or ftps with this certificate; nil: http or ftp
 	log      string       // where an FTP server tells of logins, and nginx of requests; "": nowhere that anybody looks
 	name     string       // what nginx calls itself in the log
+	password string       // what an FTP server wants to hear of anonymous; "": anything
 
 	// digests are the SHA-256 (base64) that nginx sends in Digest with a representation, by its ETag: when the file changes, so does
 	// the field.
@@ -136,6 +137,8 @@ func parseSite(args []string, tls *certificate, path func(string) string) (s sit
 			err = s.addDigests(path(value), mirrorBrainFields)
 		case "redirect":
 			s.redirect = value
+		case "password":
+			s.password = value
 		case "no-etag":
 			s.noETag = true
 		case "no-ranges":

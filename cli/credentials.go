@@ -7,11 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/cookies"
 	"braid/internal/netrc"
+	"braid/metalink"
 )
 
 // credentialFlags say who the user is at servers. What they say is for the exact origin of a URL that the user typed (rule 27).
@@ -21,14 +23,15 @@ type credentialFlags struct {
 	noNetrc   bool
 	cookies   string
 
-	read  bool
+	read  sync.Once // netrc, err
 	netrc netrc.File
+	err   error
 }
 
 func (f *credentialFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		text(&f.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server, as in -u me:s3cret; by Digest if it wants that, else by Basic", "user", "u"),
-		text(&f.netrcFile, groupWire, "look names and passwords up in `FILE`, as in --netrc-file ~/work.netrc (default: what NETRC names, else ~/.netrc)", "netrc-file"),
+		text(&f.netrcFile, groupWire, "look names and passwords up in `FILE`, for the URL's own server and for FTP servers of --mirror, as in --netrc-file ~/work.netrc (default: what NETRC names, else ~/.netrc)", "netrc-file"),
 		toggle(&f.noNetrc, groupWire, "look them up nowhere", "no-netrc"),
 		text(&f.cookies, groupWire, "send the cookies in `FILE`, in Netscape's format as browsers export it, to the URL's own server as far as they are for it, as in --load-cookies cookies.txt", "load-cookies"),
 	}
@@ -43,11 +46,16 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 		}
 		return user, nil
 	}
+	return f.atHost(u)
+}
+
+// atHost are those of the URL, else those of the netrc file. It may be called by several goroutines.
+func (f *credentialFlags) atHost(u *url.URL) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.noNetrc {
 		return u.User, nil
 	}
-	if err := f.readNetrc(); err != nil {
-		return nil, err
+	if f.read.Do(func() { f.err = f.readNetrc() }); f.err != nil {
+		return nil, f.err
 	}
 	if login, password, ok := f.netrc.Find(u.Hostname(), u.User.Username()); ok {
 		return url.UserPassword(login, password), nil
@@ -55,12 +63,23 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 	return u.User, nil
 }
 
-// readNetrc reads the file, once. One that nobody named need not be there.
-func (f *credentialFlags) readNetrc() error {
-	if f.read {
+// login is what an FTP server is told that the user named as a mirror: -u is for the URL's own server only (rule 27).
+func (f *credentialFlags) login(u *url.URL) *url.Userinfo {
+	user, _ := f.atHost(u) // checkLogin has told of an error
+	return user
+}
+
+// checkLogin finds what is wrong with the netrc file, if a mirror is one that login will be asked about.
+func (f *credentialFlags) checkLogin(u *url.URL) error {
+	if !metalink.IsFTP(u) {
 		return nil
 	}
-	f.read = true
+	_, err := f.atHost(u)
+	return err
+}
+
+// readNetrc reads the file. One that nobody named need not be there.
+func (f *credentialFlags) readNetrc() error {
 	name, named := f.netrcFile, true
 	if name == "" {
 		name = os.Getenv("NETRC")

@@ -52,14 +52,16 @@ var entryOptions = map[string]func(e *entry, value string) error{
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
 func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	e := &entry{Request: g.common, get: g, dir: g.dir}
-	urls, err := readAll(listed.URIs, g.placeURL)
+	u, err := g.placeURL(listed.URIs[0])
 	if err == nil {
-		err = e.address(urls[0])
+		err = e.address(u)
+	}
+	if err == nil {
+		e.Mirrors, err = readAll(listed.URIs[1:], g.mirrorURL)
 	}
 	if err != nil {
 		return e.Request, g.at(listed.Line, "", err)
 	}
-	e.Mirrors = slices.Clip(urls[1:])
 	for _, o := range listed.Options {
 		set, ok := entryOptions[o.Name]
 		if !ok {
@@ -153,7 +155,7 @@ func (e *entry) claim(d verify.Digest) error {
 }
 
 func (e *entry) mirror(v string) error {
-	u, err := e.get.placeURL(v)
+	u, err := e.get.mirrorURL(v)
 	if err == nil {
 		e.Mirrors = append(e.Mirrors, u)
 	}

@@ -192,7 +192,7 @@ func (g *getCommand) prepare() (err error) {
 	if g.common.Anchors, err = g.anchors(); err != nil {
 		return err
 	}
-	g.common.Mirrors, err = readAll(g.mirrors.Value(), g.placeURL)
+	g.common.Mirrors, err = readAll(g.mirrors.Value(), g.mirrorURL)
 	return err
 }
 
@@ -284,7 +284,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
-		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT,
+		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT, Credentials: g.login,
 		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(),
 	}
 	if g.limitRate > 0 {
@@ -322,6 +322,15 @@ func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	u, err := placeURL(word)
 	if err == nil && g.noFTP && metalink.IsFTP(u) {
 		return nil, misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
+	}
+	return u, err
+}
+
+// mirrorURL reads the URL of a mirror.
+func (g *getCommand) mirrorURL(word string) (*url.URL, error) {
+	u, err := g.placeURL(word)
+	if err == nil {
+		err = g.checkLogin(u)
 	}
 	return u, err
 }

@@ -38,7 +38,7 @@ type Client struct {
 	// HTTP makes the requests. If nil, every Get has one of its own with the defaults. What it says of timeouts, TLS and
 	// hosts holds for FTP, too.
 	HTTP *httpsource.Client
-	// Credentials are name and password for an FTP server that the user named without any; see ftpsource.Client.
+	// Credentials are name and password for an FTP server that the user named without a password; see ftpsource.Client.
 	Credentials func(u *url.URL) *url.Userinfo
 	// PerHost limits concurrent requests for one file at one host. If zero, it is 1, the rule of RFC 6249, section 7.
 	PerHost int

@@ -82,7 +82,7 @@ func (s *session) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
 func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpsource.Options {
 	o := r.mirrorOptions(trusted)
 	if r.typed(u) { // rule 59
-		o.User, o.Mirror = u.User, false
+		o.Mirror = false
 	}
 	if asked := r.asked(); asked != nil && sameServer(u, asked) {
 		o = httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}

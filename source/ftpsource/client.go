@@ -53,8 +53,9 @@ type Client struct {
 	// TLS is the configuration for ftps. If nil, it is that of crypto/tls. Its certificates are shown only to the servers
 	// that the user named (rule 27).
 	TLS *tls.Config
-	// Credentials are name and password for the server of a URL that the user named and that has none, as a netrc tells
-	// them. If nil, or if it returns nil, we are anonymous. It is not asked for mirrors of others (rule 59).
+	// Credentials are name and password for the server of a URL that the user named and that has no password, as a netrc tells
+	// them. If nil, or if it returns nil, the URL's name counts, and without one we are anonymous. It is not asked for mirrors
+	// of others (rule 59).
 	Credentials func(u *url.URL) *url.Userinfo
 	// TLSFor has the configurations for servers that TLS is not for, as httpsource.Client.TLSFor has.
 	TLSFor map[string]*tls.Config

@@ -205,7 +205,8 @@ func TestCredentialsByFunction_Rule59(t *testing.T) {
 	}
 	s.Set(ftptest.User("bob", "x"))
 	mustFetch(t, c, s.URL, Options{}, part(0, 5))
-	if !slices.Equal(asked, []string{s.URL}) {
+	mustFetch(t, c, strings.Replace(s.URL, "//", "//bob@", 1), Options{}, part(0, 5)) // a name alone may be one of several
+	if !slices.Equal(asked, []string{s.URL, strings.Replace(s.URL, "//", "//bob@", 1)}) {
 		t.Errorf("it was asked about %q", asked)
 	}
 	s.Set(ftptest.User("", ""))

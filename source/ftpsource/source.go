@@ -52,14 +52,16 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 
 // who is the name and password for u, or nil for anonymous (rule 59).
 func (c *Client) who(u *url.URL, o Options) *url.Userinfo {
-	user := cmp.Or(o.User, u.User)
+	_, known := u.User.Password()
 	switch {
 	case o.Mirror:
 		return nil
-	case user == nil && c.Credentials != nil:
-		return c.Credentials(u)
+	case o.User != nil:
+		return o.User
+	case !known && c.Credentials != nil:
+		return cmp.Or(c.Credentials(u), u.User)
 	}
-	return user
+	return u.User
 }
 
 // portTrips are what a range takes beside the reply to SIZE: EPSV, a connection, REST and RETR.
