@@ -184,6 +184,9 @@ func (s *Scheduler) want(now time.Time, m *mirror) (size, ahead int64) {
 	if m.running == nil && !m.open {
 		all += speed
 	}
+	if m.unit.whole() && s.lone(now, m) { // between two ranges a swarm comes to a stop, and there is nobody to leave anything to
+		return min(s.missing(), windowMax), 0
+	}
 	if !known {
 		return max(int64(speed*period.Seconds()), min(firstWant, s.missing()/2), s.share(), s.cfg.MinSplit), int64(all)
 	}

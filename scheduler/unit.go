@@ -75,9 +75,11 @@ func (s *Scheduler) leastOf(m *mirror) int64 {
 
 // takesCrumbs says that m may be asked for less than is worth it: any source but one of pieces that has others beside it.
 func (s *Scheduler) takesCrumbs(now time.Time, m *mirror) bool {
-	if !m.unit.whole() {
-		return true
-	}
+	return !m.unit.whole() || s.lone(now, m)
+}
+
+// lone says that m has none beside it but others that give pieces.
+func (s *Scheduler) lone(now time.Time, m *mirror) bool {
 	for _, o := range s.sources {
 		if o != m && !o.norange && s.usable(now, o) && !o.unit.whole() {
 			return false

@@ -12,19 +12,19 @@ import (
 	"braid/byterange"
 )
 
-// A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is in the scratch file
+// A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the shelf
 // until it is proven and written by those who want it. What is in the parts of members is read there. Its mutex is held by calls of
 // the library, which has its own lock then: the library is never called with the mutex.
 type content struct {
 	length, size int64 // of a piece, of all
-	scratch      Scratch
+	shelf        *shelf
 	closed       chan struct{}
 
 	mu      sync.Mutex
 	members []member
 	jobs    map[int][]*job // who wants a piece
 	proven  map[int]bool   // pieces whose digest was right
-	rough   map[int]int64  // pieces with bytes in the scratch file: how many
+	rough   map[int]int64  // pieces with bytes on the shelf: how many
 	stale   map[int]bool   // pieces of which the library has to ask again whether they are here
 	checks  []int          // pieces that are in parts, and that nobody has checked
 	err     error          // of the scratch file
@@ -38,7 +38,7 @@ type member struct {
 
 func newContent(length, size int64, scratch Scratch) *content {
 	return &content{
-		length: length, size: size, scratch: scratch, closed: make(chan struct{}),
+		length: length, size: size, shelf: newShelf(length, scratch), closed: make(chan struct{}),
 		jobs: map[int][]*job{}, proven: map[int]bool{}, rough: map[int]int64{}, stale: map[int]bool{},
 	}
 }
@@ -142,7 +142,7 @@ func (c *content) holder(at int64) (m *member, end int64) {
 	return nil, at
 }
 
-// read fills p with bytes of piece i from off on: from the parts if they have all of it, else from the scratch file.
+// read fills p with bytes of piece i from off on: from the parts if they have all of it, else from the shelf.
 func (c *content) read(i int, p []byte, off int64) (n int, err error) {
 	at := int64(i)*c.length + off
 	p = p[:min(int64(len(p)), c.at(i).End-at)]
@@ -150,7 +150,7 @@ func (c *content) read(i int, p []byte, off int64) (n int, err error) {
 	backed := c.backed(i)
 	c.mu.Unlock()
 	if !backed {
-		return c.scratch.ReadAt(p, at)
+		return c.shelf.ReadAt(i, p, off)
 	}
 	for n < len(p) && err == nil {
 		var k int
@@ -174,13 +174,14 @@ func (c *content) readPart(p []byte, at int64) (int, error) {
 
 // write takes what came of a piece from a peer.
 func (c *content) write(i int, p []byte, off int64) (int, error) {
-	n, err := c.scratch.WriteAt(p, int64(i)*c.length+off)
+	n, err := c.shelf.WriteAt(i, p, off)
 	c.mu.Lock()
+	if len(c.jobs[i]) > 0 && c.rough[i] == 0 {
+		defer c.jobs[i][0].swarm.finish(i) // without the mutex
+	}
 	defer c.mu.Unlock()
 	if err != nil {
-		if c.err == nil {
-			c.err = err
-		}
+		c.fails(err)
 		for _, j := range c.jobs[i] {
 			j.note(0)
 		}
@@ -231,14 +232,29 @@ func (c *content) wrong(i int) {
 	delete(c.rough, i)
 }
 
-// drop gives the room of a piece in the scratch file back.
+// drop gives the room of a piece on the shelf back.
 func (c *content) drop(i int) {
 	if _, ok := c.rough[i]; !ok {
 		return
 	}
 	delete(c.rough, i)
-	r := c.at(i)
-	if err := c.scratch.Release(r.Start, r.Len()); err != nil && c.err == nil {
+	c.fails(c.shelf.drop(i))
+}
+
+// idle is told of pieces that nobody waits for any more, and that are not complete.
+func (c *content) idle(pieces []int) {
+	for _, i := range pieces {
+		if err := c.shelf.put(i); err != nil {
+			c.mu.Lock()
+			c.fails(err)
+			c.mu.Unlock()
+		}
+	}
+}
+
+// fails notes that the scratch file does, if it does.
+func (c *content) fails(err error) {
+	if c.err == nil {
 		c.err = err
 	}
 }
@@ -258,6 +274,28 @@ type piece struct {
 
 func (p piece) ReadAt(b []byte, off int64) (int, error)  { return p.c.read(p.i, b, off) }
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
+
+// WriteTo implements io.WriterTo: all of a piece, for its digest.
+func (p piece) WriteTo(w io.Writer) (n int64, err error) {
+	buf := copyBuffers.Get().(*[copySize]byte)
+	defer copyBuffers.Put(buf)
+	for size := p.c.at(p.i).Len(); n < size; {
+		k, err := p.c.read(p.i, buf[:min(copySize, size-n)], n)
+		if k > 0 {
+			k, err = w.Write(buf[:k])
+		}
+		n += int64(k)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Bytes are copied in these.
+const copySize = 128 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copySize]byte) }}
 
 // MarkComplete is called when the digest of a piece is right.
 func (p piece) MarkComplete() error {

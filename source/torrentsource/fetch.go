@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/anacrolix/torrent"
+
 	"braid/byterange"
 	"braid/internal/reach"
 	"braid/metalink"
@@ -180,7 +182,8 @@ func (j *job) write(i int) error {
 	}
 	r := j.source.within(i)
 	r = byterange.Range{Start: max(r.Start, j.r.Start), End: min(r.End, j.r.End)}
-	buf := make([]byte, min(copySize, r.Len()))
+	buf := copyBuffers.Get().(*[copySize]byte)
+	defer copyBuffers.Put(buf)
 	for at := r.Start; at < r.End; {
 		off := j.source.file.Offset + at - int64(i)*j.swarm.content.length
 		n, err := j.swarm.content.read(i, buf[:min(copySize, r.End-at)], off)
@@ -202,8 +205,6 @@ func (j *job) write(i int) error {
 	return nil
 }
 
-const copySize = 256 << 10
-
 // nobody is the error when nothing came for too long.
 func (s *Source) nobody(w *swarm) error {
 	st := w.torrent.Stats()
@@ -224,33 +225,67 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 
 // want makes a job one of those who want pieces, and lets the library ask for them.
 func (w *swarm) want(j *job, first, last int) {
+	w.asks.Lock()
+	defer w.asks.Unlock()
 	c := w.content
+	how := make([]torrent.PiecePriority, last-first)
 	c.mu.Lock()
 	for i := first; i < last; i++ {
 		c.jobs[i] = append(c.jobs[i], j)
 		c.stale[i] = true // it may be here, and yet be wanted
+		if how[i-first] = inOrder; c.rough[i] > 0 {
+			how[i-first] = atOnce
+		}
 	}
 	c.mu.Unlock()
 	w.look()
-	w.torrent.DownloadPieces(first, last)
+	for i, p := range how {
+		w.torrent.Piece(first + i).SetPriority(p)
+	}
+}
+
+// atOnce is the priority of pieces of which something is here: of what was begun there is little then. The library by itself would
+// leave them to the end, as it looks up anew how many peers have a piece when something of it comes, and takes the others for rarer.
+const atOnce = torrent.PiecePriorityNow
+
+// inOrder is the priority of pieces that are asked for from the first to the last, the rarest before (which a swarm lives on). In
+// any other order the file could be read for its proof only at the end.
+const inOrder = torrent.PiecePriorityReadahead
+
+// finish lets the library ask for the rest of a piece before others.
+func (w *swarm) finish(i int) {
+	w.asks.Lock()
+	defer w.asks.Unlock()
+	w.content.mu.Lock()
+	wanted := len(w.content.jobs[i]) > 0
+	w.content.mu.Unlock()
+	if wanted {
+		w.torrent.Piece(i).SetPriority(atOnce)
+	}
 }
 
 // unwant takes pieces off the list of a job. What nobody wants any more the library does not ask for.
 func (w *swarm) unwant(j *job, pieces []int) {
+	w.asks.Lock()
+	defer w.asks.Unlock()
 	c := w.content
-	var free []int
+	var free, idle []int
 	c.mu.Lock()
 	for _, i := range pieces {
 		rest := slices.DeleteFunc(c.jobs[i], func(o *job) bool { return o == j })
 		if c.jobs[i] = rest; len(rest) == 0 {
 			delete(c.jobs, i)
 			free = append(free, i)
+			if c.rough[i] > 0 && !c.proven[i] {
+				idle = append(idle, i)
+			}
 		}
 	}
 	c.mu.Unlock()
 	for _, i := range free {
 		w.torrent.CancelPieces(i, i+1)
 	}
+	c.idle(idle)
 }
 
 // forget ends a job.

@@ -42,6 +42,28 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// Pieces come from the beginning on, so that the file can be read for its proof while the rest comes.
+func TestFetchInOrder(t *testing.T) {
+	data := made(t, 400*pieceLength, 1)
+	m := torrentOf(t, data)
+	_, addr := seeder(t, m, data)
+	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	defer s.Close()
+	k := newSink(t, m.Size)
+	front := int64(-1) // when half of all is here
+	k.wrote = func() {
+		if front < 0 && k.here.Len() >= m.Size/2 {
+			front = k.here.FirstGap(0)
+		}
+	}
+	if err := s.Fetch(t.Context(), whole, k); err != nil {
+		t.Fatal(err)
+	}
+	if front < m.Size/4 {
+		t.Errorf("with half of the file there is none missing below %d bytes", front)
+	}
+}
+
 // One source may be asked for one range after the other, and for what it brought before.
 func TestFetchAgain(t *testing.T) {
 	data := made(t, 8*pieceLength, 1)

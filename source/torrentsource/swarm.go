@@ -31,6 +31,10 @@ type swarm struct {
 	kick   [2]chan struct{} // for tend and prove
 	peers  []string         // that were named; guarded by the mutex of its client
 	work   sync.WaitGroup
+
+	// Asks makes one of what a job notes in content, and what the library hears of it: two files may share a piece, and one must
+	// not cancel what the other has just asked for.
+	asks sync.Mutex
 }
 
 // A geometry is what has to be known of the bytes of a torrent; zero if that has to be asked for.
@@ -265,7 +269,7 @@ func (w *swarm) close() {
 	}
 	w.ways.close()
 	w.work.Wait()
-	w.content.scratch.Close()
+	w.content.shelf.Close()
 }
 
 type closeFunc struct{ f func() }
