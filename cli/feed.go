@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +42,7 @@ type feedFlags struct {
 	wire
 	from       choice
 	maxSize    size
-	maxEntries number
+	maxEntries plenty
 	timeout    duration
 }
 
@@ -132,7 +131,7 @@ func openFile(ctx context.Context, name string) (*opened, error) {
 		return nil, &failure{code: exitLocal, what: "feed", where: name, why: reason(err), hint: hint}
 	}
 	r := newInterruptible(ctx, file)
-	return &opened{Reader: r, name: filepath.Base(name), close: func() { r.Close(); file.Close() }}, nil
+	return &opened{Reader: r, name: name, close: func() { r.Close(); file.Close() }}, nil
 }
 
 // An interruptible reader ends with its context: at the next read or, where the system can, in the middle of one.
@@ -208,7 +207,7 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 	switch {
 	case slices.Contains(limitCodes, reject.Code):
 		fail.code = exitLimit
-		if reject.Code == "too-large" {
+		if reject.Code == "too-large" && strings.HasPrefix(reject.Why, "more than") { // and not a value of SOIF
 			fail.hint = "--max-size SIZE sets the limit"
 		} else if reject.Code == "too-many-entries" {
 			fail.hint = "--max-entries N sets the limit"

@@ -29,6 +29,11 @@ func feedFile(t *testing.T, name, text string) string {
 	return path
 }
 
+// shortened is what is told of the file at path, which is called as the user called it, without its folder.
+func shortened(told, path string) string {
+	return strings.ReplaceAll(told, filepath.Dir(path)+"/", "")
+}
+
 func zipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -69,6 +74,7 @@ func TestFeedCheck(t *testing.T) {
 		if code != tt.code {
 			t.Errorf("%s: exit code %d\n%s%s", tt.name, code, out, err)
 		}
+		out, err = shortened(out, path), shortened(err, path)
 		for _, want := range strings.Split(tt.out, "|") {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", tt.name, want, out)
@@ -116,7 +122,7 @@ func TestFeedShow(t *testing.T) {
 	const want = "2026-11-10 01:00:00       7 B  http://h.example/pub/a.iso  t\n" +
 		"not reached                 -  http://h.example/gone\n" +
 		"-                           -  HTTP://H.example/pub/x/b.iso  T 2\n"
-	if code != exitDone || out != want || err != "x: 1 record left out (braid feed check tells why)\n" {
+	if code != exitDone || out != want || shortened(err, path) != "x: 1 record left out (braid feed check tells why)\n" {
 		t.Errorf("exit code %d, %s, %q", code, out, err)
 	}
 	for glob, want := range map[string]int{
@@ -143,7 +149,7 @@ func TestFeedConvert(t *testing.T) {
 		"atom":    {"<id>urn:x-antenna:x</id>|<title>t</title>|length=\"7\"", "3 records left out: 1 could not be read, 2 cannot"},
 	} {
 		code, out, err := command(t, "feed", "convert", "--to", to, path)
-		if code != exitDone || !strings.HasPrefix(err, "x: "+want.left) {
+		if code != exitDone || !strings.HasPrefix(shortened(err, path), "x: "+want.left) {
 			t.Errorf("%s: exit code %d, %q", to, code, err)
 		}
 		for _, part := range strings.Split(want.parts, "|") {

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -207,13 +208,14 @@ func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record
 	}
 }
 
-// atomHeader names the feed by where it was.
+// atomHeader names the feed by where it was, or what its file is called; in which folder is nobody's business.
 func (c *conversion) atomHeader(now feed.Time) newsfeed.AtomHeader {
-	id := c.from.name
+	id, title := c.from.name, c.from.name
 	if !feed.IsURI(id) {
-		id = "urn:x-antenna:" + url.PathEscape(id)
+		title = filepath.Base(title)
+		id = "urn:x-antenna:" + url.PathEscape(title)
 	}
 	return newsfeed.AtomHeader{
-		ID: id, Title: c.from.name, Author: "braid", Generator: "braid", Updated: now,
+		ID: id, Title: title, Author: "braid", Generator: "braid", Updated: now,
 	}
 }

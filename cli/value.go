@@ -46,13 +46,28 @@ type number int
 func (v *number) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 1_000_000 {
-		return fmt.Errorf("write a number, at least 1")
+		return fmt.Errorf("write a number from 1 to 1000000")
 	}
 	*v = number(n)
 	return nil
 }
 
 func (v *number) String() string { return strconv.Itoa(int(*v)) }
+
+// plenty is the value of a flag that bounds what only costs time: from 1 to a billion.
+type plenty int
+
+// Set reads what a user writes.
+func (v *plenty) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 1_000_000_000 {
+		return fmt.Errorf("write a number from 1 to 1000000000")
+	}
+	*v = plenty(n)
+	return nil
+}
+
+func (v *plenty) String() string { return strconv.Itoa(int(*v)) }
 
 // parallel is how many downloads run at once; 0 is "auto".
 type parallel int

@@ -21,6 +21,7 @@ type Limits struct {
 	Bytes   int64 // decoded, of the whole feed: 64 MiB
 	Entries int   // those that are discarded included: 1,000,000
 	Line    int   // octets of one line: 64 KiB
+	Value   int   // octets of one value of SOIF: 1 MiB
 	Ratio   int64 // how much a compressed feed may grow past its first MiB: 200
 }
 
@@ -34,6 +35,9 @@ func (l Limits) OrDefault() Limits {
 	}
 	if l.Line <= 0 {
 		l.Line = 64 << 10
+	}
+	if l.Value <= 0 {
+		l.Value = 1 << 20
 	}
 	if l.Ratio <= 0 {
 		l.Ratio = 200

@@ -43,7 +43,7 @@ var texts = map[string]string{
 
 	codeNoHeader:  "the line is neither a comment nor a record: it does not begin with LIRS and a comma",
 	codeTruncated: "the feed ends within the record",
-	codeTooFew:    "the record has {value} fields, and not at least 8",
+	codeTooFew:    "the record has fewer than 8 fields: {value}",
 	codeBadNumber: "{field} is no number: {value}",
 	codeBadURL:    "the URL of the site is none, or longer than 8 KiB: {value}",
 

@@ -19,9 +19,7 @@ type Options struct {
 // Limits bound what a stream may cost (rules 52 and 55). Those of feed.Limits that speak of lines have no meaning here.
 type Limits struct {
 	feed.Limits
-	// Value limits the octets of one value. If zero, it is 1 MiB.
-	Value int
-	// Object limits the octets of all values of one object. If zero, it is 8 MiB.
+	// Object limits the octets of all values of one object. If zero, it is 8 MiB, or that of one value if this is more.
 	Object int
 	// Attributes limits the attributes of one object. If zero, it is 10,000.
 	Attributes int
@@ -30,11 +28,8 @@ type Limits struct {
 // OrDefault returns l with the usual limits where it has none.
 func (l Limits) OrDefault() Limits {
 	l.Limits = l.Limits.OrDefault()
-	if l.Value <= 0 {
-		l.Value = 1 << 20
-	}
 	if l.Object <= 0 {
-		l.Object = 8 << 20
+		l.Object = max(8<<20, l.Value)
 	}
 	if l.Attributes <= 0 {
 		l.Attributes = 10_000

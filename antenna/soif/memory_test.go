@@ -80,7 +80,7 @@ func TestMemory(t *testing.T) {
 
 // Rule 52, and no allocation by a number from outside: sizes that are announced and not sent cost nothing.
 func TestAnnouncedSize_Rule52(t *testing.T) {
-	o := Options{Limits: Limits{Value: 1 << 27, Object: 1 << 30}}
+	o := Options{Limits: Limits{Limits: feed.Limits{Value: 1 << 27}, Object: 1 << 30}}
 	total, _ := allocated()
 	var reject *feed.RejectError
 	for _, err := range NewObjectDecoder(strings.NewReader("@A { u://h/ a{134217728}:\tx"), o).Objects() {
@@ -95,7 +95,7 @@ func TestAnnouncedSize_Rule52(t *testing.T) {
 
 // Limits without end are no numbers to calculate with.
 func TestLimitsWithoutEnd(t *testing.T) {
-	o := Options{Limits: Limits{Value: math.MaxInt, Object: math.MaxInt, Attributes: math.MaxInt}}
+	o := Options{Limits: Limits{Limits: feed.Limits{Value: math.MaxInt}, Object: math.MaxInt, Attributes: math.MaxInt}}
 	if got := read("@A { u://h/ a{1}:\txb{99999999999999999999}:\ty}", o); !strings.HasPrefix(got, "1/0 too-large b: discards @A u://h/\nerror: ") {
 		t.Error(got)
 	}

@@ -98,7 +98,7 @@ func (b *builder) feed(name string, t *feedTable) error {
 
 func (t limitsTable) limits() antenna.Limits {
 	return antenna.Limits{
-		Limits:  feed.Limits{Bytes: int64(t.Bytes), Entries: int(t.Entries), Line: int(t.Line), Ratio: int64(t.Ratio)},
+		Limits:  feed.Limits{Bytes: int64(t.Bytes), Entries: int(t.Entries), Line: int(t.Line), Value: int(t.Value), Ratio: int64(t.Ratio)},
 		Time:    time.Duration(t.Time),
 		Relayed: int(t.Relayed), Updates: int(t.Updates), DayBytes: int64(t.DayBytes),
 	}

@@ -63,8 +63,9 @@ header = ["X-Kind: nightly", "x-api-key: s3cret-inline"]
 user-env = "PAIR"
 [feed.first.limits]
 bytes = "4M"
-entries = 1000
+entries = 2000000
 line = "8K"
+value = "2M"
 ratio = 50
 time = "1m"
 relayed = 20
@@ -124,7 +125,7 @@ func TestEverything(t *testing.T) {
 			Name: "first", URL: "https://example.org/hina.di", Kind: antenna.HinaDI, Every: 20 * time.Minute, Min: 10 * time.Minute, Max: 2 * time.Hour,
 			Relay: true, Trust: []string{"https://example.org/"}, HatenaTimes: true,
 			Limits: antenna.Limits{
-				Limits: feed.Limits{Bytes: 4 << 20, Entries: 1000, Line: 8 << 10, Ratio: 50}, Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1,
+				Limits: feed.Limits{Bytes: 4 << 20, Entries: 2_000_000, Line: 8 << 10, Value: 2 << 20, Ratio: 50}, Time: time.Minute, Relayed: 20, Updates: 7, DayBytes: -1,
 			},
 			Header: map[string][]string{"X-Kind": {"nightly"}, "X-Api-Key": {"s3cret-inline"}, "Authorization": {"Basic bWU6czNjcmV0OndvcmQ="}},
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,8 +50,9 @@ type feedTable struct {
 // A limitsTable is [feed.NAME.limits].
 type limitsTable struct {
 	Bytes    amount `toml:"bytes"`
-	Entries  count  `toml:"entries"`
+	Entries  plenty `toml:"entries"`
 	Line     amount `toml:"line"`
+	Value    amount `toml:"value"`
 	Ratio    count  `toml:"ratio"`
 	Time     span   `toml:"time"`
 	Relayed  count  `toml:"relayed"`
@@ -151,6 +153,18 @@ func (c *count) UnmarshalText(text []byte) error {
 		return fmt.Errorf("write a number from 1 to 1000000")
 	}
 	*c = count(a)
+	return nil
+}
+
+// A plenty is a number from 1 to a billion.
+type plenty int
+
+func (p *plenty) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 || n > 1_000_000_000 {
+		return fmt.Errorf("write a number from 1 to 1000000000")
+	}
+	*p = plenty(n)
 	return nil
 }
 
