@@ -192,52 +192,35 @@ func (m *Metrics) text() []byte {
 }
 
 func (m *Metrics) writeFeeds(e *exposition) {
-	names := slices.Sorted(maps.Keys(m.feeds))
+	each := func(write func(f *feedCounts, label ...string)) { eachByName("feed", m.feeds, write) }
 	e.family("braid_feed_polls_total", "counter", "Requests to feeds, and to the URLs of watches.")
-	for _, n := range names {
-		f := m.feeds[n]
-		e.sample(float64(f.changed), "feed", n, "result", "changed")
-		e.sample(float64(f.unchanged), "feed", n, "result", "unchanged")
-		e.sample(float64(f.failed), "feed", n, "result", "failed")
-	}
+	each(func(f *feedCounts, label ...string) { e.results(f.changed, f.unchanged, f.failed, label...) })
 	e.family("braid_feed_bytes_total", "counter", "Bytes that feeds sent.")
-	for _, n := range names {
-		e.sample(float64(m.feeds[n].bytes), "feed", n)
-	}
+	each(func(f *feedCounts, label ...string) { e.sample(float64(f.bytes), label...) })
 	e.family("braid_feed_failures", "gauge", "Polls in a row that failed.")
-	for _, n := range names {
-		e.sample(float64(m.feeds[n].failures), "feed", n)
-	}
+	each(func(f *feedCounts, label ...string) { e.sample(float64(f.failures), label...) })
 	e.family("braid_feed_last_success_timestamp_seconds", "gauge", "When a feed answered last; time() minus this is the age of that.")
-	for _, n := range names {
-		e.moment(m.feeds[n].success, "feed", n)
-	}
+	each(func(f *feedCounts, label ...string) { e.moment(f.success, label...) })
 }
 
 func (m *Metrics) writeWatches(e *exposition) {
-	names := slices.Sorted(maps.Keys(m.watches))
+	each := func(write func(w *watchCounts, label ...string)) { eachByName("watch", m.watches, write) }
 	e.family("braid_watch_updates_total", "counter", "Updates that feeds reported.")
-	for _, n := range names {
-		e.sample(float64(m.watches[n].updates), "watch", n)
-	}
+	each(func(w *watchCounts, label ...string) { e.sample(float64(w.updates), label...) })
 	e.family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
-	for _, n := range names {
-		w := m.watches[n]
-		e.sample(float64(w.changed), "watch", n, "result", "changed")
-		e.sample(float64(w.unchanged), "watch", n, "result", "unchanged")
-		e.sample(float64(w.failed), "watch", n, "result", "failed")
-	}
+	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
 	e.family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
-	for _, n := range names {
-		e.sample(float64(m.watches[n].bytes), "watch", n)
-	}
+	each(func(w *watchCounts, label ...string) { e.sample(float64(w.bytes), label...) })
 	e.family("braid_watch_last_success_timestamp_seconds", "gauge", "When an update was handled well last; time() minus this is the age of that.")
-	for _, n := range names {
-		e.moment(m.watches[n].success, "watch", n)
-	}
+	each(func(w *watchCounts, label ...string) { e.moment(w.success, label...) })
 	e.family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
-	for _, n := range names {
-		e.moment(m.watches[n].change, "watch", n)
+	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })
+}
+
+// eachByName calls write with the counts of each name, in their order, and the label that has it.
+func eachByName[C any](kind string, counts map[string]C, write func(c C, label ...string)) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		write(counts[name], kind, name)
 	}
 }
 
@@ -262,6 +245,13 @@ func (e *exposition) sample(value float64, labels ...string) {
 		e.WriteByte('}')
 	}
 	e.WriteString(" " + strconv.FormatFloat(value, 'f', -1, 64) + "\n")
+}
+
+// results writes a sample for each result.
+func (e *exposition) results(changed, unchanged, failed int64, label ...string) {
+	e.sample(float64(changed), append(label, "result", "changed")...)
+	e.sample(float64(unchanged), append(label, "result", "unchanged")...)
+	e.sample(float64(failed), append(label, "result", "failed")...)
 }
 
 // moment writes a time, 0 for never.
