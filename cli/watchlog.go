@@ -82,7 +82,11 @@ func (l *watchLog) event(ev antenna.Event) {
 		l.Debug("polled", "feed", ev.Feed, "status", ev.Status, "unchanged", ev.Unchanged, "bytes", ev.Bytes, "records", ev.Records,
 			"matched", ev.Matched, "skipped", ev.Skipped, "took", ev.Took, "next", stamp(ev.Next))
 	case antenna.PollFailed:
-		l.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
+		log := l.Logger
+		if hint := pollHint(ev.Err); hint != "" {
+			log = log.With("hint", hint)
+		}
+		log.Warn("poll failed", "feed", ev.Feed, "error", ev.Err, "failures", ev.Failures, "next", stamp(ev.Next))
 	case antenna.Updated:
 		u := &ev.Update
 		l.Info("update", "watch", u.Watch, "url", maskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
@@ -125,6 +129,19 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 	default:
 		log.Info("nothing new", "path", o.Path)
 	}
+}
+
+// limitKeys are the keys of [feed.NAME.limits] that set the limits that feeds are rejected for.
+var limitKeys = map[string]string{
+	"too-large": "bytes (value for one value of SOIF)", "too-many-entries": "entries", "line-too-long": "line", "compressed-too-well": "ratio",
+}
+
+// pollHint says what a user may do about a feed that is more than it may be.
+func pollHint(err error) string {
+	if reject, ok := errors.AsType[*feed.RejectError](err); ok && limitKeys[reject.Code] != "" {
+		return limitKeys[reject.Code] + " in [feed.NAME.limits] sets the limit"
+	}
+	return ""
 }
 
 // watchHint is the hint of a download for who has a configuration, whose keys are called as the flags are.

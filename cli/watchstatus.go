@@ -140,8 +140,11 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 		case f.Polled.IsZero():
 			state = "not asked yet"
 		}
-		today := fmt.Sprintf("%d, %s", f.Updates, sizeText(f.Bytes))
-		rows = append(rows, []string{f.Name, ago(f.Polled, now), ago(f.Changed, now), until(f.Next, now), today, state})
+		today, name := fmt.Sprintf("%d, %s", f.Updates, sizeText(f.Bytes)), f.Name
+		if f.Kind == antenna.Page { // which may be called as a feed is
+			name += " (itself)"
+		}
+		rows = append(rows, []string{name, ago(f.Polled, now), ago(f.Changed, now), until(f.Next, now), today, state})
 	}
 	b.WriteByte('\n')
 	writeRows(&b, rows)
