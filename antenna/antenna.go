@@ -51,6 +51,9 @@ type Antenna struct {
 	// Round is how often what is known is written and published, if anything has changed. If zero, it is a minute.
 	Round time.Duration
 
+	// Wants reports whether an update is wanted though nobody reports news, as the last one was handled by another configuration. It is
+	// asked when a run begins, of the one URL of each watch that was handled before, and must not block. If nil, none is.
+	Wants func(Update) bool
 	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
 	Observe func(Event)
 	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.

@@ -44,6 +44,23 @@ func (l *loop) start(now time.Time) error {
 	return nil
 }
 
+// wanted has updates wait that are wanted by the configuration, and by no report.
+func (l *loop) wanted(now time.Time) {
+	if l.a.Wants == nil || l.offline {
+		return
+	}
+	for _, t := range l.ordered() {
+		if t.w.glob != nil || t.saved.Pending != nil || t.saved.Last.At.IsZero() {
+			continue
+		}
+		p := t.askedFor(now)
+		p.Words = "the watch was configured otherwise"
+		if l.a.Wants(l.update(t, p, nil)) {
+			l.await(t, p, now)
+		}
+	}
+}
+
 // schedule makes due what is overdue or new, spread over an interval, and the rest when it was to be.
 func (l *loop) schedule(now time.Time) {
 	var overdue []*member
@@ -62,6 +79,7 @@ func (l *loop) schedule(now time.Time) {
 			l.queue(t, now)
 		}
 	}
+	l.wanted(now)
 }
 
 // call makes due what a round is about. Cron does not know of jitter: what is due within a quarter of its interval is due.
@@ -77,6 +95,7 @@ func (l *loop) call(now time.Time) error {
 				l.queue(t, now)
 			}
 		}
+		l.wanted(now)
 	}
 	for _, name := range l.round.names {
 		if err := l.runNow(name, now); err != nil {

@@ -176,6 +176,43 @@ func TestAskedForAndReported(t *testing.T) {
 	})
 }
 
+// TestWants: what the configuration wants is handed on when a run begins, of URLs that were handled, and not by who only looks.
+func TestWants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, a, j := oneFeed(t)
+		a.Watches = append(a.Watches, Watch{Name: "g", URL: "https://files.example/dist/*", Glob: true}, Watch{Name: "new", URL: "https://files.example/new"})
+		dir := t.TempDir()
+		var asked []string
+		a.Wants = func(u Update) bool {
+			asked = append(asked, u.Watch)
+			return u.Last.Size == 100
+		}
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			if u.Reason == AskedFor {
+				return Outcome{Size: 101}, nil
+			}
+			return Outcome{Changed: true, Size: 100}, nil
+		}
+		for range 3 {
+			a.Store = storeIn(t, dir)
+			if _, err := a.Status(t.Context()); err != nil {
+				t.Error(err)
+			}
+			watchFor(t, a, j, time.Minute)
+			closed(t, a.Store)
+		}
+		if got, want := reasons(j.got()), "first-sight first-sight asked-for"; got != want || strings.Join(asked, " ") != "a a" {
+			t.Errorf("updates: %s, want %s; asked of %q", got, want, asked)
+		}
+		a.Store = storeIn(t, dir)
+		defer closed(t, a.Store)
+		a.Wants = func(Update) bool { return true }
+		if err := a.Once(t.Context(), j.take); err != nil || reasons(j.got()) != "first-sight first-sight asked-for asked-for" {
+			t.Errorf("in a round: %v, %s", err, reasons(j.got()))
+		}
+	})
+}
+
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, a, j := oneFeed(t)

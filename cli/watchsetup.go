@@ -63,7 +63,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hidden: c.SecretNames}
 	s.antenna = &antenna.Antenna{
 		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
-		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel,
+		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved,
 		Proxy: func(req *http.Request) (*url.URL, error) { return s.client.HTTP.Proxy(req.URL) },
 	}
 	for _, w := range c.Watches {

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -107,6 +108,25 @@ func (k *Keeper) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome,
 		k.failed(ctx, t, err)
 	}
 	return o, err
+}
+
+// Moved reports whether the file of an update has its place somewhere else than it was put the last time, as its watch has another folder
+// or name since. It is an antenna's Wants. Names that differ by version say nothing about that.
+func (k *Keeper) Moved(u antenna.Update) bool {
+	r := k.Rules[u.Watch]
+	if r == nil || u.Last.Path == "" || !r.File.Steady() {
+		return false
+	}
+	at, err := url.Parse(u.URL)
+	if err != nil {
+		return false
+	}
+	name, err := r.File.Name(config.Subject{URL: at, Watch: u.Watch})
+	if err != nil {
+		return false
+	}
+	path, err := filepath.Abs(filepath.Join(r.Dir, filepath.FromSlash(name)))
+	return err == nil && path != u.Last.Path
 }
 
 // failed runs the program that wants to know of failures, if this is a new one.

@@ -187,6 +187,38 @@ func TestGlob(t *testing.T) {
 }
 
 // A name with a date is that of the report, so that a repetition has the same.
+// TestMoved: another folder or name is another place, unless each version has its own.
+func TestMoved(t *testing.T) {
+	w := newWorld(t)
+	w.does()
+	moved := func() bool { return w.keeper.Moved(w.update()) }
+	if moved() {
+		t.Error("it is where it was put")
+	}
+	w.template("{host}-{base}", false)
+	if !moved() {
+		t.Error("it has another name")
+	}
+	w.template("{date}", false)
+	if moved() {
+		t.Error("another version may have another name")
+	}
+	w.template("", false)
+	w.rule.Dir += "2"
+	if !moved() {
+		t.Error("it has another folder")
+	}
+	w.does()
+	w.holds(w.path(), "one")
+	if moved() {
+		t.Error("it is in the other folder")
+	}
+	w.last.Path = ""
+	if moved() {
+		t.Error("nobody knows where it was")
+	}
+}
+
 func TestDatedName(t *testing.T) {
 	w := newWorld(t)
 	w.template("{base}-{date}", false)
