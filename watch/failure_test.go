@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,6 +97,12 @@ func TestOnFailure(t *testing.T) {
 	fails(http.StatusUnauthorized)
 	if len(w.hooks) != 3 {
 		t.Errorf("run %d times", len(w.hooks))
+	}
+	w.rule.OnFailure = nil
+	before, _ := os.Stat(filepath.Join(w.dir, "memory"))
+	fails(http.StatusNotFound)
+	if after, err := os.Stat(filepath.Join(w.dir, "memory")); err != nil || !os.SameFile(before, after) {
+		t.Errorf("what nobody wants to know is written: %v", err)
 	}
 }
 

@@ -131,11 +131,14 @@ func (k *Keeper) Moved(u antenna.Update) bool {
 
 // failed runs the program that wants to know of failures, if this is a new one.
 func (k *Keeper) failed(ctx context.Context, t *task, err error) {
+	if t.rule == nil || len(t.rule.OnFailure) == 0 { // the memory is written anew each time, and thousands may fail at once
+		return
+	}
 	isNew, saved := k.memory.failed(t.key(), kindOf(err))
 	if saved != nil {
 		k.Log.Error("failures cannot be remembered", "error", saved)
 	}
-	if t.rule == nil || !isNew || len(t.rule.OnFailure) == 0 {
+	if !isNew {
 		return
 	}
 	h := t.hook(t.rule.OnFailure, "failed")
