@@ -71,7 +71,7 @@ func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
 }
 
 // Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the
-// errors of both, joined: each is a *PollError, a *HandleError, of Publish or of the store. With names of feeds or watches it is about
+// errors of both, joined: each is a *PollError, a *HandleError, a *PublishError or of the store. With names of feeds or watches it is about
 // these only, due or not: for a watch, its feeds are polled.
 func (a *Antenna) Once(ctx context.Context, handle Handler, names ...string) error {
 	r := &round{names: names}
@@ -124,6 +124,13 @@ type PollError struct {
 func (e *PollError) Error() string { return "feed " + e.Feed + ": " + e.Err.Error() }
 
 func (e *PollError) Unwrap() error { return e.Err }
+
+// A PublishError says that what is known could not be published, or that the cache beside the store could not be written.
+type PublishError struct{ Err error }
+
+func (e *PublishError) Error() string { return "publish: " + e.Err.Error() }
+
+func (e *PublishError) Unwrap() error { return e.Err }
 
 // A HandleError says that a handler did not acknowledge an update.
 type HandleError struct {

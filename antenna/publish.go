@@ -53,7 +53,7 @@ func (l *loop) publish(ctx context.Context) {
 func (l *loop) published(e Published) {
 	l.tell(e)
 	if e.Err != nil && l.round != nil {
-		l.round.errs = append(l.round.errs, fmt.Errorf("publish: %w", e.Err))
+		l.round.errs = append(l.round.errs, &PublishError{e.Err})
 	}
 }
 

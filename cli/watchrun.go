@@ -173,6 +173,9 @@ func (s *service) roundCode(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*antenna.HandleError](err); ok {
 		return downloadFailure(ctx, unwrapHandle(err)).code
 	}
+	if _, ok := errors.AsType[*antenna.PublishError](err); ok {
+		return exitLocal
+	}
 	s.log.Error("error", "error", err) // nobody has told it
 	return failureOf(ctx, err).code
 }

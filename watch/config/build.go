@@ -32,6 +32,11 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		return nil, b.wrong(err.Error(), "", "zone")
 	}
 	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL, Title: f.Publish.Title}
+	if f.Publish.AgentURL != "" { // other agents would not know whose word it is
+		if err := b.web(f.Publish.AgentURL, "publish", "agent-url"); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range b.names("feed") {
 		if err := b.feed(name, f.Feed[name]); err != nil {
 			return nil, err

@@ -239,6 +239,7 @@ func TestWrong(t *testing.T) {
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\ncheck-every = '1h'", "watch.x.check-every", 9, "not asked for"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nsignature = ['x.asc']", "watch.x.signature", 9, "one file"},
 		{small + "[watch.x]\nglob = 'http://a.example/*'\ndir = 'd'\nmirror = ['http://b.example/']", "watch.x.mirror", 9, "one file"},
+		{small + "[publish]\ndir = 'www'\nagent-url = 'antenna.example.org'", "publish.agent-url", 8, "not an http or https URL"},
 		{"state = 'x'", "", 0, "there is nothing to watch"},
 		{"state = 3", "state", 1, "a number where a string belongs"},
 		{small + "run = 'touch x'", "watch.w.run", 6, "a string where a list belongs"},
