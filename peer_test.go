@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,8 +13,8 @@ import (
 	"braid/source/torrentsource"
 )
 
-// startPeer NAME TORRENT FILE starts a BitTorrent peer that has the file of a torrent. It sets NAME to its address, and
-// NAME_MAGNET to a magnet link that names the torrent and the peer.
+// startPeer NAME TORRENT FILE starts a BitTorrent peer that has the file of a torrent, and a tracker that tells everybody of it. It sets
+// NAME to its address, NAME_TRACKER to the URL of the tracker, and NAME_MAGNET to a magnet link that names the torrent and the peer.
 func startPeer(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 3, "peer NAME TORRENT FILE")
 	f, err := os.Open(ts.MkAbs(args[1]))
@@ -30,7 +33,14 @@ func startPeer(ts *testscript.TestScript, neg bool, args []string) {
 		file.Close()
 	})
 	src.Here(byterange.Range{End: m.Size})
-	addr := src.Addrs()[0].String()
+	to := src.Addrs()[0]
+	addr := to.String()
+	list := append(to.Addr().AsSlice(), byte(to.Port()>>8), byte(to.Port()))
+	tracker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "d8:intervali1800e5:peers%d:%se", len(list), list)
+	}))
+	ts.Defer(tracker.Close)
 	ts.Setenv(args[0], addr)
+	ts.Setenv(args[0]+"_TRACKER", tracker.URL+"/announce")
 	ts.Setenv(args[0]+"_MAGNET", metainfo.Magnet{InfoHash: m.InfoHash, Size: -1, Peers: []string{addr}}.String())
 }

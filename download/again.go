@@ -100,6 +100,8 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		g.plan.past = nil // everybody gets another chance
 	case errors.As(err, &none) && g.distrust(s):
 		return nil
+	case errors.As(err, &none) && g.rescue(ctx, s):
+		return nil
 	case errors.As(err, &none) && g.standIn(): // rule 30
 	default:
 		return err

@@ -30,11 +30,12 @@ type Described struct {
 	Size    int64             // -1: not said
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
-	// Torrents may have pieces, if the document itself has none.
+	// Torrents may have pieces, if the document itself has none, and their peers the file, if its places do not.
 	Torrents []metalink.Document
 	Notes    []string // what of the document is not used
 
-	sharing *sharing // nil: it is no torrent
+	sharing *sharing // nil: no peers are known
+	remote  bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
 }
 
 // A Document is a Metalink document, or a torrent in the words of one, that says what to download.
@@ -164,6 +165,8 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 		r.URL, r.Mirrors = places[0], slices.Clip(places[1:])
 	} else if r.shared() {
 		r.URL = r.Described.sharing.url()
+	} else if r.bySwarm() {
+		r.URL, r.Described.remote = r.Described.Torrents[0].URL, true
 	}
 	return r, nil
 }
@@ -173,7 +176,7 @@ func (d *Document) noPlace() error {
 	if d.Torrent {
 		return errors.New("it names no web seed for this file, and peers are off")
 	}
-	return errors.New("it names no URL of this file that may be used")
+	return errors.New("it names no URL of this file that may be used, and no torrent whose peers may be asked")
 }
 
 // fail is an error about a file of the document.

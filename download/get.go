@@ -83,6 +83,9 @@ func (g *getter) get(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := g.enterSwarm(ctx); err != nil {
+		return err
+	}
 	if err := g.open(ctx); err != nil {
 		return err
 	}

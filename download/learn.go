@@ -253,6 +253,9 @@ func (s *session) addFirst() {
 	case verify.Strong(s.req.Claims):
 		s.addUserMirrors()
 	}
+	if s.known && verify.Strong(s.claims) { // in a session that goes on with another
+		s.addSwarm()
+	}
 }
 
 // resume takes over what an earlier run knew of the file.

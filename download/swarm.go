@@ -204,7 +204,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o http
 	switch {
 	case !ok:
 		return nil, errors.New("it does not say which of its files this is")
-	case f.Size != size:
+	case differs(f.Size, size):
 		return nil, fmt.Errorf("the file has %d bytes there, not %d", f.Size, size)
 	}
 	return &sharing{torrent: t, file: f, named: reach.Public | fromOf(a)}, nil

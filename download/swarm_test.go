@@ -12,6 +12,7 @@ import (
 	"braid/byterange"
 	"braid/download"
 	"braid/internal/mirrortest"
+	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/source/torrentsource"
 )
@@ -239,5 +240,83 @@ func TestPeersOff(t *testing.T) {
 	_, err := (&download.Client{NoDHT: true}).Magnet(t.Context(), download.Request{}, magnetOf(t, torrent, addr))
 	if err == nil || peer.Standing().Known > 0 {
 		t.Errorf("%v, %+v", err, peer.Standing())
+	}
+}
+
+// A document whose only place is a torrent: its peers bring the file, and the digest of the document decides (C4). Without one, or
+// without peers, there is no place.
+func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
+	t.Parallel()
+	const size = 4*mib + 5
+	data := made(size, 7)
+	peer, addr := startPeer(t, torrentOf(t, "file.bin", data), data)
+	torrent, _ := tracked(t, "file.bin", data, addr)
+	f := of(t, data)
+	place := mirrortest.New(t, data)
+	place.Set(mirrortest.Document("/x.torrent", metainfo.MediaType, torrent))
+	missing := *parse(t, place.URL)
+	for _, path := range []string{"/gone.torrent", "/x.torrent"} { // the first that is there counts
+		u := missing
+		u.Path = path
+		f.MetaURLs = append(f.MetaURLs, meta4.MetaURL{URL: &u, Type: meta4.Torrent})
+	}
+	place.Set(mirrortest.Document("/gone.torrent", "text/plain", []byte("no torrent")))
+	r := newRun(t, "http://unused.example/")
+	r.client.NoDHT = true
+	var d *download.Document
+	for _, f.Size = range []int64{size, -1} {
+		text, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+		if err == nil {
+			d, err = download.ReadDocument(bytes.NewReader(text), "x.meta4")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := d.Files[0]
+		r.req = download.Request{Dir: t.TempDir(), Peers: download.PeersAuto}
+		req, err := d.Request(f, r.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.req, r.dir = req, req.Dir
+		verified(t, r.right(mirrortest.Generate(size, 7)), byDocument)
+	}
+	if given := peer.Standing().Given; given < 2*size {
+		t.Errorf("the peer gave %d bytes", given)
+	}
+	if _, err := d.Request(f, download.Request{}); err == nil {
+		t.Error("there is a place, and peers are off")
+	}
+	f.Hashes = nil
+	if _, err := d.Request(f, download.Request{Peers: download.PeersAuto}); err == nil {
+		t.Error("there is a place, and nothing would tell whether it is right")
+	}
+}
+
+// When no server is left, peers of a torrent that one described go on with what is here.
+func TestPeersAsRescue(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	data := made(size, 7)
+	_, addr := startPeer(t, torrentOf(t, "file.bin", data), data)
+	torrent, tracker := tracked(t, "file.bin", data, addr)
+	shelf := mirrortest.New(t, []byte("x"), mirrortest.Document("/file.torrent", metainfo.MediaType, torrent))
+	for _, mode := range []download.Peers{download.PeersOff, download.PeersAuto} {
+		origin := vouch(t, size)
+		origin.Set(mirrortest.Link(`<http://`+shelf.Addr+`/file.torrent>; rel=describedby; type="application/x-bittorrent"`), mirrortest.DieAfter(size/2))
+		r := newRun(t, origin.URL)
+		r.client.NoDHT, r.client.Tries, r.req.Peers = true, 1, mode
+		if mode == download.PeersOff {
+			if _, err := r.get(); err == nil {
+				t.Error("nobody brings the second half, and it is there")
+			}
+			asked(t, tracker, false)
+			continue
+		}
+		res := r.right(mirrortest.Generate(size, 7))
+		verified(t, res, "sha-256 from Digest over http")
+		if res.Duplicate > 0 || res.Fetched != size {
+			t.Errorf("%d bytes came, %d of them twice", res.Fetched, res.Duplicate)
+		}
 	}
 }
