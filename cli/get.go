@@ -113,8 +113,9 @@ var getManual = manual{
 			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
 			"are as good as the way they came.",
 		"A torrent (.torrent, or a magnet link) is followed, too: its web seeds are the places, and its peers when\n" +
-			"those are slow or gone; so are those of a torrent that a server describes. Peers see your address. The\n" +
-			"hashes of its pieces check the file; they are of SHA-1 and no digest for --require.",
+			"those are slow or gone; so are those of a torrent that a server describes. Peers see your address:\n" +
+			"where a proxy is configured, only --bittorrent only asks them. The hashes of its pieces check the file;\n" +
+			"they are of SHA-1 and no digest for --require.",
 		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
 			"exit code is 1 and the file is in place. It does not run for files that were there already.",

@@ -20,6 +20,9 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
+	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.peers.seeds() {
+		return nil, misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
+	}
 	if !g.sites.any() {
 		if err := trusting(&g.common); err != nil {
 			return nil, err

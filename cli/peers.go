@@ -34,7 +34,7 @@ func newPeerFlags() peerFlags {
 
 func (p *peerFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		parsed(&p.mode, groupPeers, "`auto|only|off`: ask BitTorrent peers, who then see your address, for files that a torrent is known of: auto (default) when web servers are slow or there are none, without letting anybody connect to you; only as in --bittorrent only disk.torrent asks no web seed; off asks no peer", "bittorrent"),
+		parsed(&p.mode, groupPeers, "`auto|only|off`: ask BitTorrent peers, who then see your address, for files that a torrent is known of: auto (default) when web servers are slow or there are none, without letting anybody connect to you, and never where a proxy is configured; only as in --bittorrent only disk.torrent asks no web seed, and peers directly, past any proxy; off asks no peer", "bittorrent"),
 		parsed(&p.ratio, groupPeers, "then give the file to peers until they got `N` times its size, as in --seed-ratio 1.5 (default: stop when it is here)", "seed-ratio"),
 		parsed(&p.time, groupPeers, "then give the file to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of both", "seed-time"),
 		parsed(&p.listen, groupPeers, "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: none may; any port with --bittorrent only, --seed-ratio and --seed-time)", "peer-listen"),

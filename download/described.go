@@ -114,7 +114,7 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 	case err != nil:
 		return base, err
 	case r.URL == nil:
-		return base, d.fail(f, Network, d.noPlace(), "--mirror URL names another place")
+		return base, d.fail(f, Network, d.noPlace(base.Peers), "--mirror URL names another place")
 	case r.Name == "" && r.Stream == nil:
 		r.Name = f.Name
 	}
@@ -172,9 +172,12 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 }
 
 // noPlace says that nobody is known to have a file.
-func (d *Document) noPlace() error {
-	if d.Torrent {
-		return errors.New("it names no web seed for this file, and peers are off")
+func (d *Document) noPlace(p Peers) error {
+	switch {
+	case d.Torrent:
+		return fmt.Errorf("it names no web seed for this file, and %s", p.why())
+	case !p.asked():
+		return fmt.Errorf("it names no URL of this file that may be used, and %s", p.why())
 	}
 	return errors.New("it names no URL of this file that may be used, and no torrent whose peers may be asked")
 }

@@ -29,6 +29,7 @@ func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, e
 		defer done()
 		own.HTTP, own.ftp, own.torrents, c = hc.Client, hc.ftp, hc.swarms, &own
 	}
+	req.Peers = c.peersFor(req.Peers, req.URL)
 	g := newGetter(c, req, shared)
 	err := g.get(ctx)
 	if errors.Is(err, errDocument) {

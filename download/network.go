@@ -88,6 +88,8 @@ func (g *getter) checkURL() error {
 	switch u := g.req.URL; {
 	case u != nil && g.req.isSwarm(u):
 		return nil
+	case u != nil && torrentsource.IsSwarm(u):
+		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
 	case u == nil || !isWeb(u) && !isFTP(u) || u.Host == "":
 		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
 	case !g.req.usable(u):

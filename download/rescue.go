@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 
 	"braid/metalink"
 	"braid/source"
@@ -14,7 +15,7 @@ import (
 // bySwarm says that a document names no place but torrents, whose peers may be asked.
 func (r *Request) bySwarm() bool {
 	d := r.Described
-	return d != nil && d.sharing == nil && r.Peers != PeersOff && len(d.Torrents) > 0 && verify.Strong(r.Claims)
+	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)
 }
 
 // enterSwarm makes a swarm the origin where the request has none but a torrent that a document names.
@@ -22,6 +23,9 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 	d := g.req.Described
 	if d == nil || !d.remote {
 		return nil
+	}
+	if !g.req.Peers.asked() {
+		return g.fail(Network, errors.New(g.req.Peers.why()), "")
 	}
 	var last error
 	for _, doc := range d.Torrents {
@@ -60,7 +64,7 @@ func (g *getter) share(x *sharing, doc metalink.Document) {
 
 // rescue lets the next session go on with peers, when no server is left and a torrent of the file is known that was not asked for.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
-	if g.plan.sharing != nil || g.req.Peers == PeersOff || g.plan.alone || !verify.Strong(s.claims) || ctx.Err() != nil ||
+	if g.plan.sharing != nil || !g.req.Peers.asked() || g.plan.alone || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.known && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {
 		return false
 	}

@@ -30,9 +30,52 @@ const (
 	PeersOff Peers = iota
 	// PeersAuto asks them when a torrent is known, and servers are not enough or there are none.
 	PeersAuto
-	// PeersOnly asks nobody else for the file of a torrent, and asks them at once where a server describes a torrent.
+	// PeersOnly asks nobody else for the file of a torrent, and asks them at once where a server describes a torrent. It is the user's
+	// word also where a proxy is configured, which peers are not reached through.
 	PeersOnly
+	// PeersHidden asks none: it is what becomes of PeersAuto where a proxy is configured (Client.Peers).
+	PeersHidden
 )
+
+// asked says that peers may be asked.
+func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
+
+// why says why they may not.
+func (p Peers) why() string {
+	if p == PeersHidden {
+		return "peers are not asked, who would see the address that the proxy hides"
+	}
+	return "peers are off"
+}
+
+// Peers is how peers are asked for files where the user wants p: of itself a client does not connect to them past a proxy.
+func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
+
+func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
+	if p == PeersAuto && c.proxied(origin) {
+		return PeersHidden
+	}
+	return p
+}
+
+// proxied says that a proxy is configured: for the server of a file, or for hosts that nobody has named. A configuration that
+// makes no sense may have meant one.
+func (c *Client) proxied(origin *url.URL) bool {
+	hc := c.HTTP
+	if hc == nil {
+		hc = &httpsource.Client{}
+	}
+	choose := proxyOf(hc)
+	for _, u := range []*url.URL{origin, {Scheme: "http", Host: "peer.invalid"}, {Scheme: "https", Host: "peer.invalid"}} {
+		if u == nil {
+			continue
+		}
+		if proxy, err := choose(u); proxy != nil || err != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // A sharing is a file of a torrent that peers can be asked for.
 type sharing struct {
@@ -59,7 +102,7 @@ func (d *Document) sharingOf(name string) *sharing {
 
 // shared says that peers may be asked for the file that a torrent describes.
 func (r *Request) shared() bool {
-	return r.Peers != PeersOff && r.Described != nil && r.Described.sharing != nil
+	return r.Peers.asked() && r.Described != nil && r.Described.sharing != nil
 }
 
 // isSwarm says that u is no server, but a swarm that may be asked.
@@ -79,7 +122,7 @@ func (c *Client) swarms(n network) *torrentsource.Client {
 
 // addSwarm makes the swarm a source, if it may be one and a torrent is known.
 func (s *session) addSwarm() {
-	if x := s.plan.sharing; x != nil && s.req.Peers != PeersOff && !s.plan.alone {
+	if x := s.plan.sharing; x != nil && s.req.Peers.asked() && !s.plan.alone {
 		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
 	}
 }
@@ -153,10 +196,14 @@ func (s *session) askTorrent() {
 	if !ok || s.req.Peers == PeersOff || s.plan.sharing != nil || s.plan.torrentAsked || s.plan.alone || s.size < 0 || !verify.Strong(s.claims) {
 		return
 	}
-	if s.req.Peers == PeersAuto && !s.req.seeds() && !s.slow() {
+	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {
 		return
 	}
 	s.plan.torrentAsked = true
+	if s.req.Peers == PeersHidden {
+		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
+		return
+	}
 	ctx, opts := s.ctx, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
 	size := s.size
 	s.workers.Go(func() {
@@ -211,7 +258,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o http
 }
 
 // seeds says that the file is to be given to peers when it is here.
-func (r *Request) seeds() bool { return r.Peers != PeersOff && (r.SeedRatio > 0 || r.SeedTime > 0) }
+func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
 
 // giveBack lets peers have the file, for as long as the user wants. The file is in place: nothing that happens here makes the
 // download fail.

@@ -3,7 +3,9 @@ package download_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"net/netip"
+	"net/url"
 	"os"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"braid/internal/mirrortest"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/source/httpsource"
 	"braid/source/torrentsource"
 )
 
@@ -319,4 +322,47 @@ func TestPeersAsRescue(t *testing.T) {
 			t.Errorf("%d bytes came, %d of them twice", res.Fetched, res.Duplicate)
 		}
 	}
+}
+
+// Where a proxy is configured peers are not asked, unless the user says so: they would see the address that it hides.
+func TestPeersBesideAProxy(t *testing.T) {
+	t.Parallel()
+	const size = mib
+	data := made(size, 7)
+	peer, addr := startPeer(t, torrentOf(t, "file.bin", data), data)
+	torrent, tracker := tracked(t, "file.bin", data, addr)
+	d, err := download.ReadDocument(bytes.NewReader(torrent), "x.torrent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := parse(t, "http://127.0.0.1:9")
+	proxies := map[string]func(*url.URL) (*url.URL, error){
+		"for all":   func(*url.URL) (*url.URL, error) { return nowhere, nil },
+		"for http":  func(u *url.URL) (*url.URL, error) { return map[string]*url.URL{"http": nowhere}[u.Scheme], nil },
+		"for https": func(u *url.URL) (*url.URL, error) { return map[string]*url.URL{"https": nowhere}[u.Scheme], nil },
+		"no sense":  func(*url.URL) (*url.URL, error) { return nil, errors.New("no sense") },
+		"":          func(*url.URL) (*url.URL, error) { return nil, nil },
+	}
+	for name, proxy := range proxies {
+		c := download.Client{NoDHT: true, HTTP: &httpsource.Client{Proxy: proxy}}
+		for _, mode := range []download.Peers{download.PeersAuto, download.PeersOnly} {
+			ask := mode == download.PeersOnly || name == ""
+			if got := c.Peers(mode); (got == mode) != ask {
+				t.Errorf("%q: %v becomes %v", name, mode, got)
+			}
+			req, err := d.Request(d.Files[0], download.Request{Dir: t.TempDir(), Peers: mode}) // as if nobody had asked Client.Peers
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := peer.Standing().Given
+			if _, err = c.Get(t.Context(), req); (err == nil) != ask {
+				t.Errorf("%q, %v: %v", name, mode, err)
+			}
+			if given := peer.Standing().Given > before; given != ask {
+				t.Errorf("%q, %v: the peer gave something: %t", name, mode, given)
+			}
+		}
+		c.HTTP.CloseIdle()
+	}
+	asked(t, tracker, true)
 }

@@ -95,7 +95,7 @@ func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 // tied says that something tells of all answers together whether they are of the right file (S18).
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// Magnet finds the torrent that a magnet link means: at the places that the link itself names, as no peer is asked. The link is
+// Magnet finds the torrent that a magnet link means: at the places that the link itself names, else at peers. The link is
 // the user's word, and its hash says whether what came is the torrent. The error is an *Error.
 func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
 	const name = "the magnet link"
@@ -103,8 +103,9 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	if err != nil {
 		return nil, fail(Usage, "usage", "magnet link", err, "")
 	}
-	if len(m.Sources) == 0 && req.Peers == PeersOff {
-		return nil, fail(Network, "read", name, errNoSource, "the .torrent itself will do")
+	req.Peers = c.Peers(req.Peers)
+	if len(m.Sources) == 0 && !req.Peers.asked() {
+		return nil, fail(Network, "read", name, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
 	}
 	hc, done := c.network()
 	defer done()
@@ -128,7 +129,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 			return nil, last
 		}
 	}
-	if req.Peers == PeersOff {
+	if !req.Peers.asked() {
 		return nil, last
 	}
 	t, err := hc.swarms.Metadata(ctx, m, o.Named)
@@ -148,8 +149,6 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	d.comesFrom(reach.Loopback)
 	return d
 }
-
-var errNoSource = errors.New("it names no place where the .torrent is (xs), and peers are off")
 
 // An otherTorrentError says that a torrent is not the one that a magnet link means.
 type otherTorrentError struct{ got, want metainfo.Hash }
