@@ -121,7 +121,7 @@ var houses = map[string]house{
 		"internal/quantity", "internal/reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"watch/config", "watch/control", "watch/metrics",
-		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/term",
+		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 

@@ -29,9 +29,11 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	})
 	var hooks sync.WaitGroup
 	hooks.Go(func() { d.runHooks(ctx) })
+	stop := relay(g.streams.asked, func() { d.events.put(news{moment: moment{at: time.Now(), ask: true}}) })
 	t.count.begun = client.GetAll(ctx, d.observed(list.all()), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
 	d.hooks.close()
 	hooks.Wait()
+	stop()
 	d.events.close()
 	wg.Wait()
 	g.reporter.notBegun(list.files - t.count.begun)
@@ -77,7 +79,7 @@ func (d *desk) observer(file int, r *download.Request) func(download.Event) {
 			rec.Observe(at, ev)
 		}
 		if seen && shown(ev) {
-			d.events.put(news{moment: moment{at, ev, file}})
+			d.events.put(news{moment: moment{at: at, ev: ev, file: file}})
 		}
 	}
 }
@@ -135,14 +137,15 @@ type ending struct {
 
 // A teller tells of a batch, on the screen and in JSON. It is used by one goroutine.
 type teller struct {
-	get     *getCommand
-	ctx     context.Context
-	count   tally
-	began   time.Time
-	running map[int]*tracked // by file
-	results gathered
-	speed   speed
-	shown   time.Time // when the progress was shown last
+	get      *getCommand
+	ctx      context.Context
+	count    tally
+	began    time.Time
+	running  map[int]*tracked // by file
+	results  gathered
+	outcomes outcomes
+	speed    speed
+	shown    time.Time // when the progress was shown last
 }
 
 // tracked is what is known of a file that is under way.
@@ -154,6 +157,10 @@ type tracked struct {
 
 // hear takes what happened.
 func (t *teller) hear(n news) {
+	if n.ask {
+		t.get.screen.answer(t.far(n.at))
+		return
+	}
 	if n.hook != nil {
 		t.count.code = batchCode([]int{t.count.code, t.get.tellHook(t.ctx, n.moment, *n.hook)})
 		return
@@ -197,6 +204,11 @@ func (t *teller) progress(at time.Time) {
 		return
 	}
 	t.shown = at
+	t.get.screen.progress(at, t.far(at))
+}
+
+// far is how far the batch is.
+func (t *teller) far(at time.Time) batchProgress {
 	p := batchProgress{
 		files: t.count.files, ended: t.count.ended(), running: len(t.running), fetched: t.count.fetched,
 		rate: t.speed.now(at, t.count.fetched), elapsed: at.Sub(t.began),
@@ -206,7 +218,7 @@ func (t *teller) progress(at time.Time) {
 			p.share += float64(min(f.done, f.size)) / float64(f.size)
 		}
 	}
-	t.get.screen.progress(at, p)
+	return p
 }
 
 // ended tells how a download ended, and counts it.
@@ -219,6 +231,11 @@ func (t *teller) ended(n news, f *tracked) {
 		return
 	}
 	t.count.well(result)
+	state := wasDone
+	if result.AlreadyComplete || result.NotModified {
+		state = wasThere
+	}
+	t.note(n, f, outcome{state: state, size: result.Size, elapsed: result.Elapsed, proven: f.gist(result), result: result})
 	t.get.lines.write(newDoneEvent(n.moment, n.end.req, result))
 	if t.get.quiet {
 		return
@@ -233,11 +250,18 @@ func (t *teller) ended(n news, f *tracked) {
 	}
 }
 
+// note keeps what became of a file for the end.
+func (t *teller) note(n news, f *tracked, x outcome) {
+	x.file, x.url, x.path = n.file, source.Mask(n.end.req.URL), f.path
+	t.outcomes.add(x)
+}
+
 // failed tells why a download brought no file. What was interrupted is told once, at the end.
 func (t *teller) failed(n news, f *tracked) {
 	err := n.end.err
 	if t.get.leaves(err) {
 		t.count.left++
+		t.note(n, f, outcome{state: wasLeft, why: "exists, and stays as it is"})
 		t.get.screen.detail("%s: exists, and stays as it is", f.path)
 		return
 	}
@@ -247,9 +271,11 @@ func (t *teller) failed(n news, f *tracked) {
 	t.get.lines.write(e)
 	if own, ok := errors.AsType[*download.Error](err); ok && own.Kind == download.Interrupted {
 		t.count.interrupted(own.Kept, failure.code)
+		t.note(n, f, outcome{state: wasInterrupted, code: failure.code, why: failure.kept})
 		return
 	}
 	t.count.lost(failure)
+	t.note(n, f, outcome{state: wasFailed, code: failure.code, why: failure.why})
 	t.get.screen.fail(failure)
 	if t.get.verbose {
 		f.shares(n.end.result.Sources)
@@ -263,8 +289,14 @@ func (t *teller) close() int {
 	if code, ok := signalCode(t.ctx); ok && t.count.begun < t.count.files {
 		t.count.code = batchCode([]int{t.count.code, code})
 	}
-	t.get.lines.write(t.count.event(moment{at: time.Now()}, elapsed))
-	for _, line := range t.count.summary(elapsed) {
+	event := t.count.event(moment{at: time.Now()}, elapsed)
+	event.Results, event.More = t.outcomes.lines(), t.outcomes.more
+	t.get.lines.write(event)
+	table := t.outcomes.table(t.get.screen.columns())
+	for _, line := range table {
+		t.get.screen.say("%s", line)
+	}
+	for _, line := range t.count.summary(elapsed, len(table) > 0) {
 		t.get.screen.say("%s", line)
 	}
 	if f := t.count.unfinishedFailure(t.ctx); f != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,8 +63,12 @@ func TestGetListJSON(t *testing.T) {
 			t.Errorf("file %d: %q, want %q", file, ends[file], want)
 		}
 	}
-	last.head, last.Elapsed = head{}, 0
-	if want := (batchEvent{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7, Code: exitRefused}); last != want {
+	slices.SortFunc(last.Results, func(a, b outcomeLine) int { return a.File - b.File })
+	if r := last.Results; len(r) != 3 || r[0].State != wasDone || !r[0].Verified || r[0].Path != dir+"/a" || r[1].State != wasFailed || r[1].Code != exitRefused || r[1].URL != gone.URL {
+		t.Errorf("%+v", r)
+	}
+	last.head, last.Elapsed, last.Results = head{}, 0, nil
+	if want := (batchEvent{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7, Code: exitRefused}); !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v, want %+v", last, want)
 	}
 }
@@ -86,6 +92,37 @@ func TestGetListAgain_Rule3(t *testing.T) {
 	}
 	if n := a.Sent() + b.Sent(); n != sent {
 		t.Errorf("%d bytes were sent again", n-sent)
+	}
+}
+
+// TestBatchTable: at the end a line for each file says what became of it, in the order of the list.
+func TestBatchTable(t *testing.T) {
+	a := mirrortest.New(t, []byte("abc"), mirrortest.Name("a"), mirrortest.Digest())
+	gone := mirrortest.New(t, []byte("x"), mirrortest.Name("gone"), mirrortest.Status(404))
+	dir := t.TempDir()
+	b := mirrortest.New(t, []byte("defg"), mirrortest.Name("b"))
+	if code, _, err := get(t, dir, "-q", a.URL); code != exitDone {
+		t.Fatal(err)
+	}
+	_, _, err := get(t, dir, gone.URL, b.URL, a.URL)
+	lines := strings.Split(strings.TrimSpace(err), "\n")
+	if len(lines) < 7 {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`^  failed  gone +.*404`, `^  done    b +4 B +.*s +unverified: `, `^  there   a +3 B +verified: sha-256 from Digest over http$`, `^2 of 3 files: 4 B in .*; 1 already there; 1 failed$`} {
+		if got := lines[len(lines)-4+i]; !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%q, want %s", got, want)
+		}
+	}
+	if strings.Contains(strings.Join(lines[:len(lines)-4], "\n"), "  failed") {
+		t.Errorf("told twice: %s", err)
+	}
+	var o outcomes
+	for i := range mostOutcomes + 5 {
+		o.add(outcome{file: i})
+	}
+	if len(o.lines()) != mostOutcomes || o.more != 5 || o.table(0) != nil {
+		t.Errorf("%d kept, %d more", len(o.kept), o.more)
 	}
 }
 
@@ -128,7 +165,7 @@ func TestGetListInterrupted(t *testing.T) {
 	if code != 130 || !strings.HasSuffix(err.String(), want) || strings.Count(err.String(), "interrupted") != 1 {
 		t.Errorf("exit code %d, %s%s", code, out.String(), err.String())
 	}
-	if s := stop.String(); !strings.Contains(s, `"unfinished":1,"not_begun":2,`) || !strings.Contains(s, `"code":130}`) {
+	if s := stop.String(); !strings.Contains(s, `"unfinished":1,"not_begun":2,`) || !strings.Contains(s, `"code":130,`) {
 		t.Error(s)
 	}
 }
@@ -156,7 +193,7 @@ func TestSummary(t *testing.T) {
 		{tally{files: 1}, "0 of 1 file: nothing was fetched"},
 		{tally{files: 5, complete: 3, before: 2, verified: 3, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
 	} {
-		if got := tt.c.summary(2 * time.Second); len(got) != 1 || got[0] != tt.want {
+		if got := tt.c.summary(2*time.Second, false); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -164,7 +201,7 @@ func TestSummary(t *testing.T) {
 	for i := range 30 {
 		c.lost(&failure{code: exitRefused, where: fmt.Sprint("u", i), why: "status 404"})
 	}
-	got := c.summary(time.Second)
+	got := c.summary(time.Second, false)
 	if len(got) != 22 || got[1] != "  u0: status 404" || got[21] != "  and 10 more" || c.code != exitRefused {
 		t.Errorf("%q", got)
 	}
@@ -263,7 +300,7 @@ func TestBatchHasOneMeter(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 2}, began: at, running: map[int]*tracked{}}
 	for i := range 251 { // 25 s
-		tell.hear(news{moment: moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, 1 + i%2}})
+		tell.hear(news{moment: moment{at: at.Add(time.Duration(i) * 100 * time.Millisecond), ev: download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, file: 1 + i%2}})
 	}
 	for line := range strings.Lines(b.String()) {
 		if !strings.HasPrefix(line, "0 of 2 files, ") {

@@ -66,8 +66,8 @@ func (c *tally) event(m moment, elapsed time.Duration) batchEvent {
 }
 
 // summary is what there is to say in the end. The reasons of failures are told again, as lines of others may have
-// carried them off the screen.
-func (c *tally) summary(elapsed time.Duration) []string {
+// carried them off the screen, unless a table had them.
+func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.files)
 	if c.complete < c.files {
 		n = grouped(c.complete) + " of " + n
@@ -88,6 +88,9 @@ func (c *tally) summary(elapsed time.Duration) []string {
 		}
 	}
 	lines := []string{strings.Join(parts, "; ")}
+	if hadTable {
+		return lines
+	}
 	if c.ended() > len(c.why)+2 { // else nothing came between
 		lines = append(lines, c.why...)
 	}
@@ -156,6 +159,9 @@ type batchProgress struct {
 	rate                  float64
 	elapsed               time.Duration
 }
+
+// details are none: they would be too many.
+func (p batchProgress) details(time.Time) [][]string { return nil }
 
 // part is in thousandths of a file.
 func (p batchProgress) part() (done, size int64) {

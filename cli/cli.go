@@ -22,6 +22,7 @@ import (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	asked    <-chan os.Signal        // gets something when somebody wants to know how far the command is; nil: nobody will
 	manuals  map[*cli.Command]manual // of all commands
 }
 
@@ -34,13 +35,15 @@ func (s streams) help(c *cli.Command, m manual) {
 }
 
 // Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
-// second one ends the process at once.
+// second one ends the process at once. SIGUSR1 makes it say how far it is.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http tells strangers' bytes there (rule 61)
 	oneMoreThread()
 	ctx, stop := untilSignal(context.Background(), os.Exit)
 	defer stop()
-	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr})
+	asked, deaf := onStatusSignal()
+	defer deaf()
+	return run(ctx, forgetArguments(args), streams{in: stdin, out: stdout, err: stderr, asked: asked})
 }
 
 // oneMoreThread lets the hash go on while a write and a read are in the kernel, where the runtime counts them as

@@ -119,6 +119,7 @@ var getManual = manual{
 		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
 			"exit code is 1 and the file is in place. It does not run for files that were there already.",
+		"SIGUSR1 (kill -USR1 PID; on macOS also Ctrl-T) makes it say how far it is, in one line on standard error.",
 		"-L, -f and -c are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
 			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
@@ -169,7 +170,7 @@ func (g *getCommand) flags() []cli.Flag {
 	)
 	flags = append(flags, g.outputFlags.flags()...)
 	return append(flags,
-		toggle(&g.verbose, groupOutput, "say what happens to every source", "verbose", "v"),
+		toggle(&g.verbose, groupOutput, "say what happens to every source, and below the progress how each of them stands", "verbose", "v"),
 		parsed(&g.onComplete, groupOutput, "run `COMMAND` for each file that came, as in --on-complete 'tar xf {}': {} is its path, BRAID_FILE_PATH and others in the environment say more, and there is no shell", "on-complete"),
 		toggle(&g.dryRun, groupOutput, "say what would be done, and do nothing, as in braid get --dry-run disk.meta4: name, size, what is there of it, what it would be proven by, and mirrors in their order; of servers only header fields, documents and signatures are asked for, with --json as an object a file", "dry-run"),
 		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"braid/download"
@@ -67,6 +69,15 @@ func placeFor(path string) error {
 
 func reportFailure(path string, err error) *failure {
 	return &failure{code: exitLocal, what: "report", where: path, why: reason(err), hint: "--report takes another name"}
+}
+
+// fileURL is what a terminal makes a link of, and a browser takes; the path itself if nobody knows where it begins.
+func fileURL(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
 // record prepares a request for a recorder, which is to be told what happens and how it ended.

@@ -83,7 +83,7 @@ func (g *getCommand) finish(ctx context.Context, code int) error {
 			return told
 		}
 	} else if g.reporter != nil {
-		g.screen.detail("report: %s", g.reporter.path)
+		g.screen.detail("report: %s", fileURL(g.reporter.path))
 	}
 	return g.leave(code)
 }
@@ -109,7 +109,10 @@ func (g *getCommand) makeFolder() error {
 
 // one downloads one file, tells the user how it went and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
-	w := &watcher{screen: g.screen, lines: g.lines}
+	w := &watcher{screen: g.screen, lines: g.lines, asked: g.streams.asked}
+	if g.verbose {
+		w.roster, r.Detail = &roster{}, true
+	}
 	rec := g.reporter.record(&r)
 	result, err := g.watched(ctx, client, r, w, rec)
 	if g.leaves(err) {

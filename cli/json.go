@@ -216,6 +216,9 @@ type batchEvent struct {
 	Fetched    int64   `json:"fetched"`           // bytes
 	Elapsed    float64 `json:"elapsed"`           // seconds
 	Code       int     `json:"code"`
+	// Results are what became of the files that ended, in that order; of the others More is the number.
+	Results []outcomeLine `json:"results"`
+	More    int           `json:"more_results,omitempty"`
 }
 
 // A lineWriter writes JSON, one object a line. After an error it writes no more.

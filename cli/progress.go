@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"braid/source"
@@ -19,6 +18,15 @@ type progress struct {
 	done, size int64   // size is -1 while it is not known
 	rate       float64 // bytes a second
 	mirrors    int     // at work; -1 if it is on disk already
+	sources    *roster // nil: nobody asked for them
+}
+
+// details is a table of the sources.
+func (p progress) details(at time.Time) [][]string {
+	if p.sources == nil {
+		return nil
+	}
+	return p.sources.rows(at)
 }
 
 // left is the time that the rest will take, or "" when nobody can tell.
@@ -84,6 +92,8 @@ type gauge interface {
 	sentence() string
 	numbers(width int) string
 	part() (done, size int64)
+	// details are a table of what it consists of; there may be none.
+	details(at time.Time) [][]string
 }
 
 // A meter shows progress. It is used by one goroutine.
@@ -120,7 +130,7 @@ func progressWord(chosen string, quiet, json, terminal bool) string {
 func newMeter(word string, w io.Writer) meter {
 	switch word {
 	case progressBar:
-		return &bar{w: w, width: func() int { return terminalWidth(w) }}
+		return &bar{w: w, size: func() (int, int) { return terminalSize(w) }}
 	case progressPlain:
 		return &plain{w: w}
 	}
@@ -149,68 +159,25 @@ func (m *plain) show(at time.Time, g gauge) {
 	}
 	m.last = at
 	fmt.Fprintln(m.w, source.Escape(g.sentence()))
+	for _, line := range columns(g.details(at)) {
+		fmt.Fprintln(m.w, source.Escape(line))
+	}
 }
 
 func (m *plain) clear() {}
 
-// bar draws on a terminal: one for everything, as two would overwrite each other.
-type bar struct {
-	w          io.Writer
-	width      func() int
-	drawn      *progressbar.ProgressBar
-	done, size int64
-}
-
-// beside is the width of what the bar itself needs at least, with its percentage.
-const beside = 20
-
-func (m *bar) show(_ time.Time, g gauge) {
-	done, size := g.part()
-	if m.drawn == nil || size != m.size || done < m.done {
-		m.clear()
-		m.drawn = m.draw(size)
-	}
-	m.done, m.size = done, size
-	if size > 0 {
-		m.drawn.Set64(min(done, size-1)) // it is full only when the file is proven, and then it makes way for the result
-	}
-	m.drawn.Describe(g.numbers(m.width() - beside))
-}
-
-func (m *bar) draw(size int64) *progressbar.ProgressBar {
-	if size <= 0 {
-		size = -1
-	}
-	return progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(m.w),
-		progressbar.OptionFullWidth(),
-		progressbar.OptionUseANSICodes(true),
-		progressbar.OptionShowDescriptionAtLineEnd(),
-		progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else it starts a goroutine that nobody ends
-		progressbar.OptionSpinnerType(14),
-	)
-}
-
-func (m *bar) clear() {
-	if m.drawn != nil {
-		m.drawn.Clear()
-	}
-	m.drawn = nil
-}
-
 // isTerminal says that somebody is looking, at something that knows how to move its cursor.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && understands(f)
 }
 
-func terminalWidth(w io.Writer) int {
+// terminalSize is how many columns and lines a terminal has now.
+func terminalSize(w io.Writer) (columns, lines int) {
 	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
+		if columns, lines, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns, lines
 		}
 	}
-	return 80
+	return 80, 24
 }

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"braid/byterange"
+	"braid/download"
 )
 
 func TestProgressSentence(t *testing.T) {
@@ -13,12 +15,12 @@ func TestProgressSentence(t *testing.T) {
 		p    progress
 		want string
 	}{
-		{progress{"a.iso", 120 << 20, 256 << 20, 12 << 20, 4}, "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
-		{progress{"a.iso", 120 << 20, -1, 12 << 20, 1}, "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
-		{progress{"a.iso", 0, 256 << 20, 0, 0}, "a.iso: 0 B of 256 MiB (0 %), 0 B/s, 0 mirrors"},
-		{progress{"a.iso", 1, 1 << 60, 1, 1}, "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
-		{progress{"a.iso", 0, 600, 1, 1}, "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
-		{progress{"a.iso", 10, 10, 5, 1}, "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
+		{progress{name: "a.iso", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}, "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
+		{progress{name: "a.iso", done: 120 << 20, size: -1, rate: 12 << 20, mirrors: 1}, "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
+		{progress{name: "a.iso", done: 0, size: 256 << 20, rate: 0, mirrors: 0}, "a.iso: 0 B of 256 MiB (0 %), 0 B/s, 0 mirrors"},
+		{progress{name: "a.iso", done: 1, size: 1 << 60, rate: 1, mirrors: 1}, "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
+		{progress{name: "a.iso", done: 0, size: 600, rate: 1, mirrors: 1}, "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
+		{progress{name: "a.iso", done: 10, size: 10, rate: 5, mirrors: 1}, "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
 	} {
 		if got := tt.p.sentence(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -31,8 +33,8 @@ func TestNumbersKeepTheirWidth(t *testing.T) {
 	for _, width := range []int{-5, 0, 10, 30, 45, 60, 200} {
 		want := -1
 		for _, p := range []progress{
-			{"", 0, 256 << 20, 0, 0}, {"", 1023, 256 << 20, 999, 1}, {"", 5 << 20, 256 << 20, 83886080, 16}, {"", 255<<20 + 1, 256 << 20, 1023.9 * 1024, 4},
-			{"", 1, 256 << 20, 90, 4},
+			{name: "", done: 0, size: 256 << 20, rate: 0, mirrors: 0}, {name: "", done: 1023, size: 256 << 20, rate: 999, mirrors: 1}, {name: "", done: 5 << 20, size: 256 << 20, rate: 83886080, mirrors: 16}, {name: "", done: 255<<20 + 1, size: 256 << 20, rate: 1023.9 * 1024, mirrors: 4},
+			{name: "", done: 1, size: 256 << 20, rate: 90, mirrors: 4},
 		} {
 			n := utf8.RuneCountInString(p.numbers(width))
 			if want < 0 {
@@ -43,7 +45,7 @@ func TestNumbersKeepTheirWidth(t *testing.T) {
 			}
 		}
 	}
-	if got := (progress{"", 120 << 20, 256 << 20, 12 << 20, 4}).numbers(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
+	if got := (progress{name: "", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}).numbers(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
 		t.Errorf("%q", got)
 	}
 }
@@ -80,61 +82,41 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 	}
 }
 
-// lastFrame is what the terminal shows after what was written.
-func lastFrame(written string) string {
-	written = strings.ReplaceAll(written, "\x1b[0K", "")
-	written = strings.ReplaceAll(written, "\x1b[2K\r", "\r")
-	return written[strings.LastIndexByte(written, '\r')+1:]
-}
-
-func TestBar(t *testing.T) {
+// TestPlainWithSources: those who ask for details get a line for each source, too.
+func TestPlainWithSources(t *testing.T) {
 	var b bytes.Buffer
-	m := &bar{w: &b, width: func() int { return 80 }}
-	m.show(time.Time{}, progress{"a", 64 << 20, 256 << 20, 12 << 20, 4})
-	frame := lastFrame(b.String())
-	if !strings.Contains(frame, "25% |") || !strings.Contains(frame, "64 MiB of 256 MiB") || !strings.Contains(frame, "ETA 16 s") || !strings.Contains(frame, "12 MiB/s") {
-		t.Errorf("%q", frame)
+	m := newMeter(progressPlain, &b)
+	at := time.Unix(1e9, 0)
+	r := &roster{}
+	for _, ev := range []download.Event{
+		download.SourceUp{ID: 0, Host: "a:80"}, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1}, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2},
+		download.RangeStarted{ID: 2, Host: "c:80", Fetch: 3},
+		download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{End: 3 << 20}}, {Fetch: 2, Range: byterange.Range{Start: 3 << 20, End: 4 << 20}}}},
+		download.RangeEnded{ID: 1, Fetch: 2}, download.RangeEnded{ID: 2, Fetch: 3},
+		download.SourceDown{ID: 2, Host: "c:80", Gone: true}, download.SourceDown{ID: 3, Host: "d:80", Banned: true},
+	} {
+		r.hear(at, ev)
 	}
-	if strings.Contains(b.String(), "\n") {
-		t.Error("a bar is one line")
-	}
-	m.clear()
-	if got := lastFrame(b.String()); got != "" {
-		t.Errorf("after clear there is %q", got)
-	}
-	m.show(time.Time{}, progress{"a", 256 << 20, 256 << 20, 12 << 20, 4}) // all is there, but not yet proven
-	if got := lastFrame(b.String()); !strings.Contains(got, "99% |") {
-		t.Errorf("%q", got)
-	}
-	m.show(time.Time{}, progress{"a", 0, 256 << 20, 0, 1}) // and it was the wrong file: from the beginning
-	if got := lastFrame(b.String()); !strings.Contains(got, "0% |") || !strings.Contains(got, "1 mirror ") {
-		t.Errorf("%q", got)
-	}
-	m.clear()
-}
-
-func TestBarOfUnknownSize(t *testing.T) {
-	for _, size := range []int64{-1, 0} {
-		var b bytes.Buffer
-		m := newMeter(progressBar, &b)
-		for done := range int64(3) {
-			m.show(time.Time{}, progress{"a", done << 20, size, 1 << 20, 1})
-		}
-		if got := lastFrame(b.String()); !strings.Contains(got, "2 MiB") || strings.Contains(got, "%") {
-			t.Errorf("size %d: %q", size, got)
-		}
-		m.clear()
+	p := progress{name: "a", done: 4 << 20, size: 8 << 20, rate: 1 << 20, mirrors: 1, sources: r}
+	m.show(at, p)
+	m.show(at.Add(plainEvery), p)
+	want := "a: 4 MiB of 8 MiB (50 %), 1 MiB/s, 4 s left, 1 mirror\n" +
+		"  a:80     3 MiB   75 %       0 B/s  at work\n" +
+		"  b:80     1 MiB   25 %       0 B/s  waits\n" +
+		"  c:80       0 B    0 %       0 B/s  dropped\n" +
+		"  d:80       0 B    0 %       0 B/s  dropped, its content is wrong\n"
+	if b.String() != want {
+		t.Errorf("%s, want %s", b.String(), want)
 	}
 }
 
 // TestScreenMakesRoom: a message does not end up in the middle of the bar.
 func TestScreenMakesRoom(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{w: &b, meter: &bar{w: &b, width: func() int { return 80 }}, verbose: true}
-	s.progress(time.Time{}, progress{"a", 1, 2, 1, 1})
+	s := &screen{w: &b, meter: wide(&b), verbose: true}
+	s.progress(time.Time{}, progress{name: "a", done: 1, size: 2, rate: 1, mirrors: 1})
 	s.detail("mirror %s", "\x1b[31m")
-	lines := strings.Split(b.String(), "\n")
-	if got := lastFrame(lines[0]); got != `mirror \x1b[31m` {
+	if got := onTerminal(t, b.String(), 80); len(got) != 1 || got[0] != `mirror \x1b[31m` {
 		t.Errorf("%q", got)
 	}
 	b.Reset()

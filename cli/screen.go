@@ -24,7 +24,7 @@ type screen struct {
 func newScreen(w io.Writer, quiet, verbose bool, progress string, terminal bool) *screen {
 	s := &screen{w: w, quiet: quiet, verbose: verbose, meter: newMeter(progress, w)}
 	if terminal {
-		s.width = func() int { return terminalWidth(w) }
+		s.width = func() int { columns, _ := terminalSize(w); return columns }
 	}
 	return s
 }
@@ -70,6 +70,12 @@ func (s *screen) fail(f *failure) {
 		line = red.paint(failurePrefix) + rest
 	}
 	fmt.Fprintln(s.w, line)
+}
+
+// answer writes how far the command is to somebody who asked by a signal, whatever else is wanted on the screen.
+func (s *screen) answer(g gauge) {
+	s.meter.clear()
+	fmt.Fprintln(s.w, source.Escape(g.sentence()))
 }
 
 // pass writes what a program of the user's has printed, as it is.

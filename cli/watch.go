@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,7 +20,8 @@ import (
 type moment struct {
 	at   time.Time
 	ev   download.Event
-	file int // of a batch, counted from 1; 0 if there is only one file
+	file int  // of a batch, counted from 1; 0 if there is only one file
+	ask  bool // nothing happened, but somebody wants to know how far it is
 }
 
 // head is what the line of an event begins with.
@@ -55,6 +57,9 @@ type watcher struct {
 	mending  bool           // a file on disk is repaired
 	gives    bool           // it was said that peers can have the file
 	sources  map[int]string // URLs of those that answered, by ID
+	roster   *roster        // of the sources; nil: nobody wants to see them
+	last     progress       // as it was shown
+	asked    <-chan os.Signal
 }
 
 // detail says something about the file to those who asked for details.
@@ -81,22 +86,36 @@ func (w *watcher) name() string {
 // during tells what happens in a call that is given observe, which does not wait for the screen.
 func (w *watcher) during(call func(observe func(download.Event))) {
 	events := newQueue(outOfDate)
+	w.last = progress{size: -1}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for m := range events.all() {
 			w.watch(m)
 		}
 	})
+	stop := relay(w.asked, func() { events.put(moment{at: time.Now(), ask: true}) })
 	call(func(ev download.Event) {
-		if shown(ev) {
+		if shown(ev) || w.roster != nil {
 			events.put(moment{at: time.Now(), ev: ev})
 		}
 	})
+	stop()
 	events.close()
 	wg.Wait()
 }
 
 func (w *watcher) watch(m moment) {
+	if m.ask {
+		w.last.name = w.name()
+		w.screen.answer(w.last)
+		return
+	}
+	if w.roster != nil {
+		w.roster.hear(m.at, m.ev)
+	}
+	if !shown(m.ev) {
+		return
+	}
 	switch ev := m.ev.(type) {
 	case download.Started:
 		w.url, w.path = ev.URL, ev.Path
@@ -130,11 +149,11 @@ func (w *watcher) tell(m moment) {
 		if w.one { // the batch shows how far all of them are
 			return
 		}
-		p := progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active}
+		w.last = progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active, sources: w.roster}
 		if w.reading {
-			p.mirrors = -1
+			w.last.mirrors = -1
 		}
-		w.screen.progress(m.at, p)
+		w.screen.progress(m.at, w.last)
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Seeding:

@@ -1,0 +1,8 @@
+//go:build !windows
+
+package cli
+
+import "os"
+
+// understands says that a terminal knows what moves its cursor and colours words.
+func understands(*os.File) bool { return true }

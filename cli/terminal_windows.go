@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// understands makes a console understand what moves its cursor and colours words, and says whether it does.
+func understands(f *os.File) bool {
+	console, mode := windows.Handle(f.Fd()), uint32(0)
+	if windows.GetConsoleMode(console, &mode) != nil {
+		return false
+	}
+	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}
