@@ -21,7 +21,7 @@ var exitCodes = []handbook.Term{
 	{Word: "4", Text: "network: no connection, silence, no source left"},
 	{Word: "5", Text: "TLS: a certificate that is not to be trusted"},
 	{Word: "6", Text: "a server or proxy wants a name and password, or others"},
-	{Word: "7", Text: "the server contradicts itself, or a document or feed is not to the letter"},
+	{Word: "7", Text: "the server contradicts itself, or a document, list or feed is not to the letter"},
 	{Word: "8", Text: "the server has no such file, or refuses it"},
 	{Word: "9", Text: "a signature by somebody whom you do not trust"},
 	{Word: "10", Text: "a signature that is bad, expired, revoked or of another file"},

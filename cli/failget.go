@@ -70,13 +70,15 @@ func downloadFailure(ctx context.Context, err error) *failure {
 	switch {
 	case e.Kept > 0 && e.Part != "":
 		f.kept = sizeText(e.Kept) + " kept in " + e.Part
-		if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
+		if first := hintFirst(e); f.hint == "" && first != "" {
+			f.hint = first + "; then the same command goes on"
+		} else if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
 			f.hint = "run the same command to go on"
 			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
 				f.hint = "make room, then " + f.hint
 			}
 		}
-	case e.Kind != download.Usage && e.Kind != download.Local:
+	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read": // of a document or a list there is nothing to keep
 		f.kept = "nothing kept"
 	}
 	if f.hint == "" {
@@ -102,19 +104,19 @@ func hintFor(e *download.Error) string {
 	if e.Kind == download.TLS {
 		return hintForTLS(e)
 	}
-	if hint := hintForSignature(e); hint != "" && e.Kind == download.BadSignature {
+	if hint := hintForSignature(e); hint != "" {
 		return hint
 	}
-	if errors.Is(e, httpsource.ErrDowngrade) {
-		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
+	if hint := hintFirst(e); hint != "" {
+		return hint
+	}
+	if e.What == "read" && e.Kind == download.Protocol {
+		return "it is damaged, or something else; where it comes from there may be a better one"
 	}
 	if near, ok := errors.AsType[*reach.Error](e); ok {
 		return "--allow-host " + near.Addr.String() + " connects to it all the same"
 	}
 	src, ok := errors.AsType[*source.Error](e)
-	if ok && src.Status == http.StatusProxyAuthRequired {
-		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
-	}
 	if ok && src.Fault == source.FaultLimit { // of what servers may say: no flag changes it
 		return ""
 	}
@@ -126,6 +128,20 @@ func hintFor(e *download.Error) string {
 		return "the server cannot at the moment: try again later"
 	case src.Status >= 400:
 		return "check the URL"
+	}
+	return ""
+}
+
+// hintFirst is what has to be done before the same command could do better.
+func hintFirst(e *download.Error) string {
+	if errors.Is(e, httpsource.ErrDowngrade) {
+		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
+	}
+	if src, ok := errors.AsType[*source.Error](e); ok && src.Status == http.StatusProxyAuthRequired {
+		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
+	}
+	if e.Kind == download.Auth {
+		return kindHints[download.Auth]
 	}
 	return ""
 }

@@ -18,12 +18,12 @@ const (
 )
 
 var openpgpHints = map[openpgp.Kind]string{
-	openpgp.NotDetached: hintNoSignature, openpgp.Malformed: hintNoSignature, openpgp.Unsupported: hintNoSignature,
+	openpgp.Missing: hintNoSignature, openpgp.NotDetached: hintNoSignature, openpgp.Malformed: hintNoSignature, openpgp.Unsupported: hintNoSignature,
 	openpgp.KeyExpired: hintExpiredKey, openpgp.Weak: hintWeak, openpgp.Bad: hintNotTheSigned,
 }
 
 var smimeHints = map[smime.Kind]string{
-	smime.Malformed: hintNoSignature, smime.NotSigned: hintNoSignature, smime.Unsupported: hintNoSignature,
+	smime.Missing: hintNoSignature, smime.Malformed: hintNoSignature, smime.NotSigned: hintNoSignature, smime.Unsupported: hintNoSignature,
 	smime.NoCertificate: hintNoRoot, smime.NoChain: hintNoRoot, smime.Expired: hintExpiredCert, smime.NotYetValid: hintExpiredCert,
 	smime.Weak: hintWeak, smime.Bad: hintNotTheSigned,
 }

@@ -227,6 +227,9 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 			err = errPort
 		}
 	}
+	if err == errNoHost {
+		return nil, misuse(maskWord(word), err.Error(), u.Scheme+"://HOST/FILE")
+	}
 	if err != nil {
 		return nil, misuse(maskWord(word), err.Error(), "")
 	}

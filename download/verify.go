@@ -160,18 +160,32 @@ func (x *inspection) worthwhile(witnesses []verify.Witness) error {
 	case differs(x.size, x.verdict.Size) && pieces.IsZero():
 		return &verify.SizeError{Got: x.verdict.Size, Want: x.size}
 	case len(x.claims)+len(witnesses) == 0 && pieces.IsZero():
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.lacks(),
-			"--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it")
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.lacks(), x.wouldHelp())
 	}
 	return nil
 }
 
 // lacks is the error of a file that nothing speaks of.
 func (x *inspection) lacks() error {
-	if len(x.verdict.Unvalidated) > 0 {
-		return fmt.Errorf("%w, and for its signature (%s) there is no anchor", errNothing, x.verdict.Unvalidated[0])
+	nothing := errNothing
+	if x.asked() {
+		nothing = fmt.Errorf("%s gives no digest of it", source.Mask(x.req.URL))
 	}
-	return errNothing
+	if len(x.verdict.Unvalidated) > 0 {
+		return fmt.Errorf("%w, and for its signature (%s) there is no anchor", nothing, x.verdict.Unvalidated[0])
+	}
+	return nothing
+}
+
+// asked says that a server was asked what the file should be.
+func (x *inspection) asked() bool { return x.req.URL != nil && !x.req.described() }
+
+// wouldHelp names what would say what a file should be.
+func (x *inspection) wouldHelp() string {
+	if x.asked() {
+		return "--sha256 HEX, --checksums LIST or --keyring FILE say what it should be"
+	}
+	return "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it"
 }
 
 // judge reads the file and says whether it is the right one, and proven to be as Require demands.
