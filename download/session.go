@@ -51,7 +51,7 @@ type session struct {
 	swarm    *torrentsource.Source // nil: none
 	cutoff   cutoff
 	ends     chan int64 // a length of the file by which its digest holds
-	sniffed  bool                  // whether what came is a document itself is known
+	sniffed  bool       // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
 	asking    bool // a document is being fetched
