@@ -66,9 +66,7 @@ func (in *input) start() ([]byte, error) {
 		in.charset = "utf-16"
 		steps = append(steps, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
-		if _, err := in.head.Discard(3); err != nil {
-			return nil, err
-		}
+		in.head.Discard(3) // it was seen
 	default:
 		if m := declaration.FindSubmatch(raw); m != nil {
 			in.declared = string(m[1])

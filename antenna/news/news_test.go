@@ -71,6 +71,7 @@ func TestLimits_Rule52(t *testing.T) {
 		{"too many in an item", rssHead + "<item" + namespaces(maxNamespaces+1) + "><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"too many in its elements", rssHead + "<item><link" + namespaces(maxNamespaces+1) + ">http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"a tag", `<rss a="` + strings.Repeat("x", maxTag) + `">` + item + "</rss>", feed.Options{}, 0, codeTooLarge},
+		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail, feed.Options{}, 0, codeTooLarge},
 		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`, feed.Options{Limits: feed.Limits{Entries: 1}}, 1, codeTooMany},
 		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`, feed.Options{}, 1, codeLargeToken},
 		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken},
