@@ -56,6 +56,9 @@ type Antenna struct {
 	Wants func(Update) bool
 	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
 	Observe func(Event)
+	// Hide takes secrets out of what errors say, before that is stored or shown: a server may send back what it was told. If nil, nothing is
+	// taken out.
+	Hide func(string) string
 	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.
 	Publish func(context.Context, feed.Snapshot) error
 

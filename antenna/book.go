@@ -77,11 +77,11 @@ func (b *book) note(soon bool, now time.Time) {
 	}
 }
 
-// past notes a line of the history.
-func (b *book) past(t *target, p *pending, h Handled, now time.Time) {
+// past notes a line of the history, with what the error of h says.
+func (b *book) past(t *target, p *pending, h Handled, failure string, now time.Time) {
 	b.pasts = append(b.pasts, Past{
 		At: now, Watch: t.w.Name, URL: maskURL(t.url), Feed: h.Update.Feed, Action: p.Action, Reason: p.Reason, Words: p.Words,
-		Try: p.Tries, Outcome: h.Outcome, Err: text(h.Err),
+		Try: p.Tries, Outcome: h.Outcome, Err: failure,
 	})
 }
 

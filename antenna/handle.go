@@ -80,10 +80,10 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 		p.At = now
 	default:
 		p.Failures++
-		p.Err = text(h.Err)
+		p.Err = l.text(h.Err)
 		p.At = now.Add(pace.Backoff(retryBase, retryMost, p.Failures, chance()))
 		h.Next = p.At
-		l.book.past(t, p, h, now)
+		l.book.past(t, p, h, p.Err, now)
 		if l.round != nil {
 			l.round.errs = append(l.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
 		}
@@ -117,7 +117,7 @@ func (l *loop) acknowledge(t *target, h *Handled, now time.Time) {
 		h.Outcome.At = now
 	}
 	t.saved.Last = h.Outcome
-	l.book.past(t, p, *h, now)
+	l.book.past(t, p, *h, "", now)
 	l.book.acknowledged = true
 	t.saved.Pending = nil
 	if isAhead(p, h.Outcome) && p.Aheads < aheadMost {

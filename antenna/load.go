@@ -31,7 +31,7 @@ func (l *loop) start(now time.Time) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
-		l.tell(StoreLost{Why: text(s.lost), Aside: s.aside, Restored: restored})
+		l.tell(StoreLost{Why: l.text(s.lost), Aside: s.aside, Restored: restored})
 	}
 	if l.a.Publish != nil && !l.offline { // what was published may have expired since, and be of another configuration
 		l.book.news = true

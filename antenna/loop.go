@@ -213,12 +213,16 @@ func (l *loop) tell(e Event) {
 // fail ends the run for a reason that is ours.
 func (l *loop) fail(err error) { l.err = errors.Join(l.err, err) }
 
-// text is an error as it is stored and shown (rule 61).
-func text(err error) string {
+// text is an error as it is stored and shown (rules 61 and 62).
+func (l *loop) text(err error) string {
 	if err == nil {
 		return ""
 	}
-	return mask.Escape(err.Error())
+	s := err.Error()
+	if l.a.Hide != nil {
+		s = l.a.Hide(s)
+	}
+	return mask.Escape(s)
 }
 
 // chance is from 0 to 1.

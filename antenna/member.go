@@ -120,7 +120,7 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 	}
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
-	m.saved.Err = text(a.err)
+	m.saved.Err = l.text(a.err)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := pace.Backoff(base, max(longest, base), m.saved.Failures, chance())
 	l.later(m, now.Add(max(wait, pace.Jitter(a.busy, chance()))))

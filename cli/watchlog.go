@@ -43,11 +43,16 @@ func (l *watchLog) configure(c *loaded) {
 			l.level.Set(level)
 		}
 	}
+	l.secrets.Store(c.hider())
+}
+
+// hider takes the secrets of a configuration out of a text.
+func (c *loaded) hider() *strings.Replacer {
 	var pairs []string
 	for _, s := range c.Secrets {
 		pairs = append(pairs, s, "***")
 	}
-	l.secrets.Store(strings.NewReplacer(pairs...))
+	return strings.NewReplacer(pairs...)
 }
 
 func (l *watchLog) replace(_ []string, a slog.Attr) slog.Attr {

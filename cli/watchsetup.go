@@ -60,10 +60,10 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if s.memory, err = watch.OpenMemory(fsys.OS, filepath.Join(c.state, "memory.json"), rules); err != nil {
 		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
 	}
-	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hidden: c.SecretNames}
+	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames}
 	s.antenna = &antenna.Antenna{
 		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
-		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved,
+		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved, Hide: s.keeper.Hide,
 		Proxy: func(req *http.Request) (*url.URL, error) { return s.client.HTTP.Proxy(req.URL) },
 	}
 	for _, w := range c.Watches {

@@ -98,6 +98,13 @@ func TestOnFailure(t *testing.T) {
 	if len(w.hooks) != 3 {
 		t.Errorf("run %d times", len(w.hooks))
 	}
+	w.keeper.Hide = strings.NewReplacer("404", "***").Replace
+	fails(http.StatusNotFound)
+	if len(w.hooks) != 4 || !slices.ContainsFunc(w.hooks[3].Env, func(kv string) bool {
+		return strings.HasPrefix(kv, "BRAID_WATCH_ERROR=") && strings.Contains(kv, "***") && !strings.Contains(kv, "404")
+	}) {
+		t.Errorf("%+v", w.hooks)
+	}
 	w.rule.OnFailure = nil
 	before, _ := os.Stat(filepath.Join(w.dir, "memory"))
 	fails(http.StatusNotFound)

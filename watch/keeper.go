@@ -66,6 +66,8 @@ type Keeper struct {
 	Log *slog.Logger
 	// Memory keeps what has failed, and what is not acknowledged though it is in place. If nil, that is known in this run only.
 	Memory *Memory
+	// Hide takes secrets out of what programs are told of errors. If nil, nothing is taken out.
+	Hide func(string) string
 	// Hidden are names of variables that programs do not get.
 	Hidden []string
 
@@ -87,6 +89,9 @@ func (k *Keeper) init() {
 		}
 		if k.Hook == nil {
 			k.Hook = RunHook
+		}
+		if k.Hide == nil {
+			k.Hide = func(s string) string { return s }
 		}
 	})
 }
@@ -142,7 +147,7 @@ func (k *Keeper) failed(ctx context.Context, t *task, err error) {
 		return
 	}
 	h := t.hook(t.rule.OnFailure, "failed")
-	h.Env = append(h.Env, "BRAID_WATCH_ERROR="+mask.Escape(err.Error()))
+	h.Env = append(h.Env, "BRAID_WATCH_ERROR="+mask.Escape(k.Hide(err.Error())))
 	if err := k.Hook(ctx, h); err != nil {
 		t.log.Error("on-failure", "error", err)
 	}
