@@ -11,6 +11,7 @@ import (
 	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/download/versions"
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -19,7 +20,10 @@ import (
 // A plan is what a session has to know of those before it.
 type plan struct {
 	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
-	alone     bool           // no mirrors: what they brought was wrong
+	alone     bool           // one source at a time: what several brought was wrong
+	soloists  []soloist      // who may be asked alone then
+	named     reach.Scope    // who named the one that is asked alone (rule 63)
+	wrong     error          // why
 	headed    bool           // HEAD was asked
 	head      []metalink.Hop // what it said
 	said      *metalink.File // what the origin said of the file, for those who stand in for it
@@ -79,7 +83,7 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		}
 	case errors.As(err, &broken): // rule 15
 		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
-			if !g.standIn() {
+			if !g.standIn() && (!g.plan.alone || g.solo(s, err) != nil) {
 				return err
 			}
 			g.plan.restarts = 1
@@ -93,11 +97,13 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		if wrong != nil && g.repair(ctx, s, err) {
 			return context.Cause(ctx)
 		}
-		if g.plan.alone || s.streamed() {
+		if err := g.solo(s, err); err != nil {
 			return errors.Join(err, g.empty())
 		}
-		g.plan.alone, g.plan.origin = true, s.leastAtFault()
-		g.plan.past = nil // everybody gets another chance
+	case errors.As(err, &none) && g.plan.alone:
+		if err := g.solo(s, err); err != nil {
+			return errors.Join(err, g.empty())
+		}
 	case errors.As(err, &none) && g.distrust(s):
 		return nil
 	case errors.As(err, &none) && g.rescue(ctx, s):

@@ -249,12 +249,3 @@ func (r *Request) tellDescribed() {
 		r.note("%s: %s", d.By, n)
 	}
 }
-
-// leastAtFault is who is asked for everything when the whole is wrong and nobody could be accused: who brought the least
-// of it, of several the first. Where no document vouches it is the server that the user asked.
-func (s *session) leastAtFault() *url.URL {
-	if !s.req.described() || len(s.origins) == 0 {
-		return s.plan.origin
-	}
-	return slices.MinFunc(s.origins, func(a, b *origin) int { return int(min(max(a.bytes-b.bytes, -1), 1)) }).url
-}

@@ -44,7 +44,8 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 	if fault != scheduler.FaultNone {
 		o.err, s.lastly = err, err
-		o.banned = o.banned || fault == scheduler.FaultWrong
+		o.other = o.other || fault == scheduler.FaultWrong
+		o.banned = o.banned || o.other
 		if fault != scheduler.FaultTransient {
 			s.atlas.tell(o.tree, false)
 		}

@@ -231,8 +231,8 @@ func TestUserMirrorsWithoutOrigin_Rule39(t *testing.T) {
 	verified(t, res, byUser)
 }
 
-// Proves rule 40's last resort and C9: what samples do not mend is fetched again from the origin alone. It lied once, and
-// nobody can know that it does not any more.
+// Proves rule 40's last resort and C9: what samples do not mend is fetched again from one source alone, and of the server, which
+// brought all of what is wrong, that is not expected first.
 func TestLastResort_Rule40_C9(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
@@ -240,18 +240,80 @@ func TestLastResort_Rule40_C9(t *testing.T) {
 	origin := vouch(t, size, mirror)
 	origin.Set(mirrortest.Once(mirrortest.Corrupt(every(64<<10, size)...)))
 	r := newRun(t, origin.URL)
-	var asked int
+	var before int
 	r.req.Observe = func(ev download.Event) {
 		r.events = append(r.events, ev)
 		if _, ok := ev.(download.Restarted); ok {
-			asked = len(mirror.Requests())
+			before = len(mirror.Requests()) + len(origin.Requests())
 		}
 	}
 	res := r.right(origin.Content)
 	verified(t, res, byDigest)
-	if asked == 0 || len(mirror.Requests()) != asked || len(saw[download.Restarted](r)) != 1 {
-		t.Errorf("%d requests, then %d; %v", asked, len(mirror.Requests()), saw[download.Restarted](r))
+	if n := len(mirror.Requests()) + len(origin.Requests()) - before; n != 1 || before == 0 || len(saw[download.Restarted](r)) != 1 {
+		t.Errorf("%d requests, then %d; %v", before, n, saw[download.Restarted](r))
 	}
+}
+
+// Proves rules 39 and 40 and C9: with neither pieces nor a third word the right file is got all the same, if anybody has it,
+// wherever that one stands; and each is asked for the whole file at most once.
+func TestOneOfThemIsRight_Rule39_Rule40_C9(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		size    int64
+		servers int
+		good    int
+		most    int64 // how often the file may come
+	}{
+		"a small file, the mirror": {mib, 2, 1, 2}, "the mirror": {8 * mib, 2, 1, 4}, "the last of three": {8 * mib, 3, 2, 5},
+		"a small file, the last of four": {mib, 4, 3, 4}, "the server, of three": {8 * mib, 3, 0, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var servers []*mirrortest.Server
+			for i := range c.servers {
+				bad := mirrortest.Corrupt(every(mib/16, c.size)...) // all are wrong in the same way
+				if i == c.good {
+					bad = mirrortest.Corrupt()
+				}
+				servers = append(servers, sized(t, c.size, bad, mirrortest.Rate(4*mib)))
+			}
+			origin := servers[0]
+			var links []string
+			for _, m := range servers[1:] {
+				links = append(links, m.URL)
+			}
+			origin.Set(mirrortest.Digest(origin.Digest()), mirrortest.Mirrors(links...))
+			r := newRun(t, origin.URL)
+			res := r.right(origin.Content)
+			verified(t, res, byDigest)
+			if res.Fetched > c.size*c.most+c.size/5 {
+				t.Errorf("%d bytes came for %d", res.Fetched, c.size)
+			}
+		})
+	}
+}
+
+// Proves rule 40: that ends, too, where everybody is wrong, and with the word about what is wrong.
+func TestAllAreWrong_Rule40(t *testing.T) {
+	t.Parallel()
+	bad := mirrortest.Corrupt(every(mib/16, mib)...)
+	var mirrors []*mirrortest.Server
+	for range 6 {
+		mirrors = append(mirrors, sized(t, mib, bad))
+	}
+	mirrors[2].Set(mirrortest.Status(http.StatusNotFound))
+	origin := vouch(t, mib, mirrors...)
+	origin.Set(bad)
+	r := newRun(t, origin.URL)
+	r.wrong(download.Mismatch)
+	asked := 0
+	for _, m := range mirrors {
+		asked += len(m.Requests())
+	}
+	if n := len(saw[download.Restarted](r)); n != 4 || asked > 8 {
+		t.Errorf("begun again %d times, %d requests of mirrors", n, asked)
+	}
+	r.empty()
 }
 
 // Proves rule 40: when the origin alone is wrong as well, that is the end, and nothing of it stays.

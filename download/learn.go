@@ -36,11 +36,8 @@ func (s *session) learn(o *origin, a source.Answer) error {
 			return err
 		}
 	}
-	if said := s.plan.said; said != nil && s.standIn() { // C5 and C8 for who stands in, rule 30
-		if err := sameFile(o, a, said.Size, said.Claims); err != nil {
-			return err
-		}
-		file.Claims = join(said.Claims, file.Claims)
+	if err := s.asSaid(o, a, &file); err != nil {
+		return err
 	}
 	claims := join(s.req.Claims, file.Claims)
 	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
@@ -69,6 +66,22 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		s.addMirrors()
 	}
 	return wrong
+}
+
+// asSaid holds who is asked alone to what the server said of the file before: C5 and C8 for who stands in (rule 30), and for the
+// server itself that it does not say less now (rule 64).
+func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error {
+	said := s.plan.said
+	if said == nil || !s.standIn() && (!s.plan.alone || verify.Strong(file.Claims)) {
+		return nil
+	}
+	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
+		return err
+	}
+	if file.Claims = join(said.Claims, file.Claims); s.plan.alone {
+		file.Documents = said.Documents // for signatures
+	}
+	return nil
 }
 
 // assume begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
@@ -244,7 +257,7 @@ func (s *session) addFirst() {
 		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
 	}
 	if s.standIn() || s.req.Described != nil {
-		opts = s.optionsFor(s.plan.origin, s.req.named(s.plan.origin))
+		opts = s.optionsFor(s.plan.origin, s.plan.named|s.req.named(s.plan.origin))
 	}
 	s.addOrigin(s.plan.origin, opts, origin{first: true})
 	switch {

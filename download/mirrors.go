@@ -91,7 +91,7 @@ func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpso
 	return o
 }
 
-// standIn says that a mirror of the user's is asked in place of the server that failed. Its links are a
+// standIn says that a mirror is asked in place of the server that failed, or that has wrong bytes. Its links are a
 // mirror's (C2).
 func (s *session) standIn() bool { return s.plan.origin != s.req.URL }
 
@@ -117,7 +117,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 			return
 		}
 	}
-	o.id, o.url, o.masked, o.host = len(s.origins), u, source.Mask(u), source.HostPort(u)
+	o.id, o.url, o.masked, o.host, o.named = len(s.origins), u, source.Mask(u), source.HostPort(u), opts.Named
 	if o.swarm = torrentsource.IsSwarm(u); o.swarm {
 		o.src, o.host = s.swarmSource(), torrentsource.Host
 	} else {
@@ -125,7 +125,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 	if p := s.plan.past[u.String()]; p != nil {
 		o.brought, o.bytes, o.busy = p.brought, p.bytes, p.busy
-		o.banned, o.err = p.banned != nil, p.banned
+		o.banned, o.err, o.other = p.banned != nil, p.banned, p.other
 	}
 	s.origins = append(s.origins, &o)
 	if !o.banned {

@@ -16,6 +16,7 @@ type past struct {
 	bytes   int64
 	busy    time.Duration
 	banned  error // nil, or why it is not asked again
+	other   bool  // it has another file
 }
 
 // maxRepairs is how often a file that came wholly and is wrong is mended, before all of it is fetched anew.
@@ -50,7 +51,7 @@ func (g *getter) goOn(s *session) {
 		g.plan.past = map[string]*past{}
 	}
 	for _, o := range s.origins {
-		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy}
+		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other}
 		if o.banned {
 			p.banned = o.err
 		}

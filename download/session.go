@@ -9,6 +9,7 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
+	"braid/internal/reach"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -77,11 +78,12 @@ type origin struct {
 	src    source.Source
 	url    *url.URL
 	masked string
-	host   string  // as it answered, or as named
-	first  bool    // the server that the user asked
-	swarm  bool    // it is no server
-	pref   bool    // shares ETag or Digest with it (RFC 6249, section 3.3)
-	user   bool    // a mirror that the user named
+	host   string // as it answered, or as named
+	first  bool   // the server that the user asked
+	swarm  bool   // it is no server
+	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
+	user   bool   // a mirror that the user named
+	named  reach.Scope
 	tree   *mapped // how it is known, if another file of the batch told of it
 	up     bool
 	lanes  int // how many fetches it may have at a time
@@ -89,6 +91,7 @@ type origin struct {
 	busy   time.Duration
 	err    error
 	banned bool
+	other  bool // it is, as it has another file by its own word
 
 	brought byterange.Set // what only it brought and is here
 }

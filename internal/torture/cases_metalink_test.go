@@ -230,7 +230,16 @@ func mirrors() (all []torment) {
 		torment{"40", "the server's own bytes are wrong, a mirror's are right", func(w *world) {
 			good := w.serve(mirrortest.Digest())
 			w.ask(w.serve(mirrortest.Digest(), mirrortest.Rate(slow), mirrortest.Corrupt(5), mirrortest.Mirrors(good.URL)))
-		}, fails(11, "sha-256")}, // of two that differ nobody knows who lies; in the end the server is believed
+		}, isRight},
+		torment{"40", "the server's own bytes are wrong, those of one of three mirrors are right", func(w *world) {
+			bad := []option{mirrortest.Digest(), mirrortest.Rate(slow), mirrortest.Corrupt(everywhere()...)}
+			w.ask(w.serve(append(bad, mirrortest.Mirrors(w.serve(bad...).URL, w.serve(bad...).URL, w.serve(mirrortest.Digest(), mirrortest.Rate(slow)).URL))...))
+		}, isRight},
+		torment{"40", "everybody's bytes are wrong", func(w *world) {
+			bad := mirrortest.New(w.t, content, mirrortest.Corrupt(5))
+			w.web = append(w.web, bad)
+			w.ask(w.serve(mirrortest.Digest(), mirrortest.Corrupt(5), mirrortest.Mirrors(bad.URL)))
+		}, fails(11, "sha-256")},
 		torment{"40", "the server's own bytes are wrong, those of two mirrors are right", func(w *world) {
 			a, b := w.serve(mirrortest.Digest()), w.serve(mirrortest.Digest(), mirrortest.Rate(slow))
 			w.ask(w.serve(mirrortest.Digest(), mirrortest.Rate(slow), mirrortest.Corrupt(everywhere()...), mirrortest.Mirrors(a.URL, b.URL)))
