@@ -44,6 +44,7 @@ type feedFlags struct {
 	maxSize    size
 	maxEntries plenty
 	timeout    duration
+	maxTime    duration
 }
 
 func (f *feedFlags) flags() []cli.Flag {
@@ -57,7 +58,8 @@ func (f *feedFlags) flags() []cli.Flag {
 
 // wireFlags are those of the requests.
 func (f *feedFlags) wireFlags() []cli.Flag {
-	return append(f.wire.flags(), parsed(&f.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"))
+	return append(f.wire.flags(), parsed(&f.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
+		parsed(&f.maxTime, groupWire, "give up on a server that is not done within `TIME`, as in --max-time 2m (default 10m)", "max-time"))
 }
 
 // limits are those of rule 52, or what the user said.
@@ -216,6 +218,14 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 		fail.hint = "--from FORMAT takes it for one"
 	}
 	return fail
+}
+
+// mostTime is how long a server may take for all of its answer. What the reader of the output takes does not count.
+func (f *feedFlags) mostTime() time.Duration {
+	if f.maxTime > 0 {
+		return time.Duration(f.maxTime)
+	}
+	return 10 * time.Minute
 }
 
 // silence is how long a server may say nothing.

@@ -225,6 +225,8 @@ func TestFeedOverHTTP(t *testing.T) {
 		{"cut", lirsLine, []mirrortest.Option{mirrortest.CutAfter(10)}, "", exitNetwork, "body ends at byte 10"},
 		{"silent", lirsLine, []mirrortest.Option{mirrortest.StallAfter(10)}, "--timeout|200ms", exitNetwork, "no byte for 0.2 s"},
 		{"silent from the beginning", lirsLine, []mirrortest.Option{mirrortest.StallAfter(0)}, "--timeout|200ms", exitNetwork, ""},
+		{"slow for ever", lirsLine, []mirrortest.Option{mirrortest.Rate(5)}, "--max-time|300ms", exitLimit, "not done within 0.3 s (--max-time TIME sets the limit"},
+		{"slow, and within the time", lirsLine, []mirrortest.Option{mirrortest.Rate(1000)}, "--max-time|1m", exitDone, "1 record"},
 		{"more than is read", strings.Repeat(lirsLine, 10_000), nil, "--max-size|1K", exitLimit, "more than 1024 octets"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

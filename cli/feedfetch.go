@@ -44,14 +44,12 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	r, w := io.Pipe()
 	p := &pipe{PipeReader: r, cancel: cancel, client: client}
 	p.client.HeaderTimeout = f.silence()
-	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: f.silence()}
-	s.silent = time.AfterFunc(s.patience, func() { cancel(&silentError{s.patience}) })
-	s.silent.Stop() // until there is an answer, the client looks at the time
+	s := newPipeSink(w, f.silence(), f.mostTime(), cancel)
 	src := p.client.Source(u, httpsource.Options{Header: header, User: user, Gzip: true})
 	ended := make(chan error, 1)
 	p.wg.Go(func() {
 		err := src.Fetch(ctx, byterange.Range{End: byterange.Unbounded}, s)
-		s.silent.Stop()
+		s.pause()
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
@@ -99,6 +97,18 @@ type pipeSink struct {
 	begun    chan source.Answer
 	silent   *time.Timer
 	patience time.Duration
+	late     *time.Timer
+	left     time.Duration // until it is late
+	since    time.Time     // when the server was waited for again
+}
+
+// newPipeSink begins to count the time; cancel is told when it is over. Until there is an answer, the client looks for silence.
+func newPipeSink(w *io.PipeWriter, patience, most time.Duration, cancel context.CancelCauseFunc) *pipeSink {
+	s := &pipeSink{w: w, begun: make(chan source.Answer, 1), patience: patience, left: most, since: time.Now()}
+	s.silent = time.AfterFunc(patience, func() { cancel(&silentError{patience}) })
+	s.silent.Stop()
+	s.late = time.AfterFunc(most, func() { cancel(&lateError{most}) })
+	return s
 }
 
 func (s *pipeSink) Answer(a source.Answer) error {
@@ -108,13 +118,22 @@ func (s *pipeSink) Answer(a source.Answer) error {
 }
 
 func (s *pipeSink) WriteAt(p []byte, _ int64) (int, error) {
-	s.silent.Stop()
+	s.pause()
 	n, err := s.w.Write(p)
+	s.since = time.Now()
 	s.silent.Reset(s.patience)
+	s.late.Reset(s.left)
 	if err != nil { // the reader has enough
 		return n, source.ErrEnough
 	}
 	return n, nil
+}
+
+// pause stops the time.
+func (s *pipeSink) pause() {
+	s.silent.Stop()
+	s.late.Stop()
+	s.left = max(0, s.left-time.Since(s.since))
 }
 
 // A silentError is a server that says nothing (rule 52).
@@ -122,21 +141,28 @@ type silentError struct{ patience time.Duration }
 
 func (e *silentError) Error() string { return fmt.Sprintf("no byte for %s", timeText(e.patience)) }
 
+// A lateError is a server that sends something now and then, and comes to no end (rule 52).
+type lateError struct{ most time.Duration }
+
+func (e *lateError) Error() string { return fmt.Sprintf("not done within %s", timeText(e.most)) }
+
 // feedFailure says why a feed could not be read.
 func feedFailure(ctx context.Context, name string, err error) *failure {
 	kinds := map[source.Fault]download.Kind{
 		source.FaultNetwork: download.Network, source.FaultTLS: download.TLS, source.FaultAuth: download.Auth,
 		source.FaultProtocol: download.Protocol, source.FaultRefused: download.Refused, source.FaultMismatch: download.Mismatch, source.FaultLimit: download.Limit,
 	}
-	kind := download.Local
+	kind, hint := download.Local, ""
 	if src, ok := errors.AsType[*source.Error](err); ok {
 		kind = kinds[src.Fault]
 	} else if _, silent := errors.AsType[*silentError](err); silent {
 		kind = download.Network
+	} else if _, late := errors.AsType[*lateError](err); late {
+		kind, hint = download.Limit, "--max-time TIME sets the limit"
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		kind = download.Interrupted
 	}
-	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err})
+	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err, Hint: hint})
 	f.kept = ""
 	return f
 }

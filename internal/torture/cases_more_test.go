@@ -131,6 +131,12 @@ func others() (all []torment) {
 			all = append(all, torment{"20", name + ": a server " + does, c(option), want{refused, []int{4, 7, 8, 12, 14}, ""}})
 		}
 	}
+	for name, words := range map[string][]string{
+		"check": {"feed", "check"}, "show": {"feed", "show"}, "find": {"feed", "find"}, "convert": {"feed", "convert", "--to", "lirs"},
+	} {
+		all = append(all, torment{"52", name + ": a server sends a line now and then, without end",
+			command(append(words, "--max-time", "3s", "URL")...)(drip(ok+"\r\n", "LIRS,1,2,3,4,5,6,7,8,\n")), fails(14, "not done within")})
+	}
 	fields := mirrortest.Link("<http://127.0.0.1:1/"+evil+">; rel=duplicate; geo="+evil, "</"+url.PathEscape(evil)+">; rel=describedby; type=\""+evil+"\"")
 	return append(all,
 		torment{"61", "probe: control characters in links", command("probe", "URL")(mirrortest.Digest(), fields, mirrortest.ETag("\""+evil+"\"")), isRight},
