@@ -86,8 +86,10 @@ var killData = sync.OnceValue(func() []byte {
 // A killSet is a Metalink origin and three mirrors, each behind a relay that counts.
 type killSet struct {
 	meter *meter
-	url   string
+	size  int64
 	sum   [sha256.Size]byte
+	url   string
+	flags []string // of braid get
 }
 
 func newKillSet(t *testing.T) *killSet {
@@ -97,7 +99,7 @@ func newKillSet(t *testing.T) *killSet {
 	if err := os.WriteFile(filepath.Join(root, "a.iso"), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &killSet{meter: &meter{}, sum: sha256.Sum256(data)}
+	s := &killSet{meter: &meter{}, size: killFileSize, sum: sha256.Sum256(data)}
 	origin := site{root: root, rate: killRate, headers: digestFields(data)}
 	for i := range 3 {
 		mirror := newRelay(t, nginx.start(t, site{root: root, rate: killRate}), s.meter.add)
@@ -106,6 +108,11 @@ func newKillSet(t *testing.T) *killSet {
 	}
 	s.url = "http://" + newRelay(t, nginx.start(t, origin), s.meter.add).addr + "/a.iso"
 	return s
+}
+
+// command downloads into a folder.
+func (s *killSet) command(dir string) *exec.Cmd {
+	return exec.Command(binary, append([]string{"get", "-q", "-d", dir, "-o", "a.iso", s.url}, s.flags...)...)
 }
 
 // killAndResume starts a download, kills it when the servers have sent mark bytes, and lets a second run
@@ -121,20 +128,20 @@ func (s *killSet) killAndResume(t *testing.T, mark int64) (again int64, landed b
 	if _, err := os.Lstat(filepath.Join(dir, "a.iso")); err == nil {
 		t.Fatalf("killed at byte %d: there is a file under the final name", mark)
 	}
-	if out, err := exec.Command(binary, "get", "-q", "-d", dir, s.url).CombinedOutput(); err != nil {
+	if out, err := s.command(dir).CombinedOutput(); err != nil {
 		t.Fatalf("killed at byte %d, second run: %v\n%s", mark, err, out)
 	}
 	if sum := sumFile(t, filepath.Join(dir, "a.iso")); sum != s.sum {
 		t.Fatalf("killed at byte %d: the second run made a wrong file", mark)
 	}
-	return max(0, s.meter.sum.Load()-killFileSize), true
+	return max(0, s.meter.sum.Load()-s.size), true
 }
 
 // runKilled runs the command until the servers have sent mark bytes, and tells whether it was killed then,
 // with a part of the file yet to come.
 func (s *killSet) runKilled(t *testing.T, dir string, mark int64) bool {
 	t.Helper()
-	cmd := exec.Command(binary, "get", "-q", "-d", dir, s.url)
+	cmd := s.command(dir)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	started := make(chan struct{})
@@ -156,7 +163,7 @@ func (s *killSet) runKilled(t *testing.T, dir string, mark int64) bool {
 	if err != nil && cmd.ProcessState.ExitCode() >= 0 {
 		t.Fatalf("to be killed at byte %d, but it failed before: %v\n%s", mark, err, output.String())
 	}
-	return err != nil && s.meter.sum.Load() < killFileSize
+	return err != nil && s.meter.sum.Load() < s.size
 }
 
 func sumFile(t *testing.T, name string) (sum [sha256.Size]byte) {

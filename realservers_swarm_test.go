@@ -23,6 +23,7 @@ import (
 // A swarmSite is a file, its torrent, which names a tracker, and the tracker, an opentracker of Debian's.
 type swarmSite struct {
 	dir, file, torrent string
+	tracker            string // host:port
 	body               []byte
 	parsed             metainfo.Torrent
 }
@@ -38,8 +39,8 @@ func newSwarmSite(t *testing.T, size int) *swarmSite {
 	if err := os.WriteFile(s.file, body, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	tracker := freeAddr(t)
-	tell(t, s.dir, binary, "meta", "-q", "--torrent", "--tracker", "http://"+tracker+"/announce", "--mirror", "http://127.0.0.1:1/", s.file)
+	s.tracker = freeAddr(t)
+	tell(t, s.dir, binary, "meta", "-q", "--torrent", "--tracker", "http://"+s.tracker+"/announce", "--mirror", "http://127.0.0.1:1/", s.file)
 	s.torrent = s.file + ".torrent"
 	data, err := os.ReadFile(s.torrent)
 	if err != nil {
@@ -48,7 +49,7 @@ func newSwarmSite(t *testing.T, size int) *swarmSite {
 	if s.parsed, err = metainfo.Parse(bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	s.track(t, tracker)
+	s.track(t, s.tracker)
 	return s
 }
 
@@ -69,9 +70,9 @@ func (s *swarmSite) track(t *testing.T, addr string) {
 	}
 }
 
-// magnet names the torrent and a peer.
-func (s *swarmSite) magnet(peer string) string {
-	return metainfo.Magnet{InfoHash: s.parsed.InfoHash, Size: -1, Peers: []string{peer}}.String()
+// magnet names the torrent and peers.
+func (s *swarmSite) magnet(peers ...string) string {
+	return metainfo.Magnet{InfoHash: s.parsed.InfoHash, Size: -1, Peers: peers}.String()
 }
 
 // get lets braid download, which looks for peers on this machine only.
@@ -194,13 +195,40 @@ func TestRealSeed(t *testing.T) {
 	})
 }
 
+// TestRealSeedRatio lets Transmission download what braid gives, until that is as much as it wanted to give. Transmission connects to nobody
+// on its own machine, so braid is told where it is.
+func TestRealSeedRatio(t *testing.T) {
+	t.Parallel()
+	s := newSwarmSite(t, 12<<20+12345)
+	first, leecher, to := realPeers["aria2c"](t, s), freeAddr(t), t.TempDir()
+	awaitProcess(t, leecher, "transmission-cli", transmission(t, leecher, to, s.torrent)...)
+	_, said := s.get(t, "--seed-ratio", "1", "--seed-time", "2m", s.magnet(first, leecher))
+	if !strings.Contains(said, "peers can have it at 127.0.0.1:") {
+		t.Errorf("braid says\n%s", said)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it writes when it likes to
+		if got, err := os.ReadFile(filepath.Join(to, "disk.iso")); err == nil && bytes.Equal(got, s.body) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("Transmission does not have the file")
+		}
+	}
+}
+
 // announceTo starts a tracker that knows one peer.
 func (s *swarmSite) announceTo(t *testing.T, peer string) (addr string) {
 	t.Helper()
 	tracker := freeAddr(t)
 	s.track(t, tracker)
-	host, port, _ := net.SplitHostPort(peer)
-	_ = host
+	s.announce(t, tracker, peer)
+	return tracker
+}
+
+// announce tells a tracker of a peer on this machine.
+func (s *swarmSite) announce(t *testing.T, tracker, peer string) {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(peer)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var hash strings.Builder
@@ -211,5 +239,4 @@ func (s *swarmSite) announceTo(t *testing.T, peer string) (addr string) {
 	if out, err := exec.CommandContext(ctx, "curl", "-sf", url).CombinedOutput(); err != nil || bytes.Contains(out, []byte("failure")) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return tracker
 }
