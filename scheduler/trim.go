@@ -55,10 +55,11 @@ func (s *Scheduler) trimDown(now time.Time) {
 	open := s.inUse()
 	keep := max((len(open)+1)/2, fewest)
 	if !sign {
+		slices.SortStableFunc(open, wholeFirst)
 		keep = max(keep, s.fastest(open, 1-probed))
 	}
 	closed := s.shareOf(open[keep:])
-	if !sign && closed < probed/2 { // too little to be noticed
+	if !sign && (closed < probed/2 || open[keep].unit.whole()) { // too little to be noticed, or too dear
 		t.next = now.Add(trimAgain)
 		return
 	}
@@ -129,6 +130,18 @@ func (s *Scheduler) endTrial(now time.Time) bool {
 		s.growth.allowed = max(s.growth.allowed, t.kept)
 	}
 	return true
+}
+
+// wholeFirst orders sources so that those that give pieces are kept. Peers do not let somebody who was away for a moment go on at once:
+// a trial for which nothing speaks costs tens of seconds of what a swarm brings.
+func wholeFirst(a, b *mirror) int {
+	switch whole := a.unit.whole(); {
+	case whole == b.unit.whole():
+		return 0
+	case whole:
+		return -1
+	}
+	return 1
 }
 
 func everyone(*mirror) bool { return true }
