@@ -21,6 +21,8 @@ func TestRealScript(t *testing.T) {
 	commands["apache"] = siteCommand(apache, tls)
 	commands["vsftpd"] = siteCommand(vsftpd, tls)
 	commands["proftpd"] = siteCommand(proftpd, tls)
+	commands["tinyproxy"] = proxyCommand(tinyproxy)
+	commands["microsocks"] = proxyCommand(microsocks)
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "realscript"),
 		Setup: func(env *testscript.Env) error {

@@ -18,7 +18,7 @@ func (e *TunnelError) Error() string {
 // fault says whose fault it is: a gateway may find the server later.
 func (e *TunnelError) fault() (fault Fault, retry bool) {
 	switch {
-	case e.Status == http.StatusProxyAuthRequired:
+	case e.Status == http.StatusProxyAuthRequired, e.Status == http.StatusUnauthorized: // tinyproxy's word for a wrong password
 		return FaultAuth, false
 	case e.Status >= 500:
 		return FaultNetwork, e.Status != http.StatusNotImplemented

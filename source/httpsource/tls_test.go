@@ -142,7 +142,7 @@ func TestProxy(t *testing.T) {
 // TestProxyRefuses: what a proxy says instead of making a tunnel is not what the server says.
 func TestProxyRefuses(t *testing.T) {
 	for status, want := range map[int]source.Error{
-		407: {Fault: source.FaultAuth, Status: 407}, 403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
+		407: {Fault: source.FaultAuth, Status: 407}, 401: {Fault: source.FaultAuth, Status: 407}, 403: {Fault: source.FaultRefused}, 502: {Fault: source.FaultNetwork, Retry: true},
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		c := newClient(t)
