@@ -76,7 +76,7 @@ func (g *getCommand) rehearse(ctx context.Context, client *download.Client, r do
 		return exitDone
 	}
 	if len(h.Places) > 0 || h.Done != nil {
-		if err := g.tellPlan(h, err != nil); err != nil {
+		if err := g.tellPlan(h, err != nil, several); err != nil {
 			return g.wouldFail(ctx, err)
 		}
 	}
@@ -95,12 +95,16 @@ func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 }
 
 // tellPlan writes to standard output what would be done.
-func (g *getCommand) tellPlan(h download.Rehearsal, fails bool) error {
+func (g *getCommand) tellPlan(h download.Rehearsal, fails, several bool) error {
 	if g.lines != nil {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
 	}
-	for _, line := range planLines(h, g.mostSources()) {
+	lines := planLines(h, g.mostSources())
+	if several {
+		lines = append(lines, "")
+	}
+	for _, line := range lines {
 		if _, err := fmt.Fprintln(g.streams.out, source.Escape(line)); err != nil {
 			return outputFailure(err)
 		}
@@ -115,7 +119,7 @@ func planLines(h download.Rehearsal, most int) []string {
 	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + sizeOf(h)}, {"on disk", onDisk(h)}}
 	if h.Done != nil {
 		w := &watcher{path: h.Path}
-		return append(columns(append(rows, []string{"fetch", "nothing; " + w.gist(*h.Done)})), "")
+		return columns(append(rows, []string{"fetch", "nothing; " + w.gist(*h.Done)}))
 	}
 	rows = append(rows, []string{"fetch", fetchText(h)})
 	for _, c := range h.Claims {
@@ -133,7 +137,7 @@ func planLines(h download.Rehearsal, most int) []string {
 	for i, p := range h.Places {
 		rows = append(rows, []string{fmt.Sprintf("%3d", i+1), source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", ")})
 	}
-	return append(append(lines, columns(rows)...), "")
+	return append(lines, columns(rows)...)
 }
 
 func sizeOf(h download.Rehearsal) string {
@@ -197,7 +201,7 @@ func expected(h download.Rehearsal) string {
 	}
 	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
 	if signed && h.Request.Anchors.Any() {
-		by = append(by, "a signature, if it is by somebody whom you trust")
+		by = append(by, "and a signature, if somebody whom you trust made it")
 	}
 	switch d := h.Request.Described; {
 	case len(by) > 0:
