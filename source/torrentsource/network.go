@@ -2,11 +2,13 @@ package torrentsource
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"braid/internal/reach"
 )
@@ -154,6 +156,26 @@ type packets struct {
 	policy reach.Policy
 }
 
+// ReadFrom ends when the socket is closed and not before: the library ends the program for other errors, such as that of a network that is
+// down for a moment.
+func (c *packets) ReadFrom(p []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := c.PacketConn.ReadFrom(p)
+		if err == nil || errors.Is(err, net.ErrClosed) {
+			return n, from, err
+		}
+		select {
+		case <-c.ways.ctx.Done():
+			return n, from, net.ErrClosed
+		case <-time.After(retryTime):
+		}
+	}
+}
+
+// retryTime is the time between two attempts to read from a socket.
+const retryTime = 100 * time.Millisecond
+
+// WriteTo sends where it may.
 func (c *packets) WriteTo(p []byte, to net.Addr) (int, error) {
 	if err := c.ways.check(c.policy, to.String()); err != nil {
 		return 0, err

@@ -130,6 +130,7 @@ func (c *Client) enterTable(w *swarm) error {
 		conn.Close()
 		return err
 	}
+	w.ways.forget(conn.(*packets)) // the table closes it: it would panic if somebody else did
 	w.ways.hold(closer(server.Close))
 	w.work.Go(server.TableMaintainer)
 	w.core.AddDhtServer(torrent.AnacrolixDhtServerWrapper{Server: server})
