@@ -43,11 +43,11 @@ func (s *Scheduler) flowing(now time.Time) bool {
 	return true
 }
 
-// weakest is the slowest of the open sources, but never the only one.
+// weakest is the slowest of the open sources, but never the only one, and none that gives pieces: what that costs see wholeFirst.
 func (s *Scheduler) weakest() (weak *mirror) {
 	n := 0
 	for _, m := range s.sources {
-		if !m.open {
+		if !m.open || m.unit.whole() {
 			continue
 		}
 		if n++; weak == nil || m.speed < weak.speed {

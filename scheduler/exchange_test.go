@@ -29,3 +29,19 @@ func TestExchange_S13(t *testing.T) {
 		t.Errorf("%d exchanges, to try three sources and take back at most some", closed)
 	}
 }
+
+// A swarm keeps its place, however slow it is: peers choke who was away.
+func TestSwarmKeepsItsPlace(t *testing.T) {
+	swarm := &mirror{unit: newUnit(mib, 0), open: true, speed: 1}
+	slow, fast := &mirror{unit: newUnit(1, 0), open: true, speed: 10}, &mirror{unit: newUnit(1, 0), open: true, speed: 20}
+	s := New(Config{Size: 10 * mib})
+	for _, sources := range [][]*mirror{{swarm, fast, slow}, {fast, slow}} {
+		s.sources = sources
+		if got := s.weakest(); got != slow {
+			t.Errorf("the weakest of %d is %+v", len(sources), got)
+		}
+	}
+	if s.sources = []*mirror{swarm, slow}; s.weakest() != nil {
+		t.Error("the only one beside the swarm makes room")
+	}
+}
