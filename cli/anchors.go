@@ -52,7 +52,7 @@ func trusting(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
 	}
-	return misuse("--require signature", "nobody is trusted to sign", "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates")
+	return &failure{code: exitNoEvidence, what: "verify", where: "--require signature", why: "nobody is trusted to sign", hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates"}
 }
 
 // anchors reads the files of the flags.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/anacrolix/torrent/metainfo"
 	"github.com/anacrolix/torrent/storage"
@@ -18,7 +19,8 @@ import (
 type content struct {
 	length, size int64 // of a piece, of all
 	shelf        *shelf
-	closed       chan struct{}
+	closed       chan struct{} // when the library begins to end
+	over         chan struct{} // when it has ended, and nobody is sent anything any more
 
 	mu      sync.Mutex
 	members []member
@@ -38,7 +40,7 @@ type member struct {
 
 func newContent(length, size int64, scratch Scratch) *content {
 	return &content{
-		length: length, size: size, shelf: newShelf(length, scratch), closed: make(chan struct{}),
+		length: length, size: size, shelf: newShelf(length, scratch), closed: make(chan struct{}), over: make(chan struct{}),
 		jobs: map[int][]*job{}, proven: map[int]bool{}, rough: map[int]int64{}, stale: map[int]bool{},
 	}
 }
@@ -272,8 +274,27 @@ type piece struct {
 	i int
 }
 
-func (p piece) ReadAt(b []byte, off int64) (int, error)  { return p.c.read(p.i, b, off) }
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
+
+// ReadAt reads for a peer. The library ends the program when such a read fails and the torrent is closed before it has heard of it. So
+// what cannot be read is answered late: when all is over, where the answer reaches nobody.
+func (p piece) ReadAt(b []byte, off int64) (int, error) {
+	n, err := p.c.read(p.i, b, off)
+	if err == nil {
+		return n, nil
+	}
+	late := time.NewTimer(lateAnswer)
+	defer late.Stop()
+	select {
+	case <-p.c.over:
+		return len(b), nil
+	case <-late.C:
+		return n, err
+	}
+}
+
+// lateAnswer is after how long a peer hears that we have not what it was told that we have.
+const lateAnswer = time.Minute
 
 // WriteTo implements io.WriterTo: all of a piece, for its digest.
 func (p piece) WriteTo(w io.Writer) (n int64, err error) {

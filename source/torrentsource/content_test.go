@@ -2,8 +2,11 @@ package torrentsource
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"braid/byterange"
 	"braid/metalink/metainfo"
@@ -154,3 +157,35 @@ func (m *mapped) checkContent(t *testing.T) {
 		t.Fatalf("the pieces end at %d of %d", covered, c.size)
 	}
 }
+
+// What cannot be read for a peer is no error while the torrent may be closed: the library would end the program.
+func TestReadForPeerNeverFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newContent(10, 25, broken{})
+		read := func() (err error) {
+			_, err = piece{c, 1}.ReadAt(make([]byte, 5), 0)
+			return err
+		}
+		began := time.Now()
+		if err := read(); err == nil || time.Since(began) != lateAnswer {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		answer := make(chan error)
+		go func() { answer <- read() }()
+		synctest.Wait()
+		select {
+		case err := <-answer:
+			t.Errorf("%v before all is over", err)
+		default:
+		}
+		close(c.over)
+		if err := <-answer; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A broken scratch file cannot be read.
+type broken struct{ Scratch }
+
+func (broken) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }

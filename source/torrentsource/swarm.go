@@ -268,6 +268,7 @@ func (w *swarm) close() {
 	if w.core != nil {
 		w.core.Close()
 	}
+	close(w.content.over)
 	w.ways.close()
 	w.work.Wait()
 	w.content.shelf.Close()
