@@ -15,13 +15,8 @@ import (
 // TestDocumentedCommands: each line of the documentation that begins with braid is one that the flag parser takes. The
 // recipes are also run (TestRealRecipes).
 func TestDocumentedCommands(t *testing.T) {
-	pages, err := filepath.Glob("../doc/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages = append(pages, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md")
 	tried := 0
-	for _, page := range pages {
+	for _, page := range pages(t, "../doc/*.md", "../*.md") {
 		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -35,6 +30,34 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	if tried < 40 {
 		t.Errorf("%d lines only", tried)
+	}
+}
+
+func pages(t *testing.T, patterns ...string) (all []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		all = append(all, some...)
+	}
+	return all
+}
+
+// TestLinksOfPages lead to something.
+func TestLinksOfPages(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, page := range pages(t, "../doc/*.md", "../doc/decisions/*.md", "../*.md") {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllSubmatch(data, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), string(m[1]))); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
 	}
 }
 

@@ -138,14 +138,14 @@ func TestLongListIsReadTwice(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesListOptions: all of them, as only the manual can tell before the first mistake.
-func TestReadmeNamesListOptions(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// TestManualNamesListOptions: all of them, as only the manual can tell before the first mistake.
+func TestManualNamesListOptions(t *testing.T) {
+	manual, err := os.ReadFile("../doc/manual.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range entryOptions {
-		if !strings.Contains(string(readme), "`"+name+"`") {
+		if !strings.Contains(string(manual), "`"+name+"`") {
 			t.Errorf("no %s", name)
 		}
 	}
