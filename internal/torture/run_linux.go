@@ -87,10 +87,10 @@ func (h *heard) Write(p []byte) (int, error) {
 }
 
 // settle chooses between two measures of memory: what the kernel says at the end of a process begins with what its parent
-// had when it was started; what was seen meanwhile lacks the last moment.
+// had when it was started, counted roughly; what was seen meanwhile lacks the last moment, or all of it where that was short.
 func settle(rusage, seen int64) int64 {
 	var own syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && rusage <= own.Maxrss<<10 && seen > 0 {
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && rusage <= own.Maxrss<<10*9/8 {
 		return seen
 	}
 	return rusage
