@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -177,11 +178,13 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs what a round came to, and of which watches nobody has told yet: a user who waits for a file sees why it does not come.
+// round logs what a round came to, and of which watches nobody has told yet: a user who waits for a file sees why it does not come. What
+// a feed tells that could not be read, of which there was a warning, nobody knows.
 func (l *watchLog) round(t *roundTally, s antenna.Status) {
+	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {
 		switch {
-		case w.HaveCopy || w.Pending || !w.Last.At.IsZero():
+		case w.HaveCopy || w.Pending || !w.Last.At.IsZero(), unread && w.Reason == "":
 		case w.Reason == "" || w.Reason == feed.NotInFeed:
 			l.Info("no feed tells of it", "watch", w.Name, "url", w.URL, "hint", "check-every asks for the URL itself, and braid watch run NAME does so now")
 		default:

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -57,19 +56,8 @@ func (g *gauge) watch(pid int) {
 	}
 }
 
-// anonymous is the memory of a process that is no file's (RssAnon of proc(5)), 0 if it has ended.
-func anonymous(pid int) (n int64) {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(data)) {
-		if words := strings.Fields(line); len(words) == 3 && words[0] == "RssAnon:" {
-			n, _ = strconv.ParseInt(words[1], 10, 64) // it is a number of KiB, by the kernel's word
-		}
-	}
-	return n << 10
-}
+// anonymous is the memory of a process that is no file's, 0 if it has ended.
+func anonymous(pid int) int64 { return memoryOf(pid, "RssAnon:") }
 
 // A counter is a writer that keeps nothing.
 type counter struct{ n atomic.Int64 }

@@ -139,14 +139,17 @@ func (w *watch) end() (disk, memory int64) {
 	return w.disk, w.memory
 }
 
-// peak is the most memory that a process has had so far (VmHWM of proc(5)), 0 if it has ended.
-func peak(pid int) (n int64) {
+// peak is the most memory that a process has had so far, 0 if it has ended.
+func peak(pid int) int64 { return memoryOf(pid, "VmHWM:") }
+
+// memoryOf is a field of the status of a process (proc(5)), in bytes; 0 if it has ended.
+func memoryOf(pid int, field string) (n int64) {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(data)) {
-		if words := strings.Fields(line); len(words) == 3 && words[0] == "VmHWM:" {
+		if words := strings.Fields(line); len(words) == 3 && words[0] == field {
 			n, _ = strconv.ParseInt(words[1], 10, 64) // it is a number of KiB, by the kernel's word
 		}
 	}

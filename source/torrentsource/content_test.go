@@ -185,6 +185,19 @@ func TestReadForPeerNeverFails(t *testing.T) {
 	})
 }
 
+// When a source has left, nobody waits for an answer any more.
+func TestCloseAnswersPeers(t *testing.T) {
+	data := made(t, pieceLength, 1)
+	src, _ := seeder(t, torrentOf(t, data), data)
+	c := src.swarm.content
+	src.Close()
+	select {
+	case <-c.over:
+	default:
+		t.Error("reads go on to wait")
+	}
+}
+
 // A broken scratch file cannot be read.
 type broken struct{ Scratch }
 

@@ -11,6 +11,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/reach"
+	"braid/internal/sourcetest"
 	"braid/source"
 )
 
@@ -131,7 +132,7 @@ func TestNobody_Rule21(t *testing.T) {
 	m := torrentOf(t, data)
 	s := newClient(t, &Client{Timeout: 50 * time.Millisecond}).Source(m, m.Files[0], Options{})
 	defer s.Close()
-	wantFault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, true)
+	sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, true)
 }
 
 // Rule 63: a peer that somebody far away names is not connected to on this machine.
@@ -142,7 +143,7 @@ func TestNear_Rule63(t *testing.T) {
 	c := newClient(t, &Client{Timeout: 100 * time.Millisecond})
 	s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: reach.Public})
 	defer s.Close()
-	err := wantFault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultRefused, false)
+	err := sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultRefused, false)
 	if _, ok := errors.AsType[*reach.Error](err.Err); !ok {
 		t.Errorf("error is %v", err)
 	}
@@ -164,7 +165,7 @@ func TestLiar_S10(t *testing.T) {
 	s := newClient(t, &Client{Timeout: 300 * time.Millisecond}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
-	e := wantFault(t, s.Fetch(t.Context(), whole, k), source.FaultNetwork, true)
+	e := sourcetest.Fault(t, s.Fetch(t.Context(), whole, k), source.FaultNetwork, true)
 	if k.here.Len() > 0 || k.answer == nil {
 		t.Errorf("%v: %d bytes came, answer %v", e, k.here.Len(), k.answer)
 	}
@@ -187,7 +188,7 @@ func TestHere(t *testing.T) {
 		wantBytes(t, k, data, r)
 	}
 	s.client.Timeout = 200 * time.Millisecond
-	wantFault(t, s.Fetch(t.Context(), part(9*pieceLength, 10*pieceLength), newSink(t, m.Size)), source.FaultNetwork, true)
+	sourcetest.Fault(t, s.Fetch(t.Context(), part(9*pieceLength, 10*pieceLength), newSink(t, m.Size)), source.FaultNetwork, true)
 }
 
 // Pieces that run across the ends of files come whole, and each file gets its own of them.
@@ -224,7 +225,7 @@ func TestCostsNothing(t *testing.T) {
 	files := func() int {
 		fds, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		return len(fds)
 	}
@@ -238,5 +239,5 @@ func TestCostsNothing(t *testing.T) {
 	if n := runtime.NumGoroutine(); n > goroutines || files() > open {
 		t.Errorf("%d goroutines and %d files more", n-goroutines, files()-open)
 	}
-	wantFault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, false)
+	sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, false)
 }

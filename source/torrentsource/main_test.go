@@ -3,7 +3,6 @@ package torrentsource
 import (
 	"bytes"
 	"crypto/sha1"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -99,7 +98,7 @@ func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string)
 	return first, first.Addrs()[0].String()
 }
 
-// A sink keeps what comes, and fails the test if the contract of source.Sink is broken.
+// A sink keeps what comes, and fails the test if the contract of source.PieceSink is broken: bytes may come in any order, none of them twice.
 type sink struct {
 	t      *testing.T
 	refuse error
@@ -175,18 +174,6 @@ func wantBytes(t *testing.T, k *sink, data []byte, r byterange.Range) {
 	if k.here.String() != want.String() || !bytes.Equal(k.data[r.Start:r.End], data[r.Start:r.End]) {
 		t.Errorf("got %v, want %v, or not what it should be", k.here.String(), r)
 	}
-}
-
-func wantFault(t *testing.T, err error, fault source.Fault, retry bool) *source.Error {
-	t.Helper()
-	e, ok := errors.AsType[*source.Error](err)
-	if !ok {
-		t.Fatalf("error is %v (%T), want a *source.Error", err, err)
-	}
-	if e.Fault != fault || e.Retry != retry || e.URL == "" || e.Host == "" {
-		t.Errorf("error %q of %q at %q: fault %v, retry %v; want %v, %v", e, e.URL, e.Host, e.Fault, e.Retry, fault, retry)
-	}
-	return e
 }
 
 // near lets connections lead to this machine, as if something on it had named them.
