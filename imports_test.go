@@ -55,14 +55,14 @@ var houses = map[string]house{
 	"antenna": {imports: []string{
 		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
 		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/reach",
-		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
+		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
 
 	"source": {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach", "golang.org/x/net/idna"}},
 	"source/httpsource": {imports: []string{
 		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
-		"internal/reach",
+		"internal/reach", "internal/retryafter",
 	}},
 	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
@@ -138,6 +138,7 @@ var houses = map[string]house{
 	"internal/netrc":      {pure: true},
 	"internal/proxies":    {pure: true},
 	"internal/quantity":   {pure: true},
+	"internal/retryafter": {},
 	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name these: they appear in _test.go files only.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"braid/antenna/feed"
 	"braid/internal/reach"
+	"braid/internal/retryafter"
 )
 
 const (
@@ -193,7 +193,8 @@ func (p *poller) judge(t *task, resp *http.Response, body *body, near reach.Scop
 		return p.redirect(t, resp, near)
 	}
 	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
-	return answer{err: err, busy: retryAfter(resp.Header, time.Now())}
+	busy, _, _ := retryafter.Parse(resp.Header, time.Now())
+	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 
 // fresh reads a feed that is new.
@@ -240,25 +241,6 @@ func (p *poller) redirect(t *task, resp *http.Response, near reach.Scope) answer
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
 	again.url, again.named, again.hops = to, near, t.hops+1
 	return answer{again: &again}
-}
-
-// retryAfter reads how long the server wants to be left alone (RFC 9110, section 10.2.3), both forms, a day at most.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if date, err := http.ParseTime(value); err == nil {
-		if own, err := http.ParseTime(h.Get("Date")); err == nil {
-			now = own // its clock is the one that it means
-		}
-		return min(max(date.Sub(now), 0), maxRetryAfter)
-	}
-	n, err := strconv.ParseUint(value, 10, 63)
-	switch {
-	case err != nil:
-		return 0
-	case n > uint64(maxRetryAfter/time.Second):
-		return maxRetryAfter
-	}
-	return time.Duration(n) * time.Second
 }
 
 // sameOrigin reports whether two URLs have scheme, host and port in common.

@@ -60,19 +60,6 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A server's clock counts for its dates.
-func TestRetryAfterByServersClock(t *testing.T) {
-	now := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
-	h := http.Header{"Date": {now.Add(-time.Hour).Format(http.TimeFormat)}, "Retry-After": {now.Format(http.TimeFormat)}}
-	if got := retryAfter(h, now); got != time.Hour {
-		t.Errorf("%v", got)
-	}
-	h.Set("Retry-After", now.Add(-2*time.Hour).Format(http.TimeFormat))
-	if got := retryAfter(h, now); got != 0 {
-		t.Errorf("past: %v", got)
-	}
-}
-
 // A host that has had too much of one feed is left alone by all; one that is down for one is not.
 func TestTooManyRequests(t *testing.T) {
 	for status, want := range map[int]int{429: 1, 503: 7} {

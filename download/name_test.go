@@ -2,10 +2,13 @@ package download
 
 import (
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
+
+	"braid/metalink"
+	"braid/source"
 )
 
 // Proves rule 10.
@@ -51,13 +54,48 @@ func FuzzSafeName(f *testing.F) {
 	f.Add("a.iso")
 	f.Add("../\u202e")
 	f.Fuzz(func(t *testing.T, name string) {
-		if safeName(name) != nil {
-			return
-		}
-		bad := name == "" || len(name) > 255 || !utf8.ValidString(name) || name[0] == '.' || strings.ContainsAny(name, `/\`) ||
-			strings.ContainsFunc(name, unicode.IsControl) || strings.TrimRight(name, " .") != name
-		if bad {
+		if safeName(name) == nil && !isPlainName(name) {
 			t.Errorf("%q is taken", name)
 		}
 	})
+}
+
+// Whatever a Content-Disposition says (RFC 6266), the file gets one plain name in its folder, or none; a name that is given and refused
+// is not replaced by the one of the URL.
+func FuzzRemoteName(f *testing.F) {
+	f.Add(`attachment; filename="a.iso"`)
+	f.Add(`attachment; filename="a.iso"; filename*=UTF-8''%e2%82%ac.iso`)
+	f.Add(`attachment; filename*0="a"; filename*1*=UTF-8''%2f..%2f; filename=..\b`)
+	f.Add(`inline; filename=/etc/passwd`)
+	f.Add(`filename="a`)
+	f.Fuzz(func(t *testing.T, field string) {
+		a := source.Answer{URL: &url.URL{Scheme: "http", Host: "h", Path: "/of the URL"}}
+		a.Hops = []metalink.Hop{{Header: map[string][]string{"Content-Disposition": {field}}}}
+		name, err := remoteName(a)
+		switch {
+		case err == nil && !isPlainName(name):
+			t.Errorf("%q is taken", name)
+		case err != nil && name != "":
+			t.Errorf("%q comes with %v", name, err)
+		case err == nil && name != "of the URL" && !strings.Contains(strings.ToLower(field), "filename"):
+			t.Errorf("%q comes out of nothing", name)
+		}
+	})
+}
+
+// isPlainName judges by other means than safeName: what it takes leads nowhere, hides nothing and is the same name everywhere.
+func isPlainName(name string) bool {
+	if !filepath.IsLocal(name) || !utf8.ValidString(name) || len(name) > 255 || filepath.Base(name) != name {
+		return false
+	}
+	device, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch strings.TrimRight(device, " ") {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return false
+	}
+	odd := func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
+			strings.ContainsRune("/\\:\u061c\u200e\u200f\u2028\u2029\ufffd", r)
+	}
+	return name[0] != '.' && name[0] != '~' && strings.TrimRight(name, " .") == name && !strings.ContainsFunc(name, odd)
 }
