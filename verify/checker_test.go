@@ -149,6 +149,32 @@ func TestSignedClaim_Rule64(t *testing.T) {
 	}
 }
 
+// vouch is a witness that says the same of every file.
+type vouch struct {
+	io.Writer
+	Attestation
+}
+
+func (v vouch) Attest() ([]Attestation, error) { return []Attestation{v.Attestation}, nil }
+
+// Proves rule 64: what the user said stands before a signature, which stands before what servers said.
+func TestBestEvidenceFirst_Rule64(t *testing.T) {
+	signature := vouch{io.Discard, Attestation{Kind: "OpenPGP", From: "a.asc", Key: "0123"}}
+	for _, tt := range []struct {
+		over Channel
+		want string
+	}{
+		{User, "sha-256 from --sha256; OpenPGP signature by 0123"},
+		{HTTPS, "OpenPGP signature by 0123; sha-256 from --sha256 over https"},
+	} {
+		c := NewChecker(-1, []Claim{claim(t, SHA256, sha256Hex, "--sha256", tt.over)}, signature)
+		io.WriteString(c, content)
+		if p, err := c.Proof(); err != nil || p.String() != tt.want {
+			t.Errorf("%v, %v; want %s", p, err, tt.want)
+		}
+	}
+}
+
 // Proves rule 31 and C4: what MD5 and SHA-1 prove is said honestly.
 func TestWeakClaimsDoNotVerify_Rule31(t *testing.T) {
 	tests := []struct {
