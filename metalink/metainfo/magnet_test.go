@@ -39,6 +39,18 @@ func TestMagnetRefused(t *testing.T) {
 	}
 }
 
+// Who has a link of version 2 learns that, and not that it is broken.
+func TestMagnetSaysWhatIsMissing(t *testing.T) {
+	for s, want := range map[string]string{
+		"magnet:?xt=urn:btmh:1220" + someHash: "version 2 only",
+		"magnet:?xt=urn:sha1:" + someHash:     "it names no torrent",
+	} {
+		if _, err := ParseMagnet(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", s, err, want)
+		}
+	}
+}
+
 // FuzzMagnet: what is read of a link and written is read as it was.
 func FuzzMagnet(f *testing.F) {
 	f.Add("magnet:?xt=urn:btih:" + someHash + "&dn=a+b&xl=1&tr=http://t.example/?a=b%26&ws=http://h.example/%20&xs=https://h.example/x&x.pe=[::1]:1")

@@ -3,6 +3,7 @@ package sums_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,6 +148,15 @@ func TestErrorsAreShort(t *testing.T) {
 		if names != 5 || len(err.Error()) > 1000 {
 			t.Errorf("%d names, %d bytes: %v", names, len(err.Error()), err)
 		}
+	}
+}
+
+// Who mistyped a name is told those like it, the likest first; one in another case is the likest.
+func TestNearNames(t *testing.T) {
+	_, err := parse(t, "", h256+"  disk-1.1.iso\n"+h256+"  DISK-1.0.ISO\n"+h256+"  other.txt\n").Find("disk-1.0.iso", "LIST", verify.User)
+	none, ok := errors.AsType[*sums.NotFoundError](err)
+	if want := []string{"DISK-1.0.ISO", "disk-1.1.iso"}; !ok || !slices.Equal(none.Near, want) {
+		t.Errorf("%v, want those near: %q", err, want)
 	}
 }
 
