@@ -10,6 +10,7 @@ require (
 	github.com/anacrolix/torrent v1.61.0
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/mmcdole/gofeed v1.4.2
+	github.com/oschwald/maxminddb-golang/v2 v2.4.1
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/urfave/cli/v2 v2.27.7

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +23,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"braid/internal/geoiptest"
 )
 
 // scriptCommands are the words that scripts have beside those of testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"asked":         asked,
+	"countries":     countryDatabase,
 	"damage":        damage,
 	"done":          done,
 	"exits":         exits,
@@ -62,6 +66,19 @@ func randFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = io.CopyN(f, rand.NewChaCha8(sha256.Sum256([]byte(args[0]))), size)
 	ts.Check(errors.Join(err, f.Close()))
+}
+
+// countryDatabase FILE PREFIX=COUNTRY ... writes a database for --geoip-db.
+func countryDatabase(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args[:min(len(args), 2)], 2, "countries FILE PREFIX=COUNTRY ...")
+	networks := map[netip.Prefix]string{}
+	for _, arg := range args[1:] {
+		network, country, _ := strings.Cut(arg, "=")
+		prefix, err := netip.ParsePrefix(network)
+		ts.Check(err)
+		networks[prefix] = country
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), geoiptest.Database(networks, "country"), 0o600))
 }
 
 // sha256Variable VAR FILE sets VAR to the file's SHA-256 in hex.

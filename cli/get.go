@@ -24,7 +24,7 @@ type getCommand struct {
 	streams
 	common          download.Request // what all files have
 	remoteName      bool
-	locations       countries
+	where           whereFlags
 	limit           *download.Limiter // of all files together
 	maxTime         duration
 	out, dir, input string
@@ -150,7 +150,6 @@ func (g *getCommand) flags() []cli.Flag {
 		list(&g.choose, groupSource, "of a Metalink document or torrent, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
 		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document or torrent as it is", "no-metalink"),
 		toggle(&g.noFTP, groupSource, "leave out FTP servers (ftp://, and ftps:// with TLS), as in braid get --no-ftp https://example.org/disk.iso", "no-ftp"),
-		parsed(&g.locations, groupSource, "try mirrors in these countries first, `CC,...` as in --location jp,kr: those of which the server or the document says that they are there", "location"),
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 		parsed(&g.minSplit, groupSource, "ask nobody for less than `SIZE`, as in --min-split-size 20M, unless somebody failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)", "min-split-size"),
@@ -158,6 +157,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
 	)
+	flags = append(flags, g.where.flags()...)
 	flags = append(flags, g.peers.flags()...)
 	flags = append(flags, g.anchorFlags.flags()...)
 	flags = append(flags, g.wire.flags()...)
@@ -180,11 +180,14 @@ func (g *getCommand) flags() []cli.Flag {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.overwrite, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Locations: g.locations, Select: g.choose.Value(), LessProof: g.lessProof,
+		Overwrite: g.overwrite, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}
 	g.peers.apply(&g.common)
+	if err := g.where.apply(&g.common, &g.route); err != nil {
+		return err
+	}
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
 	}

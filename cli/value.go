@@ -106,22 +106,3 @@ func (v *choice) Set(s string) error {
 }
 
 func (v *choice) String() string { return v.word }
-
-// countries is the value of a flag that names countries, as two capital letters each.
-type countries []string
-
-// Set reads what a user writes: one, or several with commas between.
-func (v *countries) Set(s string) error {
-	var list []string
-	for word := range strings.SplitSeq(s, ",") {
-		word = strings.ToUpper(strings.TrimSpace(word))
-		if len(word) != 2 || strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-			return fmt.Errorf("write countries with two letters each (ISO 3166-1), as in de,fr")
-		}
-		list = append(list, word)
-	}
-	*v = list
-	return nil
-}
-
-func (v *countries) String() string { return strings.Join(*v, ",") }

@@ -149,7 +149,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 		}
 	}
 	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
-	metalink.Near(m.Mirrors, base.Locations...)
+	base.near(context.Background(), m.Mirrors)
 	var places []*url.URL
 	for _, o := range m.Mirrors {
 		if r.usable(o.URL) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"braid/internal/reach"
-	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
@@ -21,7 +20,7 @@ func (s *session) addMirrors() {
 		return
 	}
 	mirrors := slices.Clone(s.file.Mirrors)
-	metalink.Near(mirrors, s.req.Locations...)
+	s.req.near(s.ctx, mirrors)
 	for _, m := range mirrors {
 		if !s.req.usable(m.URL) {
 			s.note("%s: left out, as FTP is off", source.Mask(m.URL))

@@ -116,7 +116,7 @@ func (h *rehearsal) run(ctx context.Context) error {
 	for _, sig := range signaturesOf(&h.req, x.file) {
 		h.out.Signed = append(h.out.Signed, h.req.readSignature(ctx, h.http, sig, verify.Strong(x.claims)))
 	}
-	h.places(x)
+	h.places(ctx, x)
 	return h.stops()
 }
 
@@ -200,7 +200,7 @@ func (h *rehearsal) instead(ctx context.Context) (*getter, error) {
 
 // places are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
 // as preferred (S5, S8).
-func (h *rehearsal) places(x *inspection) {
+func (h *rehearsal) places(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {
 		first = h.placeOf(d, h.req.URL)
@@ -209,7 +209,7 @@ func (h *rehearsal) places(x *inspection) {
 	strong := verify.Strong(x.claims)
 	if h.req.Described == nil && !h.req.NoMetalink && !x.file.NoDigest {
 		mirrors := slices.Clone(x.file.Mirrors)
-		metalink.Near(mirrors, h.req.Locations...)
+		h.req.near(ctx, mirrors)
 		for _, m := range mirrors {
 			h.addPlace(Place{URL: m.URL, Role: Named, Mirror: m})
 		}

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/netip"
@@ -65,6 +66,9 @@ type Request struct {
 	// Locations are countries whose mirrors come first: two capital letters each (ISO 3166-1). Servers and documents say where
 	// mirrors are.
 	Locations []string
+	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is asked for
+	// mirrors of which nobody else says that, by several goroutines at once, and has a second for all of them.
+	Country func(ctx context.Context, u *url.URL) string
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
 	// Peers says when BitTorrent peers are asked for the file. The zero value asks none.

@@ -39,13 +39,14 @@ func main() {
 	sample := flag.Int("sample", 0, "only `N` guards, chosen by -seed")
 	seed := flag.Uint64("seed", 1, "of the sample")
 	fast := flag.Bool("fast", false, "end the tests of a package with the first failure: the count by rules is then too small")
+	own := flag.Bool("own", false, "ask only the tests of the package itself, which is many times faster: survivors are then what its callers' tests may notice")
 	list := flag.Bool("list", false, "only print the guards")
 	flag.Parse()
 	only, err := regexp.Compile(*match)
 	if err != nil {
 		log.Fatal(err)
 	}
-	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, list: *list}
+	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, own: *own, list: *list}
 	switch survivors, err := check(flag.Args(), o); {
 	case err != nil:
 		log.Fatal(err)
@@ -55,10 +56,10 @@ func main() {
 }
 
 type options struct {
-	off, fast, list bool
-	only            *regexp.Regexp
-	sample          int
-	seed            uint64
+	off, fast, own, list bool
+	only                 *regexp.Regexp
+	sample               int
+	seed                 uint64
 }
 
 func check(packages []string, o options) (int, error) {
@@ -93,7 +94,7 @@ func check(packages []string, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	b.fast = o.fast
+	b.fast, b.own = o.fast, o.own
 	argued, err := readArgued(filepath.Join(root, "scripts/guardcheck/argued.txt"))
 	if err != nil {
 		return 0, err
@@ -156,7 +157,11 @@ func try(b *bench, guards []guard, argued map[string]string) (survivors int, err
 
 // notice asks the tests of the package, and then those of its callers.
 func notice(b *bench, g guard) ([]string, error) {
-	for _, pkg := range append([]string{g.pkg}, guarded[g.pkg]...) {
+	asked := []string{g.pkg}
+	if !b.own {
+		asked = append(asked, guarded[g.pkg]...)
+	}
+	for _, pkg := range asked {
 		path, err := b.binary(pkg)
 		if err != nil {
 			return nil, err

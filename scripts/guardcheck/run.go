@@ -19,6 +19,7 @@ type bench struct {
 	root, work string
 	overlay    string
 	fast       bool              // a package's tests end with the first failure
+	own        bool              // tests of callers are not asked
 	binaries   map[string]string // by package; "" if it has no tests
 	usual      map[string]time.Duration
 }
