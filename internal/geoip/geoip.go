@@ -36,9 +36,18 @@ func Open(path string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	db, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s is %w", path, err)
+	}
+	return db, nil
+}
+
+// Parse takes the content of a database, which must not change afterwards.
+func Parse(data []byte) (*Database, error) {
 	reader, err := maxminddb.OpenBytes(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no database of addresses in MaxMind's format: %w", path, err)
+		return nil, fmt.Errorf("no database of addresses in MaxMind's format: %w", err)
 	}
 	return &Database{reader}, nil
 }
