@@ -130,6 +130,10 @@ type Offer struct {
 
 // Probe asks what the server offers and downloads nothing. Its error is an *Error.
 func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
+	req = req.own()
+	if req.URL == nil {
+		return Offer{}, fail(Usage, "probe", "", errNoURL, "")
+	}
 	hc, done := c.network()
 	defer done()
 	a, err := look(ctx, hc, &req, condition{})

@@ -69,6 +69,9 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 // Document fetches the document at the URL of a request, and what it says where a newer one can be had (rule 45). It is
 // as good as the way it came (rule 64). The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
+	if req.URL == nil {
+		return nil, fail(Usage, "read", "", errNoURL, "")
+	}
 	if !isWeb(req.URL) {
 		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, "--no-metalink saves it as it is")
 	}
@@ -124,6 +127,7 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 // Describe is base with what the document says of a file: for a check of it no place is needed, and URL is nil if none is
 // known.
 func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
+	base = base.own()
 	m := f.Metalink(d.Over)
 	for i := range m.Claims {
 		m.Claims[i].Field = d.Name

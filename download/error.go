@@ -37,18 +37,37 @@ const (
 	BadSignature      // a signature is bad, expired, revoked or not one of the file
 )
 
-// An Error is what every failed Get returns: what went wrong, where, what was kept and what to do next.
+// String is the kind in a word or two: "network", "no evidence".
+func (k Kind) String() string {
+	if int(k) < len(kinds) {
+		return kinds[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+var kinds = [...]string{
+	Other: "other", Usage: "usage", Local: "local", Network: "network", TLS: "tls", Auth: "auth", Protocol: "protocol", Refused: "refused",
+	Mismatch: "mismatch", NoEvidence: "no evidence", Budget: "retries used up", Limit: "limit", Interrupted: "interrupted", NoKey: "no key",
+	BadSignature: "bad signature",
+}
+
+// An Error is what every method of [Client] that fails returns: what went wrong, where, what was kept and what to do next. Err
+// has the cause for errors.Is and errors.As: context.Canceled, fs.ErrExist, a *[NoSourceError], a *[verify.MismatchError].
 type Error struct {
 	Kind  Kind
 	What  string // what was being done: "download", "part file"
-	Where string // masked URL or path
+	Where string // masked URL or path; "" if the request names none
 	Err   error
 	Kept  int64  // bytes in the part file
 	Part  string // path of the part file, "" if none is kept
-	Hint  string // the next step, for people
+	Hint  string // the next step, for people who use the command: it may name flags of it
 }
 
+// Error is one line. What others wrote in it is not escaped.
 func (e *Error) Error() string {
+	if e.Where == "" {
+		return fmt.Sprintf("%s: %v", e.What, e.Err)
+	}
 	return fmt.Sprintf("%s %s: %v", e.What, e.Where, e.Err)
 }
 

@@ -59,6 +59,7 @@ type getter struct {
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
+	req = req.own()
 	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
 	g.plan.signed.done = make(chan []found, 1)
 	return g

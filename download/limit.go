@@ -10,7 +10,8 @@ import (
 	"braid/source"
 )
 
-// A Limiter holds all who share it together to a number of bytes a second. It may be used by several goroutines.
+// A Limiter holds all who share it together to a number of bytes a second. It may be used by several goroutines. NewLimit makes
+// one; a nil *Limiter is no limit.
 type Limiter struct {
 	bytes   int64 // a second
 	turns   *rate.Limiter
@@ -18,7 +19,7 @@ type Limiter struct {
 	within  *Limiter // nil: nothing else
 }
 
-// NewLimit makes a limit of n bytes a second for [Client].Limit. What is let through late, as sleeping takes a
+// NewLimit makes a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one. What is let through late, as sleeping takes a
 // millisecond longer than it should, is made up for within 50 ms.
 func NewLimit(n int64) *Limiter {
 	n = max(n, 1)

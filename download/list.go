@@ -39,6 +39,9 @@ func ReadList(r io.Reader, name string) (*List, error) {
 
 // List fetches the list at the URL of a request. It is as good as the way it came (rule 64). The error is an *Error.
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
+	if req.URL == nil {
+		return nil, fail(Usage, "read", "", errNoURL, "")
+	}
 	hc, done := c.network()
 	defer done()
 	data, a, err := fetchSmall(ctx, hc, req.URL, httpsource.Options{Header: req.Header, User: req.User}, sums.MaxSize)

@@ -86,11 +86,15 @@ func (r *Request) typed(u *url.URL) bool {
 // out when their turn comes (rule 39).
 func (g *getter) checkURL() error {
 	switch u := g.req.URL; {
-	case u != nil && g.req.isSwarm(u):
+	case u == nil:
+		return g.fail(Usage, errNoURL, "")
+	case slices.Contains(g.req.Mirrors, nil):
+		return g.fail(Usage, errors.New("one of its mirrors is no URL"), "")
+	case g.req.isSwarm(u):
 		return nil
-	case u != nil && torrentsource.IsSwarm(u):
+	case torrentsource.IsSwarm(u):
 		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
-	case u == nil || !isWeb(u) && !isFTP(u) || u.Host == "":
+	case !isWeb(u) && !isFTP(u) || u.Host == "":
 		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
 	case !g.req.usable(u):
 		return g.fail(Usage, errors.New("FTP is off"), "leave out --no-ftp")

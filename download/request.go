@@ -1,12 +1,15 @@
 package download
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -28,11 +31,19 @@ const (
 )
 
 // String is the word for it, and empty for RequireNothing.
-func (r Require) String() string { return [...]string{"", "digest", "signature"}[r] }
+func (r Require) String() string {
+	switch r {
+	case RequireDigest:
+		return "digest"
+	case RequireSignature:
+		return "signature"
+	}
+	return ""
+}
 
-// A Request names one file to download.
+// A Request names one file to download. Only URL must be there.
 type Request struct {
-	// URL is the origin: the server whose answer says what the file is.
+	// URL is the origin: the server whose answer says what the file is. Its scheme is http, https or ftp.
 	URL *url.URL
 	// Mirrors are further places of the same file that the user named.
 	Mirrors []*url.URL
@@ -46,7 +57,7 @@ type Request struct {
 	RemoteName bool
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
-	// Claims are digests that the user vouches for, or a document or a list that the user named.
+	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel is the user's.
 	Claims []verify.Claim
 	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
 	// describes.
@@ -104,6 +115,18 @@ type Request struct {
 	seed *seed // what is there of the file that is to be replaced; see Client.Repair
 }
 
+// own is r as it is carried out: claims of which nobody says how they came are the word of who made the request.
+func (r Request) own() Request {
+	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
+	if slices.ContainsFunc(r.Claims, unsaid) {
+		r.Claims = slices.Clone(r.Claims)
+		for i := range r.Claims {
+			r.Claims[i].Channel = cmp.Or(r.Claims[i].Channel, verify.User)
+		}
+	}
+	return r
+}
+
 func (r *Request) observe(ev Event) {
 	if r.Observe != nil {
 		r.Observe(ev)
@@ -114,12 +137,16 @@ func (r *Request) note(format string, args ...any) {
 	r.observe(Note{Text: fmt.Sprintf(format, args...)})
 }
 
+var errNoURL = errors.New("the request has no URL")
+
 // Path is where the file will be. It is empty for a stream. The error says why the URL gives no name (rule 12).
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
 	case r.Stream != nil:
 		return "", nil
+	case name == "" && r.URL == nil:
+		return "", errNoURL
 	case name == "":
 		var err error
 		if name, err = nameFrom(r.URL); err != nil {
@@ -158,7 +185,10 @@ type SourceResult struct {
 	Banned bool    // dropped for wrong content
 }
 
-// An Event is one thing that happened in a download.
+// An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started], [Resumed],
+// [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded], [Complete], [Verified]
+// or [Seeding]; beside these there are [SourceDown], [Restarted] and [Note]. There may be more of them one day: a switch needs
+// no default, but must not take all others for one kind.
 type Event interface{ event() }
 
 type (

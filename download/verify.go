@@ -30,9 +30,10 @@ type Verdict struct {
 	repair *Request // the download that would put the right file in its place; nil if nobody knows what is wrong
 }
 
-// Verify checks the file Name in Dir, which is read once, and changes nothing. URL, if there is one, is asked what the file
-// should be, as a download would ask it; a document or a list may say that as well (Document.Describe, List.Vouch).
-// With all that is there to verify it with: digests, pieces, signatures. Everything must hold.
+// Verify checks the file that Get would make of the request: Name in Dir. It is read once, and nothing is changed. URL, if there
+// is one, is asked what the file should be, as a download would ask it; a document or a list may say that as well
+// (Document.Describe, List.Vouch), or Claims. With all that is there to verify it with: digests, pieces, signatures. Everything
+// must hold.
 //
 // The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if nothing says what it should be,
 // or less than Require demands. The Verdict then says what is known all the same.
@@ -63,7 +64,7 @@ type inspection struct {
 }
 
 func newInspection(c *Client, hc network, req Request) *inspection {
-	x := &inspection{c: c, http: hc, req: req, began: time.Now(), size: -1, file: metalink.File{Size: -1}}
+	x := &inspection{c: c, http: hc, req: req.own(), began: time.Now(), size: -1, file: metalink.File{Size: -1}}
 	x.verdict.Path = filepath.Join(req.Dir, req.Name)
 	return x
 }
@@ -72,6 +73,13 @@ func (x *inspection) run(ctx context.Context) error {
 	defer func() { x.verdict.Elapsed = time.Since(x.began) }()
 	if x.req.Require == RequireSignature && !x.req.Anchors.Any() { // rule 51
 		return errNobody
+	}
+	if x.req.Name == "" {
+		path, err := x.req.Path()
+		if err != nil {
+			return fail(Usage, "verify", source.Mask(x.req.URL), err, "")
+		}
+		x.verdict.Path = path
 	}
 	f, err := openRegular(x.c.files(), x.verdict.Path)
 	if err != nil {

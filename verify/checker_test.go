@@ -307,3 +307,20 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A claim of which little is said reads like a sentence all the same.
+func TestClaimWords(t *testing.T) {
+	d := mustHex(t, SHA256, sha256Hex)
+	for want, c := range map[string]Claim{
+		"sha-256 from Digest over http":    {Digest: d, Field: "Digest", Channel: HTTP},
+		"sha-256 from --sha256":            {Digest: d, Field: "--sha256", Channel: User},
+		"sha-256 from the user":            {Digest: d, Channel: User},
+		"sha-256 from Digest":              {Digest: d, Field: "Digest"},
+		"sha-256 from somebody":            {Digest: d},
+		"sha-256 from somebody over https": {Digest: d, Channel: HTTPS},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}

@@ -37,8 +37,8 @@ func (c Channel) String() string {
 // A Claim is somebody's word that the whole file has a digest.
 type Claim struct {
 	Digest  Digest
-	Field   string // where it was written: "Digest", "Repr-Digest", "--sha256"
-	Channel Channel
+	Field   string      // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only
+	Channel Channel     // if zero, it is not known, and less trusted than any other
 	By      Attestation // who signed what it is from, if Channel is Signed
 }
 
@@ -46,13 +46,20 @@ type Claim struct {
 func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
 
 func (c Claim) from() string {
+	from := "from " + c.Field
+	switch {
+	case c.Field == "" && c.Channel == User:
+		return "from the user"
+	case c.Field == "":
+		from = "from somebody"
+	}
 	switch {
 	case c.Channel == Signed && c.By != (Attestation{}):
-		return "from " + c.Field + ", " + c.By.String()
-	case c.Channel >= Signed:
-		return "from " + c.Field
+		return from + ", " + c.By.String()
+	case c.Channel == HTTP || c.Channel == HTTPS:
+		return from + " over " + c.Channel.String()
 	}
-	return "from " + c.Field + " over " + c.Channel.String()
+	return from
 }
 
 // Strong says that one of the claims is SHA-256 or better. Only then are a server's mirrors of use (C4).
