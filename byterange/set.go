@@ -9,8 +9,9 @@ import (
 
 // A Set is a set of bytes. The zero value is the empty set.
 //
-// Copies of a Set share memory: after a change of one the others are invalid. Clone makes a copy that is
-// independent. A Set must not change while one of its iterators runs.
+// Copies of a Set share memory: after a change of one, by Add or Remove, the others are invalid. Clone makes a copy that is
+// independent. A Set must not change from when an iterator of it is made until that has run. What only asks takes a
+// Set by value, so that the result of a function can be asked, and a Set in a larger value prints as its ranges.
 type Set struct {
 	// ranges is canonical: sorted, no range empty, and a byte that is missing between each two. So there
 	// is one representation of each set, and Start and End are both ascending.
@@ -65,10 +66,10 @@ func (s *Set) Remove(r Range) {
 }
 
 // Clone returns a copy of s that shares no memory with it.
-func (s *Set) Clone() Set { return Set{slices.Clone(s.ranges)} }
+func (s Set) Clone() Set { return Set{slices.Clone(s.ranges)} }
 
 // Len is the number of bytes in s.
-func (s *Set) Len() int64 {
+func (s Set) Len() int64 {
 	var n int64
 	for _, r := range s.ranges {
 		n += r.Len()
@@ -77,13 +78,13 @@ func (s *Set) Len() int64 {
 }
 
 // Count is the number of ranges in s, of which no two overlap or touch.
-func (s *Set) Count() int { return len(s.ranges) }
+func (s Set) Count() int { return len(s.ranges) }
 
 // Contains reports whether every byte of r is in s. It is true for an empty r.
-func (s *Set) Contains(r Range) bool { return r.Empty() || s.FirstGap(r.Start) >= r.End }
+func (s Set) Contains(r Range) bool { return r.Empty() || s.FirstGap(r.Start) >= r.End }
 
 // FirstGap returns the first offset at or after off that is not in s.
-func (s *Set) FirstGap(off int64) int64 {
+func (s Set) FirstGap(off int64) int64 {
 	i := s.search(0, func(have Range) bool { return have.End > off })
 	if i < len(s.ranges) && s.ranges[i].Contains(off) {
 		return s.ranges[i].End
@@ -92,10 +93,10 @@ func (s *Set) FirstGap(off int64) int64 {
 }
 
 // All yields the ranges of s in order.
-func (s *Set) All() iter.Seq[Range] { return slices.Values(s.ranges) }
+func (s Set) All() iter.Seq[Range] { return slices.Values(s.ranges) }
 
 // Covered yields the parts of within that are in s, in order.
-func (s *Set) Covered(within Range) iter.Seq[Range] {
+func (s Set) Covered(within Range) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		i, j := s.overlapping(within)
 		for _, have := range s.ranges[i:j] {
@@ -107,7 +108,7 @@ func (s *Set) Covered(within Range) iter.Seq[Range] {
 }
 
 // Gaps yields the parts of within that are not in s, in order.
-func (s *Set) Gaps(within Range) iter.Seq[Range] {
+func (s Set) Gaps(within Range) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		at := within.Start
 		for have := range s.Covered(within) {
@@ -123,7 +124,7 @@ func (s *Set) Gaps(within Range) iter.Seq[Range] {
 }
 
 // String returns the ranges of s as HTTP counts: "0-499,1000-". It is "empty" for the empty set.
-func (s *Set) String() string {
+func (s Set) String() string {
 	if len(s.ranges) == 0 {
 		return Range{}.String()
 	}
@@ -135,7 +136,7 @@ func (s *Set) String() string {
 }
 
 // overlapping returns the ranges i to j-1 of s that have a byte in common with r.
-func (s *Set) overlapping(r Range) (i, j int) {
+func (s Set) overlapping(r Range) (i, j int) {
 	if r.Empty() {
 		return 0, 0
 	}
@@ -146,6 +147,6 @@ func (s *Set) overlapping(r Range) (i, j int) {
 
 // search returns the index of the first range from index from on for which past is true. Once true, past
 // must stay true.
-func (s *Set) search(from int, past func(Range) bool) int {
+func (s Set) search(from int, past func(Range) bool) int {
 	return from + sort.Search(len(s.ranges)-from, func(i int) bool { return past(s.ranges[from+i]) })
 }
