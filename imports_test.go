@@ -54,7 +54,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/reach",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "internal/reach",
 		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},

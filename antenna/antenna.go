@@ -34,10 +34,14 @@ type Antenna struct {
 
 	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.
 	AllowHosts reach.Hosts
-	// Proxy chooses the proxy of a request. If nil, the environment does.
-	Proxy func(*http.Request) (*url.URL, error)
-	// Transport makes the requests in place of the antenna's own connections. It is for tests: to what addresses it connects nobody
-	// checks, and Proxy is not asked.
+	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
+	Proxy func(*url.URL) (*url.URL, error)
+	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it gets what makes
+	// them and returns what is asked instead, which passes the context of requests on, follows no redirects and decodes nothing.
+	// It is called once in each Watch and Once.
+	Wrap func(own http.RoundTripper) http.RoundTripper
+	// Transport makes the requests in place of the antenna's own connections, as Wrap does not: in a test, say. To what addresses it
+	// connects nobody checks then, how long it waits for a connection or a header section is its own matter, and Proxy is not asked.
 	Transport http.RoundTripper
 	// UserAgent is sent with requests, and AgentURL is where this antenna publishes, for Publish.
 	UserAgent, AgentURL string
@@ -111,8 +115,11 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 	if l.poller.transport == nil {
 		t := newTransport()
 		l.poller.transport, cleanup = t, t.CloseIdleConnections
+		if a.Wrap != nil {
+			l.poller.transport = a.Wrap(t)
+		}
 		if l.poller.proxy = a.Proxy; a.Proxy == nil {
-			l.poller.proxy = http.ProxyFromEnvironment
+			l.poller.proxy = environment()
 		}
 	}
 	return l, cleanup, l.start(time.Now())

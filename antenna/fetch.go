@@ -27,7 +27,7 @@ type poller struct {
 	agent     string
 	agentURL  string
 	hosts     reach.Hosts
-	proxy     func(*http.Request) (*url.URL, error) // nil: there is none
+	proxy     func(*url.URL) (*url.URL, error) // nil: there is none
 	match     *matcher
 }
 

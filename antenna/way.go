@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"time"
 
 	"braid/internal/fence"
+	"braid/internal/proxies"
 	"braid/internal/reach"
 )
 
@@ -48,6 +50,12 @@ type way struct {
 	visit *fence.Visit
 }
 
+// environment is how proxies are chosen by what the variables for them say now.
+func environment() func(*url.URL) (*url.URL, error) {
+	rules, err := proxies.FromEnvironment(os.Getenv)
+	return func(u *url.URL) (*url.URL, error) { return rules.For(u), err }
+}
+
 type proxyKey struct{}
 
 // chosenProxy is the proxy that the way of a request was found with.
@@ -65,7 +73,7 @@ func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
 		return w, err
 	}
 	if p.proxy != nil {
-		if w.proxy, err = p.proxy(req); err != nil {
+		if w.proxy, err = p.proxy(req.URL); err != nil {
 			return w, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +30,16 @@ func TestWay_Rule63(t *testing.T) {
 	}))
 	defer server.Close()
 	j := &journal{}
+	wrapped := &counted{}
 	a := &Antenna{
 		Feeds: []Feed{{URL: server.URL + "/away"}}, Watches: []Watch{{URL: fileURL}}, HostGap: time.Millisecond, Observe: j.observe,
+		Wrap: wrapped.wrap,
 	}
 	if err := a.Once(t.Context(), j.take); err != nil || len(j.got()) != 1 {
 		t.Errorf("what the user typed: %v, %d updates", err, len(j.got()))
+	}
+	if n := wrapped.n.Load(); n != 2 {
+		t.Errorf("%d requests passed what is around the connections", n)
 	}
 	// A name is judged by the address that it turns out to have.
 	u, _ := url.Parse(strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/")
@@ -57,6 +63,22 @@ func TestWay_Rule63(t *testing.T) {
 			t.Errorf("named by %v: %v", s, err)
 		}
 	}
+}
+
+// A counted is what a program puts around the antenna's connections.
+type counted struct {
+	own http.RoundTripper
+	n   atomic.Int64
+}
+
+func (c *counted) wrap(own http.RoundTripper) http.RoundTripper {
+	c.own = own
+	return c
+}
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n.Add(1)
+	return c.own.RoundTrip(r)
 }
 
 // A redirect to a host that the user allowed is followed, wherever it is.
@@ -103,7 +125,7 @@ func TestProxy_Rule63(t *testing.T) {
 			{Name: "far", URL: "http://feeds.example/?to=http://other.example/"},
 		},
 		HostGap: time.Millisecond,
-		Observe: j.observe, Proxy: func(*http.Request) (*url.URL, error) { return through, nil },
+		Observe: j.observe, Proxy: func(*url.URL) (*url.URL, error) { return through, nil },
 	}
 	err := a.Once(t.Context(), j.take)
 	var near *reach.Error
@@ -111,9 +133,29 @@ func TestProxy_Rule63(t *testing.T) {
 		t.Errorf("%v, asked for %q", err, asked)
 	}
 	broken := errors.New("no proxy today")
-	a.Proxy = func(*http.Request) (*url.URL, error) { return nil, broken }
+	a.Proxy = func(*url.URL) (*url.URL, error) { return nil, broken }
 	if err := a.Once(t.Context(), j.take); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Without a Proxy, the variables count that count for downloads: all_proxy, too, which net/http does not know. One that makes no
+// sense is an error, as a request that goes out directly cannot be taken back.
+func TestProxyFromEnvironment(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("# nothing\n")) }))
+	defer proxy.Close()
+	for _, name := range []string{"http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY", "ALL_PROXY"} {
+		t.Setenv(name, "")
+	}
+	j := &journal{}
+	a := &Antenna{Feeds: []Feed{{URL: "http://feeds.example/"}}, HostGap: time.Millisecond, Observe: j.observe}
+	t.Setenv("all_proxy", proxy.URL)
+	if err := a.Once(t.Context(), j.take); err != nil || len(eventsOf[Polled](j)) != 1 {
+		t.Errorf("through the proxy: %v", err)
+	}
+	t.Setenv("all_proxy", "gopher://h/")
+	if err := a.Once(t.Context(), j.take, "http://feeds.example/"); err == nil || !strings.Contains(err.Error(), "all_proxy") {
+		t.Errorf("through none: %v", err)
 	}
 }
 

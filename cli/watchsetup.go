@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -64,7 +63,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	s.antenna = &antenna.Antenna{
 		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved, Hide: s.keeper.Hide,
-		Proxy: func(req *http.Request) (*url.URL, error) { return s.client.HTTP.Proxy(req.URL) },
+		Proxy: s.client.HTTP.Proxy,
 	}
 	for _, w := range c.Watches {
 		s.antenna.Watches = append(s.antenna.Watches, w.Watch)

@@ -73,8 +73,16 @@ type Client struct {
 	Resolver *net.Resolver
 	// Dial connects in place of the client's own dialer. It is for tests: to what addresses it connects nobody checks.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Transport makes the requests in place of the client's own connections. It is for tests; most of what
-	// protects from servers that cannot count is not in it.
+	// Wrap puts something around the client's own connections, to count requests, say, to log, trace or sign them: it gets what makes
+	// the requests and returns what is asked instead. It is called when the client is first used, once for each kind of
+	// connections: those that show a certificate of TLS or TLSFor, and others. What it returns may be used by several
+	// goroutines, passes the context of requests on, follows no redirects and decodes nothing.
+	Wrap func(own http.RoundTripper) http.RoundTripper
+	// Transport makes the requests in place of the client's own connections, as Wrap does not: a recording in a test, say, or the
+	// one that all of a program goes through. What it connects to, how long it waits for a connection or a header section and
+	// which proxy it uses is then its own matter, and not that of the fields above (of rule 63 remains what addresses in URLs
+	// tell); servers that send more than they announce are not seen through. Bodies must come as they are sent, and redirects as
+	// answers.
 	Transport http.RoundTripper
 
 	once sync.Once
@@ -87,8 +95,8 @@ type Client struct {
 func (c *Client) CloseIdle() {
 	c.init()
 	for _, t := range c.ways {
-		t.anonymous.CloseIdleConnections()
-		t.known.CloseIdleConnections()
+		t.anonymous.own.CloseIdleConnections()
+		t.known.own.CloseIdleConnections()
 	}
 }
 

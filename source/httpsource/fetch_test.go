@@ -279,7 +279,7 @@ func TestCancelBeforeAnswer_Rule38(t *testing.T) {
 func TestDefaults_Rule21(t *testing.T) {
 	var c Client
 	c.init()
-	if got := c.ways[nil].known.ResponseHeaderTimeout; got != 30*time.Second {
+	if got := c.ways[nil].known.own.ResponseHeaderTimeout; got != 30*time.Second {
 		t.Errorf("header timeout is %v", got)
 	}
 	if c.connectTimeout() != 10*time.Second {

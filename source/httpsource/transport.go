@@ -17,7 +17,13 @@ import (
 )
 
 // transports are for one configuration of TLS. They differ in who is told our certificate, and are one if there is none.
-type transports struct{ anonymous, known *http.Transport }
+type transports struct{ anonymous, known wrapped }
+
+// A wrapped is connections of our own, and what requests to them pass through: Client.Wrap's, if there is one.
+type wrapped struct {
+	own     *http.Transport
+	outside http.RoundTripper
+}
 
 func (c *Client) init() {
 	c.once.Do(func() {
@@ -39,12 +45,19 @@ func (c *Client) newTransports(config *tls.Config) (t transports) {
 	if config.ClientSessionCache == nil {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
 	}
-	t.known = c.newTransport(config)
+	t.known = c.wrap(c.newTransport(config))
 	t.anonymous = t.known
 	if len(config.Certificates) > 0 || config.GetClientCertificate != nil {
-		t.anonymous = c.newTransport(anonymous(config))
+		t.anonymous = c.wrap(c.newTransport(anonymous(config)))
 	}
 	return t
+}
+
+func (c *Client) wrap(t *http.Transport) wrapped {
+	if c.Wrap == nil {
+		return wrapped{t, t}
+	}
+	return wrapped{t, c.Wrap(t)}
 }
 
 // anonymous is config for those who are not told who we are.
@@ -84,9 +97,9 @@ func (c *Client) transport(u *url.URL, named bool) http.RoundTripper {
 	c.init()
 	t := c.ways[c.tlsFor(source.HostPort(u))]
 	if named {
-		return t.known
+		return t.known.outside
 	}
-	return t.anonymous
+	return t.anonymous.outside
 }
 
 // tlsFor is the configuration for a server.
