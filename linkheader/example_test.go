@@ -23,3 +23,12 @@ func ExampleParse() {
 	// disk.iso.asc false 999999  false
 	// 1 problem
 }
+
+// A mirror as a server names it. Whatever a link holds, what is written can be sent and read again.
+func ExampleLink_String() {
+	l := linkheader.Link{Target: "https://a.example.net/disk 1.iso", Params: []linkheader.Param{
+		{Name: "rel", Value: linkheader.Duplicate}, {Name: "pri", Value: "1"}, {Name: "geo", Value: "de"}, {Name: "pref"},
+	}}
+	fmt.Println("Link:", l)
+	// Output: Link: <https://a.example.net/disk%201.iso>; rel=duplicate; pri=1; geo=de; pref
+}

@@ -9,7 +9,7 @@
 //
 // Every byte of the file is in exactly one state: here, being fetched by one fetch, or missing. The
 // rules that it follows are those of RFC 6249, section 7: the connections grow by observation
-// ([Growth]), no host gets more than one request at a time, stalled requests are finished elsewhere,
+// ([GrowthMode]), no host gets more than one request at a time, stalled requests are finished elsewhere,
 // and the last ranges are split so that all sources finish together.
 package scheduler
 

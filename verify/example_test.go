@@ -34,3 +34,39 @@ func Example() {
 	// another file: sha-256 from Digest over https
 	// ends after 5 of 11 bytes
 }
+
+// Pieces tell where a file is damaged; that it is the right one tells its digest alone.
+func ExamplePieces() {
+	const right, wrong = "hello world", "hello w0rld"
+	m := verify.NewPieceMaker(verify.SHA256, 4)
+	if _, err := io.WriteString(m, right); err != nil {
+		fmt.Println(err)
+		return
+	}
+	pieces := m.Pieces()
+	for i := range pieces.Count() {
+		start, end := pieces.At(i)
+		fmt.Printf("%d to %d: %t\n", start, end, pieces.Check(i, []byte(wrong[start:end])))
+	}
+	// Output:
+	// 0 to 4: true
+	// 4 to 8: false
+	// 8 to 11: true
+}
+
+// A file is checked by a digest that a user knows, here of another file.
+func ExampleChecker() {
+	digest, err := verify.ParseHex(verify.SHA256, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := verify.NewChecker(-1, []verify.Claim{{Digest: digest, Field: "the release notes", Channel: verify.User}})
+	if _, err := io.Copy(c, strings.NewReader("hello world!")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = c.Proof()
+	fmt.Println(err)
+	// Output: sha-256 is 7509e5bda0c762d2bac7f90d758b5b2263fa01ccbc542ab5e3df163be08e6ca9, want b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9 (from the release notes)
+}

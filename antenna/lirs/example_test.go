@@ -2,6 +2,7 @@ package lirs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"braid/antenna/feed"
@@ -27,4 +28,15 @@ func ExampleNewDecoder() {
 	// http://example.org/ title 2026-11-09 22:05:00 UTC
 	// line 2 no-trailing-comma
 	// line 2 too-few-fields
+}
+
+// An antenna passes on what it has seen; 0 stands for what it does not know.
+func ExampleEncode() {
+	seen := []feed.Record{{URL: "http://example.org/disk.iso", Title: "disk", LastModified: 1794261900, Detected: 1794279490}}
+	var out strings.Builder
+	err := lirs.Encode(&out, slices.Values(seen))
+	fmt.Print(out.String(), err)
+	// Output:
+	// LIRS,1794261900,1794279490,0,0,http://example.org/disk.iso,disk,0,0,
+	// <nil>
 }

@@ -29,7 +29,7 @@ func openFolder(files fsys.FS, dir, name string) (d folder, base string, err err
 	if dir == "" {
 		dir = "."
 	}
-	f, err := files.OpenDir(dir)
+	f, err := fsys.Or(files).OpenDir(dir)
 	if err != nil {
 		return d, "", err
 	}

@@ -85,7 +85,7 @@ func openDir(files fsys.FS, dir string) (folder, error) {
 	if dir == "" {
 		dir = "."
 	}
-	f, err := files.OpenDir(dir)
+	f, err := fsys.Or(files).OpenDir(dir)
 	return folder{f, dir}, err
 }
 

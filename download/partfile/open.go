@@ -200,7 +200,7 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	part, err := files.OpenTemp(dir)
+	part, err := fsys.Or(files).OpenTemp(dir)
 	if err != nil {
 		return nil, err
 	}

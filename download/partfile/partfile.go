@@ -10,7 +10,7 @@
 // those of an earlier run are of use ([Identity.Continues] gives advice). It has no goroutine and no clock:
 // who uses it calls Flush every 50 ms or so, and Sync every few seconds.
 //
-//	f, err := partfile.Open(fsys.OS, dir, "x.iso")
+//	f, err := partfile.Open(nil, dir, "x.iso")
 //	if err != nil {
 //		return err
 //	}

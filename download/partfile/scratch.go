@@ -11,7 +11,7 @@ func OpenScratch(files fsys.FS, dir string) (*Scratch, error) {
 	if dir == "" {
 		dir = "."
 	}
-	f, err := files.OpenTemp(dir)
+	f, err := fsys.Or(files).OpenTemp(dir)
 	if err != nil {
 		return nil, err
 	}

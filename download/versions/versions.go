@@ -105,10 +105,11 @@ func (s *Store) Find(path string, u *url.URL) (Version, bool) {
 	return v, ok
 }
 
-// Keep remembers v for the file at path as it came from u.
+// Keep remembers v for the file at path as it came from u. Without a SHA-256 nothing would show that the file is still the one
+// that came: such a Version is not kept.
 func (s *Store) Keep(path string, u *url.URL, v Version) error {
 	name, ok := s.name(path, u)
-	if !ok {
+	if !ok || v.Digest.Algorithm() != verify.SHA256 {
 		return nil
 	}
 	if len(v.ETag) > maxETag {

@@ -2,7 +2,9 @@ package versions
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -195,4 +197,17 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What cannot be told to be the same file is not kept, and leaves nothing behind.
+func TestKeepWithoutDigest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "versions")
+	v := some(t)
+	v.Digest = verify.Digest{}
+	if err := Open(dir).Keep("a", &url.URL{Scheme: "https", Host: "example.org", Path: "/a"}, v); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was kept: %v", err)
+	}
 }

@@ -2,9 +2,13 @@ package meta4_test
 
 import (
 	"fmt"
+	"io"
+	"net/url"
 	"strings"
 
+	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/verify"
 )
 
 // What a document says of a file. A name that could leave its folder is left out.
@@ -26,4 +30,45 @@ func ExampleParse() {
 	// Output:
 	// pub/disk.iso 11 1 https://b.example.net/disk.iso
 	// refused: ../.bashrc
+}
+
+// A document for a file that is at hand: its digest and those of its pieces are made in one pass. The size has to be said, -1
+// where it is not known: 0 is that of an empty file.
+func ExampleFormat() {
+	const body = "hello world"
+	whole := verify.NewChecker(-1, nil)
+	parts := verify.NewPieceMaker(verify.SHA256, 8)
+	if _, err := io.Copy(io.MultiWriter(whole, parts), strings.NewReader(body)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	proof, err := whole.Proof()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mirror, err := url.Parse("https://a.example.net/hello.txt")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+		Name: "hello.txt", Size: proof.Size(), Hashes: proof.Digests(), Pieces: []verify.Pieces{parts.Pieces()},
+		Mirrors: []metalink.Mirror{{URL: mirror, Pri: 1, Geo: "DE"}},
+	}}})
+	fmt.Printf("%s%v\n", doc, err)
+	// Output:
+	// <?xml version="1.0" encoding="UTF-8"?>
+	// <metalink xmlns="urn:ietf:params:xml:ns:metalink">
+	//   <file name="hello.txt">
+	//     <size>11</size>
+	//     <hash type="sha-256">b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9</hash>
+	//     <pieces length="8" type="sha-256">
+	//       <hash>2850459f91fca1b8ca435e518708137a0eee63750d71056a67d700eb3d3ae9c9</hash>
+	//       <hash>85c76dcae2299d2235c793fe3425bd88376f5c4721cfddc1c9a9c452c20c5d33</hash>
+	//     </pieces>
+	//     <url location="de" priority="1">https://a.example.net/hello.txt</url>
+	//   </file>
+	// </metalink>
+	// <nil>
 }

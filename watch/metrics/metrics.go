@@ -1,6 +1,6 @@
 // Package metrics counts what a watcher does, and writes it as Prometheus reads it (text exposition format 0.0.4).
 //
-//	m := metrics.New(status)
+//	m := &metrics.Metrics{Version: "1.0", Start: time.Now()}
 //	a.Observe = m.Observe
 //	http.Handle("/metrics", m)
 //
