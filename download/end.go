@@ -172,6 +172,9 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.sniff(true); s.err != nil {
 		return verify.Proof{}, s.err
 	}
+	if err := s.consult(); err != nil {
+		return verify.Proof{}, err
+	}
 	if err := s.awaitSignatures(); err != nil {
 		return verify.Proof{}, err
 	}
@@ -192,6 +195,26 @@ func (s *session) prove() (verify.Proof, error) {
 		s.observe(Verified{Proof: proof})
 	}
 	return proof, err
+}
+
+// consult asks the server for the signatures that it names, where everything was here before it answered: from an earlier
+// run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
+// taken as any answer of its is; one that does not answer has said nothing.
+func (s *session) consult() error {
+	i := slices.IndexFunc(s.origins, func(o *origin) bool { return o.first })
+	if s.heard || i < 0 || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+		return nil
+	}
+	a, err := look(s.ctx, s.http, s.req, condition{})
+	if err == nil {
+		err = s.admitOrigin(s.origins[i], a)
+	}
+	if err == nil {
+		s.askDocument()
+	} else if s.err == nil && s.ctx.Err() == nil {
+		s.note("%s is asked for a signature in vain: %v", s.origins[i].masked, err)
+	}
+	return s.err
 }
 
 // stopHash ends the hasher before its time and waits for it. A stream may block for ever in a write that

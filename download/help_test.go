@@ -143,6 +143,7 @@ const (
 type version struct {
 	body         []byte
 	etag, digest string
+	link         string
 	cut          int // bytes after which the connection breaks; 0: it does not, -1: before the answer
 }
 
@@ -168,6 +169,9 @@ func newChanging(t *testing.T, at func(n int, req *http.Request) version) *chang
 		}
 		if v.digest != "" {
 			w.Header().Set("Digest", v.digest)
+		}
+		if v.link != "" {
+			w.Header().Set("Link", v.link)
 		}
 		if v.cut > 0 {
 			w = &cutter{ResponseWriter: w, left: v.cut}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,7 @@ func trusts(t *testing.T, signers ...*signer) download.Anchors {
 }
 
 const pgpLink = `</file.bin.asc>; rel=describedby; type="application/pgp-signature"`
+const meta4Link = `</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`
 
 // Proves rules 47 and 50, C10 and S4: a signature that is described is checked, with every outcome, and none passes for another.
 func TestDescribedSignature_Rule47_Rule50_C10_S4(t *testing.T) {
@@ -114,6 +116,67 @@ func TestNoSignature_Rule47(t *testing.T) {
 	r = newRun(t, missing.URL)
 	r.req.Anchors, r.req.Require = trusts(t, newSigner(t, "alice")), download.RequireSignature
 	r.wrong(download.NoEvidence)
+}
+
+// Proves rule 47: what was kept for want of a key or of a good signature gets its name once there is one. The server is asked
+// again for what it names, in its header fields or in a document, and nothing of the file comes twice.
+func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
+	t.Parallel()
+	alice, bob := newSigner(t, "alice"), newSigner(t, "bob")
+	for name, form := range map[string]func(right []byte) []mirrortest.Option{
+		"field": func(right []byte) []mirrortest.Option {
+			return []mirrortest.Option{mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, right))}
+		},
+		"document": func(right []byte) []mirrortest.Option {
+			f := of(t, right)
+			f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, right))}}
+			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := sized(t, mib, mirrortest.Digest())
+			origin.Set(form(origin.Content.Bytes())...)
+			r := newRun(t, origin.URL)
+			r.req.Anchors, r.req.Require = trusts(t, bob), download.RequireSignature
+			if e := r.wrong(download.NoKey); e.Kept != mib {
+				t.Fatalf("%d bytes are kept: %v", e.Kept, e)
+			}
+			r.req.Anchors = trusts(t, bob, alice)
+			if res := r.right(origin.Content); !res.Proof.Signed() || res.Fetched != 0 {
+				t.Errorf("signed %v, fetched %d", res.Proof.Signed(), res.Fetched)
+			}
+		})
+	}
+}
+
+// Proves rules 34 and 47: the signature that a server names is of the file that it has now, so what was kept of another is given up.
+func TestKeptForSignatureOfAnother_Rule34(t *testing.T) {
+	t.Parallel()
+	alice := newSigner(t, "alice")
+	old, next := file(mib, 1), file(mib, 2)
+	old.link, next.link = pgpLink, pgpLink
+	var now atomic.Bool
+	s := newChanging(t, func(_ int, q *http.Request) version {
+		switch {
+		case !isPath("/file.bin.asc")(q) && now.Load():
+			return next
+		case !isPath("/file.bin.asc")(q):
+			return old
+		}
+		return version{body: alice.sign(t, next.body)}
+	})
+	r := newRun(t, s.URL+"/file.bin")
+	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+	if e := r.wrong(download.BadSignature); e.Kept != mib {
+		t.Fatalf("%d bytes are kept: %v", e.Kept, e)
+	}
+	now.Store(true)
+	res, err := r.get()
+	if err != nil || !res.Proof.Signed() {
+		t.Fatalf("signed %v, %v", res.Proof.Signed(), err)
+	}
+	r.holds(r.path(), string(next.body))
 }
 
 // Proves rule 51: without an anchor the result says that a signature is there and was not validated.
@@ -168,7 +231,7 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow := mirrortest.When(isPath("/file.bin.meta4"), mirrortest.Latency(500*time.Millisecond)) // the bytes are there before
-		origin.Set(slow, mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+		origin.Set(slow, mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
 		signedBy(t, start(t, origin.URL).right(origin.Content))
 		r := start(t, origin.URL)
 		var out bytes.Buffer
