@@ -55,6 +55,7 @@ type getCommand struct {
 	warnings           []string   // about the list
 	notes              []string   // about documents and the list
 	sums               sumsReader
+	documents          []*download.Document // of operands
 }
 
 // ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.

@@ -38,7 +38,27 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 		}
 		requests = append(requests, more...)
 	}
-	return requests, nil
+	return requests, g.allChosen(words)
+}
+
+// allChosen wants each pattern of --select to name a file: who asks for two and gets one is told, unless something that comes in
+// place of a file may have the other.
+func (g *getCommand) allChosen(words []string) error {
+	if len(g.documents) < len(words) {
+		return nil
+	}
+	for _, pattern := range g.choose.Value() {
+		var missed error
+		for _, d := range g.documents {
+			if _, missed = d.Choose([]string{pattern}); missed == nil {
+				break
+			}
+		}
+		if missed != nil {
+			return missed
+		}
+	}
+	return nil
 }
 
 func (g *getCommand) operand(ctx context.Context, client *download.Client, word string) ([]download.Request, error) {
@@ -120,6 +140,7 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 	if err != nil {
 		return nil, err
 	}
+	g.documents = append(g.documents, d)
 	refused := d.RefusedOf(base.Select)
 	if n := len(chosen) + len(refused); n > 1 {
 		if err := g.checkSeveral(d, n); err != nil {
