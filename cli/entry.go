@@ -76,7 +76,7 @@ func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
-	if err := g.sites.apply(&e.Request, e.URL, g.require.word != "" || e.required, g.limit); err != nil {
+	if err := g.sites.apply(&e.Request, e.URL, g.required() || e.required, g.limit); err != nil {
 		return e.Request, err
 	}
 	if err := trusting(&e.Request); err != nil {

@@ -43,7 +43,7 @@ type getCommand struct {
 	onComplete         hook
 	noMetalink, noFTP  bool
 	noRemember         bool
-	limitRate          size
+	limitRate          rate
 	lessProof          bool
 	timeout, retryWait duration
 	tries              number
@@ -154,7 +154,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
 		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
 		parsed(&g.minSplit, groupSource, "ask nobody for less than `SIZE`, as in --min-split-size 20M, unless somebody failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)", "min-split-size"),
-		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together", "limit-rate", "max-overall-download-limit"),
+		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together; 0 is as fast as it goes, whatever the settings say", "limit-rate", "max-overall-download-limit"),
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
 		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
 	)

@@ -87,7 +87,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	}
 	u.User = nil
 	r.URL = u
-	if err := g.sites.apply(&r, u, g.require.word != "", g.limit); err != nil {
+	if err := g.sites.apply(&r, u, g.required(), g.limit); err != nil {
 		return nil, err
 	}
 	if err := trusting(&r); err != nil {
@@ -107,6 +107,9 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	err = g.sums.vouch(&r)
 	return []download.Request{r}, err
 }
+
+// required says that it is the word of this run, and not of the settings in general, what must be proven.
+func (g *getCommand) required() bool { return g.require.word != "" && !g.sites.general("require") }
 
 // isLocalDocument says that a word is the name of a document, or a torrent, and no URL.
 func (g *getCommand) isLocalDocument(word string) bool {

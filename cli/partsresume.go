@@ -163,10 +163,10 @@ func (v *partsResume) request(r resumable) (q download.Request, err error) {
 			q.Claims = append(slices.Clip(q.Claims), c)
 		}
 	}
-	if v.require.word == "" && !v.anchorFlags.given() {
-		q.Require = requirement(id.Require, false)
+	if !v.required() && (!v.anchorFlags.given() || v.sites.general("keyring", "pin", "smime-ca")) {
+		q.Require = max(q.Require, requirement(id.Require, false))
 	}
-	if err := v.sites.apply(&q, r.url, v.require.word != "", v.limit); err != nil {
+	if err := v.sites.apply(&q, r.url, v.required(), v.limit); err != nil {
 		return q, err
 	}
 	if err := trusting(&q); err != nil {

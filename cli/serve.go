@@ -31,7 +31,7 @@ type serveCommand struct {
 	mirrorOf       string
 	noMeta4        bool
 	url            string
-	rate           size
+	rate           rate
 	quiet, verbose bool
 }
 

@@ -18,6 +18,7 @@ import (
 type configuration struct {
 	path string // "" if there is no folder for one
 	file *settings.File
+	said map[string]bool // the flags of the command: whether the command line or the environment has them; nil without a command
 }
 
 type configurationKey struct{}
@@ -95,10 +96,12 @@ func kindOf(f cli.Flag) settings.Kind {
 // fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
 func (c *configuration) fill(command string, flags []cli.Flag, a *arranged) map[string]string {
 	from := map[string]string{}
+	c.said = map[string]bool{}
 	for _, f := range flags {
 		name := f.Names()[0]
+		c.said[name] = said(name, a)
 		v, ok := c.file.Value(command, name)
-		if !ok || said(name, a) {
+		if !ok || c.said[name] {
 			continue
 		}
 		if other, ok := oppositeOf(name); ok && said(other, a) {

@@ -14,7 +14,8 @@ import (
 	"braid/source/httpsource"
 )
 
-// sites are what counts at sites that the configuration names. What flags and variables say beats it.
+// sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
+// configuration says of everything.
 type sites struct {
 	conf  *configuration
 	rules map[*settings.Site]*siteRules
@@ -35,6 +36,11 @@ func newSites(c *configuration) *sites {
 
 // any says that there are some.
 func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
+
+// general says that what a command has by these flags is the configuration's word on everything, and not that of this run.
+func (s *sites) general(flags ...string) bool {
+	return s != nil && s.conf.said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.conf.said[name] })
+}
 
 // of are the rules of the site of u; nil if there is none.
 func (s *sites) of(u *url.URL) (*siteRules, error) {
@@ -84,12 +90,12 @@ func (s *sites) read(site *settings.Site) (*siteRules, error) {
 			return nil, s.at(site, err)
 		}
 	}
-	var rate size
+	var most size
 	if site.LimitRate != "" {
-		if err := rate.Set(site.LimitRate); err != nil {
+		if err := most.Set(site.LimitRate); err != nil {
 			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
 		}
-		r.limit = download.NewLimit(int64(rate))
+		r.limit = download.NewLimit(int64(most))
 	}
 	return r, nil
 }
@@ -109,7 +115,7 @@ func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *dow
 	if rules == nil || err != nil {
 		return err
 	}
-	if rules.trusts && !r.Anchors.Any() {
+	if rules.trusts && (!r.Anchors.Any() || s.general("keyring", "pin", "smime-ca")) {
 		r.Anchors = rules.anchors
 	}
 	if !required && (rules.require != "" || rules.trusts) { // rule 47
@@ -127,7 +133,7 @@ func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *dow
 		}
 		r.Header = header
 	}
-	if rules.limit != nil {
+	if rules.limit != nil && (limit != nil || !s.conf.said["limit-rate"]) { // else the user lifted it
 		if r.Limit = rules.limit; limit != nil {
 			r.Limit.Within(limit)
 		}
@@ -143,7 +149,7 @@ func (s *sites) reach(c *httpsource.Client) error {
 	through := map[*settings.Site]*url.URL{}
 	for i := range s.conf.file.Sites {
 		site := &s.conf.file.Sites[i]
-		if site.Proxy != "" {
+		if site.Proxy != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
 			proxy, err := proxies.Parse(site.Proxy)
 			if err != nil {
 				return s.at(site, misuse("proxy", err.Error(), ""))

@@ -25,6 +25,20 @@ func (v *size) Set(s string) error {
 
 func (v *size) String() string { return strconv.FormatInt(int64(*v), 10) }
 
+// A rate is the value of a flag for bytes a second; 0, also when it is given, is as many as come.
+type rate int64
+
+// Set reads what a user writes.
+func (v *rate) Set(s string) error {
+	n, err := parseSize(s)
+	if err == nil {
+		*v = rate(n)
+	}
+	return err
+}
+
+func (v *rate) String() string { return strconv.FormatInt(int64(*v), 10) }
+
 // A duration is the value of a flag for a time.
 type duration time.Duration
 

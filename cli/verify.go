@@ -23,7 +23,7 @@ type verifyCommand struct {
 	require           choice
 	lessProof, repair bool
 	timeout           duration
-	limitRate         size
+	limitRate         rate
 
 	screen   *screen
 	lines    *lineWriter
@@ -88,7 +88,7 @@ func (v *verifyCommand) flags() []cli.Flag {
 		v.anchorFlags.flags(),
 		[]cli.Flag{
 			toggle(&v.repair, groupFile, "fetch what is damaged, and put the right file in its place", "repair"),
-			parsed(&v.limitRate, groupSource, "with --repair, fetch at most `RATE` a second", "limit-rate", "max-overall-download-limit"),
+			parsed(&v.limitRate, groupSource, "with --repair, fetch at most `RATE` a second; 0 is as fast as it goes, whatever the settings say", "limit-rate", "max-overall-download-limit"),
 		},
 		v.wire.flags(),
 		[]cli.Flag{
