@@ -65,7 +65,10 @@ func (k *configCommand) run(ctx context.Context, commands []*cli.Command, words 
 	}
 	conf := configurationOf(ctx)
 	lines := []string{"file: " + conf.path}
-	if conf.file == nil {
+	switch {
+	case conf.path == "":
+		lines[0] += "none, as the environment names no folder for it"
+	case conf.file == nil:
 		lines[0] += " (not there)"
 	}
 	var rows [][]string

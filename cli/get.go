@@ -134,7 +134,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.remoteName, groupFile, "call the file what the server calls it (Content-Disposition, else the last part of the URL that it leads to), as in braid get --remote-name 'https://example.org/download?id=7'", "remote-name"),
 		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
 		text(&g.input, groupFile, "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it; or an object of JSON a line, {\"url\": \"https://example.org/a.iso\", \"out\": \"b.iso\"}", "input-file", "i"),
-		parsed(&g.atOnce, groupFile, "download `N|auto` files at once (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
+		parsed(&g.atOnce, groupFile, "download so many files at once, `N|auto` (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
 		toggle(&g.newer.ifNewer, groupFile, "replace a file of that name if the server has a newer one, once that is verified; if it has none, exit with 0 (braid/versions in the user's state folder remembers what is there)", "if-newer", "N"),

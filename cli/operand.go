@@ -79,7 +79,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	}
 	u, err := g.placeURL(word)
 	if err != nil {
-		return nil, err
+		return nil, orList(word, err)
 	}
 	r := g.common
 	if r.User, err = g.credentials(u); err != nil {
@@ -110,6 +110,15 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 
 // required says that it is the word of this run, and not of the settings in general, what must be proven.
 func (g *getCommand) required() bool { return g.require.word != "" && !g.sites.general("require") }
+
+// orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
+func orList(word string, err error) error {
+	f, ok := err.(*failure)
+	if info, wrong := os.Stat(word); ok && wrong == nil && info.Mode().IsRegular() {
+		f.hint = "a list of URLs is read with -i"
+	}
+	return err
+}
 
 // isLocalDocument says that a word is the name of a document, or a torrent, and no URL.
 func (g *getCommand) isLocalDocument(word string) bool {

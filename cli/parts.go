@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,9 @@ func (v *partsList) run(words []string) error {
 	case 1:
 		dir = words[0]
 	default:
+		if _, err := os.Stat(words[0]); err != nil {
+			return misuse("parts "+words[0], "neither a folder nor a command", cmp.Or(nearestBelow("parts", words[0]), "there are list, resume, remove"))
+		}
 		return misuse("parts list", "one folder is enough", "braid parts --help")
 	}
 	left, aside, err := partfile.List(fsys.OS, filepath.Clean(dir))

@@ -101,6 +101,9 @@ func contradiction(r download.Request, err error) error {
 
 func (p *probeCommand) request(word string) (r download.Request, err error) {
 	u, err := placeURL(word)
+	if f, ok := err.(*failure); ok && download.IsDocument(word) {
+		f.hint = "braid get --dry-run tells of a document and its places"
+	}
 	if err != nil {
 		return r, err
 	}
