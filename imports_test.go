@@ -150,7 +150,9 @@ var houses = map[string]house{
 	"internal/sourcetest": {imports: []string{"byterange", "source"}},
 	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
-	"scripts/benchmark": {}, "scripts/guardcheck": {}, "scripts/pollbench": {}, "scripts/ruletable": {},
+	"scripts/benchmark": {}, "scripts/pollbench": {}, "scripts/rulebook": {},
+	"scripts/guardcheck": {imports: []string{"scripts/rulebook"}},
+	"scripts/ruletable":  {imports: []string{"scripts/rulebook"}},
 }
 
 // impure are the packages (with everything below them) that a pure package must not import.
