@@ -1,5 +1,6 @@
 // Command guardcheck negates the conditions of the packages that judge what comes from outside, one by one, and runs their tests: a
-// check that can be negated unnoticed is not tested. Scripts/guards has the usage.
+// check that can be negated unnoticed is not tested. With -rules it breaks the rules of doc/rules.md instead, by patches written for them.
+// Scripts/guards has the usage.
 package main
 
 import (
@@ -15,6 +16,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"braid/scripts/rulebook"
 )
 
 // guarded are the packages whose conditions are negated unless others are named, each with those whose tests are asked when its own notice nothing.
@@ -40,14 +43,19 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the sample")
 	fast := flag.Bool("fast", false, "end the tests of a package with the first failure: the count by rules is then too small")
 	own := flag.Bool("own", false, "ask only the tests of the package itself, which is many times faster: survivors are then what its callers' tests may notice")
-	list := flag.Bool("list", false, "only print the guards")
+	list := flag.Bool("list", false, "only print what would be tried")
+	byRules := flag.Bool("rules", false, "break rules, all or those named, by the patches that are written for them")
 	flag.Parse()
 	only, err := regexp.Compile(*match)
 	if err != nil {
 		log.Fatal(err)
 	}
 	o := options{off: *kind == "off", only: only, sample: *sample, seed: *seed, fast: *fast, own: *own, list: *list}
-	switch survivors, err := check(flag.Args(), o); {
+	try := check
+	if *byRules {
+		try = checkRules
+	}
+	switch survivors, err := inWork(try, flag.Args(), o); {
 	case err != nil:
 		log.Fatal(err)
 	case survivors > 0:
@@ -62,7 +70,8 @@ type options struct {
 	seed                 uint64
 }
 
-func check(packages []string, o options) (int, error) {
+// inWork gives a check the folder that it is for, and one for what it makes.
+func inWork(try func(root, work string, names []string, o options) (int, error), names []string, o options) (int, error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return 0, err
@@ -72,7 +81,11 @@ func check(packages []string, o options) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(work)
-	m := &mutator{off: o.off}
+	return try(root, work, names, o)
+}
+
+func check(root, work string, packages []string, o options) (int, error) {
+	m := &mutator{off: o.off, switchFile: switchFile(work)}
 	files := map[string][]byte{}
 	for pkg := range names(packages) {
 		rewritten, err := m.rewrite(root, pkg)
@@ -176,13 +189,11 @@ func notice(b *bench, g guard) ([]string, error) {
 	return nil, nil
 }
 
-var ruleName = regexp.MustCompile(`_(?:Rules?(\d+)|([CSV]\d+))`)
-
 // rules returns the numbers that the names of tests carry.
 func rules(failed []string) (numbers []string) {
 	for _, test := range failed {
-		for _, m := range ruleName.FindAllStringSubmatch(test, -1) {
-			if n := m[1] + m[2]; !slices.Contains(numbers, n) {
+		for _, n := range rulebook.Numbers(test) {
+			if !slices.Contains(numbers, n) {
 				numbers = append(numbers, n)
 			}
 		}

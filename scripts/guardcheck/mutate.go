@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// A guard is one condition. Its number is what the environment variable of a test run names to switch it.
+// A guard is one condition. Its number is what switches it.
 type guard struct {
 	number int
 	pkg    string // the folder, as "verify/smime"
@@ -35,8 +35,9 @@ type edit struct {
 
 // A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for all guards.
 type mutator struct {
-	off    bool // conditions are never true, instead of negated
-	guards []guard
+	off        bool   // conditions are never true, instead of negated
+	switchFile string // has the number of the one that is switched
+	guards     []guard
 }
 
 // rewrite returns the files of a package with switchable conditions, by their absolute paths, and a file with the switch itself.
@@ -47,7 +48,7 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name),
+		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name, m.switchFile),
 	}
 	for _, name := range p.GoFiles {
 		text, err := m.rewriteFile(filepath.Join(dir, name), pkg+"/"+name, pkg)
@@ -59,13 +60,15 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// switchSource reads a file: not all processes that tests start inherit their environment.
 const switchSource = `package %s
 
 import "os"
 
-// The number of the guard that is switched.
+// The number of what is switched.
 var guardSwitched = func() (n int) {
-	for _, c := range os.Getenv("GUARD") {
+	text, _ := os.ReadFile(%q)
+	for _, c := range text {
 		n = 10*n + int(c-'0')
 	}
 	return n

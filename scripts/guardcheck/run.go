@@ -26,23 +26,26 @@ type bench struct {
 
 // newBench writes the rewritten files where -overlay finds them.
 func newBench(root, work string, files map[string][]byte) (*bench, error) {
+	overlay, err := writeOverlay(work, files)
+	return &bench{root: root, work: work, overlay: overlay, binaries: map[string]string{}, usual: map[string]time.Duration{}}, err
+}
+
+// writeOverlay writes files, and what tells the go command to take them in place of those at their paths.
+func writeOverlay(dir string, files map[string][]byte) (path string, err error) {
 	replace := map[string]string{}
 	for path, text := range files {
-		at := filepath.Join(work, strconv.Itoa(len(replace))+".go")
+		at := filepath.Join(dir, strconv.Itoa(len(replace))+".go")
 		if err := os.WriteFile(at, text, 0o600); err != nil {
-			return nil, err
+			return "", err
 		}
 		replace[path] = at
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	b := &bench{
-		root: root, work: work, overlay: filepath.Join(work, "overlay.json"),
-		binaries: map[string]string{}, usual: map[string]time.Duration{},
-	}
-	return b, os.WriteFile(b.overlay, overlay, 0o600)
+	path = filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
 }
 
 // binary compiles the tests of a package, once, and sees that they pass while nothing is switched.
@@ -73,20 +76,29 @@ func (b *bench) binary(pkg string) (string, error) {
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// run runs the tests of a package with one guard switched and returns those that failed; "crash" or "hang" where the binary ended otherwise.
-// A hang is five times the usual time and half a minute; memory is limited, as a loop without its end may fill it.
+// run runs the tests of a package with one guard switched. A hang is five times the usual time and half a minute.
 func (b *bench) run(pkg string, number int) (failed []string, out []byte) {
 	limit := 5*b.usual[pkg] + 30*time.Second
 	if number == 0 {
 		limit = 10 * time.Minute
 	}
+	if err := os.WriteFile(switchFile(b.work), []byte(strconv.Itoa(number)), 0o600); err != nil {
+		return nil, []byte(err.Error())
+	}
+	return execute(b.binaries[pkg], filepath.Join(b.root, pkg), limit, os.Environ(), "-test.failfast="+strconv.FormatBool(b.fast))
+}
+
+// switchFile has the number of what is switched.
+func switchFile(work string) string { return filepath.Join(work, "switch") }
+
+// execute runs a test binary and returns the tests that failed; "crash" or "hang" where it ended otherwise. Memory is limited, as a loop
+// without its end may fill it.
+func execute(binary, dir string, limit time.Duration, env []string, args ...string) (failed []string, out []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 12000000; exec "$0" "$@"`, b.binaries[pkg],
-		"-test.paniconexit0", "-test.timeout=0", "-test.failfast="+strconv.FormatBool(b.fast))
-	c.Dir = filepath.Join(b.root, pkg)
-	c.Env = append(os.Environ(), "GUARD="+strconv.Itoa(number))
-	c.WaitDelay = 5 * time.Second
+	args = append([]string{"-c", `ulimit -v 12000000; exec "$0" "$@"`, binary, "-test.paniconexit0", "-test.timeout=0"}, args...)
+	c := exec.CommandContext(ctx, "sh", args...)
+	c.Dir, c.Env, c.WaitDelay = dir, env, 5*time.Second
 	out, err := c.CombinedOutput()
 	if err == nil {
 		return nil, out

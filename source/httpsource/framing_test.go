@@ -170,6 +170,11 @@ func TestContentEncoding_Rule18(t *testing.T) {
 		}
 		s.Reset(mirrortest.ContentEncoding("Identity"))
 		mustFetch(t, newClient(t), s.URL, Options{}, r)
+		for _, asked := range s.Requests() {
+			if e := asked.Header.Get("Accept-Encoding"); e != "identity" {
+				t.Errorf("Accept-Encoding is %q", e)
+			}
+		}
 	}
 }
 

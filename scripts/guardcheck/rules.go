@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/scripts/rulebook"
+)
+
+// scripts is the folder whose tests are scripts: subtests of one test, for the command that it builds.
+const scripts = "testdata/script"
+
+// A court has the tests of all rules judge patches.
+type court struct {
+	root, work string
+	tests      map[string][]rulebook.Test
+	overlay    string            // has all patches but those that are alone
+	alone      map[int]bool      // by their numbers
+	binaries   map[string]string // by overlay and package
+	innocent   map[string]error  // by folder and rule: what its tests say without a patch
+}
+
+// checkRules tries the patches of these rules, or all, and returns how many were not noticed, or prove nothing.
+func checkRules(root, work string, rules []string, o options) (bad int, err error) {
+	patches, err := readPatches(filepath.Join(root, "scripts/guardcheck/patches"))
+	if err != nil {
+		return 0, err
+	}
+	c, err := newCourt(root, work, patches)
+	if err != nil {
+		return 0, err
+	}
+	var breaches []breach
+	for _, p := range patches {
+		for _, rule := range p.rules {
+			b := breach{p, rule, fmt.Sprintf("%-4s %s: %s", rule, p.place(root), p.title)}
+			if (len(rules) == 0 || slices.Contains(rules, rule)) && o.only.MatchString(b.row) {
+				breaches = append(breaches, b)
+			}
+		}
+	}
+	if o.list {
+		for _, b := range breaches {
+			fmt.Println(b.row)
+		}
+		return 0, nil
+	}
+	if len(breaches) == 0 {
+		return 0, errors.New("there is no such patch")
+	}
+	if err := c.compiles(breaches); err != nil {
+		return 0, err
+	}
+	return c.tryAll(breaches), nil
+}
+
+// A breach is a rule that is broken by a patch.
+type breach struct {
+	patch
+	rule string
+	row  string // for people
+}
+
+// tryAll returns how many breaches are not noticed.
+func (c *court) tryAll(breaches []breach) int {
+	start := time.Now()
+	var survivors []string
+	for _, b := range breaches {
+		witness, err := c.try(b.patch, b.rule)
+		if err != nil {
+			survivors = append(survivors, fmt.Sprintf("%s: %v", b.row, err))
+			witness = "NOT NOTICED"
+		}
+		fmt.Printf("%s: %s\n", b.row, witness)
+	}
+	fmt.Printf("\nrules were broken in %d ways: %d were not noticed; %v\n", len(breaches), len(survivors), time.Since(start).Round(time.Second))
+	for _, s := range survivors {
+		fmt.Println("SURVIVED", s)
+	}
+	return len(survivors)
+}
+
+func newCourt(root, work string, patches []patch) (*court, error) {
+	tests, err := rulebook.Tests(root)
+	if err != nil {
+		return nil, err
+	}
+	files, alone, err := graft(root, switchFile(work), patches)
+	if err != nil {
+		return nil, err
+	}
+	overlay, err := writeOverlay(work, files)
+	return &court{
+		root: root, work: work, tests: tests, overlay: overlay, alone: alone, binaries: map[string]string{}, innocent: map[string]error{},
+	}, err
+}
+
+// compiles sees that the patches do that can be switched, before their tests are built one by one. What does not is said to be in the
+// line of the table where its patch begins.
+func (c *court) compiles(breaches []breach) error {
+	args := []string{"build"}
+	for _, b := range breaches {
+		for _, e := range b.edits {
+			args = append(args, "./"+path.Dir(e.file))
+		}
+	}
+	slices.Sort(args[1:])
+	return c.goes(c.environment(c.overlay), slices.Compact(args)...)
+}
+
+// environment makes the go command, also one that a test starts, build what an overlay says. Without its symbols a binary is linked in
+// half the time.
+func (c *court) environment(overlay string) []string {
+	return append(os.Environ(), "GOFLAGS=-ldflags=-w -overlay="+overlay)
+}
+
+// goes runs the go command.
+func (c *court) goes(env []string, args ...string) error {
+	build := exec.Command("go", args...)
+	build.Dir, build.Env = c.root, env
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, tail(out))
+	}
+	return nil
+}
+
+// try returns which test of the rule notices the patch. It is an error if none does, and if what fails would do so without it.
+func (c *court) try(p patch, rule string) (witness string, err error) {
+	overlay, number := c.overlay, p.number()
+	if c.alone[number] {
+		dir, err := os.MkdirTemp(c.work, "alone")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+		if overlay, err = p.overlay(c.root, dir); err != nil {
+			return "", err
+		}
+	}
+	for _, folder := range p.folders {
+		if c.names(folder, rule) == "" { // it has some of another rule of the patch
+			continue
+		}
+		failed, _, err := c.ask(folder, rule, overlay, number)
+		if err != nil {
+			return "", err
+		}
+		if len(failed) > 0 {
+			return failed[len(failed)-1] + " (" + folder + ")", c.acquit(folder, rule)
+		}
+	}
+	return "", errors.New("no test of the rule fails")
+}
+
+// overlay writes the files of a patch that is built alone.
+func (p patch) overlay(root, dir string) (string, error) {
+	files, err := p.apply(root)
+	if err != nil {
+		return "", err
+	}
+	replace := map[string][]byte{}
+	for name, text := range files {
+		replace[filepath.Join(root, name)] = text
+	}
+	return writeOverlay(dir, replace)
+}
+
+// acquit sees that the tests of a rule pass while no patch is switched on.
+func (c *court) acquit(folder, rule string) error {
+	key := folder + " " + rule
+	if err, ok := c.innocent[key]; ok {
+		return err
+	}
+	failed, out, err := c.ask(folder, rule, c.overlay, 0)
+	if err == nil && len(failed) > 0 {
+		err = fmt.Errorf("without the patch these fail, too: %v\n%s", failed, tail(out))
+	}
+	c.innocent[key] = err
+	return err
+}
+
+// ask runs the tests of a folder that carry the rule's number, up to the first that fails.
+func (c *court) ask(folder, rule, overlay string, number int) (failed []string, out []byte, err error) {
+	binary, env, err := c.build(folder, overlay)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.WriteFile(switchFile(c.work), []byte(strconv.Itoa(number)), 0o600); err != nil {
+		return nil, nil, err
+	}
+	failed, out = execute(binary, filepath.Join(c.root, packageOf(folder)), 3*time.Minute, env, "-test.failfast", "-test.run="+c.names(folder, rule))
+	return failed, out, nil
+}
+
+// packageOf is the folder of the tests themselves.
+func packageOf(folder string) string {
+	if folder == scripts {
+		return "."
+	}
+	return folder
+}
+
+// build compiles the tests of a folder, and the command if it is that of the scripts, which their test builds in that environment, too.
+func (c *court) build(folder, overlay string) (binary string, env []string, err error) {
+	env = c.environment(overlay)
+	pkg := packageOf(folder)
+	key := overlay + " " + pkg
+	if binary, ok := c.binaries[key]; ok {
+		return binary, env, nil
+	}
+	binary = filepath.Join(filepath.Dir(overlay), strings.ReplaceAll(pkg, "/", "_")+".test")
+	if err := c.goes(env, "test", "-vet=off", "-c", "-o", binary, "./"+pkg); err != nil {
+		return "", nil, err
+	}
+	if folder == scripts {
+		if err := c.goes(env, "build", "-o", os.DevNull, "."); err != nil {
+			return "", nil, err
+		}
+	}
+	c.binaries[key] = binary
+	return binary, env, nil
+}
+
+// names is the expression for the tests of a folder that carry the rule's number and need no real servers.
+func (c *court) names(folder, rule string) string {
+	var names []string
+	for _, t := range c.tests[rule] {
+		if t.Folder == folder && !t.Tagged {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	run := "^(" + strings.Join(names, "|") + ")$"
+	if folder == scripts {
+		return "^TestScript$/" + run
+	}
+	return run
+}
