@@ -75,7 +75,7 @@ func TestLinksAndDigest_V2(t *testing.T) {
 }
 
 // Link fields stay with the file: not where there is none, and not where the body is a message.
-func TestNoLinksOnErrors(t *testing.T) {
+func TestNoLinksOnErrors_V2(t *testing.T) {
 	w := start(t, map[string]string{"dir/a": content}, Options{Mirrors: []Mirror{mirror(t, "http://m/")}})
 	for _, tt := range []struct {
 		path, rang string

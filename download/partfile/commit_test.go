@@ -79,6 +79,10 @@ func TestCommitNeedsProof_Rule2(t *testing.T) {
 	must(t, f.Void(span(4, 5)))
 	must(t, f.Commit(verify.Unchecked(3), Final{}))
 	wantContent(t, in(dir, "x"), []byte("abc"))
+
+	empty := begun(t, t.TempDir(), nil, 0) // all of its bytes are there
+	wantStateError(t, empty.Commit(verify.Proof{}, Final{}))
+	must(t, empty.Commit(verify.Unchecked(0), Final{}))
 }
 
 // The bytes that were verified are those of the open file. Another one at its name is not committed.

@@ -28,7 +28,7 @@ type grafter struct {
 }
 
 // graft returns files that have all patches that can be switched, by their absolute paths, and which patches are not among them.
-func graft(root, switchFile string, patches []patch) (files map[string][]byte, alone map[int]bool, err error) {
+func graft(root string, patches []patch) (files map[string][]byte, alone map[int]bool, err error) {
 	g := &grafter{root: root, edits: map[string][]edit{}, copies: map[string][]byte{}, alone: map[int]bool{}}
 	for _, p := range patches {
 		if err := g.add(p); err != nil {
@@ -47,7 +47,7 @@ func graft(root, switchFile string, patches []patch) (files map[string][]byte, a
 		if err != nil {
 			return nil, nil, err
 		}
-		files[filepath.Join(filepath.Dir(path), "zz_guard_switch.go")] = fmt.Appendf(nil, switchSource, file.Name.Name, switchFile)
+		files[filepath.Join(filepath.Dir(path), "zz_guard_switch.go")] = fmt.Appendf(nil, switchSource, file.Name.Name)
 	}
 	return files, g.alone, nil
 }

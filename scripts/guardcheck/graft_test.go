@@ -52,7 +52,7 @@ func TestGraft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, alone, err := graft(dir, "/switch", patches)
+		files, alone, err := graft(dir, patches)
 		if err != nil {
 			t.Fatal(err)
 		}

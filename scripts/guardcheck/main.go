@@ -85,7 +85,7 @@ func inWork(try func(root, work string, names []string, o options) (int, error),
 }
 
 func check(root, work string, packages []string, o options) (int, error) {
-	m := &mutator{off: o.off, switchFile: switchFile(work)}
+	m := &mutator{off: o.off}
 	files := map[string][]byte{}
 	for pkg := range names(packages) {
 		rewritten, err := m.rewrite(root, pkg)

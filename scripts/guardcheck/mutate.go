@@ -35,9 +35,8 @@ type edit struct {
 
 // A mutator rewrites packages so that each of their conditions can be switched from outside: one build then serves for all guards.
 type mutator struct {
-	off        bool   // conditions are never true, instead of negated
-	switchFile string // has the number of the one that is switched
-	guards     []guard
+	off    bool // conditions are never true, instead of negated
+	guards []guard
 }
 
 // rewrite returns the files of a package with switchable conditions, by their absolute paths, and a file with the switch itself.
@@ -48,7 +47,7 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name, m.switchFile),
+		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name),
 	}
 	for _, name := range p.GoFiles {
 		text, err := m.rewriteFile(filepath.Join(dir, name), pkg+"/"+name, pkg)
@@ -60,14 +59,23 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// switchSource reads a file: not all processes that tests start inherit their environment.
+// switchSource looks beside the program and in the folder above: not all processes that tests start inherit their environment, and with
+// the name of a file in it, packages would have to be built anew for each run.
 const switchSource = `package %s
 
-import "os"
+import (
+	"os"
+	"path/filepath"
+)
 
 // The number of what is switched.
 var guardSwitched = func() (n int) {
-	text, _ := os.ReadFile(%q)
+	program, _ := os.Executable()
+	dir := filepath.Dir(program)
+	text, err := os.ReadFile(filepath.Join(dir, "switch"))
+	if err != nil {
+		text, _ = os.ReadFile(filepath.Join(filepath.Dir(dir), "switch"))
+	}
 	for _, c := range text {
 		n = 10*n + int(c-'0')
 	}

@@ -93,7 +93,7 @@ func newCourt(root, work string, patches []patch) (*court, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, alone, err := graft(root, switchFile(work), patches)
+	files, alone, err := graft(root, patches)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func (c *court) compiles(breaches []breach) error {
 	return c.goes(c.environment(c.overlay), slices.Compact(args)...)
 }
 
-// environment makes the go command, also one that a test starts, build what an overlay says. Without its symbols a binary is linked in
-// half the time.
+// environment makes the go command, also one that a test starts, build what an overlay says, and what a test builds find the switch.
+// Without its symbols a binary is linked in half the time.
 func (c *court) environment(overlay string) []string {
-	return append(os.Environ(), "GOFLAGS=-ldflags=-w -overlay="+overlay)
+	return append(os.Environ(), "TMPDIR="+c.work, "GOFLAGS=-ldflags=-w -overlay="+overlay)
 }
 
 // goes runs the go command.

@@ -88,7 +88,7 @@ func (b *bench) run(pkg string, number int) (failed []string, out []byte) {
 	return execute(b.binaries[pkg], filepath.Join(b.root, pkg), limit, os.Environ(), "-test.failfast="+strconv.FormatBool(b.fast))
 }
 
-// switchFile has the number of what is switched.
+// switchFile has the number of what is switched; see switchSource.
 func switchFile(work string) string { return filepath.Join(work, "switch") }
 
 // execute runs a test binary and returns the tests that failed; "crash" or "hang" where it ended otherwise. Memory is limited, as a loop
