@@ -31,8 +31,8 @@ var houses = map[string]house{
 	"byterange":         {pure: true},
 	"linkheader":        {pure: true},
 	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "internal/reach"}},
-	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "internal/reach"}},
+	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "reach"}},
+	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "reach"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"inputfile":         {pure: true},
 	"metalink/metainfo": {pure: true, imports: []string{"metalink", "metalink/meta4", "verify"}},
@@ -54,19 +54,19 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "internal/reach",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "reach",
 		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
 
-	"source": {imports: []string{"byterange", "metalink", "verify", "internal/mask", "internal/reach", "golang.org/x/net/idna"}},
+	"source": {imports: []string{"byterange", "metalink", "verify", "internal/mask", "reach", "golang.org/x/net/idna"}},
 	"source/httpsource": {imports: []string{
 		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
-		"internal/reach", "internal/retryafter",
+		"reach", "internal/retryafter",
 	}},
-	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "internal/reach", "golang.org/x/net/proxy"}},
+	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "reach", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
-		"source", "byterange", "metalink", "metalink/metainfo", "internal/reach",
+		"source", "byterange", "metalink", "metalink/metainfo", "reach",
 		"github.com/anacrolix/dht/v2", "github.com/anacrolix/log", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
 	}},
 
@@ -85,14 +85,14 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys",
-		"internal/reach", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
+		"reach", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
-	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "internal/reach", "golang.org/x/sys/unix"}},
+	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "reach", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
 		"internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
@@ -118,7 +118,7 @@ var houses = map[string]house{
 		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
 		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
 		"internal/geoip", "internal/handbook", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
-		"internal/quantity", "internal/reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
+		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"watch/config", "watch/control", "watch/metrics",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
@@ -127,8 +127,8 @@ var houses = map[string]house{
 
 	"internal/atomicfile": {imports: []string{"internal/fsys"}},
 	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"internal/reach":      {pure: true},
-	"internal/fence":      {imports: []string{"internal/reach"}},
+	"reach":               {pure: true},
+	"internal/fence":      {imports: []string{"reach"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
 	"internal/mask":       {pure: true},

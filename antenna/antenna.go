@@ -20,7 +20,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/internal/fsys"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // An Antenna watches feeds. It is not changed after use, and used by one Watch or Once at a time.
@@ -29,7 +29,8 @@ type Antenna struct {
 	Watches []Watch
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
-	// Files is where antenna.lirs is. If nil, it is the file system of the system, as it always is for the store itself.
+	// Files is where antenna.lirs is. If nil, it is the file system of the system, as it always is for the store itself. Others are for
+	// tests of this module: the interface is an internal one.
 	Files fsys.FS
 
 	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.

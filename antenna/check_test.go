@@ -8,7 +8,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/pace"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 func TestCheck(t *testing.T) {

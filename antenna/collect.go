@@ -15,7 +15,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/soif"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-	"braid/internal/reach"
 	"braid/internal/retryafter"
+	"braid/reach"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // An observation is what a URL itself said.

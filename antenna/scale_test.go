@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // many is a network of feeds that all look alike: i records each, which are new every hour.

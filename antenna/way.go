@@ -12,7 +12,7 @@ import (
 
 	"braid/internal/fence"
 	"braid/internal/proxies"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // What the user typed is asked wherever it is, over real connections; what a server on the Internet names is not.

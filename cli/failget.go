@@ -12,7 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/partfile"
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 )

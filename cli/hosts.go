@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // hosts is the value of a flag that names hosts to connect to whoever names them (rule 63).

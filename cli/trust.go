@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source/httpsource"
 )
 

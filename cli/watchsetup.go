@@ -16,7 +16,7 @@ import (
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/internal/fsys"
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source/httpsource"
 	"braid/watch"
 	"braid/watch/config"

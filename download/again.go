@@ -11,8 +11,8 @@ import (
 	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/download/versions"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source/httpsource"
 	"braid/verify"
 )

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // mostAlone is how many sources are asked for the whole file, one after another, when it is wrong and nothing tells where

@@ -70,7 +70,8 @@ type Client struct {
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 
-	// Files is where files are, and their part files. If nil, it is the file system of the system.
+	// Files is where files are, and their part files. If nil, it is the file system of the system. Others are for tests of this
+	// module: the interface is an internal one.
 	Files fsys.FS
 
 	// PeerListen is the address, host:port, where BitTorrent peers may connect to us. If empty, none may.

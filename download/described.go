@@ -10,10 +10,10 @@ import (
 	"path"
 	"slices"
 
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"

@@ -10,9 +10,9 @@ import (
 
 	"braid/download"
 	"braid/internal/mirrortest"
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/reach"
 	"braid/verify"
 )
 

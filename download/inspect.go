@@ -10,8 +10,8 @@ import (
 
 	"braid/byterange"
 	"braid/internal/fsys"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"

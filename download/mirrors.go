@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"slices"
 
-	"braid/internal/reach"
 	"braid/metalink/meta4"
+	"braid/reach"
 	"braid/source"
 )
 

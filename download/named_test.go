@@ -9,9 +9,9 @@ import (
 
 	"braid/download"
 	"braid/internal/mirrortest"
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/reach"
 	"braid/source/httpsource"
 )
 

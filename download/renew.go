@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"slices"
 
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
+	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"

@@ -9,8 +9,8 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/torrentsource"

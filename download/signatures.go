@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"

@@ -10,10 +10,10 @@ import (
 	"path"
 	"strings"
 
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/reach"
 	"braid/source"
 	"braid/verify"
 )

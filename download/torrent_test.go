@@ -6,10 +6,10 @@ import (
 
 	"braid/download"
 	"braid/internal/mirrortest"
-	"braid/internal/reach"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/reach"
 	"braid/verify"
 )
 

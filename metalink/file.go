@@ -14,7 +14,7 @@ package metalink
 import (
 	"net/url"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/verify"
 )
 

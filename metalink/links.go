@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"braid/internal/reach"
 	"braid/linkheader"
+	"braid/reach"
 )
 
 // Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // A HandshakeError says that TLS could not begin.

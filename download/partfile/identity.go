@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/verify"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/verify"
 )
 

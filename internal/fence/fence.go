@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // A Visit is one request and where it may lead.

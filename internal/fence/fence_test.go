@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"braid/internal/reach"
+	"braid/reach"
 
 	"go.uber.org/goleak"
 )

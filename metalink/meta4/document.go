@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/verify"
 )
 

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 )
 

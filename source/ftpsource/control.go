@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 )
 

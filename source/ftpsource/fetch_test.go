@@ -11,8 +11,8 @@ import (
 
 	"braid/byterange"
 	"braid/internal/ftptest"
-	"braid/internal/reach"
 	"braid/internal/sourcetest"
+	"braid/reach"
 	"braid/source"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/proxy"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 )
 

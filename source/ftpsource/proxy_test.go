@@ -7,8 +7,8 @@ import (
 
 	"braid/internal/ftptest"
 	"braid/internal/proxytest"
-	"braid/internal/reach"
 	"braid/internal/sourcetest"
+	"braid/reach"
 	"braid/source"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source"
 )
 

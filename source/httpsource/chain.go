@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"braid/byterange"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source"
 	"braid/verify"
 )

@@ -23,7 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 )
 
@@ -67,7 +67,7 @@ type Client struct {
 	Cookies http.CookieJar
 	// Outlet is how connections leave this machine.
 	Outlet source.Outlet
-	// AllowHosts are connected to whoever names them (rule 63).
+	// AllowHosts are connected to whoever names them (rule 63), as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts reach.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/reach"
+	"braid/reach"
 	"braid/source"
 )
 

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"braid/internal/fence"
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // A way is how one request goes out: through which proxy, if any, and to where it may lead (rule 63).

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"braid/internal/mirrortest"
-	"braid/internal/reach"
 	"braid/internal/sourcetest"
+	"braid/reach"
 	"braid/source"
 )
 

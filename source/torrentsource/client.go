@@ -27,8 +27,8 @@ import (
 	"sync"
 	"time"
 
-	"braid/internal/reach"
 	"braid/metalink/metainfo"
+	"braid/reach"
 )
 
 const (

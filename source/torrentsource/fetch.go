@@ -11,8 +11,8 @@ import (
 	"github.com/anacrolix/torrent"
 
 	"braid/byterange"
-	"braid/internal/reach"
 	"braid/metalink"
+	"braid/reach"
 	"braid/source"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/reach"
 	"braid/internal/sourcetest"
+	"braid/reach"
 	"braid/source"
 )
 

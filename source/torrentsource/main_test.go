@@ -11,8 +11,8 @@ import (
 
 	"braid/byterange"
 	"braid/internal/mirrortest"
-	"braid/internal/reach"
 	"braid/metalink/metainfo"
+	"braid/reach"
 	"braid/source"
 
 	"go.uber.org/goleak"

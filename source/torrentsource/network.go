@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"braid/internal/reach"
+	"braid/reach"
 )
 
 // Ways are how a swarm reaches others: each connection is checked when it is made, and ends with the swarm.

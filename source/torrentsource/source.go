@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"braid/byterange"
-	"braid/internal/reach"
 	"braid/metalink/metainfo"
+	"braid/reach"
 	"braid/source"
 )
 

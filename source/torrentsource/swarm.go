@@ -13,8 +13,8 @@ import (
 	alog "github.com/anacrolix/log"
 	"github.com/anacrolix/torrent"
 
-	"braid/internal/reach"
 	"braid/metalink/metainfo"
+	"braid/reach"
 )
 
 // A swarm is one torrent, in the library. It is shared by the sources of its files.
