@@ -3,8 +3,8 @@ package metalink
 import "slices"
 
 // Add adds mirrors to those of f and puts all in order (Sort); of equals those that f had come first. Addresses
-// of the Metalink server itself (C2) and those that f has already are ignored, and so are the last in order of
-// more than MaxMirrors (rule 36). The mirrors that f had are not changed in place.
+// of the Metalink server itself (C2) and those that f has already are ignored, and so are those without
+// a URL and the last in order of more than MaxMirrors (rule 36). The mirrors that f had are not changed in place.
 func (f *File) Add(mirrors ...Mirror) {
 	seen := map[string]string{}
 	for _, m := range f.Mirrors {
@@ -15,6 +15,9 @@ func (f *File) Add(mirrors ...Mirror) {
 	}
 	f.Mirrors = slices.Clone(f.Mirrors)
 	for _, m := range mirrors {
+		if m.URL == nil {
+			continue
+		}
 		if reason, again := seen[place(m.URL)]; again {
 			f.Ignore(m.URL.String(), reason)
 			continue

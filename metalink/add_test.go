@@ -58,3 +58,12 @@ func TestAddLimit_Rule36(t *testing.T) {
 		t.Errorf("%d mirrors, %d ignored, %d named", len(f.Mirrors), f.IgnoredCount, len(f.Ignored))
 	}
 }
+
+// A mirror that somebody has not filled in is none.
+func TestAddWithoutURL(t *testing.T) {
+	var f File
+	f.Add(Mirror{}, Mirror{URL: at(t, "http://a/x")}, Mirror{Pri: 1})
+	if len(f.Mirrors) != 1 || f.IgnoredCount != 0 {
+		t.Errorf("mirrors are %v", f.Mirrors)
+	}
+}

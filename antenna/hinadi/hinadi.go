@@ -55,7 +55,6 @@ type textLine struct {
 	text   string
 	clean  bool // all of it was text
 	number int
-	end    lines.End
 }
 
 // NewDecoder returns a Decoder of what r has.
@@ -178,7 +177,7 @@ func (d *Decoder) decode(l lines.Line) textLine {
 		}
 		d.problem(l.Number, code, chosen.String())
 	}
-	return textLine{text, clean, l.Number, l.End}
+	return textLine{text, clean, l.Number}
 }
 
 // problem reports something about the feed as a whole.

@@ -102,6 +102,3 @@ type Info struct {
 
 // An ID tells files apart.
 type ID struct{ Dev, Ino uint64 }
-
-// IsZero reports whether it is the ID of no file.
-func (id ID) IsZero() bool { return id == ID{} }

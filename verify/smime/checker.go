@@ -48,7 +48,7 @@ func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, 
 	for _, s := range m.signers {
 		c.add(s, m, a)
 	}
-	if c.anchored && (len(c.pending) == 0 || has(c.signatures, Bad)) {
+	if c.anchored && (len(c.pending) == 0 || anyBad(c.signatures)) {
 		return nil, worst(c.signatures)
 	}
 	return c, nil
@@ -122,13 +122,13 @@ func (c *Checker) Result() (Result, error) {
 		}
 	}
 	// Rule 48: one by a signer with a chain is good, and none by such a signer is bad. That there is one that waits, New has made sure.
-	if has(r.Signatures, Bad) {
+	if anyBad(r.Signatures) {
 		return Result{}, worst(r.Signatures)
 	}
 	r.Validated = true
 	return r, nil
 }
 
-func has(all []Signature, k Kind) bool {
-	return slices.ContainsFunc(all, func(s Signature) bool { return s.Kind == k })
+func anyBad(all []Signature) bool {
+	return slices.ContainsFunc(all, func(s Signature) bool { return s.Kind == Bad })
 }
