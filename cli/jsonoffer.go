@@ -23,6 +23,18 @@ type offerEvent struct {
 	NoDigest     bool           `json:"no_digest"`          // mirrors were named and are ignored, as there is no strong digest
 	Document     string         `json:"document,omitempty"` // the Metalink document that says all this, and not a server
 	Evidence     *evidenceLine  `json:"evidence,omitempty"` // of probe
+	Speeds       []speedLine    `json:"speeds,omitempty"`   // of probe --speed
+}
+
+// speedLine is how fast a place was for a moment.
+type speedLine struct {
+	URL   string  `json:"url"`
+	Host  string  `json:"host"`
+	RTT   float64 `json:"rtt,omitempty"` // seconds
+	Bytes int64   `json:"bytes"`
+	Took  float64 `json:"took"` // seconds, from the answer on
+	Rate  float64 `json:"rate"` // bytes a second
+	Error string  `json:"error,omitempty"`
 }
 
 // evidenceLine is what a download could be verified with, beside the digests.
@@ -121,4 +133,15 @@ func newSaidLine(s download.Signed) saidLine {
 		l.Error = s.Err.Error()
 	}
 	return l
+}
+
+func jsonSpeeds(all []download.Gauged) (lines []speedLine) {
+	for _, g := range all {
+		line := speedLine{URL: g.URL, Host: g.Host, RTT: g.RTT.Seconds(), Bytes: g.Bytes, Took: g.Took.Seconds(), Rate: g.Rate()}
+		if g.Err != nil {
+			line.Error = g.Err.Error()
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

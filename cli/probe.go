@@ -23,8 +23,12 @@ type probeCommand struct {
 	wire
 	streams
 	json    bool
+	speed   bool
 	timeout duration
 }
+
+// gaugeTime is how long --speed looks at each place.
+const gaugeTime = time.Second
 
 func newProbe(s streams) *cli.Command {
 	p := &probeCommand{streams: s}
@@ -33,6 +37,7 @@ func newProbe(s streams) *cli.Command {
 		Usage: "show what a server offers: size, digests, pieces, signatures, mirrors, documents",
 		Flags: slices.Concat([]cli.Flag{
 			toggle(&p.json, groupOutput, "write one JSON object", "json"),
+			toggle(&p.speed, groupOutput, "fetch from the server and from each mirror for a second, one after the other, and say how fast each was, as in braid probe --speed https://example.org/disk.iso", "speed"),
 		}, p.digestFlags(), []cli.Flag{
 			parsed(&p.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
 		}, p.flags()),
@@ -45,7 +50,7 @@ func newProbe(s streams) *cli.Command {
 			"the same for a program", "braid probe --json https://example.org/disk.iso",
 		},
 		notes: []string{
-			"Of the file nothing is downloaded; a Metalink document and signatures are read.",
+			"Of the file nothing is downloaded, but what --speed throws away, at most 16 MiB of each place; a Metalink\ndocument and signatures are read.",
 			"What a signature says of itself is not proven: braid get --keyring FILE does that.",
 			"Passwords and the values of queries are shown as ***.",
 		},
@@ -76,19 +81,31 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	wrong := verify.Agree(req.Claims, offer.File.Claims)
 	evidence := client.Evidence(ctx, req, offer)
 	offer.File = evidence.File
+	var gauged []download.Gauged
+	if p.speed {
+		gauged = client.Gauge(ctx, req, offer.File, gaugeTime)
+	}
+	if ctx.Err() != nil {
+		return downloadFailure(ctx, context.Cause(ctx))
+	}
+	return cmp.Or(p.tell(offer, evidence, gauged), contradiction(req, wrong))
+}
+
+// tell writes what was found out.
+func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, gauged []download.Gauged) error {
 	if p.json {
 		lines := &lineWriter{w: p.out}
-		e := newOfferEvent(time.Now(), offer.File)
-		e.Hops, e.Ranges, e.Evidence = jsonHops(offer.Hops), &offer.Ranges, jsonEvidence(evidence)
+		e := newOfferEvent(time.Now(), o.File)
+		e.Hops, e.Ranges, e.Evidence, e.Speeds = jsonHops(o.Hops), &o.Ranges, jsonEvidence(evidence), jsonSpeeds(gauged)
 		lines.write(e)
-		return cmp.Or(outputFailure(lines.err), contradiction(req, wrong))
+		return outputFailure(lines.err)
 	}
-	for _, line := range append(probeLines(offer), evidenceLines(evidence)...) {
+	for _, line := range slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(gauged)) {
 		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
 			return outputFailure(err)
 		}
 	}
-	return contradiction(req, wrong)
+	return nil
 }
 
 // contradiction is what a digest of the user's says against one of the server's.
@@ -208,4 +225,23 @@ func evidenceLines(e download.Evidence) []string {
 		return nil
 	}
 	return append([]string{"", "evidence:"}, columns(rows)...)
+}
+
+// speedLines tell how fast places were.
+func speedLines(all []download.Gauged) []string {
+	if len(all) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, g := range all {
+		speed, more := sizeText(int64(g.Rate()))+"/s", ""
+		switch {
+		case g.Err != nil:
+			speed, more = "none", g.Err.Error()
+		case g.RTT > 0:
+			more = timeText(g.RTT) + " away"
+		}
+		rows = append(rows, []string{" ", speed, g.URL, more})
+	}
+	return append([]string{"", "speed of each for a moment:"}, columns(rows)...)
 }

@@ -1,0 +1,106 @@
+package download
+
+import (
+	"context"
+	"time"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// mostGauged bounds what a gauge takes from one place, where much comes in a moment.
+const mostGauged = 16 << 20
+
+// A Gauged is what a moment at one place has shown.
+type Gauged struct {
+	URL   string        // masked
+	Host  string        // as it answered, or as named
+	RTT   time.Duration // 0: unknown
+	Bytes int64
+	Took  time.Duration // from the answer on
+	Err   error         // why it would be of no use
+}
+
+// Rate is bytes a second, 0 if there were none.
+func (g Gauged) Rate() float64 {
+	if g.Took <= 0 {
+		return 0
+	}
+	return float64(g.Bytes) / g.Took.Seconds()
+}
+
+// Gauge fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
+// asked one after the other, so that none is in the way of another. One that has another file is of no use, however fast it
+// is, and nothing is taken from it (C5, C8).
+func (c *Client) Gauge(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Gauged {
+	hc, done := c.network()
+	defer done()
+	claims := join(req.Claims, f.Claims)
+	all := []Gauged{gauge(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}
+	for _, m := range f.Mirrors {
+		if ctx.Err() != nil {
+			break
+		}
+		opts := req.mirrorOptions(verify.Strong(claims))
+		opts.Named = req.namedBy(m.URL, m.By)
+		all = append(all, gauge(ctx, hc.Source(m.URL, opts), origin{url: m.URL}, f.Size, claims, moment))
+	}
+	return all
+}
+
+// gauge fetches from one place.
+func gauge(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim, moment time.Duration) Gauged {
+	o.masked, o.host = source.Mask(o.url), source.HostPort(o.url)
+	r := byterange.Range{Start: 0, End: mostGauged}
+	if size >= 0 && size <= mostGauged {
+		r = whole
+	}
+	over, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &gaugeSink{of: &o, size: size, claims: claims, moment: moment, over: cancel, seen: Gauged{URL: o.masked, Host: o.host}}
+	err := src.Fetch(over, r, s)
+	if s.answered.IsZero() || over.Err() == nil || ctx.Err() != nil { // else its time was up
+		s.seen.Err = err
+	}
+	if !s.answered.IsZero() {
+		s.timer.Stop()
+		s.seen.Took = time.Since(s.answered)
+	}
+	return s.seen
+}
+
+// A gaugeSink counts what comes until its time is up.
+type gaugeSink struct {
+	of       *origin
+	size     int64
+	claims   []verify.Claim
+	moment   time.Duration
+	over     func()
+	timer    *time.Timer
+	answered time.Time
+	seen     Gauged
+}
+
+// Answer implements source.Sink.
+func (s *gaugeSink) Answer(a source.Answer) error {
+	s.seen.RTT = a.RTT
+	if a.Host != "" {
+		s.of.host, s.seen.Host = a.Host, a.Host
+	}
+	if err := sameFile(s.of, a, s.size, s.claims); err != nil {
+		return err
+	}
+	s.answered, s.timer = time.Now(), time.AfterFunc(s.moment, s.over)
+	return nil
+}
+
+// WriteAt implements source.Sink.
+func (s *gaugeSink) WriteAt(p []byte, _ int64) (int, error) {
+	s.seen.Bytes += int64(len(p))
+	if s.seen.Bytes >= mostGauged {
+		return len(p), source.ErrEnough
+	}
+	return len(p), nil
+}

@@ -1,0 +1,59 @@
+package download_test
+
+import (
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/metalink"
+	"braid/source/httpsource"
+)
+
+// Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its moment, and one
+// that has another file (C5, C8) or none says why.
+func TestGauge_C5_C8(t *testing.T) {
+	t.Parallel()
+	const size, moment = 20 * mib, 300 * time.Millisecond
+	origin := sized(t, size, mirrortest.Digest())
+	slow := sized(t, size, mirrortest.Rate(mib))
+	stalls := sized(t, size, mirrortest.StallAfter(64<<10))
+	longer, another, gone := sized(t, size+1), sized(t, size, mirrortest.Digest(other())), sized(t, size, mirrortest.Status(404))
+	hc := &httpsource.Client{}
+	defer hc.CloseIdle()
+	client := &download.Client{HTTP: hc}
+	req := download.Request{URL: parse(t, origin.URL)}
+	offer, err := client.Probe(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := []*mirrortest.Server{slow, stalls, longer, another, gone}
+	for _, s := range servers {
+		offer.File.Mirrors = append(offer.File.Mirrors, metalink.Mirror{URL: parse(t, s.URL)})
+	}
+	all := client.Gauge(t.Context(), req, offer.File, moment)
+	if len(all) != 6 {
+		t.Fatalf("%d places: %+v", len(all), all)
+	}
+	for i, want := range []struct{ least, most int64 }{{1, 16*mib + 256<<10}, {1, 8 * mib}, {1, 64 << 10}} {
+		if g := all[i]; g.Err != nil || g.Bytes < want.least || g.Bytes > want.most || g.Rate() <= 0 {
+			t.Errorf("%d: %+v", i, g)
+		}
+	}
+	if all[0].Rate() <= all[2].Rate() {
+		t.Errorf("who is silent is as fast: %+v", all)
+	}
+	if all[2].Took < moment {
+		t.Errorf("who is silent had %v", all[2].Took)
+	}
+	for i, g := range all[3:] {
+		if g.Err == nil || g.Bytes != 0 || g.Rate() != 0 {
+			t.Errorf("%d: %+v", 3+i, g)
+		}
+	}
+	for _, s := range servers {
+		if n := len(s.Requests()); n != 1 {
+			t.Errorf("%s got %d requests", s.URL, n)
+		}
+	}
+}
