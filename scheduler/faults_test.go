@@ -193,6 +193,18 @@ func TestTriesAreBounded_Rule22(t *testing.T) {
 	}
 }
 
+// Proves rule 22: the pauses are 1 s, then twice as long each time, and never longer than 30 s.
+func TestPausesDouble_Rule22(t *testing.T) {
+	now := time.Unix(0, 0)
+	s, m := New(Config{Size: mib}), &mirror{}
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30, 30} {
+		s.backOff(now, m, 0)
+		if got := m.until.Sub(now); got != want*time.Second {
+			t.Errorf("after %d failures a pause of %v, want %v", m.fails, got, want*time.Second)
+		}
+	}
+}
+
 // Proves rule 39: with every mirror bad the origin goes on alone, and with the origin gone a good mirror does.
 func TestAnyOneSourceIsEnough_Rule39(t *testing.T) {
 	dead := func(t time.Duration) bool { return t > time.Second }
