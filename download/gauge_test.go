@@ -6,7 +6,6 @@ import (
 
 	"braid/download"
 	"braid/internal/mirrortest"
-	"braid/metalink"
 	"braid/source/httpsource"
 )
 
@@ -19,6 +18,8 @@ func TestGauge_C5_C8(t *testing.T) {
 	slow := sized(t, size, mirrortest.Rate(mib))
 	stalls := sized(t, size, mirrortest.StallAfter(64<<10))
 	longer, another, gone := sized(t, size+1), sized(t, size, mirrortest.Digest(other())), sized(t, size, mirrortest.Status(404))
+	servers := []*mirrortest.Server{slow, stalls, longer, another, gone}
+	origin.Set(mirrortest.Mirrors(slow.URL, stalls.URL, longer.URL, another.URL, gone.URL))
 	hc := &httpsource.Client{}
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc}
@@ -26,10 +27,6 @@ func TestGauge_C5_C8(t *testing.T) {
 	offer, err := client.Probe(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
-	}
-	servers := []*mirrortest.Server{slow, stalls, longer, another, gone}
-	for _, s := range servers {
-		offer.File.Mirrors = append(offer.File.Mirrors, metalink.Mirror{URL: parse(t, s.URL)})
 	}
 	all := client.Gauge(t.Context(), req, offer.File, moment)
 	if len(all) != 6 {

@@ -122,27 +122,27 @@ func TestNoSignature_Rule47(t *testing.T) {
 // again for what it names, in its header fields or in a document, and nothing of the file comes twice.
 func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 	t.Parallel()
-	alice, bob := newSigner(t, "alice"), newSigner(t, "bob")
-	for name, form := range map[string]func(right []byte) []mirrortest.Option{
-		"field": func(right []byte) []mirrortest.Option {
-			return []mirrortest.Option{mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, right))}
+	right, alice := made(mib, 7), newSigner(t, "alice")
+	for name, form := range map[string]func(signed []byte) []mirrortest.Option{
+		"field": func(signed []byte) []mirrortest.Option {
+			return []mirrortest.Option{mirrortest.Link(pgpLink), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, signed))}
 		},
-		"document": func(right []byte) []mirrortest.Option {
+		"document": func(signed []byte) []mirrortest.Option {
 			f := of(t, right)
-			f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, right))}}
+			f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, signed))}}
 			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f))}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			origin := sized(t, mib, mirrortest.Digest())
-			origin.Set(form(origin.Content.Bytes())...)
+			origin.Set(form(made(mib, 8))...)
 			r := newRun(t, origin.URL)
-			r.req.Anchors, r.req.Require = trusts(t, bob), download.RequireSignature
-			if e := r.wrong(download.NoKey); e.Kept != mib {
+			r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature
+			if e := r.wrong(download.BadSignature); e.Kept != mib {
 				t.Fatalf("%d bytes are kept: %v", e.Kept, e)
 			}
-			r.req.Anchors = trusts(t, bob, alice)
+			origin.Set(form(right)...)
 			if res := r.right(origin.Content); !res.Proof.Signed() || res.Fetched != 0 {
 				t.Errorf("signed %v, fetched %d", res.Proof.Signed(), res.Fetched)
 			}
