@@ -136,3 +136,11 @@ func TestHosts(t *testing.T) {
 		t.Error("a copy is no copy")
 	}
 }
+
+func TestScopeString(t *testing.T) {
+	for s, want := range map[Scope]string{Public: "a public address", Of(netip.MustParseAddr("10.0.0.1")): "a private address", Public | 1<<15: "addresses"} {
+		if got := s.String(); !strings.HasPrefix(got, want) || s == Public && got != want {
+			t.Errorf("%#x is %q, want %q", uint16(s), got, want)
+		}
+	}
+}

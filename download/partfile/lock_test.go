@@ -144,3 +144,12 @@ func TestFindHolder_Rule9(t *testing.T) {
 		}
 	}
 }
+
+// Who else is at work is named where that is known.
+func TestInUseError(t *testing.T) {
+	for pid, want := range map[int]string{0: "a.part: in use by another process", 7: "a.part: in use by process 7"} {
+		if got := (&InUseError{Path: "a.part", PID: pid}).Error(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

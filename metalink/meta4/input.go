@@ -63,18 +63,8 @@ func (in *input) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read implements io.Reader, so that the decoder takes an input for one. It then calls ReadByte.
-func (in *input) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	b, err := in.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	p[0] = b
-	return 1, nil
-}
+// Read makes an input an io.Reader, which is what a decoder takes. It calls ReadByte alone.
+func (in *input) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // fill takes the next character.
 func (in *input) fill() error {

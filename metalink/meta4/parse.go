@@ -2,6 +2,7 @@ package meta4
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -75,14 +76,12 @@ type parser struct {
 
 // blame finds out whose fault err is, and where it is.
 func (p *parser) blame(err error) error {
+	if e, ok := errors.AsType[*Error](p.in.err); ok { // also where the decoder has found something wrong that it read before
+		e.Line, _ = p.d.InputPos()
+		return e
+	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		switch {
-		case e.Line > 0:
-		case err == p.in.err:
-			e.Line, _ = p.d.InputPos()
-		default:
-			e.Line = p.line
-		}
+		e.Line = cmp.Or(e.Line, p.line)
 		return e
 	}
 	if p.in.err != nil && p.in.err != io.EOF {

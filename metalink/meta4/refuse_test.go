@@ -204,3 +204,18 @@ func TestRepetitions(t *testing.T) {
 		os a
 		publisher p`)
 }
+
+// An error names the line where the document is wrong: that of the element, or of the character within a long text.
+func TestLineOfAnError(t *testing.T) {
+	for inside, want := range map[string]int{
+		"\n\n<description>a\nb\nc\x01</description>": 5,
+		"\n\n<description>a\nb\nc":                   5,
+		"\n\n<size>-1</size>\n":                      3,
+		"\n&#0;\x15":                                 2,
+	} {
+		_, err := Parse(strings.NewReader(doc(inside)))
+		if e, ok := errors.AsType[*Error](err); !ok || e.Line != want {
+			t.Errorf("%q: %v, want line %d", inside, err, want)
+		}
+	}
+}

@@ -274,3 +274,30 @@ func TestDocument(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 }
+
+// What peers tell of a torrent has no trackers; those that are known of it are one tier.
+func TestFromInfo(t *testing.T) {
+	d := bencode(single(nil))
+	for _, trackers := range [][]string{nil, {"http://a.example/", "udp://b.example:1"}} {
+		tor, err := FromInfo([]byte(d), trackers)
+		if err != nil || len(tor.Trackers) != min(len(trackers), 1) || len(trackers) > 0 && !slices.Equal(tor.Trackers[0], trackers) {
+			t.Errorf("%q: %q, %v", trackers, tor.Trackers, err)
+		}
+	}
+	if tor, err := FromInfo([]byte("i1e"), []string{"http://a.example/"}); err == nil || len(tor.Trackers) > 0 {
+		t.Errorf("no dictionary: %v, %q", err, tor.Trackers)
+	}
+}
+
+// Within a torrent its only file has its name, and those of several have no folder before theirs.
+func TestPath(t *testing.T) {
+	for want, text := range map[string]string{
+		"a b.iso": info(single(nil)),
+		"d/x":     info(single(dict{"length": nil, "files": list{dict{"length": len(text), "path": list{"d", "x"}}}})),
+	} {
+		tor, err := Parse(strings.NewReader(text))
+		if err != nil || len(tor.Files) != 1 || tor.Files[0].Path() != want {
+			t.Errorf("%+v, %v; want %s", tor.Files, err, want)
+		}
+	}
+}

@@ -175,3 +175,11 @@ func checkReply(t *testing.T, p reply) {
 		t.Errorf("a message of %d bytes", len(e.Text))
 	}
 }
+
+func TestErrorText(t *testing.T) {
+	for text, want := range map[string]string{"": "RETR: reply 550", "no such file": "RETR: reply 550 no such file"} {
+		if got := (&Error{Command: "RETR", Code: 550, Text: text}).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package httpsource
 
 import (
+	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"testing"
@@ -126,5 +127,20 @@ func TestReferer_Rule28(t *testing.T) {
 				t.Errorf("Referer is %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A jar without a cookie for a server sends it no field at all.
+func TestNoCookieNoField(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mirrortest.New(t, file)
+	c := newClient(t)
+	c.Cookies = jar
+	mustFetch(t, c, s.URL, Options{}, part(0, 10))
+	if got, sent := s.Requests()[0].Header["Cookie"]; sent {
+		t.Errorf("Cookie: %q", got)
 	}
 }

@@ -89,3 +89,30 @@ func revokeNames(t *testing.T, e *pgp.Entity) {
 		id.Revocations = append(id.Revocations, packet.NewVerifiableSig(s))
 	}
 }
+
+// Of signatures that prove nothing the one is told of that says most: a bad one, then what is wrong with a key that is known, then keys
+// that do not count. What cannot be read and names no key says least.
+func TestWorst(t *testing.T) {
+	known := Fingerprint{"k"}
+	order := []Signature{
+		{Kind: Bad, Key: known}, {Kind: Unsupported, Key: known}, {Kind: NotPinned, Key: known}, {Kind: UnknownKey, Key: known}, {Kind: Unsupported},
+	}
+	for i, s := range order {
+		var all []Signature
+		for _, other := range order[i:] {
+			all = append([]Signature{other}, all...)
+		}
+		if e := worst(all); e.Kind != s.Kind || e.Key != s.Key {
+			t.Errorf("of %v: %v", all, e)
+		}
+	}
+}
+
+// A reason stands behind what a signature says of itself.
+func TestSignatureString(t *testing.T) {
+	for reason, want := range map[string]string{"": "bad signature by nobody, SHA-512", "it is cut off": "bad signature by nobody, SHA-512: it is cut off"} {
+		if got := (Signature{Kind: Bad, Issuer: "nobody", Hash: "SHA-512", Reason: reason}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -217,3 +217,13 @@ func expect(t *testing.T, got Result, err error, want Kind, says string) {
 		t.Errorf("there is a good signer: %v", ok)
 	}
 }
+
+// A reason stands behind what a signature says of itself.
+func TestSignatureString(t *testing.T) {
+	s := Signature{Kind: Bad, Subject: "CN=Alice"}
+	plain := s.String()
+	s.Reason = "it is cut off"
+	if got := s.String(); got != plain+": it is cut off" || strings.HasSuffix(plain, ": ") {
+		t.Errorf("%q and %q", plain, got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,7 @@ func TestWrong(t *testing.T) {
 		{small + "feeds = ['g']", "watch.w.feeds", 6, "there is no feed g"},
 		{small + "glob = 'http://a.example/*'", "watch.w.url", 4, "a url or a glob"},
 		{small + "[watch.x]\nurl = 'http://a.example/*'\ndir = 'd'", "watch.x.url", 7, "has a star"},
+		{small + "[watch.x]\nurl = 'ftp://a.example/x'\ndir = 'd'", "watch.x.url", 7, "not an http or https URL"},
 		{small + "[watch.x]\nurl = 'http://a.example/x'", "watch.x.dir", 6, "the folder is missing"},
 		{small + "[watch.x]\nurl = 'http://b.example/w'\ndir = './d/'", "watch.x.name", 6, "watch.w has the same file"},
 		{small + "[watch.x]\nurl = 'http://b.example/'\ndir = 'd'", "watch.x.name", 6, "rule 12"},
@@ -370,4 +372,20 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A password that stands in a URL is a secret like one from elsewhere (rule 62).
+func TestPasswordInURL_Rule62(t *testing.T) {
+	c := parse(t, "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://me:hunter22@a.example/w'\ndir = 'd'\n")
+	if !slices.Contains(c.Secrets, "hunter22") {
+		t.Errorf("secrets are %q", c.Secrets)
+	}
+}
+
+func TestErrorNamesWhatItHas(t *testing.T) {
+	for want, e := range map[string]Error{"k: w": {Key: "k", Why: "w"}, "k": {Key: "k"}, "w": {Why: "w"}} {
+		if e.Error() != want {
+			t.Errorf("%q, want %q", e.Error(), want)
+		}
+	}
 }
