@@ -19,8 +19,8 @@ import (
 	"braid/internal/fsys"
 )
 
-// Whoever comes first writes a byte; others have duplicates, until it is voided.
-func TestEachByteOnce(t *testing.T) {
+// Proves rule 2: whoever comes first writes a byte; others have duplicates, until it is voided.
+func TestEachByteOnce_Rule2(t *testing.T) {
 	f := begun(t, t.TempDir(), []byte("bbb"), 3)
 	for _, tt := range []struct {
 		p     string
