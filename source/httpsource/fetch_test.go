@@ -300,16 +300,16 @@ func TestHeaderTimeout_Rule21(t *testing.T) {
 func TestRoundTripTime(t *testing.T) {
 	now := time.Now()
 	for name, tt := range map[string]struct {
-		trace  trace
+		trace  *trace
 		direct bool
 		want   time.Duration
 	}{
-		"connected":       {trace{connect: 7, wrote: now, heard: now.Add(20)}, true, 7},
-		"by a proxy":      {trace{connect: 7, wrote: now, heard: now.Add(20)}, false, 20},
-		"reused":          {trace{connect: 7, reused: true, wrote: now, heard: now.Add(20)}, true, 20},
-		"not connected":   {trace{wrote: now, heard: now.Add(20)}, true, 20},
-		"not written":     {trace{heard: now}, false, 0},
-		"heard too early": {trace{wrote: now.Add(20), heard: now}, false, 0},
+		"connected":       {&trace{connect: 7, wrote: now, heard: now.Add(20)}, true, 7},
+		"by a proxy":      {&trace{connect: 7, wrote: now, heard: now.Add(20)}, false, 20},
+		"reused":          {&trace{connect: 7, reused: true, wrote: now, heard: now.Add(20)}, true, 20},
+		"not connected":   {&trace{wrote: now, heard: now.Add(20)}, true, 20},
+		"not written":     {&trace{heard: now}, false, 0},
+		"heard too early": {&trace{wrote: now.Add(20), heard: now}, false, 0},
 	} {
 		if _, got := tt.trace.result(tt.direct); got != tt.want {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
