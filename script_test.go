@@ -30,6 +30,7 @@ import (
 // scriptCommands are the words that scripts have beside those of testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"asked":         asked,
+	"certificate":   selfSigned,
 	"countries":     countryDatabase,
 	"damage":        damage,
 	"done":          done,

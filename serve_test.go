@@ -2,7 +2,15 @@ package main
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
+	"math/big"
+	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"syscall"
@@ -12,7 +20,7 @@ import (
 )
 
 // listening is how "braid serve" says where it is.
-var listening = regexp.MustCompile(`http://(127\.0\.0\.1:\d+)`)
+var listening = regexp.MustCompile(`(https?)://(127\.0\.0\.1:\d+)`)
 
 // serveFolder is "serve NAME ARG...": it runs braid serve on a free port until the script ends, and sets
 // NAME to its URL without a path and NAME_HOST to its host:port.
@@ -31,7 +39,7 @@ func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
 		w.Close()
 		close(exited)
 	}()
-	addr := make(chan string, 1)
+	addr := make(chan [2]string, 1)
 	go scanAddr(output, addr)
 	ts.Defer(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
@@ -48,22 +56,40 @@ func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
 		if !ok {
 			ts.Fatalf("serve %s ended without saying where it listens", args[0])
 		}
-		ts.Setenv(args[0], "http://"+a)
-		ts.Setenv(args[0]+"_HOST", a)
+		ts.Setenv(args[0], a[0]+"://"+a[1])
+		ts.Setenv(args[0]+"_HOST", a[1])
 	case <-time.After(30 * time.Second):
 		ts.Fatalf("serve %s does not say where it listens", args[0])
 	}
 }
 
-// scanAddr sends the first address that it reads, and reads on so that the writer is never stopped. At the
+// scanAddr sends the scheme and the host of the first address that it reads, and reads on so that the writer is never stopped. At the
 // end it closes addr.
-func scanAddr(output io.Reader, addr chan<- string) {
+func scanAddr(output io.Reader, addr chan<- [2]string) {
 	defer close(addr)
 	found := false
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		if m := listening.FindSubmatch(lines.Bytes()); m != nil && !found {
 			found = true
-			addr <- string(m[1])
+			addr <- [2]string{string(m[1]), string(m[2])}
 		}
 	}
+}
+
+// selfSigned is "certificate NAME": it writes a certificate for 127.0.0.1, which is its own authority, to NAME.pem and its key to
+// NAME.key.
+func selfSigned(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 1, "certificate NAME")
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	about := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	ts.Check(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }

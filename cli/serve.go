@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +32,7 @@ type serveCommand struct {
 	mirrorOf       string
 	noMeta4        bool
 	url            string
+	tls            serverTLS
 	rate           rate
 	quiet, verbose bool
 }
@@ -52,6 +54,8 @@ func newServe(s streams) *cli.Command {
 			text(&v.mirrorOf, groupServer, "be a mirror of the server that has the folder at `URL`, and name no mirrors", "mirror-of"),
 			toggle(&v.noMeta4, groupServer, "make no Metalink documents with digests of pieces for files that have none", "no-meta4"),
 			text(&v.url, groupServer, "in documents that are made, the folder is at `URL`; needed behind a proxy", "url"),
+			text(&v.tls.cert, groupServer, "serve https, with the certificate in `FILE` (PEM, those of intermediate authorities after it), as in braid serve --tls-cert fullchain.pem --tls-key privkey.pem /srv/pub", "tls-cert"),
+			text(&v.tls.key, groupServer, "the private key of --tls-cert is in `FILE` (PEM)", "tls-key"),
 			parsed(&v.rate, groupServer, "send at most `RATE` a second, to all clients together", "limit-rate"),
 		}, v.signFlags.flags("sign what has no signature beside it,"), []cli.Flag{
 			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
@@ -86,6 +90,10 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if _, _, err := net.SplitHostPort(v.listen); err != nil {
 		return misuse("--listen "+v.listen, "not an address", "write host:port, or :port for all interfaces")
 	}
+	certificates, err := v.tls.config()
+	if err != nil {
+		return err
+	}
 	log := v.logger()
 	options, err := v.options(words[0], log)
 	if err != nil {
@@ -103,7 +111,11 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return &failure{code: exitOther, what: "listen", where: v.listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
 	}
-	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], address(listener.Addr())); err != nil {
+	scheme := "http"
+	if certificates != nil {
+		scheme, listener = "https", tls.NewListener(listener, certificates)
+	}
+	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], address(scheme, listener.Addr())); err != nil {
 		listener.Close()
 		return outputFailure(err)
 	}
@@ -206,7 +218,7 @@ func listenReason(err error) string {
 }
 
 // address is a URL at which the server can be reached from this machine.
-func address(addr net.Addr) string {
+func address(scheme string, addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
 		return addr.String()
@@ -215,5 +227,5 @@ func address(addr net.Addr) string {
 	if tcp.IP.IsUnspecified() {
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port)) + "/"
+	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port)) + "/"
 }

@@ -9,6 +9,6 @@ var foreign = map[string]string{
 	"-t": "--tries N limits attempts; --timeout TIME limits silence",
 	"-T": "--timeout TIME limits silence",
 	"-n": "-u USER:PASSWORD gives credentials; --no-clobber keeps a file that exists",
-	"-m": "--tries N limits attempts; --timeout TIME limits silence",
+	"-m": "--max-time TIME limits the whole, --timeout TIME silence, --tries N attempts",
 	"-Z": "several URLs are several files, -j N of them at once; --mirror URL adds a mirror to one file, and -s limits the sources in use",
 }

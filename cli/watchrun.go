@@ -220,7 +220,7 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 		if err != nil {
 			return &failure{code: exitOther, what: "listen", where: c.Metrics, why: listenReason(err), hint: "--metrics ADDRESS names another"}
 		}
-		s.log.Info("metrics", "url", address(listener.Addr())+"metrics")
+		s.log.Info("metrics", "url", address("http", listener.Addr())+"metrics")
 		wg.Go(func() { s.serveMetrics(ctx, listener) })
 	}
 	wg.Go(func() { s.pulse(ctx) })

@@ -19,7 +19,7 @@ import (
 	"braid/internal/mirrortest"
 )
 
-// For scripts/endurance: what it runs is the same, and more of it.
+// For scripts/nightly: what it runs is the same, and more of it.
 var (
 	largeMiB = flag.Int64("large", 192, "how many MiB are streamed in one download")
 	partMiB  = flag.Int64("part", 96, "how many MiB are written in one download")

@@ -1,0 +1,33 @@
+package cli
+
+import "crypto/tls"
+
+// serverTLS is how a server shows who it is.
+type serverTLS struct{ cert, key string }
+
+// config is nil where the server speaks without TLS.
+func (f *serverTLS) config() (*tls.Config, error) {
+	switch {
+	case f.cert == "" && f.key == "":
+		return nil, nil
+	case f.key == "":
+		return nil, misuse("--tls-cert", "needs its private key", "--tls-key FILE")
+	case f.cert == "":
+		return nil, misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
+	}
+	const most = 1 << 20
+	cert, err := readSmall("--tls-cert", f.cert, most)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readSmall("--tls-key", f.key, most)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, misuse("--tls-cert "+f.cert, err.Error(), "both files are PEM, and the key is that of the first certificate")
+	}
+	// Ranges of one file on several connections are what clients come for, so HTTP/2 is not offered.
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
+}
