@@ -28,6 +28,7 @@ func newHead(at time.Time, event string) head {
 	return head{V: jsonVersion, Time: at.UTC().Truncate(time.Microsecond), Event: event}
 }
 
+// startEvent: a download begins.
 type startEvent struct {
 	head
 	URL  string `json:"url"`
@@ -100,6 +101,7 @@ type completeEvent struct {
 	Size int64 `json:"size"`
 }
 
+// progressEvent: how far it is, while bytes come.
 type progressEvent struct {
 	head
 	Done    int64   `json:"done"`
@@ -137,16 +139,19 @@ type signatureLine struct {
 	Pinned bool   `json:"pinned,omitempty"`
 }
 
+// verifyEvent: the file is right, as far as anybody said what it should be.
 type verifyEvent struct {
 	head
 	evidenceFields
 }
 
+// noteEvent: something that people may want to know; the text is for them and may change.
 type noteEvent struct {
 	head
 	Text string `json:"text"`
 }
 
+// doneEvent: the file is in place.
 type doneEvent struct {
 	head
 	URL  string `json:"url"`
@@ -185,6 +190,7 @@ type hookEvent struct {
 	Why     string  `json:"why,omitempty"`
 }
 
+// errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command where there is one file.
 type errorEvent struct {
 	head
 	Code  int    `json:"code"`

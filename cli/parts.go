@@ -145,13 +145,13 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) erro
 	return outputFailure(lines.err)
 }
 
-// partEvent is one line of "braid parts list --json".
+// partEvent is a download that is not complete.
 type partEvent struct {
 	head
 	leftLine
 }
 
-// asideEvent is another: a file that was set aside, and the name of the file that it is not.
+// asideEvent is a file that was set aside, and the name of the file that it is not.
 type asideEvent struct {
 	head
 	Path    string    `json:"path"`

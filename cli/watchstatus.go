@@ -226,7 +226,7 @@ func until(t, now time.Time) string {
 	}
 }
 
-// feedLine and watchLine are what status writes with --json. Times that are not known are not there.
+// feedLine is a feed as status shows it. Times that are not known are not there.
 type feedLine struct {
 	head
 	PID      int        `json:"pid,omitempty"`
@@ -243,6 +243,7 @@ type feedLine struct {
 	Bytes    int64      `json:"bytes_today"`
 }
 
+// watchLine is a file that is watched. Times that are not known are not there.
 type watchLine struct {
 	head
 	PID        int        `json:"pid,omitempty"`

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write doc/json.md anew, and add to the fields that must stay")
+
+// jsonEvents are the lines of --json, by who writes them, in the order of the page.
+var jsonEvents = []struct {
+	command string
+	types   []string
+}{
+	{"braid get", []string{
+		"startEvent", "offerEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent",
+		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent", "batchEvent",
+	}},
+	{"braid get --dry-run", []string{"planEvent"}},
+	{"braid verify", []string{"damagedEvent"}},
+	{"braid parts", []string{"partEvent", "asideEvent", "removedEvent"}},
+	{"braid feed", []string{"findingEvent", "checkedEvent", "foundEvent", "recordEvent"}},
+	{"braid watch status", []string{"feedLine", "watchLine"}},
+}
+
+const (
+	jsonPage   = "../doc/json.md"
+	jsonFields = "testdata/json-v1.txt"
+	pageMark   = "<!-- From here on the page is made from the code: go test ./cli -run TestJSONPage -update -->\n"
+)
+
+// TestJSONPage: the page says what is written, each event and field of it; and what was written once, with that name and of that
+// type, is written for ever.
+func TestJSONPage(t *testing.T) {
+	s := readSource(t)
+	made, fields := s.page(t)
+	page, err := os.ReadFile(jsonPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	intro, body, ok := strings.Cut(string(page), pageMark)
+	if !ok {
+		t.Fatalf("%s has no %s", jsonPage, pageMark)
+	}
+	known, err := os.ReadFile(jsonFields)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	all := strings.Fields(string(known))
+	for _, f := range all {
+		if !slices.Contains(fields, f) {
+			t.Errorf("%s is gone: programs read it", f)
+		}
+	}
+	if *update {
+		all = slices.Compact(slices.Sorted(slices.Values(append(all, fields...))))
+		if err := os.WriteFile(jsonFields, []byte(strings.Join(all, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(jsonPage, []byte(intro+pageMark+made), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, f := range fields {
+		if !slices.Contains(all, f) {
+			t.Errorf("%s is new: go test ./cli -run TestJSONPage -update", f)
+		}
+	}
+	if body != made {
+		t.Errorf("%s is not what the code says: go test ./cli -run TestJSONPage -update", jsonPage)
+	}
+}
+
+// A sourceOf is what the code says of types and events.
+type sourceOf struct {
+	types map[string]*ast.StructType
+	docs  map[string]string
+	names map[string][]string // of events, by type
+}
+
+func readSource(t *testing.T) *sourceOf {
+	s := &sourceOf{types: map[string]*ast.StructType{}, docs: map[string]string{}, names: map[string][]string{}}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, s.take)
+	}
+	return s
+}
+
+// take notes a type, or the name of the event that a composite literal is.
+func (s *sourceOf) take(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		for _, spec := range n.Specs {
+			if spec, ok := spec.(*ast.TypeSpec); ok {
+				if st, ok := spec.Type.(*ast.StructType); ok {
+					s.types[spec.Name.Name], s.docs[spec.Name.Name] = st, strings.Join(strings.Fields(n.Doc.Text()), " ")
+				}
+			}
+		}
+	case *ast.CompositeLit:
+		if of, ok := n.Type.(*ast.Ident); ok && len(n.Elts) > 0 {
+			if name := eventName(n.Elts[0]); name != "" && !slices.Contains(s.names[of.Name], name) {
+				s.names[of.Name] = append(s.names[of.Name], name)
+			}
+		}
+	}
+	return true
+}
+
+// eventName is what the head of an event is made with.
+func eventName(first ast.Expr) string {
+	if kv, ok := first.(*ast.KeyValueExpr); ok {
+		first = kv.Value
+	}
+	call, ok := first.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		ok = f.Name == "newHead"
+	case *ast.SelectorExpr:
+		ok = f.Sel.Name == "head"
+	}
+	if word, isWord := call.Args[len(call.Args)-1].(*ast.BasicLit); ok && isWord {
+		name, _ := strconv.Unquote(word.Value)
+		return name
+	}
+	return ""
+}
+
+// page is the part of the page that is made, and all fields as EVENT.FIELD:TYPE.
+func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
+	var b strings.Builder
+	told := map[string]bool{}
+	for _, group := range jsonEvents {
+		fmt.Fprintf(&b, "\n## %s\n", group.command)
+		for _, of := range group.types {
+			names := s.names[of]
+			if len(names) != 1 || s.docs[of] == "" {
+				t.Fatalf("%s: events %q, %q", of, names, s.docs[of])
+			}
+			told[of] = true
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| field | type | |\n|---|---|---|\n", names[0], sentence(s.docs[of]))
+			for _, f := range s.fields(t, of, "") {
+				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.name, f.kind, f.note)
+				fields = append(fields, strings.ReplaceAll(group.command, " ", "-")+":"+names[0]+"."+f.name+":"+strings.Fields(f.kind)[0])
+			}
+		}
+	}
+	for of := range s.names {
+		if !told[of] {
+			t.Errorf("%s is on no page", of)
+		}
+	}
+	return b.String(), fields
+}
+
+// sentence is a comment without the name of the type.
+func sentence(doc string) string {
+	for _, begin := range []string{"A ", "An "} {
+		doc = strings.TrimPrefix(doc, begin)
+	}
+	_, rest, _ := strings.Cut(doc, " ")
+	rest = strings.TrimPrefix(rest, "is ")
+	return strings.ToUpper(rest[:1]) + rest[1:]
+}
+
+type jsonField struct{ name, kind, note string }
+
+func (s *sourceOf) fields(t *testing.T, of, within string) (all []jsonField) {
+	for _, f := range s.types[of].Fields.List {
+		if len(f.Names) == 0 {
+			if embedded := f.Type.(*ast.Ident).Name; embedded != "head" {
+				all = append(all, s.fields(t, embedded, within)...)
+			}
+			continue
+		}
+		if f.Tag == nil {
+			t.Fatalf("%s.%s has no name in JSON", of, f.Names[0])
+		}
+		raw, _ := strconv.Unquote(f.Tag.Value)
+		name, options, _ := strings.Cut(reflect.StructTag(raw).Get("json"), ",")
+		kind, inner, path := jsonKind(f.Type)
+		if options != "" {
+			kind += ", if there"
+		}
+		all = append(all, jsonField{within + name, kind, strings.Join(strings.Fields(f.Comment.Text()), " ")})
+		if inner != "" {
+			all = append(all, s.fields(t, inner, within+name+path+".")...)
+		}
+	}
+	return all
+}
+
+// jsonKind is the word for a type of Go, and the struct that it has inside, if any, with what stands between the two in a path.
+func jsonKind(e ast.Expr) (kind, inner, path string) {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return jsonKind(e.X)
+	case *ast.ArrayType:
+		_, inner, _ = jsonKind(e.Elt)
+		return "list", inner, "[]"
+	case *ast.SelectorExpr:
+		return "time", "", ""
+	case *ast.MapType:
+		return "object", "", ""
+	case *ast.Ident:
+		if kind, ok := map[string]string{"string": "string", "int": "integer", "int64": "integer", "float64": "number", "bool": "boolean"}[e.Name]; ok {
+			return kind, "", ""
+		}
+		return "object", e.Name, ""
+	}
+	return "unknown", "", ""
+}
