@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"time"
@@ -93,6 +94,9 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		}
 	case g.req.provenByPieces() && (errors.As(err, &wrong) || errors.As(err, &size)): // each piece was checked as it came
 		return err
+	case errors.As(err, &wrong) && s.contradicted(wrong):
+		hint := "where the document comes from there may be a better one"
+		return g.fail(Protocol, fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from), hint)
 	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
 		if wrong != nil && g.repair(ctx, s, err) {
 			return context.Cause(ctx)

@@ -120,6 +120,23 @@ func TestDescribedPieces_S10(t *testing.T) {
 	}
 }
 
+// Proves rule 42: a document whose pieces are those of the file that all have, and whose digest of the whole is of another one, is
+// wrong. Nobody is asked for the file a second time.
+func TestDescribedContradictsItself_Rule42(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	f := of(t, made(size, 8))
+	f.Pieces = []verify.Pieces{piecesOf(t, made(size, 7))}
+	a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
+	e := following(t, f, a, b).wrong(download.Protocol)
+	if !strings.Contains(e.Error(), "in x.meta4 the digests of the pieces") || !strings.Contains(e.Hint, "document") {
+		t.Errorf("%v (%s)", e, e.Hint)
+	}
+	if sent := a.Sent() + b.Sent(); sent > size*5/4 {
+		t.Errorf("%d bytes were sent for %d", sent, size)
+	}
+}
+
 // Proves rule 40 without pieces: of two that differ the one that the document names first counts, and not both are left
 // out; when that was the liar, the other serves alone in the end.
 func TestDescribedLiar_Rule40(t *testing.T) {

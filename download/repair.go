@@ -8,6 +8,7 @@ import (
 	"braid/byterange"
 	"braid/download/speeds"
 	"braid/source"
+	"braid/verify"
 )
 
 // A past is what a source did in the sessions before.
@@ -41,6 +42,13 @@ func (g *getter) repair(ctx context.Context, s *session, wrong error) bool {
 	}
 	g.goOn(s)
 	return true
+}
+
+// contradicted says that the document which the user named is wrong in itself (rule 42): all of its pieces hold, and the digest
+// of the whole, which is from there too, does not. Other bytes would not mend that.
+func (s *session) contradicted(wrong *verify.MismatchError) bool {
+	d := s.req.Described
+	return d != nil && !s.pieces.list.IsZero() && s.pieces.from == d.By && wrong.Claim.Field == d.By
 }
 
 // goOn lets the next session begin with what is here.
