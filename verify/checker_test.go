@@ -324,3 +324,25 @@ func TestClaimWords(t *testing.T) {
 		}
 	}
 }
+
+// Of two digests both have to hold, however strong the one that does.
+func TestBothDigests_Rule32(t *testing.T) {
+	right, wrong := claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64), "Repr-Digest", HTTPS)
+	for _, claims := range [][]Claim{{right, wrong}, {wrong, right}} {
+		p, err := check(content, -1, claims...)
+		if e, ok := errors.AsType[*MismatchError](err); !ok || e.Claim != wrong || p.Valid() {
+			t.Errorf("%v, %v", p, err)
+		}
+	}
+}
+
+// A good signature does not outweigh a digest that is wrong.
+func TestSignatureAndWrongDigest_Rule50(t *testing.T) {
+	signature := vouch{io.Discard, Attestation{Kind: "OpenPGP", From: "a.asc", Key: "0123"}}
+	c := NewChecker(-1, []Claim{claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64), "Digest", HTTPS)}, signature)
+	io.WriteString(c, content)
+	p, err := c.Proof()
+	if _, ok := errors.AsType[*MismatchError](err); !ok || p.Valid() {
+		t.Errorf("%v, %v", p, err)
+	}
+}

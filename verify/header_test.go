@@ -330,3 +330,13 @@ func TestField(t *testing.T) {
 		t.Error("nothing to say, but said")
 	}
 }
+
+// Base64 has one form: bits that belong to no octet are zero (RFC 4648, section 3.5).
+func TestDigestPadding_Rule33(t *testing.T) {
+	good := b64(sha256Hex)
+	for _, odd := range []string{good[:42] + string(good[42]+1) + "=", good + "=", good + " x", "!" + good[1:], good[:43]} {
+		if claims, err := FromHeader(map[string][]string{"Digest": {"SHA-256=" + odd}}, HTTP); err == nil {
+			t.Errorf("%q is %v", odd, claims)
+		}
+	}
+}

@@ -67,7 +67,10 @@ func TestBadRedirect_Rule26(t *testing.T) {
 	}
 	missing := mirrortest.New(t, file, mirrortest.Status(302))
 	_, err := fetch(t, newClient(t), missing.URL, Options{}, whole)
-	sourcetest.Fault(t, err, source.FaultRefused, false)
+	e := sourcetest.Fault(t, err, source.FaultRefused, false)
+	if !strings.Contains(e.Error(), "no Location") || len(missing.Requests()) != 1 {
+		t.Errorf("%v, after %d requests", e, len(missing.Requests()))
+	}
 
 	two := mirrortest.New(t, file, mirrortest.Status(302), mirrortest.Header("Location", "/a"), mirrortest.Header("Location", "/b"))
 	_, err = fetch(t, newClient(t), two.URL, Options{}, whole)

@@ -1,6 +1,7 @@
 package httpsource
 
 import (
+	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
@@ -142,5 +143,47 @@ func TestNoCookieNoField(t *testing.T) {
 	mustFetch(t, c, s.URL, Options{}, part(0, 10))
 	if got, sent := s.Requests()[0].Header["Cookie"]; sent {
 		t.Errorf("Cookie: %q", got)
+	}
+}
+
+// Cookies of a jar are for the server that the user asked, not for a mirror, even where the jar has some for it.
+func TestCookiesOnlyToOrigin_Rule27(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mirrortest.New(t, file)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar.SetCookies(u, []*http.Cookie{{Name: "id", Value: "1"}})
+	c := newClient(t)
+	c.Cookies = jar
+	for mirror, want := range map[bool]string{false: "id=1", true: ""} {
+		mustFetch(t, c, s.URL, Options{Mirror: mirror}, part(0, 10))
+		requests := s.Requests()
+		if got := requests[len(requests)-1].Header.Get("Cookie"); got != want {
+			t.Errorf("mirror %v: %q, want %q", mirror, got, want)
+		}
+	}
+}
+
+// An origin is a scheme, a host and a port: with the same port, http is not https.
+func TestSameOrigin_Rule27(t *testing.T) {
+	for other, want := range map[string]bool{
+		"http://a.example/y": true, "http://A.example:80/": true, "https://a.example:80/": false, "http://a.example:81/": false, "http://b.example/": false,
+	} {
+		a, err := url.Parse("http://a.example/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := url.Parse(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sameOrigin(a, b) != want {
+			t.Errorf("%s: %v", other, !want)
+		}
 	}
 }
