@@ -103,7 +103,7 @@ func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
 }
 
 // Proves S10 for a document of the user's: pieces are checked from the first byte, and who lied is named.
-func TestDescribedPieces_S10(t *testing.T) {
+func TestDescribedPieces_S10_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
 	data := made(size, 7)
@@ -117,6 +117,17 @@ func TestDescribedPieces_S10(t *testing.T) {
 	banned(t, res, liar, a)
 	if res.Fetched > size*3/2 {
 		t.Errorf("%d bytes came for %d", res.Fetched, size)
+	}
+}
+
+// Proves rule 46 for a document that the user named: it has to mean the file of the digest that the user gave.
+func TestDescribedContradictsUser_Rule46(t *testing.T) {
+	t.Parallel()
+	d := &download.Document{Name: "x.meta4", Over: verify.User}
+	claim := verify.Claim{Digest: sum(t, made(mib, 8)), Field: "--sha256", Channel: verify.User}
+	r, err := d.Describe(of(t, made(mib, 7)), download.Request{Claims: []verify.Claim{claim}})
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Protocol || r.Described != nil {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -162,3 +162,21 @@ func (s *scene) enumerate(f fault) (n int) {
 	s.t.Fatal("it fails for ever")
 	return n
 }
+
+// A disk that is full is nobody's fault but ours: no source is given up for it, and no other one is tried.
+func TestFullDiskBlamesNobody_Rule7(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	a, b := sized(t, size, mirrortest.Rate(2*mib)), sized(t, size, mirrortest.Rate(2*mib))
+	r := newRun(t, vouch(t, size, a, b).URL)
+	r.client.Files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
+		if op.Name == "write" && strings.HasSuffix(op.Path, ".part") {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	r.wrong(download.Local)
+	if down := saw[download.SourceDown](r); len(down) > 0 {
+		t.Errorf("given up: %+v", down)
+	}
+}

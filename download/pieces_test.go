@@ -3,11 +3,13 @@ package download_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"testing"
 
 	"braid/download"
 	"braid/internal/mirrortest"
+	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/verify"
 )
@@ -160,6 +162,27 @@ func TestWrongPieces_C9_Rule42(t *testing.T) {
 	origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
 	res := newRun(t, origin.URL).right(origin.Content)
 	verified(t, res, byDigest)
+}
+
+// Proves rule 46: a document that has no digest of the file is none about it, whatever pieces it has.
+func TestDocumentWithoutDigest_Rule46(t *testing.T) {
+	t.Parallel()
+	const size = 9 * mib
+	a := sized(t, size, mirrortest.Rate(4*mib))
+	origin := described(t, size, made(size, 7), a)
+	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+		Name: "file.bin", Size: size, Pieces: []verify.Pieces{piecesOf(t, made(size, 8))}, Mirrors: []metalink.Mirror{{URL: parse(t, a.URL), Pri: 1}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	r := newRun(t, origin.URL)
+	verified(t, r.right(origin.Content), byDigest)
+	said := func(n download.Note) bool { return strings.Contains(n.Text, "no SHA-256 or better that is known") }
+	if notes := saw[download.Note](r); !slices.ContainsFunc(notes, said) {
+		t.Errorf("notes: %+v", notes)
+	}
 }
 
 // Proves rule 46: a document about another file is ignored and named.

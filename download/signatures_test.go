@@ -188,9 +188,11 @@ func TestNoAnchor_Rule51_C11(t *testing.T) {
 	if res.Proof.Signed() || len(res.Unvalidated) != 1 {
 		t.Errorf("signed %v, unvalidated %v", res.Proof.Signed(), res.Unvalidated)
 	}
-	r = newRun(t, origin.URL)
+	unasked := sized(t, mib, mirrortest.Digest(), mirrortest.Link(pgpLink))
+	r = newRun(t, unasked.URL)
 	r.req.Require = download.RequireSignature
 	r.wrong(download.NoEvidence)
+	asked(t, unasked, false)
 }
 
 // Signatures come from everywhere: from the user, from a Metalink document; late ones have the bytes hashed once more; and they

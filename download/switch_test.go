@@ -226,7 +226,7 @@ func TestMirrorBrain_Rule26(t *testing.T) {
 }
 
 // The mirror that a server redirects to is rejected as any other (C5, rule 39).
-func TestMirrorBrainToWrongMirror_C5_C8(t *testing.T) {
+func TestMirrorBrainToWrongMirror_C5_C8_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
 	for name, landing := range map[string]*mirrortest.Server{

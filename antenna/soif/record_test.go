@@ -155,6 +155,7 @@ func TestCharset_Rule55(t *testing.T) {
 		{"Content-Type: application/x-soif; charset=us-ascii\n\n", utf8, `\xE6\x97\xA5\xE6\x9C\xAC`},
 		{"Content-Type: application/x-soif; charset=klingon\n\n", utf8, `\xE6\x97\xA5\xE6\x9C\xAC`},
 		{"Content-Type: application/x-soif; charset=iso-2022-jp\n\n", "\x1b$BF|K\\\x1b(B", utf8},
+		{"Content-Type: application/x-soif; charset=iso-2022-jp\n\n", "a \x1b$B\xff\x1b(B", `a \x1B$B\xFF\x1B(B`},
 		{"Content-Type: application/index.obj; type=harvest-soif-1; charset=Shift_JIS\n\n", "\x93\xfa\x96\x7b", utf8},
 	} {
 		got, err := records(tt.head+object(tt.title), feed.Options{})
