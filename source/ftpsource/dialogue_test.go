@@ -42,6 +42,7 @@ func FuzzDialogue(f *testing.F) {
 		u := &url.URL{Scheme: "ftp", Host: ln.Addr().String(), Path: "/x"}
 		err = c.Source(u, Options{}).Fetch(t.Context(), part(start, start+10), &sourcetest.Sink{T: t})
 		c.CloseIdle()
+		ln.Close() // nobody may have come
 		<-done
 		if e, ok := errors.AsType[*source.Error](err); !ok || e.Fault == 0 {
 			t.Errorf("error is %v", err)
