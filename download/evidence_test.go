@@ -47,7 +47,7 @@ func TestUserMirrorsAreNotMerged_Rule30_S18(t *testing.T) {
 }
 
 // Proves rules 30 and 39: a mirror that was not merged serves alone when the origin fails, then or before.
-func TestFallBack_Rule30_Rule39(t *testing.T) {
+func TestFallBack_C2_Rule30_Rule39(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
 	for name, option := range map[string]mirrortest.Option{
@@ -131,7 +131,7 @@ func TestWeakDigest_Rule31(t *testing.T) {
 }
 
 // Proves rules 32 and 64: the user's digest and the server's contradict each other before any byte.
-func TestUserContradictsServer_Rule32(t *testing.T) {
+func TestUserContradictsServer_Rule32_Rule64(t *testing.T) {
 	t.Parallel()
 	mirror := sized(t, 2*mib)
 	origin := vouch(t, 2*mib, mirror)

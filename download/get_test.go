@@ -129,8 +129,8 @@ func TestOneServer_C1(t *testing.T) {
 	if res.Proof.Verified() || res.Proof.String() != "unverified" {
 		t.Errorf("the proof is %q", res.Proof)
 	}
-	if n := len(s.Requests()); n != 1 {
-		t.Errorf("%d requests", n)
+	if asked := s.Requests(); len(asked) != 1 || asked[0].Method != "GET" {
+		t.Errorf("%+v", asked)
 	}
 }
 

@@ -104,6 +104,10 @@ func TestPiecesWhenTheWholeIsWrong_S3_S19(t *testing.T) {
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	banned(t, res, liar, origin)
+	told := func(n download.Note) bool { return strings.Contains(n.Text, "tell where it is damaged") }
+	if notes := saw[download.Note](r); !slices.ContainsFunc(notes, told) {
+		t.Errorf("the pieces were not asked: %+v", notes)
+	}
 	if res.Fetched > size*2 || len(saw[download.Restarted](r)) > 0 {
 		t.Errorf("%d bytes came for %d, begun again %v", res.Fetched, size, saw[download.Restarted](r))
 	}

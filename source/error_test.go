@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -42,5 +43,13 @@ func TestFaultNames(t *testing.T) {
 		} else {
 			seen[name] = true
 		}
+	}
+}
+
+// Proves rule 61: what others said is escaped where an error is written, whoever they are.
+func TestErrorIsEscaped_Rule61(t *testing.T) {
+	e := &Error{URL: "http://a.example/", Host: "a.example\x1b[2J", Fault: FaultRefused, Err: errors.New("says \x1b]0;x\a\u202e")}
+	if text := e.Error(); strings.ContainsAny(text, "\x1b\a\u202e") {
+		t.Errorf("%q", text)
 	}
 }

@@ -82,7 +82,7 @@ func Escape(s string) string {
 			_, size := utf8.DecodeRuneInString(s[i:])
 			return size > 1
 		}
-		return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !unicode.Is(unicode.Bidi_Control, r)
+		return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r)
 	}
 	var b strings.Builder
 	for i, r := range s {

@@ -183,3 +183,13 @@ func TestErrorText(t *testing.T) {
 		}
 	}
 }
+
+// Proves rule 59: a line of a reply has 8 KiB at most.
+func TestLongLine_Rule59(t *testing.T) {
+	for n, fits := range map[int]bool{maxLine: true, maxLine + 1: false, 20 * maxLine: false} {
+		text := "220 " + strings.Repeat("x", n-len("220 ")) + "\r\n"
+		if _, err := readReply(newLines(strings.NewReader(text))); (err == nil) != fits {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
