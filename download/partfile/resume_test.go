@@ -360,20 +360,24 @@ func TestSumURL(t *testing.T) {
 
 // Behind a damaged record nothing is believed, not even when new records come to stand before it.
 func TestDamagedRecord_Rule8(t *testing.T) {
-	dir := t.TempDir()
-	f := begun(t, dir, []byte("aaa"), 0)
-	must(t, f.Flush())
-	end := f.journal.size
-	put(t, f, []byte("bbb"), 100)
-	must(t, f.Flush())
-	put(t, f, []byte("ccc"), 200)
-	must(t, f.Flush())
-	crash(f)
-	journal := read(t, in(dir, "x.part.journal"))
-	journal[end+7] ^= 1
-	write(t, in(dir, "x.part.journal"), journal)
-	wantHave(t, recovered(t, dir), span(0, 3))
-	if got := read(t, in(dir, "x.part.journal")); int64(len(got)) != end {
-		t.Errorf("the journal has %d bytes, want the %d good ones", len(got), end)
+	for name, at := range map[string]int64{"a start that cannot be": 7, "another start": 5, "another sum of the bytes": 5 + 16} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			f := begun(t, dir, []byte("aaa"), 0)
+			must(t, f.Flush())
+			end := f.journal.size
+			put(t, f, []byte("bbb"), 100)
+			must(t, f.Flush())
+			put(t, f, []byte("ccc"), 200)
+			must(t, f.Flush())
+			crash(f)
+			journal := read(t, in(dir, "x.part.journal"))
+			journal[end+at] ^= 1
+			write(t, in(dir, "x.part.journal"), journal)
+			wantHave(t, recovered(t, dir), span(0, 3))
+			if got := read(t, in(dir, "x.part.journal")); int64(len(got)) != end {
+				t.Errorf("the journal has %d bytes, want the %d good ones", len(got), end)
+			}
+		})
 	}
 }
