@@ -142,9 +142,9 @@ func (b *Batch) check(t *testing.T) {
 
 func files(n int, size int64) []int64 { return slices.Repeat([]int64{size}, n) }
 
-// TestBatches: batches in virtual networks. Small files are fast after a few round trips; where one download fills the
+// TestBatches_S12: batches in virtual networks. Small files are fast after a few round trips; where one download fills the
 // link there are at most two (C6); and where more make it slower, it goes back.
-func TestBatches(t *testing.T) {
+func TestBatches_S12(t *testing.T) {
 	const ms = time.Millisecond
 	lan := site{rtt: 20 * ms, link: 24e6}
 	for _, tt := range []struct {

@@ -136,7 +136,7 @@ func letter(t *testing.T, mode GrowthMode, origin, mirror int64) (p *script, ope
 }
 
 // Proves S11: when the aggregate grows, one more is opened, and by the letter exactly one.
-func TestGrowthGoesOnWhenItPays_S11(t *testing.T) {
+func TestGrowthGoesOnWhenItPays_C6_S11(t *testing.T) {
 	_, opened, _ := letter(t, GrowSingle, 10_000, 10_000)
 	if len(opened) != 1 || opened[0].Source != 2 {
 		t.Errorf("opened %v, want the next mirror", opened)
@@ -144,7 +144,7 @@ func TestGrowthGoesOnWhenItPays_S11(t *testing.T) {
 }
 
 // Proves S13: when the aggregate does not grow none is opened, until an established one closes.
-func TestGrowthEndsWhenItDoesNotPay_S13(t *testing.T) {
+func TestGrowthEndsWhenItDoesNotPay_C6_S11_S13(t *testing.T) {
 	p, opened, second := letter(t, GrowSingle, 5_000, 5_000)
 	if len(opened) != 0 {
 		t.Fatalf("opened %v although nothing was gained", opened)
