@@ -96,7 +96,7 @@ func TestPiecesAsTheyCome_S10(t *testing.T) {
 
 // Proves S3 and S19: the whole is wrong, and only then its pieces are asked for; only what is damaged comes again, from
 // others.
-func TestPiecesWhenTheWholeIsWrong_S3_S19(t *testing.T) {
+func TestPiecesWhenTheWholeIsWrong_S3_S19_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib // too little to ask for a document before
 	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))

@@ -122,3 +122,17 @@ func BenchmarkChecker(b *testing.B) {
 		})
 	}
 }
+
+// Proves rule 51 and C11: with nobody to trust nothing is validated, whatever the signatures say.
+func TestNoAnchor_C11_Rule51(t *testing.T) {
+	ann := newEntity(t, at(born))
+	c, err := New(draft{}.by(t, ann.PrivateKey, signed), Keyring{}, Policy{Now: present})
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(c, signed)
+	r, err := c.Result()
+	if _, ok := r.Signer(); err != nil || r.Validated || ok || len(r.Signatures) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

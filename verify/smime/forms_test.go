@@ -162,8 +162,8 @@ func TestZeroPolicy(t *testing.T) {
 	expect(t, got, err, NotYetValid, "not before 0001-01-01T00:00:00Z")
 }
 
-// TestUnanchored_C11: without roots nothing is good, and a message that is none is still an error (rule 51).
-func TestUnanchored_C11(t *testing.T) {
+// TestUnanchored_C11_Rule51: without roots nothing is good, and a message that is none is still an error (rule 51).
+func TestUnanchored_C11_Rule51(t *testing.T) {
 	w := newWorkshop(t)
 	broken := w.signer("ecdsa")
 	broken.attributes = nil
