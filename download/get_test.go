@@ -35,7 +35,8 @@ type run struct {
 	dir    string
 	req    download.Request
 	client download.Client
-	header time.Duration // the patience of the HTTP client; zero: its default
+	ctx    context.Context // nil: that of the test
+	header time.Duration   // the patience of the HTTP client; zero: its default
 	events []download.Event
 	tls    *tls.Config
 }
@@ -63,7 +64,11 @@ func (r *run) get() (download.Result, error) {
 	c := r.client
 	c.HTTP = http
 	before := len(r.events)
-	res, err := c.Get(r.t.Context(), r.req)
+	ctx := r.ctx
+	if ctx == nil {
+		ctx = r.t.Context()
+	}
+	res, err := c.Get(ctx, r.req)
 	accounted(r.t, r.events[before:], res)
 	return res, err
 }

@@ -103,7 +103,7 @@ func TestVerifiedStays(t *testing.T) {
 	w.rule.Request.Require = download.RequireNothing
 	w.does()
 	w.origin.set(func(o *origin) { o.digest, o.body, o.modified = false, "two", date(2) })
-	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprint("download ", download.NoEvidence) {
+	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprintf("download %d", download.NoEvidence) {
 		t.Errorf("error is %v", err)
 	}
 	w.holds(w.path(), "one")
@@ -118,7 +118,7 @@ func TestVerifiedStays(t *testing.T) {
 func TestUnverifiedIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.origin.digest = false
-	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprint("download ", download.NoEvidence) {
+	if _, err := w.handle(w.update()); kindOf(err) != fmt.Sprintf("download %d", download.NoEvidence) {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := os.Lstat(w.path()); !errors.Is(err, fs.ErrNotExist) {
