@@ -166,7 +166,7 @@ func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 			fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| field | type | |\n|---|---|---|\n", names[0], sentence(s.docs[of]))
 			for _, f := range s.fields(t, of, "") {
 				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.name, f.kind, f.note)
-				fields = append(fields, strings.ReplaceAll(group.command, " ", "-")+":"+names[0]+"."+f.name+":"+strings.Fields(f.kind)[0])
+				fields = append(fields, strings.ReplaceAll(group.command, " ", "-")+":"+names[0]+"."+f.name+":"+strings.TrimSuffix(strings.Fields(f.kind)[0], ","))
 			}
 		}
 	}

@@ -35,6 +35,9 @@ func (g Gauged) Rate() float64 {
 // asked one after the other, so that none is in the way of another. One that has another file is of no use, however fast it
 // is, and nothing is taken from it (C5, C8).
 func (c *Client) Gauge(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Gauged {
+	if req.URL == nil {
+		return nil
+	}
 	hc, done := c.network()
 	defer done()
 	claims := join(req.Claims, f.Claims)

@@ -28,6 +28,9 @@ func TestGauge_C5_C8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if none := client.Gauge(t.Context(), download.Request{}, offer.File, moment); len(none) > 0 {
+		t.Errorf("of a request without a URL: %+v", none)
+	}
 	all := client.Gauge(t.Context(), req, offer.File, moment)
 	if len(all) != 6 {
 		t.Fatalf("%d places: %+v", len(all), all)
