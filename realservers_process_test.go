@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,15 +108,28 @@ func absolute(t testing.TB, path string) string {
 	return path
 }
 
+// freeAddr is an address on loopback where nothing listens. Its port is below those that the system gives to outgoing connections
+// (32768 and up on Linux): one of these could take it before the program that it is for.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(10000+rand.IntN(22000)))
+		if _, given := givenAddrs.LoadOrStore(addr, true); given {
+			continue
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			continue
+		}
+		l.Close()
+		return addr
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("of a hundred ports none was free")
+	return ""
 }
+
+// givenAddrs are what freeAddr gave: no two programs of one run get the same.
+var givenAddrs sync.Map
 
 // startProcess runs a server until the test ends, and returns once it accepts connections at addr.
 func startProcess(t testing.TB, addr, path string, args ...string) error {

@@ -1,7 +1,6 @@
 package download_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -91,12 +90,13 @@ func (r *run) path() string { return filepath.Join(r.dir, "file.bin") }
 
 func (r *run) same(want mirrortest.Content) {
 	r.t.Helper()
-	got, err := os.ReadFile(r.path())
+	f, err := os.Open(r.path())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if !bytes.Equal(got, want.Bytes()) {
-		r.t.Error("the file is wrong")
+	defer f.Close()
+	if err := want.Compare(f); err != nil {
+		r.t.Error(err)
 	}
 }
 

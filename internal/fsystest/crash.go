@@ -164,9 +164,9 @@ func (d *Disk) safe(n int) []bool {
 func (n *inode) apply(c change) {
 	switch c.kind {
 	case data:
-		n.write(c.data, c.off)
+		n.data.write(c.data, c.off)
 	case length:
-		n.resize(c.off)
+		n.data.resize(c.off)
 	case meta:
 		n.mode, n.time = c.mode, c.time
 	case entries:
@@ -186,12 +186,12 @@ func (n *inode) tear(c change, fate Fate) {
 	first := c.off / sector
 	kept, grows := fate.part(int((end-1)/sector-first) + 1)
 	if grows {
-		n.resize(max(int64(len(n.data)), end))
+		n.data.resize(max(n.data.size, end))
 	}
 	for at := c.off; at < end; {
 		next := min((at/sector+1)*sector, end)
 		if kept(int(at/sector - first)) {
-			n.write(c.data[at-c.off:next-c.off], at)
+			n.data.write(c.data[at-c.off:next-c.off], at)
 		}
 		at = next
 	}

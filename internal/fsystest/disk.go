@@ -22,7 +22,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,7 +45,7 @@ type inode struct {
 	dir     bool
 	born    fs.FileMode // permissions when it was made
 	mode    fs.FileMode // and now
-	data    []byte
+	data    content
 	room    int64 // reserved
 	time    time.Time
 	entries map[string]*inode
@@ -92,14 +91,14 @@ func (n *inode) walk(visit func(*inode)) {
 // copied is n as it is on disk; the entries of a folder are still those of n.
 func (n *inode) copied() *inode {
 	c := *n
-	c.holder, c.data, c.entries = nil, slices.Clone(n.data), maps.Clone(n.entries)
+	c.holder, c.data, c.entries = nil, n.data.clone(), maps.Clone(n.entries)
 	return &c
 }
 
 func (n *inode) info() fsys.Info {
 	info := fsys.Info{
 		ID: fsys.ID{Dev: 1, Ino: n.id}, Mode: n.mode, Links: uint64(n.names), UID: os.Geteuid(),
-		Size: int64(len(n.data)), Allocated: max(int64(len(n.data)), n.room), BlockSize: sector, ModTime: n.time,
+		Size: n.data.size, Allocated: max(n.data.size, n.room), BlockSize: sector, ModTime: n.time,
 	}
 	if n.dir {
 		info.Mode |= fs.ModeDir

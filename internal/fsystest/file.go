@@ -29,10 +29,10 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 		return 0, f.fail("read", "", syscall.EISDIR)
 	case off < 0:
 		return 0, f.fail("read", "", syscall.EINVAL)
-	case off >= int64(len(f.n.data)):
+	case off >= f.n.data.size:
 		return 0, io.EOF
 	}
-	n := copy(p, f.n.data[off:])
+	n := f.n.data.read(p, off)
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -50,7 +50,7 @@ func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	f.n.write(p, off)
+	f.n.data.write(p, off)
 	f.n.time = time.Now()
 	f.disk.note(change{kind: data, n: f.n, off: off, data: slices.Clone(p)})
 	return len(p), nil
@@ -68,24 +68,6 @@ func (f *file) writing(op string) error {
 	return nil
 }
 
-func (n *inode) write(p []byte, off int64) {
-	n.resize(max(int64(len(n.data)), off+int64(len(p))))
-	copy(n.data[off:], p)
-}
-
-// resize fills what is new with zeroes.
-func (n *inode) resize(size int64) {
-	if size <= int64(len(n.data)) {
-		clear(n.data[size:])
-		n.data = n.data[:size]
-		return
-	}
-	n.data = slices.Grow(n.data, int(size)-len(n.data))
-	more := n.data[len(n.data):size]
-	clear(more)
-	n.data = n.data[:size]
-}
-
 func (f *file) Info() (fsys.Info, error) {
 	if err := f.enter("stat"); err != nil {
 		return fsys.Info{}, err
@@ -99,7 +81,7 @@ func (f *file) Truncate(size int64) error {
 		return err
 	}
 	defer f.disk.mu.Unlock()
-	f.n.resize(size)
+	f.n.data.resize(size)
 	f.n.room = min(f.n.room, size)
 	f.n.time = time.Now()
 	f.disk.note(change{kind: length, n: f.n, off: size})
@@ -130,10 +112,10 @@ func (f *file) Release(off, n int64) error {
 		return err
 	}
 	defer f.disk.mu.Unlock()
-	end := min(off+n, int64(len(f.n.data)))
+	end := min(off+n, f.n.data.size)
 	if off < end {
 		zeroes := make([]byte, end-off)
-		f.n.write(zeroes, off)
+		f.n.data.write(zeroes, off)
 		f.disk.note(change{kind: data, n: f.n, off: off, data: zeroes})
 	}
 	return nil

@@ -54,7 +54,7 @@ func (b *behaviour) reply() reply {
 	case b.handler != nil:
 		return b.handled()
 	case found:
-		return b.whole(http.StatusOK, http.Header{"Content-Type": {doc.kind}}, contentOf(doc.data))
+		return b.whole(http.StatusOK, http.Header{"Content-Type": {doc.kind}}, ContentOf(doc.data))
 	case b.req.URL.Path != b.s.path:
 		return b.note(http.StatusNotFound, nil)
 	case b.redirect != "" && b.status == http.StatusFound:
@@ -146,7 +146,7 @@ func (b *behaviour) note(status int, h http.Header) reply {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		text = nil
 	}
-	return b.whole(status, h, contentOf(text))
+	return b.whole(status, h, ContentOf(text))
 }
 
 func (b *behaviour) whole(status int, h http.Header, body Content) reply {
@@ -164,7 +164,7 @@ func (b *behaviour) handled() reply {
 	b.handler.ServeHTTP(rec, b.req)
 	h := rec.Header().Clone()
 	h.Del("Content-Length")
-	return b.whole(rec.Code, h, contentOf(rec.Body.Bytes()))
+	return b.whole(rec.Code, h, ContentOf(rec.Body.Bytes()))
 }
 
 // head writes the status line and the header section.

@@ -1,8 +1,10 @@
 package mirrortest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"io"
 
 	"braid/verify"
@@ -21,12 +23,13 @@ type Body interface{ []byte | Content }
 // Generate makes up a file of any size. It needs no memory, and the same seed gives the same bytes.
 func Generate(size int64, seed uint64) Content { return Content{size: size, seed: seed} }
 
-func contentOf[B Body](body B) Content {
+// ContentOf is body as a Content. It must not be changed any more.
+func ContentOf[B Body](body B) Content {
 	switch b := any(body).(type) {
 	case Content:
 		return b
 	case []byte:
-		return Content{data: append([]byte{}, b...), size: int64(len(b))}
+		return Content{data: b[:len(b):len(b)], size: int64(len(b))}
 	}
 	panic("unreachable: Body has no other types")
 }
@@ -37,17 +40,45 @@ func (c Content) Size() int64 { return c.size }
 // Reader reads the file from its start.
 func (c Content) Reader() io.Reader { return io.NewSectionReader(c, 0, c.size) }
 
-// Bytes is the whole file.
+// Bytes is the whole file, which must not be changed.
 func (c Content) Bytes() []byte {
+	if c.data != nil {
+		return c.data
+	}
 	b := make([]byte, c.size)
 	c.fill(b, 0)
 	return b
 }
 
+// Compare reads r to its end, and is nil if that is the file. What it needs of memory does not grow with the file: large blocks are
+// expensive under the race detector.
+func (c Content) Compare(r io.Reader) error {
+	var got, want [32 << 10]byte
+	for off := int64(0); ; {
+		n, err := io.ReadFull(r, got[:])
+		here := min(int64(n), c.size-off)
+		c.fill(want[:here], off)
+		if !bytes.Equal(got[:n], want[:here]) {
+			return fmt.Errorf("not the file: wrong or too much in the %d bytes at %d", n, off)
+		}
+		switch off += here; {
+		case err == nil:
+		case err != io.EOF && err != io.ErrUnexpectedEOF:
+			return err
+		case off < c.size:
+			return fmt.Errorf("not the file: ends at %d of %d", off, c.size)
+		default:
+			return nil
+		}
+	}
+}
+
 // Digest is the SHA-256 of the file.
 func (c Content) Digest() verify.Digest {
 	h := sha256.New()
-	if _, err := io.Copy(h, c.Reader()); err != nil {
+	if c.data != nil {
+		h.Write(c.data)
+	} else if _, err := io.Copy(h, c.Reader()); err != nil {
 		panic(err) // neither memory nor hashes fail
 	}
 	d, err := verify.NewDigest(verify.SHA256, h.Sum(nil))
@@ -69,7 +100,7 @@ func (c Content) ReadAt(p []byte, off int64) (int, error) {
 
 // fill writes the bytes at off, which must exist.
 func (c Content) fill(p []byte, off int64) {
-	if c.data != nil {
+	if c.data != nil || c.size == 0 {
 		copy(p, c.data[off:])
 		return
 	}

@@ -53,11 +53,11 @@ type Server struct {
 	digest verify.Digest
 }
 
-// New starts a server that has body. It ends with the test.
+// New starts a server that has body, which must not be changed any more. It ends with the test.
 func New[B Body](t testing.TB, body B, options ...Option) *Server {
 	t.Helper()
 	s := &Server{
-		Content: contentOf(body), t: t, options: options,
+		Content: ContentOf(body), t: t, options: options,
 		changed: make(chan struct{}), conns: map[*conn]bool{},
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
