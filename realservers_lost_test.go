@@ -12,12 +12,14 @@ import (
 // TestRealWatchLost: without its database, or with a damaged one, a watcher begins with antenna.lirs: it asks for nothing that it has,
 // and does not miss what comes next.
 func TestRealWatchLost(t *testing.T) {
+	t.Parallel()
 	losses := map[string]func(path string) error{
 		"gone":    os.Remove,
 		"damaged": func(path string) error { return os.WriteFile(path, []byte("no database"), 0o600) },
 	}
 	for name, lose := range losses {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newWatchSet(t, hookLine)
 			s.guard()
 			s.agent.begin()

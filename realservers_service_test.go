@@ -17,6 +17,7 @@ import (
 // TestRealWatchService: what a service manager and Prometheus see of a watcher, over a reload, a wrong configuration, an end in the
 // middle of a download and a new start.
 func TestRealWatchService(t *testing.T) {
+	t.Parallel()
 	s := newWatchSet(t, hookLine)
 	s.guard()
 	began := time.Now()

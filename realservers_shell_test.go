@@ -38,6 +38,7 @@ var completions = []struct{ typed, want string }{
 
 // TestRealShells types lines into shells as a person does, and presses tab.
 func TestRealShells(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []struct {
 		name, setup string
 		args        []string

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	swarmKillSize = 192 << 20
+	swarmKillSize = 256 << 20
 	swarmKillRate = 6 << 20 // bytes a second of each web server and of the peer
 )
 
@@ -43,7 +43,7 @@ func newSwarmKillSet(t *testing.T) (s *killSet, peer *meter) {
 func TestRealSwarmKill(t *testing.T) {
 	t.Parallel()
 	s, peer := newSwarmKillSet(t)
-	for range killRounds(t, 2) {
+	for range killRounds(t, 1) {
 		peer.sum.Store(0)
 		mark := int64(swarmKillSize/8) + rand.Int64N(swarmKillSize*3/4)
 		again, landed := s.killAndResume(t, mark)

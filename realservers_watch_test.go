@@ -162,6 +162,7 @@ func (s *watchSet) runOf(version int) string {
 // TestRealWatch: the feeds change, the file comes from two servers and is verified, its program runs once; then the feeds answer 304 and
 // nothing happens.
 func TestRealWatch(t *testing.T) {
+	t.Parallel()
 	s := newWatchSet(t, hookLine)
 	s.guard()
 	s.agent.begin()
@@ -217,8 +218,10 @@ var kills = map[string]func(s *watchSet){
 // TestRealWatchKilled: what is killed between the download and its acknowledgement is repeated once with the next start, fetches nothing
 // again, and ends right.
 func TestRealWatchKilled(t *testing.T) {
+	t.Parallel()
 	for name, moment := range kills {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newWatchSet(t, `run = ["/bin/sh", "-c", "echo $$ >>../begun; cat ../fifo && echo $BRAID_FILE_SHA256=$(sha256sum <$BRAID_FILE_PATH | cut -c-64) >>../runs"]`)
 			fifo := filepath.Join(s.dir, "fifo")
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
