@@ -30,15 +30,30 @@ func TestOrderOfPreference_S5_S8(t *testing.T) {
 	}
 }
 
+// Proves S5: what is known of speeds comes before the order in which the caller lists mirrors, for those that may be opened and for those
+// that wait for work.
+func TestSpeedOverridesPreference_S5(t *testing.T) {
+	sc := scenario{size: 64 * mib, hosts: equal(5, 40, 40*time.Millisecond)}
+	sc.hints = func(id SourceID) (Speed, bool) { return Speed{Rate: 5e6, RTT: 40 * ms}, id == 3 }
+	r := run(t, sc)
+	if i := slices.IndexFunc(r.askedOf, func(id SourceID) bool { return id != 0 }); i < 0 || r.askedOf[i] != 3 {
+		t.Errorf("asked %v, want the one of known speed before the others", r.askedOf)
+	}
+	slow, fast := &mirror{tried: true, speed: 1e6}, &mirror{tried: true, speed: 2e6}
+	if !preferred(fast, slow) || preferred(slow, fast) {
+		t.Error("of two that were tried the slower one comes first")
+	}
+}
+
 // Proves S17: the first, unlimited request is closed where it meets the ranges of others.
 func TestFirstRequestEndsWhereItMeetsOthers_S17(t *testing.T) {
 	r := run(t, scenario{size: 256 * mib, hosts: equal(4, 40, 40*time.Millisecond)})
 	for _, a := range r.history {
-		if s, ok := a.(Shrink); ok && s.ID == 1 {
+		if s, ok := a.(Shrink); ok && s.ID == 1 && s.Why == ReasonMet {
 			return
 		}
 	}
-	t.Error("the first request was never ended")
+	t.Error("the first request was not ended where it met others")
 }
 
 // Proves S15 and rule 14: a mirror that answers a range with the whole file is left, and the others go on.

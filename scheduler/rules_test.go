@@ -177,6 +177,24 @@ func TestOneRequestPerAnsweringHost_C7(t *testing.T) {
 	}
 }
 
+// Proves C7 and rule 38: as long as a request that was told to stop has not ended, no other name of its host is asked.
+func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
+	p, first := begin(t, unknown(), 0)
+	p.at(0, SourceAdded{ID: 1, Host: "origin:80"})
+	for range 600 { // the origin is silent, and its other name is free
+		p.at(10*time.Millisecond, Tick{})
+		if len(p.fetches()) > 0 {
+			t.Fatalf("%v was asked while %v had not ended", p.fetches(), first)
+		}
+		if f := p.s.fetches[first.ID]; !f.ending {
+			p.s.cancel(f, ReasonSilent)
+		}
+	}
+	if p.at(0, FetchEnded{Fetch: first.ID}); len(p.fetches()) != 1 {
+		t.Errorf("afterwards: %v, want one", p.fetches())
+	}
+}
+
 // Proves rule 38: what was told to stop counts as a request until it has ended.
 func TestEndingRequestCounts_Rule38(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
