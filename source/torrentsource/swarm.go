@@ -102,12 +102,18 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 		}
 	}
 	cfg.Seed = seed
+	cfg.KeepAliveTimeout = keepAlive
 	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from who wants to know, and RC4 costs more than the rest
 	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
 	cfg.TrackerListenPacket = w.ways.listenPacket
 	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
 	return cfg
 }
+
+// keepAlive is how soon something is written to a peer that nothing was written to. The library's own is a minute; but in v1.61.0 who
+// writes to a peer can sleep through the call that there is something to ask or to send (its issue 1070), and then nothing comes until it
+// wakes for this.
+const keepAlive = 2 * time.Second
 
 // enterTable asks the distributed hash table for peers (BEP 5). It answers nobody: its socket is for questions.
 func (c *Client) enterTable(w *swarm) error {
