@@ -268,3 +268,24 @@ func TestTraits(t *testing.T) {
 		t.Errorf("traits are %+v", tr)
 	}
 }
+
+// Servers that list no features may begin within a file all the same: the first REST asks.
+func TestRestartWithoutFeatures(t *testing.T) {
+	s := newServer(t, ftptest.Reply("FEAT", "500 what?\r\n"))
+	c := newClient(t)
+	for _, r := range []byterange.Range{part(1000, 2000), part(3000, 4000)} {
+		if k := mustFetch(t, c, s.URL, Options{}, r); !k.Heard.Ranged || k.Heard.Start != r.Start {
+			t.Errorf("%v: answer is %+v", r, k.Heard)
+		}
+	}
+}
+
+// The reason why bytes could not be kept is that of whoever keeps them.
+func TestSinkFails(t *testing.T) {
+	full := errors.New("no room")
+	s := newServer(t)
+	k := &sourcetest.Sink{T: t, Writing: func(int64, int) error { return full }}
+	if err := newClient(t).Source(sourcetest.URL(t, s.URL), Options{}).Fetch(t.Context(), whole, k); !errors.Is(err, full) {
+		t.Errorf("error is %v", err)
+	}
+}

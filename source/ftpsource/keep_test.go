@@ -43,6 +43,31 @@ func TestConnectionsDoNotWaitForEver(t *testing.T) {
 	}
 }
 
+// Of several that wait, one is forgotten alone.
+func TestForget(t *testing.T) {
+	a := account{host: "h:21"}
+	var c Client
+	first, second := &control{account: a}, &control{account: a}
+	for _, k := range []*control{first, second} {
+		c.keep(k)
+		k.timer.Stop() // nobody is there to say goodbye to
+	}
+	if c.forget(first); len(waiting(&c)) != 1 || waiting(&c)[0] != second {
+		t.Error("the other one does not wait any more")
+	}
+	if c.forget(second); len(c.idle) != 0 {
+		t.Errorf("%d accounts without connections", len(c.idle))
+	}
+}
+
+func TestCloseIdle(t *testing.T) {
+	s := newServer(t)
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, part(0, 9))
+	c.CloseIdle()
+	eventually(t, "the server was not told QUIT", func() bool { return s.Asked("QUIT") == 1 })
+}
+
 // A connection whose time is over is being closed, and is nobody's any more.
 func TestConnectionThatIsBeingClosed(t *testing.T) {
 	a := account{host: "h:21"}
