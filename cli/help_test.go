@@ -30,7 +30,7 @@ func TestHelp(t *testing.T) {
 		"feed convert x --help": {"braid feed convert --to FORMAT", "-o, --out NAME"},
 		"feed find --help":      {"braid feed find [FLAG]... URL"},
 		"serve --help":          {"braid serve [FLAG]... FOLDER", "--listen ADDRESS", "127.0.0.1:8080", "Examples:"},
-		"verify --help":         {"braid verify [FLAG]... FILE...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
+		"verify --help":         {"braid verify [FLAG]... [FILE]...", "--from URL|META", "--checksums FILE|URL", "12 nothing says what it should be", "Examples:"},
 	} {
 		code, out, err := command(t, strings.Fields(line)...)
 		if len(want) == 0 {

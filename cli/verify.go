@@ -22,6 +22,7 @@ type verifyCommand struct {
 	outputFlags
 	require           choice
 	lessProof, repair bool
+	ignoreMissing     bool
 	timeout           duration
 	limitRate         rate
 
@@ -53,11 +54,12 @@ func newVerify(s streams) *cli.Command {
 }
 
 var verifyManual = manual{
-	usage: "[FLAG]... FILE...",
+	usage: "[FLAG]... [FILE]...",
 	examples: []string{
 		"is this what the server has?", "braid verify --from https://example.org/disk.iso disk.iso",
 		"or what a Metalink document describes, and where is it damaged?", "braid verify --from disk.meta4 disk.iso",
 		"files of a folder, by the list in it", "braid verify --checksums SHA256SUMS *.iso",
+		"all files of a list that are here, as sha256sum -c does", "braid verify --ignore-missing --checksums SHA256SUMS",
 		"the same, with the signature of the list", "braid verify --keyring release-key.asc --checksums SHA256SUMS *.iso",
 		"a file with a signature beside it, disk.iso.asc", "braid verify --keyring release-key.asc disk.iso",
 		"and put the right file in its place, fetching what is damaged", "braid verify --repair --from https://example.org/disk.iso disk.iso",
@@ -82,6 +84,7 @@ func (v *verifyCommand) flags() []cli.Flag {
 		v.digestFlags(),
 		[]cli.Flag{
 			v.checksumsFlag(),
+			toggle(&v.ignoreMissing, groupProof, "without FILE, check only those files of the list of --checksums that are here", "ignore-missing"),
 			parsed(&v.require, groupProof, "`none|digest|signature`: what must be proven (default digest, and signature with --keyring or --smime-ca)", "require"),
 			toggle(&v.lessProof, groupProof, "accept that the server offers less to verify the file with than it did before, a digest or a signature", "allow-less-proof"),
 		},
@@ -113,6 +116,11 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	defer client.HTTP.CloseIdle()
 	if err := v.prepare(ctx, client, paths); err != nil {
 		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
+	}
+	if len(paths) == 0 {
+		if paths, err = v.listed(); err != nil {
+			return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
+		}
 	}
 	var codes []int
 	for _, path := range paths {
@@ -208,12 +216,12 @@ func verifyFailure(ctx context.Context, err error) *failure {
 
 // check refuses flags that contradict each other or the operands.
 func (v *verifyCommand) check(paths []string) error {
-	several := len(paths) > 1
+	several := len(paths) != 1
 	for _, wrong := range []struct {
 		when             bool
 		where, why, hint string
 	}{
-		{len(paths) == 0, "verify", "no file", "braid verify --help"},
+		{len(paths) == 0 && v.checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
 		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},

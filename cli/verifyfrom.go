@@ -16,7 +16,7 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	if err := v.check(paths); err != nil {
 		return err
 	}
-	v.several = len(paths) > 1
+	v.several = len(paths) != 1
 	v.common = download.Request{Require: requirement(v.require.word, v.anchorFlags.given()), LessProof: v.lessProof}
 	if v.require.word == "" && !v.anchorFlags.given() {
 		v.common.Require = download.RequireDigest
