@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"braid/antenna/feed"
 )
 
 // read decodes text and tells in words what came out: objects, violations and the error, in their order.
@@ -21,6 +23,9 @@ func read(text string, o Options) string {
 		}
 		if v.Discarded {
 			fmt.Fprintf(&b, ": discards @%s %s", v.Type, v.URL)
+			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == CodeBrackets) { // these alone are repaired otherwise
+				fmt.Fprintf(&b, ", fatal: %v", fatal)
+			}
 		}
 		b.WriteByte('\n')
 	}
