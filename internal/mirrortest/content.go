@@ -100,7 +100,7 @@ func (c Content) ReadAt(p []byte, off int64) (int, error) {
 
 // fill writes the bytes at off, which must exist.
 func (c Content) fill(p []byte, off int64) {
-	if c.data != nil || c.size == 0 {
+	if c.data != nil {
 		copy(p, c.data[off:])
 		return
 	}
