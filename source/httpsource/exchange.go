@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
@@ -146,6 +147,9 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.reused, t.conn = info.Reused, guardOf(info.Conn)
+			if t.conn != nil && info.Conn == net.Conn(t.conn) { // else it is below TLS: a tunnel
+				t.conn.expect()
+			}
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			t.mu.Lock()

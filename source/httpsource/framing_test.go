@@ -214,6 +214,7 @@ func FuzzGuard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fields, body, extra string, cut byte) {
 		stream := "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n" + fields + "\r\n" + body + extra
 		g := newGuard(&segments{data: []byte(stream), size: int(cut)%64 + 1})
+		g.expect()
 		if _, err := g.Write([]byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,11 @@ const maxHead = 256 << 10
 // announced; and bytes that nobody asked for, which net/http prints to the log. It changes nothing in an
 // answer that is in order.
 //
-// It cannot see into TLS within a tunnel. What goes through a proxy that way has the checks of net/http only.
+// What is written does not tell where a request begins: a long head comes in several writes, and a server chooses
+// some of what is in it. The transport says so when it gives the connection to a request (expect).
+//
+// The dialer makes a guard on a connection to a proxy a tunnel, which it stays until a request is expected on the guard itself.
+// TLS within a tunnel is above the guard: what goes through a proxy that way has the checks of net/http only.
 type guard struct {
 	net.Conn
 	socket *socket       // below, if this is who knows when to gather
@@ -34,6 +38,7 @@ type guard struct {
 
 	mu     sync.Mutex
 	phase  phase
+	due    bool   // the next write begins a request
 	head   []byte // while phase is inHead: what came of it
 	toHead bool   // the request is HEAD: its answer has no body
 	left   int64  // while phase is inBody: bytes to come; -1 if not known
@@ -53,6 +58,20 @@ const (
 )
 
 func newGuard(conn net.Conn) *guard { return &guard{Conn: conn, closed: make(chan struct{})} }
+
+// newTunnel is a guard on a connection that carries something else than requests at first, or for ever.
+func newTunnel(conn net.Conn) *guard {
+	g := newGuard(conn)
+	g.phase = through
+	return g
+}
+
+// expect says that what is written next is a request. There is one request at a time.
+func (g *guard) expect() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.due = true
+}
 
 // Close closes the connection and tells who waits for that.
 func (g *guard) Close() error {
@@ -87,23 +106,14 @@ func (g *guard) truncated() bool {
 	return below.eof
 }
 
-// Write sends a request, or a part of it: there is one request at a time.
+// Write sends a request, or a part of it. The answer may begin once a part was sent.
 func (g *guard) Write(p []byte) (int, error) {
 	g.mu.Lock()
-	switch {
-	case g.phase == through:
-	case tunnel(p):
-		g.phase = through
-	case g.phase == idle, g.phase == inBody && g.left < 0:
-		g.phase, g.head, g.toHead = inHead, nil, bytes.HasPrefix(p, []byte("HEAD "))
+	if g.due {
+		g.due, g.phase, g.head, g.toHead = false, inHead, nil, bytes.HasPrefix(p, []byte("HEAD "))
 	}
 	g.mu.Unlock()
 	return g.Conn.Write(p)
-}
-
-// tunnel says that p does not begin a request to a web server: a CONNECT, SOCKS or TLS.
-func tunnel(p []byte) bool {
-	return bytes.HasPrefix(p, []byte("CONNECT ")) || len(p) > 0 && p[0] < ' '
 }
 
 // Read reads from the connection. Only one goroutine reads at a time.

@@ -41,14 +41,20 @@ func TestGuardEndsIdleConnectionThatSpeaks(t *testing.T) {
 	}
 }
 
-// What a tunnel carries is none of the guard's business.
+// What a tunnel carries is none of the guard's business, until it carries requests: to a web server behind a proxy of SOCKS.
 func TestGuardLetsTunnelsPass(t *testing.T) {
 	for _, hello := range []string{"CONNECT a:443 HTTP/1.1\r\n\r\n", "\x05\x01\x00", "\x16\x03\x01"} {
 		data := "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\x16\x03\x03 and much more"
-		g := newGuard(&segments{data: []byte(data), size: 10})
+		g := newTunnel(&segments{data: []byte(data), size: 10})
 		g.Write([]byte(hello))
 		if got, err := io.ReadAll(readOnly{g}); err != nil || string(got) != data {
 			t.Errorf("after %q: %q, %v", hello, got, err)
+		}
+		g.Conn = &segments{data: []byte(data), size: 10}
+		g.expect()
+		g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+		if got, err := io.ReadAll(readOnly{g}); err != nil || string(got) != data[:len(data)-len("\x03\x03 and much more")] || !g.overran() {
+			t.Errorf("a request after %q: %q, %v", hello, got, err)
 		}
 	}
 }
@@ -56,6 +62,7 @@ func TestGuardLetsTunnelsPass(t *testing.T) {
 // An answer to HEAD has no body, whatever its length says.
 func TestGuardKnowsHead(t *testing.T) {
 	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody"), size: 100})
+	g.expect()
 	g.Write([]byte("HEAD / HTTP/1.1\r\n\r\n"))
 	got, err := io.ReadAll(readOnly{g})
 	if err != nil || string(got) != "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" || !g.overran() {
@@ -66,12 +73,14 @@ func TestGuardKnowsHead(t *testing.T) {
 // A server that sent too much is not asked again on that connection.
 func TestGuardEndsConnectionAfterExcess(t *testing.T) {
 	g := newGuard(&segments{data: []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello"), size: 100})
+	g.expect()
 	g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
 	buf := make([]byte, 100)
 	if n, err := g.Read(buf); err != nil || !bytes.HasSuffix(buf[:n], []byte("\n\r\nhe")) {
 		t.Fatalf("read %q, %v", buf[:n], err)
 	}
 	g.Conn = &segments{data: []byte("HTTP/1.1 200 OK\r\n\r\n"), size: 100}
+	g.expect()
 	g.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
 	if n, err := g.Read(buf); n != 0 || err != io.EOF {
 		t.Errorf("read %q, %v", buf[:n], err)

@@ -151,7 +151,7 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 	return g, nil
 }
 
-// dial connects. There is a guard on the connection, which is a socket.
+// dial connects. There is a guard on the connection, which is a socket. A connection to a proxy is a tunnel at first.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
 	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
 	c.Outlet.Apply(&dialer)
@@ -164,6 +164,9 @@ func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error)
 		return nil, err
 	}
 	g := newGuard(conn)
+	if proxied(ctx) {
+		g = newTunnel(conn)
+	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		if g.socket, err = newSocket(tcp); err != nil {
 			conn.Close()
@@ -182,6 +185,7 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		if err != nil {
 			return nil, err
 		}
+		raw.phase = through // nobody else has it yet
 		config, err := c.handshakeConfig(ctx, config, addr)
 		if err != nil {
 			raw.Close()
@@ -195,6 +199,9 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 			return nil, &source.HandshakeError{Err: err}
 		}
 		g := newGuard(conn)
+		if proxied(ctx) {
+			g = newTunnel(conn)
+		}
 		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
 		return g, nil
 	}
@@ -203,7 +210,7 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 // handshakeConfig is the configuration for who is at addr. A proxy is nobody's server: our certificate is none of its business,
 // and how far the server is trusted says nothing of it (rule 27).
 func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr string) (*tls.Config, error) {
-	if p, ok := ctx.Value(wayKey{}).(*url.URL); ok && p != nil {
+	if proxied(ctx) {
 		if config = c.tlsFor(strings.ToLower(addr)); config == nil {
 			config = &tls.Config{}
 		}

@@ -56,3 +56,9 @@ func (w *way) from() reach.Scope {
 	}
 	return reach.Public
 }
+
+// proxied reports whether a connection is dialed for a request that goes through a proxy.
+func proxied(ctx context.Context) bool {
+	p, ok := ctx.Value(wayKey{}).(*url.URL)
+	return ok && p != nil
+}
