@@ -136,7 +136,9 @@ func (a *arranged) set(written string, flag shape, value string) error {
 	if value == "" {
 		return &flagError{Flag: written, Why: emptyValue}
 	}
-	a.flags = append(a.flags, "--"+flag.name+"="+value)
+	if !flag.ignored {
+		a.flags = append(a.flags, "--"+flag.name+"="+value)
+	}
 	return nil
 }
 

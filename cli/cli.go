@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"braid/download"
 )
 
 // streams are where a command reads and writes.
@@ -120,6 +122,7 @@ func prepare(app *cli.App, words []string) ([]string, error) {
 	if strings.HasPrefix(words[0], "-") {
 		return prepareRoot(app, words)
 	}
+	words = withGet(app, words)
 	command := app.Command(words[0])
 	if command == nil {
 		return nil, unknownCommand(words[0], names)
@@ -204,8 +207,8 @@ func explainFlag(err error, command string, flags []cli.Flag) *failure {
 	}
 	hint := strings.TrimSpace("braid " + command)
 	if e.Why == unknownFlag {
-		if words, ok := foreign[e.Flag]; ok && command == "get" {
-			return misuse(e.Flag, "this letter means different things in other tools, and nothing here", words)
+		if hint, ok := foreign[e.Flag]; ok && command == "get" {
+			return misuse(e.Flag, foreignWhy(e.Flag), hint)
 		}
 		var names []string
 		for _, f := range flags {
@@ -224,8 +227,11 @@ func explainFlag(err error, command string, flags []cli.Flag) *failure {
 
 func unknownCommand(word string, names []string) *failure {
 	hint := "there are " + strings.Join(names, ", ")
-	if strings.Contains(word, "://") || looksLikeHost(word) {
-		hint = "braid get " + maskWord(word)
+	if download.IsDocument(word) {
+		return misuse(maskWord(word), "no such command, and no such file", hint)
+	}
+	if looksLikeHost(word) {
+		hint = "braid https://" + maskWord(word) + "?"
 	} else if name := nearestWord(word, names); name != "" {
 		hint = "did you mean " + name + "?"
 	}

@@ -137,7 +137,7 @@ func (e *entry) checksum(v string) error {
 
 // sha256 reads HEX.
 func (e *entry) sha256(v string) error {
-	d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(v))
+	d, err := parseSHA256(v)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strings"
@@ -89,23 +90,24 @@ func (a *arranged) beatEnvironment() {
 
 // How the flag parser says that it does not like a value: of the command line, or of the environment.
 var (
-	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value ".*" for (?:flag )?-([^ :]+): (.*)$`)
+	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
 	invalidVariable = regexp.MustCompile(`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
 )
 
 // refuse makes a failure of what the flag parser says.
 func refuse(c *cli.Context, err error, _ bool) error {
 	name := strings.TrimPrefix(c.Command.HelpName, "braid ")
-	where, why := name, err.Error()
+	where, why, hint := name, err.Error(), "braid "+name+" --help"
 	if m := invalidValue.FindStringSubmatch(why); m != nil {
-		where, why = "--"+m[2], boolean(m[1], m[3])
-		if places, ok := c.App.Metadata[metaPlaces].(map[string]string); ok && places[m[2]] != "" {
-			where = places[m[2]] + ": " + m[2]
+		where, why = "--"+m[3], boolean(m[1], m[4])
+		if places, ok := c.App.Metadata[metaPlaces].(map[string]string); ok && places[m[3]] != "" {
+			where = places[m[3]] + ": " + m[3]
 		}
+		hint = cmp.Or(foreignValue(m[3], m[2]), hint)
 	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
 		where, why = m[2], boolean(m[1], m[3])
 	}
-	return misuse(where, why, "braid "+name+" --help")
+	return misuse(where, why, hint)
 }
 
 // boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"braid/download"
+	"braid/metalink/metainfo"
 )
 
 // nameCommands gives commands the names by which users call them, behind that of the program.
@@ -30,6 +34,23 @@ func namesOf(commands []*cli.Command) (names []string) {
 		}
 	}
 	return names
+}
+
+// withGet puts get before a URL, a magnet link, or a document that is on disk. The name of a command is that command.
+func withGet(app *cli.App, words []string) []string {
+	if app.Command(words[0]) != nil || !isDownload(words[0]) {
+		return words
+	}
+	return append([]string{"get"}, words...)
+}
+
+// isDownload reports whether a word names something that get downloads, and cannot be anything else.
+func isDownload(word string) bool {
+	if isWebAddress(word) || metainfo.IsMagnet(word) {
+		return true
+	}
+	info, err := os.Stat(word)
+	return download.IsDocument(word) && err == nil && info.Mode().IsRegular()
 }
 
 // usual are the commands that are meant below others where no word names one.

@@ -74,18 +74,20 @@ func groupHelp(c *cli.Command, m manual) string {
 // What the command without a command says of itself.
 const (
 	rootSummary = "download a file from many mirrors at once, and prove that it is the right one"
-	rootUsage   = "COMMAND [FLAG]... OPERAND..."
+	rootUsage   = "COMMAND [FLAG]... OPERAND...  or  braid URL|FILE.meta4|FILE.torrent|MAGNET [FLAG]..."
+	rootNote    = "A URL, a magnet link or a document on disk in place of COMMAND means get."
 )
 
 var rootExamples = []string{
 	"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
+	"the same", "braid https://example.org/disk.iso",
 	"what a server offers", "braid probe https://example.org/disk.iso",
 }
 
 // rootHelp writes the help of the command without a command.
 func rootHelp(commands []*cli.Command) string {
 	var b strings.Builder
-	b.WriteString("braid: " + rootSummary + "\n\nUsage:\n  braid " + rootUsage + "\n\nCommands:\n")
+	b.WriteString("braid: " + rootSummary + "\n\nUsage:\n  braid " + strings.ReplaceAll(rootUsage, "  or  ", "\n  ") + "\n\nCommands:\n")
 	var rows [][]string
 	for _, c := range commands {
 		if !c.Hidden {
@@ -96,7 +98,7 @@ func rootHelp(commands []*cli.Command) string {
 	writeLines(&b, columns(rows))
 	b.WriteString("\nExamples:\n")
 	writeExamples(&b, rootExamples)
-	b.WriteString("\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
+	b.WriteString("\n" + rootNote + "\n\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
 	return b.String()
 }
 

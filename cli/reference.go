@@ -16,7 +16,7 @@ func reference(app *cli.App) handbook.Program {
 	return handbook.Program{
 		Version: b.version, Date: b.date,
 		Command: handbook.Command{
-			Name: app.Name, Summary: rootSummary, Usage: []string{rootUsage},
+			Name: app.Name, Summary: rootSummary, Usage: waysOf(rootUsage), Notes: []string{rootNote},
 			Examples: examplesOf(rootExamples), Flags: flagsOf(app.Flags),
 			Commands: commandsOf(app, app.Commands),
 		},

@@ -9,33 +9,43 @@ import (
 
 var flagWord = regexp.MustCompile(`(?:^|[ :;])(--?[A-Za-z][A-Za-z-]*[0-9]*)`)
 
-// TestForeignLetters: letters that mean something else elsewhere are refused with a hint, and the flags that
-// hints name exist.
-func TestForeignLetters(t *testing.T) {
+// TestForeignFlags: flags of other programs are refused with a hint, and the flags that hints name exist.
+func TestForeignFlags(t *testing.T) {
 	known := getShapes()
-	letters := strings.Fields("-O -C -k -t -T -n -m -Z")
-	if len(foreign) != len(letters) {
-		t.Errorf("%d letters, want %d", len(foreign), len(letters))
-	}
-	for _, letter := range letters {
-		hint := foreign[letter]
-		if hint == "" {
-			t.Errorf("%s: no hint", letter)
+	for flag, hint := range foreign {
+		if _, ok := known[strings.TrimLeft(flag, "-")]; ok {
+			t.Errorf("%s exists", flag)
 		}
 		named := flagWord.FindAllStringSubmatch(hint, -1)
-		if len(named) == 0 {
-			t.Errorf("%s: the hint %q names no flag", letter, hint)
+		if len(named) == 0 && strings.TrimSpace(hint) == "" {
+			t.Errorf("%s: the hint %q names no flag", flag, hint)
 		}
 		for _, m := range named {
-			if _, ok := known[strings.TrimLeft(m[1], "-")]; !ok {
-				t.Errorf("%s: the hint names %s, which does not exist", letter, m[1])
+			if _, ok := known[strings.TrimLeft(m[1], "-")]; !ok && !strings.Contains(hint, "in curl") {
+				t.Errorf("%s: the hint names %s, which does not exist", flag, m[1])
 			}
 		}
-		for _, line := range [][]string{{"get", "http://127.0.0.1/a", letter}, {"get", letter, "x", "http://127.0.0.1/a"}, {"get", "-q" + letter[1:], "http://127.0.0.1/a"}} {
+		lines := [][]string{{"get", "http://127.0.0.1/a", flag}, {"get", flag, "x", "http://127.0.0.1/a"}, {"http://127.0.0.1/a", flag}}
+		if strings.HasPrefix(flag, "--") {
+			lines = append(lines, []string{"get", flag + "=true", "http://127.0.0.1/a"})
+		} else {
+			lines = append(lines, []string{"get", "-q" + flag[1:], "http://127.0.0.1/a"}, []string{"get", flag + "-", "http://127.0.0.1/a"})
+		}
+		for _, line := range lines {
 			code, out, err := command(t, line...)
-			if code != exitUsage || out != "" || !strings.HasPrefix(err, "braid: usage "+letter+": ") || !strings.Contains(err, hint) {
+			if code != exitUsage || out != "" || !strings.HasPrefix(err, "braid: usage "+flag+": ") || !strings.Contains(err, hint) {
 				t.Errorf("%q: exit %d, %q, %q", line, code, out, err)
 			}
+		}
+	}
+	for flag := range strings.FieldsSeq("-O -C -k -t -T -n -m -Z --silent --retry --no-check-certificate --allow-overwrite --output") {
+		if foreign[flag] == "" {
+			t.Errorf("%s has no hint", flag)
+		}
+	}
+	for _, line := range [][]string{{"-fsSL", "u"}, {"-sSLO", "u"}, {"-s", "u"}} {
+		if _, _, err := command(t, append([]string{"get"}, line...)...); !strings.Contains(err, "-q prints nothing but errors") {
+			t.Errorf("%q: %s", line, err)
 		}
 	}
 	for _, k := range kindHints {

@@ -82,7 +82,7 @@ func (w *wire) client(urls ...string) (*httpsource.Client, error) {
 // claims is what the user says that the file is.
 func (w *wire) claims() (claims []verify.Claim, err error) {
 	if w.sha256 != "" {
-		d, err := verify.ParseHex(verify.SHA256, strings.TrimSpace(w.sha256))
+		d, err := parseSHA256(w.sha256)
 		if err != nil {
 			return nil, misuse("--sha256", err.Error(), "")
 		}
@@ -115,14 +115,25 @@ func (w *wire) digested() string {
 
 var errChecksum = errors.New("write ALGORITHM=HEX, as in sha-256=9f86d0... with all 64 digits")
 
-// parseChecksum reads "sha-256=HEX".
+// parseChecksum reads "sha-256=HEX", also as "sha256:HEX".
 func parseChecksum(word string) (verify.Digest, error) {
-	name, hex, ok := strings.Cut(word, "=")
-	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(name))
-	if !ok || !known {
+	i := strings.IndexAny(word, "=:")
+	if i < 0 {
 		return verify.Digest{}, errChecksum
 	}
-	return verify.ParseHex(algorithm, strings.TrimSpace(hex))
+	algorithm, known := verify.ParseAlgorithm(strings.TrimSpace(word[:i]))
+	if !known {
+		return verify.Digest{}, errChecksum
+	}
+	return verify.ParseHex(algorithm, strings.TrimSpace(word[i+1:]))
+}
+
+// parseSHA256 reads HEX, also with the name of the algorithm before it.
+func parseSHA256(word string) (verify.Digest, error) {
+	if d, err := parseChecksum(word); err == nil && d.Algorithm() == verify.SHA256 {
+		return d, nil
+	}
+	return verify.ParseHex(verify.SHA256, strings.TrimSpace(word))
 }
 
 // headers reads -H.
