@@ -30,7 +30,7 @@ func (g *getCommand) several(ctx context.Context, client *download.Client, list 
 	var hooks sync.WaitGroup
 	hooks.Go(func() { d.runHooks(ctx) })
 	stop := relay(g.streams.asked, func() { d.events.put(news{moment: moment{at: time.Now(), ask: true}}) })
-	t.count.begun = client.GetAll(ctx, d.observed(list.all()), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
+	t.count.begun = client.GetAll(ctx, d.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
 	d.hooks.close()
 	hooks.Wait()
 	stop()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ type entry struct {
 // entryOptions are the options of an entry. Those of aria2 that make sense here have its names, the others are our
 // flags.
 var entryOptions = map[string]func(e *entry, value string) error{
-	"out":             func(e *entry, v string) error { e.out = v; return nil },
+	"out":             (*entry).name,
 	"dir":             func(e *entry, v string) error { e.dir = v; return nil },
 	"checksum":        (*entry).checksum,
 	"sha256":          (*entry).sha256,
@@ -116,6 +117,15 @@ func (e *entry) address(u *url.URL) error {
 	e.URL, e.User = u, user
 	e.Signatures, err = e.get.sums.ofFile(u)
 	return err
+}
+
+// name takes the name of the file. It stays in the folder: the list may be by somebody else.
+func (e *entry) name(v string) error {
+	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
+		return misuse("", shorten(v, 80)+" is not below the folder of the download", "dir=FOLDER, and out=NAME for the name in it")
+	}
+	e.out = v
+	return nil
 }
 
 func (e *entry) user(v string) error {

@@ -91,8 +91,8 @@ type reported int
 
 func (r reported) Error() string { return "reported" }
 
-// batchCode is the exit code of several downloads: what is wrong with evidence beats everything, in this
-// order; else the lowest above 1.
+// batchCode is the exit code of several downloads: an interruption beats everything, as what was not done may still go
+// well or badly; then what is wrong with evidence, in this order; else the lowest above 1.
 func batchCode(codes []int) int {
 	worst := exitDone
 	for _, code := range codes {
@@ -110,11 +110,13 @@ func rank(code int) int {
 			return i - 4
 		}
 	}
-	switch code {
-	case exitDone:
+	switch {
+	case code == exitDone:
 		return 1 << 30
-	case exitOther:
+	case code == exitOther:
 		return 1 << 20
+	case code > exitSignal:
+		return code - 1000
 	}
 	return code
 }

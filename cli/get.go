@@ -56,6 +56,7 @@ type getCommand struct {
 	notes              []string   // about documents and the list
 	sums               sumsReader
 	documents          []*download.Document // of operands
+	folders            folders
 }
 
 // ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.

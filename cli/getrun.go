@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"braid/download"
@@ -35,6 +36,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	if err == nil && g.dryRun {
 		return g.leave(g.rehearseAll(ctx, client, list))
 	}
+	defer g.folders.tidy()
 	if err == nil {
 		err = g.makeFolder()
 	}
@@ -55,7 +57,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 func (g *getCommand) all(ctx context.Context, client *download.Client, list *worklist) int {
 	code := g.tellDocuments()
 	if list.files == 1 {
-		for r := range list.all() {
+		for r := range g.folders.noted(list.all()) {
 			return batchCode([]int{code, g.one(ctx, client, r)})
 		}
 	}
@@ -96,11 +98,12 @@ func (g *getCommand) leave(code int) error {
 	return nil
 }
 
-// makeFolder makes the folder that -d names.
+// makeFolder makes the folder that -d names, unless -o leads elsewhere.
 func (g *getCommand) makeFolder() error {
-	if g.dir == "" {
+	if g.dir == "" || filepath.IsAbs(g.out) {
 		return nil
 	}
+	g.folders.note(g.dir)
 	if err := os.MkdirAll(g.dir, 0o777); err != nil {
 		return &failure{code: exitLocal, what: "folder", where: g.dir, why: reason(err)}
 	}
