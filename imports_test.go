@@ -31,7 +31,7 @@ var houses = map[string]house{
 	"byterange":         {pure: true},
 	"linkheader":        {pure: true},
 	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "reach"}},
+	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "reach", "golang.org/x/text/unicode/norm"}},
 	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "reach"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"inputfile":         {pure: true},

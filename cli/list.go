@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/inputfile"
+	"braid/metalink"
 )
 
 // maxList is the longest list of files that is read: about three million of them.
@@ -156,6 +157,9 @@ func (n namesakes) add(r *download.Request, place string, who int) error {
 		return nil
 	}
 	path, err := r.Path()
+	if name, ok := errors.AsType[*metalink.NameError](err); ok && name.Own {
+		return &failure{code: exitLocal, what: "name", where: place, why: err.Error(), hint: "out=NAME in a list, or -o NAME for one URL, names the file"}
+	}
 	if err != nil {
 		return misuse(place, err.Error(), "out=NAME in a list, or -o NAME for one URL, names the file")
 	}

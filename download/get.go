@@ -133,7 +133,14 @@ func (g *getter) check(ctx context.Context) error {
 	}
 	path, err := g.req.Path()
 	if err != nil {
-		return g.fail(Usage, err, "give -o NAME")
+		kind := Usage
+		if ownName(err) { // rule 10
+			kind = Local
+		}
+		return g.fail(kind, err, "give -o NAME")
+	}
+	if err := partfile.CheckName(filepath.Base(path)); err != nil && path != "" {
+		return &Error{Kind: Local, What: "name", Where: source.Escape(path), Err: err, Hint: "-o NAME takes a shorter one"}
 	}
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)

@@ -2,6 +2,7 @@ package partfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -9,6 +10,15 @@ import (
 
 	"braid/internal/fsys"
 )
+
+// CheckName says whether the files beside a file of that name have names, too: no file system has longer ones.
+func CheckName(name string) error {
+	const most = 255 - len(journalEnding)
+	if len(name) > most {
+		return fmt.Errorf("the name has %d bytes, and with those of its journal, NAME%s, no more than %d fit", len(name), journalEnding, most)
+	}
+	return nil
+}
 
 // Target looks at what has the final name. If that is an ordinary file, present is true; if it is something
 // else, the error is a *NameError (rule 4).
@@ -101,6 +111,9 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 // the part file is in use by that one.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
 	bad := f.journalName() + asideEnding
+	if len(bad) > 255 {
+		bad = f.partName() + asideEnding
+	}
 	if err := f.folder.dir.Rename(f.journalName(), bad); err != nil {
 		return history{}, false, err
 	}

@@ -267,7 +267,7 @@ func (w *writer) escape(s string, inTag bool) {
 			w.b.WriteString("&quot;")
 		case r == '\n' && !inTag:
 			w.b.WriteByte('\n')
-		case deceptive(r) || unicode.Is(unicode.Cf, r):
+		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar: // what a reader would not see, or be deceived by
 			fmt.Fprintf(&w.b, "&#x%X;", r)
 		default:
 			w.b.WriteRune(r)

@@ -139,7 +139,7 @@ func TestUnsafeNames_Rule10(t *testing.T) {
 		refused "../etc/passwd" in line 2: a part of the name begins with a dot
 		refused "" in line 4: the name is empty
 		refused "../etc/passwd" in line 5: a part of the name begins with a dot
-		refused " a \u202e" in line 6: the name contains control characters
+		refused " a \u202e" in line 6: a part of the name contains control characters
 		refused "`+strings.Repeat("x", 200)+`..." in line 7: a part of the name is longer than 255 bytes`)
 	d := parse(t, strings.Replace(doc3(""), `"f"`, `"/f"`, 1))
 	if len(d.Files) != 0 || len(d.Refused) != 1 {
