@@ -25,12 +25,16 @@ type observation struct {
 	TimeDetected feed.Time
 }
 
+// untilNext is how long an observation is good for feed.Decide: until the next one, and that may be far away.
+const untilNext = 100 * 365 * 24 * 60 * 60
+
 // report is what feed.Decide gets.
 func (o observation) report() feed.Record {
 	r := o.Record
 	if r.LastModified == 0 {
 		r.LastModified = o.Since
 	}
+	r.Expires = r.Detected + untilNext
 	return r
 }
 

@@ -61,10 +61,20 @@ func Choose(records []Record) int {
 	return best
 }
 
-// compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection.
+// spokeOf returns the moment up to which r knows of its URL, for ranking. News and sitemaps detect nothing: they know of what
+// happened up to their own date, and the site was asked after that if another record was detected later.
+func (r *Record) spokeOf(now Time) (t Time, own bool) {
+	if t = believable(r.LastModified); t != 0 && (r.Format == News || r.Format == Sitemap) {
+		return t, true
+	}
+	return r.detected(now)
+}
+
+// compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection, and behind
+// every date of news.
 func compare(a, b *Record) int {
-	ta, owna := a.detected(0)
-	tb, ownb := b.detected(0)
+	ta, owna := a.spokeOf(0)
+	tb, ownb := b.spokeOf(0)
 	if owna != ownb {
 		if owna {
 			return 1

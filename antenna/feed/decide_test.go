@@ -67,6 +67,15 @@ func TestDecide_Rule54(t *testing.T) {
 		})}, None, OlderThanKnown, 0, nil},
 		{"news", known(base), []Record{{Format: News, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Download, Modified, 0,
 			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
+		{"news beside a summary that never expires", known(base), []Record{
+			report(func(r *Record) { r.Format, r.Detected = SOIF, noon-30*hour }), {Format: News, Received: noon, LastModified: noon - hour},
+		}, Download, Modified, 1, []Baseline{{LastModified: noon - hour, Detected: noon}}},
+		{"a sitemap beside a far Expires", known(base), []Record{
+			report(func(r *Record) { r.Expires = noon + 9000*hour }), {Format: Sitemap, Received: noon, LastModified: noon - hour/2},
+		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - hour/2, Detected: noon}}},
+		{"news of before the last look", known(base), []Record{
+			report(func(r *Record) { r.Detected = noon - hour }), {Format: News, Received: noon, LastModified: noon - 2*hour},
+		}, None, Unchanged, 0, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
 		{"a sitemap is asked about", known(base), []Record{{Format: Sitemap, Received: noon - 9*hour, LastModified: noon - 9*hour}}, Recheck, Modified, 0,
 			[]Baseline{{LastModified: noon - 9*hour, Detected: noon - 9*hour}}},
 		{"a sitemap, and no file", State{}, []Record{{Format: Sitemap, Received: noon, LastModified: noon}}, Download, FirstSight, 0,
@@ -181,6 +190,12 @@ func TestChoose(t *testing.T) {
 		{"the latest detection, not the latest change", []Record{{Detected: noon, LastModified: noon - hour}, {Detected: noon - 1, LastModified: noon}}, 0},
 		{"a stand-in ranks last", []Record{{Received: noon, LastModified: noon}, {Detected: noon - 5*hour}}, 1},
 		{"a date of the block is no stand-in", []Record{{Detected: noon - 5*hour}, {Date: noon}}, 1},
+		{"news are of their own date", []Record{{Detected: noon - 5*hour}, {Format: News, LastModified: noon - 4*hour, Received: noon - 9*hour}}, 1},
+		{"a sitemap is of its own date", []Record{{Format: SOIF, Detected: noon - 5*hour}, {Format: Sitemap, LastModified: noon - 4*hour}}, 1},
+		{"somebody has looked since the news", []Record{{Format: News, LastModified: noon - 6*hour, Received: noon}, {Detected: noon - 5*hour}}, 1},
+		{"news without a date", []Record{{Format: News, Size: 5, Received: noon}, {Detected: noon - 5*hour}}, 1},
+		{"news with an impossible date", []Record{{Format: News, LastModified: earliest - 1, Received: noon}, {Detected: noon - 5*hour}}, 1},
+		{"the latest news", []Record{{Format: News, LastModified: noon - 2, Received: noon}, {Format: News, LastModified: noon - 1, Received: noon - 9*hour}}, 1},
 		{"fewer agents", []Record{{Detected: noon, Method: []string{"REMOTE", "remote", "GET"}}, {Detected: noon, Method: []string{"REMOTE", "GET"}}}, 1},
 		{"the latest change", []Record{{Detected: noon, LastModified: noon - 2}, {Detected: noon, LastModified: noon - 1}}, 1},
 		{"the first", []Record{{Detected: noon, Title: "a"}, {Detected: noon, Title: "b"}}, 0},
