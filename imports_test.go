@@ -109,7 +109,7 @@ var houses = map[string]house{
 	"watch/control": {imports: []string{"antenna"}},
 	"watch/metrics": {imports: []string{"antenna"}},
 	"watch/config": {pure: true, imports: []string{
-		"antenna", "antenna/feed", "metalink/meta4", "internal/nearest", "internal/quantity",
+		"antenna", "antenna/feed", "metalink/meta4", "internal/httpauth", "internal/nearest", "internal/quantity",
 		"github.com/BurntSushi/toml",
 	}},
 

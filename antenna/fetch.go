@@ -40,6 +40,8 @@ type task struct {
 	// named says that a redirect named the URL, and to where that may lead (rule 63); 0: the user did. hops counts them.
 	named reach.Scope
 	hops  int
+	// left: the exact origin was left; what is for it alone is not sent again (rule 27).
+	left bool
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
 	// What is known from before.
@@ -138,7 +140,7 @@ func (p *poller) request(t *task) *http.Request {
 			req.Method = http.MethodHead
 		}
 	}
-	if home, err := url.Parse(t.feed.URL); err == nil && sameOrigin(home, t.url) {
+	if home, err := url.Parse(t.feed.URL); err == nil && !t.left && sameOrigin(home, t.url) {
 		for name, values := range t.feed.Header {
 			req.Header[http.CanonicalHeaderKey(name)] = values
 		}
@@ -239,7 +241,7 @@ func (p *poller) redirect(t *task, resp *http.Response, near reach.Scope) answer
 	}
 	again := *t
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	again.url, again.named, again.hops = to, near, t.hops+1
+	again.url, again.named, again.hops, again.left = to, near, t.hops+1, t.left || !sameOrigin(t.url, to)
 	return answer{again: &again}
 }
 

@@ -65,12 +65,12 @@ func (r *sumsReader) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.common.User, r.common.Header = u.User, nil
+	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil
 	if slices.ContainsFunc(r.operands, func(word string) bool { return sameServer(u, word) }) {
 		if r.common.User, err = r.wire.credentials(u); err != nil {
 			return err
 		}
-		if r.common.Header, err = r.wire.headers(); err != nil {
+		if err = r.wire.addFields(&r.common); err != nil {
 			return err
 		}
 	}

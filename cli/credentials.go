@@ -49,6 +49,15 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 	return f.atHost(u)
 }
 
+// resumed are those of the flag, else those of the netrc file if u cannot be read on the way: it is from a journal, and the user
+// did not type it (rule 27).
+func (f *credentialFlags) resumed(u *url.URL) (*url.Userinfo, error) {
+	if f.user == "" && u.Scheme != "https" && u.Scheme != "ftps" {
+		return nil, nil
+	}
+	return f.credentials(u)
+}
+
 // atHost are those of the URL, else those of the netrc file. It may be called by several goroutines.
 func (f *credentialFlags) atHost(u *url.URL) (*url.Userinfo, error) {
 	if _, known := u.User.Password(); known || f.noNetrc {

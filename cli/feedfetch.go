@@ -31,8 +31,8 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	header, err := f.headers()
-	if err != nil {
+	var fields download.Request
+	if err := f.addFields(&fields); err != nil {
 		return nil, err
 	}
 	f.sites = newSites(configurationOf(ctx))
@@ -45,7 +45,7 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	p := &pipe{PipeReader: r, cancel: cancel, client: client}
 	p.client.HeaderTimeout = f.silence()
 	s := newPipeSink(w, f.silence(), f.mostTime(), cancel)
-	src := p.client.Source(u, httpsource.Options{Header: header, User: user, Gzip: true})
+	src := p.client.Source(u, httpsource.Options{Header: fields.Header, HeaderTo: fields.HeaderTo, User: user, Gzip: true})
 	ended := make(chan error, 1)
 	p.wg.Go(func() {
 		err := src.Fetch(ctx, byterange.Range{End: byterange.Unbounded}, s)

@@ -193,7 +193,7 @@ func (g *getCommand) prepare() (err error) {
 	if g.common.Claims, err = g.claims(); err != nil {
 		return err
 	}
-	if g.common.Header, err = g.headers(); err != nil {
+	if err = g.addFields(&g.common); err != nil {
 		return err
 	}
 	if g.common.Anchors, err = g.anchors(); err != nil {

@@ -155,7 +155,7 @@ func (v *partsResume) request(r resumable) (q download.Request, err error) {
 	q = v.common
 	id := r.left.Identity
 	q.URL, q.Dir, q.Name = r.url, r.dir, r.left.Name
-	if q.User, err = v.credentials(r.url); err != nil {
+	if q.User, err = v.resumed(r.url); err != nil {
 		return q, err
 	}
 	for _, c := range id.Claims {

@@ -127,7 +127,7 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	if r.User, err = p.credentials(u); err != nil {
 		return r, err
 	}
-	if r.Header, err = p.headers(); err != nil {
+	if err = p.addFields(&r); err != nil {
 		return r, err
 	}
 	r.Claims, err = p.claims()

@@ -24,7 +24,7 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	if v.common.Claims, err = v.claims(); err != nil {
 		return err
 	}
-	if v.common.Header, err = v.headers(); err != nil {
+	if err = v.addFields(&v.common); err != nil {
 		return err
 	}
 	if v.common.Anchors, err = v.anchors(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/download"
 	"braid/metalink"
 	"braid/source"
 	"braid/source/ftpsource"
@@ -22,6 +23,7 @@ import (
 // wire are the flags of commands that ask servers.
 type wire struct {
 	header         cli.StringSlice
+	headerTo       cli.StringSlice
 	userAgent      string
 	connectTimeout duration
 	allowDowngrade bool
@@ -39,7 +41,8 @@ type wire struct {
 
 func (w *wire) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests; Authorization and Cookie go to the URL's own server only (repeatable)", "header", "H"),
+		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests to the URL's own server; only Accept, Accept-Charset, Accept-Language and User-Agent go to mirrors and over redirects, too (repeatable)", "header", "H"),
+		list(&w.headerTo, groupWire, "add the fields of -H to requests to `HOST` as well, with :PORT if only that is meant, as in --header-to cdn.example.org (repeatable)", "header-to"),
 		text(&w.referer, groupWire, "tell the URL's own server that `URL` led to it, as in --referer https://example.org/downloads", "referer"),
 		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
 		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
@@ -149,6 +152,29 @@ func (w *wire) headers() (map[string][]string, error) {
 		}
 	}
 	return h, nil
+}
+
+// headersTo reads --header-to.
+func (w *wire) headersTo() (servers []string, err error) {
+	for _, words := range w.headerTo.Value() {
+		for word := range strings.SplitSeq(words, ",") {
+			server, err := serverName(strings.TrimSpace(word))
+			if err != nil {
+				return nil, misuse("--header-to "+word, err.Error(), "")
+			}
+			servers = append(servers, source.ASCII(&url.URL{Host: server}).Host)
+		}
+	}
+	return servers, nil
+}
+
+// addFields adds the header fields of the command to a request.
+func (w *wire) addFields(r *download.Request) (err error) {
+	if r.Header, err = w.headers(); err != nil {
+		return err
+	}
+	r.HeaderTo, err = w.headersTo()
+	return err
 }
 
 // addField adds the field of a line "Name: value" to h.

@@ -14,7 +14,6 @@ import (
 	"braid/download/versions"
 	"braid/metalink"
 	"braid/reach"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -160,7 +159,7 @@ func (g *getter) pause(ctx context.Context) error {
 // askHead asks for the header fields once more, as some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
 	g.plan.headed = true
-	a, err := g.http.Head(ctx, g.plan.origin, httpsource.Options{Header: g.req.Header, User: g.req.User})
+	a, err := g.http.Head(ctx, g.plan.origin, g.req.originOptions(&g.plan, false))
 	if err == nil {
 		g.plan.head = a.Hops
 	}

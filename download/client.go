@@ -168,7 +168,7 @@ func look(ctx context.Context, hc network, req *Request, c condition) (source.An
 
 // lookOptions are for who is asked before anything is fetched.
 func (r *Request) lookOptions(c condition) httpsource.Options {
-	o := httpsource.Options{Header: r.Header, User: r.User, Trusted: vouched(r.Claims)}
+	o := r.ownOptions(vouched(r.Claims))
 	if r.Described != nil {
 		o = r.optionsFor(r.URL, r.named(r.URL), o.Trusted)
 	}

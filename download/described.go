@@ -77,7 +77,7 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	}
 	hc, done := c.network()
 	defer done()
-	o := httpsource.Options{Header: req.Header, User: req.User}
+	o := req.ownOptions(false)
 	d, err := fetchDocument(ctx, hc, req.URL, o)
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")

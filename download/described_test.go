@@ -254,7 +254,7 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 	}
 	r := newRun(t, a.URL)
 	r.req.User = url.UserPassword("me", "secret")
-	r.req.Header = map[string][]string{"Cookie": {"secret"}, "X-Kind": {"x"}}
+	r.req.Header = map[string][]string{"Cookie": {"secret"}, "X-Kind": {"x"}, "Accept-Language": {"de"}}
 	d := &download.Document{Name: "x.meta4", URL: parse(t, a.URL+".meta4"), Over: verify.HTTP}
 	req, err := d.Request(f, r.req)
 	if err != nil {
@@ -271,7 +271,7 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 		}
 	}
 	for _, req := range b.Requests() {
-		if req.Header.Get("Authorization") != "" || req.Header.Get("Cookie") != "" || req.Header.Get("X-Kind") == "" || req.Header.Get("Referer") != "" {
+		if req.Header.Get("Authorization") != "" || req.Header.Get("Cookie") != "" || req.Header.Get("X-Kind") != "" || req.Header.Get("Accept-Language") == "" || req.Header.Get("Referer") != "" {
 			t.Errorf("another server got %v", req.Header)
 		}
 	}

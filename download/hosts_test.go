@@ -83,12 +83,12 @@ func TestSecretsStayAtTheOrigin_S14_Rule27(t *testing.T) {
 	origin := vouch(t, 8*mib, linked)
 	r := newRun(t, origin.URL)
 	r.mirrors(named, linked, named)
-	r.req.Header = map[string][]string{"Authorization": {"Bearer x"}, "X-Plain": {"y"}}
+	r.req.Header = map[string][]string{"Authorization": {"Bearer x"}, "X-Pass": {"y"}, "Accept-Language": {"de"}}
 	res := r.right(origin.Content)
 	for _, s := range []*mirrortest.Server{linked, named} {
 		useful(t, res, s)
 		for _, q := range s.Requests() {
-			if q.Header.Get("Authorization") != "" || q.Header.Get("X-Plain") != "y" || q.Header.Get("Want-Digest") == "" {
+			if q.Header.Get("Authorization") != "" || q.Header.Get("X-Pass") != "" || q.Header.Get("Accept-Language") != "de" || q.Header.Get("Want-Digest") == "" {
 				t.Errorf("%v", q.Header)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"braid/download/partfile"
 	"braid/metalink"
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -252,12 +251,9 @@ func (s *session) addFirst() {
 		s.addDescribed()
 		return
 	}
-	opts := httpsource.Options{
-		Header: s.req.Header, User: s.req.User, Trusted: s.trusted(),
-		IfNoneMatch: s.req.IfNoneMatch, IfModifiedSince: s.req.IfModifiedSince,
-	}
-	if s.standIn() || s.req.Described != nil {
-		opts = s.optionsFor(s.plan.origin, s.plan.named|s.req.named(s.plan.origin))
+	opts := s.req.originOptions(s.plan, s.trusted())
+	if !s.standIn() && s.req.Described == nil {
+		opts.IfNoneMatch, opts.IfModifiedSince = s.req.IfNoneMatch, s.req.IfModifiedSince
 	}
 	s.addOrigin(s.plan.origin, opts, origin{first: true})
 	switch {

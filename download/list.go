@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 	"braid/verify/sums"
 )
@@ -44,7 +43,7 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	}
 	hc, done := c.network()
 	defer done()
-	data, a, err := fetchSmall(ctx, hc, req.URL, httpsource.Options{Header: req.Header, User: req.User}, sums.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
 		err = &sums.LimitError{Most: sums.MaxSize, Unit: "bytes"}

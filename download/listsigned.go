@@ -79,7 +79,7 @@ func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []
 func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
 	options := func(sig Signature) httpsource.Options {
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
-			return httpsource.Options{Header: req.Header, User: req.User}
+			return req.ownOptions(false)
 		}
 		return httpsource.Options{Mirror: true}
 	}

@@ -53,11 +53,18 @@ func (s *session) addSiblings() {
 	}
 }
 
+// ownOptions are for requests to the server that the user asked.
+func (r *Request) ownOptions(trusted bool) httpsource.Options {
+	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted}
+}
+
 // mirrorOptions are for requests to others than the server that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
 
 func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
-	o := httpsource.Options{Mirror: true, Referer: r.asked(), Header: r.Header, Trusted: trusted}
+	o := r.ownOptions(trusted)
+	o.Mirror, o.User, o.Referer = true, nil, r.asked()
+	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
 	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
 		o.Referer = nil // rule 28: or it is the address of something private
 	}
@@ -84,10 +91,18 @@ func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpso
 		o.Mirror = false
 	}
 	if asked := r.asked(); asked != nil && sameServer(u, asked) {
-		o = httpsource.Options{Header: r.Header, User: r.User, Trusted: trusted}
+		o = r.ownOptions(trusted)
 	}
 	o.Named = named
 	return o
+}
+
+// originOptions are for requests to the origin, which another server may stand in for, or a document may have named.
+func (r *Request) originOptions(p *plan, trusted bool) httpsource.Options {
+	if p.origin == r.URL && r.Described == nil {
+		return r.ownOptions(trusted)
+	}
+	return r.optionsFor(p.origin, p.named|r.named(p.origin), trusted)
 }
 
 // standIn says that a mirror is asked in place of the server that failed, or that has wrong bytes. Its links are a

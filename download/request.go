@@ -90,8 +90,10 @@ type Request struct {
 	SeedTime  time.Duration
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
 	Select []string
-	// Header is added to requests to the origin, and what is no secret also to mirrors (rule 27).
-	Header map[string][]string
+	// Header is added to requests to the origin. Other servers get Accept, Accept-Charset, Accept-Language and User-Agent of it,
+	// and all of it if they are in HeaderTo, see httpsource.Options (rule 27).
+	Header   map[string][]string
+	HeaderTo []string
 	// NoReferer does not tell mirrors the original URL.
 	NoReferer bool
 	// User is the name and password for the origin.

@@ -28,13 +28,14 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
-// Parse reads a file. Words are separated by space; one may be in quotes, with a backslash before those in it. A # before a
-// word begins a comment; macros (macdef) end with an empty line and are left out.
+// Parse reads a file. Words are separated by space; one may be in quotes, with a backslash before those in it. A # in place of
+// a keyword begins a comment, and what stands for a machine, a login or a password may begin with one; macros (macdef) end
+// with an empty line and are left out.
 func Parse(text string) (File, error) {
 	var f File
 	w := words{rest: text, line: 1}
 	for {
-		word, ok, err := w.next()
+		word, ok, err := w.keyword()
 		switch {
 		case err != nil:
 			return File{}, err
@@ -100,16 +101,21 @@ type words struct {
 	line int
 }
 
-// next takes the next word.
-func (w *words) next() (word string, ok bool, err error) {
+// keyword takes the next word that is no comment.
+func (w *words) keyword() (word string, ok bool, err error) {
 	for {
 		w.space()
 		if !strings.HasPrefix(w.rest, "#") {
-			break
+			return w.next()
 		}
 		_, w.rest, _ = strings.Cut(w.rest, "\n")
 		w.line++
 	}
+}
+
+// next takes the next word.
+func (w *words) next() (word string, ok bool, err error) {
+	w.space()
 	if w.rest == "" {
 		return "", false, nil
 	}

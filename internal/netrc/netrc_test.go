@@ -18,6 +18,12 @@ macdef init
 machine three.example login nobody
 machine three.example login first password 1
 machine three.example login second password 2
+machine hash.example login #me password #s3cret #not of the word
+# login x password y
+machine lines.example # login x
+	login me # a comment
+	password
+	#1 # another
 default login anonymous password me@
 machine late.example login late password 3
 `
@@ -30,7 +36,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range []struct{ host, name, want string }{
 		{"ftp.example.org", "", "me:s3cret"}, {"FTP.EXAMPLE.ORG.", "", "me:s3cret"}, {"ftp.example.org", "me", "me:s3cret"},
 		{"two.example", "", `a b:q"u\o#te`}, {"three.example", "", "first:1"}, {"three.example", "second", "second:2"},
-		{"three.example", "third", ""}, {"evil.example", "", "anonymous:me@"}, {"sub.ftp.example.org", "", "anonymous:me@"},
+		{"three.example", "third", ""}, {"hash.example", "", "#me:#s3cret"}, {"lines.example", "", "me:#1"}, {"evil.example", "", "anonymous:me@"}, {"sub.ftp.example.org", "", "anonymous:me@"},
 		{"late.example", "", "anonymous:me@"}, {"late.example", "late", "late:3"}, {"x", "me", ""},
 	} {
 		login, password, ok := f.Find(tt.host, tt.name)

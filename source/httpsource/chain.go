@@ -35,6 +35,7 @@ type chain struct {
 	url     *url.URL    // of the request at hand
 	named   reach.Scope // to where it may lead
 	left    bool        // the exact origin was left; what is for it alone is not sent again
+	tls     bool        // a request went over https; the user's fields do not go over http any more
 	seen    map[string]bool
 	hops    []metalink.Hop
 	vouched bool  // a strong digest came over https (rule 26)
@@ -92,6 +93,7 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 		return nil, c.fail(nil, source.FaultRefused, fmt.Errorf("not an http or https URL"))
 	}
 	c.seen[c.url.String()] = true
+	c.tls = c.tls || c.url.Scheme == "https"
 	req := &http.Request{Method: c.method, URL: c.url, Header: c.header(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	req.Host = c.host()
 	x, err := c.s.client.exchange(req.WithContext(ctx), c.own(), c.named)

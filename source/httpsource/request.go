@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"braid/internal/cookies"
+	"braid/internal/httpauth"
+	"braid/source"
 )
 
 // What is asked for besides the bytes (C3): digests of the whole file, as RFC 3230, section 4.3.1, and RFC
@@ -51,7 +53,7 @@ func (c *chain) header() http.Header {
 func (c *chain) addUsers(h http.Header) {
 	for name, values := range c.s.opts.Header {
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if ours(name) || !c.own() && confidential(name) {
+		if ours(name) || !c.mayTell(name) {
 			continue
 		}
 		h[name] = append(h[name], values...)
@@ -80,6 +82,21 @@ func (c *chain) own() bool {
 	return !c.s.opts.Mirror && !c.left
 }
 
+// mayTell reports whether the server of the request at hand gets a field of the user's: the user's own server gets all, a server
+// that the user named for it all but those about the first one alone, any other one those that are for anybody (rule 27).
+func (c *chain) mayTell(name string) bool {
+	if c.own() || httpauth.ForAnyServer(name) {
+		return true
+	}
+	if name == "Referer" || name == "Host" || c.url.Scheme != "https" && (c.s.opts.Secure || c.tls) {
+		return false
+	}
+	at := source.HostPort(c.url)
+	return slices.ContainsFunc(c.s.opts.HeaderTo, func(server string) bool {
+		return server == at || server == strings.ToLower(source.ASCII(c.url).Hostname())
+	})
+}
+
 // ours tells the fields that are not the user's to set: with another value of them, the answer would not be
 // the one that is expected. What header sets itself is not among them.
 func ours(name string) bool {
@@ -101,17 +118,6 @@ func Reserved(name string) bool {
 		return true
 	}
 	return ours(name)
-}
-
-// confidential tells the fields that are for the origin alone: those that carry credentials, by their usual
-// names, and the user's Referer, in whose place mirrors get another.
-func confidential(name string) bool {
-	name = strings.ToLower(name)
-	if name == "referer" {
-		return true
-	}
-	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "passw", "session", "credential"},
-		func(word string) bool { return strings.Contains(name, word) })
 }
 
 // host is the Host field that the user wants for the origin, if any.
@@ -147,10 +153,12 @@ func (c *chain) referer() string {
 	return r.String()
 }
 
-// credentials says that the user's fields have some.
+// credentials reports whether the user's fields may have some.
 func (c *chain) credentials() bool {
 	for name := range c.s.opts.Header {
-		if confidential(name) && !strings.EqualFold(name, "Referer") {
+		switch name = textproto.CanonicalMIMEHeaderKey(name); {
+		case name == "Referer", name == "Host", ours(name), httpauth.ForAnyServer(name):
+		default:
 			return true
 		}
 	}

@@ -14,10 +14,14 @@ import (
 var secrets = map[string][]string{
 	"authorization": {"Bearer t0ken"}, "Cookie": {"id=1"}, "X-Api-Key": {"k"}, "Private-Token": {"p"},
 	"Proxy-Authorization": {"Basic x"}, "Referer": {"http://users.example/own"}, "Host": {"virtual.example"},
-	"X-Harmless": {"yes"}, "User-Agent": {"mine"},
+	"X-Pass": {"p"}, "cf-access-jwt-assertion": {"j"}, "X-Kind": {"k"}, "Accepted": {"a"}, "From": {"me@users.example"},
+	"User-Agent": {"mine"}, "accept-language": {"de"}, "Accept": {"a/b"},
 }
 
-var secretNames = []string{"Authorization", "Cookie", "X-Api-Key", "Private-Token", "Proxy-Authorization"}
+var secretNames = []string{
+	"Authorization", "Cookie", "X-Api-Key", "Private-Token", "Proxy-Authorization", "X-Pass", "Cf-Access-Jwt-Assertion", "X-Kind",
+	"Accepted", "From",
+}
 
 // Credentials go to the exact origin only. Proves rule 27.
 func TestCredentialsOnlyToOrigin_Rule27(t *testing.T) {
@@ -55,8 +59,50 @@ func wantNoSecrets(t *testing.T, r mirrortest.Request, addr string) {
 			t.Errorf("%s got %s: %s", addr, name, v)
 		}
 	}
-	if r.Host != addr || r.Header.Get("X-Harmless") != "yes" || r.Header.Get("User-Agent") != "mine" {
+	if h := r.Header; r.Host != addr || h.Get("User-Agent") != "mine" || h.Get("Accept") != "a/b" || h.Get("Accept-Language") != "de" {
 		t.Errorf("%s: host %s, header %v", addr, r.Host, r.Header)
+	}
+}
+
+// Who needs the fields elsewhere names the server for it. What is about the first one alone stays there, and nothing that went
+// over https goes over http.
+func TestHeaderTo_Rule27(t *testing.T) {
+	plain, secure := mirrortest.New(t, file), mirrortest.New(t, file, mirrortest.TLS(nil))
+	for _, tt := range []struct {
+		name, to string
+		mirror   bool // else it is redirected to
+		secure   bool // the user asked over https
+		want     bool
+	}{
+		{name: "another", to: "other.example:80", mirror: true}, {name: "another port", to: "127.0.0.1:1", mirror: true},
+		{name: "port", to: plain.Addr, mirror: true, want: true}, {name: "host", to: "127.0.0.1", mirror: true, want: true},
+		{name: "from https", to: "127.0.0.1", mirror: true, secure: true}, {name: "redirect from https", to: "127.0.0.1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClient(t, plain, secure)
+			c.AllowDowngrade = true
+			o := Options{Header: secrets, HeaderTo: []string{tt.to}, User: url.UserPassword("me", "pw"), Mirror: tt.mirror, Secure: tt.secure}
+			first := plain.URL
+			if !tt.mirror {
+				first = secure.URL
+				secure.Set(mirrortest.Once(mirrortest.Redirect(plain.URL)))
+			}
+			mustFetch(t, c, first, o, part(0, 10))
+			requests := plain.Requests()
+			last := requests[len(requests)-1]
+			if !tt.want {
+				wantNoSecrets(t, last, plain.Addr)
+				return
+			}
+			for _, name := range secretNames {
+				if last.Header.Get(name) == "" {
+					t.Errorf("%s is missing", name)
+				}
+			}
+			if last.Host != plain.Addr || last.Header.Get("Referer") != "" {
+				t.Errorf("host %s, header %v", last.Host, last.Header)
+			}
+		})
 	}
 }
 
@@ -111,6 +157,8 @@ func TestReferer_Rule28(t *testing.T) {
 		{name: "user info", referer: "http://u:p@o.example/c", server: plain},
 		{name: "user", referer: "http://o.example/c", server: plain, options: Options{User: url.User("u")}},
 		{name: "cookie", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"cookie": {"a=b"}}}},
+		{name: "a field", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"X-Pass": {"p"}}}},
+		{name: "a language", referer: "http://o.example/c", server: plain, options: Options{Header: map[string][]string{"accept-language": {"de"}}}, want: "http://o.example/c"},
 		{name: "off", referer: "http://o.example/c", server: plain, off: true},
 		{name: "none", server: plain},
 	} {

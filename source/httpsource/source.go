@@ -16,9 +16,13 @@ import (
 // Options say what is special about one source. The zero value is a server that the user named, without
 // credentials.
 type Options struct {
-	// Header has fields that the user wants sent. What may be a secret goes to the exact origin only, as do
-	// Host and Referer (rule 27); fields that would change what is asked for are left out.
+	// Header has fields that the user wants sent. They go to the exact origin only, but for Accept, Accept-Charset,
+	// Accept-Language and User-Agent (rule 27); fields that would change what is asked for are left out.
 	Header map[string][]string
+	// HeaderTo are servers that get Header as well, but for Host and Referer: a "host:port", or a "host" with any port, in lower case.
+	HeaderTo []string
+	// Secure says that the user asked over https: HeaderTo then counts only over https.
+	Secure bool
 	// User is the name and password for the origin. If nil, those in its URL count.
 	User *url.Userinfo
 	// Referer is the URL that the user asked for, for requests to its mirrors (S14). See rule 28 for what

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"braid/internal/httpauth"
 )
 
 // An access is what a server is told, when names and files are read.
@@ -104,11 +106,11 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		return b.wrong("the name of a field has other characters", "write 'Name: value'", key...)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return b.wrong("the value of the field has control characters", "", key...)
-	case key[0] == "watch" && key[2] != "header" && !isSecret(name): // rule 27
-		return b.wrong("the name does not say that the value is a secret, so that mirrors would be told it", "Authorization, Cookie and names with key or token are for the URL's own server only", key...)
+	case key[0] == "watch" && key[2] != "header" && httpauth.ForAnyServer(name): // rule 27
+		return b.wrong("this field is no secret: mirrors would be told it", "header = ['Name: value']", key...)
 	}
 	a.header[name] = append(a.header[name], value)
-	if key[2] == "header" && !isSecret(name) {
+	if httpauth.ForAnyServer(name) {
 		return nil
 	}
 	b.secret(value)
@@ -116,14 +118,6 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		b.secret(token)
 	}
 	return nil
-}
-
-// isSecret guesses that the values of a field are, also if they stand in the configuration.
-func isSecret(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "passw", "session", "credential"}, func(word string) bool {
-		return strings.Contains(name, word)
-	})
 }
 
 // canonical is a field name as package net/http writes it.
