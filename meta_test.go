@@ -2,13 +2,30 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// clearSign KEY IN OUT puts a cleartext signature by NAME.key around a text.
+func clearSign(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 3, "clearsign KEY IN OUT")
+	keys, err := openpgp.ReadKeyRing(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	var out bytes.Buffer
+	w, err := clearsign.Encode(&out, keys[0].PrivateKey, nil)
+	ts.Check(err)
+	_, err = io.WriteString(w, ts.ReadFile(args[1]))
+	ts.Check(err)
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), append(out.Bytes(), '\n'), 0o644))
+}
 
 // keyPair is "keypair NAME [PASSPHRASE...]": it makes an OpenPGP key and writes what gpg exports of it, NAME.key, locked
 // if there is a passphrase, and NAME.pub.

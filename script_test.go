@@ -31,6 +31,7 @@ import (
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"asked":         asked,
 	"certificate":   selfSigned,
+	"clearsign":     clearSign,
 	"countries":     countryDatabase,
 	"damage":        damage,
 	"done":          done,

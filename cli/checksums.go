@@ -40,7 +40,7 @@ func (r *sumsReader) read(ctx context.Context) (err error) {
 	case r.common.Anchors.Any():
 		return r.check(ctx)
 	case r.list.Wrapped():
-		r.notes = append(r.notes, r.list.Name+": the PGP signature around it was not checked, only one beside it is (--keyring FILE)")
+		r.notes = append(r.notes, r.list.Name+": the PGP signature around it was not checked (--keyring FILE says whose counts)")
 	}
 	return nil
 }

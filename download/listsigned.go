@@ -42,8 +42,8 @@ func Beside(u *url.URL, ending string) Signature {
 	return Signature{From: source.Mask(&at), URL: &at}
 }
 
-// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the first one that lies
-// beside it. If one is good, what the list says is signed (rule 64), and By says by whom; a bad one is an error, as it is
+// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature around it,
+// else the first one that lies beside it. If one is good, what the list says is signed (rule 64), and By says by whom; a bad one is an error, as it is
 // for a file (rules 47 and 48). If there is none that could be checked, unsigned says why, and the list stays what it
 // was; it is an error where the request demands a signature and the user named one. The error is an *Error.
 //
@@ -51,9 +51,14 @@ func Beside(u *url.URL, ending string) Signature {
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
 	hc, done := c.network()
 	defer done()
-	all := l.gather(ctx, hc, req, named)
+	signed, all := l.data, []found(nil)
+	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.pgp() {
+		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
+	} else {
+		all = l.gather(ctx, hc, req, named)
+	}
 	j := newJury(all, &req.Anchors, time.Now())
-	j.Write(l.data)
+	j.Write(signed)
 	said, err := j.Attest()
 	switch {
 	case err != nil:
@@ -69,8 +74,6 @@ func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []
 		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:
 		return lackOfSignature(all).Error(), nil
-	case l.Wrapped():
-		return "the PGP signature around it does not count, only one beside it does", nil
 	}
 	return fmt.Sprintf("there is no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
 }

@@ -47,6 +47,7 @@ type Signature struct {
 type found struct {
 	from string
 	data []byte
+	text bool // it is a cleartext signature
 	err  error
 }
 
@@ -245,7 +246,7 @@ func (j *jury) checker(f found, now time.Time) (checker, error) {
 		j.forgotten++
 		return nil, nil
 	}
-	policy := openpgp.Policy{Now: now, Pins: j.anchors.Pins, AllowExpiredKey: j.anchors.AllowExpiredKey}
+	policy := openpgp.Policy{Now: now, Pins: j.anchors.Pins, AllowExpiredKey: j.anchors.AllowExpiredKey, Text: f.text}
 	c, err := openpgp.New(data, j.anchors.Keys, policy)
 	return pgpChecker{c}, err
 }
@@ -297,11 +298,8 @@ func (j *jury) Attest() (out []verify.Attestation, err error) {
 	return out, nil
 }
 
-// severe says that a signature is wrong, and not only by somebody who does not count (rule 48).
+// severe reports whether a signature is wrong, and not only by somebody who does not count (rule 48).
 func severe(err error) bool {
-	if cms, ok := errors.AsType[*smime.Error](err); ok && (cms.Kind == smime.NoChain || cms.Kind == smime.NoCertificate) {
-		return false
-	}
 	k := kindOfSignature(err)
 	return k == BadSignature || k == Limit
 }
@@ -330,6 +328,8 @@ func kindOfSignature(err error) Kind {
 			return NoEvidence
 		case smime.TooLarge:
 			return Limit
+		case smime.NoChain, smime.NoCertificate: // as an OpenPGP key that is not in the keyring
+			return NoKey
 		}
 		return BadSignature
 	}

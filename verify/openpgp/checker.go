@@ -22,6 +22,9 @@ type Policy struct {
 	// AllowExpiredKey takes a key that has expired since it signed, for archives. The time of a signature is its own word: who
 	// gets hold of an old key can sign with it.
 	AllowExpiredKey bool
+	// Text takes signatures of a text (type 0x01), and no others. What is written to the Checker is then that text in its canonical
+	// form, lines ended by CR and LF (RFC 9580, section 5.2.4).
+	Text bool
 }
 
 // pinned says whether s counts.

@@ -6,8 +6,8 @@
 // weak, revoked nor expired, and is pinned. Several signatures: one by a pinned key must be good, a bad one by a pinned
 // key is an error, those by unknown keys are named and ignored. Every refusal is an [*Error] that says which key and why.
 //
-// It refuses to be a mail program: no signed messages, no cleartext signatures, no encryption, no web of trust and no key
-// servers. The clock is an argument; files are bytes. Nothing is trusted because it is in a message or because a server sent
+// It refuses to be a mail program: no signed messages, no encryption, no web of trust and no key servers. A cleartext signature
+// is checked if a parser has taken the text out of it ([Policy.Text]). The clock is an argument; files are bytes. Nothing is trusted because it is in a message or because a server sent
 // it: only the [Keyring] is an anchor, and without one the answer is that nothing was validated, never that it is good.
 //
 //	keys, err := openpgp.ParseKeyring(export)

@@ -51,7 +51,7 @@ func judgeSigner(w written, s signer, policy Policy) *Error {
 	var f *Error
 	if !policy.pinned(s) {
 		f = fail(NotPinned, "")
-	} else if f = judgeForm(w); f == nil {
+	} else if f = judgeForm(w, policy.Text); f == nil {
 		f = judgeTimes(w.sig, s, policy)
 	}
 	if f != nil {
@@ -61,12 +61,14 @@ func judgeSigner(w written, s signer, policy Policy) *Error {
 }
 
 // judgeForm looks at what the signature says of itself but when it was made.
-func judgeForm(w written) *Error {
+func judgeForm(w written, text bool) *Error {
 	switch d, known := digests[w.hash]; {
-	case w.kind == packet.SigTypeText:
+	case text && w.kind != packet.SigTypeText:
+		return fail(NotDetached, "of type 0x%02x, and not of a text", uint8(w.kind))
+	case w.kind == packet.SigTypeText && !text:
 		// Its hash is of the text with other line ends, so that more than one file has it.
 		return fail(NotDetached, "of a text (type 0x01), not of bytes")
-	case w.kind != packet.SigTypeBinary:
+	case w.kind != packet.SigTypeBinary && !text:
 		return fail(NotDetached, "of type 0x%02x", uint8(w.kind))
 	case known && d.new == nil:
 		return fail(Weak, "its digest is %s", d.name)

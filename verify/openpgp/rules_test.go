@@ -117,6 +117,34 @@ var rules = []rule{
 // TestRules_Rule47_Rule48_S4_S6 proves rules 47, 48 and 51 with what gpg made once.
 func TestRules_Rule47_Rule48_S4_S6(t *testing.T) { checkRules(t, recordings(t)) }
 
+// TestText_Rule47: a signature of a text counts where its text is written, and only there.
+func TestText_Rule47(t *testing.T) {
+	made := recordings(t)
+	keys, err := ParseKeyring(made["rsa.pub"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear := string(made["cleartext.asc"])
+	sig := []byte(clear[strings.Index(clear, "-----BEGIN PGP SIGNATURE"):])
+	for _, tt := range []struct {
+		name, text string
+		sig        []byte
+		isText     bool
+		want       Kind
+	}{
+		{"a text", "braid", sig, true, Good},
+		{"with its end", "braid\r\n", sig, true, Bad},
+		{"another text", "Braid", sig, true, Bad},
+		{"a file", "braid", sig, false, NotDetached},
+		{"the signature of a file", signed, made["rsa.asc"], true, NotDetached},
+		{"the text with its signature", "braid", made["cleartext.asc"], true, NotDetached},
+	} {
+		if got, says := verdict(tt.sig, keys, Policy{Now: present, Text: tt.isText}, tt.text); got != tt.want {
+			t.Errorf("%s: %v: %s, want %v", tt.name, got, says, tt.want)
+		}
+	}
+}
+
 func recordings(t testing.TB) map[string][]byte {
 	t.Helper()
 	files, err := os.ReadDir(recorded)

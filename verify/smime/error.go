@@ -19,15 +19,15 @@ const (
 	Missing
 	// TooLarge: over 1 MiB, or more than could be honest (exit 14).
 	TooLarge
-	// Malformed and all that follow are exit 10 (rule 49). Malformed: garbage, cut off, or with something behind it.
+	// Malformed and all that follow but NoCertificate and NoChain are exit 10 (rule 49). Malformed: garbage, cut off, or with something behind it.
 	Malformed
 	// NotSigned: a CMS message, but not signed data about a file with signed attributes.
 	NotSigned
 	// Unsupported: an algorithm or parameter that is not known here.
 	Unsupported
-	// NoCertificate: the signer's certificate is neither in the message nor among the roots.
+	// NoCertificate: the signer's certificate is neither in the message nor among the roots (exit 9).
 	NoCertificate
-	// NoChain: the signer's certificate leads to none of the roots.
+	// NoChain: the signer's certificate leads to none of the roots (exit 9).
 	NoChain
 	// Expired: a certificate is no longer valid.
 	Expired

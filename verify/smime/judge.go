@@ -5,8 +5,6 @@ import (
 	"crypto"
 	"crypto/sha256"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/asn1"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -154,14 +152,5 @@ func fingerprint(cert *x509.Certificate) string {
 
 // maxAddresses is how many mail addresses of a certificate are told.
 const maxAddresses = 8
-
-// distinguishedName writes a name as RFC 4514 does.
-func distinguishedName(der []byte) string {
-	var rdn pkix.RDNSequence
-	if _, err := asn1.Unmarshal(der, &rdn); err != nil {
-		return "a garbled name"
-	}
-	return printable(rdn.String())
-}
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

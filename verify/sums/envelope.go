@@ -23,7 +23,11 @@ const (
 )
 
 // An envelope takes the text of a list out of the cleartext signature around it, if there is one.
-type envelope struct{ at place }
+type envelope struct {
+	at        place
+	lines     []string // of the text, as they are read
+	signature strings.Builder
+}
 
 func (e *envelope) wrapped() bool { return e.at > inPlain }
 
@@ -39,6 +43,7 @@ func (e *envelope) open(line string) (text, why string) {
 	case inText:
 		return e.text(trimmed)
 	case inSignature:
+		e.signature.WriteString(trimmed + "\n")
 		if trimmed == endSignature {
 			e.at = atEnd
 		}
@@ -81,13 +86,24 @@ func (e *envelope) header(line string) (why string) {
 func (e *envelope) text(trimmed string) (text, why string) {
 	if trimmed == beginSignature {
 		e.at = inSignature
+		e.signature.WriteString(trimmed + "\n")
 		return "", ""
 	}
 	text, escaped := strings.CutPrefix(trimmed, "- ")
 	if !escaped && strings.HasPrefix(text, "-") {
 		return "", "a signed message with a dash that is not escaped"
 	}
+	e.lines = append(e.lines, text)
 	return text, ""
+}
+
+// message is the text as its signature speaks of it (RFC 9580, section 7.1): the lines that were read, ended by CR and LF
+// but for the last one.
+func (e *envelope) message() Message {
+	if !e.wrapped() {
+		return Message{}
+	}
+	return Message{Text: []byte(strings.Join(e.lines, "\r\n")), Signature: []byte(e.signature.String())}
 }
 
 // unfinished says that the message has no end.

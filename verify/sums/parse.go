@@ -26,7 +26,7 @@ func Parse(name string, data []byte) (List, error) {
 	if err := p.end(); err != nil {
 		return List{}, err
 	}
-	return List{p.rows, index(p.rows), about(name), p.envelope.wrapped()}, nil
+	return List{p.rows, index(p.rows), about(name), p.envelope.wrapped(), p.envelope.message()}, nil
 }
 
 // A parser is one call of Parse.

@@ -176,7 +176,7 @@ func TestNamesOfLists(t *testing.T) {
 	}
 }
 
-// A cleartext signature makes a list no better, and what is around the signed text is not read.
+// What is read of a list in a cleartext signature is what the signature speaks of, and nothing around it is read.
 func TestWrapped(t *testing.T) {
 	const begin, hash = "-----BEGIN PGP SIGNED MESSAGE-----\n", "Hash: SHA256\n"
 	const end = "-----BEGIN PGP SIGNATURE-----\n\niQIz\n=xx\n-----END PGP SIGNATURE-----\n"
@@ -184,6 +184,13 @@ func TestWrapped(t *testing.T) {
 	list := parse(t, "a-CHECKSUM", "\n"+strings.ReplaceAll(begin+hash+"\n# a: 1 bytes\n- # dash\n"+h256+"  b \t\n"+entry+end+"\n", "\n", "\r\n"))
 	if got, want := told(list), []string{`7 sha-256 "b"`, `8 sha-256 "a"`}; !slices.Equal(got, want) || !list.Wrapped() {
 		t.Errorf("got %q, wrapped %v; want %q", got, list.Wrapped(), want)
+	}
+	text := "# a: 1 bytes\r\n# dash\r\n" + h256 + "  b\r\nSHA256 (a) = " + h256
+	if m := list.Message(); string(m.Text) != text || string(m.Signature) != end {
+		t.Errorf("the message is %q and %q", m.Text, m.Signature)
+	}
+	if m := parse(t, "a-CHECKSUM", entry).Message(); m.Text != nil || m.Signature != nil {
+		t.Errorf("a list alone has the message %q", m)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
 		"before":           {entry + begin + hash + "\n" + entry + end, "line 2: text before the signed message, which its signature does not speak of"},

@@ -12,7 +12,7 @@
 // they hold, they never become paths.
 //
 // A list is as good as the way it came: the caller says over which [verify.Channel]. A PGP cleartext signature
-// around it makes it no better, see [List.Wrapped].
+// around it is not checked here; [List.Message] is what it speaks of.
 //
 //	list, err := sums.Parse("SHA256SUMS", data)
 //	claims, err := list.Find("disk.iso", "SHA256SUMS", verify.HTTPS)
@@ -51,6 +51,15 @@ type List struct {
 	byBase  map[string][]int // the rows of a base name, in order; not the nameless ones
 	about   string           // the file that the list is named after, "" if that cannot be told
 	wrapped bool
+	message Message
+}
+
+// A Message is a list that stands in a PGP cleartext signature (RFC 9580, section 7).
+type Message struct {
+	// Text is what the signature speaks of: the lines that the list was read from, and nothing else.
+	Text []byte
+	// Signature is the armored signature of Text.
+	Signature []byte
 }
 
 // A row is a line with a digest, or with something else about a file, such as the digest of another algorithm.
@@ -70,13 +79,12 @@ func (l List) All() iter.Seq[Entry] {
 	}
 }
 
-// Wrapped says that the list stands in a PGP cleartext signature, which nobody has checked: a message should say so.
-//
-// Such lists are read because some are published in no other form, and as what an unsigned list is worth depends on who
-// gave it, so does theirs. They are not evidence of whose key they name: signatures count when they are detached, as the
-// cleartext form has shown too often that what is verified and what is read can differ. So that at least a check by
-// hand is about the same text, only what the signature speaks of is read, and anything around it is an error.
+// Wrapped reports whether the list stands in a PGP cleartext signature, which nobody has checked.
 func (l List) Wrapped() bool { return l.wrapped }
+
+// Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is put together
+// from the lines that were read, so the two cannot differ, and anything around it is an error.
+func (l List) Message() Message { return l.message }
 
 // String is the list in the form of coreutils, which Parse reads without knowing the name of the list. Lines of
 // algorithms that are not ours are left out.
