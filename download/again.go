@@ -10,43 +10,22 @@ import (
 	"time"
 
 	"braid/download/partfile"
-	"braid/download/promises"
 	"braid/download/versions"
-	"braid/metalink"
-	"braid/reach"
+	"braid/source"
 	"braid/verify"
 )
 
 // A plan is what a session has to know of those before it.
 type plan struct {
-	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
-	alone     bool           // one source at a time: what several brought was wrong
-	soloists  []soloist      // who may be asked alone then
-	named     reach.Scope    // who named the one that is asked alone (rule 63)
-	wrong     error          // why
-	headed    bool           // HEAD was asked
-	head      []metalink.Hop // what it said
-	said      *metalink.File // what the origin said of the file, for those who stand in for it
-	changes   int            // how often the file changed while it was fetched
-	restarts  int            // how often what came was of no use
-	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
-	alones    []*url.URL     // those that were
-	prior     *partfile.Identity
-	fetches   int // that were begun
-
-	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
-	torrentAsked bool     // for a torrent that the server described
-
-	pieces     verify.Pieces // of the file
-	piecesFrom string        // the document that has them, masked
-	mistrust   bool          // not to be used: they seem to be wrong themselves
-	asked      []string      // documents that were, which the server described
-	repairs    int           // how often what came was wrong, and mended
-	past       map[string]*past
-	signed     signed
-	offered    promises.Promise  // what the server offers to verify the file with
-	here       *versions.Version // what is known of the file that is there; nil: nothing
-	host       string            // that gave Result.ETag and LastModified
+	version
+	origin    *url.URL          // the server to ask; not that of the request when it failed and a mirror stands in
+	changes   int               // how often the file changed while it was fetched
+	restarts  int               // how often what came was of no use
+	fallbacks []*url.URL        // mirrors that nothing ties to the origin, and that were not asked alone yet
+	alones    []*url.URL        // those that were
+	fetches   int               // that were begun
+	here      *versions.Version // what is known of the file that is there; nil: nothing
+	host      string            // that gave Result.ETag and LastModified
 }
 
 // fallBack remembers a mirror that may serve alone, once.
@@ -81,6 +60,7 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		if g.plan.changes++; g.plan.changes > 1 {
 			return err
 		}
+		g.plan.renew(&g.req)
 	case errors.As(err, &broken): // rule 15
 		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
 			if !g.standIn() && (!g.plan.alone || g.solo(s, err) != nil) {
@@ -158,10 +138,10 @@ func (g *getter) pause(ctx context.Context) error {
 
 // askHead asks for the header fields once more, as some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
-	g.plan.headed = true
+	g.plan.headed, g.plan.head = true, source.Answer{}
 	a, err := g.http.Head(ctx, g.plan.origin, g.req.originOptions(&g.plan, false))
 	if err == nil {
-		g.plan.head = a.Hops
+		g.plan.head = a
 	}
 	return context.Cause(ctx)
 }

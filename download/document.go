@@ -15,6 +15,7 @@ import (
 
 // A told is what a Metalink document said of the file.
 type told struct {
+	doc  metalink.Document
 	file metalink.File
 	from string // masked
 	err  error  // why it is of no use
@@ -31,7 +32,6 @@ func (s *session) askDocument() {
 	if !ok || s.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
 		return
 	}
-	s.plan.asked = append(s.plan.asked, doc.URL.String())
 	s.asking, s.reading = true, signed
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
 	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
@@ -78,6 +78,7 @@ func (s *session) hear(t told) {
 // believe takes over what a document says to verify the file with.
 func (s *session) believe(t told) bool {
 	s.asking, s.reading = false, false
+	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
 		return false
@@ -91,7 +92,7 @@ func (s *session) believe(t told) bool {
 // describedBy fetches a document and adds what it says to what the header fields said.
 func describedBy(ctx context.Context, hc network, doc metalink.Document, opts httpsource.Options,
 	file metalink.File, claims []verify.Claim) told {
-	t := told{from: source.Mask(doc.URL)}
+	t := told{doc: doc, from: source.Mask(doc.URL)}
 	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, meta4.MaxSize)
 	if err != nil {
 		t.err = err

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -87,4 +88,18 @@ func signersOf(data []byte) (by []string, err error) {
 		by = append(by, fmt.Sprintf("OpenPGP by %s, %s, %s", s.Issuer, s.Created.UTC().Format(time.DateOnly), s.Hash))
 	}
 	return by, err
+}
+
+// isCMS tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
+func isCMS(data []byte) bool {
+	text := bytes.TrimSpace(data)
+	switch {
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
+		return false
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
+		return true
+	case bytes.HasPrefix(bytes.ToLower(text), []byte("content-type:")), bytes.HasPrefix(bytes.ToLower(text), []byte("mime-version:")):
+		return true
+	}
+	return len(data) > 0 && data[0] == 0x30
 }

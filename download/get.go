@@ -61,7 +61,7 @@ type getter struct {
 func newGetter(c *Client, req Request, shared *atlas) *getter {
 	req = req.own()
 	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
-	g.plan.signed.done = make(chan []found, 1)
+	g.plan.version = newVersion(&g.req)
 	return g
 }
 
@@ -144,9 +144,6 @@ func (g *getter) check(ctx context.Context) error {
 	}
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
-	}
-	if d := g.req.Described; d != nil {
-		g.plan.pieces, g.plan.piecesFrom, g.plan.sharing = d.Pieces, d.By, d.sharing
 	}
 	if g.req.provenByPieces() && g.req.Require == RequireDigest { // rule 31
 		return g.fail(NoEvidence, errOnlyPieces, "--sha256 HEX is what a torrent lacks")
@@ -283,9 +280,7 @@ func (g *getter) session() *session {
 		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
 		size: -1, stats: newStats(), told: make(chan told, 1), offered: make(chan offer, 1), ends: make(chan int64, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
-	if sg := &g.plan.signed; len(sg.all) == 0 && len(sg.done) == 0 { // the session before ended too early
-		sg.asked = false
-	}
+	g.plan.signed.asked = g.plan.signed.all != nil || len(g.plan.signed.done) > 0 // else the session before ended too early
 	if p := g.plan.prior; p != nil {
 		s.resume(*p)
 		s.here = s.part.Have()

@@ -144,7 +144,9 @@ type version struct {
 	body         []byte
 	etag, digest string
 	link         string
-	cut          int // bytes after which the connection breaks; 0: it does not, -1: before the answer
+	cut          int             // bytes after which the connection breaks; 0: it does not, -1: before the answer
+	until        <-chan struct{} // nil, or what a cut waits for
+	hang         <-chan struct{} // nil, or what an answer waits for that then never comes
 }
 
 // A changing server has a file that changes: it asks version at each request, counted from 1.
@@ -161,6 +163,10 @@ func newChanging(t *testing.T, at func(n int, req *http.Request) version) *chang
 		c.seen = append(c.seen, req)
 		v := at(len(c.seen), req)
 		c.mu.Unlock()
+		if v.hang != nil {
+			<-v.hang
+			panic(http.ErrAbortHandler)
+		}
 		if v.cut < 0 {
 			panic(http.ErrAbortHandler)
 		}
@@ -174,7 +180,7 @@ func newChanging(t *testing.T, at func(n int, req *http.Request) version) *chang
 			w.Header().Set("Link", v.link)
 		}
 		if v.cut > 0 {
-			w = &cutter{ResponseWriter: w, left: v.cut}
+			w = &cutter{ResponseWriter: w, left: v.cut, until: v.until}
 		}
 		http.ServeContent(w, req, "", time.Time{}, bytes.NewReader(v.body))
 	}))
@@ -191,13 +197,17 @@ func (c *changing) requests() []*http.Request {
 // A cutter breaks the connection after some bytes of the body.
 type cutter struct {
 	http.ResponseWriter
-	left int
+	left  int
+	until <-chan struct{}
 }
 
 func (c *cutter) Write(p []byte) (int, error) {
 	if len(p) > c.left {
 		c.ResponseWriter.Write(p[:c.left])
 		c.ResponseWriter.(http.Flusher).Flush()
+		if c.until != nil {
+			<-c.until
+		}
 		panic(http.ErrAbortHandler)
 	}
 	c.left -= len(p)

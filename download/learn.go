@@ -30,6 +30,9 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
+	if err := s.renewed(a, &file); err != nil {
+		return err
+	}
 	if d := s.req.Described; d != nil {
 		if err := sameFile(o, a, d.Size, s.req.Claims); err != nil {
 			return err
@@ -54,7 +57,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if err := s.keepsPromises(o, file); err != nil {
 		return s.stop(err)
 	}
-	file.Size = a.Size
+	file.Size, s.plan.first = a.Size, a
 	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
@@ -165,6 +168,10 @@ func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wron
 	if !s.plan.headed {
 		return file, nil, errHead
 	}
+	if why := otherVersion(s.plan.head, a); why != "" && !s.plan.reheaded {
+		s.plan.reheaded = true
+		return file, nil, errHead
+	}
 	file, err = s.fromHead(file)
 	return file, wrong, err
 }
@@ -206,7 +213,7 @@ func (s *session) hearRefusal(o *origin, err error) {
 // fromHead prefers what HEAD said, if that has the digest which the GET lacks. The two must not contradict each
 // other (rule 32).
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
-	said, err := metalink.FromHops(s.plan.head, false)
+	said, err := metalink.FromHops(s.plan.head.Hops, false)
 	if err != nil || said.Server == nil {
 		return file, nil
 	}

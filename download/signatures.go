@@ -1,7 +1,6 @@
 package download
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -101,7 +100,11 @@ func (s *session) askSignatures() {
 	s.plan.signed.asked = true
 	ctx, done := s.ctx, s.plan.signed.done
 	s.gathering = true
-	s.workers.Go(func() { done <- s.fetchSignatures(ctx, all) })
+	s.workers.Go(func() {
+		if got := s.fetchSignatures(ctx, all); ctx.Err() == nil { // what ended with its session says nothing
+			done <- got
+		}
+	})
 }
 
 // fetchSignatures brings them, one at a time.
@@ -249,20 +252,6 @@ func (j *jury) checker(f found, now time.Time) (checker, error) {
 	policy := openpgp.Policy{Now: now, Pins: j.anchors.Pins, AllowExpiredKey: j.anchors.AllowExpiredKey, Text: f.text}
 	c, err := openpgp.New(data, j.anchors.Keys, policy)
 	return pgpChecker{c}, err
-}
-
-// isCMS tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
-func isCMS(data []byte) bool {
-	text := bytes.TrimSpace(data)
-	switch {
-	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
-		return false
-	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
-		return true
-	case bytes.HasPrefix(bytes.ToLower(text), []byte("content-type:")), bytes.HasPrefix(bytes.ToLower(text), []byte("mime-version:")):
-		return true
-	}
-	return len(data) > 0 && data[0] == 0x30
 }
 
 // Write implements verify.Witness.

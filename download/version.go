@@ -1,0 +1,97 @@
+package download
+
+import (
+	"braid/download/partfile"
+	"braid/download/promises"
+	"braid/metalink"
+	"braid/reach"
+	"braid/source"
+	"braid/verify"
+)
+
+// A version is what the sessions of a download have learned of one version of the file, and only of that one. When the file
+// changes at its origin, a new value takes the place of the old one (rule 34): digests, documents, pieces and signatures of the
+// old version say nothing of the new one, and a mirror that failed them may have the new one.
+type version struct {
+	prior *partfile.Identity // of what is here already; nil: nothing, or nothing that counts
+
+	headed   bool           // HEAD was asked
+	reheaded bool           // and once more, as the answer to GET was about another version
+	head     source.Answer  // to HEAD
+	first    source.Answer  // of the origin, the first one
+	said     *metalink.File // what the origin said of the file, for those who stand in for it
+
+	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
+	torrentAsked bool     // for a torrent that the server described
+	pieces       verify.Pieces
+	piecesFrom   string   // the document that has them, masked
+	mistrust     bool     // not to be used: they seem to be wrong themselves
+	asked        []string // documents that were, which the server described
+
+	signed  signed
+	offered promises.Promise // what the server offers to verify the file with
+
+	repairs  int // how often what came was wrong, and mended
+	past     map[string]*past
+	alone    bool        // one source at a time: what several brought was wrong
+	wrong    error       // why
+	soloists []soloist   // who may be asked alone then
+	named    reach.Scope // who named the one that is asked alone (rule 63)
+}
+
+// newVersion begins with what the request itself says of the file, which is the user's word and does not change.
+func newVersion(req *Request) version {
+	v := version{signed: signed{done: make(chan []found, 1)}}
+	if d := req.Described; d != nil {
+		v.pieces, v.piecesFrom, v.sharing = d.Pieces, d.By, d.sharing
+	}
+	return v
+}
+
+// renew forgets the version that the file had. It is not to be called while a session knows of that version.
+func (p *plan) renew(req *Request) {
+	if p.alone { // its origin may be a source that was asked alone
+		p.origin = req.URL
+	}
+	p.version = newVersion(req)
+}
+
+// renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
+// reports an error if that has happened too often.
+func (s *session) renewed(a source.Answer, file *metalink.File) error {
+	said := s.plan.said
+	if said == nil || s.standIn() {
+		return nil
+	}
+	why := ""
+	if err := verify.Agree(said.Claims, file.Claims); err != nil {
+		why = err.Error()
+	} else if !elsewhere(*file, a) && !(verify.Strong(said.Claims) && verify.Strong(file.Claims)) {
+		why = otherVersion(s.plan.first, a)
+	}
+	if why == "" {
+		return nil
+	}
+	if s.plan.changes++; s.plan.changes > 1 && s.plan.alone {
+		return s.stop(&changedError{why})
+	}
+	s.note("%v", &changedError{why})
+	s.plan.renew(s.req)
+	return nil
+}
+
+// otherVersion says how two answers of one server show that they are about two versions of a file (RFC 9110, section 8.8). It is
+// empty if they do not.
+func otherVersion(a, b source.Answer) string {
+	tagA, tagB := metalink.StrongETag(a.ETag), metalink.StrongETag(b.ETag)
+	switch {
+	case a.Host != b.Host:
+	case differs(a.Size, b.Size):
+		return "another size"
+	case tagA != "" && tagB != "" && tagA != tagB:
+		return "another ETag"
+	case !a.LastModified.IsZero() && !b.LastModified.IsZero() && !a.LastModified.Equal(b.LastModified):
+		return "another Last-Modified"
+	}
+	return ""
+}
