@@ -44,7 +44,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
-	f.sink.most.Store(s.most())
+	f.sink.awaited = a.End < 0 && !verify.Strong(s.claims)
 	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
 		f.sink.limit.Store(byterange.Unbounded)
 	}

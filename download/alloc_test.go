@@ -52,9 +52,9 @@ func allocations(t *testing.T, size int64) (n, writes float64) {
 		if err := part.Begin(partfile.Identity{Size: size}); err != nil {
 			t.Fatal(err)
 		}
-		k := &sink{ctx: t.Context(), part: part, out: out}
+		k := &sink{ctx: t.Context(), part: part, out: out, most: byterange.Unbounded}
 		k.limit.Store(size)
-		k.most.Store(byterange.Unbounded)
+		k.size.Store(size)
 		counted := &counting{sink: k}
 		if err := src.Fetch(t.Context(), byterange.Range{End: size}, counted); err != nil {
 			t.Fatal(err)

@@ -33,6 +33,10 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if s.err != nil {
 		return
 	}
+	var over *overrunError
+	if errors.As(err, &over) { // it has another file (C8)
+		err, o.other = mismatch(o, "%w", over), true
+	}
 	if o.first && s.shrunk(o, err) {
 		s.err = &changedError{"it is shorter than what was asked for"}
 		return
@@ -45,7 +49,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault != scheduler.FaultNone {
 		o.err, s.lastly = err, err
 		o.other = o.other || fault == scheduler.FaultWrong
-		o.banned = o.banned || o.other
+		o.banned = o.banned || o.other || fault == scheduler.FaultLied
 		if fault != scheduler.FaultTransient {
 			s.atlas.tell(o.tree, false)
 		}
@@ -70,6 +74,9 @@ func (s *session) shrunk(o *origin, err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
+
+// wrongBytes reports whether a fetch ended because what it brought is not of the file.
+func wrongBytes(err error) bool { return errors.As(err, new(*overrunError)) }
 
 // tellDown says what becomes of a source that failed.
 func (s *session) tellDown(o *origin, lane scheduler.SourceID) {

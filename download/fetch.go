@@ -49,11 +49,13 @@ type sink struct {
 	id    scheduler.FetchID
 	part  *partfile.File
 	limit atomic.Int64 // end of what is wanted
-	most  atomic.Int64 // end of what may come while nobody has said how long the file is (rule 19)
+	size  atomic.Int64 // of the file; -1 if it is not known
+	most  int64        // end of what may come while the size is not known (rule 19)
 	out   chan<- message
 
 	writing sync.Mutex     // held from a look at limit until what it allows is on disk
 	reached int64          // end of what was written last
+	awaited bool           // the loop hears that the file is complete when the body has ended: it may go on
 	unheard *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
@@ -78,6 +80,13 @@ type limitError struct{ most int64 }
 
 func (e *limitError) Error() string {
 	return fmt.Sprintf("no length was announced and more than %d bytes came", e.most)
+}
+
+// An overrunError says that a body goes on where the file ends.
+type overrunError struct{ size int64 }
+
+func (e *overrunError) Error() string {
+	return fmt.Sprintf("the body goes on after byte %d, where the file ends", e.size)
 }
 
 // Answer asks the loop whether the body is wanted.
@@ -118,8 +127,11 @@ func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 	if n <= 0 {
 		return 0, 0, source.ErrEnough
 	}
-	if most := k.most.Load(); off+n > most {
-		return 0, 0, &limitError{most}
+	switch size := k.size.Load(); {
+	case size >= 0 && off+n > size:
+		return 0, 0, &overrunError{size}
+	case size < 0 && off+n > k.most:
+		return 0, 0, &limitError{k.most}
 	}
 	if fresh, err = k.part.WriteAt(p[:n], off); err != nil {
 		return 0, 0, &localError{err}
@@ -171,6 +183,10 @@ func (k *sink) note(r byterange.Range, fresh int) error {
 	}
 	k.untold.wrote.End = r.End
 	k.untold.fresh += fresh
+	if k.awaited && r.End == k.size.Load() {
+		k.over = true // the rest is told with the end
+		return nil
+	}
 	if k.untold.wrote.Len() >= tellBytes || time.Since(k.told) >= tellTime {
 		return k.tell()
 	}
@@ -242,9 +258,9 @@ func (e *localError) Unwrap() error { return e.err }
 func (s *session) launch(a scheduler.Fetch) {
 	o := s.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
-	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages}
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages, most: s.c.maxSize()}
 	k.limit.Store(a.Range.End)
-	k.most.Store(s.most())
+	k.size.Store(s.size)
 	if o.swarm {
 		k.unheard = &byterange.Set{}
 	}
@@ -262,12 +278,11 @@ func (s *session) launch(a scheduler.Fetch) {
 	})
 }
 
-// most is how long the file may be.
-func (s *session) most() int64 {
-	if s.size >= 0 {
-		return byterange.Unbounded
+// bound lets no fetch write behind the end of the file, now that it is known. The part file never has more (rule 15).
+func (s *session) bound() {
+	for _, f := range s.flights {
+		f.sink.size.Store(s.size)
 	}
-	return s.c.maxSize()
 }
 
 // faultOf tells the scheduler what the end of a fetch means for its source.
@@ -278,6 +293,8 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 		return scheduler.FaultNone, 0
 	case errors.Is(err, errRefused):
 		return scheduler.FaultNone, 0
+	case wrongBytes(err):
+		return scheduler.FaultLied, 0
 	case !errors.As(err, &e):
 		return scheduler.FaultGone, 0
 	case e.Fault == source.FaultMismatch:

@@ -21,9 +21,9 @@ func TestLoopIsTold(t *testing.T) {
 		}
 		defer part.Close()
 		out := make(chan message, 100)
-		k := &sink{ctx: t.Context(), id: 7, part: part, out: out}
+		k := &sink{ctx: t.Context(), id: 7, part: part, out: out, most: byterange.Unbounded}
 		k.limit.Store(byterange.Unbounded)
-		k.most.Store(byterange.Unbounded)
+		k.size.Store(-1)
 		at, heard := int64(0), int64(0)
 		write := func(n int64) {
 			t.Helper()

@@ -57,7 +57,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if err := s.keepsPromises(o, file); err != nil {
 		return s.stop(err)
 	}
-	file.Size, s.plan.first = a.Size, a
+	file.Size, s.plan.first = s.sizeOf(a), a
 	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
@@ -84,6 +84,20 @@ func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error 
 		file.Documents = said.Documents // for signatures
 	}
 	return nil
+}
+
+// sizeOf is the size of the file by an answer or, if the answer does not have it, by the document or what the server said
+// before. Both were compared with the answer.
+func (s *session) sizeOf(a source.Answer) int64 {
+	switch d, said := s.req.Described, s.plan.said; {
+	case a.Size >= 0:
+		return a.Size
+	case d != nil && d.Size >= 0:
+		return d.Size
+	case said != nil && s.plan.alone:
+		return said.Size
+	}
+	return -1
 }
 
 // assume begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
@@ -119,6 +133,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 
 // hold makes sure that there is room for the file, and records what it is.
 func (s *session) hold() error {
+	s.bound()
 	if most := s.c.MaxSize; most > 0 && s.size > most {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, "--max-size sets another limit"))

@@ -160,7 +160,7 @@ func (s *session) void(r byterange.Range) {
 	default:
 		s.stopHash()
 		s.startHash()
-		s.hash.gate.bound(s.pieces.proven.FirstGap(0))
+		s.hash.gate.bound(s.outTo())
 	}
 }
 

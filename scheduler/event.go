@@ -25,8 +25,11 @@ const (
 	FaultTransient
 	// FaultGone: this source cannot serve the file; it is not asked again.
 	FaultGone
-	// FaultWrong: this source delivered or announced something else; it is banned for this download.
+	// FaultWrong: this source announced something else; it is banned for this download.
 	FaultWrong
+	// FaultLied: bytes that this source delivered are not those of the file. It is banned, and what it alone brought and no
+	// check has passed is missing again.
+	FaultLied
 )
 
 type (

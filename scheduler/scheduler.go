@@ -376,5 +376,7 @@ func (s *Scheduler) ended(now time.Time, ev FetchEnded) {
 	case FaultGone, FaultWrong:
 		m.gone = true
 		s.close(m)
+	case FaultLied:
+		s.lied(m)
 	}
 }

@@ -91,7 +91,9 @@ func (c Content) Digest() verify.Digest {
 // ReadAt implements io.ReaderAt.
 func (c Content) ReadAt(p []byte, off int64) (int, error) {
 	n := max(0, min(int64(len(p)), c.size-off))
-	c.fill(p[:n], off)
+	if n > 0 {
+		c.fill(p[:n], off)
+	}
 	if n < int64(len(p)) {
 		return int(n), io.EOF
 	}
