@@ -1,6 +1,11 @@
 package antenna
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+
+	"braid/antenna/pace"
+)
 
 // An Allowance is how many bytes the updates of a feed may still bring today (rule 56). Those that are handled at the same time share
 // it: each spends what it transfers while it does. The nil Allowance has no end.
@@ -27,16 +32,88 @@ func (a *Allowance) Left() (n int64, limited bool) {
 // Spend takes n bytes, and reports whether they were there.
 func (a *Allowance) Spend(n int64) bool { return a == nil || a.left.Add(-n) >= 0 }
 
-// mayHave returns what the updates of m may still bring today, and whether it may have a further one.
-func (m *member) mayHave() (a *Allowance, ok bool) {
-	left, ok := m.saved.Day.Left(m.feed.Limits.Updates, m.feed.Limits.DayBytes)
+// mostFailed is how many tries of a day may fail for each update that a feed may have, until those that have failed before wait for
+// another day: news without end about files that are not there are requests, too.
+const mostFailed = 10
+
+// mayHave returns what the updates of m may still bring today, and whether it may have p besides.
+func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
+	day, limits := &m.saved.Day, &m.feed.Limits
+	left, ok := day.Left(limits.Updates, limits.DayBytes)
+	if p.fails() && limits.Updates >= 0 && day.Failed >= mostFailed*limits.Updates {
+		return nil, false
+	}
 	if !ok || left == 0 {
 		return nil, ok
 	}
-	if m.handling == 0 || m.allowance.day != m.saved.Day.Number {
+	if m.handling == 0 || m.allowance.day != day.Number {
 		m.allowance = NewAllowance(left)
-		m.allowance.day = m.saved.Day.Number
+		m.allowance.day = day.Number
 	}
 	rest, _ := m.allowance.Left() // what is being handled may have spent it
 	return m.allowance, rest > 0
+}
+
+// afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
+func (l *loop) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
+	m := l.byID[p.Feed]
+	if m == nil { // no longer configured
+		return nil, true
+	}
+	m.saved.Day = m.saved.Day.At(now)
+	if a, ok = m.mayHave(p); ok {
+		m.saved.Day.Updates++
+		m.handling++
+		l.book.feed(m, false, now)
+	}
+	return a, ok
+}
+
+// account counts what an update has cost its feed. One that failed was none: its place is for the next that waits.
+func (l *loop) account(t *target, h *Handled, stopping bool, now time.Time) {
+	m := l.byID[t.saved.Pending.Feed]
+	if m == nil {
+		return
+	}
+	m.saved.Day = m.saved.Day.At(now)
+	m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
+	m.handling--
+	l.book.feed(m, false, now)
+	if h.Err == nil || m.saved.Day.Number != t.day {
+		return
+	}
+	m.saved.Day.Updates--
+	if !stopping {
+		m.saved.Day.Failed++
+	}
+	if m.limited == t.day {
+		l.unpark(m, now)
+	}
+}
+
+// park has the update of t wait for another day.
+func (l *loop) park(t *target, now time.Time) {
+	p := t.saved.Pending
+	m := l.byID[p.Feed]
+	p.At, p.Limited = m.saved.Day.End().Add(pace.Jitter(time.Hour, chance())-time.Hour), true
+	if m.limited != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
+		m.limited = m.saved.Day.Number
+		l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.End()})
+	}
+	l.book.target(t, now)
+	l.queue(t, now)
+}
+
+// unpark has one of the updates that wait for another day tried today.
+func (l *loop) unpark(m *member, now time.Time) {
+	var next *target
+	for _, t := range l.targets {
+		if p := t.saved.Pending; p != nil && p.Limited && p.Feed == m.id && !p.fails() && (next == nil || p.At.Before(next.saved.Pending.At)) {
+			next = t
+		}
+	}
+	if next != nil {
+		next.saved.Pending.At, next.saved.Pending.Limited = now, false
+		l.queue(next, now)
+	}
 }

@@ -59,6 +59,10 @@ type Antenna struct {
 	// Wants reports whether an update is wanted though nobody reports news, as the last one was handled by another configuration. It is
 	// asked when a run begins, of the one URL of each watch that was handled before, and must not block. If nil, none is.
 	Wants func(Update) bool
+	// Judge says what an error is, of the handler or a *PollError. The code is kept with what failed and shown by Status: an exit code, say.
+	// An update whose error lasts, as time alone does not mend it, comes again once a day in the end. If nil, codes are 0 and no error
+	// lasts.
+	Judge func(error) (code int, lasting bool)
 	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
 	Observe func(Event)
 	// Hide takes secrets out of what errors say, before that is stored or shown: a server may send back what it was told. If nil, nothing is

@@ -51,7 +51,7 @@ type Limits struct {
 	Time time.Duration
 	// Relayed is how many records are kept to be published again. If zero, it is 10,000.
 	Relayed int
-	// Updates is how many updates of a feed are handled in a day (UTC), repeated ones included. If zero, it is 1,000; if negative,
+	// Updates is how many updates of a feed are handled in a day (UTC). Those that fail are not counted. If zero, it is 1,000; if negative,
 	// there is no limit.
 	Updates int
 	// DayBytes is how many bytes its updates may bring in a day (UTC). If zero, it is 100 GiB; if negative, there is no limit.
@@ -89,6 +89,9 @@ type Watch struct {
 	CheckEvery time.Duration
 	// Header is sent with these requests. It may be secret.
 	Header http.Header
+	// Print tells this configuration of the watch from others, whatever else belongs to it: where it is another one than before, what has
+	// failed is tried at once. It is stored, so there must be no secret in it.
+	Print string
 	// Title, Author and Zone (seconds east of UTC) are what own observations are published with.
 	Title, Author string
 	Zone          int64

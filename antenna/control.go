@@ -157,7 +157,7 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 		return
 	}
 	l.tries.remove(t)
-	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Reported: t.saved.Reported}
+	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported}
 	l.book.target(t, now)
 	l.decide(t, now)
 }
@@ -173,7 +173,7 @@ func (l *loop) status() Status {
 		s.Feeds = append(s.Feeds, FeedStatus{
 			Name: m.feed.Name, URL: url, Kind: m.feed.Kind,
 			Polled: m.saved.Polled, Changed: m.saved.Rhythm.Changed, Next: m.saved.Next, Interval: m.saved.Interval,
-			Err: m.saved.Err, Failures: m.saved.Failures, Updates: m.saved.Day.Updates, Bytes: m.saved.Day.Bytes,
+			Err: m.saved.Err, Failures: m.saved.Failures, Code: m.saved.Code, Updates: m.saved.Day.Updates, Bytes: m.saved.Day.Bytes,
 		})
 	}
 	for _, t := range l.ordered() {
@@ -183,6 +183,7 @@ func (l *loop) status() Status {
 		}
 		if p := t.saved.Pending; p != nil {
 			w.Pending, w.Try, w.Next, w.Err = true, p.Tries, p.At, p.Err
+			w.Code, w.Limited, w.Ahead = p.Code, p.Limited, p.Ahead
 		}
 		s.Watches = append(s.Watches, w)
 	}

@@ -12,6 +12,8 @@ const (
 	// An update that was not acknowledged comes again after a minute, twice as late each time, after six hours at most.
 	retryBase = 30 * time.Second
 	retryMost = 6 * time.Hour
+	// One whose error lasts comes once a day in the end: chance adds up to a quarter.
+	lastingMost = 20 * time.Hour
 	// One of which the origin knows nothing yet comes again after ten minutes, so many times: mirrors lag by hours, and a feed that is
 	// wrong is wrong for ever.
 	aheadBase = 5 * time.Minute
@@ -23,18 +25,12 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	allowance, ok := l.afford(p, now)
 	if !ok {
-		m := l.byID[p.Feed]
-		p.At = m.saved.Day.End().Add(pace.Jitter(time.Hour, chance()) - time.Hour)
-		if m.limited != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
-			m.limited = m.saved.Day.Number
-			l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.End()})
-		}
-		l.book.target(t, now)
-		l.queue(t, now)
+		l.park(t, now)
 		return
 	}
 	p.Tries++
-	t.running = true
+	p.Limited = false
+	t.running, t.day = true, pace.Day{}.At(now).Number
 	l.handling++
 	u := l.update(t, p, allowance)
 	l.wg.Go(func() {
@@ -49,44 +45,17 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	})
 }
 
-// afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
-func (l *loop) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
-	m := l.byID[p.Feed]
-	if m == nil { // no longer configured
-		return nil, true
-	}
-	m.saved.Day = m.saved.Day.At(now)
-	if a, ok = m.mayHave(); ok {
-		m.saved.Day.Updates++
-		m.handling++
-		l.book.feed(m, false, now)
-	}
-	return a, ok
-}
-
 // handled takes what became of an update.
 func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 	p := t.saved.Pending
-	if m := l.byID[p.Feed]; m != nil {
-		m.saved.Day = m.saved.Day.At(now)
-		m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
-		m.handling--
-		l.book.feed(m, false, now)
-	}
+	l.account(t, &h, stopping, now)
 	switch {
 	case h.Err == nil:
 		l.acknowledge(t, &h, now)
 	case stopping: // not the update's fault
 		p.At = now
 	default:
-		p.Failures++
-		p.Err = l.text(h.Err)
-		p.At = now.Add(pace.Backoff(retryBase, retryMost, p.Failures, chance()))
-		h.Next = p.At
-		l.book.past(t, p, h, p.Err, now)
-		if l.round != nil {
-			l.round.errs = append(l.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
-		}
+		l.postpone(t, &h, now)
 	}
 	l.book.target(t, now)
 	if t.saved.Pending != nil {
@@ -102,6 +71,30 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 	case again:
 		l.decide(t, now)
 	}
+}
+
+// postpone has an update that failed come again.
+func (l *loop) postpone(t *target, h *Handled, now time.Time) {
+	p, most, lasting := t.saved.Pending, retryMost, false
+	p.Failures++
+	p.Err = l.text(h.Err)
+	if p.Code, lasting = l.judge(h.Err); lasting {
+		most = lastingMost
+	}
+	p.At = now.Add(pace.Backoff(retryBase, most, p.Failures, chance()))
+	h.Next = p.At
+	l.book.past(t, p, *h, p.Err, now)
+	if l.round != nil {
+		l.round.errs = append(l.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
+	}
+}
+
+// judge says what an error is.
+func (l *loop) judge(err error) (code int, lasting bool) {
+	if l.a.Judge == nil {
+		return 0, false
+	}
+	return l.a.Judge(err)
 }
 
 // acknowledge remembers an update as done.

@@ -109,14 +109,18 @@ func (l *loop) call(now time.Time) error {
 func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 	data, err := l.a.Store.get(bucketFeeds, m.id)
 	if err != nil || data == nil {
-		m.saved.Print = fingerprint
+		m.saved.Print, m.saved.Asked = fingerprint, m.asked()
 		return err
 	}
 	if err := json.Unmarshal(data, &m.saved); err != nil {
 		return fmt.Errorf("%s: %w", m.id, err)
 	}
+	if asked := m.asked(); m.saved.Asked != asked { // asked for at once
+		m.saved.Asked, m.saved.Next, m.anew = asked, time.Time{}, true
+	}
 	if m.saved.Print != fingerprint {
-		m.saved = savedFeed{Print: fingerprint, Day: m.saved.Day}
+		m.saved = savedFeed{Print: fingerprint, Asked: m.saved.Asked, Day: m.saved.Day}
+		m.anew = true
 		return nil
 	}
 	data, err = l.a.Store.get(bucketReports, m.id)
@@ -166,6 +170,17 @@ func (l *loop) prints() func(m *member) string {
 		}
 		return hex.EncodeToString(h.Sum(nil)[:16])
 	}
+}
+
+// asked tells how m is asked, and how often, from how it was. Of what may be secret there is just enough to see that it is another.
+func (m *member) asked() string {
+	f, h, secret := &m.feed, sha256.New(), sha256.New()
+	fmt.Fprintf(h, "%v %v %v\n", f.Every, f.Min, f.Max)
+	if m.page != nil {
+		fmt.Fprintf(h, "%s\n", m.page.Print)
+	}
+	fmt.Fprintf(secret, "%v %v\n", f.URL, f.Header)
+	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
 // targetKey is the name of a target in the store. The URL is not in it: that of a watch may be secret (rule 62).
@@ -221,8 +236,29 @@ func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) er
 	}
 	if t = l.target(s); t != nil {
 		t.saved = saved
+		l.reconfigured(t, now)
 	}
 	return nil
+}
+
+// reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or its feed than when it
+// had had enough for a day.
+func (l *loop) reconfigured(t *target, now time.Time) {
+	if l.offline {
+		return
+	}
+	p := t.saved.Pending
+	changed := t.saved.Print != t.w.Print
+	if changed {
+		t.saved.Print = t.w.Print
+		l.book.target(t, now)
+	}
+	if p == nil {
+		return
+	}
+	if m := l.byID[p.Feed]; changed || p.Limited && (m == nil || m.anew) {
+		p.At, p.Failures, p.Failed, p.Limited = now, 0, false, false
+	}
 }
 
 // readCache begins with what the cache in LIRS form knows.

@@ -26,6 +26,8 @@ type member struct {
 	asking bool
 	// forced: it is asked though a report is fresh.
 	forced bool
+	// anew: it is configured otherwise than before.
+	anew bool
 	// handling is how many of its updates are being handled, and allowance what these may bring.
 	handling  int
 	allowance *Allowance
@@ -74,7 +76,7 @@ func (l *loop) answered(m *member, a answer, now time.Time) {
 		l.missed(m, a, now)
 		return
 	}
-	m.saved.Failures, m.saved.Err, m.saved.Failed = 0, "", false
+	m.saved.Failures, m.saved.Err, m.saved.Code, m.saved.Failed = 0, "", 0, false
 	changed := l.heard(m, a, now)
 	interval := m.saved.Rhythm.Interval(now, m.feed.bounds())
 	m.saved.Interval = interval
@@ -121,13 +123,15 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
 	m.saved.Err = l.text(a.err)
+	failed := &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Err: a.err}
+	m.saved.Code, _ = l.judge(failed)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := pace.Backoff(base, max(longest, base), m.saved.Failures, chance())
 	l.later(m, now.Add(max(wait, pace.Jitter(a.busy, chance()))))
 	l.book.feed(m, false, now)
 	l.tell(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
 	if l.round != nil {
-		l.round.errs = append(l.round.errs, &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Err: a.err})
+		l.round.errs = append(l.round.errs, failed)
 	}
 }
 

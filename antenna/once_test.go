@@ -298,7 +298,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("stored: %v\n%s\nrunning:\n%s", err, got, want)
 		}
 		f, d, x, b := running.Feeds[0], running.Feeds[1], running.Watches[0], running.Watches[1]
-		if f.Polled.IsZero() || f.Next.IsZero() || f.Updates != 1 || f.Err != "" || f.Interval != 10*time.Minute {
+		if f.Polled.IsZero() || f.Next.IsZero() || f.Updates != 0 || f.Err != "" || f.Interval != 10*time.Minute {
 			t.Errorf("%+v", f)
 		}
 		if d.URL != "https://u:***@down.example/?k=***" || d.Failures != 1 || d.Err != "status 500 Internal Server Error" {

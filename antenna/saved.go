@@ -11,16 +11,18 @@ import (
 type (
 	// A savedFeed is what is known of a feed.
 	savedFeed struct {
-		// Print tells whether feed and watches are still those that the validators are for.
-		Print          string
+		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is asked in the same way.
+		Print, Asked   string
 		ETag, Modified string
 		Sum            uint64
 		Rhythm         pace.Rhythm
 		Interval       time.Duration
 		Polled, Next   time.Time
 		Failures       int
-		Err            string
-		Day            pace.Day
+		// Err is why the last poll failed, and Code what Antenna.Judge says of that.
+		Err  string
+		Code int
+		Day  pace.Day
 		// Seen is what a page said last, and Failed that it could not be reached since.
 		Seen   observation
 		Failed bool
@@ -29,13 +31,13 @@ type (
 
 	// A savedTarget is what is known of one URL of a watch.
 	savedTarget struct {
-		// Watch is the name, and URL that of a glob: others are configured, and may be secret (rule 62).
-		Watch, URL string
-		State      feed.State
-		Last       Outcome
-		Reason     feed.Reason
-		Words      string
-		Pending    *pending
+		// Watch is the name, and URL that of a glob: others are configured, and may be secret (rule 62). Print is that of the Watch.
+		Watch, URL, Print string
+		State             feed.State
+		Last              Outcome
+		Reason            feed.Reason
+		Words             string
+		Pending           *pending
 		// Reported is when a feed had it last.
 		Reported time.Time
 	}
@@ -53,7 +55,11 @@ type (
 		// Tries is how often it was handed on, Failures how often that failed in a row.
 		Tries, Failures int
 		At              time.Time
-		Err             string
+		// Err is why the last try failed, and Code what Antenna.Judge says of that.
+		Err  string
+		Code int
+		// Failed: it took the place of other news of its URL that failed. Limited: it waits for another day, as its feed has had enough.
+		Failed, Limited bool
 		// Ahead: it was acknowledged, but the origin did not have it yet, for the Aheads-th time.
 		Ahead  bool
 		Aheads int
@@ -68,3 +74,6 @@ func (p *pending) same(other *pending) bool {
 	a, b := &p.Record, &other.Record
 	return p.Action == other.Action && a.LastModified == b.LastModified && a.Size == b.Size && a.MD5 == b.MD5 && a.Virtual == b.Virtual
 }
+
+// fails reports whether p, or other news of the same URL before it, could not be handled.
+func (p *pending) fails() bool { return p.Failures > 0 || p.Failed }

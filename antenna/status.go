@@ -24,6 +24,8 @@ type FeedStatus struct {
 	// Err is why the last poll failed, if it did, and Failures how often in a row.
 	Err      string
 	Failures int
+	// Code is what Antenna.Judge says of that error.
+	Code int
 	// Updates and Bytes are what it cost today (rule 56).
 	Updates int
 	Bytes   int64
@@ -45,6 +47,10 @@ type WatchStatus struct {
 	Try     int
 	Next    time.Time
 	Err     string
+	// Code is what Antenna.Judge says of that error, and Limited that the update waits for a day on which its feed may have more
+	// (rule 56). Ahead: it was handled, and comes again as the origin did not have yet what was reported.
+	Code           int
+	Limited, Ahead bool
 }
 
 // A Past is one line of the history: an update that was handled.

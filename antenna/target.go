@@ -17,6 +17,8 @@ type target struct {
 	saved  savedTarget
 	// reports are the latest of each feed.
 	reports map[*member][]feed.Record
+	// day is the one on which the update that is being handled began.
+	day int64
 	// running: the handler is at it. Meanwhile came reports (again), or somebody wants it forgotten.
 	running, again, forget bool
 }
@@ -34,7 +36,7 @@ func (l *loop) target(s spot) *target {
 		l.globbed[s.w]++
 	}
 	t = &target{w: s.w, url: s.url, reports: map[*member][]feed.Record{}}
-	t.saved.Watch = s.w.Name
+	t.saved.Watch, t.saved.Print = s.w.Name, s.w.Print
 	if s.w.glob != nil {
 		t.saved.URL = s.url
 	}
@@ -148,8 +150,10 @@ func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
 // await has an update wait for its turn. Where it is one that waits already, it keeps its place.
 func (l *loop) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
-		p.Tries, p.Failures, p.At, p.Err = old.Tries, old.Failures, old.At, old.Err
+		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
+		p.Failed, p.Limited = old.Failed, old.Limited
 	} else {
+		p.Failed = old != nil && old.fails()
 		l.tell(Updated{l.update(t, p, nil)})
 	}
 	t.saved.Pending = p

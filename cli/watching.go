@@ -91,8 +91,9 @@ var watchManual = manual{
 			"(updated or failed), _NAME, _FEED, _REASON, _TRY, _OLD (where the version before is kept) and _ERROR.",
 		"SIGHUP reads the configuration anew; one that is wrong changes nothing. SIGTERM and SIGINT park downloads, give\n" +
 			"programs half a minute to end, and end with 0 (--once: 143 and 130).",
-		"Exit codes of --once: 0 nothing went wrong, else as those of braid get; a feed that cannot be read is 4, or 7 if it is\n" +
-			"none.",
+		"Exit codes of --once are those of braid get, of the worst watch that is not up to date, also while it waits to be tried\n" +
+			"again, with a line for each; a feed that cannot be read is 4, or 7 if it is none. A watch that is configured otherwise\n" +
+			"than when it failed is tried at once.",
 	},
 }
 

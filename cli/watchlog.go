@@ -159,19 +159,28 @@ func watchHint(hint string) string {
 }
 
 // A roundTally is what a round came to.
-type roundTally struct{ polls, failedPolls, updates, failedUpdates, versions int }
+type roundTally struct {
+	polls, failedPolls, updates, failedUpdates, versions int
+	// failed are the feeds and watches of which it was told that they failed.
+	failed map[string]bool
+}
 
 func (t *roundTally) add(ev antenna.Event) {
+	if t.failed == nil {
+		t.failed = map[string]bool{}
+	}
 	switch ev := ev.(type) {
 	case antenna.Polled:
 		t.polls++
 	case antenna.PollFailed:
 		t.polls++
 		t.failedPolls++
+		t.failed[ev.Feed] = true
 	case antenna.Handled:
 		t.updates++
 		if ev.Err != nil {
 			t.failedUpdates++
+			t.failed[ev.Update.Watch] = true
 		} else if ev.Outcome.Changed {
 			t.versions++
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -18,8 +17,6 @@ import (
 	"time"
 
 	"braid/antenna"
-	"braid/antenna/feed"
-	"braid/download"
 	"braid/internal/sdnotify"
 	"braid/source"
 	"braid/watch/control"
@@ -126,68 +123,6 @@ func (s *service) use(c *loaded) error {
 	}
 	s.current.Store(next)
 	return nil
-}
-
-// runOnce is one round. What went wrong is in the log already; what is left is the exit code.
-func (s *service) runOnce(ctx context.Context, names []string) error {
-	now := s.current.Load()
-	err := now.antenna.Once(ctx, now.keeper.Handle, names...)
-	if code, ok := signalCode(ctx); ok {
-		return reported(code)
-	}
-	if status, err := now.antenna.Status(ctx); err == nil { // else the round has met it, too
-		s.log.round(&s.tally, status)
-	}
-	code := exitDone
-	for _, err := range flatten(err) {
-		code = batchCode([]int{code, s.roundCode(ctx, err)})
-	}
-	if code == exitDone {
-		return nil
-	}
-	return reported(code)
-}
-
-// flatten is what was joined.
-func flatten(err error) (errs []error) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			errs = append(errs, flatten(e)...)
-		}
-		return errs
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
-}
-
-// roundCode is the exit code for one thing that went wrong in a round.
-func (s *service) roundCode(ctx context.Context, err error) int {
-	if _, ok := errors.AsType[*feed.RejectError](err); ok {
-		return exitProtocol
-	}
-	if _, ok := errors.AsType[*antenna.PollError](err); ok {
-		return exitNetwork
-	}
-	if _, ok := errors.AsType[*antenna.HandleError](err); ok {
-		return downloadFailure(ctx, unwrapHandle(err)).code
-	}
-	if _, ok := errors.AsType[*antenna.PublishError](err); ok {
-		return exitLocal
-	}
-	s.log.Error("error", "error", err) // nobody has told it
-	return failureOf(ctx, err).code
-}
-
-func unwrapHandle(err error) error {
-	if e, ok := errors.AsType[*download.Error](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &failure{code: exitLocal, what: "watch", why: e.Error()}
-	}
-	return err
 }
 
 // garbage is how much of it there may be for what is in use, in percent, before it is collected: half of what is usual. A service has

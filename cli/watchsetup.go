@@ -65,8 +65,11 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved, Hide: s.keeper.Hide,
 		Proxy: s.client.HTTP.Proxy,
 	}
-	for _, w := range c.Watches {
-		s.antenna.Watches = append(s.antenna.Watches, w.Watch)
+	s.antenna.Judge = judge
+	for i := range c.Watches {
+		w := c.Watches[i].Watch
+		w.Print = watchPrint(&c.Watches[i], conf)
+		s.antenna.Watches = append(s.antenna.Watches, w)
 	}
 	if c.Publish.Dir != "" {
 		s.antenna.Publish = publisher(c.Publish, log)

@@ -5,9 +5,10 @@ import "time"
 // A Day counts what something cost in one day, UTC (rule 56).
 type Day struct {
 	// Number is the day, from 1970-01-01.
-	Number  int64
-	Updates int
-	Bytes   int64
+	Number int64
+	// Updates are those that succeeded or are at work, Failed the tries that did not succeed.
+	Updates, Failed int
+	Bytes           int64
 }
 
 const secondsPerDay = 24 * 60 * 60

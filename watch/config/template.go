@@ -97,6 +97,9 @@ func ParseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	return t, nil
 }
 
+// String is the text of the template.
+func (t Template) String() string { return t.text }
+
 // has reports whether the template has a field.
 func (t *Template) has(name string) bool {
 	for _, p := range t.parts {
