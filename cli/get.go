@@ -12,8 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/download/speeds"
+	"braid/internal/fsys"
 	"braid/metalink"
 )
 
@@ -292,7 +294,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
 		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT, Credentials: g.login,
-		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(),
+		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(), JournalKey: journalKey(),
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
@@ -315,6 +317,15 @@ func (g *getCommand) memory() *speeds.Memory {
 
 // rememberedPromises is what URLs offered before. Without a folder for it, it is only for this run.
 func rememberedPromises() *promises.Memory { return promises.Open(promisesPath()) }
+
+// journalKey seals the journals of part files. Without a folder for it there is none.
+func journalKey() *partfile.Key {
+	path := promisesPath()
+	if path == "" {
+		return nil
+	}
+	return partfile.OpenKey(fsys.OS, filepath.Join(filepath.Dir(path), "journal-key"))
+}
 
 func promisesPath() string {
 	home, err := os.UserHomeDir()

@@ -116,6 +116,8 @@ func resumableAt(dir, name string) (resumable, error) {
 		return resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
 	case !l.Known:
 		return cannot("nothing says what it is a part of", "braid parts remove "+name)
+	case !l.SealedBy(journalKey()):
+		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
 	case l.Identity.PieceSum != "":
 		return cannot("it is proven by the pieces of a torrent, which are not in its journal", "the same braid get as before goes on")
 	}

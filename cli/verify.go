@@ -146,7 +146,7 @@ func (v *verifyCommand) leave(codes []int) error {
 func (v *verifyCommand) client() (*download.Client, error) {
 	hc, err := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
 	hc.HeaderTimeout = time.Duration(v.timeout)
-	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises()}
+	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises(), JournalKey: journalKey()}
 	if v.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(v.limitRate))
 	}

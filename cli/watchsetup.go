@@ -13,6 +13,7 @@ import (
 	"braid/antenna/feed"
 	"braid/antenna/publish"
 	"braid/download"
+	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/internal/fsys"
@@ -109,6 +110,7 @@ func watchClient(c *loaded, hosts reach.Hosts, at *sites) (*download.Client, err
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		Speeds: speeds.Open(filepath.Join(c.state, "speeds")), Promises: promises.Open(filepath.Join(c.state, "promises")),
+		JournalKey: partfile.OpenKey(fsys.OS, filepath.Join(c.state, "journal-key")),
 	}
 	if c.Rate > 0 {
 		client.Limit = download.NewLimit(c.Rate)

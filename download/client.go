@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"time"
 
+	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/download/versions"
@@ -64,6 +65,9 @@ type Client struct {
 	Promises *promises.Memory
 	// Versions remembers what servers said of files, for requests with IfNewer, and is told. If nil, nothing is known.
 	Versions *versions.Store
+	// JournalKey seals the journals of part files. If nil, or if there cannot be one, what a journal says of a file counts only
+	// after the origin or the request has said it again.
+	JournalKey *partfile.Key
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
 	Limit *Limiter

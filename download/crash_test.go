@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -48,7 +49,7 @@ func newScene(t *testing.T, name string, size int64) *scene {
 	}
 	origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Mirrors(mirrors...))
 	s.servers = append(s.servers, origin)
-	s.client = download.Client{HTTP: &httpsource.Client{}}
+	s.client = download.Client{HTTP: &httpsource.Client{}, JournalKey: partfile.OpenKey(nil, filepath.Join(t.TempDir(), "key"))}
 	t.Cleanup(s.client.HTTP.CloseIdle)
 	s.req = download.Request{URL: parse(t, origin.URL), Dir: "/d", MakeDir: true}
 	return s

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"braid/byterange"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -179,6 +177,10 @@ func (g *getter) open(ctx context.Context) (err error) {
 	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
 		return err
 	}
+	if err := g.c.JournalKey.Make(); err != nil {
+		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
+	}
+	g.part.SealWith(g.c.JournalKey)
 	if err = g.recover(ctx); err != nil {
 		return errors.Join(err, g.part.Close())
 	}
@@ -186,71 +188,6 @@ func (g *getter) open(ctx context.Context) (err error) {
 		g.observe(Restarted{Reason: why})
 	}
 	return nil
-}
-
-func (g *getter) recover(ctx context.Context) error {
-	prior, ok := g.part.Prior()
-	if !ok {
-		return nil
-	}
-	if !g.continuable(prior) {
-		return g.part.Restart()
-	}
-	if err := g.continues(ctx, prior); err != nil {
-		var src *source.Error
-		if errors.As(err, &src) || errors.Is(err, errDocument) || ctx.Err() != nil {
-			return err // nothing is known about the bytes: they stay
-		}
-		return g.part.Reset(err.Error())
-	}
-	if err := g.part.Recover(ctx); err != nil {
-		return err
-	}
-	have := g.part.Have()
-	g.result.Resumed = have.Len()
-	g.plan.prior = &prior
-	g.observe(Resumed{Bytes: have.Len(), Have: have})
-	return nil
-}
-
-// continuable says that something would show whether the rest belongs to what an earlier run has left (S18).
-func (g *getter) continuable(prior partfile.Identity) bool {
-	return verify.Strong(prior.Claims) || prior.ETag != "" || g.req.provenByPieces()
-}
-
-// continues tells whether the bytes of an earlier run are of the file that is asked for now. If the URL is the
-// same and there is something to compare the first answer with, that decides; else the server is asked.
-func (g *getter) continues(ctx context.Context, prior partfile.Identity) error {
-	u := g.req.URL
-	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
-	if d := g.req.Described; d != nil {
-		want.Size = d.Size
-	}
-	if g.req.provenByPieces() {
-		want.PieceSum = partfile.SumPieces(g.req.Described.Pieces)
-	}
-	if g.req.described() { // no server will be asked what the file is
-		return want.Continues(prior)
-	}
-	if err := verify.Agree(prior.Claims, g.req.Claims); err != nil {
-		return err
-	}
-	if want.URLSum == prior.URLSum && (verify.Strong(prior.Claims) || prior.ETag != "") || want.Continues(prior) == nil {
-		return nil
-	}
-	a, err := look(ctx, g.http, &g.req, condition{})
-	if err != nil {
-		return err
-	}
-	if g.req.follows() && isDocument(a) {
-		return errDocument
-	}
-	file, err := metalink.FromHops(a.Hops, verify.Strong(g.req.Claims))
-	if err != nil {
-		return err
-	}
-	want.Size, want.ETag, want.Claims = a.Size, metalink.StrongETag(a.ETag), slices.Concat(want.Claims, file.Claims)
-	return want.Continues(prior)
 }
 
 // sessions runs sessions until one succeeds or the last way out was tried.

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"braid/download"
+	"braid/download/partfile"
 	"braid/internal/mirrortest"
 	"braid/source/httpsource"
 )
@@ -42,7 +43,7 @@ type run struct {
 
 func newRun(t *testing.T, u string) *run {
 	t.Helper()
-	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond}}
+	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond, JournalKey: partfile.OpenKey(nil, filepath.Join(t.TempDir(), "key"))}}
 	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Detail: true, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
 	return r
 }

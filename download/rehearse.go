@@ -176,11 +176,10 @@ func (h *rehearsal) left(ctx context.Context) error {
 	case !h.continuable(prior):
 		h.out.Restarts = "nothing would show that the rest belongs to it"
 	default:
-		err := h.continues(ctx, prior)
-		if fault := (*source.Error)(nil); errors.As(err, &fault) || errors.Is(err, errDocument) || ctx.Err() != nil {
-			return err
-		}
-		if err != nil {
+		if _, err := h.continues(ctx, prior, l.SealedBy(h.c.JournalKey)); err != nil {
+			if undecided(ctx, err) {
+				return err
+			}
 			h.out.Restarts = err.Error()
 			return nil
 		}

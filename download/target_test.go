@@ -248,6 +248,10 @@ func (r *run) leave(id partfile.Identity) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if err := r.client.JournalKey.Make(); err != nil {
+		r.t.Fatal(err)
+	}
+	f.SealWith(r.client.JournalKey)
 	if err := f.Begin(id); err != nil {
 		r.t.Fatal(err)
 	}

@@ -43,18 +43,14 @@ func (j *journal) restart() error {
 	return j.file.Datasync()
 }
 
-// begin records id unless it is what was recorded last.
-func (j *journal) begin(id Identity) error {
-	payload, err := id.encode()
-	if err != nil {
-		return err
-	}
+// begin records an identity unless it is what was recorded last.
+func (j *journal) begin(payload []byte) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if bytes.Equal(payload, j.identity) {
 		return nil
 	}
-	err = j.append(func(b []byte) []byte {
+	err := j.append(func(b []byte) []byte {
 		if j.size == 0 { // a new journal; with its first record it costs one write
 			b = append(b, header...)
 		}

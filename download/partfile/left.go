@@ -31,7 +31,12 @@ type Left struct {
 	Changed  time.Time     // when one of the two files was written to last
 	InUse    bool          // another process has it open
 	PID      int           // which one; 0 if that cannot be told
+
+	payload []byte // of the identity
 }
+
+// SealedBy says that Identity was written with this key, for this name.
+func (l *Left) SealedBy(k *Key) bool { return k.fits(l.Name, l.payload) }
 
 // An Aside is a file that was set aside, as it is of another file or cannot be trusted.
 type Aside struct {
@@ -118,7 +123,7 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 	case err != nil:
 		return l, false, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
 	}
-	l.Identity, l.Known, l.Have = h.identity, h.known, h.have(part.Size)
+	l.Identity, l.payload, l.Known, l.Have = h.identity, h.payload, h.known, h.have(part.Size)
 	l.InUse, l.PID, err = held(f)
 	return l, true, err
 }

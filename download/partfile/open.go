@@ -178,6 +178,9 @@ func (f *File) tell(name, why string) {
 	f.aside += f.folder.join(name) + ": " + why
 }
 
+// SealWith makes f seal what it records from now on, and Sealed compare seals, with k.
+func (f *File) SealWith(k *Key) { f.key = k }
+
 // Reset sets the bytes aside as NAME.part.bad, replacing an older one, and starts empty. Begin has to
 // follow. The reason is told by Aside.
 func (f *File) Reset(reason string) error {

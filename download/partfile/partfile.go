@@ -51,6 +51,7 @@ type File struct {
 	journal *journal // nil for a temporary file
 	ledger  *ledger
 	prior   history // while inherited
+	key     *Key
 	aside   string
 	freed   int64 // blocks below were given back by Release
 
@@ -86,7 +87,11 @@ func (f *File) Begin(id Identity) error {
 		return f.closedError("begin")
 	}
 	if !f.temporary() {
-		if err := f.journal.begin(id); err != nil {
+		payload, err := id.encode()
+		if err != nil {
+			return err
+		}
+		if err := f.journal.begin(f.key.sealed(f.name, payload)); err != nil {
 			return err
 		}
 	}

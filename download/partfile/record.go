@@ -71,9 +71,10 @@ func appendRange(b []byte, r byterange.Range) []byte {
 // A history is what a journal says. None of it has been compared with the part file.
 type history struct {
 	identity Identity
-	known    bool  // there is an identity
-	runs     []run // done, in the order in which they were recorded; they may overlap
-	size     int64 // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
+	payload  []byte // of the identity
+	known    bool   // there is an identity
+	runs     []run  // done, in the order in which they were recorded; they may overlap
+	size     int64  // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
 }
 
 // errForeign says that a journal is none, or one of another version (rule 8).
@@ -151,7 +152,7 @@ func (h *history) apply(kind byte, payload []byte) error {
 		if err != nil {
 			return errTorn
 		}
-		h.identity, h.known = id, true
+		h.identity, h.payload, h.known = id, bytes.Clone(payload), true
 	case kind == kindDone && len(payload) == 20 && h.known:
 		r := run{decodeRange(payload), binary.LittleEndian.Uint32(payload[16:])}
 		if r.Start < 0 || r.Empty() {

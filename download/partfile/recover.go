@@ -46,6 +46,25 @@ func (f *File) Prior() (Identity, bool) {
 	return f.prior.identity, true
 }
 
+// Inherited is how many bytes an earlier run has left, by what its journal says.
+func (f *File) Inherited() int64 {
+	if f.ledger.now() != inherited {
+		return 0
+	}
+	info, err := f.part.Info()
+	if err != nil {
+		return 0
+	}
+	have := f.prior.have(info.Size)
+	return have.Len()
+}
+
+// Sealed says that what Prior says was written with this key for this name. Else it may be of anybody: the bytes have to be proven
+// by other evidence, as Prior is none.
+func (f *File) Sealed() bool {
+	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
+}
+
 // Recover takes over what an earlier run left. Each range that the journal has is read and its CRC-32C
 // compared; what differs is missing (rule 8), what is right is in Have. If ctx ends, nothing is decided.
 func (f *File) Recover(ctx context.Context) error {

@@ -1,0 +1,134 @@
+package download_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"braid/download"
+	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/internal/mirrortest"
+	"braid/verify"
+)
+
+// plant leaves what an earlier run would have left of a file that it had all of, sealed with key.
+func (r *run) plant(id partfile.Identity, data []byte, key *partfile.Key) {
+	r.t.Helper()
+	f, err := partfile.Open(fsys.OS, r.dir, "file.bin")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	f.SealWith(key)
+	id.URL, id.URLSum, id.Size = r.req.URL.String(), partfile.SumURL(r.req.URL), int64(len(data))
+	if err := f.Begin(id); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := f.WriteAt(data, 0); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// got wants the file, and the planted bytes beside it.
+func (r *run) got(want mirrortest.Content) {
+	r.t.Helper()
+	if res, err := r.get(); err != nil || res.Resumed != 0 {
+		r.t.Errorf("%+v, %v", res, err)
+	}
+	r.same(want)
+	if _, err := os.Stat(r.part() + ".bad"); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// Proves rules 8 and 64: a journal that is not sealed with the user's key is nobody's word.
+func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
+	t.Parallel()
+	evil := []byte(strings.Repeat("evil", 1<<18))
+	wrong := digestOf(evil)
+	lie := partfile.Identity{Claims: []verify.Claim{
+		{Digest: wrong, Field: "Digest", Channel: verify.HTTPS}, {Digest: wrong, Field: "--sha256", Channel: verify.User},
+	}}
+	t.Run("the server says it anew", func(t *testing.T) {
+		s := sized(t, 1<<20, mirrortest.Digest())
+		r := newRun(t, s.URL)
+		r.plant(lie, evil, nil)
+		r.req.Require = download.RequireDigest
+		r.got(s.Content)
+	})
+	t.Run("with an ETag", func(t *testing.T) {
+		s := sized(t, 1<<20, mirrortest.Digest(), mirrortest.ETag(`"v1"`))
+		r := newRun(t, s.URL)
+		id := lie
+		id.ETag = `"v1"`
+		r.plant(id, evil, nil)
+		r.got(s.Content)
+	})
+	t.Run("the server is gone", func(t *testing.T) {
+		s := sized(t, 1<<20, mirrortest.Digest())
+		r := newRun(t, s.URL)
+		r.plant(lie, evil, nil)
+		s.Die()
+		r.req.Require = download.RequireDigest
+		e := r.wrong(download.Network)
+		if e.Kept != 1<<20 || !strings.Contains(e.Hint, "--sha256") {
+			t.Errorf("%+v", e)
+		}
+		if here, err := os.ReadFile(r.part()); err != nil || !bytes.Equal(here, evil) {
+			t.Errorf("the bytes did not stay: %v", err)
+		}
+		r.req.Claims = userClaim(wrong) // the user wants that very file
+		if res, err := r.get(); err != nil || res.Resumed != 1<<20 || res.Proof.String() != "sha-256 from --sha256" {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+	t.Run("sealed for another name", func(t *testing.T) {
+		s := sized(t, 1<<20, mirrortest.Digest())
+		r := newRun(t, s.URL)
+		if err := r.client.JournalKey.Make(); err != nil {
+			t.Fatal(err)
+		}
+		r.plant(lie, evil, r.client.JournalKey)
+		for _, ending := range []string{".part", ".part.journal"} {
+			if err := os.Rename(r.dir+"/file.bin"+ending, r.dir+"/other.bin"+ending); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Die()
+		r.req.Name = "other.bin"
+		r.wrong(download.Network)
+	})
+	t.Run("sealed, and the server is gone", func(t *testing.T) {
+		s := sized(t, 1<<20, mirrortest.Digest())
+		r := newRun(t, s.URL)
+		if err := r.client.JournalKey.Make(); err != nil {
+			t.Fatal(err)
+		}
+		data := s.Content.Bytes()
+		r.plant(partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(data), Field: "Digest", Channel: verify.HTTPS}}}, data, r.client.JournalKey)
+		s.Die()
+		if res := r.right(s.Content); res.Proof.String() != "sha-256 from Digest over https" {
+			t.Error(res.Proof)
+		}
+	})
+}
+
+// What a journal without a seal says is kept as far as the server says it again: its bytes are not thrown away.
+func TestUnsealedGoesOn_Rule8(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]mirrortest.Option{"digest": {mirrortest.Digest()}, "ETag": {mirrortest.ETag(`"v1"`)}} {
+		t.Run(name, func(t *testing.T) {
+			s := resumable(t, options...)
+			r := newRun(t, s.URL)
+			r.client.JournalKey = nil
+			kept := r.interrupt(2 * mib).Kept
+			if res := r.right(s.Content); res.Resumed < kept {
+				t.Errorf("resumed %d of %d", res.Resumed, kept)
+			}
+		})
+	}
+}
