@@ -127,7 +127,7 @@ var houses = map[string]house{
 
 	"internal/atomicfile": {imports: []string{"internal/fsys"}},
 	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"reach":               {pure: true},
+	"reach":               {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/fence":      {imports: []string{"reach"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
@@ -137,7 +137,7 @@ var houses = map[string]house{
 	"internal/cookies":    {imports: []string{"golang.org/x/net/publicsuffix"}},
 	"internal/httpauth":   {pure: true},
 	"internal/netrc":      {pure: true},
-	"internal/proxies":    {pure: true},
+	"internal/proxies":    {pure: true, imports: []string{"reach"}},
 	"internal/quantity":   {pure: true},
 	"internal/retryafter": {},
 	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},

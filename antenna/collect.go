@@ -181,7 +181,7 @@ func (c *collector) relays(r feed.Record) bool {
 		return false
 	}
 	u, err := url.Parse(r.URL)
-	if err != nil || c.hosts.Policy(u.Hostname(), c.near).CheckHost(u.Hostname()) != nil {
+	if err != nil || c.hosts.Policy(u.Hostname(), c.near).CheckProxied(u.Hostname()) != nil {
 		c.skipped++
 		return false
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"time"
@@ -64,8 +63,7 @@ func chosenProxy(req *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// wayOf finds the way of a task. An address in its URL is checked here, as nobody else sees those that a proxy connects to; of
-// names, the addresses are checked that they turn out to have. The error is a *reach.Error.
+// wayOf finds the way of a task, as httpsource.Client.way does of a request. The error is a *reach.Error.
 func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
 	w.host = req.URL.Hostname()
 	policy := p.hosts.Policy(w.host, cmp.Or(t.named, reach.Anywhere))
@@ -78,6 +76,9 @@ func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
 		}
 	}
 	if w.proxy != nil {
+		if err := policy.CheckProxied(w.host); err != nil {
+			return w, err
+		}
 		policy.Scope = reach.Anywhere // it is the user who named the proxy
 	}
 	w.visit = fence.Begin(policy)
@@ -92,10 +93,10 @@ func (w *way) context(ctx context.Context) context.Context {
 	return w.visit.Context(ctx)
 }
 
-// from is where the server is that answered. Who is behind a proxy is taken for public, unless its address is in the URL.
+// from is where the server is that answered. One behind a proxy is taken for public, unless its host tells something else.
 func (w *way) from() reach.Scope {
-	if w.proxy == nil {
-		return w.visit.From()
+	if s := w.visit.From(); w.proxy == nil && s != 0 {
+		return s
 	}
 	if s, ok := reach.OfHost(w.host); ok {
 		return s
@@ -120,7 +121,7 @@ func (a *Antenna) typed() (reach.Hosts, error) {
 		if err != nil {
 			continue // which is said elsewhere
 		}
-		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if _, ok := reach.ParseHost(u.Hostname()); ok {
 			if err := hosts.Add(u.Hostname()); err != nil {
 				return hosts, err
 			}

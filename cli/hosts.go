@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -36,7 +35,7 @@ func (v *hosts) typed(words ...string) reach.Hosts {
 		if err != nil { // not one to be asked
 			continue
 		}
-		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if _, ok := reach.ParseHost(u.Hostname()); ok {
 			all.Add(u.Hostname())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,13 +22,38 @@ func (p Policy) Check(a netip.Addr) error {
 	return &Error{Addr: a}
 }
 
-// CheckHost checks the host of a URL, if it is an address. About names it says nothing.
+// CheckHost checks the host of a URL, if it is an address in any form, see [ParseHost]. Names are not checked: the addresses are
+// that they turn out to have, where connections are made. The error is an *Error.
 func (p Policy) CheckHost(host string) error {
-	a, err := netip.ParseAddr(host)
-	if err != nil {
+	all, numeric := readings(host)
+	for _, a := range all {
+		if p.Check(a) != nil {
+			return &Error{Addr: a, host: host}
+		}
+	}
+	if numeric && len(all) == 0 {
+		return p.checkName(host, Reserved)
+	}
+	return nil
+}
+
+// CheckProxied is CheckHost where a proxy connects, whose addresses are out of sight: names that are never public are checked, too.
+func (p Policy) CheckProxied(host string) error {
+	if err := p.CheckHost(host); err != nil {
+		return err
+	}
+	if _, numeric := readings(host); numeric {
 		return nil
 	}
-	return p.Check(a)
+	return p.checkName(host, ofName(ascii(host)))
+}
+
+// checkName checks a host by its scope, which is zero if that is not known.
+func (p Policy) checkName(host string, s Scope) error {
+	if s == 0 || p.Scope&s != 0 || s == Loopback && contains(p.Nets, netip.MustParseAddr("127.0.0.1")) {
+		return nil
+	}
+	return &Error{host: host, scope: s}
 }
 
 // contains compares an address as it is, and the one in it.
@@ -38,10 +64,21 @@ func contains(nets []netip.Prefix, a netip.Addr) bool {
 }
 
 // An Error says that a connection is not made: the address is closer to us than who named it.
-type Error struct{ Addr netip.Addr }
+type Error struct {
+	Addr  netip.Addr // not valid if only the name is known
+	host  string     // as it was written, if it was
+	scope Scope      // of the name
+}
 
 func (e *Error) Error() string {
-	return "leads to " + e.Addr.String() + ", " + Of(e.Addr).String() + ", and was named from elsewhere"
+	to, scope := e.host, e.scope
+	if e.Addr.IsValid() {
+		to, scope = e.Addr.String(), Of(e.Addr)
+	}
+	if _, err := netip.ParseAddr(e.host); err != nil && e.host != "" && e.host != to {
+		to = strconv.Quote(e.host) + ", which is " + to
+	}
+	return "leads to " + to + ", " + scope.String() + ", and was named from elsewhere"
 }
 
 // Hosts are hosts that the user named, to connect to whoever names them. The zero value is nobody.
@@ -54,7 +91,7 @@ var errHost = errors.New("write a name, an address or a network such as 10.0.0.0
 
 // Add adds a host: a name, an address, or all addresses of a network.
 func (h *Hosts) Add(word string) error {
-	if a, err := netip.ParseAddr(strings.Trim(word, "[]")); err == nil {
+	if a, ok := ParseHost(strings.Trim(word, "[]")); ok {
 		a = a.WithZone("").Unmap()
 		h.nets = append(h.nets, netip.PrefixFrom(a, a.BitLen()))
 		return nil
@@ -75,7 +112,7 @@ func (h *Hosts) Add(word string) error {
 func (h Hosts) Clone() Hosts { return Hosts{slices.Clone(h.names), slices.Clone(h.nets)} }
 
 // canonical is a name as it is compared: names do not tell A from a, and may end in a dot.
-func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+func canonical(name string) string { return strings.TrimSuffix(ascii(name), ".") }
 
 // Policy is what counts for a request to a host that is allowed what s allows.
 func (h Hosts) Policy(host string, s Scope) Policy {

@@ -72,15 +72,6 @@ func Of(a netip.Addr) Scope {
 	return Public
 }
 
-// OfHost is the scope of a host of a URL that is an address. Of a name nobody knows it.
-func OfHost(host string) (s Scope, ok bool) {
-	a, err := netip.ParseAddr(host)
-	if err != nil {
-		return 0, false
-	}
-	return Of(a), true
-}
-
 // String names a scope of one bit: "a private address".
 func (s Scope) String() string {
 	for _, k := range kinds {

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"braid/reach"
 )
 
 // Rules are proxies by the scheme of what is asked for. The zero value has none.
@@ -49,10 +51,10 @@ func (r *Rules) For(u *url.URL) *url.URL {
 	return proxy
 }
 
-// here says that a host is this machine, whoever asks.
+// here reports whether a host is this machine, whoever asks.
 func here(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
+	s, ok := reach.OfHost(host)
+	return ok && s == reach.Loopback
 }
 
 // FromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones. HTTP_PROXY is not
@@ -176,12 +178,12 @@ func (e Exceptions) match(u *url.URL) bool {
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}[u.Scheme])
-	addr, err := netip.ParseAddr(host)
+	addr, isAddr := reach.ParseHost(host)
 	return slices.ContainsFunc(e.some, func(x exception) bool {
 		switch {
 		case x.port != "" && x.port != port:
 			return false
-		case err == nil:
+		case isAddr:
 			return x.net.IsValid() && x.net.Contains(addr.Unmap().WithZone(""))
 		}
 		return x.name != "" && (host == x.name || strings.HasSuffix(host, "."+x.name))

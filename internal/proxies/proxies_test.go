@@ -40,6 +40,11 @@ func TestFromEnvironment(t *testing.T) {
 		{"run by a web server", map[string]string{"HTTP_PROXY": "b:1", "REQUEST_METHOD": "GET"}, map[string]string{"http://x/": ""}},
 		{"this machine", map[string]string{"all_proxy": "p:1"},
 			map[string]string{"http://localhost/": "", "http://127.3.2.1:80/": "", "http://[::1]/": "", "http://[::ffff:127.0.0.1]/": "", "http://127.example/": "http://p:1"}},
+		{"this machine in other forms", map[string]string{"all_proxy": "p:1"}, map[string]string{
+			"http://2130706433/": "", "http://0x7f.1/": "", "http://017700000001/": "", "http://127.1/": "", "http://[::ffff:7f00:1]/": "", "http://localhost./": "",
+			"http://x.LOCALHOST/": "", "http://localhost.example/": "http://p:1", "http://128.1/": "http://p:1", "http://nas/": "http://p:1",
+		}},
+		{"an exception in another form", map[string]string{"all_proxy": "p:1", "no_proxy": "10.0.0.0/8"}, map[string]string{"http://0xa.1/": "", "http://012.1/": "", "http://11.1/": "http://p:1"}},
 		{"exceptions", map[string]string{"all_proxy": "[::2]:1", "NO_PROXY": "Example.org, .net,*.de 10.0.0.0/8,1.2.3.4:81,[2001:db8::1]:8,2001:db8::2,c.test:444"},
 			map[string]string{
 				"http://example.org/": "", "http://a.EXAMPLE.org:1/": "", "http://notexample.org/": "http://[::2]:1", "http://x.net./": "", "http://x.de/": "",

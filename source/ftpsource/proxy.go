@@ -25,7 +25,7 @@ const maxTunnelHead = 64 << 10
 var errTunnel = errors.New("the proxy does not speak HTTP")
 
 // connect connects to addr, at the host of a: through a proxy, if there is one for it. Nobody here sees what a proxy connects to;
-// of those that are asked for, addresses are checked (rule 63).
+// of those that are asked for, addresses are checked, and names that are never public (rule 63).
 func (c *Client) connect(ctx context.Context, a account, addr string, p reach.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
 	var via *url.URL
 	if c.Proxy != nil {
@@ -37,7 +37,7 @@ func (c *Client) connect(ctx context.Context, a account, addr string, p reach.Po
 		conn, rtt, err = c.dial(ctx, addr, p)
 		return conn, rtt, false, err
 	}
-	if err := p.CheckHost(a.name); err != nil {
+	if err := p.CheckProxied(a.name); err != nil {
 		return nil, 0, true, err
 	}
 	conn, rtt, err = c.tunnel(ctx, via, addr)

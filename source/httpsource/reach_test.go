@@ -157,7 +157,19 @@ func TestProxyNear_Rule63(t *testing.T) {
 	chosen = 0
 	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: reach.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
+	for _, host := range []string{ // what only the proxy would look up, it would find near itself
+		"2130706433", "0x7f.1", "017700000001", "127.1", "[::ffff:7f00:1]", "127.0.0.1.", "localhost.", "x.localhost", "nas.local", "1.2.3.4.5",
+	} {
+		chosen = 0
+		_, err := fetch(t, c, "http://"+host+path, Options{Named: reach.Public}, part(0, 10))
+		sourcetest.Fault(t, err, source.FaultRefused, false)
+	}
 	if n := len(proxy.Requests()); n != 2 {
 		t.Errorf("%d requests at the proxy", n)
+	}
+	chosen = 0
+	k = mustFetch(t, c, "http://2130706433"+path, Options{}, part(0, 10)) // which the user may ask
+	if from := k.Heard.Hops[0].From; from != reach.Loopback {
+		t.Errorf("2130706433 is %v", from)
 	}
 }

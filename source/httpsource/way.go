@@ -18,8 +18,9 @@ type way struct {
 	visit  *fence.Visit
 }
 
-// way finds the way of a request that may lead to s. An address in the URL is checked here, as nobody else sees those that
-// a proxy connects to; of names, the addresses are checked that they turn out to have. The error is a *reach.Error.
+// way finds the way of a request that may lead to s. An address in the URL is checked here, and a name that is never public if
+// a proxy or a Transport of the user's connects, which are out of sight; else the addresses are checked that a name turns out to have. The
+// error is a *reach.Error.
 func (c *Client) way(req *http.Request, s reach.Scope) (*way, error) {
 	w := &way{host: req.URL.Hostname()}
 	policy := c.AllowHosts.Policy(w.host, s)
@@ -29,6 +30,11 @@ func (c *Client) way(req *http.Request, s reach.Scope) (*way, error) {
 	var err error // which the transport will meet, too
 	w.proxy, err = c.proxy(req)
 	w.known, w.direct = err == nil, w.proxy == nil && err == nil
+	if w.proxy != nil || c.Transport != nil {
+		if err := policy.CheckProxied(w.host); err != nil {
+			return nil, err
+		}
+	}
 	if w.proxy != nil {
 		policy.Scope = reach.Anywhere // it is the user who named the proxy
 	}
@@ -46,10 +52,11 @@ func (w *way) context(ctx context.Context) context.Context {
 	return w.visit.Context(ctx)
 }
 
-// from is where the server is that answered. Who is behind a proxy is taken for public, unless its address is in the URL.
+// from is where the server is that answered. One whose connection is out of sight is taken for public, unless its host tells
+// something else.
 func (w *way) from() reach.Scope {
-	if w.direct {
-		return w.visit.From()
+	if s := w.visit.From(); w.direct && s != 0 {
+		return s
 	}
 	if s, ok := reach.OfHost(w.host); ok {
 		return s
