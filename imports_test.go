@@ -59,7 +59,7 @@ var houses = map[string]house{
 	}},
 	"antenna/pace": {pure: true},
 
-	"source": {imports: []string{"byterange", "metalink", "verify", "internal/mask", "reach", "golang.org/x/net/idna"}},
+	"source": {imports: []string{"byterange", "metalink", "verify", "internal/idn", "internal/mask", "reach"}},
 	"source/httpsource": {imports: []string{
 		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
 		"reach", "internal/retryafter",
@@ -98,7 +98,7 @@ var houses = map[string]house{
 		"internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/nearest"}},
+	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/idn", "internal/nearest"}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
@@ -109,7 +109,7 @@ var houses = map[string]house{
 	"watch/control": {imports: []string{"antenna"}},
 	"watch/metrics": {imports: []string{"antenna"}},
 	"watch/config": {pure: true, imports: []string{
-		"antenna", "antenna/feed", "metalink/meta4", "internal/httpauth", "internal/nearest", "internal/quantity",
+		"antenna", "antenna/feed", "metalink/meta4", "internal/httpauth", "internal/idn", "internal/nearest", "internal/quantity",
 		"github.com/BurntSushi/toml",
 	}},
 
@@ -117,7 +117,7 @@ var houses = map[string]house{
 		"antenna", "antenna/codec", "antenna/discover", "antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs",
 		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
 		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
-		"internal/geoip", "internal/handbook", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
+		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
 		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"watch/config", "watch/control", "watch/metrics",
@@ -131,6 +131,7 @@ var houses = map[string]house{
 	"internal/fence":      {imports: []string{"reach"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
+	"internal/idn":        {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},

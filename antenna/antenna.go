@@ -12,6 +12,7 @@ package antenna
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"net/url"
@@ -37,6 +38,10 @@ type Antenna struct {
 	AllowHosts reach.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
+	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a "host:port", or a "host"
+	// with any port, in lower case.
+	TLS    *tls.Config
+	TLSFor map[string]*tls.Config
 	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it gets what makes
 	// them and returns what is asked instead, which passes the context of requests on, follows no redirects and decodes nothing.
 	// It is called once in each Watch and Once.
@@ -118,8 +123,8 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 	}
 	l.handle, l.round, cleanup = handle, r, func() {}
 	if l.poller.transport == nil {
-		t := newTransport()
-		l.poller.transport, cleanup = t, t.CloseIdleConnections
+		t := newTransports(a.TLS, a.TLSFor)
+		l.poller.transport, cleanup = t, t.closeIdle
 		if a.Wrap != nil {
 			l.poller.transport = a.Wrap(t)
 		}

@@ -148,6 +148,10 @@ func (p *poller) request(t *task) *http.Request {
 			req.SetBasicAuth(home.User.Username(), password)
 		}
 	}
+	if host := req.Header.Get("Host"); host != "" { // which net/http has in a place of its own
+		req.Host = host
+		req.Header.Del("Host")
+	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", p.agent)
 	}

@@ -3,6 +3,7 @@ package antenna
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,14 +23,47 @@ const (
 	maxHead = 256 << 10
 )
 
-// newTransport makes what is asked through: HTTP/1.1 without the habits of net/http that are wrong here.
-func newTransport() *http.Transport {
+// A transports is what is asked through: connections for servers that TLS is configured for, and those for all others.
+type transports struct {
+	others *http.Transport
+	own    map[string]*http.Transport // by "host:port" or "host"
+}
+
+func newTransports(others *tls.Config, own map[string]*tls.Config) *transports {
+	t := &transports{others: newTransport(others), own: map[string]*http.Transport{}}
+	for server, config := range own {
+		t.own[server] = newTransport(config)
+	}
+	return t
+}
+
+func (t *transports) RoundTrip(req *http.Request) (*http.Response, error) {
+	server := hostPort(req.URL)
+	host, _, _ := net.SplitHostPort(server)
+	for _, name := range []string{server, host} {
+		if own := t.own[name]; own != nil {
+			return own.RoundTrip(req)
+		}
+	}
+	return t.others.RoundTrip(req)
+}
+
+func (t *transports) closeIdle() {
+	t.others.CloseIdleConnections()
+	for _, own := range t.own {
+		own.CloseIdleConnections()
+	}
+}
+
+// newTransport makes connections: HTTP/1.1 without the habits of net/http that are wrong here.
+func newTransport(config *tls.Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: fence.Control}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  chosenProxy,
 		DialContext:            dialer.DialContext,
+		TLSClientConfig:        config.Clone(), // of nil it is nil
 		TLSHandshakeTimeout:    connectTimeout,
 		Protocols:              protocols,
 		DisableCompression:     true, // bodies are bounded where they are decoded

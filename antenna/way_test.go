@@ -47,7 +47,7 @@ func TestWay_Rule63(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := newTransport()
+	transport := newTransport(nil)
 	defer transport.CloseIdleConnections()
 	l.poller.transport = transport
 	ask := func(named reach.Scope) error {

@@ -36,6 +36,9 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 		return nil, err
 	}
 	f.sites = newSites(configurationOf(ctx))
+	if fields.Header, err = f.sites.fields(fields.Header, u); err != nil {
+		return nil, err
+	}
 	client, err := f.client(u.String())
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ type configuration struct {
 	path string // "" if there is no folder for one
 	file *settings.File
 	said map[string]bool // the flags of the command: whether the command line or the environment has them; nil without a command
+	line map[string]bool // those that the command line has
 }
 
 type configurationKey struct{}
@@ -86,8 +87,11 @@ func kindOf(f cli.Flag) settings.Kind {
 	case *cli.StringSliceFlag:
 		return settings.Words
 	case *cli.GenericFlag:
-		if _, several := f.Value.(*hosts); several {
+		switch f.Value.(type) {
+		case *hosts:
 			return settings.Words
+		case *size, *rate:
+			return settings.Amount
 		}
 	}
 	return settings.Word
@@ -96,10 +100,10 @@ func kindOf(f cli.Flag) settings.Kind {
 // fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
 func (c *configuration) fill(command string, flags []cli.Flag, a *arranged) map[string]string {
 	from := map[string]string{}
-	c.said = map[string]bool{}
+	c.said, c.line = map[string]bool{}, map[string]bool{}
 	for _, f := range flags {
 		name := f.Names()[0]
-		c.said[name] = said(name, a)
+		c.said[name], c.line[name] = said(name, a), a.has(name)
 		v, ok := c.file.Value(command, name)
 		if !ok || c.said[name] {
 			continue

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,7 +18,9 @@ import (
 // sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
 // configuration says of everything.
 type sites struct {
-	conf  *configuration
+	conf *configuration
+
+	mu    sync.Mutex // for rules, and linked in them: watches ask when there is an update
 	rules map[*settings.Site]*siteRules
 }
 
@@ -28,6 +31,7 @@ type siteRules struct {
 	require string
 	header  http.Header
 	limit   *download.Limiter
+	linked  bool // limit is within that of everything
 }
 
 func newSites(c *configuration) *sites {
@@ -51,6 +55,8 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 	if site == nil {
 		return nil, nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if r := s.rules[site]; r != nil {
 		return r, nil
 	}
@@ -121,24 +127,54 @@ func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *dow
 	if !required && (rules.require != "" || rules.trusts) { // rule 47
 		r.Require = requirement(rules.require, rules.trusts)
 	}
-	if len(rules.header) > 0 {
-		header := http.Header(r.Header).Clone()
-		if header == nil {
-			header = http.Header{}
-		}
-		for name, values := range rules.header {
-			if len(header.Values(name)) == 0 {
-				header[name] = slices.Clone(values)
-			}
-		}
-		r.Header = header
-	}
+	r.Header = rules.fields(r.Header)
 	if rules.limit != nil && (limit != nil || !s.conf.said["limit-rate"]) { // else the user lifted it
-		if r.Limit = rules.limit; limit != nil {
-			r.Limit.Within(limit)
-		}
+		r.Limit = s.within(rules, limit)
 	}
 	return nil
+}
+
+// within is the limit of a site, within that of everything.
+func (s *sites) within(r *siteRules, all *download.Limiter) *download.Limiter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all != nil && !r.linked {
+		r.limit.Within(all)
+		r.linked = true
+	}
+	return r.limit
+}
+
+// fields are header fields with those of the site that they do not have.
+func (r *siteRules) fields(own http.Header) http.Header {
+	if r == nil || len(r.header) == 0 {
+		return own
+	}
+	header := own.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	for name, values := range r.header {
+		if len(header.Values(name)) == 0 {
+			header[name] = slices.Clone(values)
+		}
+	}
+	return header
+}
+
+// fields are the header fields of a request to u that is no download: of a feed, or of a check.
+func (s *sites) fields(own http.Header, u *url.URL) (http.Header, error) {
+	rules, err := s.of(u)
+	return rules.fields(own), err
+}
+
+// addTo adds to header fields those of the site of a URL.
+func (s *sites) addTo(header *http.Header, to string) error {
+	u, err := url.Parse(to)
+	if err == nil {
+		*header, err = s.fields(*header, u)
+	}
+	return err
 }
 
 // reach makes a client reach sites as the configuration says: through their proxies, by their authorities.

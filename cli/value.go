@@ -53,6 +53,20 @@ func (v *duration) Set(s string) error {
 
 func (v *duration) String() string { return time.Duration(*v).String() }
 
+// An interval is the value of a flag for how far things are apart that run for years: a small number without a unit may be meant in
+// another one than seconds.
+type interval time.Duration
+
+// Set reads what a user writes.
+func (v *interval) Set(s string) error {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && x > 0 && x < 1000 {
+		return fmt.Errorf("write it with its unit, as %[1]ss, %[1]sm or %[1]sh", s)
+	}
+	return (*duration)(v).Set(s)
+}
+
+func (v *interval) String() string { return time.Duration(*v).String() }
+
 // A number is the value of a flag that counts something: at least 1.
 type number int
 

@@ -26,7 +26,7 @@ type watchCommand struct {
 	require        choice
 	keyrings       cli.StringSlice
 	authorities    cli.StringSlice
-	checkEvery     duration
+	checkEvery     interval
 	allowHosts     cli.StringSlice
 	state          string
 	publish        string
@@ -34,6 +34,8 @@ type watchCommand struct {
 	logFormat      choice
 	quiet, verbose bool
 	json           bool
+	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for.
+	line map[string]bool
 }
 
 func newWatch(s streams) *cli.Command {
@@ -73,12 +75,13 @@ func (v *watchCommand) flags() []cli.Flag {
 }
 
 var watchManual = manual{
-	usage: "[FLAG]... [CONFIG]\n  braid watch status [FLAG]... [CONFIG]\n  braid watch run [FLAG]... NAME [CONFIG]\n  braid watch forget [FLAG]... NAME [CONFIG]",
+	usage: "[FLAG]... [CONFIG]\n  braid watch status [FLAG]... [CONFIG]\n  braid watch check [FLAG]... [CONFIG]\n  braid watch run [FLAG]... NAME [CONFIG]\n  braid watch forget [FLAG]... NAME [CONFIG]",
 	examples: []string{
 		"for years; doc/braid-watch.toml is an example of a configuration, doc/braid-watch.service of a service", "braid watch /etc/braid/watch.toml",
 		"from cron", "braid watch --once -q watch.toml",
 		"one file, without a configuration", "braid watch --feed https://example.org/antenna.lirs --url https://example.org/disk.iso --dir /srv",
 		"how feeds and watches stand, also while another process watches", "braid watch status watch.toml",
+		"what would a start, or a reload, say of the configuration?", "braid watch check watch.toml",
 		"poll the feeds of a watch now, and ask for its file, should it be gone or no feed know of it", "braid watch run disk watch.toml",
 		"as if it had been added now", "braid watch forget disk watch.toml",
 	},
@@ -89,7 +92,7 @@ var watchManual = manual{
 		"Programs (run, on-failure) get no shell; a word {} is the path. In the environment they have BRAID_FILE_PATH, _URL,\n" +
 			"_SIZE, _SHA256, _VERIFIED, _EVIDENCE and _LAST_MODIFIED, as with braid get --on-complete, and BRAID_WATCH_EVENT\n" +
 			"(updated or failed), _NAME, _FEED, _REASON, _TRY, _OLD (where the version before is kept) and _ERROR.",
-		"SIGHUP reads the configuration anew; one that is wrong changes nothing. SIGTERM and SIGINT park downloads, give\n" +
+		"SIGHUP reads the configuration anew; one that is wrong changes nothing, and braid watch check says so before. SIGTERM and SIGINT park downloads, give\n" +
 			"programs half a minute to end, and end with 0 (--once: 143 and 130).",
 		"Exit codes of --once are those of braid get, of the worst watch that is not up to date, also while it waits to be tried\n" +
 			"again, with a line for each; a feed that cannot be read is 4, or 7 if it is none. A watch that is configured otherwise\n" +
@@ -99,6 +102,7 @@ var watchManual = manual{
 
 // run does what the first word says, or watches.
 func (v *watchCommand) run(ctx context.Context, words []string) error {
+	v.line = configurationOf(ctx).line
 	if v.quiet && v.verbose {
 		return misuse("-q", "contradicts -v", "")
 	}
@@ -106,6 +110,8 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 		switch verb := words[0]; verb {
 		case "status":
 			return v.runStatus(ctx, words[1:])
+		case "check":
+			return v.runCheck(ctx, words[1:])
 		case "run", "forget":
 			if len(words) < 2 {
 				return misuse("watch "+verb, "which feed or watch?", "braid watch "+verb+" NAME [CONFIG]")
@@ -121,7 +127,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	if v.json {
+	if v.line["json"] {
 		return misuse("--json", "is for status", "--log-format json")
 	}
 	return v.watch(ctx, c, nil)
@@ -129,7 +135,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 
 // misspelt says that a word, which is no file, may be meant for another one.
 func misspelt(word string) error {
-	near := nearestWord(word, []string{"status", "run", "forget"})
+	near := nearestWord(word, []string{"status", "check", "run", "forget"})
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}
@@ -148,28 +154,28 @@ type loaded struct {
 // A reading says how a configuration in a folder is read.
 type reading func(dir string) config.Options
 
-// load reads the configuration that the operand or flags say.
+// load reads the configuration that the operand or flags say. A file that the command line names beats what the environment and the
+// settings say of watching without one.
 func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 	file := v.configFile
-	byFlags := len(v.feeds.Value())+len(v.urls.Value()) > 0
 	switch {
 	case len(words) > 1:
 		return nil, misuse("watch", "one configuration is enough", "braid watch --help")
-	case len(words) == 1 && file != "":
+	case len(words) == 1 && v.line["config"]:
 		return nil, misuse("--config "+file, "and another configuration, "+words[0], "")
 	case len(words) == 1:
 		file = words[0]
 	}
-	if byFlags && file != "" {
+	byFlags := v.line["feed"] || v.line["url"]
+	if byFlags && (len(words) == 1 || v.line["config"]) {
 		return nil, misuse(file, "a configuration, and --feed or --url", "[feed.NAME] and [watch.NAME] in the configuration say it")
 	}
-	if byFlags {
+	if byFlags || file == "" && len(v.feeds.Value())+len(v.urls.Value()) > 0 {
 		return v.fromFlags(how)
 	}
-	for flag, given := range map[string]bool{"--dir": v.dir != "", "--require": v.require.word != "", "--check-every": v.checkEvery != 0,
-		"--keyring": len(v.keyrings.Value()) > 0, "--smime-ca": len(v.authorities.Value()) > 0} {
-		if given {
-			return nil, misuse(flag, "is for watching without a configuration", "[watch.NAME] in the configuration says it")
+	for _, name := range []string{"dir", "require", "check-every", "keyring", "smime-ca"} {
+		if v.line[name] {
+			return nil, misuse("--"+name, "is for watching without a configuration", "[watch.NAME] in the configuration says it")
 		}
 	}
 	if file == "" {

@@ -21,7 +21,7 @@ import (
 type watchLog struct {
 	*slog.Logger
 	level   slog.LevelVar
-	secrets atomic.Pointer[strings.Replacer]
+	secrets atomic.Pointer[hider]
 }
 
 func newWatchLog(w io.Writer, format string) *watchLog {
@@ -48,13 +48,7 @@ func (l *watchLog) configure(c *loaded) {
 }
 
 // hider takes the secrets of a configuration out of a text.
-func (c *loaded) hider() *strings.Replacer {
-	var pairs []string
-	for _, s := range c.Secrets {
-		pairs = append(pairs, s, "***")
-	}
-	return strings.NewReplacer(pairs...)
-}
+func (c *loaded) hider() *hider { return newHider(c.Secrets) }
 
 func (l *watchLog) replace(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value; v.Kind() {

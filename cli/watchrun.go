@@ -113,6 +113,9 @@ func (s *service) use(c *loaded) error {
 		s.tally.add(ev)
 	}
 	s.log.configure(c)
+	for _, text := range c.warnings() {
+		s.log.Warn("configuration", "warning", text)
+	}
 	status, err := next.antenna.Status(context.Background())
 	if err != nil {
 		return &failure{code: exitLocal, what: "watch", where: "store", why: err.Error()}
@@ -164,8 +167,8 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 
 // rounds watches by one configuration after the other.
 func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) error {
+	s.ready(c)
 	for {
-		s.ready(c)
 		now := s.current.Load()
 		run, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
@@ -180,10 +183,11 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 		}
 		now.close()
 		if err := s.use(next); err != nil { // what was right a moment ago
-			s.log.Error("reload", "error", err)
+			s.refuse(c, err)
 			continue
 		}
 		c = next
+		s.ready(c)
 	}
 }
 
@@ -217,9 +221,7 @@ func (s *service) reload(c *loaded) *loaded {
 	s.told(s.notify.Reloading())
 	next, err := s.read(c)
 	if err != nil {
-		f := failureOf(context.Background(), err)
-		s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)
-		s.ready(c)
+		s.refuse(c, err)
 		return nil
 	}
 	if next.state != c.state || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
@@ -245,11 +247,22 @@ func (s *service) read(c *loaded) (*loaded, error) {
 	return next, err
 }
 
+// refuse says that another configuration is wrong, and that c stays: to the log, and to the service manager, for which a reload ends when
+// the service is ready again, and never fails.
+func (s *service) refuse(c *loaded, err error) {
+	f := failureOf(context.Background(), err)
+	s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)
+	s.told(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.where + ": " + f.why)))
+}
+
 // ready tells the service manager, and the log.
 func (s *service) ready(c *loaded) {
-	what := fmt.Sprintf("watching %s by %s", count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
-	s.log.Info(what, "state", c.state)
-	s.told(s.notify.Ready(what))
+	s.log.Info(c.watching(), "state", c.state)
+	s.told(s.notify.Ready(c.watching()))
+}
+
+func (c *loaded) watching() string {
+	return fmt.Sprintf("watching %s by %s", count(len(c.Feeds), "feed"), countWatches(len(c.Watches)))
 }
 
 func countWatches(n int) string {

@@ -3,8 +3,11 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +20,7 @@ import (
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/internal/fsys"
+	"braid/internal/httpauth"
 	"braid/reach"
 	"braid/source/httpsource"
 	"braid/watch"
@@ -33,6 +37,9 @@ type setup struct {
 
 // newSetup makes one. An error is one of configuration, or about the files that it names.
 func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error) {
+	if err := c.checkServing(); err != nil {
+		return nil, err
+	}
 	var typed []string
 	for _, f := range c.Feeds {
 		typed = append(typed, f.URL)
@@ -60,17 +67,23 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if s.memory, err = watch.OpenMemory(fsys.OS, filepath.Join(c.state, "memory.json"), rules); err != nil {
 		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
 	}
+	if err := c.learnSecrets(at); err != nil {
+		return nil, err
+	}
 	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames}
 	s.antenna = &antenna.Antenna{
-		Feeds: c.Feeds, Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
+		Feeds: slices.Clone(c.Feeds), Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
 		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved, Hide: s.keeper.Hide,
-		Proxy: s.client.HTTP.Proxy,
+		Proxy: s.client.HTTP.Proxy, TLS: s.client.HTTP.TLS, TLSFor: s.client.HTTP.TLSFor,
 	}
 	s.antenna.Judge = judge
 	for i := range c.Watches {
 		w := c.Watches[i].Watch
 		w.Print = watchPrint(&c.Watches[i], conf)
 		s.antenna.Watches = append(s.antenna.Watches, w)
+	}
+	if err := s.identify(at); err != nil {
+		return nil, err
 	}
 	if c.Publish.Dir != "" {
 		s.antenna.Publish = publisher(c.Publish, log)
@@ -79,6 +92,62 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		return nil, configFailure(c.file, err)
 	}
 	return s, nil
+}
+
+// identify gives requests for feeds and checks the header fields of their sites.
+func (s *setup) identify(at *sites) error {
+	for i := range s.antenna.Feeds {
+		if f := &s.antenna.Feeds[i]; !f.Local {
+			if err := at.addTo(&f.Header, f.URL); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range s.antenna.Watches {
+		if w := &s.antenna.Watches[i]; !w.Glob {
+			if err := at.addTo(&w.Header, w.URL); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// learnSecrets has what the header fields of sites say hidden, as if the configuration said it.
+func (c *loaded) learnSecrets(at *sites) error {
+	var urls []string
+	for _, f := range c.Feeds {
+		if !f.Local {
+			urls = append(urls, f.URL)
+		}
+	}
+	for _, w := range c.Watches {
+		urls = append(urls, w.URL)
+	}
+	for _, s := range urls {
+		var header http.Header
+		if err := at.addTo(&header, s); err != nil {
+			return err
+		}
+		for name, values := range header {
+			if !httpauth.ForAnyServer(name) {
+				c.hide(values...)
+			}
+		}
+	}
+	return nil
+}
+
+// hide makes texts secrets, and what is behind the first word of each: Bearer TOKEN.
+func (c *loaded) hide(texts ...string) {
+	for _, text := range texts {
+		_, token, _ := strings.Cut(text, " ")
+		for _, s := range []string{text, token} {
+			if s != "" && !slices.Contains(c.Secrets, s) {
+				c.Secrets = append(c.Secrets, s)
+			}
+		}
+	}
 }
 
 // close ends what is idle, and remembers what was learned.
@@ -166,8 +235,22 @@ func ruleOf(w *config.Watch, limit *download.Limiter, at *sites) (*watch.Rule, e
 	if err != nil {
 		return nil, err
 	}
-	if err := at.apply(&r.Request, u, w.Require != "" || flags.given(), limit); err != nil {
+	common, required := r.Request, w.Require != "" || flags.given()
+	if err := at.apply(&r.Request, u, required, limit); err != nil {
 		return nil, err
+	}
+	if w.Glob && at.any() { // each of its URLs has a site of its own
+		r.Site = func(q *download.Request) error {
+			q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
+			err := at.apply(q, q.URL, required, limit)
+			if w.Rate > 0 {
+				q.Limit = nil
+			}
+			return err
+		}
+	}
+	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
+		return nil, misuse("signature", "nobody is trusted to sign, so that it would not be looked at", "keyring = or smime-ca = says who is")
 	}
 	if w.Rate > 0 {
 		r.Request.Limit = nil

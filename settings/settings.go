@@ -38,6 +38,8 @@ const (
 	Switch Kind = iota + 1
 	// Word is one string or number.
 	Word
+	// Amount is one number of bytes, with its unit.
+	Amount
 	// Words is one string or several.
 	Words
 )
@@ -164,15 +166,28 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 			}
 			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" where "+kind.String()+" belongs", "")
 		case word == "":
-			return Value{}, r.wrong(path, "the value is empty", "leave the key out")
+			return Value{}, r.wrong(path, emptyValue, leaveOut)
+		case kind == Amount && isBare(word):
+			return Value{}, r.wrong(path, "a few bytes may be meant in another unit", fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, word))
 		}
 		value.Words = append(value.Words, word)
+	}
+	if len(words) == 0 {
+		return Value{}, r.wrong(path, emptyValue, leaveOut)
 	}
 	return value, nil
 }
 
+const emptyValue, leaveOut = "the value is empty", "leave the key out"
+
+// isBare reports whether word is so small a number of bytes without a unit that another one may be meant. 0 is 0.
+func isBare(word string) bool {
+	x, err := strconv.ParseFloat(word, 64)
+	return err == nil && x > 0 && x < 1024
+}
+
 func (k Kind) String() string {
-	return [...]string{"nothing", "true or false", "a string", "a string or a list of them"}[k]
+	return [...]string{"nothing", "true or false", "a string", "a string", "a string or a list of them"}[k]
 }
 
 // wordOf is a value as the command line has it, and what it is.

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"braid/internal/idn"
 )
 
 // A Site is what counts for URLs of a pattern. A key that is not there is a value without words.
@@ -30,7 +32,7 @@ type Site struct {
 // siteKeys are the keys of a site. They are flags, and mean the same.
 var siteKeys = map[string]Kind{
 	"keyring": Words, "pin": Words, "smime-ca": Words, "allow-expired-key": Switch, "require": Word, "header": Words, "proxy": Word,
-	"limit-rate": Word, "cacert": Words, "insecure": Switch,
+	"limit-rate": Amount, "cacert": Words, "insecure": Switch,
 }
 
 // sites reads the tables of sites. The more exact pattern comes first.
@@ -103,7 +105,9 @@ func (s *Site) parse() bool {
 	if err != nil || ports[u.Scheme] == "" || u.Hostname() == "" || strings.Contains(u.Host, "*") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return false
 	}
-	s.scheme, s.host = u.Scheme, hostPort(u)
+	if s.scheme, s.host = u.Scheme, hostPort(u); s.host == "" {
+		return false
+	}
 	s.path, s.prefix = strings.CutSuffix(u.Path, "*")
 	if u.Path == "" || u.Path == "/" {
 		s.path, s.prefix = "/", true
@@ -111,8 +115,13 @@ func (s *Site) parse() bool {
 	return !strings.Contains(s.path, "*")
 }
 
+// hostPort is the server of a URL, however its name, its address and its port are spelled; it is empty if there is none.
 func hostPort(u *url.URL) string {
-	return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + " " + cmp.Or(u.Port(), ports[u.Scheme])
+	host, err := idn.Host(u.Hostname())
+	if err != nil || host == "" {
+		return ""
+	}
+	return host + " " + cmp.Or(strings.TrimLeft(u.Port(), "0"), ports[u.Scheme])
 }
 
 // HostPort is the server that the site is at: "host:port", or "[host]:port" of an IPv6 address.

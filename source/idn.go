@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"golang.org/x/net/idna"
+	"braid/internal/idn"
 )
 
 // ASCII is u with the name of its host as name servers know it: bücher.example is xn--bcher-kva.example (RFC 5891). One whose
@@ -20,7 +20,7 @@ func ASCII(u *url.URL) *url.URL {
 	if _, err := netip.ParseAddr(host); err == nil { // with a zone
 		return u
 	}
-	name, err := idna.Lookup.ToASCII(host)
+	name, err := idn.Host(host)
 	if err != nil {
 		return u
 	}

@@ -38,6 +38,8 @@ type Rule struct {
 	File config.Template
 	// Request is what all downloads have in common: what is required, who may sign, mirrors, fields.
 	Request download.Request
+	// Site makes a request one that goes by what counts for its URL. It may be nil.
+	Site func(*download.Request) error
 	// Signatures are those of the file at a URL that the user names. It may be nil.
 	Signatures func(u *url.URL) ([]download.Signature, error)
 	// Keep is how many old versions are kept.

@@ -96,6 +96,11 @@ func (t *task) request() (download.Request, error) {
 	r.User = u.User
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	r.URL, r.Dir, r.Name = &u, t.rule.Dir, filepath.FromSlash(t.name)
+	if t.rule.Site != nil {
+		if err := t.rule.Site(&r); err != nil {
+			return r, err
+		}
+	}
 	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
 	r.Observe = t.observe
 	if t.here {

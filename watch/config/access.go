@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,15 +29,15 @@ func (a *access) all() map[string][]string {
 	return a.header
 }
 
-// secret notes a text that must not be seen. Short ones are part of other words.
+// secret notes a text that must not be seen.
 func (b *builder) secret(text string) {
-	if len(text) >= 4 && !slices.Contains(b.config.Secrets, text) {
+	if text != "" && !slices.Contains(b.config.Secrets, text) {
 		b.config.Secrets = append(b.config.Secrets, text)
 	}
 }
 
-// access reads the values that are somewhere else.
-func (b *builder) access(t *accessTable, table ...string) (a access, err error) {
+// access reads the values that are somewhere else, for requests to a URL.
+func (b *builder) access(t *accessTable, to string, table ...string) (a access, err error) {
 	a.header = map[string][]string{}
 	key := func(names ...string) []string { return append(slices.Clone(table), names...) }
 	for _, line := range t.Header {
@@ -66,7 +67,48 @@ func (b *builder) access(t *accessTable, table ...string) (a access, err error) 
 			return a, err
 		}
 	}
+	if err := b.once(t, to, key); err != nil {
+		return a, err
+	}
 	return a, b.user(&a, t, key)
+}
+
+// once refuses what is said in two ways, of which one would not count.
+func (b *builder) once(t *accessTable, to string, key func(...string) []string) error {
+	from := map[string]string{} // of fields: the key that has them
+	for _, line := range t.Header {
+		name, _, _ := strings.Cut(line, ":")
+		from[canonical(strings.TrimSpace(name))] = "header"
+	}
+	for _, other := range []struct {
+		key    string
+		fields map[string]string
+	}{{"header-env", t.HeaderEnv}, {"header-file", t.HeaderFile}} {
+		for _, name := range sorted(other.fields) {
+			if first := from[canonical(name)]; first != "" {
+				return b.wrong("the field is in "+first+", too", "", key(other.key, name)...)
+			}
+			from[canonical(name)] = other.key
+		}
+	}
+	user, named := "user-env", ""
+	if t.UserEnv == "" {
+		user = "user-file"
+	}
+	if u, err := url.Parse(to); err == nil && u.User != nil {
+		named = "the URL has a name"
+	}
+	switch first := from["Authorization"]; {
+	case t.UserEnv+t.UserFile == "" && (first == "" || named == ""):
+		return nil
+	case first != "" && named != "":
+		return b.wrong("has Authorization, and "+named+", too", "one of them counts", key(first)...)
+	case first != "":
+		return b.wrong("there is Authorization in "+first+", too", "one of them counts", key(user)...)
+	case named != "":
+		return b.wrong(named+", too", "one of them counts", key(user)...)
+	}
+	return nil
 }
 
 // user reads USER:PASSWORD.

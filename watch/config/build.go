@@ -1,13 +1,16 @@
 package config
 
 import (
+	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/internal/idn"
 )
 
 var (
@@ -33,9 +36,15 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	}
 	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL, Title: f.Publish.Title}
 	if f.Publish.AgentURL != "" { // other agents would not know whose word it is
-		if err := b.web(f.Publish.AgentURL, "publish", "agent-url"); err != nil {
+		if c.Publish.AgentURL, err = idn.URL(f.Publish.AgentURL); err != nil {
+			return nil, b.wrong(err.Error(), "", "publish", "agent-url")
+		}
+		if err := b.web(c.Publish.AgentURL, "publish", "agent-url"); err != nil {
 			return nil, err
 		}
+	}
+	if strings.ContainsFunc(f.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, b.wrong("has control characters, which no request can have", "", "user-agent")
 	}
 	for _, name := range b.names("feed") {
 		if err := b.feed(name, f.Feed[name]); err != nil {
@@ -68,6 +77,10 @@ func (b *builder) feed(name string, t *feedTable) error {
 		Relay: t.Relay, Trust: t.Trust, HatenaTimes: t.HatenaTimes, Limits: t.Limits.limits(),
 	}
 	key := func(last string) []string { return []string{"feed", name, last} }
+	var err error
+	if f.URL, err = idn.URL(t.URL); err != nil {
+		return b.wrong(err.Error(), "", key("url")...)
+	}
 	switch {
 	case (t.URL == "") == (t.File == ""):
 		return b.wrong("a feed has a url or a file", "", "feed", name)
@@ -84,12 +97,10 @@ func (b *builder) feed(name string, t *feedTable) error {
 	if f.Max != 0 && f.Min > f.Max {
 		return b.wrong("is more than max", "", key("min")...)
 	}
-	if !f.Local {
-		if err := b.web(t.URL, key("url")...); err != nil {
-			return err
-		}
+	if err := b.checkFeed(&f, t, key); err != nil {
+		return err
 	}
-	a, err := b.access(&t.accessTable, "feed", name)
+	a, err := b.access(&t.accessTable, t.URL, "feed", name)
 	if err != nil {
 		return err
 	}
@@ -99,6 +110,53 @@ func (b *builder) feed(name string, t *feedTable) error {
 	}
 	b.config.Feeds = append(b.config.Feeds, f)
 	return nil
+}
+
+// checkFeed refuses what makes no sense, or would have no effect.
+func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []string) error {
+	passes := f.Kind != antenna.News && f.Kind != antenna.Sitemap
+	for _, wrong := range []struct {
+		when           bool
+		last, why, try string
+	}{
+		{f.Relay && len(f.Trust) == 0, "relay", "passes on the records of agents in trust, and there are none", "trust = names them by their URLs"},
+		{!f.Relay && len(f.Trust) > 0, "trust", "is for relay, and nothing is passed on", "relay = true"},
+		{f.Relay && !passes, "relay", "feeds of that kind do not say who obtained what", ""},
+		{f.HatenaTimes && f.Kind != antenna.Auto && f.Kind != antenna.HinaDI, "hatena-times", "is for hina-di", ""},
+		{f.Local && len(t.Header) > 0, "header", "is for a url, and not for a file", ""},
+		{f.Local && len(t.HeaderEnv) > 0, "header-env", "is for a url, and not for a file", ""},
+		{f.Local && len(t.HeaderFile) > 0, "header-file", "is for a url, and not for a file", ""},
+		{f.Local && t.UserEnv != "", "user-env", "is for a url, and not for a file", ""},
+		{f.Local && t.UserFile != "", "user-file", "is for a url, and not for a file", ""},
+	} {
+		if wrong.when {
+			return b.wrong(wrong.why, wrong.try, key(wrong.last)...)
+		}
+	}
+	for i, agent := range f.Trust {
+		plain, err := idn.URL(agent)
+		if err == nil && b.web(plain, key("trust")...) != nil && !isGatherer(plain, f.Kind) {
+			err = errors.New("neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
+		}
+		if err != nil {
+			return b.wrong(err.Error(), `write https://antenna.example.org/ as the agent does in Authorized-url, or as the last field of LIRS`, key("trust")...)
+		}
+		f.Trust[i] = plain
+	}
+	if f.Local {
+		return nil
+	}
+	return b.web(f.URL, key("url")...)
+}
+
+// isGatherer reports whether s is how SOIF names who has written it: a host with its port, or in a feed that is SOIF a host.
+func isGatherer(s string, kind antenna.Kind) bool {
+	host, port, ok := strings.Cut(s, ":")
+	if !ok && kind == antenna.SOIF {
+		port = "1"
+	}
+	return host != "" && port != "" && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(host, "/ \t@") &&
+		(kind == antenna.SOIF || kind == antenna.Auto)
 }
 
 func (t limitsTable) limits() antenna.Limits {

@@ -18,8 +18,8 @@ type file struct {
 	Parallel   count    `toml:"parallel"`
 	Polls      count    `toml:"polls"`
 	HostGap    span     `toml:"host-gap"`
-	LimitRate  amount   `toml:"limit-rate"`
-	MaxSize    amount   `toml:"max-size"`
+	LimitRate  bulk     `toml:"limit-rate"`
+	MaxSize    bulk     `toml:"max-size"`
 	Metrics    string   `toml:"metrics"`
 	LogFormat  string   `toml:"log-format"`
 	LogLevel   string   `toml:"log-level"`
@@ -49,14 +49,14 @@ type feedTable struct {
 
 // A limitsTable is [feed.NAME.limits].
 type limitsTable struct {
-	Bytes    amount `toml:"bytes"`
+	Bytes    bulk   `toml:"bytes"`
 	Entries  plenty `toml:"entries"`
 	Line     amount `toml:"line"`
 	Value    amount `toml:"value"`
 	Ratio    count  `toml:"ratio"`
 	Time     span   `toml:"time"`
 	Relayed  count  `toml:"relayed"`
-	Updates  quota  `toml:"updates-a-day"`
+	Updates  tally  `toml:"updates-a-day"`
 	DayBytes quota  `toml:"bytes-a-day"`
 }
 
@@ -79,8 +79,8 @@ type watchTable struct {
 	OnFailure       []string `toml:"on-failure"`
 	HookTime        span     `toml:"hook-time"`
 	CheckEvery      span     `toml:"check-every"`
-	LimitRate       amount   `toml:"limit-rate"`
-	MaxSize         amount   `toml:"max-size"`
+	LimitRate       bulk     `toml:"limit-rate"`
+	MaxSize         bulk     `toml:"max-size"`
 	AllowOlder      bool     `toml:"allow-older"`
 	AllowLessProof  bool     `toml:"allow-less-proof"`
 	NoMetalink      bool     `toml:"no-metalink"`
@@ -107,13 +107,22 @@ type publishTable struct {
 	Title    string `toml:"title"`
 }
 
-// A span is a time: "10m", "1h30m".
+// A span is a time: "10m", "1h30m". A number without a unit is seconds, unless it is so small that minutes or hours may be meant.
 type span time.Duration
 
 func (s *span) UnmarshalText(text []byte) error {
+	if isBare(text, 1000) {
+		return fmt.Errorf(`write a time with its unit, as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
+	}
 	d, err := quantity.ParseTime(string(text))
 	*s = span(d)
 	return err
+}
+
+// isBare reports whether text is a number without a unit that is less than some other: it may be meant in another unit. Zero is zero.
+func isBare(text []byte, less float64) bool {
+	x, err := strconv.ParseFloat(string(text), 64)
+	return err == nil && x > 0 && x < less
 }
 
 // An amount is a number of bytes: "500K", "2G".
@@ -128,19 +137,50 @@ func (a *amount) UnmarshalText(text []byte) error {
 	return err
 }
 
+// A bulk is an amount of which a few bytes make no sense.
+type bulk int64
+
+func (b *bulk) UnmarshalText(text []byte) error {
+	if isBare(text, 1024) {
+		return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, text)
+	}
+	var a amount
+	err := a.UnmarshalText(text)
+	*b = bulk(a)
+	return err
+}
+
+const unlimited = "unlimited"
+
 // A quota is an amount, or "unlimited", which is -1.
 type quota int64
 
 func (q *quota) UnmarshalText(text []byte) error {
-	if string(text) == "unlimited" {
+	if string(text) == unlimited {
 		*q = -1
 		return nil
 	}
-	var a amount
-	if err := a.UnmarshalText(text); err != nil {
+	var b bulk
+	if err := b.UnmarshalText(text); err != nil {
 		return fmt.Errorf(`%w; or "unlimited"`, err)
 	}
-	*q = quota(a)
+	*q = quota(b)
+	return nil
+}
+
+// A tally is a number from 1 to a million, or "unlimited", which is -1.
+type tally int
+
+func (t *tally) UnmarshalText(text []byte) error {
+	if string(text) == unlimited {
+		*t = -1
+		return nil
+	}
+	var c count
+	if err := c.UnmarshalText(text); err != nil {
+		return fmt.Errorf(`%w, or "unlimited"`, err)
+	}
+	*t = tally(c)
 	return nil
 }
 

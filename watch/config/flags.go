@@ -33,9 +33,6 @@ func FromFlags(f Flags, o Options) (*Config, error) {
 			return nil, err
 		}
 	}
-	if len(f.Feeds) == 0 && f.CheckEvery == 0 {
-		f.CheckEvery = time.Hour
-	}
 	taken = map[string]bool{}
 	for _, at := range f.URLs {
 		t := &watchTable{URL: at, Dir: f.Dir, Require: f.Require, CheckEvery: span(f.CheckEvery), Keyring: f.Keyrings, SMIMECA: f.Authorities}

@@ -46,6 +46,9 @@ func Parse(data []byte, o Options) (*Config, error) {
 	if err := b.checkTables(); err != nil {
 		return nil, err
 	}
+	if err := b.checkEmpty(reflect.ValueOf(&f).Elem()); err != nil {
+		return nil, err
+	}
 	return b.build(&f)
 }
 
@@ -135,8 +138,9 @@ type builder struct {
 	data   string
 	config Config
 	zone   int64
-	// paths are the files of watches, by name.
-	paths map[string]string
+	// paths are the files of watches, by name, and prints all that their files may be called.
+	paths  map[string]string
+	prints []footprint
 }
 
 // A locator is decoded to learn where a value is: the parser tells lines with errors only.

@@ -2,31 +2,35 @@ package config
 
 import (
 	"errors"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"braid/antenna"
+	"braid/internal/idn"
 )
 
 const (
 	// mostKept is how many old versions a watch may keep.
 	mostKept = 1000
-	// shortest is how near own checks of a URL may be.
+	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and nobody says it.
 	shortest = time.Second
+	unasked  = time.Hour
 )
 
 // watch makes a watch of its table.
 func (b *builder) watch(name string, t *watchTable) (err error) {
 	key := func(last string) []string { return []string{"watch", name, last} }
+	where, err := idn.URL(t.URL + t.Glob)
+	if err != nil {
+		return b.wrong(err.Error(), "", key("url")...)
+	}
 	w := Watch{
 		Watch: antenna.Watch{
-			Name: name, URL: t.URL + t.Glob, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
+			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
 		},
 		Dir: b.path(t.Dir), Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
-		AllowExpiredKey: t.AllowExpiredKey, Mirrors: t.Mirror, Keep: t.Keep,
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Keep: t.Keep,
 		HookTime: time.Duration(t.HookTime), Rate: int64(t.LimitRate), Size: int64(t.MaxSize),
 		AllowOlder: t.AllowOlder, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
@@ -49,7 +53,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	if w.File, err = ParseTemplate(t.Name, w.URL, w.Glob); err != nil {
 		return b.wrong(err.Error(), "", key("name")...)
 	}
-	a, err := b.access(&t.accessTable, "watch", name)
+	a, err := b.access(&t.accessTable, w.URL, "watch", name)
 	if err != nil {
 		return err
 	}
@@ -92,6 +96,8 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},
 		{w.Glob && strings.Contains(strings.SplitN(w.URL+"//", "/", 4)[2], "@"), "glob", "has a name or a password, of which feeds tell nothing", "user-env = or user-file = has them"},
 		{w.Glob && len(w.Mirrors) > 0, "mirror", "a mirror of one file, for a glob", ""},
+		{t.AllowExpiredKey && len(w.Keyrings) == 0, "allow-expired-key", "is about keys, and there are none", "keyring = has them"},
+		{t.HookTime > 0 && len(w.Run)+len(w.OnFailure) == 0, "hook-time", "is for programs, and there are none", "run = or on-failure = names one"},
 		{len(w.Run) > 0 && w.Run[0] == "", "run", "the program has no name", ""},
 		{len(w.OnFailure) > 0 && w.OnFailure[0] == "", "on-failure", "the program has no name", ""},
 	} {
@@ -104,10 +110,15 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 			return err
 		}
 	}
-	for _, m := range w.Mirrors {
-		if err := b.web(m, key("mirror")...); err != nil {
+	for i, m := range w.Mirrors {
+		plain, err := idn.URL(m)
+		if err != nil {
+			return b.wrong(err.Error(), "", key("mirror")...)
+		}
+		if err := b.web(plain, key("mirror")...); err != nil {
 			return err
 		}
+		w.Mirrors[i] = plain
 	}
 	return b.checkFeeds(w, key)
 }
@@ -123,30 +134,13 @@ func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 			return b.wrong("there is no feed "+name, "[feed."+name+"] would be one", key("feeds")...)
 		}
 	}
-	if len(known) == 0 && w.CheckEvery == 0 {
-		return b.wrong("nobody tells of it: there is no feed", "check-every = asks for the URL itself", key("feeds")...)
+	switch {
+	case len(known) > 0 || w.CheckEvery > 0:
+	case w.Glob:
+		return b.wrong("there is no feed, and only feeds know which files there are", "[feed.NAME] would be one", key("feeds")...)
+	default:
+		w.CheckEvery = unasked
 	}
-	return nil
-}
-
-// alone refuses a second watch of the same file.
-func (b *builder) alone(w *Watch, key []string) error {
-	if w.Glob || !w.File.Steady() {
-		return nil
-	}
-	u, err := url.Parse(w.URL)
-	if err != nil {
-		return err
-	}
-	name, err := w.File.Name(Subject{URL: u, Watch: w.Name})
-	if err != nil {
-		return b.wrong(err.Error(), "name = names the file", key...)
-	}
-	path := filepath.Join(w.Dir, filepath.FromSlash(name))
-	if other := b.paths[path]; other != "" {
-		return b.wrong("watch."+other+" has the same file, "+path, "", key...)
-	}
-	b.paths[path] = w.Name
 	return nil
 }
 

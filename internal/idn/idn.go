@@ -1,0 +1,81 @@
+// Package idn writes URLs whose host or path has letters beyond ASCII as servers and name servers know them: bücher.example is
+// xn--bcher-kva.example (RFC 5891). Two spellings of one address are one then.
+package idn
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+var errHost = errors.New("the host is no name that there can be")
+
+// Host is a host in lower case, without a dot at its end; an IPv6 address in its shortest form.
+func Host(name string) (string, error) {
+	name = strings.TrimSuffix(name, ".")
+	if a, err := netip.ParseAddr(name); err == nil {
+		return a.String(), nil
+	}
+	if isASCII(name) {
+		return strings.ToLower(name), nil
+	}
+	plain, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return "", errHost
+	}
+	return strings.TrimSuffix(plain, "."), nil
+}
+
+// URL is a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). What is ASCII is returned as it is.
+func URL(s string) (string, error) {
+	if isASCII(s) {
+		return s, nil
+	}
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return s, nil
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	user, host := "", rest[:end]
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		user, host = host[:i+1], host[i+1:]
+	}
+	name, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name, port = host[:i], host[i:]
+	}
+	if !isASCII(name) {
+		plain, err := Host(name)
+		if err != nil {
+			return "", err
+		}
+		name = plain
+	}
+	return scheme + "://" + escape(user) + name + port + escape(rest[end:]), nil
+}
+
+// escape writes octets beyond ASCII as %XX.
+func escape(s string) string {
+	const hex = "0123456789ABCDEF"
+	if isASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c < 0x80 {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}

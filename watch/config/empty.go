@@ -1,0 +1,54 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// checkEmpty refuses keys without a value in a table, and in those below it: what was meant to protect would not, and what was meant to
+// be left out may mean all.
+func (b *builder) checkEmpty(table reflect.Value, path ...string) error {
+	for _, f := range reflect.VisibleFields(table.Type()) {
+		name := f.Tag.Get("toml")
+		if name == "" {
+			continue
+		}
+		if err := b.checkValue(table.FieldByIndex(f.Index), append(slices.Clip(path), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValue is checkEmpty for one key.
+func (b *builder) checkValue(v reflect.Value, path []string) error {
+	name := path[len(path)-1]
+	empty := false
+	switch v.Kind() {
+	case reflect.String:
+		empty = v.Len() == 0 && b.meta.IsDefined(path...)
+	case reflect.Slice:
+		empty = !v.IsNil() && v.Len() == 0
+		for i := range v.Len() { // the arguments of programs may be empty
+			empty = empty || v.Index(i).Len() == 0 && name != "run" && name != "on-failure"
+		}
+	case reflect.Struct:
+		return b.checkEmpty(v, path...)
+	case reflect.Map:
+		for _, below := range b.names(path[len(path)-1]) {
+			if t := v.MapIndex(reflect.ValueOf(below)); len(path) == 1 && t.IsValid() && t.Kind() == reflect.Pointer && !t.IsNil() {
+				if err := b.checkEmpty(t.Elem(), append(slices.Clip(path), below)...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if !empty {
+		return nil
+	}
+	hint := "leave the key out"
+	if name == "feeds" {
+		hint = "leave the key out, and all feeds may tell of it"
+	}
+	return b.wrong("the value is empty", hint, path...)
+}
