@@ -38,6 +38,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if err := s.admit(o, a); err != nil {
 		return err
 	}
+	o.shows(a, s.claims)
 	if !o.up {
 		o.up = true
 		s.atlas.tell(o.tree, true)

@@ -76,10 +76,20 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 	case errors.As(err, &wrong) && s.contradicted(wrong):
 		hint := "where the document comes from there may be a better one"
 		return g.fail(Protocol, fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from), hint)
-	case errors.As(err, &wrong) || errors.As(err, &size): // rule 40, the last resort
-		if wrong != nil && g.repair(ctx, s, err) {
+	case errors.As(err, &wrong) && s.req.Stream == nil && !g.plan.alone: // rule 40
+		found, mending := g.repair(ctx, s, wrong)
+		switch {
+		case mending != nil:
+			return mending
+		case found:
 			return context.Cause(ctx)
+		case !s.req.described() || s.req.Described.Size >= 0:
+			return errors.Join(err, g.empty())
 		}
+		if err := g.solo(s, err); err != nil { // another one has a file of another size, and nobody knows the right one
+			return errors.Join(err, g.empty())
+		}
+	case errors.As(err, &wrong) || errors.As(err, &size): // the last resort
 		if err := g.solo(s, err); err != nil {
 			return errors.Join(err, g.empty())
 		}
@@ -116,6 +126,7 @@ func (g *getter) standIn() bool {
 
 // empty throws away what is here.
 func (g *getter) empty() (err error) {
+	g.forgetRecheck()
 	if g.req.Stream == nil {
 		return g.part.Restart()
 	}

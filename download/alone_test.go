@@ -23,7 +23,7 @@ func TestAloneByTheFirstWord_Rule40_Rule64(t *testing.T) {
 	bad := mirrortest.Corrupt(every(mib/16, 4*mib)...)
 	t.Run("the server is gone", func(t *testing.T) {
 		t.Parallel()
-		mirror := sized(t, 4*mib, bad)
+		mirror := sized(t, 4*mib, bad, mirrortest.Rate(2*mib))
 		origin := sized(t, 4*mib, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(mirror.URL))
 		r := newRun(t, origin.URL)
 		r.interrupt(mib)

@@ -192,9 +192,13 @@ func (g *getter) open(ctx context.Context) (err error) {
 
 // sessions runs sessions until one succeeds or the last way out was tried.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
+	defer g.forgetRecheck()
 	for {
 		s := g.session()
 		proof, err := s.run(ctx)
+		if err == nil {
+			g.blame(s)
+		}
 		g.result.Sources = sourcesOf(s.origins)
 		g.result.Fetched += s.stats.arrived
 		g.result.Duplicate += s.stats.arrived - s.stats.fresh

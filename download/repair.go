@@ -20,28 +20,87 @@ type past struct {
 	other   bool  // it has another file
 }
 
-// maxRepairs is how often a file that came wholly and is wrong is mended, before all of it is fetched anew.
+// maxRepairs is how often pieces are asked for of a file that came wholly and is wrong.
 const maxRepairs = 3
 
 // repair prepares another session that goes on with what is right of a file whose digest does not hold (rule 40): its
-// pieces tell what is wrong or, if there are none, samples from other sources tell who lied.
-func (g *getter) repair(ctx context.Context, s *session, wrong error) bool {
-	if g.plan.repairs++; g.plan.repairs > maxRepairs || s.req.Stream != nil || g.plan.alone {
-		return false
-	}
+// pieces tell what is wrong or, if there are none, what came is compared with what other sources have.
+func (g *getter) repair(ctx context.Context, s *session, wrong *verify.MismatchError) (bool, error) {
 	if !s.pieces.list.IsZero() { // they all hold
 		g.plan.mistrust = true
 		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.pieces.from)
 	}
-	switch {
-	case g.pieces(ctx, s):
+	found, err := true, error(nil)
+	if g.plan.repairs < maxRepairs && g.pieces(ctx, s) {
+		g.plan.repairs++
+		g.forgetRecheck()
 		g.note("%v; the pieces in %s tell where it is damaged", wrong, g.plan.piecesFrom)
-	case g.accuse(ctx, s):
-	default:
-		return false
+	} else {
+		found, err = g.recheck(ctx, s, wrong)
 	}
-	g.goOn(s)
-	return true
+	if found {
+		g.goOn(s)
+	}
+	return found, err
+}
+
+// recheck compares what came with what other sources have, until something was exchanged that may be what is wrong.
+func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
+	x := g.plan.recheck
+	if x == nil {
+		g.note("some of what came is wrong: it is compared with what other sources have, to find out whose")
+		x = newRecheck(s)
+		if err := x.open(g.c.files()); err != nil {
+			return false, &localError{err}
+		}
+		g.plan.recheck = x
+	}
+	tell := func() { g.observe(Comparing{Done: x.done(), Size: x.size}) }
+	tell()
+	found, err = x.round(ctx, wrong.Claim.Channel == verify.User, tell)
+	g.result.Compared = x.done()
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return found, err
+}
+
+// blame names the sources that brought wrong bytes, now that it is proven which bytes are right.
+func (g *getter) blame(s *session) {
+	x := g.plan.recheck
+	if x == nil {
+		return
+	}
+	for _, p := range x.parties {
+		for r := range p.differs.All() {
+			if p.from == nil {
+				g.note("wrong bytes: those from %d to %d, of an earlier run", r.Start, r.End-1)
+				break
+			}
+			g.ban(s, p, r)
+			break
+		}
+	}
+	g.forgetRecheck()
+}
+
+// forgetRecheck is for when the bytes are others.
+func (g *getter) forgetRecheck() {
+	g.plan.recheck.close()
+	g.plan.recheck = nil
+}
+
+// ban names a source that has wrong bytes at r.
+func (g *getter) ban(s *session, p *party, r byterange.Range) {
+	err := &source.Error{URL: p.from.masked, Host: p.host, Fault: source.FaultMismatch,
+		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
+	g.c.Speeds.Learn(time.Now(), speeds.Speed{Host: p.host}) // not remembered as fast
+	g.observe(SourceDown{ID: p.from.id, URL: p.from.masked, Host: p.host, Err: err, Banned: true})
+	for _, o := range s.origins {
+		if o.url.String() == p.from.url.String() {
+			o.banned, o.err = true, err
+		}
+	}
 }
 
 // contradicted says that the document which the user named is wrong in itself (rule 42): all of its pieces hold, and the digest
@@ -105,32 +164,3 @@ func (g *getter) distrust(s *session) bool {
 }
 
 func (g *getter) note(format string, args ...any) { g.req.note(format, args...) }
-
-// accuse finds out by samples who brought wrong bytes, bans them and forgets what they brought.
-func (g *getter) accuse(ctx context.Context, s *session) bool {
-	g.note("some of what came is wrong: samples from other sources are compared, to find out whose")
-	found := false
-	for _, c := range newSearch(s).run(ctx, s.size/sampleShare) {
-		o := c.liar
-		if !c.found || o != nil && o.banned {
-			continue
-		}
-		set := &s.unknown
-		if o != nil {
-			o.banned, set = true, &o.brought
-			o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch,
-				Err: fmt.Errorf("wrong bytes: those from %d to %d are not what %s has", c.at.Start, c.at.End-1, c.witness)}
-			g.c.Speeds.Learn(time.Now(), speeds.Speed{Host: o.host}) // not remembered as fast
-			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
-		} else {
-			g.note("wrong bytes: those from %d to %d, of an earlier run, are not what %s has", c.at.Start, c.at.End-1, c.witness)
-		}
-		for r := range set.All() {
-			if err := s.part.Void(r); err != nil {
-				return false // the next run has the whole of it checked again
-			}
-		}
-		*set, found = byterange.Set{}, true
-	}
-	return found
-}

@@ -172,6 +172,7 @@ type Result struct {
 	Resumed         int64 // bytes that an earlier run had left
 	Fetched         int64 // bytes of the body that arrived in this run
 	Duplicate       int64 // bytes of Fetched that had arrived already
+	Compared        int64 // bytes that arrived a second time beside these, to be compared
 	Sources         []SourceResult
 	Elapsed         time.Duration
 }
@@ -189,7 +190,7 @@ type SourceResult struct {
 
 // An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started], [Resumed],
 // [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded], [Complete], [Verified]
-// or [Seeding]; beside these there are [SourceDown], [Restarted] and [Note]. There may be more of them one day: a switch needs
+// or [Seeding]; beside these there are [SourceDown], [Comparing], [Restarted] and [Note]. There may be more of them one day: a switch needs
 // no default, but must not take all others for one kind.
 type Event interface{ event() }
 
@@ -264,6 +265,9 @@ type (
 		Rate       float64
 		Active     int // sources at work
 	}
+	// Comparing: the file came and is wrong somewhere. It is compared with what other sources have; Done bytes were so far, of a
+	// file of Size.
+	Comparing struct{ Done, Size int64 }
 	// Restarted: what was there is of no use and the download begins again.
 	Restarted struct{ Reason string }
 	// Complete: every byte is here; what is left is to check the rest of them.
@@ -298,6 +302,7 @@ func (RangeCut) event()      {}
 func (RangeEnded) event()    {}
 func (Brought) event()       {}
 func (Progress) event()      {}
+func (Comparing) event()     {}
 func (Restarted) event()     {}
 func (Complete) event()      {}
 func (Verified) event()      {}

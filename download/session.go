@@ -58,7 +58,6 @@ type session struct {
 	asking    bool // a document is being fetched
 	reading   bool // and it may have signatures, or name them
 	pieces    pieces
-	unknown   byterange.Set // what is here and nobody knows who brought it; see newSearch
 	here      byterange.Set // what the scheduler was told of
 	stats     *stats
 	brought   []Piece // not told yet
@@ -94,6 +93,7 @@ type origin struct {
 	other  bool // it is, as it has another file by its own word
 
 	brought byterange.Set // what only it brought and is here
+	showing showing
 }
 
 // run carries the download out until everything is here and proven, or it cannot go on.

@@ -31,7 +31,8 @@ type version struct {
 	signed  signed
 	offered promises.Promise // what the server offers to verify the file with
 
-	repairs  int // how often what came was wrong, and mended
+	repairs  int      // how often pieces told what was wrong
+	recheck  *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing
 	past     map[string]*past
 	alone    bool        // one source at a time: what several brought was wrong
 	wrong    error       // why
@@ -53,6 +54,7 @@ func (p *plan) renew(req *Request) {
 	if p.alone { // its origin may be a source that was asked alone
 		p.origin = req.URL
 	}
+	p.recheck.close()
 	p.version = newVersion(req)
 }
 

@@ -18,6 +18,15 @@ func (f *File) CheckSpace(size int64) error {
 	return nil
 }
 
+// CheckRoom returns a *SpaceError if the file system has no room for n bytes beside the part file.
+func (f *File) CheckRoom(n int64) error {
+	free, err := f.part.Free()
+	if err != nil || free < 0 || n <= free { // it does not say, or there is
+		return err
+	}
+	return &SpaceError{Path: f.part.Name(), Need: n, Free: free}
+}
+
 // Preallocate reserves room for size bytes and leaves the length of the file as it is. A file system that
 // cannot do that is left alone (rule 19: "by fallocate that can be refused"); a full one is an error. It
 // may be called while others write.

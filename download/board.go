@@ -1,0 +1,345 @@
+package download
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/verify"
+)
+
+// A party is who brought a part of the file: a source or, with a nil origin, an earlier run.
+type party struct {
+	from    *origin
+	host    string
+	doubt   float64       // how much speaks against it
+	todo    byterange.Set // what it brought and no other source was asked for
+	agrees  byterange.Set // where it is known to have what the part file has
+	differs byterange.Set // where the overlay has what it has, which is not what the part file has
+	rate    float64       // bytes a second
+	fails   int
+	tasted  bool  // it has compared a sample
+	accused bool  // it is wrong, by the word of two others
+	adopted bool  // it was asked alone
+	asked   bool  // and has told all that was wanted
+	out     bool  // it is not asked any more
+	err     error // why
+}
+
+// A pair is two parties that have different bytes: those of old are here.
+type pair struct {
+	old, other *party
+	open       byterange.Set // where they differ, as long as nobody knows who is right
+	asked      []*party      // third ones
+	verdict    verdict
+}
+
+// A verdict says which of two parties is right.
+type verdict uint8
+
+const (
+	pending     verdict = iota
+	nobodyKnows         // no third source can tell
+	oldRight
+	otherRight
+)
+
+// A chunk is a range that is compared.
+type chunk struct {
+	of, by *party
+	duel   *pair // whose bytes are compared with both; nil: with those of of
+	task
+	begun time.Time
+	stop  context.CancelFunc // set when it runs
+}
+
+// A board is what those who compare share: what is to be compared, by which source, and what was found.
+type board struct {
+	part    *partfile.File
+	other   *overlay
+	size    int64
+	claims  []verify.Claim
+	limit   *Limiter
+	silence time.Duration // how long a source may be silent that no other can stand in for
+	pause   time.Duration // after a failure
+	wake    chan struct{}
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	parties  []*party
+	rest     *party // in place of them: what one source alone is asked for
+	workers  []*party
+	running  []*chunk
+	pairs    []*pair
+	good     byterange.Set // where the overlay has what may mend the file
+	compared int64         // bytes
+	ended    bool
+	timer    *time.Timer
+	err      error // of this side, or that the file changed: it ends everything
+	cancel   context.CancelFunc
+}
+
+// run lets sources compare until there is nothing left for them, or something was found.
+func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b.workers, b.ended, b.err, b.cancel = workers, false, nil, cancel
+	stop := context.AfterFunc(within, func() { b.mu.Lock(); b.ended = true; b.changed.Broadcast(); b.mu.Unlock() })
+	defer stop()
+	var all sync.WaitGroup
+	done := make(chan struct{})
+	for _, p := range workers {
+		all.Go(func() { b.work(within, p) })
+	}
+	go func() { all.Wait(); close(done) }()
+	ticker := time.NewTicker(2 * beat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			tell()
+			continue
+		case <-done:
+		}
+		break
+	}
+	if b.err != nil {
+		return b.err
+	}
+	return context.Cause(ctx)
+}
+
+// work compares what is to be compared, as long as there is something for p.
+func (b *board) work(ctx context.Context, p *party) {
+	for c := b.next(p); c != nil; c = b.next(p) {
+		err := b.fetch(ctx, c)
+		b.mu.Lock()
+		b.landed(ctx, c, err)
+		b.changed.Broadcast()
+		tired := p.fails > 0 && !p.out && !b.ended
+		b.mu.Unlock()
+		if tired {
+			rest(ctx, b.pause)
+		}
+	}
+}
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// next is what p does next. It waits as long as others may leave something to it.
+func (b *board) next(p *party) *chunk {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for !b.ended && !p.out {
+		if b.found() {
+			b.end()
+			break
+		}
+		if c := b.choose(p); c != nil {
+			b.running = append(b.running, c)
+			b.look()
+			return c
+		}
+		if len(b.running) == 0 {
+			break
+		}
+		b.look()
+		b.changed.Wait()
+	}
+	return nil
+}
+
+// look wakes those who wait when something that runs may be late.
+func (b *board) look() {
+	if b.timer == nil {
+		b.timer = time.AfterFunc(lateAfter/2, b.changed.Broadcast)
+		return
+	}
+	b.timer.Reset(lateAfter / 2)
+}
+
+// end ends the round. The caller holds mu.
+func (b *board) end() {
+	b.ended = true
+	b.cancel()
+	b.changed.Broadcast()
+}
+
+// done is how many bytes were compared.
+func (b *board) done() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.compared
+}
+
+// found reports whether somebody brought wrong bytes, all that it brought was compared, and nobody is being asked who is right.
+func (b *board) found() bool {
+	if b.good.Count() == 0 || b.rest != nil {
+		return false
+	}
+	for _, c := range b.running {
+		if c.duel == nil && c.of.accused {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.parties, func(p *party) bool { return p.accused && p.todo.Count() > 0 && b.others(p) }) &&
+		!slices.ContainsFunc(b.pairs, func(d *pair) bool { return d.verdict == pending })
+}
+
+// others reports whether another than p can be asked.
+func (b *board) others(p *party) bool {
+	return slices.ContainsFunc(b.workers, func(w *party) bool { return w != p && !w.out })
+}
+
+// choose finds something for p to do: to say who of two is right; a sample of what another brought; what those brought that are
+// wrong, or of whom something speaks against them; what another is slow to compare. The caller holds mu.
+func (b *board) choose(p *party) *chunk {
+	for _, d := range b.pairs {
+		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
+			for r := range d.open.All() {
+				end := min(r.End, r.Start-r.Start%unit+unit)
+				return newChunk(d.old, p, byterange.Range{Start: r.Start, End: end}, d)
+			}
+		}
+	}
+	of := b.subject(p)
+	switch {
+	case of == nil:
+		return b.steal(p)
+	case b.rest == nil && !p.tasted && !of.accused:
+		p.tasted = true
+		if c := b.sample(p); c != nil {
+			return c
+		}
+	}
+	for r := range of.todo.All() {
+		r.End = min(r.End, r.Start+b.portion(p))
+		of.todo.Remove(r)
+		return newChunk(of, p, r, nil)
+	}
+	return nil
+}
+
+// third reports whether p can say who of two is right.
+func (b *board) third(d *pair, p *party) bool {
+	return p != d.old && p != d.other && !p.accused && !slices.Contains(d.asked, p)
+}
+
+// duelling reports whether a third one is being asked, and is not late.
+func (b *board) duelling(d *pair) bool {
+	return slices.ContainsFunc(b.running, func(c *chunk) bool { return c.duel == d && time.Since(c.begun) < lateAfter })
+}
+
+// lateAfter is when what one source is slow to compare is left to others.
+const lateAfter = time.Second
+
+// subject is whose bytes p compares next.
+func (b *board) subject(p *party) (best *party) {
+	if b.rest != nil {
+		if b.rest.todo.Count() > 0 {
+			best = b.rest
+		}
+		return best
+	}
+	accused := slices.ContainsFunc(b.parties, func(o *party) bool { return o.accused && b.unfinished(o) && b.others(o) })
+	for _, o := range b.parties {
+		if o == p || o.todo.Count() == 0 || accused && !o.accused {
+			continue
+		}
+		if best == nil || o.doubt > best.doubt {
+			best = o
+		}
+	}
+	return best
+}
+
+// unfinished reports whether something is left to compare of what a party brought.
+func (b *board) unfinished(p *party) bool {
+	return p.todo.Count() > 0 || slices.ContainsFunc(b.running, func(c *chunk) bool { return c.of == p })
+}
+
+// sample is a small part from the middle of what one of the others brought: each is compared by somebody, and each compares.
+func (b *board) sample(p *party) *chunk {
+	at := slices.Index(b.parties, p)
+	for i := range b.parties {
+		o := b.parties[(at+1+i)%len(b.parties)]
+		if o == p || o.todo.Count() == 0 {
+			continue
+		}
+		var largest byterange.Range
+		for r := range o.todo.All() {
+			if r.Len() > largest.Len() {
+				largest = r
+			}
+		}
+		mid := largest.Start + largest.Len()/2
+		r := byterange.Range{Start: mid, End: min(mid+unit, largest.End)}
+		o.todo.Remove(r)
+		return newChunk(o, p, r, nil)
+	}
+	return nil
+}
+
+const (
+	portionTime  = 500 * time.Millisecond
+	leastPortion = 256 << 10
+	mostPortion  = 16 << 20
+)
+
+// portion is how much p compares with one request: less towards the end, so that all are through at the same time.
+func (b *board) portion(p *party) int64 {
+	live, left := 0, int64(0)
+	for _, w := range b.workers {
+		if !w.out {
+			live++
+		}
+	}
+	if live < 2 {
+		return byterange.Unbounded / 2
+	}
+	for _, o := range b.parties {
+		left += o.todo.Len()
+	}
+	n := int64(p.rate * portionTime.Seconds())
+	return max(leastPortion, min(n, left/int64(2*live), mostPortion))
+}
+
+// steal takes the end of what another compares if p is through with it sooner.
+func (b *board) steal(p *party) *chunk {
+	var slow *chunk
+	var late time.Duration
+	for _, c := range b.running {
+		if c.by == p || c.of == p || c.duel != nil {
+			continue
+		}
+		if left := c.left(time.Now()); left > late {
+			slow, late = c, left
+		}
+	}
+	if slow == nil || late < 200*time.Millisecond || slow.stop == nil {
+		return nil
+	}
+	slow.writing.Lock()
+	defer slow.writing.Unlock()
+	at, end := slow.at.Load(), slow.limit.Load()
+	ours := int64(float64(end-at) * p.rate / (p.rate + slow.speed(time.Now()) + 1))
+	cut := end - ours
+	switch {
+	case late > lateAfter && (ours < unit || cut-at < unit): // it crawls
+		cut = at
+		slow.stop()
+	case ours < unit:
+		return nil
+	}
+	slow.limit.Store(cut)
+	return newChunk(slow.of, p, byterange.Range{Start: cut, End: end}, nil)
+}

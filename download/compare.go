@@ -1,0 +1,301 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+)
+
+// unit is in what parts bytes are taken for different.
+const unit = 64 << 10
+
+// A task is a range that is being fetched to be compared.
+type task struct {
+	r       byterange.Range
+	limit   atomic.Int64  // where it ends now
+	at      atomic.Int64  // how far it came
+	writing sync.Mutex    // held from a look at limit until what it allows was compared
+	differs byterange.Set // in parts of unit
+	oldIs   bool          // of a duel: the third has what is here
+	otherIs bool          // or what the other has
+}
+
+func newChunk(of, by *party, r byterange.Range, d *pair) *chunk {
+	c := &chunk{of: of, by: by, duel: d, begun: time.Now()}
+	c.r = r
+	c.at.Store(r.Start)
+	c.limit.Store(r.End)
+	return c
+}
+
+// speed is that of a chunk, or of its source as long as nothing came.
+func (c *chunk) speed(now time.Time) float64 {
+	took, got := now.Sub(c.begun).Seconds(), c.at.Load()-c.r.Start
+	if took < 0.2 {
+		return max(c.by.rate, 1)
+	}
+	return max(float64(got)/took, 1)
+}
+
+// left is how long it will take.
+func (c *chunk) left(now time.Time) time.Duration {
+	n := float64(c.limit.Load() - c.at.Load())
+	return time.Duration(min(n/c.speed(now), 3600) * float64(time.Second))
+}
+
+// quiet is how long a source may be silent for which others can stand in.
+const quiet = 3 * time.Second
+
+// fetch brings a chunk and compares it.
+func (b *board) fetch(ctx context.Context, c *chunk) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b.mu.Lock()
+	c.stop = func() { cancel(nil) }
+	most := b.silence
+	if b.others(c.by) {
+		most = min(quiet, most)
+	}
+	b.mu.Unlock()
+	silent := &source.Error{URL: c.by.from.masked, Host: c.by.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
+	k := &comparison{b: b, c: c, ctx: ctx, most: most, timer: time.AfterFunc(most, func() { cancel(silent) })}
+	defer k.timer.Stop()
+	err := c.by.from.src.Fetch(ctx, c.r, k)
+	if cause := context.Cause(ctx); cause == silent {
+		return silent
+	}
+	return err
+}
+
+// landed takes what a chunk has shown. The caller holds mu.
+func (b *board) landed(ctx context.Context, c *chunk, err error) {
+	b.running = slices.DeleteFunc(b.running, func(o *chunk) bool { return o == c })
+	came := byterange.Range{Start: c.r.Start, End: min(c.at.Load(), c.limit.Load())}
+	b.compared += came.Len()
+	if took := time.Since(c.begun); came.Len() >= leastPortion {
+		c.by.rate = float64(came.Len()) / took.Seconds()
+	}
+	b.judge(ctx, c, came, err)
+	switch {
+	case c.duel != nil:
+		b.decide(c, came.End == c.r.End)
+	default:
+		c.of.todo.Add(byterange.Range{Start: came.End, End: c.limit.Load()})
+		b.note(c, came)
+	}
+	if b.rest != nil && b.rest.todo.Count() == 0 && len(b.running) == 0 {
+		c.by.asked = true
+	}
+}
+
+// judge takes note of who failed.
+func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
+	var local *localError
+	var changed *changedError
+	var e *source.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		if !came.Empty() {
+			c.by.fails = 0
+		}
+	case errors.As(err, &local), errors.As(err, &changed):
+		b.err = err
+		b.end()
+	default:
+		if !came.Empty() {
+			c.by.fails = 0
+		}
+		c.by.fails++
+		c.by.err = err
+		c.by.out = c.by.fails > mostFails || !errors.As(err, &e) || !e.Retry
+	}
+}
+
+// mostFails is how often a source may fail to bring anything.
+const mostFails = 3
+
+// note takes what was compared: c.by has the same as is here but where it differs.
+func (b *board) note(c *chunk, came byterange.Range) {
+	same := byterange.NewSet(came)
+	for r := range c.differs.Clone().All() {
+		same.Remove(r)
+		for _, p := range b.parties {
+			p.differs.Remove(r)
+		}
+		c.by.differs.Add(r)
+	}
+	for r := range same.All() {
+		c.by.agrees.Add(r)
+	}
+	if b.rest != nil || c.differs.Count() == 0 {
+		return
+	}
+	i := slices.IndexFunc(b.pairs, func(d *pair) bool { return d.old == c.of && d.other == c.by })
+	if i < 0 {
+		b.pairs = append(b.pairs, &pair{old: c.of, other: c.by})
+		i = len(b.pairs) - 1
+	}
+	d := b.pairs[i]
+	for r := range c.differs.All() {
+		d.open.Add(r)
+	}
+	b.settle(d)
+}
+
+// decide takes the word of a third one.
+func (b *board) decide(c *chunk, whole bool) {
+	d := c.duel
+	d.asked = append(d.asked, c.by)
+	switch {
+	case !whole: // it failed
+	case c.oldIs:
+		d.verdict = oldRight
+	case c.otherIs:
+		d.verdict = otherRight
+	}
+	b.settle(d)
+}
+
+// settle draws the conclusions of what is known about a pair.
+func (b *board) settle(d *pair) {
+	if d.verdict == pending && !slices.ContainsFunc(b.workers, func(p *party) bool { return !p.out && b.third(d, p) }) {
+		d.verdict = nobodyKnows
+	}
+	switch d.verdict {
+	case pending:
+		return
+	case otherRight:
+		d.old.accused, d.old.out = true, true
+		for r := range d.open.All() {
+			b.good.Add(r)
+		}
+	case oldRight:
+		d.other.accused, d.other.out = true, true
+		for r := range d.open.All() {
+			d.old.todo.Add(r) // for others to compare
+		}
+	}
+	d.open = byterange.Set{}
+	for _, c := range b.running {
+		if c.duel == d && c.stop != nil {
+			c.stop()
+		}
+	}
+}
+
+// A comparison is a sink that compares what comes with what is here.
+type comparison struct {
+	b     *board
+	c     *chunk
+	ctx   context.Context
+	most  time.Duration
+	timer *time.Timer
+	buf   []byte
+	over  []byte
+}
+
+// Answer refuses what is not the range, or of another file (C5, C8).
+func (k *comparison) Answer(a source.Answer) error {
+	o := k.c.by.from
+	if o.first {
+		if file, err := metalink.FromHops(a.Hops, true); err == nil && !elsewhere(file, a) {
+			if err := verify.Agree(k.b.claims, file.Claims); err != nil || differs(a.Size, k.b.size) {
+				return &changedError{"while it was compared"}
+			}
+		}
+	}
+	if err := sameFile(o, a, k.b.size, k.b.claims); err != nil {
+		return err
+	}
+	if !a.Ranged && k.c.r.Start > 0 {
+		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
+	}
+	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // C7
+		return &source.Error{URL: o.masked, Host: host, Fault: source.FaultRefused, Err: errors.New("it leads to a server that is asked already")}
+	}
+	k.timer.Reset(k.most)
+	return nil
+}
+
+// taken takes note of who answers for p, and reports whether another one asks there already.
+func (b *board) taken(p *party, host string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if slices.ContainsFunc(b.workers, func(o *party) bool { return o != p && o.host == host && !o.out }) {
+		return true
+	}
+	p.host = host
+	return false
+}
+
+// WriteAt implements source.Sink.
+func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
+	k.timer.Reset(k.most)
+	if k.b.limit != nil {
+		if err := k.b.limit.pay(k.ctx, len(p)); err != nil {
+			return 0, err
+		}
+	}
+	k.c.writing.Lock()
+	defer k.c.writing.Unlock()
+	n := min(int64(len(p)), k.c.limit.Load()-off)
+	if n <= 0 {
+		return 0, source.ErrEnough
+	}
+	k.buf = slices.Grow(k.buf[:0], int(n))[:n]
+	if m, err := k.b.part.ReadAt(k.buf, off); int64(m) < n {
+		return 0, &localError{err}
+	}
+	var err error
+	if k.c.duel != nil {
+		err = k.witness(p[:n], off)
+	} else {
+		err = k.keep(p[:n], off)
+	}
+	if err != nil {
+		return 0, &localError{err}
+	}
+	if k.c.at.Store(off + n); n < int64(len(p)) || off+n >= k.c.limit.Load() {
+		return int(n), source.ErrEnough
+	}
+	return int(n), nil
+}
+
+// keep puts what is different into the overlay.
+func (k *comparison) keep(p []byte, off int64) error {
+	if bytes.Equal(p, k.buf) {
+		return nil
+	}
+	for i := 0; i < len(p); {
+		end := min(len(p), i+int(unit-(off+int64(i))%unit))
+		if !bytes.Equal(p[i:end], k.buf[i:end]) {
+			if _, err := k.b.other.file.WriteAt(p[i:end], off+int64(i)); err != nil {
+				return err
+			}
+			k.c.differs.Add(byterange.Range{Start: off + int64(i), End: off + int64(end)})
+		}
+		i = end
+	}
+	return nil
+}
+
+// witness finds out which of two has what a third one has.
+func (k *comparison) witness(p []byte, off int64) error {
+	k.over = slices.Grow(k.over[:0], len(p))[:len(p)]
+	if _, err := k.b.other.file.ReadAt(k.over, off); err != nil {
+		return err
+	}
+	first := off == k.c.r.Start
+	k.c.oldIs = (first || k.c.oldIs) && bytes.Equal(p, k.buf)
+	k.c.otherIs = (first || k.c.otherIs) && bytes.Equal(p, k.over)
+	return nil
+}

@@ -1,0 +1,225 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/fsys"
+)
+
+// A recheck finds out which bytes are wrong of a file that came wholly and whose digest does not hold, where no pieces tell it (rule
+// 40). What each source brought is fetched once more from others and compared, those first of which something speaks against them.
+// Where two differ, a third one tells which of them is wrong. After that, one source after another is compared with all that is here.
+//
+// Nothing is thrown away. Bytes that differ lie in an overlay, and are exchanged with those of the part file when that may mend
+// it; then a session hashes the whole again. A recheck survives these sessions.
+type recheck struct {
+	board
+	over  *overlay
+	every bool // what each source brought was compared, as far as others could be asked
+	tried int  // how many were asked alone
+}
+
+// newRecheck finds who brought what.
+func newRecheck(s *session) *recheck {
+	x := &recheck{board: board{
+		part: s.part, size: s.part.Front(), claims: s.claims, limit: s.limiter(),
+		silence: cmp.Or(s.c.Timeout, 30*time.Second), pause: cmp.Or(s.c.RetryWait, time.Second), wake: make(chan struct{}, 1),
+	}}
+	x.changed.L = &x.mu
+	earlier := s.part.Have()
+	var shown []showing
+	for _, o := range s.origins {
+		for r := range o.brought.All() {
+			earlier.Remove(r)
+		}
+		p := &party{from: o, host: o.host, todo: o.brought.Clone(), agrees: o.brought.Clone(), err: o.err, out: o.banned || o.swarm}
+		if o.busy > 0 {
+			p.rate = float64(o.bytes) / o.busy.Seconds()
+		}
+		x.parties, shown = append(x.parties, p), append(shown, o.showing)
+	}
+	for i, d := range doubts(shown) {
+		x.parties[i].doubt = d
+	}
+	if earlier.Len() > 0 {
+		x.parties = append(x.parties, &party{todo: earlier.Clone(), agrees: earlier, out: true, doubt: x.usual()})
+	}
+	return x
+}
+
+// open makes the overlay. There must be room for what one source brought, as all of that may be wrong (rule 7).
+func (x *recheck) open(files fsys.FS) (err error) {
+	var most int64
+	for _, p := range x.parties {
+		most = max(most, p.todo.Len())
+	}
+	if err := x.part.CheckRoom(most); err != nil {
+		return err
+	}
+	x.over, err = newOverlay(files, x.part)
+	x.other = x.over
+	return err
+}
+
+// round compares until something was exchanged that may mend the file. It reports false when there is nothing left to compare. If
+// byUser, nothing but the user's word says what the digest is.
+func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, error) {
+	for !x.every {
+		if err := x.run(ctx, x.witnesses(), tell); err != nil {
+			return false, err
+		}
+		if x.good.Count() > 0 {
+			return true, x.exchange()
+		}
+		x.every = true
+	}
+	for p := x.next(byUser); p != nil; p = x.next(byUser) {
+		if err := x.run(ctx, []*party{p}, tell); err != nil {
+			return false, err
+		}
+		if x.rest = nil; !p.asked {
+			continue
+		}
+		for r := range p.differs.All() {
+			x.good.Add(r)
+		}
+		if x.good.Count() > 0 {
+			return true, x.exchange()
+		}
+	}
+	return false, nil
+}
+
+// witnesses are the sources that can be asked: the less doubtful half, one for each host (C7).
+func (x *recheck) witnesses() (out []*party) {
+	most := x.usual()
+	for _, p := range x.byTrust() {
+		known := func(o *party) bool { return o.host == p.host }
+		if !p.out && !p.accused && p.doubt <= most && !slices.ContainsFunc(out, known) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// usual is the doubt that half of the sources do not exceed.
+func (x *recheck) usual() float64 {
+	var all []float64
+	for _, p := range x.parties {
+		if p.from != nil && !p.out {
+			all = append(all, p.doubt)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/2]
+}
+
+// byTrust are the sources, the more trusted ones first.
+func (x *recheck) byTrust() []*party {
+	all := slices.DeleteFunc(slices.Clone(x.parties), func(p *party) bool { return p.from == nil || p.from.swarm || p.from.other })
+	rank := func(p *party) int {
+		switch {
+		case x.own(p): // it would have to have been an accident
+			return 3
+		case p.accused:
+			return 2
+		case p.err != nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b *party) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doubt, b.doubt)) })
+	return all
+}
+
+// own reports whether all that is here is known to be what a source has.
+func (x *recheck) own(p *party) bool { return p.agrees.Contains(byterange.Range{End: x.size}) }
+
+// next is the source to be asked alone for all that is not known to be the same there; nil if there is none left. Where all sources
+// agree on the bytes, it is the digest that may be wrong: then no more is fetched, unless the server that gave it has more to say.
+func (x *recheck) next(byUser bool) *party {
+	agreed := x.unanimous()
+	for _, p := range x.byTrust() {
+		if p.adopted || x.tried >= mostAlone || agreed && (byUser || p.doubt != doubtAsked || x.own(p)) {
+			continue
+		}
+		x.tried++
+		p.adopted, p.out, p.asked, p.fails = true, false, false, 0
+		x.rest = &party{}
+		x.rest.todo.Add(byterange.Range{End: x.size})
+		for _, known := range []*byterange.Set{&p.agrees, &p.differs} {
+			for r := range known.All() {
+				if !x.own(p) {
+					x.rest.todo.Remove(r)
+				}
+			}
+		}
+		p.asked = x.rest.todo.Count() == 0
+		return p
+	}
+	return nil
+}
+
+// unanimous reports whether each byte was compared with another source's and none was different.
+func (x *recheck) unanimous() bool {
+	return x.compared > 0 && !slices.ContainsFunc(x.parties, func(p *party) bool { return p.todo.Count() > 0 || p.differs.Count() > 0 })
+}
+
+// exchange puts what may mend the file into its place, and what was there into the overlay.
+func (x *recheck) exchange() error {
+	set := x.good
+	x.good = byterange.Set{}
+	for _, hull := range hulls(set, mostSwaps) {
+		for gap := range set.Gaps(hull) {
+			for _, p := range x.parties {
+				p.differs.Remove(gap)
+			}
+		}
+	}
+	if err := x.over.swap(set); err != nil {
+		return &localError{err}
+	}
+	for _, p := range x.parties {
+		had, has := both(p.agrees, set), both(p.differs, set)
+		move(&p.agrees, &p.differs, had)
+		move(&p.differs, &p.agrees, has)
+		if p.from != nil {
+			for r := range had.All() {
+				p.from.brought.Remove(r)
+			}
+		}
+	}
+	return nil
+}
+
+// both is what two sets have in common.
+func both(a, b byterange.Set) (out byterange.Set) {
+	for r := range a.All() {
+		for c := range b.Covered(r) {
+			out.Add(c)
+		}
+	}
+	return out
+}
+
+// move takes what is in part from one set to another.
+func move(from, to *byterange.Set, part byterange.Set) {
+	for r := range part.All() {
+		from.Remove(r)
+		to.Add(r)
+	}
+}
+
+// close gives back what the overlay takes.
+func (x *recheck) close() {
+	if x != nil && x.over != nil {
+		x.over.file.Close() // it has no name
+	}
+}

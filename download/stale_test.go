@@ -1,0 +1,143 @@
+package download_test
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/fsystest"
+	"braid/internal/mirrortest"
+	"braid/verify"
+)
+
+// several makes an origin with a digest and n mirrors; options are of all of them but one, which has those of stale.
+func several(t *testing.T, size int64, n int, options, stale []mirrortest.Option) (origin, bad *mirrortest.Server) {
+	t.Helper()
+	var links []string
+	for i := range n {
+		m := sized(t, size, mirrortest.Rate(6*mib))
+		if m.Set(options...); i == 1 {
+			m.Set(stale...)
+			bad = m
+		}
+		links = append(links, m.URL)
+	}
+	origin = sized(t, size, mirrortest.Rate(6*mib), mirrortest.Mirrors(links...))
+	origin.Set(options...)
+	origin.Set(mirrortest.Digest())
+	return origin, bad
+}
+
+// Proves rule 40: a mirror of an older version that differs in few bytes costs no more than what it brought where something sets it
+// apart, and no more than the file where nothing does. Nothing begins anew, and it alone is named.
+func TestStaleMirror_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 24 * mib
+	few := mirrortest.Corrupt(marks(mib, size)...)
+	tag := []mirrortest.Option{mirrortest.ETag(`"v2"`)}
+	for name, tt := range map[string]struct {
+		options, stale []mirrortest.Option
+		most           int64
+	}{
+		"another tag": {tag, []mirrortest.Option{mirrortest.ETag(`"v1"`), few}, size / 2},
+		"no digest":   {[]mirrortest.Option{mirrortest.Digest()}, []mirrortest.Option{mirrortest.Digest(verify.Digest{}), few}, size / 2},
+		"nothing":     {nil, []mirrortest.Option{few}, size},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin, bad := several(t, size, 4, tt.options, tt.stale)
+			r := newRun(t, origin.URL)
+			res := r.right(origin.Content)
+			verified(t, res, byDigest)
+			share := from(t, res, bad)
+			if share.Bytes > mib && !share.Banned {
+				t.Errorf("it is not named: %+v", share)
+			}
+			for _, src := range res.Sources {
+				if src.Banned && src.URL != share.URL {
+					t.Errorf("named: %+v", src)
+				}
+			}
+			if n := len(saw[download.Restarted](r)); n > 0 || res.Compared > tt.most+mib {
+				t.Errorf("%d restarts, %d bytes were compared; it had brought %d", n, res.Compared, share.Bytes)
+			}
+		})
+	}
+}
+
+// Two mirrors of the same older version do not vouch for each other for good.
+func TestTwoStaleMirrors_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	origin, bad := several(t, size, 4, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
+	twin := sized(t, size, mirrortest.Rate(6*mib), mirrortest.Corrupt(marks(mib, size)...))
+	origin.Set(mirrortest.Mirrors(twin.URL))
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	if n := len(saw[download.Restarted](r)); n > 0 {
+		t.Errorf("%d restarts", n)
+	}
+	for _, s := range []*mirrortest.Server{bad, twin} {
+		if got := from(t, res, s); got.Bytes > 2*mib && !got.Banned {
+			t.Errorf("it is not named: %+v", got)
+		}
+	}
+}
+
+// Proves rule 7 for what lies beside the file while it is compared: without room for it, the download ends before that and all that
+// came stays; the next one goes on there.
+func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	origin, _ := several(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
+	r := newRun(t, origin.URL)
+	full := true
+	r.client.Files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
+		if full && op.Name == "create" && op.Path == r.dir {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	if e := r.wrong(download.Local); e.Kept != size || !errors.Is(e, syscall.ENOSPC) {
+		t.Errorf("%d bytes were kept: %v", e.Kept, e)
+	}
+	full = false
+	if res := r.right(origin.Content); res.Resumed != size {
+		t.Errorf("%d bytes were gone on with", res.Resumed)
+	}
+}
+
+// A mirror that trickles does not hold up the comparison (S16).
+func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 12 * mib
+	origin, _ := several(t, size, 3, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
+	slow := sized(t, size, mirrortest.Rate(1000))
+	origin.Set(mirrortest.Mirrors(slow.URL))
+	r := newRun(t, origin.URL)
+	if res := r.right(origin.Content); res.Elapsed > 20*time.Second {
+		t.Errorf("it took %v", res.Elapsed)
+	}
+}
+
+// While it is compared, that is what is told, and the bytes are counted apart.
+func TestToldOfComparing(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	origin, _ := several(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
+	told := saw[download.Comparing](r)
+	if len(told) == 0 || told[0].Size != size || res.Compared == 0 {
+		t.Errorf("%v, %d bytes", told, res.Compared)
+	}
+	for _, n := range saw[download.SourceDown](r) {
+		if n.Banned && !strings.Contains(n.Err.Error(), "wrong bytes: those from ") {
+			t.Errorf("%v", n.Err)
+		}
+	}
+}
