@@ -97,6 +97,8 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 		return mirrortest.Login(words[0], words[1], words[2]), nil
 	case "digest":
 		return digestOption(ts, value)
+	case "content-digest":
+		return mirrortest.ContentDigest(), nil
 	case "nodigest":
 		return mirrortest.Digest(verify.Digest{}), nil
 	case "ignore-range":

@@ -45,7 +45,8 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
-	f.sink.awaited = a.End < 0 && !verify.Strong(s.claims)
+	f.sink.awaited = a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims))
+	f.answer = a
 	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
 		f.sink.limit.Store(byterange.Unbounded)
 	}

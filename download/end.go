@@ -41,6 +41,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.err = &changedError{"it is shorter than what was asked for"}
 		return
 	}
+	if err == nil {
+		s.vouched(f)
+	}
 	fault, after := faultOf(err)
 	if s.c.Timeout > 0 && after > s.c.Timeout { // rule 23
 		err = fmt.Errorf("%w (it would be back in %v, and nobody waits longer than %v)", err, after.Round(time.Second), s.c.Timeout)
@@ -74,9 +77,6 @@ func (s *session) shrunk(o *origin, err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
-
-// wrongBytes reports whether a fetch ended because what it brought is not of the file.
-func wrongBytes(err error) bool { return errors.As(err, new(*overrunError)) }
 
 // tellDown says what becomes of a source that failed.
 func (s *session) tellDown(o *origin, lane scheduler.SourceID) {
@@ -197,6 +197,7 @@ func (s *session) prove() (verify.Proof, error) {
 	case <-s.ctx.Done():
 		return verify.Proof{}, context.Cause(s.ctx)
 	}
+	h.check.Claim(s.late)
 	proof, err := h.check.Proof()
 	if err == nil {
 		s.observe(Verified{Proof: proof})

@@ -39,6 +39,7 @@ type flight struct {
 	bytes  int64
 	// Its source lied: what it still says does not count.
 	excluded bool
+	answer   source.Answer
 	fresh    byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
 }
 
@@ -55,6 +56,7 @@ type sink struct {
 
 	writing sync.Mutex     // held from a look at limit until what it allows is on disk
 	reached int64          // end of what was written last
+	cut     bool           // it was told that it is enough
 	awaited bool           // the loop hears that the file is complete when the body has ended: it may go on
 	unheard *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
 
@@ -107,6 +109,7 @@ func (k *sink) Answer(a source.Answer) error {
 // changes after it was hashed (rule 2).
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	n, fresh, err := k.put(p, off)
+	k.cut = n < int64(len(p))
 	if err != nil {
 		return 0, err
 	}

@@ -44,8 +44,9 @@ type session struct {
 	news     bool // the mirrors that the origin named are not added yet
 	size     int64
 	claims   []verify.Claim
-	etag     string // strong, of the origin
-	etagHost string // who gave it
+	late     []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
+	etag     string         // strong, of the origin
+	etagHost string         // who gave it
 	file     metalink.File
 	told     chan told // what a document says
 	offered  chan offer

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/metalink"
+	"braid/verify"
 )
 
 // A Fault says whose fault a failure was and of what kind. Each is one exit code.
@@ -48,6 +49,18 @@ type Error struct {
 	Status int            // of the HTTP answer; 0 if there was none
 	Hops   []metalink.Hop // the answers up to the failure, that included if it is one
 	Err    error          // what went wrong, without the URL
+}
+
+// A ContentError says that what an answer brought is not what the answer says of it (RFC 9530, section 2). Some of it is wrong,
+// and nothing tells what.
+type ContentError struct {
+	Got  verify.Digest
+	Want verify.Claim
+}
+
+func (e *ContentError) Error() string {
+	return fmt.Sprintf("the bytes of an answer do not fit its %s: %v is %.12s..., want %.12s...",
+		e.Want.Field, e.Got.Algorithm(), e.Got.Hex(), e.Want.Digest.Hex())
 }
 
 // MaxAfter is the longest time that a server can make its clients wait (rule 23). One that wants more is

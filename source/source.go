@@ -48,7 +48,7 @@ type Source interface {
 	//
 	// The error is nil when r is done or w said ErrEnough, ctx.Err() when that ended it, w's own
 	// error unchanged, else an *Error. Bytes that w took before an error are good: they are what the
-	// source sent for their offsets. All calls of w come from the goroutine that called Fetch, and none comes
+	// source sent for their offsets. Only a *ContentError says that they are not what it meant to send. All calls of w come from the goroutine that called Fetch, and none comes
 	// after Fetch returned.
 	//
 	// When the end of the file is not known beforehand, r may reach beyond it; r is then done at the end of
@@ -100,6 +100,10 @@ type Answer struct {
 	// Claims are the digests of this answer alone; those of the answers before it are in Hops. They are of
 	// the whole file also when the answer is a part.
 	Claims []verify.Claim
+
+	// Content is what the answer says of the bytes that it brings. A Fetch that brought them all has checked it: the error is a
+	// *ContentError if they are not those. Nothing is known of what was ended before.
+	Content []verify.Claim
 
 	// Hops are all answers of the redirect chain, this one last.
 	Hops []metalink.Hop

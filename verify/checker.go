@@ -38,6 +38,12 @@ func NewChecker(size int64, claims []Claim, witnesses ...Witness) *Checker {
 // must be called before the first Write.
 func (c *Checker) ByPieces(p PieceClaim) { c.pieces = newPieceWise(p) }
 
+// Claim adds claims, which will have to hold as well. Of what was written they can only be of algorithms that are computed:
+// SHA-256, and those of the claims that were known before.
+func (c *Checker) Claim(more []Claim) {
+	c.claims = slices.SortedStableFunc(slices.Values(slices.Concat(c.claims, more)), byStrength)
+}
+
 // Write takes the next bytes of the file. It never fails.
 func (c *Checker) Write(p []byte) (int, error) {
 	for _, h := range c.hashes {

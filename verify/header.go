@@ -9,11 +9,11 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// The fields that speak of the whole representation. Content-Digest (RFC 9530, section 2) does not: on a
-// 206 it covers the part that was sent, so it is never read here.
+// The fields that speak of the whole representation, and the one that speaks of what was sent: on a 206 that is a part.
 const (
-	digestField     = "Digest"
-	reprDigestField = "Repr-Digest"
+	digestField        = "Digest"
+	reprDigestField    = "Repr-Digest"
+	contentDigestField = "Content-Digest"
 )
 
 // FromHeader reads the digests of one answer: Digest (RFC 3230, section 4.3.2) and Repr-Digest (RFC 9530,
@@ -29,12 +29,25 @@ func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 		}
 	}
 	if lines := header[reprDigestField]; len(lines) > 0 {
-		if err := a.reprDigest(strings.Join(lines, ", ")); err != nil {
+		if err := a.dictionary(reprDigestField, strings.Join(lines, ", ")); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(a.claims, byStrength)
 	return a.claims, nil
+}
+
+// OfContent reads Content-Digest (RFC 9530, section 2): what the content of an answer has to be, as it is sent. Where the answer
+// is a part of the file, that is the part. The claims are of strong algorithms, strongest first. A field that is malformed is
+// ignored as a whole, as RFC 9651, section 4.2, has it: it is no word on the file.
+func OfContent(header map[string][]string, over Channel) []Claim {
+	a := answer{over: over}
+	lines := header[contentDigestField]
+	if len(lines) == 0 || a.dictionary(contentDigestField, strings.Join(lines, ", ")) != nil {
+		return nil
+	}
+	slices.SortFunc(a.claims, byStrength)
+	return slices.DeleteFunc(a.claims, func(c Claim) bool { return !c.Digest.Algorithm().Strong() })
 }
 
 // An answer collects the claims of one answer.
@@ -84,45 +97,50 @@ func (a *answer) digest(line string) error {
 
 // parseInstance reads the value of an instance digest, which servers write in three ways (rule 33): base64
 // of the raw digest as RFC 3230 wants, base64 of its hexadecimal digits as the examples of RFC 6249 have it,
-// and the hexadecimal digits alone. The length tells them apart; no algorithm has two of the same.
+// and the hexadecimal digits alone. Padding may be missing. The length tells them apart; no algorithm has two of the same.
 func parseInstance(a Algorithm, v string) (Digest, error) {
 	raw, digits := base64.StdEncoding.EncodedLen(a.Size()), 2*a.Size()
-	switch len(v) {
-	case digits:
+	if len(v) == digits {
 		return ParseHex(a, v)
-	case raw, base64.StdEncoding.EncodedLen(digits):
-		b, err := base64.StdEncoding.Strict().DecodeString(v)
-		if err != nil {
-			return Digest{}, fmt.Errorf("%v is not base64", a)
-		}
-		if len(v) == raw {
-			return NewDigest(a, b)
-		}
-		return ParseHex(a, string(b))
 	}
-	return Digest{}, fmt.Errorf("%v has %d characters, want %d of base64", a, len(v), raw)
+	full := v
+	if !strings.HasSuffix(v, "=") {
+		full = pad(v)
+	}
+	if len(full) != raw && len(full) != base64.StdEncoding.EncodedLen(digits) {
+		return Digest{}, fmt.Errorf("%v has %d characters, want %d of base64", a, len(v), raw)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(full)
+	switch {
+	case err != nil:
+		return Digest{}, fmt.Errorf("%v is not base64", a)
+	case len(full) == raw:
+		return NewDigest(a, b)
+	}
+	return ParseHex(a, string(b))
 }
 
-// reprDigest reads Repr-Digest, a dictionary of byte sequences (RFC 9530, section 3).
-func (a *answer) reprDigest(field string) error {
+// dictionary reads the field called name, a dictionary of byte sequences (RFC 9530, sections 2 and 3).
+func (a *answer) dictionary(name, field string) error {
+	field = padSequences(field)
 	if _, err := httpsfv.UnmarshalDictionary([]string{field}); err != nil {
-		return &DigestError{Field: reprDigestField, Value: field, Why: "not a dictionary: " + err.Error(), Err: err}
+		return &DigestError{Field: name, Value: field, Why: "not a dictionary: " + err.Error(), Err: err}
 	}
 	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Two digests
 	// are not a choice (rule 32), so each member is looked at by itself.
 	for rest := field; rest != ""; {
 		var member string
 		member, rest = consumeMember(rest)
-		if err := a.reprMember(trimOWS(member)); err != nil {
+		if err := a.member(name, trimOWS(member)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *answer) reprMember(member string) error {
+func (a *answer) member(name, member string) error {
 	fail := func(why string, err error) error {
-		return &DigestError{Field: reprDigestField, Value: member, Why: why, Err: err}
+		return &DigestError{Field: name, Value: member, Why: why, Err: err}
 	}
 	dict, err := httpsfv.UnmarshalDictionary([]string{member})
 	if err != nil {
@@ -143,12 +161,40 @@ func (a *answer) reprMember(member string) error {
 		if err != nil {
 			return fail(err.Error(), err)
 		}
-		if err := a.add(reprDigestField, member, d); err != nil {
+		if err := a.add(name, member, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// padSequences adds the padding that byte sequences in s lack: RFC 9651, section 4.2.7: "parsers SHOULD NOT fail when a Byte
+// Sequence does not have padding". One begins with a colon where a value does, and ends with the next.
+func padSequences(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		end := i
+		switch {
+		case s[i] == '"':
+			end = closingQuote(s, i, i == 0 || s[i-1] != '%')
+		case s[i] == ':' && i > 0 && strings.IndexByte("=( ", s[i-1]) >= 0:
+			n := strings.IndexByte(s[i+1:], ':')
+			if n < 0 {
+				return b.String() + s[i:]
+			}
+			b.WriteString(":" + pad(s[i+1:i+1+n]) + ":")
+			i += n + 1
+			continue
+		}
+		end = min(end, len(s)-1)
+		b.WriteString(s[i : end+1])
+		i = end
+	}
+	return b.String()
+}
+
+// pad is base64 with its padding.
+func pad(v string) string { return v + strings.Repeat("=", -len(v)&3) }
 
 // consumeMember splits s, a valid dictionary, after its first member (RFC 9651, section 4.2.2). A comma
 // inside a string belongs to the member; no other value has one.

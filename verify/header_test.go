@@ -66,6 +66,9 @@ func TestDigestForms_Rule33(t *testing.T) {
 		"base64 of capital digits": {[]string{"SHA-256=" + b64hex(strings.ToUpper(sha256Hex))}, "Digest sha-256=" + sha256Hex},
 		"bare digits":              {[]string{"sha-256=" + sha256Hex}, "Digest sha-256=" + sha256Hex},
 		"bare capital digits":      {[]string{"sha-256=" + strings.ToUpper(sha256Hex)}, "Digest sha-256=" + sha256Hex},
+		"without padding":          {[]string{"SHA-256=" + strings.TrimRight(b64(sha256Hex), "=")}, "Digest sha-256=" + sha256Hex},
+		"digits without padding":   {[]string{"SHA-512=" + strings.TrimRight(b64hex(sha512Hex), "=")}, "Digest sha-512=" + sha512Hex},
+		"md5 without padding":      {[]string{"MD5=" + strings.TrimRight(b64(md5Hex), "=")}, "Digest md5=" + md5Hex},
 		"sha-512 raw":              {[]string{"SHA-512=" + b64(sha512Hex)}, "Digest sha-512=" + sha512Hex},
 		"sha-512 of the digits":    {[]string{"SHA-512=" + b64hex(sha512Hex)}, "Digest sha-512=" + sha512Hex},
 		"sha-512 bare":             {[]string{"SHA-512=" + sha512Hex}, "Digest sha-512=" + sha512Hex},
@@ -112,7 +115,6 @@ func TestMalformedDigest_Rule31(t *testing.T) {
 		"empty":                {"SHA-256=", "sha-256 has 0 characters"},
 		"no value":             {"SHA-256", "no value"},
 		"a character less":     {"SHA-256=" + raw[1:], "sha-256 has 43 characters"},
-		"without padding":      {"SHA-256=" + strings.TrimRight(raw, "="), "sha-256 has 43 characters"},
 		"a character more":     {"SHA-256=" + raw + "=", "sha-256 has 45 characters"},
 		"digits of sha-1":      {"SHA-256=" + sha1Hex, "sha-256 has 40 characters"},
 		"base64 of 31 bytes":   {"SHA-256=" + base64.StdEncoding.EncodeToString(make([]byte, 31)), "sha-256 has 31 bytes"},
@@ -156,6 +158,7 @@ func TestReprDigest(t *testing.T) {
 		"one":          {[]string{"sha-256=:" + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
 		"several":      {[]string{"sha-256=:" + b64(sha256Hex) + ":,  sha-512=:" + b64(sha512Hex) + ":"}, "Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
 		"two lines":    {[]string{"md5=:" + b64(md5Hex) + ":", "sha=:" + b64(sha1Hex) + ":"}, "Repr-Digest sha-1=" + sha1Hex + ", Repr-Digest md5=" + md5Hex},
+		"no padding":   {[]string{"sha-256=:" + strings.TrimRight(b64(sha256Hex), "=") + ":, sha-512=:" + strings.TrimRight(b64(sha512Hex), "=") + `:;a=":";b=:AA:, c=":AA", d=(:AA: :AA==:), e=a:b:c`}, "Repr-Digest sha-512=" + sha512Hex + ", Repr-Digest sha-256=" + sha256Hex},
 		"a parameter":  {[]string{"sha-256=:" + b64(sha256Hex) + `:;a="x,y"`}, "Repr-Digest sha-256=" + sha256Hex},
 		"the same 2x":  {[]string{"sha-256=:" + b64(sha256Hex) + ":", "sha-256=:" + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
 		"unknown ones": {[]string{`crc32c=:AAAA:, unixsum=1, a="q\",", b=(1 "x,"), c=%"\", d, sha-256=:` + b64(sha256Hex) + ":"}, "Repr-Digest sha-256=" + sha256Hex},
@@ -334,7 +337,7 @@ func TestField(t *testing.T) {
 // Base64 has one form: bits that belong to no octet are zero (RFC 4648, section 3.5).
 func TestDigestPadding_Rule33(t *testing.T) {
 	good := b64(sha256Hex)
-	for _, odd := range []string{good[:42] + string(good[42]+1) + "=", good + "=", good + " x", "!" + good[1:], good[:43]} {
+	for _, odd := range []string{good[:42] + string(good[42]+1) + "=", good + "=", good + " x", "!" + good[1:], good[:42] + string(good[42]+1), good[:42]} {
 		if claims, err := FromHeader(map[string][]string{"Digest": {"SHA-256=" + odd}}, HTTP); err == nil {
 			t.Errorf("%q is %v", odd, claims)
 		}

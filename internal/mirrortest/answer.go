@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/verify"
 )
 
 // A reply is an answer before it is sent: a header section and a part of a content.
@@ -33,10 +34,26 @@ func (c *conn) answer(req *http.Request, r *Request) ending {
 		return b.close()
 	}
 	reply := b.reply()
+	if b.contentDigest && (reply.status == http.StatusOK || reply.status == http.StatusPartialContent) {
+		reply.describe()
+	}
 	send := sender{c: c, out: bufio.NewWriterSize(c.stream, 2*maxPiece), b: b, r: r}
 	end := send.reply(reply)
 	c.s.finish(r, reply.status, send.done)
 	return end
+}
+
+// describe adds the digest of what is to be sent.
+func (r reply) describe() {
+	h := verify.SHA256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(r.body, r.part.Start, r.part.Len())); err != nil {
+		panic(err) // contents do not fail
+	}
+	d, err := verify.NewDigest(verify.SHA256, h.Sum(nil))
+	if err != nil {
+		panic(err)
+	}
+	r.header.Set("Content-Digest", verify.ReprField(d))
 }
 
 // close is how this server closes a connection.

@@ -42,6 +42,7 @@ type behaviour struct {
 	header        http.Header
 	padding       int
 	fields        int
+	contentDigest bool
 	lengths       []string // of Content-Length, when setLengths
 	setLengths    bool
 	contentRange  func(byterange.ContentRange) string
@@ -200,6 +201,9 @@ func Digest(ds ...verify.Digest) Option {
 		b.header.Set("Digest", verify.Field(ds...))
 	}
 }
+
+// ContentDigest adds the Content-Digest field (RFC 9530, section 2) to answers with a file or a part of it: that of what should come.
+func ContentDigest() Option { return func(b *behaviour) { b.contentDigest = true } }
 
 // ETag sets the validator, with its quotes, and makes the server heed it.
 func ETag(value string) Option { return func(b *behaviour) { b.etag = value } }

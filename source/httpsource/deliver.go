@@ -22,6 +22,7 @@ var errLonger = errors.New("the body is longer than announced")
 func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
+	check := newContent(a.Content)
 	for off := a.Start; ; {
 		p := buf[:]
 		if a.End >= 0 {
@@ -32,6 +33,13 @@ func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w sou
 			x.close()
 			return c.fail(x, source.FaultProtocol, errLonger)
 		}
+		check.write(p[:n])
+		if off+int64(n) == a.End { // before w hears that all is there
+			if err := check.judge(); err != nil {
+				x.close()
+				return c.fail(x, source.FaultMismatch, err)
+			}
+		}
 		if n > 0 {
 			if enough, err := give(w, p[:n], off); err != nil || enough {
 				x.leave(a.End - off - int64(n))
@@ -40,7 +48,7 @@ func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w sou
 			off += int64(n)
 		}
 		if err != nil {
-			return c.ended(ctx, x, a, off, err)
+			return c.ended(ctx, x, a, off, err, check)
 		}
 	}
 }
@@ -59,12 +67,18 @@ func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
 }
 
 // ended says what the end of a body at off means.
-func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int64, err error) error {
+func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int64, err error, check *content) error {
 	defer x.close()
 	short := off < a.End
 	switch {
 	case err == io.EOF && !short:
-		return c.complete(x, a, off)
+		if err := c.complete(x, a, off); err != nil {
+			return err
+		}
+		if err := check.judge(); err != nil {
+			return c.fail(x, source.FaultMismatch, err)
+		}
+		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == io.EOF:

@@ -26,6 +26,9 @@ func (c *chain) judge(x *exchange) (source.Answer, error) {
 	if c.digest == nil {
 		a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
 	}
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent { // a 304 has no content
+		a.Content = verify.OfContent(resp.Header, c.channel())
+	}
 	var err error
 	switch resp.StatusCode {
 	case http.StatusOK:

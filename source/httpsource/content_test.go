@@ -1,0 +1,63 @@
+package httpsource
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"braid/internal/mirrortest"
+	"braid/internal/sourcetest"
+	"braid/source"
+)
+
+// An answer that came whole is what its Content-Digest says (RFC 9530, section 2), the whole file or a part. Its last bytes are not
+// given on before that is known, and one that was ended before says nothing.
+func TestContentDigest(t *testing.T) {
+	for name, options := range map[string][]mirrortest.Option{
+		"length":  nil,
+		"chunked": {mirrortest.Chunked()},
+		"close":   {mirrortest.UntilClose()},
+		"TLS":     {mirrortest.TLS(nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			good := mirrortest.New(t, file, append(options, mirrortest.ContentDigest())...)
+			bad := mirrortest.New(t, file, append(options, mirrortest.ContentDigest(), mirrortest.Corrupt(5000))...)
+			c := newClient(t, good, bad)
+			mustFetch(t, c, good.URL, Options{}, whole).Has(file, part(0, file.Size()))
+			mustFetch(t, c, good.URL, Options{}, part(10, 5001)).Has(file, part(10, 5001))
+			mustFetch(t, c, bad.URL, Options{}, part(10, 5000)).Has(file, part(10, 5000))
+			for _, r := range []struct{ start, end int64 }{{0, whole.End}, {5000, 5001}, {10, 400_000}} {
+				_, err := fetch(t, c, bad.URL, Options{}, part(r.start, r.end))
+				sourcetest.Fault(t, err, source.FaultMismatch, false)
+				if wrong, ok := errors.AsType[*source.ContentError](err); !ok || wrong.Want.Field != "Content-Digest" {
+					t.Errorf("%v", err)
+				}
+			}
+			k := &sourcetest.Sink{T: t, Limit: 100_000}
+			if err := c.Source(sourcetest.URL(t, bad.URL), Options{}).Fetch(t.Context(), whole, k); err != nil {
+				t.Errorf("of an answer that was ended: %v", err)
+			}
+		})
+	}
+}
+
+// Of several digests all have to fit, with padding or without; a field that cannot be read is none.
+func TestContentDigestForms(t *testing.T) {
+	zero := strings.Repeat("A", 43)
+	own := strings.TrimRight(file.Digest().Base64(), "=")
+	for value, wrong := range map[string]bool{
+		"sha-256=:" + own + ":":  false,
+		"sha-256=:" + own + "=:": false,
+		"sha-256=:" + zero + ":": true,
+		"sha-256=:" + own + ":, sha-512=:" + strings.Repeat("A", 86) + ":": true,
+		"md5=:AAAAAAAAAAAAAAAAAAAAAA==:":                                  false,
+		"sha-256=:AAAA:":                                                  false,
+		"sha-256=" + zero:                                                 false,
+	} {
+		s := mirrortest.New(t, file, mirrortest.Header("Content-Digest", value))
+		_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+		if got := err != nil; got != wrong {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
