@@ -84,7 +84,7 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys",
+		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys", "linkheader",
 		"reach", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",

@@ -161,6 +161,9 @@ func probeLines(o download.Offer) []string {
 	if len(o.File.Claims) == 0 {
 		rows = append(rows, []string{"digests", "none"})
 	}
+	if o.Wrong != nil {
+		rows = append(rows, []string{"not it", "the last answer is of another file: " + o.Wrong.Error()})
+	}
 	lines = append(lines, columns(rows)...)
 	lines = append(lines, mirrorLines(o.File)...)
 	return append(lines, documentLines(o.File)...)

@@ -47,6 +47,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
 	f.sink.awaited = a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims))
 	f.answer = a
+	f.sink.front = s.frontOf(o, a)
 	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
 		f.sink.limit.Store(byterange.Unbounded)
 	}
@@ -95,13 +96,18 @@ func (s *session) admit(o *origin, a source.Answer) error {
 // admitOrigin: the same server again. What it says must not have changed (rule 34); that it says less is no
 // change (rule 64).
 func (s *session) admitOrigin(o *origin, a source.Answer) error {
-	file, wrong, err := s.heed(o, a, s.trusted())
+	x, err := s.req.resolve(a.Hops, s.roleOf(o), s.trusted())
 	switch {
 	case err != nil:
 		return err
-	case wrong != nil:
-		return wrong
+	case x.nature == aDocument && !s.heard:
+		return s.stop(errDocument)
+	case x.nature == aDocument:
+		return s.stop(&changedError{"it answers with a Metalink document now"})
+	case x.wrong != nil:
+		return mismatch(o, "%w", x.wrong)
 	}
+	file := x.file
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
@@ -180,6 +186,9 @@ func etagOf(file metalink.File, a source.Answer) string {
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
 func (s *session) admitMirror(o *origin, a source.Answer) error {
+	if s.req.natureOf(a.Hops, s.roleOf(o)) == anotherFile {
+		return mismatch(o, "%w", errInPlace)
+	}
 	if err := sameFile(o, a, s.size, s.claims); err != nil {
 		return err
 	}

@@ -53,9 +53,12 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 	var none *NoSourceError
 	var wrong *verify.MismatchError
 	var size *verify.SizeError
+	var disowned *disownedError
 	switch {
 	case errors.Is(err, errHead):
 		return g.askHead(ctx)
+	case errors.As(err, &disowned) && !s.streamed():
+		return g.disown(s)
 	case errors.As(err, &changed): // rule 34
 		if g.plan.changes++; g.plan.changes > 1 {
 			return err

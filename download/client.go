@@ -131,6 +131,7 @@ type Offer struct {
 	ETag   string // of the final answer, as sent
 	Size   int64  // -1: unknown
 	Ranges bool   // the final answer says that ranges work
+	Wrong  error  // why the final answer is of another file than the server's word; ETag and Size are then unknown
 }
 
 // Probe asks what the server offers and downloads nothing. Its error is an *Error.
@@ -145,13 +146,14 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	if err != nil {
 		return Offer{}, wrap(err, "probe", &req)
 	}
-	file, err := metalink.FromHops(a.Hops, verify.Strong(req.Claims))
+	x, err := req.resolve(a.Hops, req.role(), verify.Strong(req.Claims))
 	if err != nil {
 		return Offer{}, wrap(err, "probe", &req)
 	}
-	file.Size = a.Size
 	ranges := a.Ranged || http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
-	return Offer{File: file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges}, nil
+	a = x.without(a)
+	x.file.Size = a.Size
+	return Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}, nil
 }
 
 // look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.

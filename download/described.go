@@ -48,7 +48,9 @@ type Document struct {
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
 
-	by      reach.Scope // where it came from (rule 63)
+	by      reach.Scope    // where it came from (rule 63)
+	led     []verify.Claim // digests of redirects to it that are not its own: they describe the file
+	vouched []verify.Claim // those of them that are the asked server's word
 	torrent *metainfo.Torrent
 	peers   []string // that a magnet link names
 }
@@ -75,10 +77,23 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	if !isWeb(req.URL) {
 		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, "--no-metalink saves it as it is")
 	}
+	return c.document(ctx, req, func([]metalink.Hop) bool { return true })
+}
+
+// inPlace is the document that the server of a request answers with in place of the file.
+func (c *Client) inPlace(ctx context.Context, req Request) (*Document, error) {
+	return c.document(ctx, req, func(hops []metalink.Hop) bool { return req.mayReplace(hops, asOrigin) })
+}
+
+// document fetches a document, if the answers that lead to it may.
+func (c *Client) document(ctx context.Context, req Request, may func([]metalink.Hop) bool) (*Document, error) {
 	hc, done := c.network()
 	defer done()
 	o := req.ownOptions(false)
-	d, err := fetchDocument(ctx, hc, req.URL, o)
+	d, hops, err := fetchDocument(ctx, hc, req.URL, o)
+	if err == nil && !may(hops) {
+		err = &source.Error{URL: source.Mask(req.URL), Host: source.HostPort(hops[len(hops)-1].URL), Fault: source.FaultMismatch, Err: errInPlace}
+	}
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")
 	}
@@ -86,19 +101,30 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	return d, nil
 }
 
-// fetchDocument fetches and reads one document.
-func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, error) {
+// fetchDocument fetches and reads one document. The digests of its own answer describe the document; a digest of a redirect does,
+// or else the file.
+func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
 	data, a, err := fetchSmall(ctx, hc, u, o, meta4.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
 		err = &meta4.Error{Kind: meta4.TooMuch, Why: long.Error()}
 	}
+	if err == nil && len(a.Hops) > 0 {
+		_, err = misfits(a.Hops, len(a.Hops)-1, data)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, err := parseDocument(bytes.NewReader(data), u.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	own := ownAnswers(a.Hops, asOrigin)
+	for i := range a.Hops {
+		claims, _ := misfits(a.Hops, i, data)
+		if d.led = append(d.led, claims...); i < own {
+			d.vouched = append(d.vouched, claims...)
+		}
 	}
 	name := u.Scheme + "://" + u.Host
 	if base, err := nameFrom(u); err == nil {
@@ -106,7 +132,7 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	}
 	d.Name, d.URL, d.Over = source.Escape(name), u, channelOf(a)
 	d.comesFrom(fromOf(a))
-	return d, nil
+	return d, a.Hops, nil
 }
 
 // Request is base for a file of the document, which has to say where it can be had. What base says of the file, such as a
@@ -132,11 +158,11 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	for i := range m.Claims {
 		m.Claims[i].Field = d.Name
 	}
-	if err := verify.Agree(base.Claims, m.Claims); err != nil {
+	if err := verify.Agree(slices.Concat(base.Claims, d.led), m.Claims); err != nil {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	r.Claims = join(base.Claims, m.Claims)
+	r.Claims = join(join(base.Claims, m.Claims), d.vouched)
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m, base),
 		sharing: d.sharingOf(f.Name),

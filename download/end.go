@@ -27,7 +27,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	s.tellEnd(f, err)
 	var local *localError
 	var long *limitError
-	if errors.As(err, &local) || errors.As(err, &long) || errors.Is(err, errHead) {
+	if errors.As(err, &local) || errors.As(err, &long) || errors.Is(err, errHead) || errors.Is(err, errDocument) {
 		s.err = err
 	}
 	if s.err != nil {
@@ -57,6 +57,10 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 			s.atlas.tell(o.tree, false)
 		}
 		s.hearRefusal(o, err)
+		if s.disowned(o, err); s.err != nil {
+			s.tellDown(o, f.lane)
+			return
+		}
 	}
 	if fault == scheduler.FaultTransient {
 		s.brokeOff()
@@ -176,9 +180,6 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.hash == nil && !s.gathering && !s.reading && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.noSource()
 	}
-	if s.sniff(true); s.err != nil {
-		return verify.Proof{}, s.err
-	}
 	if err := s.consult(); err != nil {
 		return verify.Proof{}, err
 	}
@@ -274,9 +275,6 @@ func (s *session) startHash() {
 	s.hash = startHasher(s.ctx, &hasher{
 		part: g, gate: g, check: check, stream: s.req.Stream, moved: moved, failed: failed,
 	}, s.size)
-	if s.req.Stream != nil && s.maySniff() {
-		g.bound(0)
-	}
 }
 
 // identity is what the journal says that the part file is a part of.

@@ -59,6 +59,7 @@ type sink struct {
 	cut     bool           // it was told that it is enough
 	awaited bool           // the loop hears that the file is complete when the body has ended: it may go on
 	unheard *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
+	front   *front         // nil: nothing is held back
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
 	// it has heard, so that it hears in order.
@@ -108,6 +109,13 @@ func (k *sink) Answer(a source.Answer) error {
 // WriteAt writes what is wanted of p. Bytes that are on disk already are not written again, so that no byte
 // changes after it was hashed (rule 2).
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
+	if k.front != nil {
+		return k.hold(p, off)
+	}
+	return k.write(p, off)
+}
+
+func (k *sink) write(p []byte, off int64) (int, error) {
 	n, fresh, err := k.put(p, off)
 	k.cut = n < int64(len(p))
 	if err != nil {
@@ -272,7 +280,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	s.flights[a.ID] = f
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.workers.Go(func() {
-		err := o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k))
+		err := k.settle(o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)))
 		if left := k.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
 			s.messages <- left
 		}

@@ -1,21 +1,16 @@
 package download
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"braid/byterange"
 	"braid/metalink/meta4"
-	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify/sums"
 )
@@ -33,19 +28,6 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// follows says that a document in place of the file would be followed.
-func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
-
-// isDocument says that an answer announces a document, or a torrent.
-func isDocument(a source.Answer) bool {
-	if len(a.Hops) == 0 {
-		return false
-	}
-	kind := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Type")
-	plain, _, _ := strings.Cut(kind, ";")
-	return meta4.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metainfo.MediaType)
-}
-
 // follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
 // to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
@@ -61,7 +43,7 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 
 // described is the request for the file that the document at the URL of the request describes.
 func (g *getter) described(ctx context.Context) (Request, error) {
-	d, err := g.c.Document(ctx, g.asked)
+	d, err := g.c.inPlace(ctx, g.asked)
 	if err != nil {
 		return g.asked, err
 	}
@@ -198,47 +180,4 @@ func (e *SelectError) likeness(name string) (n int) {
 		}
 	}
 	return n
-}
-
-// sniffSize is how much of a file is looked at to find out that it is a document: its root element is there by then.
-const sniffSize = 4 << 10
-
-// maySniff says that nobody has looked yet whether a document came in place of the file that was asked for.
-func (s *session) maySniff() bool {
-	return !s.sniffed && s.req.follows() && s.plan.prior == nil && !s.standIn() && !isXML(s.req.URL)
-}
-
-// isXML says that it is XML that was asked for.
-func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
-
-// sniff looks at the beginning of what came, once there is enough of it or, at the end, at what there is.
-func (s *session) sniff(end bool) {
-	front := s.part.Front()
-	if s.sniffed || front < sniffSize && !end || !s.maySniff() {
-		return
-	}
-	s.sniffed = true
-	buf := make([]byte, min(front, sniffSize))
-	n, _ := s.part.ReadAt(buf, 0) // what cannot be read is no document
-	if looksLikeDocument(buf[:n]) {
-		s.err = errDocument
-		return
-	}
-	if s.req.Stream != nil && s.hash != nil {
-		s.hash.gate.bound(s.outTo())
-	}
-}
-
-// looksLikeDocument spares most files the XML reader.
-func looksLikeDocument(b []byte) bool {
-	b = bytes.TrimLeft(b, "\ufeff \t\r\n")
-	return len(b) > 0 && (b[0] == '<' || b[0] >= 0xfe) && meta4.Looks(b)
-}
-
-// outTo is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
-func (s *session) outTo() int64 {
-	if s.pieces.list.IsZero() {
-		return byterange.Unbounded
-	}
-	return s.pieces.proven.FirstGap(0)
 }

@@ -172,3 +172,59 @@ func TestSelectError(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Proves rules 46 and 64 for digests on the way to a document: that of its own answer describes the document; that of a redirect
+// describes it or the file, and what the document says is held against it.
+func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
+	t.Parallel()
+	a := sized(t, mib)
+	f := at(t, of(t, made(mib, 7)), a)
+	doc := document(t, f)
+	f.Hashes = nil
+	bare := document(t, f)
+	right, wrong := sum(t, made(mib, 7)), sum(t, made(mib, 8))
+	for name, tt := range map[string]struct {
+		doc           []byte
+		own, redirect verify.Digest // none: not said
+		kind          download.Kind
+		verified      bool
+	}{
+		"its own digest":                        {doc: doc, own: sum(t, doc), verified: true},
+		"the file's on its own answer":          {doc: doc, own: right, kind: download.Mismatch},
+		"a weak one on its own answer":          {doc: doc, own: md5Of(t, bare), kind: download.Mismatch},
+		"its own on a redirect":                 {doc: doc, redirect: sum(t, doc), verified: true},
+		"the file's on a redirect":              {doc: doc, redirect: right, verified: true},
+		"the file's, of which it says nothing":  {doc: bare, redirect: right, verified: true},
+		"another file's, of which it says none": {doc: bare, redirect: wrong, kind: download.Mismatch},
+		"another file's on a redirect":          {doc: doc, redirect: wrong, kind: download.Protocol},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, tt.doc, mirrortest.Name("x.meta4"), mirrortest.Digest(tt.own))
+			asked := mirrortest.New(t, tt.doc, mirrortest.Name("x.meta4"), mirrortest.Redirect(s.URL), mirrortest.Digest(tt.redirect))
+			r := newRun(t, asked.URL)
+			r.req.Name = "file.bin"
+			if tt.kind != download.Other {
+				r.wrong(tt.kind)
+				return
+			}
+			if res := r.right(a.Content); res.Proof.Verified() != tt.verified {
+				t.Errorf("%v", res.Proof)
+			}
+		})
+	}
+}
+
+// Proves rule 17 for what is held back until it is known to be no document: a body that looks like one and breaks off is gone on with.
+func TestHeldBack_Rule17(t *testing.T) {
+	t.Parallel()
+	page := []byte("<?xml version='1.0'?><!--" + strings.Repeat("x", 9000) + "--><page/>")
+	for name, option := range map[string]mirrortest.Option{
+		"cut early": mirrortest.Times(3, mirrortest.CutAfter(700)), "cut late": mirrortest.Once(mirrortest.CutAfter(5000)), "short": mirrortest.UntilClose(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mirrortest.New(t, page, mirrortest.ETag(`"v"`), option)
+			r := newRun(t, s.URL)
+			r.right(s.Content)
+		})
+	}
+}

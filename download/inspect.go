@@ -71,18 +71,16 @@ func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
 	switch {
 	case err != nil:
 		return file, err
-	case x.req.follows() && isDocument(a):
-		return file, errDocument
 	}
-	file, err = metalink.FromHops(a.Hops, verify.Strong(x.req.Claims))
-	if err != nil && file.Server == nil {
+	r, err := x.req.resolve(a.Hops, x.req.role(), verify.Strong(x.req.Claims))
+	switch {
+	case r.nature == aDocument:
+		return file, errDocument
+	case err != nil:
 		return file, err
 	}
-	if file.Size = a.Size; err != nil || verify.Agree(file.Claims, a.Claims) != nil {
-		file.Size = -1
-	}
-	if x.req.NoMetalink {
-		file.Mirrors, file.Documents = nil, nil
+	if file = r.file; r.wrong == nil {
+		file.Size = a.Size
 	}
 	return file, nil
 }
@@ -107,7 +105,7 @@ func (x *inspection) believes(file metalink.File) error {
 
 // follow reads the document that the server answered with in place of the file.
 func (x *inspection) follow(ctx context.Context) error {
-	d, err := x.c.Document(ctx, x.req)
+	d, err := x.c.inPlace(ctx, x.req)
 	if err != nil {
 		return err
 	}

@@ -15,18 +15,20 @@ import (
 
 // learn takes the first answer of the origin as the word on what the file is.
 func (s *session) learn(o *origin, a source.Answer) error {
-	if s.req.follows() && !s.standIn() && isDocument(a) {
+	x, err := s.describe(o, a)
+	switch {
+	case x.nature == aDocument:
 		return s.stop(errDocument)
+	case err != nil:
+		return s.stop(err)
 	}
+	a = x.without(a)
 	if o.first && s.req.minds() && compare(s.plan.here, a) == older {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
 	}
-	file, wrong, err := s.describe(o, a)
-	if err != nil {
-		return s.stop(err)
-	}
+	file, wrong := x.file, wrongAt(o, x)
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
@@ -61,6 +63,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	s.etag, s.etagHost = etagOf(file, a), a.Host
 	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
+	s.sizeBy = o
 	if err := s.know(file, claims); err != nil {
 		return err
 	}
@@ -107,7 +110,7 @@ func (s *session) assume(o *origin, a source.Answer) error {
 	if err := s.admitMirror(o, a); err != nil {
 		return err
 	}
-	s.assumed = true
+	s.assumed, s.sizeBy = true, o
 	return s.know(metalink.File{Size: a.Size}, s.claims)
 }
 
@@ -174,39 +177,42 @@ func (s *session) against(o *origin, claims []verify.Claim) error {
 	return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
 }
 
-// describe reads the metalink that came with the first answer.
-func (s *session) describe(o *origin, a source.Answer) (file metalink.File, wrong, err error) {
-	file, wrong, err = s.heed(o, a, verify.Strong(s.req.Claims))
-	if err != nil || s.standIn() || !file.NoDigest || s.req.NoMetalink {
-		return file, wrong, err
+// describe reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
+func (s *session) describe(o *origin, a source.Answer) (x resolution, err error) {
+	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
+	if err != nil || x.nature == aDocument || s.standIn() || !x.file.NoDigest || s.req.NoMetalink {
+		return x, err
 	}
 	if !s.plan.headed {
-		return file, nil, errHead
+		return x, errHead
 	}
 	if why := otherVersion(s.plan.head, a); why != "" && !s.plan.reheaded {
 		s.plan.reheaded = true
-		return file, nil, errHead
+		return x, errHead
 	}
-	file, err = s.fromHead(file)
-	return file, wrong, err
+	x.file, err = s.fromHead(x.file)
+	return x, err
 }
 
-// heed reads the metalink that came with an answer of the origin. Only the first server's links count (C2): a
-// mirror's are nobody's business, and with NoMetalink nobody's are.
-//
-// When the server redirected to a mirror whose answer contradicts its own, wrong says so; the server's word stands.
-func (s *session) heed(o *origin, a source.Answer, trusted bool) (file metalink.File, wrong, err error) {
-	file, err = metalink.FromHops(a.Hops, trusted)
-	if err != nil && file.Server == nil {
-		return file, nil, err
+// wrongAt is why an answer is of another file, as the fault of who gave it.
+func wrongAt(o *origin, x resolution) error {
+	if x.wrong == nil {
+		return nil
 	}
-	if err != nil {
-		wrong = mismatch(o, "%w", err)
+	return mismatch(o, "%w", x.wrong)
+}
+
+// roleOf is as what a source is asked.
+func (s *session) roleOf(o *origin) role {
+	switch {
+	case !o.first || s.req.Described != nil:
+		return asMirror
+	case !s.standIn():
+		return asOrigin
+	case lists(s.req.Mirrors, o.url):
+		return asStandIn
 	}
-	if s.standIn() || s.req.NoMetalink {
-		file.Mirrors, file.Documents = nil, nil
-	}
-	return file, wrong, nil
+	return asMirror
 }
 
 // hearRefusal: the origin led to a mirror that failed. What it said itself counts all the same, and may name
@@ -216,7 +222,7 @@ func (s *session) hearRefusal(o *origin, err error) {
 	if !o.first || s.known || !errors.As(err, &e) {
 		return
 	}
-	if file, _ := metalink.FromHops(e.Hops, verify.Strong(s.req.Claims)); file.Server == nil {
+	if x, _ := s.req.resolve(e.Hops, s.roleOf(o), verify.Strong(s.req.Claims)); x.file.Server == nil {
 		return
 	}
 	if s.learn(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
@@ -228,13 +234,13 @@ func (s *session) hearRefusal(o *origin, err error) {
 // fromHead prefers what HEAD said, if that has the digest which the GET lacks. The two must not contradict each
 // other (rule 32).
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
-	said, err := metalink.FromHops(s.plan.head.Hops, false)
-	if err != nil || said.Server == nil {
+	x, err := s.req.resolve(s.plan.head.Hops, asOrigin, false)
+	if err != nil || x.file.Server == nil {
 		return file, nil
 	}
-	err = verify.Agree(file.Claims, said.Claims)
-	said.Claims = join(said.Claims, file.Claims)
-	return said, err
+	err = verify.Agree(file.Claims, x.file.Claims)
+	x.file.Claims = join(x.file.Claims, file.Claims)
+	return x.file, err
 }
 
 // room checks that the file fits (rules 7 and 19).

@@ -229,3 +229,11 @@ func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.most = max(g.most, front)
 	return front, g.moved
 }
+
+// outTo is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
+func (s *session) outTo() int64 {
+	if s.pieces.list.IsZero() {
+		return byterange.Unbounded
+	}
+	return s.pieces.proven.FirstGap(0)
+}

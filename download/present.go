@@ -62,18 +62,23 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 		return a, offered, false, context.Cause(ctx)
 	case done || err != nil:
 		return a, offered, done, nil
-	case g.req.follows() && isDocument(a):
+	}
+	x, err := g.req.resolve(a.Hops, g.req.role(), false)
+	switch {
+	case x.nature == aDocument:
 		return a, offered, false, errDocument
+	case err != nil:
+		return a, offered, false, nil
 	}
-	if said, err := metalink.FromHops(a.Hops, false); err == nil {
-		offered = said
+	a = x.without(a)
+	if d := g.req.Described; d == nil {
+		offered = x.file
 		offered.Size = a.Size
-		if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
-			err = g.c.promised(&g.req, offerOf(said))
-			return a, offered, false, err
-		}
 	}
-	return a, offered, false, nil
+	if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
+		err = g.c.promised(&g.req, offerOf(x.file))
+	}
+	return a, offered, false, err
 }
 
 // complete is the result where the right file is there already.

@@ -33,7 +33,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		o = own
 	}
 	o.Named = reach.Public | d.by
-	newer, err := fetchDocument(ctx, hc, u, o)
+	newer, _, err := fetchDocument(ctx, hc, u, o)
 	switch {
 	case err == nil && newer.Torrent:
 		d.note("%s, where a newer one may be, is a torrent: it is not used", source.Mask(u))
@@ -41,6 +41,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over:
 		newer.Name, newer.URL, newer.Notes = d.Name, d.URL, d.Notes
+		newer.led, newer.vouched = slices.Concat(d.led, newer.led), slices.Concat(d.vouched, newer.vouched)
 		*d = *newer
 		d.note("the newer one at %s is used", source.Mask(u))
 	default:

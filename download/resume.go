@@ -103,10 +103,11 @@ func (g *getter) lookAgain(ctx context.Context) (a source.Answer, file metalink.
 		if a, err = ask(ctx, g.http, &g.req, condition{}); err != nil {
 			return a, file, err
 		}
-		if g.req.follows() && isDocument(a) {
+		x, wrong := g.req.resolve(a.Hops, g.req.role(), verify.Strong(g.req.Claims))
+		if x.nature == aDocument {
 			return a, file, errDocument
 		}
-		file, err = metalink.FromHops(a.Hops, verify.Strong(g.req.Claims))
+		a, file, err = x.without(a), x.file, wrong
 		if err != nil || isFTP(g.req.URL) || verify.Strong(file.Claims) || etagOf(file, a) != "" {
 			break
 		}

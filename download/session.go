@@ -43,6 +43,7 @@ type session struct {
 	assumed  bool // a mirror answered before it, and the user's digest says what the file is
 	news     bool // the mirrors that the origin named are not added yet
 	size     int64
+	sizeBy   *origin // whose answer said it first; nil: it is from elsewhere
 	claims   []verify.Claim
 	late     []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
 	etag     string         // strong, of the origin
@@ -53,7 +54,6 @@ type session struct {
 	swarm    *torrentsource.Source // nil: none
 	cutoff   cutoff
 	ends     chan int64 // a length of the file by which its digest holds
-	sniffed  bool       // whether what came is a document itself is known
 
 	gathering bool // signatures are being fetched
 	asking    bool // a document is being fetched
@@ -210,9 +210,6 @@ func (s *session) handle(m message) {
 			s.swarmHere(m.wrote)
 		}
 		f.sink.heard(m.wrote)
-		if !s.sniffed {
-			s.sniff(false)
-		}
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }

@@ -1,0 +1,237 @@
+package download
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/linkheader"
+	"braid/metalink"
+	"braid/metalink/meta4"
+	"braid/metalink/metainfo"
+	"braid/source"
+	"braid/verify"
+)
+
+// What the file is, and what an answer says of it, is decided here, by values: the request and the chain of answers to it. The
+// order of trust is the user's word, then the asked server's, then what that one names (rule 64). What a mirror says of itself
+// is compared with that and is never evidence for the file.
+//
+// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (C2) if no
+// redirect before it carried a Link or a Digest: where the asked server leads without saying anything of the file, it has left
+// that to be said there. A host that a Link, a document, or a redirect with a digest names is a mirror.
+
+// A role is as what a server is asked that a chain of answers begins with.
+type role uint8
+
+const (
+	asOrigin  role = iota // its URL is that of the request
+	asStandIn             // the user named it, and it serves in place of the server that failed (rule 30)
+	asMirror              // a Link, a document or the user named it as one place of several
+)
+
+// role is as what the server of the URL of a request is asked: places of a document are mirrors.
+func (r *Request) role() role {
+	if r.Described != nil {
+		return asMirror
+	}
+	return asOrigin
+}
+
+// A nature is what an answer stands for.
+type nature uint8
+
+const (
+	theFile     nature = iota
+	aDocument          // a Metalink document or a torrent that describes the file
+	anotherFile        // a document in place of the file, from a server that must not replace the file
+)
+
+// A resolution is what a chain of answers says of the file, and with which authority.
+type resolution struct {
+	nature nature
+	// file is the word of the asked server: what it claims is evidence for the file. FromHops says what it has.
+	file metalink.File
+	// mirror is the index of the first answer that is a mirror's; the number of answers if none is.
+	mirror int
+	// wrong says why the last answer is not of the file of the asked server's word, which stands all the same.
+	wrong error
+}
+
+// errInPlace refuses a document that must not replace the file.
+var errInPlace = errors.New("it answers with a Metalink document in place of the file, which only the server that was asked may do")
+
+// resolve reads a chain of answers. With trusted, a strong digest is known that makes links usable that came without one (C4).
+// The error is of the asked server's own word, which is then of no use.
+func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
+	x := resolution{mirror: ownAnswers(hops, as)}
+	x.nature = r.natureOf(hops, as)
+	file, err := metalink.FromHops(hops[:x.mirror], trusted)
+	if err != nil && file.Server == nil {
+		return x, err
+	}
+	x.file, x.wrong = file, err
+	if as == asStandIn || r.NoMetalink { // a mirror's links are its own (C2)
+		x.file.Mirrors, x.file.Documents = nil, nil
+	}
+	if x.nature == anotherFile {
+		x.wrong = errInPlace
+	}
+	for i := x.mirror; i < len(hops) && x.wrong == nil && as != asMirror; i++ {
+		x.wrong = agrees(x.file.Claims, hops[i])
+	}
+	if x.wrong != nil && x.nature != anotherFile && file.Server == nil {
+		return x, x.wrong
+	}
+	return x, nil
+}
+
+// agrees compares what a mirror says of itself with the asked server's word (C5).
+func agrees(claims []verify.Claim, h metalink.Hop) error {
+	if h.Status >= 400 { // its fields are of an error page
+		return nil
+	}
+	own, err := verify.FromHeader(h.Header, verify.HTTP)
+	if err == nil {
+		err = verify.Agree(claims, own)
+	}
+	return err
+}
+
+// ownAnswers is how many answers at the beginning of a chain are the asked server's, or of a server to which it led without a word
+// of the file. What those say counts as its word.
+func ownAnswers(hops []metalink.Hop, as role) int {
+	if as == asMirror {
+		return 0
+	}
+	plain := true // no redirect said anything of the file
+	for i, h := range hops {
+		if !plain && !sameHost(hops[0].URL, h.URL) && !askedAt(hops, i) {
+			return i
+		}
+		plain = plain && !speaks(h)
+	}
+	return len(hops)
+}
+
+// askedAt reports whether an answer comes from the asked server.
+func askedAt(hops []metalink.Hop, at int) bool {
+	if sameHost(hops[0].URL, hops[at].URL) {
+		return true
+	}
+	for _, h := range hops[:at+1] {
+		if metalinkServer(h) {
+			return sameHost(h.URL, hops[at].URL)
+		}
+		if speaks(h) {
+			return false
+		}
+	}
+	return false
+}
+
+// natureOf says what the last answer of a chain stands for, as far as its header tells.
+func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
+	switch {
+	case len(hops) == 0 || !r.follows():
+		return theFile
+	case as == asOrigin && r.namesDocument(hops):
+		return aDocument
+	case !announcesDocument(hops[len(hops)-1]):
+		return theFile
+	case r.mayReplace(hops, as):
+		return aDocument
+	}
+	return anotherFile
+}
+
+// mayReplace reports whether the last answer of a chain may be a document that replaces the file: it is for a URL that names one,
+// or it comes from the asked server itself and no redirect on the way said which file it leads to.
+func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
+	if as != asOrigin || len(hops) == 0 {
+		return false
+	}
+	last := len(hops) - 1
+	return r.namesDocument(hops) || askedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
+}
+
+// namesDocument reports whether the URL of the request names a document, or its first answer does by its media type.
+func (r *Request) namesDocument(hops []metalink.Hop) bool {
+	return IsDocument(r.URL.Path) || announcesDocument(hops[0])
+}
+
+// follows reports whether a document in place of the file is followed.
+func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil && isWeb(r.URL) }
+
+// announcesDocument reports whether the media type of an answer is that of a document, or of a torrent.
+func announcesDocument(h metalink.Hop) bool {
+	kind := http.Header(h.Header).Get("Content-Type")
+	plain, _, _ := strings.Cut(kind, ";")
+	return h.Status < 400 && (meta4.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metainfo.MediaType))
+}
+
+// metalinkServer reports whether an answer makes its server the Metalink server: it has Links and a strong digest (C2).
+func metalinkServer(h metalink.Hop) bool {
+	return h.Status < 400 && strongly(h) && linksOf(h)
+}
+
+// speaks reports whether an answer says anything of the file beside where it is.
+func speaks(h metalink.Hop) bool {
+	header := http.Header(h.Header)
+	return h.Status < 400 && (header.Get("Digest") != "" || header.Get("Repr-Digest") != "" || linksOf(h))
+}
+
+// strongly reports whether an answer carries a strong digest.
+func strongly(h metalink.Hop) bool {
+	claims, _ := verify.FromHeader(h.Header, verify.HTTP)
+	return verify.Strong(claims)
+}
+
+// linksOf reports whether an answer has Links with a relation of RFC 6249.
+func linksOf(h metalink.Hop) bool {
+	links, _ := linkheader.Parse(h.Header["Link"])
+	return slices.ContainsFunc(links, func(l linkheader.Link) bool {
+		return l.Rel(linkheader.Duplicate) || l.Rel(linkheader.DescribedBy)
+	})
+}
+
+// sameHost reports whether b is the server of a, where http may become https.
+func sameHost(a, b *url.URL) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Scheme == "http" && b.Scheme == "https" {
+		return strings.EqualFold(source.ASCII(a).Hostname(), source.ASCII(b).Hostname())
+	}
+	return sameServer(a, b)
+}
+
+// without is an answer without what it says of another file.
+func (x resolution) without(a source.Answer) source.Answer {
+	if x.wrong != nil {
+		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
+	}
+	return a
+}
+
+// misfits are the digests of an answer on the way to a document that the document does not have.
+func misfits(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
+	if hops[at].Status >= 400 {
+		return nil, nil
+	}
+	all, _ := verify.FromHeader(hops[at].Header, channelOf(source.Answer{Hops: hops[:at+1]}))
+	for _, c := range all {
+		sum := c.Digest.Algorithm().New()
+		sum.Write(data)
+		got, wrong := verify.NewDigest(c.Digest.Algorithm(), sum.Sum(nil))
+		if wrong != nil || got == c.Digest {
+			continue
+		}
+		claims, err = append(claims, c), cmp.Or(err, error(&verify.MismatchError{Claim: c, Got: got}))
+	}
+	return claims, err
+}
