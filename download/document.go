@@ -81,6 +81,7 @@ func (s *session) believe(t told) bool {
 	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
+		s.askSignatures()
 		return false
 	}
 	s.file = t.file

@@ -53,7 +53,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if s.req.Require == RequireDigest && !verify.Strong(claims) && !mayVouch(a) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
 	}
-	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesOf(s.req, file)) == 0 {
+	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, "--signature FILE|URL names one"))
 	}
 	if err := s.keepsPromises(o, file); err != nil {

@@ -113,8 +113,14 @@ func (h *rehearsal) run(ctx context.Context) error {
 	if !x.verdict.Pieces.IsZero() {
 		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, x.verdict.Pieces
 	}
-	for _, sig := range signaturesOf(&h.req, x.file) {
-		h.out.Signed = append(h.out.Signed, h.req.readSignature(ctx, h.http, sig, verify.Strong(x.claims)))
+	for _, sig := range signaturesFor(&h.req, x.file) {
+		signed := h.req.readSignature(ctx, h.http, sig, verify.Strong(x.claims))
+		if sig.maybe && signed.Err != nil {
+			continue
+		}
+		if h.out.Signed = append(h.out.Signed, signed); sig.maybe {
+			break
+		}
 	}
 	h.places(ctx, x)
 	return h.stops()

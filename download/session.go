@@ -125,6 +125,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.take(o)
 		case all := <-s.plan.signed.done:
 			s.gathered(all)
+			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.ends:
 			s.endsAt(size)
 		case front := <-s.moved:

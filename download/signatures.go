@@ -40,6 +40,7 @@ type Signature struct {
 	URL  *url.URL // if Data is nil
 
 	named reach.Scope // by a server; see httpsource.Options.Named
+	maybe bool        // nothing names it: the first of these that is there counts
 }
 
 // A found signature is at hand, or could not be had.
@@ -87,6 +88,9 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 // file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
+	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.reading && (!ok || isTorrent(doc)) { // else the document may have one
+		all = signaturesFor(s.req, s.file)
+	}
 	if !s.req.Anchors.Any() {
 		s.result.Unvalidated = nil
 		for _, sig := range all {
@@ -109,12 +113,11 @@ func (s *session) askSignatures() {
 
 // fetchSignatures brings them, one at a time.
 func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []found) {
-	for _, sig := range all {
-		out = append(out, sig.fetch(ctx, s.http, func(sig Signature) httpsource.Options {
+	return fetchSignatures(all, func(sig Signature) found {
+		return sig.fetch(ctx, s.http, func(sig Signature) httpsource.Options {
 			return s.optionsFor(sig.URL, s.req.namedSignature(sig))
-		}))
-	}
-	return out
+		})
+	})
 }
 
 // gathered takes the signatures over. What was hashed before they were here is hashed once more.
@@ -126,13 +129,16 @@ func (s *session) gathered(all []found) {
 		}
 	}
 	s.plan.signed.all = all
+	if len(all) == 0 && s.req.lacksSignature() {
+		s.err = fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), "--signature FILE|URL names one")
+		return
+	}
 	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
 		s.err = err
 		return
 	}
 	if s.hash == nil {
 		s.hashHeld()
-		s.usePieces()
 		return
 	}
 	s.rehash()
@@ -287,53 +293,6 @@ func (j *jury) Attest() (out []verify.Attestation, err error) {
 	return out, nil
 }
 
-// severe reports whether a signature is wrong, and not only by somebody who does not count (rule 48).
-func severe(err error) bool {
-	k := kindOfSignature(err)
-	return k == BadSignature || k == Limit
-}
-
-// kindOfSignature says whose problem the error of a signature is; Other if it is none.
-func kindOfSignature(err error) Kind {
-	var pgp *openpgp.Error
-	var cms *smime.Error
-	var long *longError
-	switch {
-	case errors.As(err, &long):
-		return Limit
-	case errors.As(err, &pgp):
-		switch pgp.Kind {
-		case openpgp.UnknownKey, openpgp.NotPinned:
-			return NoKey
-		case openpgp.Missing:
-			return NoEvidence
-		case openpgp.TooLarge:
-			return Limit
-		}
-		return BadSignature
-	case errors.As(err, &cms):
-		switch cms.Kind {
-		case smime.Missing:
-			return NoEvidence
-		case smime.TooLarge:
-			return Limit
-		case smime.NoChain, smime.NoCertificate: // as an OpenPGP key that is not in the keyring
-			return NoKey
-		}
-		return BadSignature
-	}
-	return Other
-}
-
-// A signatureError says which signature was wrong.
-type signatureError struct {
-	from string
-	err  error
-}
-
-func (e *signatureError) Error() string { return e.from + ": " + e.err.Error() }
-func (e *signatureError) Unwrap() error { return e.err }
-
 // witnesses check the signatures that are at hand, beside the digests.
 func (s *session) witnesses() []verify.Witness {
 	if len(s.plan.signed.all) == 0 {
@@ -360,7 +319,7 @@ func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []
 		return nil
 	}
 	s := &session{http: g.http, req: &g.req, plan: &g.plan}
-	return []verify.Witness{newJury(s.fetchSignatures(ctx, signaturesOf(&g.req, offered)), &g.req.Anchors, time.Now())}
+	return []verify.Witness{newJury(s.fetchSignatures(ctx, signaturesFor(&g.req, offered)), &g.req.Anchors, time.Now())}
 }
 
 // awaitSignatures waits for those that are still being fetched, and for the document that may have them.
@@ -369,6 +328,7 @@ func (s *session) awaitSignatures() error {
 		select {
 		case t := <-s.told:
 			s.believe(t)
+			s.askSignatures()
 			s.hashHeld()
 		case <-s.ctx.Done():
 			return context.Cause(s.ctx)

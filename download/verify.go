@@ -132,22 +132,22 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 
 // witnesses fetches the signatures that there are. Whether one of them can count is known before the file is read.
 func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
-	all := signaturesOf(&x.req, x.file)
+	all := signaturesFor(&x.req, x.file)
 	if !x.req.Anchors.Any() {
 		for _, sig := range all {
 			x.verdict.Unvalidated = append(x.verdict.Unvalidated, sig.From)
 		}
 		return nil, nil
 	}
-	for _, sig := range all {
+	x.found = fetchSignatures(all, func(sig Signature) found {
 		f := sig.fetch(ctx, x.http, func(sig Signature) httpsource.Options {
 			return x.optionsFor(sig.URL, x.req.namedSignature(sig))
 		})
-		if f.err != nil {
+		if f.err != nil && !sig.maybe {
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
-		x.found = append(x.found, f)
-	}
+		return f
+	})
 	j := newJury(x.found, &x.req.Anchors, time.Now())
 	if err := j.doomed(x.req.lacksSignature()); err != nil {
 		return nil, err
