@@ -223,7 +223,9 @@ func (g *getter) session() *session {
 	}
 	g.plan.signed.asked = g.plan.signed.all != nil || len(g.plan.signed.done) > 0 // else the session before ended too early
 	if p := g.plan.prior; p != nil {
-		s.resume(*p)
+		if s.resume(*p); g.plan.file != nil {
+			s.file = *g.plan.file
+		}
 		s.here = s.part.Have()
 	}
 	if s.req.described() {

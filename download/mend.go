@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 
 	"braid/byterange"
 	"braid/download/partfile"
@@ -20,6 +21,7 @@ type seed struct {
 	mode     fs.FileMode // for the new file
 	useful   byterange.Set
 	identity partfile.Identity
+	file     metalink.File // what the server said of it
 	pieces   verify.Pieces // to check what is useful by; zero if nobody has them
 	from     string        // the document that has them, masked
 	asked    []string      // documents that were read
@@ -50,7 +52,7 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 		r.Require = max(r.Require, RequireDigest)
 	}
 	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
-	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.plan.asked, identity: x.identity()}
+	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.plan.asked, identity: x.identity(), file: x.file}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
 	case !verify.Strong(x.claims) && !r.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
@@ -76,9 +78,17 @@ func identityOf(r *Request, file metalink.File, size int64, claims []verify.Clai
 		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
 	}
 	for _, m := range file.Mirrors {
-		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: source.Mask(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
+		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: kept(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 	}
 	return id
+}
+
+// kept is the URL of a mirror for the journal: as it is, if it has no secrets (rule 62).
+func kept(u *url.URL) string {
+	if u.User != nil || u.RawQuery != "" {
+		return source.Mask(u)
+	}
+	return u.String()
 }
 
 // plant begins the part file with what is useful of the damaged file. What an earlier run has left stays.
@@ -103,7 +113,7 @@ func (g *getter) plant(ctx context.Context) error {
 		g.kept = have.Len()
 		return errors.Join(&localError{err}, g.part.Close())
 	}
-	g.plan.prior, g.result.Resumed = &id, have.Len()
+	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
 	g.plan.pieces, g.plan.piecesFrom, g.plan.asked = s.pieces, s.from, s.asked
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil

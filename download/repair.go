@@ -112,8 +112,8 @@ func (s *session) contradicted(wrong *verify.MismatchError) bool {
 
 // goOn lets the next session begin with what is here.
 func (g *getter) goOn(s *session) {
-	id := s.identity()
-	g.plan.prior = &id
+	id, file := s.identity(), s.file
+	g.plan.prior, g.plan.file = &id, &file
 	if g.plan.past == nil {
 		g.plan.past = map[string]*past{}
 	}

@@ -14,6 +14,7 @@ import (
 // old version say nothing of the new one, and a mirror that failed them may have the new one.
 type version struct {
 	prior *partfile.Identity // of what is here already; nil: nothing, or nothing that counts
+	file  *metalink.File     // what this run has learned of it; nil: nothing. The journal has no secrets, and so not all mirrors
 
 	headed   bool           // HEAD was asked
 	reheaded bool           // and once more, as the answer to GET was about another version
