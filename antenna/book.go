@@ -19,7 +19,10 @@ type book struct {
 	stored  map[*member][]byte
 	targets map[*target]bool
 	removed map[string]bool // of targets
-	pasts   []Past
+	// goneFeeds are to be removed, and stamps say since when what is stored is no longer configured; nil: it is.
+	goneFeeds map[string]bool
+	stamps    map[string][]byte
+	pasts     []Past
 	// acknowledged: now. urgent and lazy are since when something waits.
 	acknowledged bool
 	urgent, lazy time.Time
@@ -41,6 +44,7 @@ func newBook(store *Store) book {
 
 func (b *book) clear() {
 	b.feeds, b.stored, b.targets, b.removed = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, map[string]bool{}
+	b.goneFeeds, b.stamps = map[string]bool{}, map[string][]byte{}
 	b.pasts, b.acknowledged, b.urgent = nil, false, time.Time{}
 }
 
@@ -66,6 +70,18 @@ func (b *book) target(t *target, now time.Time) {
 func (b *book) gone(key string, now time.Time) {
 	b.removed[key] = true
 	b.note(true, now)
+}
+
+// goneFeed notes that what is known of a feed is to be removed.
+func (b *book) goneFeed(id string, now time.Time) {
+	b.goneFeeds[id] = true
+	b.note(true, now)
+}
+
+// stamp notes since when something is no longer configured, or that it is.
+func (b *book) stamp(name string, since []byte, now time.Time) {
+	b.stamps[name] = since
+	b.note(false, now)
 }
 
 func (b *book) note(soon bool, now time.Time) {
@@ -134,10 +150,13 @@ func (l *loop) keep(ctx context.Context, now time.Time) {
 // save writes everything that waits, whole or not at all.
 func (l *loop) save() {
 	b := &l.book
-	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.pasts) == 0 {
+	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.goneFeeds)+len(b.stamps)+len(b.pasts) == 0 {
 		return
 	}
-	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}}
+	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}, gone: b.stamps}
+	for id := range b.goneFeeds {
+		w.feeds[id], w.reports[id] = nil, nil
+	}
 	for m := range b.feeds {
 		w.feeds[m.id] = encode(m.saved)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,11 @@ func (t *target) askedFor(now time.Time) *pending {
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)
-		if l.byID[feedID(name)] == nil && len(targets) == 0 {
+		isGone, err := l.forgetGone(name, now)
+		if err != nil {
+			return err
+		}
+		if l.byID[feedID(name)] == nil && len(targets) == 0 && !isGone && !slices.ContainsFunc(l.watches, func(w *watcher) bool { return w.Name == name }) {
 			return fmt.Errorf("there is no feed or watch %q", name)
 		}
 		for _, m := range members {

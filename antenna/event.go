@@ -56,7 +56,8 @@ type Skipped struct {
 	Until time.Time
 }
 
-// A Why is why something was skipped, as a word for programs.
+// A Why is why something was skipped, as a word for programs: one of these, or the feed.Reason why what feeds say of a file that was never
+// downloaded is of no use.
 type Why string
 
 const (

@@ -26,6 +26,9 @@ func (l *loop) start(now time.Time) error {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
+	if err := l.loadGone(now); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
 	restored, err := l.loadTargets(now)
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
@@ -37,11 +40,38 @@ func (l *loop) start(now time.Time) error {
 		l.book.news = true
 		l.book.note(false, now)
 	}
+	if !l.offline {
+		l.review(now)
+	}
 	if l.round != nil {
 		return l.call(now)
 	}
 	l.schedule(now)
 	return nil
+}
+
+// review decides what the reports mean that were stored: they may have come while the update before them was being handled, or be from a
+// future that is now. A round with names is about some of them only.
+func (l *loop) review(now time.Time) {
+	meant := func(*target) bool { return true }
+	if l.round != nil && len(l.round.names) > 0 {
+		named := map[*target]bool{}
+		for _, name := range l.round.names {
+			members, targets := l.named(name)
+			for _, t := range targets {
+				named[t] = true
+			}
+			if m := l.byID[feedID(name)]; m != nil && slices.Contains(members, m) {
+				maps.Copy(named, m.targets)
+			}
+		}
+		meant = func(t *target) bool { return named[t] }
+	}
+	for _, t := range l.ordered() {
+		if len(t.reports) > 0 && meant(t) {
+			l.decide(t, now)
+		}
+	}
 }
 
 // wanted has updates wait that are wanted by the configuration, and by no report.
@@ -65,7 +95,7 @@ func (l *loop) wanted(now time.Time) {
 func (l *loop) schedule(now time.Time) {
 	var overdue []*member
 	for _, m := range l.members {
-		if next := m.saved.Next; next.After(now) && next.Before(now.Add(2*maxRetryAfter)) {
+		if next := m.next(now); next.After(now) {
 			l.due.put(m, next)
 		} else {
 			overdue = append(overdue, m)
@@ -86,7 +116,7 @@ func (l *loop) schedule(now time.Time) {
 func (l *loop) call(now time.Time) error {
 	if len(l.round.names) == 0 {
 		for _, m := range l.members {
-			if !m.saved.Next.After(now.Add(m.saved.Interval / 4)) {
+			if !m.next(now).After(now.Add(m.saved.Interval / 4)) {
 				l.due.put(m, now)
 			}
 		}
@@ -119,6 +149,9 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 		m.saved.Asked, m.saved.Next, m.anew = asked, time.Time{}, true
 	}
 	if m.saved.Print != fingerprint {
+		if err := l.rememberSaid(m.id, m.saved.Polled); err != nil {
+			return err
+		}
 		m.saved = savedFeed{Print: fingerprint, Asked: m.saved.Asked, Day: m.saved.Day}
 		m.anew = true
 		return nil
@@ -131,15 +164,21 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.id, err)
 	}
-	l.recall(m, records, now)
+	l.recall(m, records)
+	for t := range m.targets {
+		l.say(spot{t.w, t.url}, m.saved.Polled)
+	}
 	return nil
 }
 
-// recall gives the targets the reports that they had. Those of own checks come with the next one: they are never 304.
-func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
+// recall gives the targets the reports that they had. What own checks have seen is no record of a feed.
+func (l *loop) recall(m *member, records []feed.Record) {
 	c := &collector{feed: &m.feed, match: l.poller.match, reports: map[spot]int{}, globbed: map[*watcher]int{}}
 	for _, r := range records {
 		c.add(r)
+	}
+	if m.feed.Kind == Page && m.saved.Seen.Record.Detected != 0 {
+		c.hits = l.poller.hitsOf(&m.feed, m.page, m.saved.Seen.report())
 	}
 	for _, h := range c.hits {
 		if t := l.target(spot{h.w, h.url}); t != nil {
@@ -189,12 +228,9 @@ func targetKey(t *target) string {
 	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])
 }
 
-// forgotten is how long a URL of a glob is remembered that no feed has.
-const forgotten = 90 * 24 * time.Hour
-
 // loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost.
 func (l *loop) loadTargets(now time.Time) (restored int, err error) {
-	saved, err := l.a.Store.targets()
+	saved, err := l.a.Store.all(bucketTargets)
 	if err != nil {
 		return 0, err
 	}
@@ -204,11 +240,13 @@ func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 	}
 	for key, data := range saved {
 		name, _, _ := strings.Cut(key, "\x00")
+		taken := false
 		if w := byName[name]; w != nil {
-			if err := l.loadTarget(w, key, data, now); err != nil {
+			if taken, err = l.loadTarget(w, key, data, now); err != nil {
 				return 0, fmt.Errorf("watch %s: %w", name, err)
 			}
 		}
+		l.configured(bucketTargets, key, taken, now)
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
 		restored = l.readCache()
@@ -216,29 +254,55 @@ func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 	return restored, nil
 }
 
-// loadTarget takes what the store has of one URL.
-func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) error {
+// loadTarget takes what the store has of one URL. It is not taken if it is of another URL than what is watched now.
+func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (taken bool, err error) {
 	var saved savedTarget
 	if err := json.Unmarshal(data, &saved); err != nil {
-		return err
+		return false, err
 	}
 	s := spot{w, w.URL}
 	if w.glob != nil {
 		s.url = saved.URL
 	}
-	t := &target{w: w, url: s.url}
-	if w.glob != nil && !w.glob.MatchString(s.url) || targetKey(t) != key {
-		return nil // another URL than the one that is watched now
+	if targetKey(&target{w: w, url: s.url}) != key {
+		return false, nil
+	}
+	if w.glob != nil {
+		if s.url, _ = feed.Key(saved.URL); !w.glob.MatchString(s.url) {
+			return false, nil
+		}
+		if s.url != saved.URL && !l.respelt(s, &saved, key, now) {
+			return true, nil
+		}
+	}
+	outdated := l.said[s].Sub(saved.Reported) > forgotten/3
+	if outdated {
+		saved.Reported = l.said[s]
 	}
 	if w.glob != nil && l.targets[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
 		l.book.gone(key, now)
-		return nil
+		return true, nil
 	}
-	if t = l.target(s); t != nil {
+	if t := l.target(s); t != nil {
 		t.saved = saved
 		l.reconfigured(t, now)
+		if outdated {
+			l.book.target(t, now)
+		}
 	}
-	return nil
+	return true, nil
+}
+
+// respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which was handled last is kept.
+func (l *loop) respelt(s spot, saved *savedTarget, key string, now time.Time) (ok bool) {
+	l.book.gone(key, now)
+	saved.URL = s.url
+	t := l.target(s)
+	if t == nil || t.saved.Last.At.After(saved.Last.At) {
+		return false
+	}
+	l.book.target(t, now)
+	return true
 }
 
 // reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or its feed than when it

@@ -33,6 +33,9 @@ type loop struct {
 	wg    sync.WaitGroup
 
 	book book
+	// gone is since when what the store has is no longer configured, and said when a feed had a URL last; both while the store is read.
+	gone map[string][]byte
+	said map[spot]time.Time
 	// round is what Once is about; nil in Watch.
 	round *round
 	// offline: it does not run, and tells nobody anything.

@@ -122,8 +122,18 @@ func newWatcher(w Watch) (*watcher, error) {
 		prefix += "index.html"
 	}
 	c.prefix = prefix
-	c.glob = compileGlob(prefix + w.URL[len(literal):])
+	c.glob = compileGlob(prefix + respelt(w.URL[len(literal):], strings.Contains(literal, "?")))
 	return c, nil
+}
+
+// respelt is the rest of a glob as keys are spelled, with its stars.
+func respelt(rest string, inQuery bool) string {
+	parts := strings.Split(rest, "*")
+	for i, part := range parts {
+		parts[i] = feed.Respell(part, inQuery)
+		inQuery = inQuery || strings.Contains(part, "?")
+	}
+	return strings.Join(parts, "*")
 }
 
 // compileGlob makes an expression of a pattern of keys. Everything but stars stands for itself, a question mark too: it begins a query.

@@ -30,6 +30,11 @@ func TestGlob(t *testing.T) {
 		{"https://h.example/a?v=*", "https://h.example/a?v=1", true},
 		{"https://h.example/a?v=*", "https://h.example/abv=1", false},
 		{"https://h.example/a.b/*", "https://h.example/axb/c", false},
+		{"https://h.example/libstdc++/*", "https://h.example/libstdc%2B%2b/c", true},
+		{"https://h.example/libstdc%2B%2b/*", "https://h.example/libstdc++/c", true},
+		{"https://h.example/*/libstdc++-%5b*", "https://h.example/a/libstdc%2B%2B-%5B1", true},
+		{"https://h.example/**/é*", "https://h.example/a/%c3%a9b", true},
+		{"https://h.example/*?v=1+%7e*", "https://h.example/a?v=1+~2", true},
 		{"https://h.example/*", "https://h.example.evil.example/a", false},
 		{"https://h.example/*", "https://me@h.example/a", false},
 		{"https://h.example/*", "https://h.example:444/a", false},
@@ -205,10 +210,72 @@ func TestGlobIsBoundedOverTime(t *testing.T) {
 				full = append(full, e)
 			}
 		}
-		if len(full) != 2 || full[0].Watch != "all" || full[0].Feed != "f" {
+		if len(full) == 0 || full[0].Watch != "all" || full[0].Feed != "f" { // what waits for another day makes no room
 			t.Errorf("%+v", full)
 		}
 	})
+}
+
+// TestGlobTakesNewURLs: however many URLs there were in a process's life, new ones are taken as long as not all of the others are reported still;
+// what a feed has all along stays known.
+func TestGlobTakesNewURLs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		start, n := seconds(time.Now()), 0
+		a.Feeds[0].Limits.Updates = -1
+		w.sites["feeds.example"] = siteOfText(func() string {
+			b := strings.Builder{}
+			b.WriteString(lirsLine("https://files.example/always", start, start, 5))
+			for range maxGlobbed / 3 {
+				n++
+				b.WriteString(lirsLine(fmt.Sprintf("https://files.example/%d", n), start, start, 5))
+			}
+			return b.String()
+		})
+		a.Watches = []Watch{{Name: "all", URL: "https://files.example/*", Glob: true}}
+		watchFor(t, a, j, 75*time.Minute)
+		seen := map[string]int{}
+		for _, u := range j.got() {
+			seen[u.URL]++
+		}
+		if n <= 2*maxGlobbed || len(seen) != n+1 || seen["https://files.example/always"] != 1 {
+			t.Errorf("%d of %d URLs, the one that was there all along %d times", len(seen), n+1, seen["https://files.example/always"])
+		}
+		if skipped := eventsOf[Skipped](j); len(skipped) > 0 {
+			t.Errorf("%+v", skipped)
+		}
+	})
+}
+
+// TestGlobbedIsKept: what a feed has all along is known however long the feed answers that it has not changed, also when the configuration is
+// another one afterwards, and the feed has another name.
+func TestGlobbedIsKept(t *testing.T) {
+	for _, rename := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			_, p, a, j := oneFeed(t)
+			p.set(soifText(time.Now())) // which never expires
+			dir := t.TempDir()
+			a.Watches = []Watch{{Name: "all", URL: "https://files.example/**", Glob: true}}
+			run := func(d time.Duration) {
+				a.Store = storeIn(t, dir)
+				a.Store.db.NoSync = true
+				watchFor(t, a, j, d)
+				closed(t, a.Store)
+			}
+			run(time.Hour)
+			a.Feeds[0].Every = 24 * time.Hour
+			run(forgotten + 48*time.Hour)
+			a.Watches = append(a.Watches, Watch{Name: "other", URL: "https://files.example/other"})
+			if rename {
+				a.Feeds[0].Name = "g"
+			}
+			run(time.Hour)
+			run(time.Hour)
+			if got := reasons(j.got()); got != "first-sight" {
+				t.Errorf("renamed %v: updates: %s", rename, got)
+			}
+		})
+	}
 }
 
 // What nobody has reported for a quarter of a year is forgotten when the next run begins.

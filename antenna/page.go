@@ -31,11 +31,22 @@ const untilNext = 100 * 365 * 24 * 60 * 60
 // report is what feed.Decide gets.
 func (o observation) report() feed.Record {
 	r := o.Record
-	if r.LastModified == 0 {
+	if r.LastModified == 0 || o.early() {
 		r.LastModified = o.Since
 	}
 	r.Expires = r.Detected + untilNext
 	return r
+}
+
+// early reports whether the time of modification had not come when it was obtained: the clock of the server is wrong (rule 54).
+func (o *observation) early() bool { return o.Record.LastModified > o.Record.Detected+feed.Skew }
+
+// tag tells versions apart: the ETag, or else a time of modification that cannot be believed.
+func (o *observation) tag() string {
+	if o.ETag == "" && o.early() {
+		return o.Record.LastModified.String()
+	}
+	return o.ETag
 }
 
 // observe takes the metadata of a page from an answer to HEAD, or to GET, whose body is left alone.
@@ -71,7 +82,7 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 	if r.LastModified != 0 {
 		o.TimeDetected = now
 	}
-	if o.Since = before.Since; o.ETag != "" && (o.ETag != before.ETag || o.Since == 0) {
+	if o.Since = before.Since; o.tag() != "" && (o.tag() != before.tag() || o.Since == 0 || o.Since > now+feed.Skew) {
 		o.Since = now
 	}
 	return p.observed(t, resp, o)
@@ -82,15 +93,17 @@ func isIdentity(encoding string) bool { return encoding == "" || encoding == "id
 // observed makes an answer of an observation: a feed of one record.
 func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	r := o.report()
-	k := kept{records: 1, matched: 1, sum: sumOf(&r)}
-	if t.page != nil { // own checks are of one watch, other pages of all who watch that URL
-		k.hits = []hit{{t.page, t.page.URL, r}}
-	} else {
-		p.match.find(t.feed.Name, feed.Record{URL: t.feed.URL}, func(w *watcher, url string) {
-			k.hits = append(k.hits, hit{w, url, r})
-		})
-	}
+	k := kept{records: 1, matched: 1, sum: sumOf(&r), hits: p.hitsOf(t.feed, t.page, r)}
 	return answer{kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+}
+
+// hitsOf are who watches a page: own checks are of one watch, other pages of all who watch that URL.
+func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
+	if page != nil {
+		return []hit{{page, page.URL, r}}
+	}
+	p.match.find(f.Name, feed.Record{URL: f.URL}, func(w *watcher, url string) { hits = append(hits, hit{w, url, r}) })
+	return hits
 }
 
 // readFile polls a local file.

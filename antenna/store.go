@@ -32,6 +32,8 @@ var (
 	bucketReports = []byte("reports")
 	bucketTargets = []byte("watches")
 	bucketHistory = []byte("history")
+	// bucketGone has since when what is in another bucket is no longer configured.
+	bucketGone = []byte("gone")
 
 	keyVersion = []byte("version")
 )
@@ -160,7 +162,7 @@ func prepare(db *bbolt.DB) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketHistory} {
+		for _, name := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketHistory, bucketGone} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
@@ -197,8 +199,8 @@ func readAll(tx *bbolt.Tx) error {
 
 // A batch is what is written at once.
 type batch struct {
-	feeds, reports, targets map[string][]byte // nil: removed
-	pasts                   [][]byte
+	feeds, reports, targets, gone map[string][]byte // nil: removed
+	pasts                         [][]byte
 }
 
 // write writes all of b, or nothing; then it is on disk.
@@ -210,7 +212,7 @@ func (s *Store) write(b batch) error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			return errors.Join(
 				putAll(tx.Bucket(bucketFeeds), b.feeds), putAll(tx.Bucket(bucketReports), b.reports),
-				putAll(tx.Bucket(bucketTargets), b.targets), putPasts(tx.Bucket(bucketHistory), b.pasts),
+				putAll(tx.Bucket(bucketTargets), b.targets), putAll(tx.Bucket(bucketGone), b.gone), putPasts(tx.Bucket(bucketHistory), b.pasts),
 			)
 		})
 	})
@@ -262,15 +264,15 @@ func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
 	return value, err
 }
 
-// targets returns what is known of watched URLs.
-func (s *Store) targets() (values map[string][]byte, err error) {
+// all returns what is in a bucket.
+func (s *Store) all(bucket []byte) (values map[string][]byte, err error) {
 	values = map[string][]byte{}
 	if s == nil {
 		return values, nil
 	}
 	err = guarded(func() error {
 		return s.db.View(func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketTargets).ForEach(func(k, v []byte) error {
+			return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
 				values[string(k)] = bytes.Clone(v)
 				return nil
 			})

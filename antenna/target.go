@@ -19,6 +19,8 @@ type target struct {
 	reports map[*member][]feed.Record
 	// day is the one on which the update that is being handled began.
 	day int64
+	// useless is why what is reported is of no use, as it was told last.
+	useless feed.Reason
 	// running: the handler is at it. Meanwhile came reports (again), or somebody wants it forgotten.
 	running, again, forget bool
 }
@@ -30,7 +32,7 @@ func (l *loop) target(s spot) *target {
 		return t
 	}
 	if s.w.glob != nil {
-		if l.globbed[s.w] >= maxGlobbed {
+		if l.globbed[s.w] >= maxGlobbed && !l.makeRoom(s.w) {
 			return nil
 		}
 		l.globbed[s.w]++
@@ -44,8 +46,32 @@ func (l *loop) target(s spot) *target {
 	return t
 }
 
+// roomAtOnce is how many URLs of a glob make room at once: to find them all are looked at.
+const roomAtOnce = maxGlobbed / 100
+
+// makeRoom forgets URLs of a glob that no feed has any more and for which nothing waits, those first that were reported longest ago. It
+// reports whether there were any.
+func (l *loop) makeRoom(w *watcher) bool {
+	var old []*target
+	for _, t := range l.targets {
+		if t.w == w && len(t.reports) == 0 && t.saved.Pending == nil && !t.running {
+			old = append(old, t)
+		}
+	}
+	slices.SortFunc(old, func(a, b *target) int { return a.saved.Reported.Compare(b.saved.Reported) })
+	for _, t := range old[:min(len(old), roomAtOnce)] {
+		l.tries.remove(t)
+		delete(l.targets, spot{w, t.url})
+		delete(l.book.targets, t)
+		l.book.gone(targetKey(t), time.Now())
+		l.globbed[w]--
+	}
+	return len(old) > 0
+}
+
 // report takes what m says now of what is watched, in place of what it said before.
 func (l *loop) report(m *member, k *kept, now time.Time) {
+	gone := l.dropped(m, k)
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
@@ -61,28 +87,40 @@ func (l *loop) report(m *member, k *kept, now time.Time) {
 			order = append(order, t)
 		}
 		says[t] = append(says[t], h.record)
+		t.reports[m], m.targets[t] = says[t], true // at once: what is reported makes no room
 	}
 	for _, name := range full {
 		l.tell(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
 	}
-	if !k.partial {
-		for t := range m.targets {
-			if says[t] == nil {
-				delete(t.reports, m)
-				delete(m.targets, t)
-				delete(m.revisit, t)
-				order = append(order, t)
-			}
-		}
-	}
 	for _, t := range order {
-		if list := says[t]; list != nil {
-			t.reports[m] = list
-			m.targets[t] = true
-			t.saved.Reported = now
-		}
+		t.saved.Reported = now
 		l.decide(t, now)
 	}
+	for _, t := range gone {
+		if l.targets[spot{t.w, t.url}] == t { // it has not made room
+			l.decide(t, now)
+		}
+	}
+}
+
+// dropped are the targets that m told of and does not any more. It is done before new ones are made, which may need their room.
+func (l *loop) dropped(m *member, k *kept) (gone []*target) {
+	if k.partial {
+		return nil
+	}
+	still := make(map[spot]bool, len(k.hits))
+	for _, h := range k.hits {
+		still[spot{h.w, h.url}] = true
+	}
+	for t := range m.targets {
+		if !still[spot{t.w, t.url}] {
+			delete(t.reports, m)
+			delete(m.targets, t)
+			delete(m.revisit, t)
+			gone = append(gone, t)
+		}
+	}
+	return gone
 }
 
 // revisit decides again where m has a report that was from the future.
@@ -115,13 +153,51 @@ func (l *loop) decide(t *target, now time.Time) {
 		}
 	}
 	if v.Action == feed.None {
+		v = t.fetchToSee(v, records, from, now)
+	}
+	if v.Action == feed.None {
 		l.rest(t, v, now)
+		if v.Chosen >= 0 {
+			l.useless(t, from[v.Chosen], v)
+		}
 		return
 	}
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
 	l.await(t, &pending{
 		Action: v.Action, Reason: v.Reason, Words: v.Words, Record: records[v.Chosen], Feed: from[v.Chosen].id, Next: v.Next, At: now,
 	}, now)
+}
+
+// fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing to compare, and the file
+// was not fetched since: only that shows whether it has changed. Where somebody else says something of use, that counts.
+func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
+	look, last := -1, t.saved.Last.At
+	for i := range records {
+		switch why, ok := records[i].Usable(feed.At(now)); {
+		case ok:
+			return v
+		case why == feed.NoInformation && from[i].feed.Kind == Page && (last.After(now) || feed.At(last) < records[i].Detected):
+			look = i
+		}
+	}
+	switch {
+	case look < 0:
+	case t.saved.State.HaveCopy:
+		v.Action, v.Reason, v.Chosen = feed.Recheck, feed.NoInformation, look
+		v.Words = "the server says neither a date, a tag nor a length: only fetching it shows whether it has changed"
+	default:
+		v.Action, v.Reason, v.Chosen, v.Words = feed.Download, feed.FirstSight, look, "nothing was downloaded yet"
+	}
+	return v
+}
+
+// useless tells, once, that what m says of a file that was never downloaded is of no use.
+func (l *loop) useless(t *target, m *member, v feed.Verdict) {
+	if t.w.glob != nil || t.saved.State.HaveCopy || t.saved.Pending != nil || t.useless == v.Reason {
+		return
+	}
+	t.useless = v.Reason
+	l.tell(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
 // reporters are who has a report of t, in the order of the configuration: of reports that are alike the first counts.
@@ -163,6 +239,7 @@ func (l *loop) await(t *target, p *pending, now time.Time) {
 
 // queue has the update of t wait until its time. A round takes only what is due when it begins, or comes up in it.
 func (l *loop) queue(t *target, now time.Time) {
+	t.saved.Pending.inReach(now)
 	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
 		l.tries.put(t, at)
 	}

@@ -21,6 +21,7 @@ import (
 type watchLog struct {
 	*slog.Logger
 	level   slog.LevelVar
+	rounds  bool // one round, and not years
 	secrets atomic.Pointer[hider]
 }
 
@@ -94,8 +95,14 @@ func (l *watchLog) event(ev antenna.Event) {
 		l.handled(&ev)
 	case antenna.Skipped:
 		level := slog.LevelDebug
-		if ev.Why != antenna.FreshReport {
+		switch ev.Why {
+		case antenna.DailyLimit, antenna.TooMany:
 			level = slog.LevelWarn
+		case antenna.FreshReport:
+		default:
+			if !l.rounds { // which tell of it at their end
+				level = slog.LevelInfo
+			}
 		}
 		l.Log(context.Background(), level, "skipped", "feed", ev.Feed, "watch", ev.Watch, "why", string(ev.Why), "until", stamp(ev.Until))
 	case antenna.StoreLost:

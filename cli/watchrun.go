@@ -42,6 +42,7 @@ const storeFile = "antenna.db"
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
 	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: sdnotify.FromEnvironment(os.Getenv)}
 	s.metrics = &metrics.Metrics{Version: thisBuild().String(), Start: time.Now()}
+	s.log.rounds = v.once || names != nil
 	s.log.configure(c)
 	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
 		return err

@@ -98,6 +98,9 @@ func Decide(s State, reports []Record, now Time) Verdict {
 		v.Reason, v.Words = BaselineRecorded, "the first report: later ones are compared with it"
 	default:
 		known := s.Baselines[i]
+		if known.Detected > now+Skew { // by a clock that was wrong
+			known.Detected = 0
+		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
 		if v.Action == Download && usable[best].Format == Sitemap { // which often have today's date for everything
 			v.Action = Recheck

@@ -33,8 +33,8 @@ var inURI = func() (set [256]bool) {
 	return set
 }()
 
-// Key returns what the spellings of one URL have in common: scheme and host in lower case, no default port, a path, no
-// escapes that need not be there, no fragment, no index.html at the end. Path and query keep their letter case, as in hina-di
+// Key returns what the spellings of one URL have in common: scheme and host in lower case, no default port, a path, one way
+// to escape characters (Respell), no fragment, no index.html at the end. Path and query keep their letter case, as in hina-di
 // and SOIF. There is no key for a URI without a host: it cannot be watched.
 func Key(url string) (key string, ok bool) {
 	scheme, rest, ok := cutScheme(url)
@@ -90,39 +90,53 @@ func hostKey(scheme, authority string) string {
 
 // pathKey normalises what follows the host. Nothing is taken from before a query.
 func pathKey(s string) string {
-	path, query, hasQuery := strings.Cut(s, "?")
-	path = unescape(path)
+	path, _, hasQuery := strings.Cut(s, "?")
 	if path == "" {
-		path = "/"
+		s = "/" + s
 	}
-	if hasQuery {
-		return path + "?" + query
+	s = Respell(s, false)
+	if !hasQuery && strings.HasSuffix(s, "/index.html") {
+		s = strings.TrimSuffix(s, "index.html")
 	}
-	if strings.HasSuffix(path, "/index.html") {
-		path = strings.TrimSuffix(path, "index.html")
-	}
-	return path
+	return s
 }
 
-// unescape decodes the escapes of characters that stand for themselves (RFC 3986, section 2.3).
-func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
+// Respell returns part of a path, and of a query behind it, in the spelling that keys have; inQuery says that a query has begun before. Hexadecimal
+// digits are in upper case, and what stands for itself is not escaped (RFC 3986, sections 2.3 and 6.2.2). In a path that is what servers of files
+// take for the same, too: the other characters that a segment may have (section 3.3), but for the plus sign, which some servers take for a space
+// and which is always escaped. What is not ASCII is escaped as browsers do.
+func Respell(s string, inQuery bool) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == '%' || r == '+' || r >= 0x80 }) {
 		return s
 	}
-	b := make([]byte, 0, len(s))
+	b := make([]byte, 0, len(s)+8)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+		switch {
+		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
 			d := unhex(s[i+1])<<4 | unhex(s[i+2])
-			if isAlphanumeric(d) || strings.IndexByte("-._~", d) >= 0 {
-				c = d
-				i += 2
+			i += 2
+			if isUnreserved(d) || !inQuery && strings.IndexByte("!$&'()*,;=:@", d) >= 0 {
+				b = append(b, d)
+			} else {
+				b = escape(b, d)
 			}
+		case c == '+' && !inQuery, c >= 0x80:
+			b = escape(b, c)
+		default:
+			inQuery = inQuery || c == '?'
+			b = append(b, c)
 		}
-		b = append(b, c)
 	}
 	return string(b)
 }
+
+func escape(b []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(b, '%', digits[c>>4], digits[c&0xf])
+}
+
+func isUnreserved(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 }
 
 // cutScheme splits s behind its scheme (RFC 2396, section 3.1).
 func cutScheme(s string) (scheme, rest string, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,13 +152,20 @@ func folderOf(glob string) string {
 	return "/" + p[:strings.LastIndexByte(p, '/')+1]
 }
 
+// sameSegment reports whether two segments of paths are the same, however they are escaped.
+func sameSegment(a, b string) bool {
+	x, err1 := url.PathUnescape(a)
+	y, err2 := url.PathUnescape(b)
+	return a == b || err1 == nil && err2 == nil && x == y
+}
+
 // pathOf is the decoded path of u below folder. A slash that was escaped is none between folders, so there is no name for it.
 func pathOf(u *url.URL, folder string) (string, error) {
-	rest := strings.TrimPrefix(u.EscapedPath(), "/")
-	if cut, ok := strings.CutPrefix(u.EscapedPath(), folder); ok {
-		rest = cut
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	above := strings.Split(strings.Trim(folder, "/"), "/")
+	if len(segments) > len(above) && folder != "/" && slices.EqualFunc(segments[:len(above)], above, sameSegment) {
+		segments = segments[len(above):]
 	}
-	segments := strings.Split(rest, "/")
 	for i, s := range segments {
 		plain, err := url.PathUnescape(s)
 		if err != nil || strings.ContainsAny(plain, "/") {

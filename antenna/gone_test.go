@@ -1,0 +1,193 @@
+package antenna
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/antenna/feed"
+)
+
+// keysOf are what the store has.
+func keysOf(t *testing.T, s *Store) string {
+	t.Helper()
+	var list []string
+	for _, bucket := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketGone} {
+		values, err := s.all(bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := range values {
+			list = append(list, string(bucket)+" "+key)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// TestGoneIsForgotten: what is known of feeds and watches that are no longer configured is kept for a while, as a line may come back, and then
+// deleted.
+func TestGoneIsForgotten(t *testing.T) {
+	for _, back := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			_, _, a, j := oneFeed(t)
+			dir := t.TempDir()
+			feeds, watches := a.Feeds, a.Watches
+			run := func() string {
+				a.Store = storeIn(t, dir)
+				defer closed(t, a.Store)
+				watchFor(t, a, j, time.Minute)
+				return keysOf(t, a.Store)
+			}
+			run()
+			a.Feeds, a.Watches = nil, []Watch{{Name: "other", URL: "https://files.example/other"}}
+			run()
+			time.Sleep(forgotten - time.Hour)
+			if got := run(); !strings.Contains(got, "feeds feed f") || !strings.Contains(got, "reports feed f") || !strings.Contains(got, "watches a\x00") {
+				t.Errorf("a while later there is\n%q", got)
+			}
+			if back {
+				a.Feeds, a.Watches = feeds, watches
+				run()
+				a.Feeds, a.Watches = nil, nil
+				run()
+			}
+			time.Sleep(2 * time.Hour)
+			a.Feeds, a.Watches = nil, []Watch{{Name: "other", URL: "https://files.example/other"}}
+			got := run()
+			if back != strings.Contains(got, "f") && back || !back && (strings.Contains(got, "feed f") || strings.Contains(got, "watches a")) {
+				t.Errorf("in the end there is\n%q", got)
+			}
+			if got := reasons(j.got()); got != "first-sight" {
+				t.Errorf("updates: %s", got)
+			}
+		})
+	}
+}
+
+// TestForgetWhatIsGone: the names of feeds and watches that are no longer configured can be forgotten at once, and so can what is known of a watch's
+// former URL.
+func TestForgetWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _, a, j := oneFeed(t)
+		dir := t.TempDir()
+		w.sites["files.example"] = (&page{text: "x", modified: time.Now()}).answer
+		a.Watches[0].CheckEvery = time.Hour
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: fileURL})
+		a.Store = storeIn(t, dir)
+		defer func() { closed(t, a.Store) }()
+		watchFor(t, a, j, time.Minute)
+		a.Feeds, a.Watches = nil, []Watch{{Name: "b", URL: "https://files.example/other"}}
+		for _, name := range []string{"f", "a", "b"} {
+			if err := a.Forget(t.Context(), name); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := a.Forget(t.Context(), "a"); err == nil {
+			t.Error("forgotten twice")
+		}
+		if got := keysOf(t, a.Store); strings.Contains(got, "feed f") || strings.Contains(got, "check a") || strings.Contains(got, "watches a\x00") || strings.Count(got, "watches b\x00") > 1 {
+			t.Errorf("left is\n%q", got)
+		}
+	})
+}
+
+// TestClockThatWasWrong: what was written while the clock was in the future does not wait for that.
+func TestClockThatWasWrong(t *testing.T) {
+	for name, once := range map[string]bool{"watch": false, "once": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, _, a, j := oneFeed(t)
+				dir := t.TempDir()
+				a.Store = storeIn(t, dir)
+				j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{}, errors.New("down") }
+				watchFor(t, a, j, time.Minute)
+				future := time.Now().AddDate(4, 0, 0)
+				m := savedFeed{Next: future, Polled: future, Interval: time.Hour}
+				l, err := a.newLoop()
+				if err == nil {
+					err = l.start(time.Now())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, member := range l.members {
+					member.saved.Next, member.saved.Polled = m.Next, m.Polled
+					l.book.feed(member, true, time.Now())
+				}
+				for _, target := range l.targets {
+					target.saved.Pending.At = future
+					l.book.target(target, time.Now())
+				}
+				l.save()
+				closed(t, a.Store)
+				a.Store = storeIn(t, dir)
+				defer closed(t, a.Store)
+				j.handle = nil
+				time.Sleep(time.Hour)
+				if once {
+					err = a.Once(t.Context(), j.take)
+				} else {
+					watchFor(t, a, j, time.Minute)
+				}
+				if got := j.got(); err != nil || got[len(got)-1].Try < 2 || len(w.to(feedURL)) != 2 {
+					t.Errorf("%v, try %d, %d polls", err, got[len(got)-1].Try, len(w.to(feedURL)))
+				}
+			})
+		})
+	}
+}
+
+// TestNothingToCompare: a URL of which its server says neither a date, a tag nor a length is fetched, and again with each look: nothing else shows
+// whether it has changed.
+func TestNothingToCompare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		p.set("# nothing\n")
+		w.sites["files.example"] = func(*http.Request) *http.Response { return says(200, "") }
+		a.Watches[0].CheckEvery = time.Hour
+		dir := t.TempDir()
+		for range 2 {
+			a.Store = storeIn(t, dir)
+			watchFor(t, a, j, 3*time.Hour-time.Minute)
+			closed(t, a.Store)
+		}
+		if got := reasons(j.got()); got != "first-sight no-information no-information no-information no-information no-information" && got != "first-sight no-information no-information no-information no-information" {
+			t.Errorf("updates: %s", got)
+		}
+	})
+}
+
+// TestDateFromTheFuture: a server whose clock is wrong is told by its tag whether the file has changed.
+func TestDateFromTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		p.set("# nothing\n")
+		tag, date := `"1"`, time.Now().AddDate(4, 0, 0)
+		w.sites["files.example"] = func(*http.Request) *http.Response {
+			return says(200, "", "ETag: "+tag, "Last-Modified: "+date.UTC().Format(http.TimeFormat))
+		}
+		a.Watches[0].CheckEvery = time.Hour
+		w.later(3*time.Hour, func() { tag = `"2"` })
+		watchFor(t, a, j, 6*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified" {
+			t.Errorf("updates: %s", got)
+		}
+	})
+}
+
+// TestUselessReportsAreTold: where all that is said of a file is of no use, that is told, once.
+func TestUselessReportsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, p, a, j := oneFeed(t)
+		p.set("HINA/2.2beta\r\nUser-Agent: x\r\n\r\nURL: " + fileURL + "\r\n\r\n")
+		p.plain = true
+		watchFor(t, a, j, 3*time.Hour)
+		if got := eventsOf[Skipped](j); len(got) != 1 || got[0].Why != Why(feed.NoInformation) || got[0].Feed != "f" || got[0].Watch != "a" {
+			t.Errorf("%+v", got)
+		}
+	})
+}

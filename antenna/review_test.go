@@ -1,0 +1,132 @@
+package antenna
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestReportFromTheFutureIsRecalled: a report that could not be believed yet is decided when it can, though the antenna was started anew since and
+// the feed says that it has not changed; by cron, too.
+func TestReportFromTheFutureIsRecalled(t *testing.T) {
+	for name, once := range map[string]bool{"watch": false, "once": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, p, a, j := oneFeed(t)
+				dir := t.TempDir()
+				run := func() {
+					a.Store = storeIn(t, dir)
+					defer closed(t, a.Store)
+					if once {
+						if err := a.Once(t.Context(), j.take); err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					watchFor(t, a, j, 15*time.Minute)
+				}
+				run() // first sight
+				at := time.Now().Add(3 * time.Hour)
+				p.set(lirsLine(fileURL, at, at, 100))
+				for range 12 {
+					time.Sleep(20 * time.Minute)
+					run()
+				}
+				if got := reasons(j.got()); got != "first-sight modified" {
+					t.Errorf("updates: %s", got)
+				}
+			})
+		})
+	}
+}
+
+// TestReportDuringAHandlerIsRecalled: a report that comes while the handler is at the update before it is decided after a crash, though the feed
+// has not changed since.
+func TestReportDuringAHandlerIsRecalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		before, after := t.TempDir(), t.TempDir()
+		a.Store = storeIn(t, before)
+		a.Feeds[0].Every = time.Minute
+		j.handle = func(_ context.Context, u Update) (Outcome, error) {
+			time.Sleep(10 * time.Minute)
+			if u.Record.Size == 100 {
+				crash(t, before, after) // a moment before it is acknowledged
+			}
+			return Outcome{Changed: true}, nil
+		}
+		w.later(3*time.Minute, func() { p.set(lirsLine(fileURL, time.Now(), time.Now(), 200)) })
+		watchFor(t, a, j, 15*time.Minute)
+		closed(t, a.Store)
+		j.updates = nil
+		a.Store = storeIn(t, after)
+		defer closed(t, a.Store)
+		j.handle = nil
+		watchFor(t, a, j, time.Hour)
+		if got := j.got(); len(got) == 0 || got[len(got)-1].Record.Size != 200 {
+			t.Errorf("updates: %+v", got)
+		}
+	})
+}
+
+// TestLookIsRecalled: what own checks have seen counts after a restart, too: news from before it are none.
+func TestLookIsRecalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		dir := t.TempDir()
+		file := &page{}
+		file.set("x")
+		w.sites["files.example"] = file.answer
+		a.Watches[0].CheckEvery = 12 * time.Hour
+		time.Sleep(time.Hour)
+		p.set(atomOf(time.Now().Add(-30 * time.Minute))) // of a file that was there before
+		for range 20 {
+			a.Store = storeIn(t, dir)
+			if err := a.Once(t.Context(), j.take); err != nil {
+				t.Error(err)
+			}
+			closed(t, a.Store)
+			time.Sleep(time.Hour)
+		}
+		if got := j.got(); len(got) > 2 { // the feed or the look may come first
+			t.Errorf("updates: %s", reasons(got))
+		}
+	})
+}
+
+// TestNamedRoundReviewsItsOwn: a round with names hands on nothing else.
+func TestNamedRoundReviewsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		dir := t.TempDir()
+		other := &page{}
+		other.set("# nothing\n")
+		w.sites["other.example"] = other.answer
+		a.Feeds = append(a.Feeds, Feed{Name: "g", URL: "https://other.example/", Every: time.Hour})
+		a.Watches = append(a.Watches, Watch{Name: "b", URL: "https://files.example/b", Feeds: []string{"g"}})
+		once := func(names ...string) {
+			t.Helper()
+			time.Sleep(w.gap)
+			a.Store = storeIn(t, dir)
+			defer closed(t, a.Store)
+			if err := a.Once(t.Context(), j.take, names...); err != nil {
+				t.Error(err)
+			}
+		}
+		once()
+		at := time.Now().Add(2 * time.Hour)
+		p.set(lirsLine(fileURL, at, at, 100))
+		time.Sleep(15 * time.Minute)
+		once() // brings the report
+		time.Sleep(2 * time.Hour)
+		for _, name := range []string{"b", "g"} {
+			if once(name); reasons(j.got()) != "first-sight asked-for" {
+				t.Errorf("%s: %s", name, reasons(j.got()))
+			}
+		}
+		if once("f"); reasons(j.got()) != "first-sight asked-for modified" {
+			t.Error(reasons(j.got()))
+		}
+	})
+}
