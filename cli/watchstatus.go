@@ -75,8 +75,9 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	if err != nil {
 		return err
 	}
-	if !c.has(name) {
-		return misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
+	unknown := misuse("watch "+verb+" "+name, "there is no such feed or watch", "braid watch status shows them")
+	if !c.has(name) && verb != "forget" { // what is no longer configured may be remembered
+		return unknown
 	}
 	client := control.Client{Dir: c.state}
 	ask, told := client.RunNow, "process %d polls for %s now; braid watch status shows what comes of it\n"
@@ -88,6 +89,8 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	case err == nil:
 		_, err = fmt.Fprintf(v.out, told, pid, source.Escape(name))
 		return outputFailure(err)
+	case !errors.Is(err, control.ErrNobody) && !c.has(name):
+		return unknown
 	case !errors.Is(err, control.ErrNobody):
 		return controlFailure(ctx, c, err)
 	case verb == "run":
@@ -102,6 +105,9 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	}
 	defer done()
 	if err := s.forget(ctx, name); err != nil {
+		if !c.has(name) {
+			return unknown
+		}
 		return controlFailure(ctx, c, err)
 	}
 	_, err = fmt.Fprintf(v.out, "%s is forgotten\n", source.Escape(name))
