@@ -102,20 +102,22 @@ func (s *session) askSignatures() {
 		return
 	}
 	s.plan.signed.asked = true
-	ctx, done := s.ctx, s.plan.signed.done
+	ctx, done, hc, req, trusted := s.ctx, s.plan.signed.done, s.http, s.req, s.trusted()
 	s.gathering = true
 	s.workers.Go(func() {
-		if got := s.fetchSignatures(ctx, all); ctx.Err() == nil { // what ended with its session says nothing
+		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
 			done <- got
 		}
 	})
 }
 
-// fetchSignatures brings them, one at a time.
-func (s *session) fetchSignatures(ctx context.Context, all []Signature) (out []found) {
+// signaturesAt brings the signatures of a file. All together have the time of one document that is slow (rule 21).
+func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest*hc.patience(), errSlow)
+	defer cancel()
 	return fetchSignatures(all, func(sig Signature) found {
-		return sig.fetch(ctx, s.http, func(sig Signature) httpsource.Options {
-			return s.optionsFor(sig.URL, s.req.namedSignature(sig))
+		return sig.fetch(ctx, hc, func(sig Signature) httpsource.Options {
+			return req.optionsFor(sig.URL, req.namedSignature(sig), trusted)
 		})
 	})
 }
@@ -318,8 +320,8 @@ func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []
 	if !g.req.Anchors.Any() {
 		return nil
 	}
-	s := &session{http: g.http, req: &g.req, plan: &g.plan}
-	return []verify.Witness{newJury(s.fetchSignatures(ctx, signaturesFor(&g.req, offered)), &g.req.Anchors, time.Now())}
+	all := signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
+	return []verify.Witness{newJury(all, &g.req.Anchors, time.Now())}
 }
 
 // awaitSignatures waits for those that are still being fetched, and for the document that may have them.

@@ -26,11 +26,14 @@ var (
 	errSlow   = errors.New("it would take too long")
 )
 
+// patience is how long a server of a document may be silent.
+func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTimeout) }
+
 // fetchSmall brings a document of at most so many bytes, or gives it up: while it is waited for, a download may stand still.
 func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := cmp.Or(hc.timeout, defaultTimeout)
+	patience := hc.patience()
 	slow := time.AfterFunc(longest*patience, func() { cancel(errSlow) })
 	defer slow.Stop()
 	silent := time.AfterFunc(patience, func() { cancel(errSilent) })

@@ -80,8 +80,9 @@ type (
 	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
 	// counted from there, so that the reader holds the sources back.
 	Consumed struct{ Front int64 }
-	// PiecesKnown says that pieces of Length bytes can be checked; the last one may be shorter.
-	PiecesKnown struct{ Length int64 }
+	// PiecesKnown says that pieces of Length bytes can be checked; the last one may be shorter. So may the first: Lead bytes of
+	// it lie before the file.
+	PiecesKnown struct{ Length, Lead int64 }
 	// PieceChecked is the result of a Check.
 	PieceChecked struct {
 		Piece int64

@@ -17,6 +17,7 @@ import (
 // accuses that one, and when two were at it before and nobody else, with it the other.
 type pieces struct {
 	length int64         // of each but the last; 0: not known
+	lead   int64         // how much of the first lies before the file
 	asked  byterange.Set // whole pieces whose check was asked for and is not proven wrong
 	open   int           // checks whose result is awaited
 	mixed  []mixed       // pieces to be fetched by one source alone, in order
@@ -30,27 +31,35 @@ type mixed struct {
 	reached int64     // how far those came who were at it before
 }
 
-// piece is the range of piece i.
+// piece is the range of piece i, as far as it is of the file. Sizes and lengths come from outside, and may be as large as the type:
+// nothing beyond the end of the file is computed.
 func (s *Scheduler) piece(i int64) byterange.Range {
-	return byterange.Range{Start: i * s.pieces.length, End: min((i+1)*s.pieces.length, s.size)}
+	start, end := i*s.pieces.length-s.pieces.lead, s.size
+	if s.size-start > s.pieces.length {
+		end = start + s.pieces.length
+	}
+	return byterange.Range{Start: max(0, start), End: end}
 }
 
+// pieceOf is the number of the piece with the byte at off.
+func (s *Scheduler) pieceOf(off int64) int64 { return (off + s.pieces.lead) / s.pieces.length }
+
 // piecesKnown begins to check, also what is here already.
-func (s *Scheduler) piecesKnown(length int64) {
-	if s.pieces.length > 0 || length <= 0 || s.size < 0 {
+func (s *Scheduler) piecesKnown(ev PiecesKnown) {
+	if s.pieces.length > 0 || ev.Length <= 0 || ev.Lead < 0 || ev.Lead >= ev.Length || s.size <= 0 {
 		return
 	}
-	s.pieces.length = length
+	s.pieces.length, s.pieces.lead = ev.Length, ev.Lead
 	s.checkPieces(byterange.Range{Start: 0, End: s.size})
 }
 
 // checkPieces asks for the checks of those pieces with bytes in r that are complete now.
 func (s *Scheduler) checkPieces(r byterange.Range) {
-	n := s.pieces.length
-	if n == 0 || r.Empty() {
+	r.End = min(r.End, s.size)
+	if s.pieces.length == 0 || r.Empty() {
 		return
 	}
-	for i := r.Start / n; i*n < r.End; i++ {
+	for i, last := s.pieceOf(r.Start), s.pieceOf(r.End-1); i <= last; i++ {
 		p := s.piece(i)
 		if s.done.Contains(p) && !s.pieces.asked.Contains(p) {
 			s.pieces.asked.Add(p)
@@ -62,7 +71,7 @@ func (s *Scheduler) checkPieces(r byterange.Range) {
 
 // pieceChecked takes the result of a check.
 func (s *Scheduler) pieceChecked(ev PieceChecked) {
-	if s.pieces.length == 0 || s.pieces.open == 0 || ev.Piece < 0 || ev.Piece*s.pieces.length >= s.size {
+	if s.pieces.length == 0 || s.pieces.open == 0 || ev.Piece < 0 || ev.Piece > s.pieceOf(s.size-1) {
 		return
 	}
 	s.pieces.open--
@@ -213,11 +222,11 @@ func (s *Scheduler) lied(m *mirror) {
 // toPiece moves an offset to the next boundary of a piece, or leaves it when there are no pieces, or none before limit.
 func (s *Scheduler) toPiece(off, limit int64) int64 {
 	n := s.pieces.length
-	if n == 0 || off%n == 0 {
+	if n == 0 {
 		return off
 	}
-	if next := off - off%n + n; next < limit {
-		return next
+	if past := (off + s.pieces.lead) % n; past > 0 && n-past < limit-off {
+		return off + n - past
 	}
 	return off
 }

@@ -185,7 +185,7 @@ func (s *Scheduler) apply(now time.Time, ev Event) bool {
 	case Consumed:
 		s.stream, s.front = true, ev.Front
 	case PiecesKnown:
-		s.piecesKnown(ev.Length)
+		s.piecesKnown(ev)
 	case PieceChecked:
 		s.pieceChecked(ev)
 	case Tick:

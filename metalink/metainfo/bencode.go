@@ -26,7 +26,7 @@ type reader struct {
 func read(data string) (value, error) {
 	r := &reader{all: data, rest: data}
 	v, err := r.value(0)
-	if err == nil && r.rest != "" {
+	if err == nil && strings.Trim(r.rest, "\r\n") != "" { // the end of a line does not matter, as other clients have it
 		err = r.fault("something follows its end")
 	}
 	return v, err

@@ -190,7 +190,7 @@ func TestRefused_Rule41(t *testing.T) {
 	good := bencode(dict{"info": single(nil)})
 	huge := math.MaxInt
 	for name, s := range map[string]string{
-		"empty": "", "no dictionary": "i1e", "goes on": good + "\n", "cut off": good[:len(good)-2], "no info": "de", "info is a list": "d4:infolee",
+		"empty": "", "no dictionary": "i1e", "goes on": good + "\nx", "cut off": good[:len(good)-2], "no info": "de", "info is a list": "d4:infolee",
 		"too large": "d1:a" + fmt.Sprint(MaxSize) + ":" + strings.Repeat("x", MaxSize) + "e",
 		"too deep":  "d1:x" + strings.Repeat("l", 100) + strings.Repeat("e", 100) + good[1:],
 		"too many":  "d1:xl" + strings.Repeat("le", MaxValues) + "e" + good[1:],
