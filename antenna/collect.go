@@ -43,6 +43,8 @@ type kept struct {
 	records, matched, relayed, skipped int
 	// partial: the feed broke behind what there is (rule 55). What it had before and has not here is not gone.
 	partial bool
+	// open: nothing says that the feed is whole, so that what the server calls it must not stand for it.
+	open bool
 	// tooMany are watches of which there are more URLs than are looked at.
 	tooMany []string
 }
@@ -143,6 +145,7 @@ func (c *collector) add(r feed.Record) {
 		c.relayed++
 		c.keep(r)
 	case watched:
+		slim.Extract = c.feed.Relay // there was no room for all of it
 		c.keep(slim)
 	}
 }
@@ -254,7 +257,23 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near reach.Sc
 		return kept{}, err
 	}
 	c := &collector{feed: t.feed, format: format, match: p.match, hosts: p.hosts, near: near, received: received}
-	return c.collect(codec.NewDecoder(format, in, feed.Options{Limits: limits}).Records())
+	o := feed.Options{Limits: limits}
+	if b, ok := body.(interface{ stopped() error }); ok {
+		o.Stop = b.stopped
+	}
+	d := codec.NewDecoder(format, in, o)
+	k, err := c.collect(d.Records())
+	if err != nil {
+		return k, err
+	}
+	switch d.Input().End {
+	case feed.Cut: // what came before the cut counts (rule 55)
+		k.partial = true
+		err = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
+	case feed.Open:
+		k.open = true
+	}
+	return k, err
 }
 
 // formats are those of the kinds that say one.

@@ -79,7 +79,7 @@ func (p *poller) poll(ctx context.Context, t task) answer {
 	start := time.Now()
 	var a answer
 	if t.feed.Local {
-		a = p.readFile(&t)
+		a = p.readFile(ctx, &t)
 	} else {
 		a = p.ask(ctx, &t)
 	}
@@ -218,6 +218,9 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near reach.Scop
 	if err == nil || k.partial {
 		a.kept = &k
 	}
+	if k.open {
+		a.etag, a.modified = "", ""
+	}
 	return a
 }
 
@@ -259,6 +262,9 @@ type body struct {
 	pulse   *time.Timer
 	n, left int64
 }
+
+// stopped is why nothing more is to be read of it, if so.
+func (b *body) stopped() error { return context.Cause(b.ctx) }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.ctx.Err() != nil {

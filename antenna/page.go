@@ -1,6 +1,7 @@
 package antenna
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -107,7 +108,7 @@ func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
 }
 
 // readFile polls a local file.
-func (p *poller) readFile(t *task) answer {
+func (p *poller) readFile(ctx context.Context, t *task) answer {
 	f, err := os.OpenFile(t.feed.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes into it
 	if err != nil {
 		return answer{err: err}
@@ -124,13 +125,21 @@ func (p *poller) readFile(t *task) answer {
 	if t.conditional() && etag == t.etag {
 		return answer{unchanged: true}
 	}
-	k, err := p.read(t, f, feed.At(info.ModTime()), reach.Public|reach.Loopback) // as a document on disk
+	k, err := p.read(t, localFile{f, ctx}, feed.At(info.ModTime()), reach.Public|reach.Loopback) // as a document on disk
 	a := answer{err: err, bytes: info.Size(), etag: etag}
 	if err == nil || k.partial {
 		a.kept = &k
 	}
 	return a
 }
+
+// A localFile is read until its context ends.
+type localFile struct {
+	*os.File
+	ctx context.Context
+}
+
+func (f localFile) stopped() error { return context.Cause(f.ctx) }
 
 // fileTag names one state of a file.
 func fileTag(info fs.FileInfo) string {

@@ -42,7 +42,7 @@ func newFeedShow(s streams) *cli.Command {
 			"some files", "braid feed show --match 'https://example.org/pub/**.iso' antenna.lirs",
 			"for a program", "curl -s https://example.org/releases.atom | braid feed show --json -",
 		},
-		notes: []string{"The columns are: modified (UTC), size, URL, title. The feed is read tolerantly: what is repaired or left\n" +
+		notes: []string{"The columns are: modified, size, URL, title. The feed is read tolerantly: what is repaired or left\n" +
 			"out is counted at the end, and braid feed check tells of each. A GLOB is compared with the URL as it\n" +
 			"stands and in its canonical form."},
 	})
@@ -174,12 +174,12 @@ func recordLine(r *feed.Record) string {
 	case r.Failed:
 		modified = "not reached"
 	case r.LastModified > 0 && at.Year() <= 9999:
-		modified = at.Format(time.DateTime)
+		modified = r.LastModified.String()
 	}
 	if r.Size > 0 {
 		size = sizeText(r.Size)
 	}
-	return strings.TrimRight(fmt.Sprintf("%-19s  %8s  %s  %s", modified, size, r.URL, r.Title), " ")
+	return strings.TrimRight(fmt.Sprintf("%-23s  %8s  %s  %s", modified, size, r.URL, r.Title), " ")
 }
 
 // escapeLine is source.Escape for text that seldom needs it.

@@ -75,6 +75,9 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 	if f, ok := Sniff(text[:min(len(text), sniffed)]); ok {
 		return in, f, nil
 	}
+	if object.Match(text) {
+		return in, feed.SOIF, nil
+	}
 	why := "it is empty"
 	switch {
 	case len(text) > 0:
@@ -84,6 +87,10 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 	}
 	return in, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
 }
+
+// object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
+// like it up to the brace.
+var object = regexp.MustCompile(`@[A-Za-z0-9_-]+\s*\{\s*(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`)
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 

@@ -141,3 +141,39 @@ func TestOpenSaysWhatItSaw(t *testing.T) {
 		}
 	}
 }
+
+// SOIF is known with text before its first object, which readers pass over; what has an @ and a brace is not SOIF for that.
+func TestTextBeforeObjects(t *testing.T) {
+	const one = "@FILE { http://h.example/a\nFile-Size{1}:\t5\n}\n"
+	for text, want := range map[string]string{
+		"# made by a gatherer\n" + one:                                    "soif",
+		"Gathered at noon by joe@h.example\n\n" + one:                     "soif",
+		strings.Repeat("a line of text\n", 500) + one:                     "soif",
+		"Text\n@UPDATE {\n" + one + "}\n":                                 "soif",
+		"Text\n@FILE{http://h.example/}\n":                                "soif",
+		"Text\n@FILE { -\n}\n":                                            "soif",
+		"<!-- text -->\n" + one:                                           "soif",
+		"Text\n@media print {\n a:hover { color: red }\n}\n":              "",
+		"<html><style>@font-face { font-family: x; src: url(x) }</style>": "",
+		"<html><style>@page { margin:1cm }</style><p>me@h.example {a:b}":  "",
+		"a text without any, by me@h.example { from: there }":             "",
+	} {
+		got := ""
+		if _, f, err := Open(strings.NewReader(text), feed.Limits{}); err == nil {
+			got = f.String()
+		}
+		if got != want {
+			t.Errorf("%.60q is %q, want %q", text, got, want)
+		}
+	}
+	in, f, _ := Open(strings.NewReader("Text before it\n"+one), feed.Limits{})
+	n := 0
+	for r, err := range NewDecoder(f, in, feed.Options{}).Records() {
+		if n++; err != nil || r.URL != "http://h.example/a" || r.Size != 5 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d records", n)
+	}
+}

@@ -62,6 +62,9 @@ type Record struct {
 	// Failed: the agent could not obtain anything (LIRS 0,0). Such a record says that the site is on the list, no more.
 	Failed bool
 
+	// Extract: it is not kept whole, and must not be passed on.
+	Extract bool
+
 	// Fields are the fields as the feed has them, in its order and with duplicates: the whole block of a hina-di feed, the
 	// attributes of a SOIF object, the extension fields of LIRS, which have no names. Of news and sitemaps they are what the record
 	// was made of.

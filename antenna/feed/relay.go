@@ -36,6 +36,8 @@ const (
 	NoLongerGood Refusal = "no-longer-good" //
 	FromFuture   Refusal = "from-future"    //
 	NothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
+	Undecodable  Refusal = "undecodable"    // some of it is no text, and cannot be written as it was
+	NotWhole     Refusal = "not-whole"      // only what is watched of it was kept
 )
 
 // Publish returns what a feed in that format has: for each URL the one record, of own and read, that Choose prefers. Own are the
@@ -73,6 +75,10 @@ func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 		return Record{}, OtherFormat
 	case r.Failed:
 		return Record{}, NothingKnown
+	case r.Extract:
+		return Record{}, NotWhole
+	case slices.ContainsFunc(r.Warnings, isUndecodable): // what is passed on is not changed (hina-di, section 12)
+		return Record{}, Undecodable
 	case r.AgentURL == "" || r.Format == HinaDI && r.Agent == "": // hina-di asks for both
 		return Record{}, NoAuthority
 	case y.isSelf(&r):
@@ -89,6 +95,15 @@ func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 		return Record{}, NoLongerGood
 	}
 	return y.passed(r), ""
+}
+
+// CodeUndecodable is the code of records with octets that are no text in the charset of their feed.
+const CodeUndecodable = "undecodable"
+
+// isUndecodable reports whether a warning of a record says so, of all of it or of a field.
+func isUndecodable(tag string) bool {
+	code, _, _ := strings.Cut(tag, ":")
+	return code == CodeUndecodable
 }
 
 func (y Relay) maxHops() int {

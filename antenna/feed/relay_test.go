@@ -35,6 +35,10 @@ func TestPass(t *testing.T) {
 	}{
 		{"as it is", func(r *feed.Record) {}, relay, ""},
 		{"another format", func(r *feed.Record) { r.Format = feed.LIRS }, relay, feed.OtherFormat},
+		{"kept in part", func(r *feed.Record) { r.Extract = true }, relay, feed.NotWhole},
+		{"octets that are no text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, relay, feed.Undecodable},
+		{"octets that are no text, somewhere", func(r *feed.Record) { r.Warnings = []string{"undecodable"} }, relay, feed.Undecodable},
+		{"another warning", func(r *feed.Record) { r.Warnings = []string{"undecodable-by-others"} }, relay, ""},
 		{"failed", func(r *feed.Record) { r.Failed = true }, relay, feed.NothingKnown},
 		{"no Authorized", func(r *feed.Record) { r.Agent = "" }, relay, feed.NoAuthority},
 		{"no Authorized-url", func(r *feed.Record) { r.AgentURL = "" }, relay, feed.NoAuthority},

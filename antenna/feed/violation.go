@@ -14,6 +14,16 @@ type Options struct {
 	Limits Limits
 	// Report is told of everything that is not as it should be, as it is met. If nil, nobody is.
 	Report func(Violation)
+	// Stop is asked before each entry; an error ends the feed with it. If nil, nothing does.
+	Stop func() error
+}
+
+// Stopped is what Stop says.
+func (o Options) Stopped() error {
+	if o.Stop == nil {
+		return nil
+	}
+	return o.Stop()
 }
 
 // Limits bound what a feed may cost (rule 52). Each is that of the rule if it is zero.
@@ -52,7 +62,18 @@ type Input struct {
 	LineEnds string
 	// Charset is what the text was decoded by; Declared is what the feed says of it, in its own spelling.
 	Charset, Declared string
+	// End is how the feed ended.
+	End End
 }
+
+// An End is how a feed ended, as far as its format tells.
+type End int
+
+const (
+	Whole End = iota // nothing says that there was more
+	Open             // what must come behind the last entry is missing: there may have been more
+	Cut              // within an entry: there was more
+)
 
 // A Violation is one thing that is not as it should be.
 type Violation struct {

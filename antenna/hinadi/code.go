@@ -44,7 +44,7 @@ const (
 	codeURLNotFirst  = "url-not-first"
 	codeEmpty        = "empty-value"
 	codeNoBlank      = "no-blank-after-colon"
-	codeUndecodable  = "undecodable"
+	codeUndecodable  = feed.CodeUndecodable
 	codeNoFinalBlank = "no-final-blank-line"
 	codeVersionBeta  = "hina-version-beta"
 	codeMethodWord   = "method-word"

@@ -67,7 +67,13 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 	size := 0
 	for {
 		l, err := d.readLine()
-		if err == io.EOF || err == nil && len(l.Raw) == 0 {
+		if err == io.EOF {
+			if d.end = feed.Open; d.lastEnd == lines.None {
+				d.end = feed.Cut
+			}
+			break
+		}
+		if err == nil && len(l.Raw) == 0 {
 			break
 		}
 		if err != nil {

@@ -48,6 +48,7 @@ type Decoder struct {
 	charset  bool // what is odd about it was reported
 	lastLine int
 	block    block
+	end      feed.End
 }
 
 // A textLine is a line that was decoded.
@@ -79,7 +80,11 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 func (d *Decoder) Header() Header { return d.header }
 
 // Input says what the feed looked like on the outside, so far.
-func (d *Decoder) Input() feed.Input { return d.lines.Input() }
+func (d *Decoder) Input() feed.Input {
+	in := d.lines.Input()
+	in.End = d.end
+	return in
+}
 
 // next returns the next record that is one, or io.EOF, or what ended the feed before its end.
 func (d *Decoder) next() (feed.Record, error) {
@@ -91,9 +96,13 @@ func (d *Decoder) next() (feed.Record, error) {
 	}
 	for {
 		whole, err := d.readBlock()
+		if err == nil {
+			err = d.o.Stopped()
+		}
 		if err != nil {
 			return feed.Record{}, err
 		}
+		d.end = ends[whole]
 		if d.entries++; d.entries > d.limits.Entries {
 			return feed.Record{}, &feed.RejectError{
 				Line: d.block.first, Code: codeTooMany, Why: fmt.Sprintf("more than %d blocks", d.limits.Entries),
@@ -126,6 +135,9 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 		}
 	}
 }
+
+// ends are how the feed ended if a block is the last one.
+var ends = [...]feed.End{blankLine: feed.Whole, noBlankLine: feed.Open, cutShort: feed.Cut}
 
 // ended is the end of the feed. There must be a block (section 4).
 func (d *Decoder) ended(err error) error {

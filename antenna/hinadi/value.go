@@ -58,8 +58,11 @@ func (b *block) setDate(line int, name, value string) {
 	}
 	for _, code := range odd {
 		f := finding{weight: repair, line: line, code: code, field: name, detail: value, strict: dateStrictCode}
-		if code == dateWrongDay || code == dateNoTime { // the grammar has nothing against them
+		switch code {
+		case dateNoTime: // the grammar has nothing against it
 			f.weight, f.strict = note, ""
+		case dateWrongDay: // one of the two is wrong
+			f.strict = ""
 		}
 		b.find(f)
 	}

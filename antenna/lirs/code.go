@@ -1,5 +1,7 @@
 package lirs
 
+import "braid/antenna/feed"
+
 // The codes of what is found, for programs.
 const (
 	// About the feed, or a line that is no record.
@@ -18,7 +20,7 @@ const (
 	codeBadURL    = "bad-url"
 
 	// A record is discarded for them in strict mode, else repaired.
-	codeUndecodable = "undecodable"
+	codeUndecodable = feed.CodeUndecodable
 	codeNoLineEnd   = "no-final-line-end"
 	codeNoComma     = "no-trailing-comma"
 	codeNoLength    = "content-length-missing"

@@ -27,6 +27,7 @@ type Decoder struct {
 	charset bool // that it is not EUC-JP was reported
 	pieces  []string
 	found   []finding
+	end     feed.End
 }
 
 // NewDecoder returns a Decoder of what r has.
@@ -48,12 +49,19 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 }
 
 // Input says what the feed looked like on the outside, so far.
-func (d *Decoder) Input() feed.Input { return d.lines.Input() }
+func (d *Decoder) Input() feed.Input {
+	in := d.lines.Input()
+	in.End = d.end
+	return in
+}
 
 // next returns the next record that is one, or io.EOF, or what ended the feed before its end.
 func (d *Decoder) next() (feed.Record, error) {
 	for {
 		l, err := d.readLine()
+		if err == nil {
+			err = d.o.Stopped()
+		}
 		if err != nil {
 			return feed.Record{}, err
 		}
@@ -63,6 +71,9 @@ func (d *Decoder) next() (feed.Record, error) {
 		}
 		if l.Raw[0] == '#' {
 			continue
+		}
+		if l.End == lines.None {
+			d.end = feed.Open
 		}
 		if d.entries++; d.entries > d.limits.Entries {
 			return feed.Record{}, &feed.RejectError{

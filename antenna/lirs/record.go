@@ -60,12 +60,16 @@ func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
 	r := feed.Record{Format: feed.LIRS, Line: l.Number}
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
+		if end == lines.None {
+			d.end = feed.Cut
+		}
 		d.find(fatal, codeNoHeader, "", "")
 		return d.judge(r)
 	}
 	closed := d.split(rest, clean)
 	switch {
 	case end == lines.None && !closed: // nothing else about it is certain
+		d.end = feed.Cut
 		d.found = d.found[:0]
 		d.find(fatal, codeTruncated, "", "")
 		return d.judge(r)

@@ -30,12 +30,13 @@ const (
 	codeUnread   = "unreadable-entry"
 
 	// A record is discarded for them in strict mode, else repaired.
-	codeUndecodable = "undecodable"
+	codeUndecodable = feed.CodeUndecodable
 	codeSloppy      = "item-not-well-formed"
 	codeEscaped     = "url-not-escaped"
 	codeBadDate     = "bad-date"
 	codeDateForm    = "date-format"
 	codeNoZone      = "date-no-zone"
+	codeWeekday     = "date-wrong-weekday"
 	codeBadNumber   = "bad-number"
 
 	// A record is never discarded for them.
@@ -62,6 +63,7 @@ var texts = map[string]string{
 	codeEscaped:     "the URL has characters that must be escaped: {value}",
 	codeBadDate:     "{field} is no date: {value}",
 	codeDateForm:    "{field} has not the form that the format has: {value}",
+	codeWeekday:     "the day of the week of {field} is wrong: {value}",
 	codeNoZone:      "{field} has no zone, UTC is assumed: {value}",
 	codeBadNumber:   "{field} is no number: {value}",
 

@@ -24,9 +24,12 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code string, o
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return feed.At(at), "", true
 	}
-	if t, ok := read822(text); ok {
-		if kind != "rss" {
+	if t, day, ok := read822(text); ok {
+		switch {
+		case kind != "rss":
 			code = codeDateForm
+		case !day:
+			code = codeWeekday
 		}
 		return t, code, true
 	}
@@ -42,14 +45,16 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code string, o
 	return feed.At(*parsed), codeDateForm, true
 }
 
-// read822 reads a date of RFC 822, section 5, with a year of two digits or four.
-func read822(text string) (t feed.Time, ok bool) {
-	if day, rest, found := strings.Cut(text, ","); found && len(day) == 3 {
+// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day tells whether the day of the week is that of the
+// date, if there is one.
+func read822(text string) (t feed.Time, day, ok bool) {
+	weekday, rest, found := strings.Cut(text, ",")
+	if found = found && len(weekday) == 3; found {
 		text = strings.TrimLeft(rest, " ")
 	}
 	i := strings.LastIndexByte(text, ' ')
 	if i < 0 {
-		return 0, false
+		return 0, false, false
 	}
 	hours, named := zones[strings.ToUpper(text[i+1:])]
 	if named {
@@ -57,10 +62,11 @@ func read822(text string) (t feed.Time, ok bool) {
 	}
 	for _, form := range []string{"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700", "2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700"} {
 		if at, err := time.Parse(form, text); err == nil {
-			return feed.At(at.Add(-time.Duration(hours) * time.Hour)), true
+			day = !found || strings.EqualFold(weekday, at.Format("Mon"))
+			return feed.At(at.Add(-time.Duration(hours) * time.Hour)), day, true
 		}
 	}
-	return 0, false
+	return 0, false, false
 }
 
 // forms are those of W3C-DTF, in which a sitemap has its dates, by what is odd about them.

@@ -34,12 +34,14 @@ type composer struct {
 
 	report    Report
 	documents []document
+	// empty are the feeds that have nothing to say.
+	empty []string
 }
 
 const defaultAgent = "braid"
 
-// compose makes all documents: in memory, as the records are.
-func compose(s feed.Snapshot, o Options) ([]document, Report, error) {
+// compose makes all documents: in memory, as the records are. A feed without a record is none (hina-di, section 4: at least one block).
+func compose(s feed.Snapshot, o Options) (documents []document, empty []string, report Report, err error) {
 	if s.Agent == "" {
 		s.Agent = defaultAgent
 	}
@@ -60,10 +62,10 @@ func compose(s feed.Snapshot, o Options) ([]document, Report, error) {
 	}
 	for _, step := range []func() error{c.hinaDI, c.lirs, c.soif, c.atom, c.page} {
 		if err := step(); err != nil {
-			return nil, c.report, err
+			return nil, nil, c.report, err
 		}
 	}
-	return c.documents, c.report, nil
+	return c.documents, c.empty, c.report, nil
 }
 
 func hasUser(s string) bool {
@@ -91,9 +93,7 @@ func (c *composer) observed(format feed.Format) []feed.Record {
 		}
 		switch format {
 		case feed.HinaDI:
-			if r.Date == 0 {
-				r.Date = c.now
-			}
+			r.Date = c.now // when the block is written (section 5.7), and not when somebody looked
 		case feed.LIRS:
 			r.Detected = k.TimeDetected
 		}
@@ -128,12 +128,16 @@ func (c *composer) published(format feed.Format, write func(feed.Record) error) 
 
 // add makes a document of records.
 func (c *composer) add(name string, records []feed.Record, encode func(io.Writer, iter.Seq[feed.Record]) error) error {
+	c.report.Records[name] = len(records)
+	if len(records) == 0 {
+		c.empty = append(c.empty, name)
+		return nil
+	}
 	var b bytes.Buffer
 	if err := encode(&b, slices.Values(records)); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	c.documents = append(c.documents, document{name, b.Bytes()})
-	c.report.Records[name] = len(records)
 	return nil
 }
 

@@ -17,7 +17,10 @@ func ExampleWrite() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	_, err = publish.Write(dir, feed.Snapshot{Agent: "example/1.0", AgentURL: "http://antenna.example.org/", Now: time.Unix(1794261900, 0)}, publish.Options{Title: "Mirrors"})
+	seen := feed.Known{Own: true, Record: feed.Record{URL: "http://example.org/disk.iso", LastModified: 1794260000, Detected: 1794261800}}
+	_, err = publish.Write(dir, feed.Snapshot{
+		Records: []feed.Known{seen}, Agent: "example/1.0", AgentURL: "http://antenna.example.org/", Now: time.Unix(1794261900, 0),
+	}, publish.Options{Title: "Mirrors"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -87,7 +87,7 @@ func (c *composer) page() error {
 		return err
 	}
 	c.documents = append(c.documents, document{Page, b.Bytes()})
-	c.report.Records[Page] = len(list)
+	c.report.Records[Page] = v.Sites
 	return nil
 }
 

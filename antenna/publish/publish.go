@@ -56,12 +56,22 @@ type Report struct {
 }
 
 // Write writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
-// one.
+// one. A feed that has nothing to say any more goes; where nothing is known, nothing is made.
 func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 	files := fsys.Or(o.Files)
-	documents, report, err := compose(s, o)
+	documents, empty, report, err := compose(s, o)
 	if err != nil {
 		return report, err
+	}
+	for _, name := range empty {
+		if err := fsys.Remove(files, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return report, err
+		}
+	}
+	if len(documents) == 1 && report.Records[Page] == 0 { // the page alone: it says so where there is one
+		if _, err := fsys.Lstat(files, filepath.Join(dir, Page)); err != nil {
+			return report, nil
+		}
 	}
 	if err := fsys.MkdirAll(files, dir, 0o755); err != nil {
 		return report, err

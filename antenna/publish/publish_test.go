@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"bytes"
 	"compress/gzip"
 	"io"
 	"iter"
@@ -284,18 +283,50 @@ func TestFails(t *testing.T) {
 }
 
 // TestNobody: without a name and a place there are still feeds, and without records, too.
+// An antenna that knows nothing publishes nothing: a feed has at least one block (hina-di, section 4).
 func TestNobody(t *testing.T) {
-	files, _ := published(t, feed.Snapshot{Now: now.UTC()}, Options{})
-	di, l, so, atom := strictlyEmpty(t, files)
-	if len(di)+len(l)+len(so)+len(atom) > 0 || !strings.Contains(files[Page], "Nothing is known yet") || !strings.Contains(files[Atom], "<id>urn:x-antenna:braid</id>") {
-		t.Errorf("%q", files)
+	dir := filepath.Join(t.TempDir(), "www")
+	nothing := feed.Snapshot{Now: now.UTC()}
+	report, err := Write(dir, nothing, Options{})
+	if _, there := os.Stat(dir); err != nil || there == nil || len(report.Files) > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	names := func() (list []string) {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			list = append(list, e.Name())
+		}
+		return list
+	}
+	failed := ours(own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }))
+	if _, err := Write(dir, failed, Options{}); err != nil || !slices.Equal(names(), []string{LIRS, LIRSGzip, Page}) { // for LIRS alone that is something
+		t.Errorf("%q, %v", names(), err)
+	}
+	if _, err := Write(dir, ours(own("http://h.example/", nil)), Options{}); err != nil || len(names()) != 6 {
+		t.Errorf("%q, %v", names(), err)
+	}
+	_, err = Write(dir, nothing, Options{}) // what it knew has expired
+	page, _ := os.ReadFile(filepath.Join(dir, Page))
+	if err != nil || !slices.Equal(names(), []string{Page}) || !strings.Contains(string(page), "Nothing is known yet") {
+		t.Errorf("%q, %v", names(), err)
 	}
 }
 
-func strictlyEmpty(t *testing.T, files map[string]string) (di, l, so, atom []feed.Record) {
-	di = read(t, hinadi.NewDecoder(strings.NewReader(files[HinaDI]), feed.Options{}).Records())
-	l = read(t, lirs.NewDecoder(strings.NewReader(files[LIRS]), feed.Options{}).Records())
-	so = read(t, soif.NewDecoder(bytes.NewReader([]byte(files[SOIF])), feed.Options{}).Records())
-	atom = read(t, news.NewDecoder(strings.NewReader(files[Atom]), feed.Options{}).Records())
-	return di, l, so, atom
+// The Date of a block is when it is written (section 5.7), and not when somebody looked.
+func TestDateOfOwnBlocks(t *testing.T) {
+	files, _ := published(t, ours(own("http://h.example/", func(k *feed.Known) { k.Date = now - 7000 })), Options{})
+	if !strings.Contains(files[HinaDI], "URL: http://h.example/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
+		t.Errorf("%q", files[HinaDI])
+	}
+}
+
+// A block with octets that are no text is another agent's word that cannot be written as it was: it is not passed on (section 12).
+func TestUndecodableIsNotPassedOn(t *testing.T) {
+	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
+	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}
+	s.Records = relayed(t, hina("URL: http://h.example/bad\r\nTitle: \xff\xfe\xfd\r\n"+rest+"URL: http://h.example/good\r\nTitle: \\xFF\r\n"+rest))
+	files, report := published(t, s, Options{})
+	if strings.Contains(files[HinaDI], "/bad") || !strings.Contains(files[HinaDI], "/good") || report.Refused[feed.Undecodable] == 0 {
+		t.Errorf("%q, %+v", files[HinaDI], report)
+	}
 }

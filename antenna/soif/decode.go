@@ -14,6 +14,8 @@ type Options struct {
 	Limits Limits
 	// Report is told of everything that is not as it should be, as it is met. If nil, nobody is.
 	Report func(Violation)
+	// Stop is asked before each object; an error ends the stream with it. If nil, nothing does.
+	Stop func() error
 }
 
 // Limits bound what a stream may cost (rules 52 and 55). Those of feed.Limits that speak of lines have no meaning here.
@@ -49,7 +51,7 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder of what r has, with the limits of rule 52.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	own := Options{Strict: o.Strict, Limits: Limits{Limits: o.Limits}}
+	own := Options{Strict: o.Strict, Limits: Limits{Limits: o.Limits}, Stop: o.Stop}
 	if o.Report != nil {
 		own.Report = func(v Violation) { o.Report(v.Violation) }
 	}
@@ -97,5 +99,9 @@ func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 
 // Input says what the stream looked like on the outside. It is known when the first object is, or the end of the stream.
 func (d *Decoder) Input() feed.Input {
-	return feed.Input{Gzip: d.in.compressed.Gzip(), Charset: d.in.charset.String(), Declared: d.in.declared}
+	in := feed.Input{Gzip: d.in.compressed.Gzip(), Charset: d.in.charset.String(), Declared: d.in.declared}
+	if d.p.open {
+		in.End = feed.Open
+	}
+	return in
 }

@@ -26,6 +26,8 @@ type parser struct {
 	entries, kept int
 	// foreign: what the stream begins with is junk.
 	foreign bool
+	// open: the stream ended within a wrapper.
+	open bool
 
 	scratch []byte
 	names   map[string]string // identifiers seen, so that the common ones are allocated once
@@ -45,7 +47,11 @@ func newParser(r io.Reader, o Options) *parser {
 // reported.
 func (p *parser) next() (Object, error) {
 	for {
-		if err := p.seek(); err != nil {
+		err := p.seek()
+		if err == nil && p.o.Stop != nil {
+			err = p.o.Stop()
+		}
+		if err != nil {
 			return Object{}, err
 		}
 		o, why := p.object()
@@ -103,7 +109,7 @@ func (p *parser) end() error {
 	if p.s.err != io.EOF {
 		return p.s.err
 	}
-	if p.wrapper != Bare {
+	if p.open = p.wrapper != Bare; p.open {
 		p.report(violation(p.here(), CodeWrapperOpen, ""))
 	}
 	switch {
