@@ -16,7 +16,7 @@ import (
 // is Once.
 func (a *Antenna) RunNow(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
-		if l.offline {
+		if l.offline || l.ending {
 			return errors.New("the antenna does not run")
 		}
 		return l.runNow(name, now)

@@ -38,9 +38,9 @@ type loop struct {
 	said map[spot]time.Time
 	// round is what Once is about; nil in Watch.
 	round *round
-	// offline: it does not run, and tells nobody anything.
-	offline bool
-	err     error // ours: it ends the run
+	// offline: it does not run, and tells nobody anything. ending: it does not any more.
+	offline, ending bool
+	err             error // ours: it ends the run
 }
 
 // A round is one run of Once.
@@ -81,7 +81,7 @@ func (l *loop) run(ctx context.Context, requests <-chan message) error {
 		}
 	}
 	cancel()
-	l.finish(ctx)
+	l.finish(ctx, requests)
 	return l.err
 }
 
@@ -99,12 +99,26 @@ func (l *loop) drain() {
 }
 
 // finish waits for the workers, and stores what they brought and everything else that is known.
-func (l *loop) finish(ctx context.Context) {
-	l.wg.Wait()
-	l.drain()
+func (l *loop) finish(ctx context.Context, requests <-chan message) {
+	l.ending = true
+	l.windDown(requests)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastPublish)
 	defer cancel()
 	l.closeRound(ctx)
+	l.windDown(requests)
+}
+
+// windDown waits for the workers, and answers who asks meanwhile: a program may take half a minute to end, and a watchdog does not wait for that.
+func (l *loop) windDown(requests <-chan message) {
+	for !l.idle() {
+		select {
+		case m := <-l.inbox:
+			m(l, time.Now())
+			l.drain()
+		case m := <-requests:
+			m(l, time.Now())
+		}
+	}
 	l.wg.Wait()
 	l.drain()
 }

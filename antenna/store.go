@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -148,7 +149,11 @@ func foreign(err error) error {
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case runtime.Error: // which speaks of the program, and not of the file
+			err = &damageError{errors.New("damaged: it ends too early, or a page in it is none")}
+		default:
 			err = &damageError{fmt.Errorf("damaged: %v", p)}
 		}
 	}()

@@ -162,7 +162,9 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 		s.log.Info("metrics", "url", address("http", listener.Addr())+"metrics")
 		wg.Go(func() { s.serveMetrics(ctx, listener) })
 	}
-	wg.Go(func() { s.pulse(ctx) })
+	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
+	defer stop()
+	wg.Go(func() { s.pulse(beating) })
 	return s.rounds(ctx, c, hup)
 }
 
@@ -280,9 +282,9 @@ func (s *service) told(err error) {
 	}
 }
 
-// pulse tells the watchdog that the watcher is alive, as long as it answers.
+// pulse tells the watchdog that the watcher is alive, as long as it answers: four times in its period, as an answer may be late.
 func (s *service) pulse(ctx context.Context) {
-	every := s.notify.Watchdog() / 2
+	every := s.notify.Watchdog() / 4
 	if every <= 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/internal/mirrortest"
 )
@@ -129,6 +130,35 @@ func TestWatchReload(t *testing.T) {
 	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "nobody watches") {
 		t.Errorf("status: %s", out)
 	}
+}
+
+// TestWatchdog: the watchdog is told four times in its period that the watcher is alive, also while a reload or the end waits for a program.
+func TestWatchdog(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
+	w := newWatching(t, s, blocked)
+	const period = 2 * time.Second
+	w.begin(fmt.Sprintf("WATCHDOG_USEC=%d", period.Microseconds()))
+	waitFor(t, "the program", func() bool { return w.read("runs") != "" })
+	w.hears("WATCHDOG=1")
+	start := time.Now()
+	for range 4 {
+		w.hears("WATCHDOG=1")
+	}
+	if took := time.Since(start); took > period*7/4 { // half a period apart it would be two
+		t.Errorf("five signs of life in %v, the period is %v", took, period)
+	}
+	w.signal(syscall.SIGHUP)
+	w.hears("RELOADING=1\n")
+	for range 5 {
+		w.hears("WATCHDOG=1")
+	}
+	if out := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(out, "watches\n") {
+		t.Errorf("status while the program runs: %s", out)
+	}
+	w.write("go", "")
+	w.hears("READY=1\n")
+	w.signal(syscall.SIGTERM)
+	w.ends(exitDone)
 }
 
 // TestWatchMetrics: Prometheus can read what happened.
