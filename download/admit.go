@@ -39,6 +39,9 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		return err
 	}
 	o.shows(a, s.claims)
+	if s.lead == nil {
+		s.lead, s.leader = &a, o
+	}
 	if !o.up {
 		o.up = true
 		s.atlas.tell(o.tree, true)
@@ -55,7 +58,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if s.err != nil {
 		return s.err
 	}
-	if s.news {
+	if s.news && !(s.pipes() && s.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
 		s.addMirrors()
 	}
 	s.usePieces()
@@ -204,6 +207,8 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 	case !s.tied() && (etag == "" || etag != s.etag):
 		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
+	case s.pipes() && !s.mayFeed(o, a):
+		return errLoose
 	}
 	return nil
 }

@@ -117,9 +117,9 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 }
 
 // standIn takes a mirror of the user's as the origin when the origin failed. With a strong digest from the
-// user they were sources like all others.
+// user they were sources like all others, but for a pipe.
 func (g *getter) standIn() bool {
-	if !verify.Strong(g.req.Claims) && !g.req.provenByPieces() {
+	if (!verify.Strong(g.req.Claims) || g.req.Stream != nil) && !g.req.provenByPieces() {
 		for _, u := range g.req.Mirrors {
 			g.plan.fallBack(u)
 		}

@@ -67,7 +67,9 @@ func metalinkOf(f metalink.File) (metalink.Document, bool) {
 // hear takes over what a document says. If that is of no use, the download goes on without.
 func (s *session) hear(t told) {
 	if s.believe(t) {
-		s.plan.pieces, s.plan.piecesFrom = t.file.Pieces, t.from
+		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.Pieces, t.from, true
+	}
+	if s.news {
 		s.addMirrors()
 	}
 	s.hashHeld()

@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -265,7 +266,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	case ended && errors.As(err, &none) && len(none.Errs) == 0: // it ended before anybody was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
-	e.Kept = g.kept
+	e.Kept, e.Hint = g.kept, cmp.Or(e.Hint, g.looseHint())
 	if g.kept > 0 {
 		e.Part = g.part.Path()
 	}

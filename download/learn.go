@@ -287,7 +287,7 @@ func (s *session) addFirst() {
 	switch {
 	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
-	case verify.Strong(s.req.Claims):
+	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server's answer comes first, that others are tied to
 		s.addUserMirrors()
 	}
 	if s.known && verify.Strong(s.claims) { // in a session that goes on with another

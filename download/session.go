@@ -48,6 +48,8 @@ type session struct {
 	late     []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
 	etag     string         // strong, of the origin
 	etagHost string         // who gave it
+	lead     *source.Answer // the first one that was admitted; nil: none was
+	leader   *origin        // that gave it
 	file     metalink.File
 	told     chan told // what a document says
 	offered  chan offer

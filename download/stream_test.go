@@ -32,7 +32,7 @@ func (r *run) stream(w io.Writer) (download.Result, error) {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
-	first, second := sized(t, size, mirrortest.Rate(4*mib)), sized(t, size, mirrortest.Rate(8*mib))
+	first, second := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Digest()), sized(t, size, mirrortest.Rate(8*mib), mirrortest.Digest())
 	origin := vouch(t, size, first, second)
 	var out bytes.Buffer
 	res, err := newRun(t, origin.URL).stream(&out)
