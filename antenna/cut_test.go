@@ -1,7 +1,9 @@
 package antenna
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,6 +58,27 @@ func TestCutOff_Rule55(t *testing.T) {
 				t.Errorf("%s: %d failures", tt.name, fails)
 			}
 		})
+	}
+}
+
+// An endedBody is one whose reader was told to end.
+type endedBody struct{ io.Reader }
+
+func (endedBody) stopped() error { return context.Canceled }
+
+// A watcher that is told to end does not read on in what has come already, however much that is.
+func TestReadingEnds(t *testing.T) {
+	l, err := (&Antenna{Feeds: []Feed{{Name: "f", URL: feedURL}}}).newLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"<rss><channel><item/></channel></rss>", `{"items":[{}]}`, "<urlset><url/></urlset>", lirsLine(fileURL, time.Unix(1e9, 0), time.Unix(1e9, 0), 1),
+		"HINA/2.2beta\r\nUser-Agent: a\r\n\r\nURL: http://h.example/\r\n\r\n", "@FILE { http://h.example/\n}\n",
+	} {
+		if _, err := l.poller.read(&task{feed: &l.members[0].feed}, endedBody{strings.NewReader(text)}, 0, 0); err != context.Canceled {
+			t.Errorf("%.20q: %v", text, err)
+		}
 	}
 }
 

@@ -75,7 +75,9 @@ type opened struct {
 	format feed.Format
 	// gzipped: it was compressed on its way, whatever it is by itself.
 	gzipped bool
-	close   func()
+	// stop says that nothing more is to be read.
+	stop  func() error
+	close func()
 }
 
 // open opens the one operand: a file, a URL, or - for standard input.
@@ -87,6 +89,7 @@ func (f *feedFlags) open(ctx context.Context, command string, words []string) (*
 	if err != nil {
 		return nil, err
 	}
+	o.stop = func() error { return context.Cause(ctx) }
 	if err := f.sniff(ctx, o); err != nil {
 		o.close()
 		return nil, err
@@ -186,7 +189,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 
 // decoder reads the feed, and tells report what is not as it should be.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) codec.Decoder {
-	return codec.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Report: func(v feed.Violation) {
+	return codec.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
 		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
 			report(v)
 		}

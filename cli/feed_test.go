@@ -119,9 +119,9 @@ func TestFeedShow(t *testing.T) {
 	text := lirsLine + "LIRS,0,0,0,0,http://h.example/gone,0,0,0,\n" + "LIRS,1\n" + "LIRS,999999999999999,1,0,0,HTTP://H.example/pub/x/b.iso,T 2,0,0,\n"
 	path := feedFile(t, "x", text)
 	code, out, err := command(t, "feed", "show", path)
-	const want = "2026-11-10 01:00:00       7 B  http://h.example/pub/a.iso  t\n" +
-		"not reached                 -  http://h.example/gone\n" +
-		"-                           -  HTTP://H.example/pub/x/b.iso  T 2\n"
+	const want = "2026-11-10 01:00:00 UTC       7 B  http://h.example/pub/a.iso  t\n" +
+		"not reached                     -  http://h.example/gone\n" +
+		"-                               -  HTTP://H.example/pub/x/b.iso  T 2\n"
 	if code != exitDone || out != want || shortened(err, path) != "x: 1 record left out (braid feed check tells why)\n" {
 		t.Errorf("exit code %d, %s, %q", code, out, err)
 	}

@@ -40,11 +40,12 @@ type input struct {
 
 	charset, declared string
 	known             bool // there is a charset of that name
+	stop              func() error
 }
 
-func newInput(r io.Reader, limits feed.Limits) *input {
+func newInput(r io.Reader, limits feed.Limits, stop func() error) *input {
 	compressed := inflate.NewReader(r, limits)
-	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true}
+	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true, stop: stop}
 }
 
 func (in *input) describe() feed.Input {
@@ -118,6 +119,11 @@ func (in *input) fill() {
 			Line: in.lineAt(in.base), Code: codeLargeToken, Why: fmt.Sprintf("a piece of text of more than %d octets", maxToken),
 		}
 		return
+	}
+	if in.stop != nil {
+		if in.err = in.stop(); in.err != nil {
+			return
+		}
 	}
 	n := len(in.window)
 	in.window = append(in.window, make([]byte, chunk)...)

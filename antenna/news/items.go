@@ -23,6 +23,9 @@ const (
 	// for each element.
 	maxTag        = 16 << 10
 	maxNamespaces = 64
+	// maxBase and maxSmall bound what is written around each item: an xml:base, and a name or the URI of a namespace.
+	maxBase  = 512
+	maxSmall = 100
 )
 
 // kept are the elements of an item that are read. The others are its content.
@@ -36,15 +39,14 @@ type xmlItems struct {
 	walker *walker
 	// item is the local name of items, in lower case.
 	item string
-	// open are the tags of the elements around items; an item is read inside them, for the sake of namespaces and xml:base.
-	open []tag
+	// open are the elements around items; an item is read inside what matters of them.
+	open []around
 
 	body       []byte // of the item at hand
 	namespaces int
+	used       map[string]bool // the prefixes in it
+	plain      bool            // it has nothing that is read
 }
-
-// A tag is a start tag as it is written, and the end tag to it.
-type tag struct{ start, end string }
 
 // next reads up to the end of the next item, and puts the records of that into the queue.
 func (x *xmlItems) next() error {
@@ -110,13 +112,26 @@ func (x *xmlItems) isItem() bool {
 
 // enter remembers the tag of an element that may be around items.
 func (x *xmlItems) enter(start xml.StartElement) error {
-	if n := len(x.walker.path); n > 2 || x.walker.isEmptyTag() {
+	n := len(x.walker.path)
+	channel := n == 2 && x.item == "item" && strings.EqualFold(start.Name.Local, "channel")
+	if n > 1 && !channel || x.walker.isEmptyTag() {
 		return nil
 	}
 	if x.namespaces = namespacesOf(start); x.namespaces > maxNamespaces || len(x.walker.raw()) > maxTag {
 		return x.walker.reject(codeTooLarge, fmt.Sprintf("a tag of more than %d octets, or %d namespaces", maxTag, maxNamespaces))
 	}
-	x.open = append(x.open, tag{string(x.walker.raw()), endTag(x.walker.path[len(x.walker.path)-1])})
+	var outer around
+	if n := len(x.open); n > 0 {
+		outer = x.open[n-1]
+	}
+	a := outer.enter(start)
+	if len(a.name) > maxSmall || len(a.base) > maxBase {
+		return x.walker.reject(codeTooLarge, fmt.Sprintf("a name of more than %d octets, or an xml:base of %d", maxSmall, maxBase))
+	}
+	if err := wellFormed(append(bytes.Clone(x.walker.raw()), endTag(start.Name)...)); err != nil {
+		a.sloppy = err.Error()
+	}
+	x.open = append(x.open, a)
 	return nil
 }
 
@@ -136,6 +151,7 @@ func (x *xmlItems) read(start xml.StartElement) error {
 		return err
 	}
 	x.body, x.namespaces = append(x.body[:0], x.walker.raw()...), namespacesOf(start)
+	x.begin(start)
 	depth := len(x.walker.path)
 	end := endTag(start.Name)
 	if x.walker.isEmptyTag() {
@@ -148,6 +164,7 @@ func (x *xmlItems) read(start xml.StartElement) error {
 		}
 		if x.keeps(token, depth) {
 			x.add(x.walker.raw())
+			x.use(token)
 		}
 		if t, ok := token.(xml.StartElement); ok {
 			x.namespaces += namespacesOf(t)
@@ -158,6 +175,11 @@ func (x *xmlItems) read(start xml.StartElement) error {
 	if len(x.body) > maxItem || x.namespaces > maxNamespaces {
 		x.d.find(feed.Fatal, codeTooLarge, "", "")
 		x.d.judge(&r)
+		return nil
+	}
+	if x.plain {
+		x.around()
+		x.d.records(r, "", &gofeed.Item{})
 		return nil
 	}
 	x.parse(r)
@@ -200,14 +222,18 @@ func isKept(name xml.Name) bool { return slices.Contains(kept, strings.ToLower(n
 // parse has gofeed read the item, inside the tags around it.
 func (x *xmlItems) parse(r feed.Record) {
 	var b bytes.Buffer
-	for _, t := range x.open {
-		b.WriteString(t.start)
+	for i, a := range x.open {
+		a.begin(&b)
+		if i == len(x.open)-1 {
+			a.declare(&b, x.used)
+		}
+		b.WriteByte('>')
 	}
 	b.Write(x.body)
-	for _, t := range slices.Backward(x.open) {
-		b.WriteString(t.end)
+	for _, a := range slices.Backward(x.open) {
+		b.WriteString("</" + a.name + ">")
 	}
-	if err := wellFormed(b.Bytes()); err != nil {
+	if err := wellFormed(b.Bytes()); !x.around() && err != nil {
 		x.d.find(feed.Repair, codeSloppy, "", err.Error())
 	}
 	read := readRSS
@@ -215,6 +241,15 @@ func (x *xmlItems) parse(r feed.Record) {
 		read = readAtom
 	}
 	x.d.item(r, read, b.Bytes())
+}
+
+// around tells of tags around the item that are not well-formed, if there are some: it is read in them.
+func (x *xmlItems) around() bool {
+	i := slices.IndexFunc(x.open, func(a around) bool { return a.sloppy != "" })
+	if i >= 0 {
+		x.d.find(feed.Repair, codeSloppy, "", x.open[i].sloppy)
+	}
+	return i >= 0
 }
 
 // wellFormed says what is wrong with a document by the letter of XML 1.0.

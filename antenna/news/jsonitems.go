@@ -146,6 +146,8 @@ func (j *jsonItems) line() int {
 func (j *jsonItems) failed(err error) error {
 	var reject *feed.RejectError
 	switch broken := j.d.in.broken(); {
+	case j.d.stopped != nil:
+		return j.d.stopped
 	case broken != nil:
 		return broken
 	case errors.As(err, &reject):

@@ -91,6 +91,7 @@ type reader struct {
 	limits  feed.Limits
 	in      *input
 	entries int
+	stopped error // why nothing more is read
 	found   []finding
 	// dropped: the item at hand is discarded already. What else is wrong with it is reported.
 	dropped bool
@@ -98,7 +99,7 @@ type reader struct {
 
 func newReader(r io.Reader, o feed.Options) reader {
 	limits := o.Limits.OrDefault()
-	return reader{o: o, limits: limits, in: newInput(r, limits)}
+	return reader{o: o, limits: limits, in: newInput(r, limits, o.Stop)}
 }
 
 // Input says what the feed looked like on the outside, so far.
@@ -106,6 +107,9 @@ func (d *reader) Input() feed.Input { return d.in.describe() }
 
 // count counts an entry.
 func (d *reader) count(line int) error {
+	if d.stopped = d.o.Stopped(); d.stopped != nil {
+		return d.stopped
+	}
 	if d.entries++; d.entries > d.limits.Entries {
 		return &feed.RejectError{Line: line, Code: codeTooMany, Why: fmt.Sprintf("more than %d entries", d.limits.Entries)}
 	}

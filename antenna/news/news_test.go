@@ -120,18 +120,74 @@ func TestCost(t *testing.T) {
 	for i := range maxNamespaces - 1 {
 		fmt.Fprintf(&names, ` xmlns:a%d="u:%d"`, i, i)
 	}
+	tag := func(name string) string {
+		return "<" + name + strings.ReplaceAll(names.String(), "u:", "http://namespaces.example/"+strings.Repeat("u", 120)) + ` xml:base="http://h.example/` + strings.Repeat("b", 450) + `/" x="` +
+			strings.Repeat("x", maxTag/4) + `">`
+	}
 	for name, text := range map[string]string{
-		"namespaces":   "<rss" + names.String() + "><channel><item><dc:date>" + strings.Repeat("<b/>", maxItem/5) + "</dc:date></item>" + rssTail,
-		"text":         rssHead + "<item><dc:creator>" + strings.Repeat("<![CDATA[a]]>", maxItem/14) + "</dc:creator></item>" + rssTail,
-		"comments":     rssHead + "<item><title>" + strings.Repeat("a<!---->", maxToken/8) + "</title></item>" + rssTail,
-		"many items":   rssHead + strings.Repeat("<item/>", 20_000) + rssTail,
-		"JSON in JSON": `{"items":[{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}]}`,
-		"attachments":  `{"items":[{"attachments":[` + strings.Repeat("{},", 50_000) + `{}]}]}`,
+		"items in large tags": tag("rss") + tag("channel") + strings.Repeat("<item/>", 1<<20/7) + rssTail,
+		"small ones":          tag("rss") + tag("channel") + strings.Repeat("<item><a1:id/></item>", 1<<19/21) + rssTail,
+		"entries":             tag("feed") + strings.Repeat("<entry><id/></entry>", 1<<19/20) + "</feed>",
+		"namespaces":          "<rss" + names.String() + "><channel><item><dc:date>" + strings.Repeat("<b/>", maxItem/5) + "</dc:date></item>" + rssTail,
+		"text":                rssHead + "<item><dc:creator>" + strings.Repeat("<![CDATA[a]]>", maxItem/14) + "</dc:creator></item>" + rssTail,
+		"comments":            rssHead + "<item><title>" + strings.Repeat("a<!---->", maxToken/8) + "</title></item>" + rssTail,
+		"many items":          rssHead + strings.Repeat("<item/>", 20_000) + rssTail,
+		"JSON in JSON":        `{"items":[{"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}]}`,
+		"attachments":         `{"items":[{"attachments":[` + strings.Repeat("{},", 50_000) + `{}]}]}`,
 	} {
 		start := cpu()
 		read(text, feed.Options{})
-		if took := cpu() - start; took > 5*time.Second {
+		took := cpu() - start
+		if took > 5*time.Second {
 			t.Errorf("%s: %d octets took %v", name, len(text), took)
+		}
+	}
+}
+
+// TestStop: a feed that is given up costs no more, wherever its reader is.
+func TestStop(t *testing.T) {
+	for name, text := range map[string]string{
+		"items":    rssHead + strings.Repeat("<item/>", 1<<20) + rssTail,
+		"no items": rssHead + strings.Repeat("<x/>", 1<<20) + rssTail,
+		"a map":    "<urlset>" + strings.Repeat("<url/>", 1<<20) + "</urlset>",
+		"JSON":     `{"items":[` + strings.Repeat("1,", 1<<20) + "1]}",
+	} {
+		stopped, asked := errors.New("stopped"), 0
+		kind := "news"
+		if name == "a map" {
+			kind = "sitemap-"
+		}
+		records, _ := decode(kind, strings.NewReader(text), feed.Options{Stop: func() error {
+			if asked++; asked < 3 {
+				return nil
+			}
+			return stopped
+		}})
+		var last error
+		for _, err := range records {
+			last = err
+		}
+		if last != stopped || asked > 4 {
+			t.Errorf("%s: %v, asked %d times", name, last, asked)
+		}
+	}
+}
+
+// What tags around items say holds for them, also where they are written anew: namespaces, xml:base, and that they are not well-formed.
+func TestAround(t *testing.T) {
+	item := `<item><d:date>2026-11-10T01:00:00Z</d:date><link>c</link></item>`
+	const dc = ` xmlns:d="http://purl.org/dc/elements/1.1/"`
+	for _, tt := range []struct{ name, text, url, codes string }{
+		{"both on the first", `<rss` + dc + ` xml:base="http://h.example/a/"><channel>` + item + rssTail, "http://h.example/a/c", ""},
+		{"one in the other", `<rss` + dc + ` xml:base="http://h.example/a/"><channel xml:base="b/">` + item + rssTail, "http://h.example/a/b/c", ""},
+		{"another in the second", `<rss xmlns:d="u:other"><channel` + dc + ` xml:base="http://h.example/a/">` + item + rssTail, "http://h.example/a/c", ""},
+		{"a prefix of the tags", `<x:rss xmlns:x="u:x"` + dc + ` xml:base="http://h.example/"><x:channel>` + item + "</x:channel></x:rss>", "http://h.example/c", ""},
+		{"a tag that is sloppy", `<rss version=two` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", codeSloppy},
+		{"a space that is long", `<rss xmlns="` + strings.Repeat("x", 200) + `"` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", ""},
+	} {
+		records, codes, err := read(tt.text, feed.Options{})
+		if err != nil || len(records) != 1 || records[0].URL != tt.url || records[0].LastModified != 1794272400 || strings.Join(codes, " ") != tt.codes {
+			t.Errorf("%s: %+v, %q, %v", tt.name, records, codes, err)
 		}
 	}
 }
