@@ -95,7 +95,7 @@ var houses = map[string]house{
 	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "reach", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
-		"internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
+		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
 	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/idn", "internal/nearest"}},

@@ -29,6 +29,7 @@ type serveCommand struct {
 	signFlags
 	listen         string
 	maxLinks       number
+	connections    number
 	mirrorOf       string
 	noMeta4        bool
 	url            string
@@ -56,6 +57,7 @@ func newServe(s streams) *cli.Command {
 			text(&v.url, groupServer, "in documents that are made, the folder is at `URL`; needed behind a proxy", "url"),
 			text(&v.tls.cert, groupServer, "serve https, with the certificate in `FILE` (PEM, those of intermediate authorities after it), as in braid serve --tls-cert fullchain.pem --tls-key privkey.pem /srv/pub", "tls-cert"),
 			text(&v.tls.key, groupServer, "the private key of --tls-cert is in `FILE` (PEM)", "tls-key"),
+			parsed(&v.connections, groupServer, "have at most `N` connections at a time, a quarter of them from one address, this machine aside (default 1000)", "max-connections"),
 			parsed(&v.rate, groupServer, "send at most `RATE` a second, to all clients together", "limit-rate"),
 		}, v.signFlags.flags("sign what has no signature beside it,"), []cli.Flag{
 			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
@@ -111,7 +113,8 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return &failure{code: exitOther, what: "listen", where: v.listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
 	}
-	scheme := "http"
+	scheme, web := "http", serve.HTTPServer(server)
+	listener = serve.LimitListener(listener, web, int(v.connections), certificates != nil)
 	if certificates != nil {
 		scheme, listener = "https", tls.NewListener(listener, certificates)
 	}
@@ -119,7 +122,7 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 		listener.Close()
 		return outputFailure(err)
 	}
-	return serveUntil(ctx, serve.HTTPServer(server), listener, log)
+	return serveUntil(ctx, web, listener, log)
 }
 
 // shutdownTime is how long answers under way may take when the server is told to end.

@@ -73,6 +73,10 @@ func device(name string) bool {
 	return com && utf8.RuneCountInString(port) == 1 && strings.Contains("123456789¹²³", port)
 }
 
+// IsOwn reports whether a name, in a form that some file system takes for it, is one that braid gives to files of its own: those of
+// unfinished downloads.
+func IsOwn(name string) bool { return ownEnding(name) != "" }
+
 // ownEnding is the ending of a name that braid gives to files of its own: part files, their journals, which are their locks as
 // well, and what was set aside.
 func ownEnding(name string) string {

@@ -117,7 +117,7 @@ func (d *digests) remember(c cachedFile) {
 	if d.signer != nil && c.Signature != "" && c.Signer == d.signer.key.String() {
 		k.signature, k.has.signature = c.Signature, true
 	}
-	d.known[c.Name] = k
+	d.known.put(c.Name, k)
 }
 
 // cached is what the cache file says of k, with pieces if there is room for them.
@@ -179,8 +179,8 @@ func (d *digests) unsaved() (cachedFolder, bool) {
 	d.dirty = false
 	cache := cachedFolder{Folder: d.folder}
 	room := maxPieces
-	for name, k := range d.known {
+	d.known.all(func(name string, k known) {
 		cache.Files = append(cache.Files, d.cached(name, k, &room))
-	}
+	})
 	return cache, true
 }

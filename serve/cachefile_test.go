@@ -164,8 +164,8 @@ func TestCacheFileLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if len(s.digests.known) != 0 {
-		t.Errorf("believed %v", s.digests.known)
+	if s.digests.known.order.Len() != 0 {
+		t.Errorf("believed %v", s.digests.known.at)
 	}
 }
 

@@ -38,7 +38,7 @@ type digests struct {
 
 	mu     sync.Mutex
 	closed bool
-	known  map[string]known // by path
+	known  *recent[string, known] // by path
 	jobs   map[jobKey]*job
 	dirty  bool // known has what the cache file has not
 	saving bool // a goroutine writes the cache file
@@ -50,6 +50,22 @@ type known struct {
 	stamp stamp
 	info  fs.FileInfo
 	facts
+}
+
+// maxKnown is how much memory is for what is known of files, about: that of 100 000 files of 1 GiB. Files beyond are read again.
+const maxKnown = 256 << 20
+
+// weight is how much memory k takes, about.
+func (k known) weight() int {
+	const own, piece = 1 << 10, 64
+	return own + len(k.signature) + piece*k.pieces.Count()
+}
+
+// forget drops what is known of a file that is gone.
+func (d *digests) forget(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known.forget(name)
 }
 
 type jobKey struct {
@@ -71,7 +87,7 @@ func newDigests(root *os.Root, folder, file string, by *signer, log *slog.Logger
 		root: root, folder: folder, file: file, signer: by, log: log,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		sum:   sum,
-		known: map[string]known{},
+		known: newRecent[string](maxKnown, known.weight),
 		jobs:  map[jobKey]*job{},
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -114,10 +130,10 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 	key := jobKey{name, stampOf(info), w}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k, ok := d.known[name]
+	k, ok := d.known.get(name)
 	if ok && k.stamp == key.stamp && k.has.cover(w) && (k.info == nil || os.SameFile(k.info, info)) {
 		k.info = info
-		d.known[name] = k
+		d.known.put(name, k)
 		return k.facts, nil, nil
 	}
 	if j, ok := d.jobs[key]; ok {
@@ -140,7 +156,7 @@ func (d *digests) run(key jobKey, j *job) {
 	defer d.mu.Unlock()
 	delete(d.jobs, key)
 	if j.err == nil {
-		d.known[key.name] = known{key.stamp, j.info, j.facts}
+		d.known.put(key.name, known{key.stamp, j.info, j.facts})
 		d.saveSoon()
 	}
 }

@@ -60,7 +60,7 @@ func (d described) contradicts(v *version) bool {
 // documents remembers what documents say of files, so that they are not read for each request.
 type documents struct {
 	mu   sync.Mutex
-	read map[string]verdict // by path of the document
+	read *recent[string, verdict] // by path of the document; nil: nothing yet
 }
 
 // A verdict is what one version of a document says of one version of a file.
@@ -70,6 +70,9 @@ type verdict struct {
 	name     string // what the document calls the file; "": it does not say
 	ok       bool   // it may be about the file
 }
+
+// maxVerdicts is of how many documents it is remembered what they say.
+const maxVerdicts = 50_000
 
 // maxDocument is how much of a document is read (rule 41). What is larger is cut off and cannot be read.
 const maxDocument = 8 << 20
@@ -86,16 +89,16 @@ func (s *Server) described(name string, kind documentKind, v *version) (string, 
 	}
 	s.documents.mu.Lock()
 	defer s.documents.mu.Unlock()
-	seen := s.documents.read[document]
+	if s.documents.read == nil {
+		s.documents.read = newRecent[string](maxVerdicts, func(verdict) int { return 1 })
+	}
+	seen, _ := s.documents.read.get(document)
 	if seen.document == stampOf(info) && seen.file == v.digest {
 		return seen.name, seen.ok
 	}
 	seen = verdict{document: stampOf(info), file: v.digest}
 	seen.name, seen.ok = s.judge(document, kind, path.Base(name), v)
-	if s.documents.read == nil {
-		s.documents.read = map[string]verdict{}
-	}
-	s.documents.read[document] = seen
+	s.documents.read.put(document, seen)
 	return seen.name, seen.ok
 }
 

@@ -102,7 +102,7 @@ func (s *Server) serveFile(res *response, r *http.Request, name string) {
 	for _, link := range s.links(r, name, v) {
 		h.Add("Link", link)
 	}
-	http.ServeContent(res, withoutRangeOnHead(r), path.Base(name), lastModified(v.info), v)
+	http.ServeContent(res, withRanges(r, v.info.Size()), path.Base(name), lastModified(v.info), v)
 	if v.changed.Load() {
 		s.warn(name, "file changed while it was sent")
 		panic(http.ErrAbortHandler) // closes the connection: the client must not take this for the file
@@ -135,18 +135,6 @@ func lastModified(info fs.FileInfo) time.Time {
 		return t
 	}
 	return time.Time{}
-}
-
-// withoutRangeOnHead makes HEAD tell what a GET of the whole file would (V3): "A server MUST ignore a Range
-// header field received with a request method [...] for which range handling is not defined. For this
-// specification, GET is the only method" (RFC 9110, section 14.2).
-func withoutRangeOnHead(r *http.Request) *http.Request {
-	if r.Method != http.MethodHead || len(r.Header["Range"]) == 0 {
-		return r
-	}
-	r = r.Clone(r.Context())
-	r.Header.Del("Range")
-	return r
 }
 
 // refuse answers for a file that cannot be served. Who may not read a file is told that there is none, and

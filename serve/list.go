@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+
+	"braid/metalink"
 )
 
 // list answers for a folder: the names of what is served, with sizes, and nothing that a browser would run.
@@ -51,10 +53,10 @@ func (s *Server) page(name string) ([]byte, error) {
 }
 
 // writeEntry writes the line of one file or folder. What a request for it would not find is left out, such
-// as a symbolic link that leads out of the folder.
+// as a symbolic link that leads out of the folder, and what cannot be read.
 func (s *Server) writeEntry(b *bytes.Buffer, folder, name string) {
 	info, err := s.root.Stat(filepath.FromSlash(path.Join(folder, name)))
-	if err != nil {
+	if err != nil || !s.readable(path.Join(folder, name), info) {
 		return
 	}
 	href, text := escapePath(name), html.EscapeString(name)
@@ -64,4 +66,17 @@ func (s *Server) writeEntry(b *bytes.Buffer, folder, name string) {
 	case info.Mode().IsRegular():
 		fmt.Fprintf(b, "<a href=\"%s\">%s</a> %d\n", href, text, info.Size())
 	}
+}
+
+// readable reports whether a file or folder can be opened. Anything else is not tried: opening a pipe would wait for a writer.
+func (s *Server) readable(name string, info fs.FileInfo) bool {
+	if info.Mode().IsRegular() && metalink.IsOwn(path.Base(name)) || !info.Mode().IsRegular() && !info.IsDir() {
+		return false
+	}
+	f, err := s.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
 }

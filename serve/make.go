@@ -20,7 +20,7 @@ import (
 // makes is what is made for the file: what was asked for and does not lie beside it. Nothing is made for documents,
 // or for a document that would call the file what no client accepts.
 func (s *Server) makes(name string) (w wants) {
-	if _, ok := documentType(name); ok {
+	if _, ok := documentType(name); ok || metalink.IsOwn(path.Base(name)) {
 		return wants{}
 	}
 	w.pieces = s.meta4 && meta4.SafePath(path.Base(name)) == nil && !s.beside(name, meta4Suffix)
@@ -68,7 +68,7 @@ func (s *Server) serveMade(res *response, r *http.Request, document string) {
 		return
 	}
 	identify(res.Header(), document, digest)
-	http.ServeContent(res, withoutRangeOnHead(r), path.Base(document), time.Time{}, bytes.NewReader(data))
+	http.ServeContent(res, withRanges(r, int64(len(data))), path.Base(document), time.Time{}, bytes.NewReader(data))
 }
 
 // make is a document of that kind about the file.

@@ -248,7 +248,7 @@ func TestDeadlines(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, last := w.deadlines[0], w.deadlines[len(w.deadlines)-1]
-		if !first.IsZero() || len(w.deadlines) != 201 {
+		if !first.IsZero() || len(w.deadlines) != 202 {
 			t.Errorf("%d deadlines, first %v, want none at first", len(w.deadlines), first)
 		}
 		if took := last.Sub(began); took < 258*time.Second || took > 260*time.Second {

@@ -30,7 +30,23 @@ func TestRanges(t *testing.T) {
 		{[]string{"Range", "bytes=5-9"}, 206, content[5:10]},
 		{[]string{"Range", "bytes=40-4000"}, 206, content[40:]},
 		{[]string{"Range", "bytes=-3"}, 206, content[len(content)-3:]},
-		{[]string{"Range", "lines=1-2"}, 416, "invalid range\n"},
+		{[]string{"Range", "lines=1-2"}, 200, content}, // section 14.2
+		{[]string{"Range", "x=0-1"}, 200, content},
+		{[]string{"Range", "bytes =0-1"}, 200, content},
+		{[]string{"Range", "bytes=1-0"}, 200, content},
+		{[]string{"Range", "bytes=0-1;2"}, 200, content},
+		{[]string{"Range", "bytes="}, 200, content},
+		{[]string{"Range", "Bytes=0-1"}, 206, content[:2]}, // section 14.1
+		{[]string{"Range", "BYTES=,0-1 ,"}, 206, content[:2]},
+		{[]string{"Range", "bytes=40-99999999999999999999"}, 206, content[40:]}, // section 14.1.2
+		{[]string{"Range", "bytes=0-18446744073709551616"}, 206, content},
+		{[]string{"Range", "bytes=-99999999999999999999"}, 206, content},
+		{[]string{"Range", "bytes=-0"}, 416, "invalid range: failed to overlap\n"},
+		{[]string{"Range", "bytes=-0,0-1"}, 206, content[:2]},
+		{[]string{"Range", "bytes=99999999999999999999-"}, 416, "invalid range: failed to overlap\n"},
+		{[]string{"Range", "bytes=99999999999999999998-99999999999999999999"}, 416, "invalid range: failed to overlap\n"},
+		{[]string{"Range", "bytes=-0", "If-Range", `"other"`}, 200, content},
+		{[]string{"Range", "bytes=0-0" + strings.Repeat(",0-0", maxRanges)}, 200, content},
 		{[]string{"Range", "bytes=1-2", "If-Range", tag}, 206, content[1:3]},
 		{[]string{"Range", "bytes=1-2", "If-Range", `"other"`}, 200, content},
 		{[]string{"Range", "bytes=1-2", "If-Range", "W/" + tag}, 200, content},
@@ -51,6 +67,9 @@ func TestRanges(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("with %q: %v", tt.fields, a.header)
 		}
+		if got := a.header.Get("Content-Range"); (got == "bytes */43") != (tt.status == 416) || (got == "") != (tt.status != 206 && tt.status != 416) {
+			t.Errorf("with %q: %d with Content-Range %q", tt.fields, tt.status, got)
+		}
 		if a.header.Get("Content-Encoding") != "" || tt.status == 200 && a.header.Get("Accept-Ranges") != "bytes" {
 			t.Errorf("with %q: %v", tt.fields, a.header)
 		}
@@ -59,7 +78,13 @@ func TestRanges(t *testing.T) {
 	if a.status != 416 || a.header.Get("Content-Range") != "bytes */43" {
 		t.Errorf("past the end: %d, Content-Range %q", a.status, a.header.Get("Content-Range"))
 	}
-	w.get("/empty", "Range", "bytes=0-").want(t, 200, "")
+	for _, field := range []string{"bytes=0-", "bytes=-5", "bytes=-0", "bytes=0-0", "x=0-1"} {
+		a := w.get("/empty", "Range", field)
+		a.want(t, 200, "")
+		if a.header.Get("Content-Range") != "" {
+			t.Errorf("empty, %s: Content-Range %q", field, a.header.Get("Content-Range"))
+		}
+	}
 	a = w.get("/a", "Range", "bytes=0-1,5-6")
 	if !strings.Contains(a.body, content[:2]) || !strings.Contains(a.body, content[5:7]) || a.status != 206 || a.err != nil {
 		t.Errorf("two ranges: %d %q, %v", a.status, a.body, a.err)

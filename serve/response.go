@@ -20,8 +20,9 @@ type response struct {
 	control *http.ResponseController
 	pacer   *pacer // nil: no limit
 	stall   time.Duration
-	status  int   // 0: not yet
-	sent    int64 // bytes of the body
+	status  int       // 0: not yet
+	sent    int64     // bytes of the body
+	began   time.Time // when the header section left, later by the time that the pacer took
 }
 
 func newResponse(w http.ResponseWriter, r *http.Request, p *pacer, stall time.Duration) *response {
@@ -35,11 +36,24 @@ func newResponse(w http.ResponseWriter, r *http.Request, p *pacer, stall time.Du
 // connection; those without need none.
 func (res *response) deadline(t time.Time) { _ = res.control.SetWriteDeadline(t) }
 
+// due is when the client has to have taken the next n bytes: soon, and with those before them not too slowly.
+func (res *response) due(n int) time.Time {
+	late := res.began.Add(res.stall + time.Duration((res.sent+int64(n))/slowest)*time.Second)
+	if soon := time.Now().Add(res.stall); soon.Before(late) {
+		return soon
+	}
+	return late
+}
+
+// dropBody lets net/http wait for the body of a request no longer than bodyTime.
+func (res *response) dropBody() { _ = res.control.SetReadDeadline(time.Now().Add(bodyTime)) }
+
 func (res *response) WriteHeader(status int) {
 	if res.status != 0 {
 		return
 	}
-	res.status = status
+	res.status, res.began = status, time.Now()
+	res.deadline(res.began.Add(res.stall)) // also of an answer without a body
 	if status >= 400 && status != http.StatusPreconditionFailed {
 		// The body is a message, and these fields would speak of it (RFC 9530, section 3). A 412 has no
 		// body, and a client wants to know which file it is then (S9, rule 35).
@@ -119,11 +133,13 @@ func (res *response) send(p []byte) (int, error) {
 		res.WriteHeader(http.StatusOK)
 	}
 	if res.pacer != nil {
+		asked := time.Now()
 		if err := res.pacer.wait(res.request.Context(), len(p)); err != nil {
 			return 0, err
 		}
+		res.began = res.began.Add(time.Since(asked))
 	}
-	res.deadline(time.Now().Add(res.stall))
+	res.deadline(res.due(len(p)))
 	n, err := res.ResponseWriter.Write(p)
 	res.sent += int64(n)
 	if err == nil && res.pacer != nil {

@@ -4,7 +4,7 @@
 //
 // It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing
 // into the folder and runs nothing. Names that begin with a dot, names that could fool a reader (rule 10)
-// and symbolic links that lead out of the folder do not exist for it. A folder is answered with a plain
+// symbolic links that lead out of the folder and the files of unfinished downloads (NAME.part) do not exist for it. A folder is answered with a plain
 // list of its files; index.html is a file like any other.
 //
 //	s, err := serve.New("/srv/pub", serve.Options{Mirrors: mirrors})
@@ -63,8 +63,14 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// stallTimeout is how long a client may take no byte at all before its connection is closed.
-const stallTimeout = time.Minute
+const (
+	// stallTimeout is how long a client may take no byte at all before its connection is closed.
+	stallTimeout = time.Minute
+	// slowest is how many bytes a second a client has to take in the mean, beside stallTimeout once.
+	slowest = 2 << 10
+	// bodyTime is how long a client may take to send a body that nobody reads, when its answer is sent.
+	bodyTime = time.Second
+)
 
 // A Server serves one folder. It may be used by many goroutines at once.
 type Server struct {
@@ -163,8 +169,8 @@ func (s *Server) Close() error {
 	return s.root.Close()
 }
 
-// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its
-// header fields soon, but may take as long for a body as it likes.
+// HTTPServer is an http.Server for h whose limits suit large files and strangers: a client has to send its header fields soon, and
+// what a Server sends it has to take, slowly if it must. LimitListener is beside it for how many there may be.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -178,9 +184,14 @@ func HTTPServer(h http.Handler) *http.Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := newResponse(w, r, s.pacer, s.stall)
 	defer s.logRequest(r, res)
+	if r.ContentLength != 0 {
+		// Nobody reads a body here. It is not waited for; and of a request with both Content-Length and Transfer-Encoding "the server
+		// MUST close the connection after responding" (RFC 9112, section 6.1).
+		res.Header().Set("Connection", "close")
+		defer res.dropBody()
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		res.Header().Set("Allow", "GET, HEAD")
-		res.Header().Set("Connection", "close") // nobody reads the body that such a request may have
 		res.fail(http.StatusMethodNotAllowed)
 		return
 	}
@@ -192,6 +203,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	info, err := s.root.Stat(filepath.FromSlash(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !slash:
+		s.digests.forget(name)
 		s.serveMade(res, r, name)
 	case err != nil:
 		s.refuse(res, name, err)
@@ -200,7 +212,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case info.IsDir():
 		res.Header().Set("Location", escapePath(path.Base(name))+"/")
 		res.fail(http.StatusMovedPermanently)
-	case info.Mode().IsRegular() && !slash:
+	case info.Mode().IsRegular() && !slash && !metalink.IsOwn(path.Base(name)):
 		s.serveFile(res, r, name)
 	default: // a device, a pipe (whose opening would wait for a writer), or a file asked for as a folder
 		res.fail(http.StatusNotFound)

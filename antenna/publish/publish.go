@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"braid/antenna/feed"
 	"braid/internal/atomicfile"
@@ -55,8 +57,16 @@ type Report struct {
 	Unwritable int
 }
 
+// A ForeignError names files of the folder that have the name of one that is to be published, and that this package did not write.
+type ForeignError struct{ Names []string }
+
+func (e *ForeignError) Error() string {
+	return strings.Join(e.Names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
+}
+
 // Write writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
-// one. A feed that has nothing to say any more goes; where nothing is known, nothing is made.
+// one. A feed that has nothing to say any more goes; where nothing is known, nothing is made. What is there and was not written by this
+// package stays: the others are written, and the error is a *ForeignError.
 func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 	files := fsys.Or(o.Files)
 	documents, empty, report, err := compose(s, o)
@@ -64,7 +74,11 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 		return report, err
 	}
 	for _, name := range empty {
-		if err := fsys.Remove(files, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		path := filepath.Join(dir, name)
+		if own, err := written(files, path, name); err == nil && !own {
+			continue
+		}
+		if err := fsys.Remove(files, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return report, err
 		}
 	}
@@ -76,9 +90,18 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 	if err := fsys.MkdirAll(files, dir, 0o755); err != nil {
 		return report, err
 	}
+	var foreign ForeignError
 	for _, d := range documents {
 		path := filepath.Join(dir, d.name)
 		if same(files, path, d.data) {
+			continue
+		}
+		own, err := written(files, path, d.name)
+		if err != nil {
+			return report, fmt.Errorf("%s: %w", d.name, err)
+		}
+		if !own {
+			foreign.Names = append(foreign.Names, d.name)
 			continue
 		}
 		if err := atomicfile.In(files).WriteFile(path, d.data, 0o644); err != nil {
@@ -86,7 +109,39 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 		}
 		report.Files = append(report.Files, d.name)
 	}
+	if len(foreign.Names) > 0 {
+		return report, &foreign
+	}
 	return report, nil
+}
+
+// marks are what the beginnings of the files have in them that this package writes. A feed for antennas is known by its format.
+var marks = map[string][]string{
+	HinaDI: {"HINA/"}, LIRS: {"LIRS,"}, LIRSGzip: {"\x1f\x8b"}, SOIF: {"@"},
+	Atom: {">braid</generator>"}, Page: {`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`},
+}
+
+// mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.
+const mostMark = 64 << 10
+
+// written reports whether this package wrote the file of that name, or nobody did.
+func written(files fsys.FS, path, name string) (bool, error) {
+	info, err := fsys.Lstat(files, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, err
+	case info.Mode.IsDir():
+		return false, nil
+	case info.Mode.IsRegular() && info.Size == 0:
+		return true, nil
+	}
+	head, err := fsys.ReadFile(files, path, mostMark) // of a link what it leads to
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(marks[name], func(mark string) bool { return bytes.Contains(head, []byte(mark)) }), nil
 }
 
 // same reports whether there is a regular file with that content.

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"iter"
 	"maps"
@@ -268,13 +269,50 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// TestForeign: what is the user's stays, a page or a feed of that name, and the rest is published beside it.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	theirs := map[string]string{Page: "<h1>Our site</h1>", Atom: "<feed><generator>a blog</generator></feed>", HinaDI: "to do"}
+	for name, text := range theirs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		report, err := Write(dir, ours(own("http://h.example/", nil)), Options{})
+		var foreign *ForeignError
+		if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, []string{HinaDI, Atom, Page}) || slices.Contains(report.Files, Page) {
+			t.Fatalf("%v, %v", report, err)
+		}
+	}
+	for name, text := range theirs {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); string(got) != text {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, LIRS)); err != nil {
+		t.Error(err)
+	}
+	if _, err := Write(dir, ours(), Options{}); err == nil { // without records Atom has nothing to say, and this is not ours to remove
+		t.Error("nothing is said of what stays")
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, Atom)); string(got) != theirs[Atom] {
+		t.Errorf("%s is %q", Atom, got)
+	}
+	before := `<link rel="alternate" type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">` // of an older version
+	os.WriteFile(filepath.Join(dir, Page), []byte(before), 0o600)
+	if report, _ := Write(dir, ours(), Options{}); !slices.Contains(report.Files, Page) {
+		t.Errorf("an own page stays as it was: %v", report)
+	}
+}
+
 // TestFails: what cannot be written is said, and the others stay as they were.
 func TestFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, LIRS, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(dir, ours(), Options{}); err == nil || !strings.Contains(err.Error(), LIRS) {
+	if _, err := Write(dir, ours(own("http://h.example/", nil)), Options{}); err == nil || !strings.Contains(err.Error(), LIRS) {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := Write(filepath.Join(dir, "no\x00name"), ours(), Options{}); err == nil {

@@ -1,0 +1,41 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"braid/byterange"
+)
+
+// maxRanges is how many parts of a file one answer has: "A server that supports range requests MAY ignore or reject a Range header
+// field that contains [...] many small ranges" (RFC 9110, section 14.2).
+const maxRanges = 64
+
+// withRanges is r with a Range that package http reads as RFC 9110 wants it: without a field that is to be ignored, for a unit that is
+// not bytes (section 14.2) as well as for what is malformed, and with one that asks for nothing where no byte is asked for that there
+// is, which makes a 416. HEAD tells what a GET of the whole file would (V3): "GET is the only method" that ranges are defined for
+// (section 14.2).
+func withRanges(r *http.Request, size int64) *http.Request {
+	fields := r.Header["Range"]
+	if len(fields) == 0 {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Range")
+	if r.Method == http.MethodHead {
+		return r
+	}
+	ranges, err := byterange.ParseRange(strings.Join(fields, ","), size)
+	switch {
+	case errors.Is(err, byterange.ErrUnsatisfiable):
+		r.Header.Set("Range", byterange.Range{Start: size, End: byterange.Unbounded}.Field())
+	case err == nil && len(ranges) <= maxRanges:
+		var specs []string
+		for _, part := range ranges {
+			specs = append(specs, part.String())
+		}
+		r.Header.Set("Range", "bytes="+strings.Join(specs, ","))
+	}
+	return r
+}
