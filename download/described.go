@@ -53,6 +53,7 @@ type Document struct {
 	vouched []verify.Claim // those of them that are the asked server's word
 	torrent *metainfo.Torrent
 	peers   []string // that a magnet link names
+	edges   *edges
 }
 
 // ReadDocument reads a document that the user gave: of the file its word is the user's (rule 64). Where it leads to is
@@ -219,9 +220,6 @@ func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
 
 // notesOf says what of the description of a file is not used.
 func (d *Document) notesOf(f meta4.File, m metalink.File, base Request) (notes []string) {
-	if d.Torrent && m.Pieces.IsZero() && !verify.Strong(m.Claims) {
-		notes = append(notes, fmt.Sprintf("%s begins or ends within a piece: the pieces cannot tell whether it is right", source.Escape(f.Name)))
-	}
 	for _, u := range f.MetaURLs {
 		if u.Type == meta4.Torrent && isWeb(u.URL) {
 			continue

@@ -73,6 +73,9 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
 	g.req.tellDescribed()
+	if err := g.span(ctx); err != nil {
+		return err
+	}
 	if g.req.Stream == nil {
 		if err := g.recall(); err != nil {
 			return err
@@ -144,7 +147,7 @@ func (g *getter) check(ctx context.Context) error {
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}
-	if g.req.provenByPieces() && g.req.Require == RequireDigest { // rule 31
+	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest { // rule 31
 		return g.fail(NoEvidence, errOnlyPieces, "--sha256 HEX is what a torrent lacks")
 	}
 	if g.req.described() && g.req.lacksSignature() && len(g.req.Signatures) == 0 { // rule 47

@@ -46,7 +46,7 @@ func (s *session) usePieces() {
 	s.pieces.list, s.pieces.from = list, s.plan.piecesFrom
 	s.hash.gate.bound(0)
 	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.pieces.from)
-	s.step(scheduler.PiecesKnown{Length: list.Length()})
+	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
 
 // check lets a piece be checked when those before it are.

@@ -83,6 +83,7 @@ type sharing struct {
 	file    metainfo.File
 	peers   []string    // host:port, that a magnet link names
 	named   reach.Scope // to where who named it may lead (rule 63)
+	edges   *edges      // pieces that its files share
 }
 
 func (x *sharing) url() *url.URL { return torrentsource.URL(x.torrent, x.file) }
@@ -94,7 +95,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	}
 	for _, f := range d.torrent.Files {
 		if f.Name == name && f.Size > 0 {
-			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: reach.Public | d.by}
+			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: reach.Public | d.by, edges: d.edges}
 		}
 	}
 	return nil

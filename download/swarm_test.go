@@ -164,7 +164,7 @@ func TestSwarmHasAnotherFile_Rule40(t *testing.T) {
 	verified(t, r.right(origin.Content), "sha-256 from Digest over http")
 }
 
-// A file that begins and ends within pieces comes whole, too; that it is right its pieces cannot tell.
+// A file that begins and ends within pieces comes whole, too, and is checked with the neighbours' bytes that peers have.
 func TestSwarmOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	files := [][]byte{made(100_000, 1), made(300_001, 2), made(70_000, 3)}
@@ -198,7 +198,7 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 	if got, err := os.ReadFile(res.Path); err != nil || !bytes.Equal(got, files[1]) {
 		t.Errorf("%s is not what it should be: %v", res.Path, err)
 	}
-	if res.Proof.Verified() || res.Proof.ByPieces() {
+	if res.Proof.Verified() || !res.Proof.ByPieces() {
 		t.Errorf("it is called %v", res.Proof)
 	}
 }

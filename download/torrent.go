@@ -74,7 +74,7 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 		return &Document{Document: m}, err
 	}
 	t, err := metainfo.Parse(b)
-	return &Document{Document: t.Document(), Torrent: true, torrent: &t}, err
+	return &Document{Document: t.Document(), Torrent: true, torrent: &t, edges: newEdges()}, err
 }
 
 // IsTorrent says that a URL or a path names a torrent.
@@ -87,6 +87,12 @@ func (r *Request) byPieces() verify.PieceClaim {
 		return verify.PieceClaim{}
 	}
 	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
+}
+
+// spans reports whether the file shares pieces of a torrent with others, and nothing else would tell whether it is right.
+func (r *Request) spans() bool {
+	d := r.Described
+	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() && !verify.Strong(r.Claims)
 }
 
 // provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
@@ -145,7 +151,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	if len(m.Trackers) > 0 {
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
-	d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User, torrent: &t, peers: m.Peers}
+	d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User, torrent: &t, peers: m.Peers, edges: newEdges()}
 	d.comesFrom(reach.Loopback)
 	return d
 }

@@ -3,6 +3,8 @@ package verify
 import (
 	"fmt"
 	"hash"
+	"io"
+	"math"
 	"strings"
 )
 
@@ -17,6 +19,9 @@ type Pieces struct {
 	length int64
 	size   int64
 	pad    int64  // zeros that the digest of the last piece counts after it
+	lead   int64  // bytes of the first piece that are before the file; see NewSpan
+	before string // these, once they are known
+	after  string // bytes of the last piece that are after the file
 	sums   string // the raw digests, one after the other
 }
 
@@ -29,10 +34,23 @@ func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	case size <= 0:
 		return Pieces{}, fmt.Errorf("pieces of a file of %d bytes", size)
 	}
-	if want := (size-1)/length + 1; int64(len(digests)) != want {
+	return newPieces(size, length, 0, digests)
+}
+
+// NewSpan takes the digests of all pieces that have bytes of a file of size bytes, of which the first begins lead bytes before the
+// file does: those of one of several files in a torrent. The first and the last cannot be checked before Beside.
+func NewSpan(size, length, lead int64, digests []Digest) (Pieces, error) {
+	if lead < 0 || lead >= length || size <= 0 || size > math.MaxInt64-lead {
+		return Pieces{}, fmt.Errorf("%d bytes before a file of %d in a piece of %d", lead, size, length)
+	}
+	return newPieces(size, length, lead, digests)
+}
+
+func newPieces(size, length, lead int64, digests []Digest) (Pieces, error) {
+	if want := (lead+size-1)/length + 1; int64(len(digests)) != want {
 		return Pieces{}, fmt.Errorf("%d digests, want %d for %d bytes in pieces of %d", len(digests), want, size, length)
 	}
-	p := Pieces{alg: digests[0].alg, length: length, size: size}
+	p := Pieces{alg: digests[0].alg, length: length, size: size, lead: lead}
 	var sums strings.Builder
 	sums.Grow(len(digests) * p.alg.Size())
 	for i, d := range digests {
@@ -56,6 +74,23 @@ func (p Pieces) Padded(zeros int64) (Pieces, error) {
 	return p, nil
 }
 
+// Beside is p with the bytes that the first piece has before the file, and the last one after it.
+func (p Pieces) Beside(before, after []byte) (Pieces, error) {
+	start, end := p.At(p.Count() - 1)
+	left := p.length - (end - start)
+	if p.Count() == 1 {
+		left -= p.lead
+	}
+	if p.IsZero() || int64(len(before)) != p.lead || int64(len(after)) > left {
+		return Pieces{}, fmt.Errorf("%d bytes before a file and %d after it, in pieces of %d", len(before), len(after), p.length)
+	}
+	p.before, p.after = string(before), string(after)
+	return p, nil
+}
+
+// Lead is how many bytes of the first piece are before the file.
+func (p Pieces) Lead() int64 { return p.lead }
+
 // Padding is how many zeros the last piece is filled up with; see Padded.
 func (p Pieces) Padding() int64 { return p.pad }
 
@@ -65,7 +100,7 @@ func (p Pieces) IsZero() bool { return p == Pieces{} }
 // Algorithm is how the digests were made.
 func (p Pieces) Algorithm() Algorithm { return p.alg }
 
-// Length is the number of bytes of a piece; the last one may have fewer.
+// Length is the number of bytes of a piece; the last one may have fewer, and so may the first if there is a Lead.
 func (p Pieces) Length() int64 { return p.length }
 
 // Size is the number of bytes of the file.
@@ -85,8 +120,8 @@ func (p Pieces) At(i int) (start, end int64) {
 	if i < 0 || i >= p.Count() {
 		return 0, 0
 	}
-	start = int64(i) * p.length
-	return start, start + min(p.length, p.size-start)
+	start = int64(i)*p.length - p.lead
+	return max(0, start), start + min(p.length, p.size-start)
 }
 
 // Digest is the digest that piece i should have, and no digest if there is no such piece.
@@ -112,8 +147,11 @@ func (p Pieces) Checker(i int) *PieceChecker {
 	if !c.want.IsZero() {
 		c.hash = p.alg.New()
 	}
+	if i == 0 && c.hash != nil {
+		io.WriteString(c.hash, p.before)
+	}
 	if i == p.Count()-1 {
-		c.pad = p.pad
+		c.pad, c.after = p.pad, p.after
 	}
 	return c
 }
@@ -124,6 +162,8 @@ type PieceChecker struct {
 	left int64     // bytes of the piece that have not come; negative: too many came
 	pad  int64     // zeros after it that are hashed, too
 	hash hash.Hash // nil: there is no such piece
+
+	after string // bytes behind the file that are hashed, too
 }
 
 // Write takes the next bytes of the piece. It never fails.
@@ -132,6 +172,10 @@ func (c *PieceChecker) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	c.hash.Write(b)
+	if c.left == 0 {
+		io.WriteString(c.hash, c.after)
+		c.after = ""
+	}
 	for c.left == 0 && c.pad > 0 {
 		n := min(c.pad, int64(len(zeros)))
 		c.hash.Write(zeros[:n])

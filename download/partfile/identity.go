@@ -58,6 +58,9 @@ func SumURL(u *url.URL) string {
 func SumPieces(p verify.Pieces) string {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%v %d %d", p.Algorithm(), p.Length(), p.Size())
+	if p.Lead() > 0 {
+		fmt.Fprintf(sum, " %d", p.Lead())
+	}
 	for i := range p.Count() {
 		sum.Write(p.Digest(i).Bytes())
 	}

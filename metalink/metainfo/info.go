@@ -37,6 +37,7 @@ func (t *Torrent) describe(info map[string]value) error {
 	if n := int64(len(pieces.text)); n%size != 0 || n/size != (t.Size+t.PieceLength-1)/t.PieceLength {
 		return fault("%d bytes of digests for %d bytes in pieces of %d", n, t.Size, t.PieceLength)
 	}
+	t.all, t.sums = entries, pieces.text
 	return t.take(entries, pieces.text, info["length"].kind == 'i')
 }
 
@@ -104,6 +105,11 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 		f := File{Name: name, Size: e.size, Offset: e.offset, parts: e.path}
 		if f.Pieces, err = t.piecesOf(entries[i:], sums); err != nil {
 			return err
+		}
+		if f.Pieces.IsZero() && f.Size > 0 {
+			if f.Span, err = t.spanOf(f, sums); err != nil {
+				return err
+			}
 		}
 		t.Files = append(t.Files, f)
 	}

@@ -62,6 +62,8 @@ type Torrent struct {
 	// Warnings say what was not taken, and why: for people, printable.
 	Warnings []string
 
+	all   []entry    // also those that are not among Files
+	sums  string     // of the pieces, one after the other
 	seeds []*url.URL // url-list
 	info  string     // the dictionary that InfoHash is of, as it was written
 }
@@ -73,6 +75,8 @@ type File struct {
 	Size, Offset int64 // Offset is where it begins in the torrent
 	// Pieces are the digests of the file's pieces. There are none if the first or the last has bytes of other files, too.
 	Pieces verify.Pieces
+	// Span are the digests of all pieces with bytes of the file, if it has no Pieces: verify.NewSpan.
+	Span verify.Pieces
 
 	parts []string // of Name, below the folder of the torrent; nil for its only file
 }

@@ -1,0 +1,218 @@
+package download
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"braid/byterange"
+	"braid/metalink/metainfo"
+	"braid/source"
+	"braid/source/torrentsource"
+	"braid/verify"
+)
+
+// edges are pieces of a torrent that several of its files share. To check such a piece, a file needs the neighbours' bytes. All
+// files of one document have these pieces in common: each is fetched once, whatever is downloaded.
+type edges struct {
+	turn   chan struct{} // holds one value: a piece is fetched at a time
+	proven map[int][]byte
+	order  []int // oldest first
+	size   int64
+}
+
+// mostEdges is how many bytes of such pieces are kept.
+const mostEdges = 64 << 20
+
+func newEdges() *edges {
+	return &edges{turn: make(chan struct{}, 1), proven: map[int][]byte{}}
+}
+
+// keep remembers a piece, and forgets the oldest where there is no room.
+func (e *edges) keep(i int, data []byte) {
+	e.proven[i] = data
+	e.order = append(e.order, i)
+	for e.size += int64(len(data)); e.size > mostEdges && len(e.order) > 1; e.order = e.order[1:] {
+		e.size -= int64(len(e.proven[e.order[0]]))
+		delete(e.proven, e.order[0])
+	}
+}
+
+// span finds out what the pieces at the ends of the file have of its neighbours, so that all pieces can be checked: a file of which
+// a byte is not checked gets no name (rule 43).
+func (g *getter) span(ctx context.Context) error {
+	if !g.req.spans() {
+		return nil
+	}
+	x := g.req.Described.sharing
+	before, after, err := g.margins(ctx, x)
+	if err == nil {
+		var list verify.Pieces
+		if list, err = x.file.Span.Beside(before, after); err == nil {
+			d := *g.req.Described
+			d.Pieces = list
+			g.req.Described, g.plan.pieces, g.plan.piecesFrom = &d, list, d.By
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	kind := kindOf(err)
+	if errors.Is(err, metainfo.ErrUnnamed) {
+		kind = NoEvidence
+	}
+	return g.fail(kind, err, "--sha256 HEX is evidence, too")
+}
+
+// margins are the bytes before and after a file in its first and its last piece.
+func (g *getter) margins(ctx context.Context, x *sharing) (before, after []byte, err error) {
+	n, f := x.torrent.PieceLength, x.file
+	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
+	if lead := f.Offset % n; lead > 0 {
+		piece, err := g.edge(ctx, x, first)
+		if err != nil {
+			return nil, nil, err
+		}
+		before = piece[:lead]
+	}
+	start, end := int64(last)*n, f.Offset+f.Size
+	if end < min(start+n, x.torrent.Size) {
+		piece, err := g.edge(ctx, x, last)
+		if err != nil {
+			return nil, nil, err
+		}
+		after = piece[end-start:]
+	}
+	return before, after, nil
+}
+
+// edge is a piece of the torrent, proven by its digest.
+func (g *getter) edge(ctx context.Context, x *sharing, i int) ([]byte, error) {
+	select {
+	case x.edges.turn <- struct{}{}:
+		defer func() { <-x.edges.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if data, ok := x.edges.proven[i]; ok {
+		return data, nil
+	}
+	parts, want, err := x.torrent.Piece(i)
+	if err != nil {
+		return nil, fmt.Errorf("piece %d of the torrent: %w", i, err)
+	}
+	data, err := g.fetchEdge(ctx, x, parts, want)
+	if err != nil {
+		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i, source.Escape(x.file.Name), err)
+	}
+	x.edges.keep(i, data)
+	return data, nil
+}
+
+// fetchEdge asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
+func (g *getter) fetchEdge(ctx context.Context, x *sharing, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
+	right := func(all [][]byte) []byte {
+		data := bytes.Join(all, nil)
+		h := want.Algorithm().New()
+		h.Write(data)
+		if !bytes.Equal(h.Sum(nil), want.Bytes()) {
+			return nil
+		}
+		return data
+	}
+	var last error
+	found := make([][][]byte, len(parts)) // by part, each once
+	for k := 0; g.req.Peers != PeersOnly && k < len(x.torrent.Mirrors(x.file)) && ctx.Err() == nil; k++ {
+		for j, p := range parts {
+			b, err := g.seedPart(ctx, x, p, k)
+			if err != nil {
+				last = err
+				continue
+			}
+			if !slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
+				found[j] = append(found[j], b)
+			}
+		}
+		if data := combine(found, nil, right, new(int)); data != nil {
+			return data, nil
+		}
+	}
+	if g.req.Peers.asked() && ctx.Err() == nil {
+		all, err := g.swarmParts(ctx, x, parts)
+		if err == nil {
+			if data := right(all); data != nil {
+				return data, nil
+			}
+		}
+		last = cmpErr(err, last)
+	}
+	complete := !slices.ContainsFunc(found, func(all [][]byte) bool { return len(all) == 0 })
+	if last == nil || complete {
+		err := errors.New("no web seed has its bytes")
+		return nil, &source.Error{URL: source.Mask(x.url()), Fault: source.FaultMismatch, Err: err}
+	}
+	return nil, last
+}
+
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// mostCombined is how many ways to put a piece together are tried.
+const mostCombined = 256
+
+// combine tries what was found of each part with what was found of the others.
+func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tried *int) []byte {
+	if len(chosen) == len(found) {
+		*tried++
+		return right(chosen)
+	}
+	for _, b := range found[len(chosen)] {
+		if *tried >= mostCombined {
+			return nil
+		}
+		if data := combine(found, append(slices.Clip(chosen), b), right, tried); data != nil {
+			return data
+		}
+	}
+	return nil
+}
+
+// seedPart brings a part of a piece from web seed k.
+func (g *getter) seedPart(ctx context.Context, x *sharing, p metainfo.Part, k int) ([]byte, error) {
+	if p.Zeros {
+		return make([]byte, p.End-p.Start), nil
+	}
+	u := x.torrent.Mirrors(p.File)[k]
+	if !g.req.usable(u) {
+		return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused, Err: errors.New("FTP is off")}
+	}
+	src := g.http.Source(u, g.req.optionsFor(u, x.named, false))
+	return fetchPart(ctx, src, g.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+}
+
+// swarmParts brings all parts of a piece from peers. They are asked for at once, as the piece comes as a whole.
+func (g *getter) swarmParts(ctx context.Context, x *sharing, parts []metainfo.Part) ([][]byte, error) {
+	all, errs := make([][]byte, len(parts)), make([]error, len(parts))
+	var wg sync.WaitGroup
+	for j, p := range parts {
+		if p.Zeros {
+			all[j] = make([]byte, p.End-p.Start)
+			continue
+		}
+		src := g.http.swarms.Source(x.torrent, p.File, torrentsource.Options{Dir: g.req.Dir, Peers: x.peers, Named: x.named})
+		defer src.Close()
+		wg.Go(func() {
+			all[j], errs[j] = fetchPart(ctx, src, longest*g.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+		})
+	}
+	wg.Wait()
+	return all, errors.Join(errs...)
+}

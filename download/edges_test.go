@@ -1,0 +1,132 @@
+package download_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+	"braid/verify"
+)
+
+// A folder is what a web seed has of a torrent: files by name, one after the other.
+type folder struct {
+	names []string
+	sizes []int64
+	data  []byte
+}
+
+// serve starts a web seed, whose files differ from the torrent's at some offsets.
+func (f folder) serve(t *testing.T, wrong ...int64) string {
+	data := bytes.Clone(f.data)
+	for _, off := range wrong {
+		data[off] ^= 1
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := int64(0)
+		for i, name := range f.names {
+			if r.URL.Path == "/root/"+name {
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data[at:at+f.sizes[i]]))
+				return
+			}
+			at += f.sizes[i]
+		}
+		http.NotFound(w, r)
+	})
+	s := mirrortest.New(t, []byte{}, mirrortest.Handler(h))
+	return "http://" + s.Addr + "/"
+}
+
+// torrent is the torrent of the folder.
+func (f folder) torrent(seeds ...string) []byte {
+	m := verify.NewPieceMaker(verify.SHA1, piece)
+	m.Write(f.data)
+	var sums, list, urls strings.Builder
+	for i := range m.Pieces().Count() {
+		sums.Write(m.Pieces().Digest(i).Bytes())
+	}
+	for i, name := range f.names {
+		fmt.Fprintf(&list, "d6:lengthi%de4:pathl%d:%see", f.sizes[i], len(name), name)
+	}
+	for _, u := range seeds {
+		fmt.Fprintf(&urls, "%d:%s", len(u), u)
+	}
+	return fmt.Appendf(nil, "d4:infod5:filesl%se4:name4:root12:piece lengthi%de6:pieces%d:%se8:url-listl%see",
+		list.String(), piece, sums.Len(), sums.String(), urls.String())
+}
+
+// get downloads a file of the torrent into a new folder.
+func (f folder) get(t *testing.T, name string, seeds ...string) (*run, download.Result, error) {
+	t.Helper()
+	d := readTorrent(t, f.torrent(seeds...))
+	chosen, err := d.Choose([]string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t, seeds[0])
+	r.req.URL = nil
+	if r.req, err = d.Request(chosen[0], r.req); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.client.Get(t.Context(), r.req)
+	return r, res, err
+}
+
+// Every piece of a torrent of several files is checked, those at the ends of a file with the neighbours' bytes; wherever a web seed is
+// wrong, another's bytes are taken or the file gets no name. Proves rule 43.
+func TestPiecesThatFilesShare_Rule43(t *testing.T) {
+	t.Parallel()
+	f := folder{names: []string{"a", "b", "c", "d"}, sizes: []int64{piece + 100, 300, 2*piece + 7, 2 * piece}}
+	for _, n := range f.sizes {
+		f.data = append(f.data, made(n, uint64(n))...)
+	}
+	good := f.serve(t)
+	begins := map[string]int64{"a": 0, "b": piece + 100, "c": piece + 400, "d": 3*piece + 407}
+	for i, name := range f.names {
+		start, end := begins[name], begins[name]+f.sizes[i]
+		for what, wrong := range map[string][]int64{
+			"nothing": nil, "first byte": {start}, "last byte": {end - 1}, "well inside": {start + f.sizes[i]/2},
+			"before it": {max(0, start-1)}, "behind it": {min(end, int64(len(f.data))-1)},
+		} {
+			bad := f.serve(t, wrong...)
+			r, res, err := f.get(t, name, bad, good)
+			if err != nil {
+				t.Fatalf("%s, %s wrong: %v", name, what, err)
+			}
+			checkedOnly(t, res, byTorrent)
+			if got, err := os.ReadFile(res.Path); err != nil || !bytes.Equal(got, f.data[start:end]) {
+				t.Errorf("%s, %s wrong: the file is wrong, %v", name, what, err)
+			}
+			if again, err := r.client.Get(t.Context(), r.req); err != nil || !again.AlreadyComplete {
+				t.Errorf("%s: once more: %+v, %v", name, again, err)
+			}
+			if wrong == nil || what == "before it" && start == 0 {
+				continue
+			}
+			r, _, err = f.get(t, name, bad)
+			if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
+				t.Errorf("%s, %s wrong, and nobody else: %v", name, what, err)
+			}
+			if _, err := os.Stat(r.dir + "/root/" + name); err == nil {
+				t.Errorf("%s, %s wrong, and nobody else: it exists", name, what)
+			}
+		}
+	}
+}
+
+// What two web seeds have right together is put together.
+func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
+	t.Parallel()
+	f := folder{names: []string{"a", "b"}, sizes: []int64{piece/2 + 1, piece}, data: made(piece+piece/2+1, 3)}
+	_, res, err := f.get(t, "b", f.serve(t, 5), f.serve(t, piece-1, piece+5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkedOnly(t, res, byTorrent)
+}

@@ -1,0 +1,59 @@
+package metainfo
+
+import (
+	"errors"
+
+	"braid/verify"
+)
+
+// spanOf is all pieces that have bytes of a file, with those of its neighbours in the first and the last.
+func (t *Torrent) spanOf(f File, sums string) (verify.Pieces, error) {
+	n := verify.SHA1.Size()
+	first, last := int(f.Offset/t.PieceLength), int((f.Offset+f.Size-1)/t.PieceLength)
+	digests := make([]verify.Digest, last-first+1)
+	for i := range digests {
+		var err error
+		if digests[i], err = verify.NewDigest(verify.SHA1, []byte(sums[(first+i)*n:(first+i+1)*n])); err != nil {
+			return verify.Pieces{}, err
+		}
+	}
+	return verify.NewSpan(f.Size, t.PieceLength, f.Offset%t.PieceLength, digests)
+}
+
+// A Part is a part of a piece that is of one file.
+type Part struct {
+	File       File
+	Start, End int64 // of the file
+	Zeros      bool  // it fills up the piece: nobody has to be asked for it (BEP 47)
+}
+
+// ErrUnnamed says that a piece has bytes of a file among Refused.
+var ErrUnnamed = errors.New("a file in it has a name that is not safe, and is not asked for")
+
+// Piece is what piece i of the torrent consists of, in order, and its digest.
+func (t *Torrent) Piece(i int) (parts []Part, want verify.Digest, err error) {
+	n := verify.SHA1.Size()
+	if i < 0 || i >= len(t.sums)/n {
+		return nil, want, errors.New("there is no such piece")
+	}
+	start := int64(i) * t.PieceLength
+	end := min(start+t.PieceLength, t.Size)
+	for _, e := range t.all {
+		from, to := max(start, e.offset), min(end, e.offset+e.size)
+		if from >= to {
+			continue
+		}
+		p := Part{File: File{Size: e.size, Offset: e.offset}, Start: from - e.offset, End: to - e.offset, Zeros: e.pad}
+		for _, f := range t.Files {
+			if f.Offset == e.offset && f.Size == e.size {
+				p.File = f
+			}
+		}
+		if p.File.Name == "" && !p.Zeros {
+			return nil, want, ErrUnnamed
+		}
+		parts = append(parts, p)
+	}
+	want, err = verify.NewDigest(verify.SHA1, []byte(t.sums[i*n:(i+1)*n]))
+	return parts, want, err
+}
