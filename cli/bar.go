@@ -76,15 +76,19 @@ func below(g gauge, at time.Time, columns, most int) []string {
 	return lines
 }
 
-// line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then some of these for the others.
+// line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then the amount for rate and time left.
 func (m *bar) line(g gauge, width int) string {
 	done, size := g.part()
-	numbers := g.numbers(width - beside)
+	n := g.numbers()
+	numbers := n.fit(width - beside)
 	if size <= 0 {
 		m.turn++
 		return cut(drawn(-1, 0, m.turn)+" "+numbers, width)
 	}
 	share := min(percent(done, size), 99) // it is full only when the file is proven, and then it makes way for the result
+	if width-beside < n.core() {
+		return cut(fmt.Sprintf("%4d%% ", share)+strings.TrimLeft(n.fit(width-percentage), " "), width)
+	}
 	if room := width - percentage - utf8.RuneCountInString(numbers) - 3; room >= leastBar {
 		return cut(drawn(share, room, 0)+" "+numbers, width)
 	}

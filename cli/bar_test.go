@@ -85,6 +85,20 @@ func TestBar(t *testing.T) {
 	}
 }
 
+// TestBarNarrow: at 40 columns rate and time left stay, and the bar goes.
+func TestBarNarrow(t *testing.T) {
+	for columns, want := range map[int]string{
+		40: "  25% 12 MiB/s  ETA 16 s", 60: "  25% 64 MiB of 256 MiB    12 MiB/s  ETA 16 s", 22: "  25% 12 MiB/s",
+	} {
+		var b bytes.Buffer
+		m := &bar{w: &b, size: func() (int, int) { return columns, 24 }}
+		m.show(time.Time{}, progress{name: "a", done: 64 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4})
+		if got := strings.Join(onTerminal(t, b.String(), columns), "\n"); got != want {
+			t.Errorf("%d columns: %q, want %q", columns, got, want)
+		}
+	}
+}
+
 // TestBarOfUnknownSize moves all the same.
 func TestBarOfUnknownSize(t *testing.T) {
 	for _, size := range []int64{-1, 0} {

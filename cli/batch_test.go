@@ -240,14 +240,14 @@ func TestBatchProgress(t *testing.T) {
 	}
 	want := -1
 	for _, q := range []batchProgress{p, {files: 2000}, {files: 2000, ended: 1999, running: 64, rate: 1e9}} {
-		if n := len(q.numbers(200)); want >= 0 && n != want {
-			t.Errorf("%q has %d, others %d", q.numbers(200), n, want)
+		if n := len(q.numbers().fit(200)); want >= 0 && n != want {
+			t.Errorf("%q has %d, others %d", q.numbers().fit(200), n, want)
 		} else {
 			want = n
 		}
 		for _, width := range []int{0, 20, 40, 60} {
-			if n := len(q.numbers(width)); n > max(width, len("2,000 of 2,000 files")) {
-				t.Errorf("width %d: %q", width, q.numbers(width))
+			if n := len(q.numbers().fit(width)); n > max(width, len("2,000 of 2,000 files")) {
+				t.Errorf("width %d: %q", width, q.numbers().fit(width))
 			}
 		}
 	}

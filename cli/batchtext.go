@@ -185,22 +185,14 @@ func (p batchProgress) sentence() string {
 	return strings.Join(append(parts, grouped(p.running)+" at a time"), ", ")
 }
 
-func (p batchProgress) numbers(width int) string {
+func (p batchProgress) numbers() numbers {
 	total := files(p.files)
 	s := fmt.Sprintf("%*s of %s", len(grouped(p.files)), grouped(p.ended), total)
 	left := p.left()
 	if left != "" {
 		left = "ETA " + left
 	}
-	for _, part := range []string{
-		fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), fmt.Sprintf(" %-13s", grouped(p.running)+" at a time"),
-	} {
-		if len(s)+len(part) > width {
-			break
-		}
-		s += part
-	}
-	return s
+	return numbers{s, fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), fmt.Sprintf(" %-13s", grouped(p.running)+" at a time")}
 }
 
 // speed is the mean of the last three seconds.

@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/partfile"
+	"braid/metalink/metainfo"
 	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
@@ -110,7 +111,10 @@ func hintFor(e *download.Error) string {
 	if hint := hintFirst(e); hint != "" {
 		return hint
 	}
-	if e.What == "read" && e.Kind == download.Protocol {
+	if torrent, ok := errors.AsType[*metainfo.Error](e); ok && torrent.Unsupported {
+		return "a torrent of version 1 or of both, or a Metalink document, can be read"
+	}
+	if src, ok := errors.AsType[*source.Error](e); e.What == "read" && e.Kind == download.Protocol && (!ok || src == nil) {
 		return "it is damaged, or something else; where it comes from there may be a better one"
 	}
 	if near, ok := errors.AsType[*reach.Error](e); ok {

@@ -169,7 +169,7 @@ func (g *getCommand) flags() []cli.Flag {
 		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
 		parsed(&g.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
 		parsed(&g.maxTime, groupWire, "end after `TIME` in all, as in --max-time 2h; what is there is kept, and the same command goes on", "max-time"),
-		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20)", "tries"),
+		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20, and 5 as long as no server has ever answered)", "tries"),
 		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
 	)
 	flags = append(flags, g.outputFlags.flags()...)

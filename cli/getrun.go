@@ -71,6 +71,9 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 func (g *getCommand) remember(client *download.Client) {
 	client.Speeds.Save(time.Now())
 	client.Versions.Tidy(time.Now())
+	if err := client.Versions.Err(); err != nil {
+		g.screen.warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)
+	}
 	if !g.noRemember {
 		client.Promises.Save(time.Now())
 	}

@@ -60,9 +60,8 @@ func (p progress) sentence() string {
 	return p.name + ": " + strings.Join(parts, ", ")
 }
 
-// numbers is what stands beside the bar: as much of it as fits. Its fields keep their width, so that the bar
-// does not tremble.
-func (p progress) numbers(width int) string {
+// numbers are the parts of what stands beside the bar. They keep their width, so that the bar does not tremble.
+func (p progress) numbers() numbers {
 	s := fmt.Sprintf("%8s", sizeText(p.done))
 	if p.size >= 0 {
 		s += fmt.Sprintf(" of %-8s", sizeText(p.size))
@@ -75,13 +74,23 @@ func (p progress) numbers(width int) string {
 	if p.mirrors >= 0 {
 		mirrors = fmt.Sprintf(" %-10s", count(p.mirrors, "mirror"))
 	}
-	for _, part := range []string{fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), mirrors} {
-		if len(s)+len(part) > width {
-			break
+	return numbers{s, fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), mirrors}
+}
+
+// numbers stand beside a bar: how much there is, how fast it comes, how long the rest will take, and by how many.
+type numbers struct{ amount, rate, left, rest string }
+
+// core is how wide the first three are.
+func (n numbers) core() int { return len(n.amount) + len(n.rate) + len(n.left) }
+
+// fit is as much of them as fits. Rate and time left stay longest.
+func (n numbers) fit(width int) string {
+	for _, parts := range [][]string{{n.amount, n.rate, n.left, n.rest}, {n.amount, n.rate, n.left}, {n.rate, n.left}, {n.rate}} {
+		if s := strings.Join(parts, ""); len(s) <= width {
+			return s
 		}
-		s += part
 	}
-	return s
+	return n.amount
 }
 
 // part is how much of it is done; size is -1 while that is not known.
@@ -90,7 +99,7 @@ func (p progress) part() (done, size int64) { return p.done, p.size }
 // A gauge is how far something is, in words.
 type gauge interface {
 	sentence() string
-	numbers(width int) string
+	numbers() numbers
 	part() (done, size int64)
 	// details are a table of what it consists of; there may be none.
 	details(at time.Time) [][]string

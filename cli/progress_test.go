@@ -36,16 +36,16 @@ func TestNumbersKeepTheirWidth(t *testing.T) {
 			{name: "", done: 0, size: 256 << 20, rate: 0, mirrors: 0}, {name: "", done: 1023, size: 256 << 20, rate: 999, mirrors: 1}, {name: "", done: 5 << 20, size: 256 << 20, rate: 83886080, mirrors: 16}, {name: "", done: 255<<20 + 1, size: 256 << 20, rate: 1023.9 * 1024, mirrors: 4},
 			{name: "", done: 1, size: 256 << 20, rate: 90, mirrors: 4},
 		} {
-			n := utf8.RuneCountInString(p.numbers(width))
+			n := utf8.RuneCountInString(p.numbers().fit(width))
 			if want < 0 {
 				want = n
 			}
 			if n != want || n > max(width, 21) {
-				t.Errorf("width %d: %q has %d, others %d", width, p.numbers(width), n, want)
+				t.Errorf("width %d: %q has %d, others %d", width, p.numbers().fit(width), n, want)
 			}
 		}
 	}
-	if got := (progress{name: "", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}).numbers(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
+	if got := (progress{name: "", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}).numbers().fit(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
 		t.Errorf("%q", got)
 	}
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +161,10 @@ func (w *watcher) tell(m moment) {
 	case download.Seeding:
 		w.seeding(ev)
 	case download.Note:
+		if ev.Plain {
+			w.screen.say("%s: %s", w.name(), ev.Text)
+			return
+		}
 		w.detail("%s", ev.Text)
 	}
 }
@@ -206,11 +212,33 @@ func (w *watcher) up(ev download.SourceUp) {
 		w.sources = map[int]string{}
 	}
 	w.sources[ev.ID] = ev.URL
-	away := ""
-	if ev.RTT > 0 {
-		away = ", " + timeText(ev.RTT) + " away"
+	var notes []string
+	if !names(ev.URL, ev.Host) {
+		notes = append(notes, ev.Host)
 	}
-	w.detail("mirror %s: in use (%s%s)", ev.URL, ev.Host, away)
+	if ev.RTT > 0 {
+		notes = append(notes, timeText(ev.RTT)+" away")
+	}
+	text := "mirror " + ev.URL + ": in use"
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, ", ") + ")"
+	}
+	w.detail("%s", text)
+}
+
+// names reports whether a URL is one at the host.
+func names(address, host string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Host == host || u.Hostname() == host || source.HostPort(u) == host)
+}
+
+// whyAt is the text of the error of a source, without its host if the URL that it follows names that.
+func whyAt(ev download.SourceDown) string {
+	text := why(ev.Err)
+	if src, ok := errors.AsType[*source.Error](ev.Err); ok && names(ev.URL, src.Host) {
+		text = strings.TrimPrefix(text, src.Host+": ")
+	}
+	return text
 }
 
 // down says what becomes of a source that failed. One with wrong content is worth a word even to those who
@@ -218,15 +246,15 @@ func (w *watcher) up(ev download.SourceUp) {
 func (w *watcher) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:
-		w.screen.warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, why(ev.Err))
+		w.screen.warn("%smirror %s: dropped, its content is wrong: %s", w.about(), ev.URL, whyAt(ev))
 	case ev.Gone:
-		w.detail("mirror %s: dropped: %s", ev.URL, why(ev.Err))
+		w.detail("mirror %s: dropped: %s", ev.URL, whyAt(ev))
 	case ev.Active == 0: // else the user would wait without a word
 		w.screen.say("%s: %s; trying again in %s", w.name(), why(ev.Err), timeText(max(ev.Back, 0)))
 	case ev.Back > 0:
-		w.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), why(ev.Err))
+		w.detail("mirror %s: again in %s: %s", ev.URL, timeText(ev.Back), whyAt(ev))
 	default:
-		w.detail("mirror %s: again later: %s", ev.URL, why(ev.Err))
+		w.detail("mirror %s: again later: %s", ev.URL, whyAt(ev))
 	}
 }
 

@@ -123,6 +123,11 @@ func (g *getter) unchanged(a source.Answer) {
 // nothingNewer compares what the server has with what is there (rule 54). Where there is a strong digest, that has said
 // already that it is another file, and if it is the user's, which one is wanted.
 func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []verify.Claim) bool {
+	if g.dated(a, claims) {
+		g.unchanged(a)
+		g.result.Size = a.Size
+		return true
+	}
 	switch compare(g.plan.here, a) {
 	case same:
 		if verify.Strong(claims) || !g.suffices() || !g.still(ctx, a) {
@@ -138,6 +143,18 @@ func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []ver
 	}
 	g.unchanged(a)
 	return true
+}
+
+// dated reports whether a file that is not remembered has exactly the date and size that the server gives, as one has that curl -R or
+// wget brought. That is no proof, so it counts only where none is demanded.
+func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
+	r := &g.req
+	if !r.IfNewer || g.plan.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
+		return false
+	}
+	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
+	then := usable(a.LastModified)
+	return err == nil && there && !then.IsZero() && then.Equal(usable(info.ModTime)) && info.Size == a.Size
 }
 
 // minds says that an older file is not to replace a newer one.
@@ -195,7 +212,11 @@ func (g *getter) modified() time.Time {
 	}
 	t := usable(g.result.LastModified)
 	if t.IsZero() {
-		g.note("the server gave no date that is of use: the file has that of now")
+		why := "no date"
+		if said := g.result.LastModified; !said.IsZero() {
+			why = "a date that is of no use, " + said.UTC().Format(time.RFC1123)
+		}
+		g.req.observe(Note{Text: "the server gave " + why + ": the file has that of now", Plain: true})
 	}
 	return t
 }

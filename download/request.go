@@ -282,7 +282,10 @@ type (
 		Addrs []netip.AddrPort // where peers may connect to us
 	}
 	// Note: something that a user who asks for details wants to know.
-	Note struct{ Text string }
+	Note struct {
+		Text  string
+		Plain bool // it is about what the user asked for, and of interest to everybody
+	}
 )
 
 // A Piece is a range that a fetch brought.

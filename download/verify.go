@@ -212,7 +212,11 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.
 	x.verdict.Proof = proof
 	switch {
 	case x.req.Require == RequireDigest && !proof.Verified():
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(proof.String()), "--sha256 HEX or --checksums LIST are evidence, too")
+		text := proof.String()
+		if proof.ByPieces() {
+			text = "all pieces fit, which is less than verified (" + text + ")"
+		}
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), "--sha256 HEX or --checksums LIST are evidence, too; --require none takes less")
 	case x.req.Require == RequireSignature && !proof.Signed():
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), "--signature FILE|URL names one")
 	}

@@ -16,7 +16,7 @@ import (
 // A HandshakeError says that TLS could not begin.
 type HandshakeError struct{ Err error }
 
-func (e *HandshakeError) Error() string { return "TLS: " + e.Err.Error() }
+func (e *HandshakeError) Error() string { return "TLS: " + strings.TrimPrefix(e.Err.Error(), "tls: ") }
 
 // Unwrap returns what went wrong.
 func (e *HandshakeError) Unwrap() error { return e.Err }

@@ -61,10 +61,22 @@ type Version struct {
 type Store struct {
 	dir  string
 	kept atomic.Bool
+	lost atomic.Pointer[error] // why the last entry could not be kept
 }
 
 // Open makes a Store that is kept in the folder dir, which is made when there is something to keep.
 func Open(dir string) *Store { return &Store{dir: dir} }
+
+// Err is why something could not be kept; nil if nothing was lost.
+func (s *Store) Err() error {
+	if s == nil {
+		return nil
+	}
+	if err := s.lost.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 // name is the file of an entry. Secrets of the URL are as hidden in it as they are in the names of part files: 128 bits of
 // a hash in a folder that nobody else may read.
@@ -115,11 +127,15 @@ func (s *Store) Keep(path string, u *url.URL, v Version) error {
 	if len(v.ETag) > maxETag {
 		v.ETag = ""
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
+	err := os.MkdirAll(s.dir, 0o700)
+	if err == nil {
+		s.kept.Store(true)
+		err = atomicfile.WriteFile(name, v.format(), 0o600)
 	}
-	s.kept.Store(true)
-	return atomicfile.WriteFile(name, v.format(), 0o600)
+	if err != nil {
+		s.lost.Store(&err)
+	}
+	return err
 }
 
 // Tidy forgets what nobody has used for a year and, of more than 10,000 entries, those that nobody has used for the longest

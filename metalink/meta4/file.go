@@ -251,6 +251,9 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	}
 	alg, ok := verify.ParseAlgorithm(trim(attr(e, "type")))
 	if !ok {
+		if trim(attr(e, "type")) == "" {
+			f.warn("hash ignored: it has no type, which would say its algorithm")
+		}
 		return nil
 	}
 	d, err := verify.ParseHex(alg, text)

@@ -30,6 +30,9 @@ func (f *fileReader) pieces(e xml.StartElement, space string) error {
 	var ok bool
 	if l.alg, ok = verify.ParseAlgorithm(trim(attr(e, "type"))); !ok {
 		l.bad = fmt.Sprintf("their algorithm %s is not known", quote(attr(e, "type")))
+		if trim(attr(e, "type")) == "" {
+			l.bad = "they have no type, which would say their algorithm"
+		}
 	}
 	length, err := number(trim(attr(e, "length")))
 	if l.length = length; err != nil {

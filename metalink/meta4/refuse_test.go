@@ -202,7 +202,9 @@ func TestRepetitions(t *testing.T) {
 		sha-256 11111111
 		version 1
 		os a
-		publisher p`)
+		publisher p
+		warning line 4: hash ignored: it has no type, which would say its algorithm
+		warning line 4: hash ignored: it has no type, which would say its algorithm`)
 }
 
 // An error names the line where the document is wrong: that of the element, or of the character within a long text.

@@ -23,7 +23,7 @@ func (t *Torrent) describe(info map[string]value) error {
 	t.Name, t.PieceLength, t.Private = name.text, info["piece length"].num, info["private"].num == 1
 	switch {
 	case info["meta version"].num > 1 && pieces.kind == 0:
-		return fault("it is of version 2 only, which is not supported")
+		return &Error{What: "torrent", Offset: -1, Why: "it is of version 2 only, which is not supported", Unsupported: true}
 	case name.kind != 's' || pieces.kind != 's':
 		return fault("its dictionary info has no name or no pieces")
 	case t.PieceLength < 1 || t.PieceLength > MaxPieceLength:

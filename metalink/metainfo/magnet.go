@@ -102,7 +102,7 @@ func hashOf(params url.Values) (h Hash, err error) {
 		return Hash(raw), nil
 	}
 	if v2 {
-		return h, magnetFault("it is of version 2 only, which is not supported")
+		return h, &Error{What: "magnet link", Offset: -1, Why: "it is of version 2 only, which is not supported", Unsupported: true}
 	}
 	return h, magnetFault("it names no torrent")
 }

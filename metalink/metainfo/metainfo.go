@@ -103,6 +103,8 @@ type Error struct {
 	What   string // "torrent" or "magnet link"
 	Offset int    // of the byte where it shows; -1: nowhere in particular
 	Why    string // printable
+
+	Unsupported bool // it is whole, and of a kind that is not read here
 }
 
 // Error is printable, whatever the torrent says (rule 61).
