@@ -101,7 +101,7 @@ func TestWatchReload(t *testing.T) {
 	w.configure(a, "keeep = 3")
 	w.signal(syscall.SIGHUP)
 	w.hears("RELOADING=1\nMONOTONIC_USEC=")
-	w.hears("READY=1\nSTATUS=watching 1 feed by 1 watch")
+	w.hears("READY=1\nSTATUS=watching 1 feed by 1 watch, as before: the configuration is wrong: watch.toml:")
 	w.logs(`level=ERROR msg="the configuration stays as it was" where=watch.toml:\d+ error="watch.w.keeep: no such key" hint="did you mean keep\?"`)
 
 	w.configure(a, "[watch.other]", "url = '"+b.URL+"'", "dir = 'files'")
