@@ -13,6 +13,7 @@ import (
 
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
+	g.yield(configurationOf(ctx))
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*worklist, error) {
 		return g.worklist(ctx, client, words)
 	})
