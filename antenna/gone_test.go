@@ -191,3 +191,18 @@ func TestUselessReportsAreTold(t *testing.T) {
 		}
 	})
 }
+
+// TestUndatedNews: what a site lists without a date is fetched once; nothing tells whether it has changed then.
+func TestUndatedNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		a.Watches = append(a.Watches, Watch{Name: "all", URL: "https://files.example/**", Glob: true})
+		p.set(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>` + fileURL + `</loc></url></urlset>`)
+		p.plain = true
+		w.sites["files.example"] = (&page{text: "x", modified: time.Now()}).answer
+		watchFor(t, a, j, 3*time.Hour)
+		if got := reasons(j.got()); got != "first-sight first-sight" {
+			t.Errorf("updates: %s", got)
+		}
+	})
+}

@@ -19,6 +19,8 @@ type watcher struct {
 	// Of a glob: prefix is what keys begin with, up to the first star.
 	glob   *regexp.Regexp
 	prefix string
+	// useless is why what feeds say of a file that was never downloaded is of no use, as it was told last. It belongs to the loop.
+	useless feed.Reason
 }
 
 // A matcher finds who watches what a record is about. It does not change, and is used by all workers at once.

@@ -1,6 +1,8 @@
 package antenna
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -219,32 +221,40 @@ func TestGlobIsBoundedOverTime(t *testing.T) {
 // TestGlobTakesNewURLs: however many URLs there were in a process's life, new ones are taken as long as not all of the others are reported still;
 // what a feed has all along stays known.
 func TestGlobTakesNewURLs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, a, j := oneFeed(t)
-		start, n := seconds(time.Now()), 0
-		a.Feeds[0].Limits.Updates = -1
-		w.sites["feeds.example"] = siteOfText(func() string {
-			b := strings.Builder{}
-			b.WriteString(lirsLine("https://files.example/always", start, start, 5))
-			for range maxGlobbed / 3 {
-				n++
-				b.WriteString(lirsLine(fmt.Sprintf("https://files.example/%d", n), start, start, 5))
+	for _, dead := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w, _, a, j := oneFeed(t)
+			start, n := seconds(time.Now()), 0
+			a.Feeds[0].Limits.Updates = -1
+			w.sites["feeds.example"] = siteOfText(func() string {
+				b := strings.Builder{}
+				b.WriteString(lirsLine("https://files.example/always", start, start, 5))
+				for range maxGlobbed / 3 {
+					n++
+					b.WriteString(lirsLine(fmt.Sprintf("https://files.example/%d", n), start, start, 5))
+				}
+				return b.String()
+			})
+			a.Watches = []Watch{{Name: "all", URL: "https://files.example/*", Glob: true}}
+			j.handle = func(context.Context, Update) (Outcome, error) {
+				if dead {
+					return Outcome{}, errors.New("404")
+				}
+				return Outcome{Changed: true}, nil
 			}
-			return b.String()
+			watchFor(t, a, j, 45*time.Minute)
+			seen := map[string]int{}
+			for _, u := range j.got() {
+				seen[u.URL]++
+			}
+			if n <= maxGlobbed || len(seen) != n+1 || seen["https://files.example/always"] != 1 && !dead {
+				t.Errorf("dead %v: %d of %d URLs, the one that was there all along %d times", dead, len(seen), n+1, seen["https://files.example/always"])
+			}
+			if skipped := eventsOf[Skipped](j); len(skipped) > 0 {
+				t.Errorf("%+v", skipped)
+			}
 		})
-		a.Watches = []Watch{{Name: "all", URL: "https://files.example/*", Glob: true}}
-		watchFor(t, a, j, 75*time.Minute)
-		seen := map[string]int{}
-		for _, u := range j.got() {
-			seen[u.URL]++
-		}
-		if n <= 2*maxGlobbed || len(seen) != n+1 || seen["https://files.example/always"] != 1 {
-			t.Errorf("%d of %d URLs, the one that was there all along %d times", len(seen), n+1, seen["https://files.example/always"])
-		}
-		if skipped := eventsOf[Skipped](j); len(skipped) > 0 {
-			t.Errorf("%+v", skipped)
-		}
-	})
+	}
 }
 
 // TestGlobbedIsKept: what a feed has all along is known however long the feed answers that it has not changed, also when the configuration is

@@ -19,8 +19,6 @@ type target struct {
 	reports map[*member][]feed.Record
 	// day is the one on which the update that is being handled began.
 	day int64
-	// useless is why what is reported is of no use, as it was told last.
-	useless feed.Reason
 	// running: the handler is at it. Meanwhile came reports (again), or somebody wants it forgotten.
 	running, again, forget bool
 }
@@ -49,16 +47,24 @@ func (l *loop) target(s spot) *target {
 // roomAtOnce is how many URLs of a glob make room at once: to find them all are looked at.
 const roomAtOnce = maxGlobbed / 100
 
-// makeRoom forgets URLs of a glob that no feed has any more and for which nothing waits, those first that were reported longest ago. It
-// reports whether there were any.
+// makeRoom forgets URLs of a glob that no feed has any more, those first that were reported longest ago; ones that could not be handled so far
+// are the last, and those that wait for their first try stay. It reports whether there were any.
 func (l *loop) makeRoom(w *watcher) bool {
 	var old []*target
 	for _, t := range l.targets {
-		if t.w == w && len(t.reports) == 0 && t.saved.Pending == nil && !t.running {
+		if p := t.saved.Pending; t.w == w && len(t.reports) == 0 && !t.running && (p == nil || p.fails()) {
 			old = append(old, t)
 		}
 	}
-	slices.SortFunc(old, func(a, b *target) int { return a.saved.Reported.Compare(b.saved.Reported) })
+	fails := func(t *target) int {
+		if t.saved.Pending != nil {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(old, func(a, b *target) int {
+		return cmp.Or(fails(a)-fails(b), a.saved.Reported.Compare(b.saved.Reported))
+	})
 	for _, t := range old[:min(len(old), roomAtOnce)] {
 		l.tries.remove(t)
 		delete(l.targets, spot{w, t.url})
@@ -169,14 +175,18 @@ func (l *loop) decide(t *target, now time.Time) {
 }
 
 // fetchToSee makes another verdict of v, by which nothing is to be done, if the URL itself was asked and said nothing to compare, and the file
-// was not fetched since: only that shows whether it has changed. Where somebody else says something of use, that counts.
+// was not fetched since: only that shows whether it has changed. What a site lists without a date is fetched once. Where another record says
+// something of use, that counts.
 func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*member, now time.Time) feed.Verdict {
 	look, last := -1, t.saved.Last.At
 	for i := range records {
 		switch why, ok := records[i].Usable(feed.At(now)); {
 		case ok:
 			return v
-		case why == feed.NoInformation && from[i].feed.Kind == Page && (last.After(now) || feed.At(last) < records[i].Detected):
+		case why != feed.NoInformation:
+		case from[i].feed.Kind == Page && (last.After(now) || feed.At(last) < records[i].Detected):
+			look = i
+		case !t.saved.State.HaveCopy && (records[i].Format == feed.News || records[i].Format == feed.Sitemap):
 			look = i
 		}
 	}
@@ -193,10 +203,10 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 
 // useless tells, once, that what m says of a file that was never downloaded is of no use.
 func (l *loop) useless(t *target, m *member, v feed.Verdict) {
-	if t.w.glob != nil || t.saved.State.HaveCopy || t.saved.Pending != nil || t.useless == v.Reason {
+	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // of a glob the first says it for all
 		return
 	}
-	t.useless = v.Reason
+	t.w.useless = v.Reason
 	l.tell(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 

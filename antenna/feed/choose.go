@@ -61,13 +61,24 @@ func Choose(records []Record) int {
 	return best
 }
 
+const day = 24 * 60 * 60
+
+// isDay reports whether the date of r is that of a day, as most sitemaps have it: it may be any time of that day.
+func (r *Record) isDay() bool {
+	return (r.Format == News || r.Format == Sitemap) && believable(r.LastModified) != 0 && r.LastModified%day == 0
+}
+
 // spokeOf returns the moment up to which r knows of its URL, for ranking. News and sitemaps detect nothing: they know of what
 // happened up to their own date, and the site was asked after that if another record was detected later.
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
-	if t = believable(r.LastModified); t != 0 && (r.Format == News || r.Format == Sitemap) {
-		return t, true
+	t = believable(r.LastModified)
+	switch {
+	case t == 0 || r.Format != News && r.Format != Sitemap:
+		return r.detected(now)
+	case r.isDay():
+		return max(t, min(t+day-1, r.Received)), true
 	}
-	return r.detected(now)
+	return t, true
 }
 
 // compare is positive if a is to be preferred to b. What stands in for a detection ranks behind every detection, and behind

@@ -101,6 +101,10 @@ func Decide(s State, reports []Record, now Time) Verdict {
 		if known.Detected > now+Skew { // by a clock that was wrong
 			known.Detected = 0
 		}
+		if r := &usable[best]; r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
+			v.Reason, v.Words = Unchanged, "what is known is of the day that is reported"
+			return v
+		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
 		if v.Action == Download && usable[best].Format == Sitemap { // which often have today's date for everything
 			v.Action = Recheck

@@ -73,6 +73,15 @@ func TestDecide_Rule54(t *testing.T) {
 		{"a sitemap beside a far Expires", known(base), []Record{
 			report(func(r *Record) { r.Expires = noon + 9000*hour }), {Format: Sitemap, Received: noon, LastModified: noon - hour/2},
 		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - hour/2, Detected: noon}}},
+		{"a day, and a look in its course", known(base), []Record{
+			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }), {Format: Sitemap, Received: noon - 1, LastModified: noon + 12*hour - 24*hour},
+		}, None, Unchanged, 1, nil},
+		{"another day, and a look in its course", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
+			report(func(r *Record) { r.LastModified, r.Detected = noon-50*hour, noon-hour }), {Format: Sitemap, Received: noon - 1, LastModified: noon - 12*hour},
+		}, Recheck, Modified, 1, []Baseline{{LastModified: noon - 12*hour, Detected: noon - 1}}},
+		{"another day, and a look after the map", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
+			report(func(r *Record) { r.LastModified, r.Detected, r.Size, r.MD5 = noon-50*hour, noon-hour, 0, "" }), {Format: Sitemap, Received: noon - 2*hour, LastModified: noon - 12*hour},
+		}, None, Unchanged, 0, nil},
 		{"news of before the last look", known(base), []Record{
 			report(func(r *Record) { r.Detected = noon - hour }), {Format: News, Received: noon, LastModified: noon - 2*hour},
 		}, None, Unchanged, 0, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},
