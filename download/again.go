@@ -87,7 +87,7 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		case found:
 			return context.Cause(ctx)
 		case !s.req.described() || s.req.Described.Size >= 0:
-			return errors.Join(err, g.empty())
+			return g.refute(s, wrong, err)
 		}
 		if err := g.solo(s, err); err != nil { // another one has a file of another size, and nobody knows the right one
 			return errors.Join(err, g.empty())

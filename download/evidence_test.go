@@ -166,8 +166,9 @@ func TestWrongUserDigest_C9(t *testing.T) {
 	origin := sized(t, mib)
 	r := newRun(t, origin.URL)
 	r.req.Claims = userClaim(other())
-	r.wrong(download.Mismatch)
-	r.empty()
+	if e := r.wrong(download.Mismatch); e.Kept != mib {
+		t.Errorf("kept %d", e.Kept)
+	}
 }
 
 // A mirror of the user's that is heard before the origin is a mirror all the same: what is wrong with it is no

@@ -43,18 +43,19 @@ func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, e
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {
-	c      *Client
-	http   network
-	req    Request
-	asked  Request // as it came: without the name that was found for it
-	atlas  *atlas  // nil but in a batch
-	began  time.Time
-	part   *partfile.File
-	result Result
-	plan   plan
-	useful bool // what is here could be gone on with
-	kept   int64
-	dry    bool // it is a rehearsal: nothing is made, written or remembered
+	c       *Client
+	http    network
+	req     Request
+	asked   Request // as it came: without the name that was found for it
+	atlas   *atlas  // nil but in a batch
+	began   time.Time
+	part    *partfile.File
+	result  Result
+	plan    plan
+	useful  bool // what is here could be gone on with
+	refuted bool // it is whole, and has another digest than the request gave
+	kept    int64
+	dry     bool // it is a rehearsal: nothing is made, written or remembered
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
@@ -270,6 +271,9 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	e.Kept, e.Hint = g.kept, cmp.Or(e.Hint, g.looseHint())
+	if g.refuted && g.kept > 0 {
+		e.Hint = refutedHint
+	}
 	if g.kept > 0 {
 		e.Part = g.part.Path()
 	}

@@ -33,7 +33,9 @@ func TestRepairAsksMaskedMirrors_Rule39_Rule40(t *testing.T) {
 			mirror := sized(t, size)
 			origin := described(t, size, right)
 			linked(origin, mirror)
-			origin.Set(mirrortest.When(func(q *http.Request) bool { return q.Method == http.MethodGet && !strings.HasSuffix(q.URL.Path, ".meta4") },
+			origin.Set(mirrortest.When(func(q *http.Request) bool {
+				return q.Method == http.MethodGet && !strings.HasSuffix(q.URL.Path, ".meta4")
+			},
 				mirrortest.Status(503)))
 			r := newRun(t, origin.URL)
 			r.client.Tries = 2

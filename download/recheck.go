@@ -66,7 +66,7 @@ func (x *recheck) open(files fsys.FS) (err error) {
 }
 
 // round compares until something was exchanged that may mend the file. It reports false when there is nothing left to compare. If
-// byUser, nothing but the user's word says what the digest is.
+// byUser, the request says what the digest is, and not the server.
 func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.run(ctx, x.witnesses(), tell); err != nil {

@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -57,7 +58,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	}
 	tell := func() { g.observe(Comparing{Done: x.done(), Size: x.size}) }
 	tell()
-	found, err = x.round(ctx, wrong.Claim.Channel == verify.User, tell)
+	found, err = x.round(ctx, slices.Contains(g.req.Claims, wrong.Claim), tell)
 	g.result.Compared = x.done()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -17,6 +17,9 @@ func (g *getter) recover(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	if len(prior.Refuted) > 0 {
+		return g.unrefuted(ctx, prior)
+	}
 	if !g.continuable(prior) {
 		return g.part.Restart()
 	}
@@ -31,10 +34,7 @@ func (g *getter) recover(ctx context.Context) error {
 	if err := g.part.Recover(ctx); err != nil {
 		return err
 	}
-	have := g.part.Have()
-	g.result.Resumed = have.Len()
-	g.plan.prior = &prior
-	g.observe(Resumed{Bytes: have.Len(), Have: have})
+	g.goOnWith(prior)
 	return nil
 }
 

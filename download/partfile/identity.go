@@ -34,6 +34,8 @@ type Identity struct {
 	Mirrors []Mirror
 	// Require is what was to be proven of the file, for those who go on with it: "digest", "signature" or nothing.
 	Require string
+	// Refuted are digests that the bytes, which are all there, do not have.
+	Refuted []verify.Claim
 }
 
 // A Mirror is a place of the same file, as the Metalink server described it (RFC 6249, section 3).
@@ -116,6 +118,7 @@ type identityRecord struct {
 	LastModified time.Time     `json:",omitzero"`
 	Mirrors      []Mirror      `json:",omitempty"`
 	Require      string        `json:",omitempty"`
+	Refuted      []claimRecord `json:",omitempty"`
 }
 
 type claimRecord struct {
@@ -128,10 +131,7 @@ func (id Identity) encode() ([]byte, error) {
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
 		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
-	for _, c := range id.Claims {
-		d := c.Digest
-		rec.Claims = append(rec.Claims, claimRecord{d.Algorithm().String(), d.Hex(), c.Field, c.Channel})
-	}
+	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
 		rec.Mirrors = nil // they are only a hint, and the only thing that can be this many
@@ -152,16 +152,32 @@ func decodeIdentity(p []byte) (Identity, error) {
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
-	for _, c := range rec.Claims {
+	var err error
+	if id.Claims, err = claimsOf(rec.Claims); err == nil {
+		id.Refuted, err = claimsOf(rec.Refuted)
+	}
+	return id, err
+}
+
+func recordsOf(claims []verify.Claim) (out []claimRecord) {
+	for _, c := range claims {
+		d := c.Digest
+		out = append(out, claimRecord{d.Algorithm().String(), d.Hex(), c.Field, c.Channel})
+	}
+	return out
+}
+
+func claimsOf(records []claimRecord) (out []verify.Claim, err error) {
+	for _, c := range records {
 		alg, ok := verify.ParseAlgorithm(c.Algorithm)
 		if !ok {
-			return Identity{}, fmt.Errorf("digest algorithm %q", c.Algorithm)
+			return nil, fmt.Errorf("digest algorithm %q", c.Algorithm)
 		}
 		d, err := verify.ParseHex(alg, c.Hex)
 		if err != nil {
-			return Identity{}, err
+			return nil, err
 		}
-		id.Claims = append(id.Claims, verify.Claim{Digest: d, Field: c.Field, Channel: c.Channel})
+		out = append(out, verify.Claim{Digest: d, Field: c.Field, Channel: c.Channel})
 	}
-	return id, nil
+	return out, nil
 }

@@ -1,0 +1,78 @@
+package download_test
+
+import (
+	"os"
+	"testing"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. The same one again fetches
+// anew, as does another one that does not fit, and without one what is here is set aside.
+func TestMistypedDigest_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	s, mirror := sized(t, size), sized(t, size)
+	begin := func(t *testing.T) *run {
+		r := newRun(t, s.URL)
+		r.mirrors(mirror)
+		r.req.Claims = userClaim(other())
+		if e := r.wrong(download.Mismatch); e.Kept != size || e.Part != r.part() || e.Hint == "" {
+			t.Fatalf("kept %d in %q (%s)", e.Kept, e.Part, e.Hint)
+		}
+		return r
+	}
+	t.Run("corrected", func(t *testing.T) {
+		r := begin(t)
+		before := s.Sent() + mirror.Sent()
+		r.req.Claims = userClaim(s.Digest())
+		res := r.right(s.Content)
+		verified(t, res, byUser)
+		if res.Fetched != 0 || s.Sent()+mirror.Sent() != before {
+			t.Errorf("%d bytes were fetched", res.Fetched)
+		}
+	})
+	t.Run("the same", func(t *testing.T) {
+		r := begin(t)
+		res, _ := r.get()
+		if res.Fetched < size || res.Resumed != 0 {
+			t.Errorf("%d bytes were fetched, %d resumed", res.Fetched, res.Resumed)
+		}
+		r.req.Claims = userClaim(s.Digest())
+		if res := r.right(s.Content); res.Fetched != 0 {
+			t.Errorf("%d bytes were fetched", res.Fetched)
+		}
+	})
+	t.Run("another", func(t *testing.T) {
+		r := begin(t)
+		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		if res, err := r.get(); err == nil || res.Resumed != 0 {
+			t.Errorf("%v, %d resumed", err, res.Resumed)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		r := begin(t)
+		r.req.Claims = nil
+		if res, err := r.get(); err != nil || res.Resumed != 0 || res.Proof.Verified() {
+			t.Errorf("%v, %+v", err, res)
+		}
+		if _, err := os.Stat(r.part() + ".bad"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Where two sources have the same bytes no third copy is fetched, whatever the user's digest.
+func TestMistypedDigestCostsTwoCopies_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 12 * mib
+	origin, _ := several(t, size, 4, nil, nil)
+	origin.Set(mirrortest.Digest(other()))
+	r := newRun(t, origin.URL)
+	r.req.Claims = userClaim(other())
+	res, err := r.get()
+	if err == nil || res.Fetched+res.Compared > 2*size+2*mib {
+		t.Errorf("%v: %d bytes were fetched, %d compared", err, res.Fetched, res.Compared)
+	}
+}
