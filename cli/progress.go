@@ -19,6 +19,7 @@ type progress struct {
 	rate       float64 // bytes a second
 	mirrors    int     // at work; -1 if it is on disk already
 	sources    *roster // nil: nobody asked for them
+	comparing  bool    // what came is compared with what others have; done and size are of that
 }
 
 // details is a table of the sources.
@@ -46,6 +47,9 @@ func (p progress) left() string {
 
 // sentence says all of it in one line.
 func (p progress) sentence() string {
+	if p.comparing {
+		return fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s", p.name, sizeText(p.done), sizeText(p.size))
+	}
 	parts := []string{sizeText(p.done)}
 	if p.size >= 0 {
 		parts[0] = fmt.Sprintf("%s of %s (%d %%)", sizeText(p.done), sizeText(p.size), percent(p.done, p.size))
@@ -62,6 +66,9 @@ func (p progress) sentence() string {
 
 // numbers are the parts of what stands beside the bar. They keep their width, so that the bar does not tremble.
 func (p progress) numbers() numbers {
+	if p.comparing {
+		return numbers{amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", sizeText(p.done), sizeText(p.size))}
+	}
 	s := fmt.Sprintf("%8s", sizeText(p.done))
 	if p.size >= 0 {
 		s += fmt.Sprintf(" of %-8s", sizeText(p.size))

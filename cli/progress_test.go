@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"braid/byterange"
 	"braid/download"
+	"braid/scheduler"
 )
 
 func TestProgressSentence(t *testing.T) {
@@ -82,6 +84,41 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 	}
 }
 
+// TestRosterRates: the speed of a source is that of the last seconds, however seldom the table is shown.
+func TestRosterRates(t *testing.T) {
+	r, at := &roster{}, time.Unix(1e9, 0)
+	r.hear(at, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1})
+	for i := range int64(100) { // 1 MiB each tenth of a second, after nine seconds without a byte
+		at = at.Add(time.Second / 10)
+		if i < 90 {
+			continue
+		}
+		r.hear(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+	}
+	for i := range int64(40) {
+		at = at.Add(time.Second / 10)
+		r.hear(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+	}
+	if row := strings.Join(r.rows(at)[0], " "); !strings.Contains(row, " 10 MiB/s at work") {
+		t.Errorf("%s", row)
+	}
+	r.hear(at, download.RangeCut{ID: 1, Host: "b:80", Why: scheduler.ReasonNoRanges})
+	if row := strings.Join(r.rows(at)[1], " "); !strings.HasSuffix(row, "sends whole files only") {
+		t.Errorf("%s", row)
+	}
+}
+
+// TestComparing: while mirrors are compared the progress says so, and no rate.
+func TestComparing(t *testing.T) {
+	p := progress{name: "a", done: 1 << 20, size: 4 << 20, comparing: true}
+	if got, want := p.sentence(), "a: wrong somewhere; mirrors are compared: 1 MiB of 4 MiB"; got != want {
+		t.Errorf("%q", got)
+	}
+	if got := p.numbers().fit(80); !strings.HasPrefix(got, "comparing mirrors:") || strings.Contains(got, "/s") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPlainWithSources: those who ask for details get a line for each source, too.
 func TestPlainWithSources(t *testing.T) {
 	var b bytes.Buffer
@@ -101,8 +138,8 @@ func TestPlainWithSources(t *testing.T) {
 	m.show(at, p)
 	m.show(at.Add(plainEvery), p)
 	want := "a: 4 MiB of 8 MiB (50 %), 1 MiB/s, 4 s left, 1 mirror\n" +
-		"  a:80     3 MiB   75 %       0 B/s  at work\n" +
-		"  b:80     1 MiB   25 %       0 B/s  waits\n" +
+		"  a:80     3 MiB   75 %   307 KiB/s  at work\n" +
+		"  b:80     1 MiB   25 %   102 KiB/s  waits\n" +
 		"  c:80       0 B    0 %       0 B/s  dropped\n" +
 		"  d:80       0 B    0 %       0 B/s  dropped, its content is wrong\n"
 	if b.String() != want {

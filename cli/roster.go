@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/scheduler"
 )
 
 // A roster knows how the sources of one download stand, from its events. It is used by one goroutine.
@@ -20,8 +21,10 @@ type member struct {
 	host  string
 	bytes int64
 	speed speed
-	runs  int    // fetches
-	state string // what it does while none runs; empty: it waits for its turn
+
+	sampled time.Time
+	runs    int    // fetches
+	state   string // what it does while none runs; empty: it waits for its turn
 }
 
 // hear takes note of an event.
@@ -31,6 +34,7 @@ func (r *roster) hear(at time.Time, ev download.Event) {
 		r.of(ev.ID, ev.Host).state = ""
 	case download.RangeStarted:
 		m := r.of(ev.ID, ev.Host)
+		m.sample(at)
 		m.runs++
 		if r.fetches == nil {
 			r.fetches = map[int]*member{}
@@ -41,17 +45,30 @@ func (r *roster) hear(at time.Time, ev download.Event) {
 			m.runs--
 			delete(r.fetches, ev.Fetch)
 		}
+	case download.RangeCut:
+		if m := r.of(ev.ID, ev.Host); ev.Why == scheduler.ReasonNoRanges {
+			m.state = "sends whole files only"
+		}
 	case download.SourceDown:
 		r.of(ev.ID, ev.Host).down(at, ev)
 	case download.Brought:
 		for _, p := range ev.Pieces {
 			if m := r.fetches[p.Fetch]; m != nil {
 				m.bytes += p.Range.Len()
+				m.sample(at)
 				r.total += p.Range.Len()
 			}
 		}
 	case download.Restarted:
 		*r = roster{}
+	}
+}
+
+// sample takes note of how much has come, ten times a second: a table may be shown only now and then.
+func (m *member) sample(at time.Time) {
+	if at.Sub(m.sampled) >= 100*time.Millisecond {
+		m.sampled = at
+		m.speed.now(at, m.bytes)
 	}
 }
 

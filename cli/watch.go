@@ -156,6 +156,11 @@ func (w *watcher) tell(m moment) {
 			w.last.mirrors = -1
 		}
 		w.screen.progress(m.at, w.last)
+	case download.Comparing:
+		if !w.one {
+			w.last = progress{name: w.name(), done: ev.Done, size: ev.Size, mirrors: -1, comparing: true}
+			w.screen.progress(m.at, w.last)
+		}
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Seeding:
@@ -260,10 +265,11 @@ func (w *watcher) down(ev download.SourceDown) {
 
 // cutTexts say why a fetch is ended, where that says something of its source.
 var cutTexts = map[string]string{
-	"silent":  "silent; the rest of its range is asked for anew",
-	"slow":    "too slow for its range; others get the rest",
-	"useless": "closed, as it adds nothing",
-	"crowded": "closed on trial, as fewer connections may do as well",
+	"silent":    "silent; the rest of its range is asked for anew",
+	"slow":      "too slow for its range; others get the rest",
+	"useless":   "closed, as it adds nothing",
+	"no ranges": "sends whole files only, and others would be through before: not used",
+	"crowded":   "closed on trial, as fewer connections may do as well",
 }
 
 // jsonEvent is the line for an event.
