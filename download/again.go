@@ -76,6 +76,11 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		}
 	case g.req.provenByPieces() && (errors.As(err, &wrong) || errors.As(err, &size)): // each piece was checked as it came
 		return err
+	case (errors.As(err, &wrong) || errors.As(err, &size)) && g.req.listed() && !s.contradicted(wrong): // rule 43
+		s.refute(err)
+		if !g.standIn() {
+			return errors.Join(err, g.empty())
+		}
 	case errors.As(err, &wrong) && s.contradicted(wrong):
 		hint := "where the document comes from there may be a better one"
 		return g.fail(Protocol, fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from), hint)

@@ -247,6 +247,9 @@ func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
 }
 
+// listed reports whether a document is a list of places and no more: it has no strong digest, and is no torrent whose pieces tell.
+func (r *Request) listed() bool { return r.Described != nil && !r.described() }
+
 // addDescribed makes the places known that a document names.
 func (s *session) addDescribed() {
 	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})

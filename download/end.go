@@ -50,7 +50,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		fault = scheduler.FaultGone
 	}
 	if fault != scheduler.FaultNone {
-		o.err, s.lastly = err, err
+		if o.err = err; s.lastly == nil || !errors.Is(err, errUntied) { // which is no failure
+			s.lastly = err
+		}
 		o.other = o.other || fault == scheduler.FaultWrong
 		o.banned = o.banned || o.other || fault == scheduler.FaultLied
 		if fault != scheduler.FaultTransient {

@@ -38,7 +38,7 @@ func (x *inspection) learn(ctx context.Context) error {
 // ask asks the server what the file should be: by HEAD and, if that is refused or gives no digest, by GET, as some have it
 // on one of them only. Where a document vouches for the file no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
-	if x.req.URL == nil || x.req.described() || isFTP(x.req.URL) { // which has no digests to give
+	if !x.asked() || isFTP(x.req.URL) { // which has no digests to give
 		return nil
 	}
 	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions(condition{}))

@@ -83,6 +83,9 @@ func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error 
 	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
 		return err
 	}
+	if s.standIn() { // what the server said counts, and not what a mirror says of itself
+		file.Claims = nil
+	}
 	if file.Claims = join(said.Claims, file.Claims); s.plan.alone {
 		file.Documents = said.Documents // for signatures
 	}
@@ -122,7 +125,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 	}
 	s.known = true
 	if s.heard {
-		if !s.standIn() {
+		if !s.standIn() && s.req.Described == nil {
 			s.plan.said = &file
 		}
 		s.atlas.learn(file)

@@ -108,7 +108,19 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 // of the whole, which is from there too, does not. Other bytes would not mend that.
 func (s *session) contradicted(wrong *verify.MismatchError) bool {
 	d := s.req.Described
-	return d != nil && !s.pieces.list.IsZero() && s.pieces.from == d.By && wrong.Claim.Field == d.By
+	return d != nil && wrong != nil && !s.pieces.list.IsZero() && s.pieces.from == d.By && wrong.Claim.Field == d.By
+}
+
+// refute ends the use of a place of a document without a strong digest: it served alone, and its bytes are not what the document
+// says.
+func (s *session) refute(err error) {
+	for _, o := range s.origins {
+		if !o.first {
+			continue
+		}
+		o.banned, o.err = true, mismatch(o, "wrong bytes: %w", err)
+		s.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
+	}
 }
 
 // goOn lets the next session begin with what is here.
@@ -150,9 +162,9 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 }
 
 // distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
-// wrong, and the digest of the whole decides.
+// wrong, and the digest of the whole decides. Where there is no strong one, the pieces are evidence, which is never dropped.
 func (g *getter) distrust(s *session) bool {
-	if s.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || s.req.provenByPieces() {
+	if s.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
 		return false
 	}
 	g.plan.mistrust = true

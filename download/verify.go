@@ -186,7 +186,7 @@ func (x *inspection) lacks() error {
 }
 
 // asked says that a server was asked what the file should be.
-func (x *inspection) asked() bool { return x.req.URL != nil && !x.req.described() }
+func (x *inspection) asked() bool { return x.req.URL != nil && x.req.Described == nil }
 
 // wouldHelp names what would say what a file should be.
 func (x *inspection) wouldHelp() string {
