@@ -1,9 +1,9 @@
 package download
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 
 	"braid/byterange"
 	"braid/metalink"
@@ -117,7 +117,9 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	if elsewhere(file, a) && differs(a.Size, s.size) { // C8: it is the mirror that has another file
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
-	if err := s.changed(a, file); err != nil {
+	if err := s.changed(a, file); errors.Is(err, errOtherHost) {
+		return err
+	} else if err != nil {
 		return s.stop(err)
 	}
 	if err := s.keepsPromises(o, file); err != nil && !s.heard {
@@ -128,7 +130,9 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		file.Size = a.Size
 		s.file = file
 		s.corroborate(file.Claims)
-		s.etag, s.etagHost = cmp.Or(etagOf(file, a), s.etag), a.Host
+		if tag := tagOf(file, a); tag.etag != "" {
+			s.tag = tag
+		}
 		s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
@@ -149,16 +153,31 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 		return &changedError{err.Error()}
 	}
 	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
-	etag := etagOf(file, a)
+	tag := tagOf(file, a)
 	switch {
-	case strong || etag == s.etag && etag != "":
+	case strong || tag == s.tag && tag.etag != "":
 		return nil
-	case etag == "" || s.etag == "":
+	case tag.etag == "" || s.tag.etag == "":
 		return s.untied()
-	case a.Host != s.etagHost && s.etagHost != "":
-		return &restartError{reason: "the server redirects to another host now, and nothing shows that it has the same file"}
+	case tag.host != s.tag.host:
+		return s.otherHost(tag)
 	}
 	return &changedError{"another ETag"}
+}
+
+// otherHost judges an answer of another host than the one whose tag is known.
+func (s *session) otherHost(t tag) error {
+	have := s.part.Have()
+	switch {
+	case verify.Strong(s.claims): // which will tell
+		return nil
+	case len(s.flights) > 1: // the next request to the server may be led back
+		return &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
+	case have.Len() == 0: // nothing is here that would have to be put together with it
+		s.tag = t
+		return nil
+	}
+	return &restartError{reason: errOtherHost.Error()}
 }
 
 // untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
@@ -179,12 +198,36 @@ func elsewhere(file metalink.File, a source.Answer) bool {
 	return file.Server != nil && source.HostPort(file.Server) != a.Host
 }
 
-// etagOf is the strong ETag of the Metalink server, or of who answers if there is none.
-func etagOf(file metalink.File, a source.Answer) string {
+var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
+
+// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
+// section 8.8.3) and ties nothing.
+type tag struct{ etag, host string }
+
+// tagOf is the tag of the Metalink server, or of the server that answers if there is none.
+func tagOf(file metalink.File, a source.Answer) tag {
+	t := tag{metalink.StrongETag(a.ETag), a.Host}
 	if file.Server != nil {
-		return file.ETag
+		t = tag{file.ETag, source.HostPort(file.Server)}
 	}
-	return metalink.StrongETag(a.ETag)
+	if t.etag == "" {
+		return tag{}
+	}
+	return t
+}
+
+// ties reports whether a mirror's ETag shows that it has the version of the server (S18): it has the same tag, or the user typed the
+// URLs of both, and each answered with that ETag itself (rule 30).
+func (s *session) ties(o *origin, t tag) bool {
+	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.plan.origin)
+	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
+}
+
+// at reports whether host is the host:port of a URL, where http may have become https.
+func at(host string, u *url.URL) bool {
+	secure := *u
+	secure.Scheme = "https"
+	return host == source.HostPort(u) || u.Scheme == "http" && u.Port() == "" && host == source.HostPort(&secure)
 }
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
@@ -196,15 +239,15 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 		return err
 	}
 	same := verify.Strong(common(s.claims, a.Claims))
-	etag := metalink.StrongETag(a.ETag)
+	t := tagOf(metalink.File{}, a)
 	switch {
 	case same:
 		return nil
 	case a.IfMatchFailed:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case o.pref && etag != "" && s.etag != "" && etag != s.etag:
+	case o.pref && t.etag != "" && s.tag.etag != "" && t.etag != s.tag.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case !s.tied() && (etag == "" || etag != s.etag):
+	case !s.tied() && !s.ties(o, t):
 		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
 	case s.pipes() && !s.mayFeed(o, a):

@@ -104,7 +104,7 @@ func (s *session) active() int {
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
 // the ETag does (S18, rule 15).
-func (s *session) mayMerge() bool { return s.tied() || s.etag != "" }
+func (s *session) mayMerge() bool { return s.tied() || s.tag.etag != "" }
 
 // startOver throws away what is here; what comes next begins at the first byte.
 func (s *session) startOver(reason string) {
@@ -281,5 +281,5 @@ func (s *session) startHash() {
 
 // identity is what the journal says that the part file is a part of.
 func (s *session) identity() partfile.Identity {
-	return identityOf(s.req, s.file, s.size, s.claims, s.etag)
+	return identityOf(s.req, s.file, s.size, s.claims, s.tag)
 }

@@ -110,7 +110,7 @@ func (s *session) disowned(o *origin, err error) {
 // disown lets the next session begin with what is known of the file, without that source and what it said.
 func (g *getter) disown(s *session) error {
 	g.goOn(s)
-	g.plan.prior.Size, g.plan.prior.ETag = -1, ""
+	g.plan.prior.Size, g.plan.prior.ETag, g.plan.prior.ETagHost = -1, "", ""
 	if !verify.Strong(s.claims) {
 		g.plan.prior = nil
 	}

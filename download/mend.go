@@ -69,11 +69,11 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 
 // identity is what the journal says that the part file is a part of.
 func (x *inspection) identity() partfile.Identity {
-	return identityOf(&x.req, x.file, x.size, x.claims, etagOf(x.file, x.answer))
+	return identityOf(&x.req, x.file, x.size, x.claims, tagOf(x.file, x.answer))
 }
 
-func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, etag string) partfile.Identity {
-	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: etag, Require: r.Require.String()}
+func identityOf(r *Request, file metalink.File, size int64, claims []verify.Claim, t tag) partfile.Identity {
+	id := partfile.Identity{URL: source.Mask(r.URL), URLSum: partfile.SumURL(r.URL), Size: size, Claims: claims, ETag: t.etag, ETagHost: t.host, Require: r.Require.String()}
 	if r.provenByPieces() {
 		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
 	}

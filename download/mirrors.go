@@ -28,10 +28,11 @@ func (s *session) addMirrors() {
 		}
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
-		if m.Pref {
-			o.IfMatch = s.etag // S9
+		pref := m.Pref && backed(s.claims, verify.HTTP, verify.HTTPS) // beside a Digest only (C4)
+		if pref {
+			o.IfMatch = s.tag.etag // S9
 		}
-		s.addOrigin(m.URL, o, origin{pref: m.Pref})
+		s.addOrigin(m.URL, o, origin{pref: pref})
 	}
 	s.addSiblings()
 	s.addUserMirrors()

@@ -19,11 +19,11 @@ func (s *session) pipes() bool {
 // mayFeed reports whether an answer is tied to the first one, so that bytes of both may go into one pipe: by the digest, by a strong ETag
 // that the server promised to share (pref; RFC 6249, section 3.3) or that of a mirror which the user named, or by date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
-	etag := metalink.StrongETag(a.ETag)
+	t := tagOf(metalink.File{}, a)
 	switch {
 	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.claims, a.Claims)):
 		return true
-	case (o.pref || o.user) && etag != "" && etag == s.etag:
+	case o.pref && t.etag != "" && t.etag == s.tag.etag, s.ties(o, t):
 		return true
 	}
 	sized := a.Size >= 0 && a.Size == s.size

@@ -46,8 +46,11 @@ func undecided(ctx context.Context, err error) bool {
 
 // continuable says that something would show whether the rest belongs to what an earlier run has left (S18).
 func (g *getter) continuable(prior partfile.Identity) bool {
-	return verify.Strong(prior.Claims) || prior.ETag != "" || g.req.provenByPieces()
+	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
 }
+
+// tagged reports whether a strong ETag of a known host tells the version.
+func tagged(prior partfile.Identity) bool { return prior.ETag != "" && prior.ETagHost != "" }
 
 // continues tells whether the bytes of an earlier run are of the file that is asked for now, and returns what is known of that file.
 // If the URL is the same and there is something to compare the first answer with, that decides; else the server is asked. A prior
@@ -69,7 +72,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	}
 	known := verify.Strong(g.req.Claims)
 	if sealed {
-		known = verify.Strong(prior.Claims) || prior.ETag != ""
+		known = verify.Strong(prior.Claims) || tagged(prior)
 	}
 	if want.URLSum == prior.URLSum && known || want.Continues(prior) == nil {
 		return takenOver(want, prior, sealed), nil
@@ -81,7 +84,8 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if !elsewhere(file, a) { // else it is a mirror's (C8)
 		want.Size = a.Size
 	}
-	want.ETag, want.Claims = etagOf(file, a), slices.Concat(want.Claims, file.Claims)
+	t := tagOf(file, a)
+	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, file.Claims)
 	return takenOver(want, prior, sealed), want.Continues(prior)
 }
 
@@ -108,7 +112,7 @@ func (g *getter) lookAgain(ctx context.Context) (a source.Answer, file metalink.
 			return a, file, errDocument
 		}
 		a, file, err = x.without(a), x.file, wrong
-		if err != nil || isFTP(g.req.URL) || verify.Strong(file.Claims) || etagOf(file, a) != "" {
+		if err != nil || isFTP(g.req.URL) || verify.Strong(file.Claims) || tagOf(file, a) != (tag{}) {
 			break
 		}
 	}

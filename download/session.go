@@ -38,24 +38,23 @@ type session struct {
 	workers  sync.WaitGroup
 	hash     *hasher
 
-	known    bool // an answer said what the file is, of this run or an earlier one
-	heard    bool // the origin answered, in this run
-	assumed  bool // a mirror answered before it, and the user's digest says what the file is
-	news     bool // the mirrors that the origin named are not added yet
-	size     int64
-	sizeBy   *origin // whose answer said it first; nil: it is from elsewhere
-	claims   []verify.Claim
-	late     []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
-	etag     string         // strong, of the origin
-	etagHost string         // who gave it
-	lead     *source.Answer // the first one that was admitted; nil: none was
-	leader   *origin        // that gave it
-	file     metalink.File
-	told     chan told // what a document says
-	offered  chan offer
-	swarm    *torrentsource.Source // nil: none
-	cutoff   cutoff
-	ends     chan int64 // a length of the file by which its digest holds
+	known   bool // an answer said what the file is, of this run or an earlier one
+	heard   bool // the origin answered, in this run
+	assumed bool // a mirror answered before it, and the user's digest says what the file is
+	news    bool // the mirrors that the origin named are not added yet
+	size    int64
+	sizeBy  *origin // whose answer said it first; nil: it is from elsewhere
+	claims  []verify.Claim
+	late    []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
+	tag     tag            // of the origin, or of the server to which it led
+	lead    *source.Answer // the first one that was admitted; nil: none was
+	leader  *origin        // that gave it
+	file    metalink.File
+	told    chan told // what a document says
+	offered chan offer
+	swarm   *torrentsource.Source // nil: none
+	cutoff  cutoff
+	ends    chan int64 // a length of the file by which its digest holds
 
 	gathering bool // signatures are being fetched
 	asking    bool // a document is being fetched

@@ -26,8 +26,8 @@ type Identity struct {
 	Claims []verify.Claim
 	// PieceSum is SumPieces of the pieces that are to prove the file, for want of a digest of the whole; else empty.
 	PieceSum string
-	// ETag is a strong entity tag with its quotes, or empty.
-	ETag string
+	// ETag is a strong entity tag with its quotes, or empty; ETagHost is the host:port that gave it.
+	ETag, ETagHost string
 	// LastModified is zero unless it is a strong validator (RFC 9110, section 8.8.2.2).
 	LastModified time.Time
 	// Mirrors are where the file was offered.
@@ -95,6 +95,8 @@ func (id Identity) Continues(prior Identity) error {
 // unchanged compares the validators of one URL at two times.
 func (id Identity) unchanged(prior Identity, sameDigest bool) error {
 	switch {
+	case id.ETag != "" && id.ETag == prior.ETag && id.ETagHost != prior.ETagHost && !sameDigest:
+		return fmt.Errorf("the entity tag %s is of another server now", id.ETag)
 	case id.ETag != "" && prior.ETag != "" && id.ETag != prior.ETag:
 		return fmt.Errorf("the entity tag was %s and is %s", prior.ETag, id.ETag)
 	case sameDigest, id.ETag != "" && id.ETag == prior.ETag:
@@ -115,6 +117,7 @@ type identityRecord struct {
 	Claims       []claimRecord `json:",omitempty"`
 	PieceSum     string        `json:",omitempty"`
 	ETag         []byte        `json:",omitempty"`
+	ETagHost     string        `json:",omitempty"`
 	LastModified time.Time     `json:",omitzero"`
 	Mirrors      []Mirror      `json:",omitempty"`
 	Require      string        `json:",omitempty"`
@@ -129,7 +132,7 @@ type claimRecord struct {
 func (id Identity) encode() ([]byte, error) {
 	rec := identityRecord{
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
-		ETag: []byte(id.ETag), LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
+		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
 	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
@@ -147,7 +150,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	}
 	id := Identity{
 		URL: rec.URL, URLSum: rec.URLSum, Size: rec.Size, PieceSum: rec.PieceSum,
-		ETag: string(rec.ETag), LastModified: rec.LastModified, Mirrors: rec.Mirrors, Require: rec.Require,
+		ETag: string(rec.ETag), ETagHost: rec.ETagHost, LastModified: rec.LastModified, Mirrors: rec.Mirrors, Require: rec.Require,
 	}
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)

@@ -1,0 +1,90 @@
+package download_test
+
+import (
+	"net/http"
+	"testing"
+
+	"braid/internal/mirrortest"
+)
+
+// leading is a server that leads to one host after another, to the last one for ever.
+func leading(t *testing.T, to ...*mirrortest.Server) *mirrortest.Server {
+	t.Helper()
+	n := 0
+	return mirrortest.New(t, []byte{}, mirrortest.Choose(func(r *http.Request) []mirrortest.Option {
+		at := min(n, len(to)-1)
+		if r.Method == http.MethodGet {
+			n++
+		}
+		return []mirrortest.Option{mirrortest.Redirect(to[at].URL)}
+	}))
+}
+
+// Proves S18: an ETag counts with the host that gave it. A redirector that leads to another one with the same ETag and size leads to
+// another file, in one run and from one run to the next.
+func TestETagsOfTwoHosts_S18(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	tag := mirrortest.ETag(`"1"`)
+	t.Run("one run", func(t *testing.T) {
+		a := mirrortest.New(t, made(size, 8), tag, mirrortest.CutAfter(mib))
+		b := sized(t, size, tag)
+		newRun(t, leading(t, a, b).URL).right(b.Content)
+	})
+	t.Run("the next run", func(t *testing.T) {
+		a := mirrortest.New(t, made(size, 8), tag, mirrortest.DieAfter(mib))
+		b := sized(t, size, tag)
+		dead := mirrortest.New(t, []byte{}, mirrortest.Status(404))
+		l := leading(t, a, dead)
+		r := newRun(t, l.URL)
+		if _, err := r.get(); err == nil {
+			t.Fatal("it succeeded")
+		}
+		l.Set(mirrortest.Redirect(b.URL))
+		r.right(b.Content)
+	})
+	t.Run("several requests", func(t *testing.T) {
+		a := mirrortest.New(t, made(size, 8), tag, mirrortest.Rate(8*mib))
+		b := sized(t, size, tag, mirrortest.Rate(8*mib))
+		n := 0
+		l := mirrortest.New(t, []byte{}, mirrortest.Choose(func(*http.Request) []mirrortest.Option {
+			n++
+			return []mirrortest.Option{mirrortest.Redirect([]*mirrortest.Server{a, b}[n%2].URL)}
+		}))
+		r := newRun(t, l.URL)
+		r.client.PerHost = 2
+		r.right(b.Content)
+	})
+	t.Run("a digest", func(t *testing.T) {
+		a := sized(t, size, tag, mirrortest.CutAfter(mib))
+		b := sized(t, size, tag)
+		r := newRun(t, leading(t, a, b).URL)
+		r.req.Claims = userClaim(b.Digest())
+		if res := r.right(b.Content); res.Fetched > size+mib/2 {
+			t.Errorf("%d bytes were fetched", res.Fetched)
+		}
+	})
+}
+
+// Proves rule 30: mirrors that the user typed are merged by the ETag that they give themselves, not by one behind a redirect; nor are
+// places of a document.
+func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	tag := mirrortest.ETag(`"1"`)
+	origin := sized(t, size, tag, mirrortest.Rate(8*mib))
+	other := mirrortest.New(t, made(size, 8), tag)
+	r := newRun(t, origin.URL)
+	r.mirrors(leading(t, other))
+	r.right(origin.Content)
+	asked(t, other, true)
+
+	f := weakly(t, made(size, 7), false, false)
+	r = following(t, f, origin, other)
+	r.right(origin.Content)
+	r = following(t, f, mirrortest.New(t, made(size, 7), tag, mirrortest.DieAfter(mib)), other)
+	r.client.Tries = 2
+	if res, err := r.get(); err != nil || res.Fetched != size+mib {
+		t.Errorf("%d bytes were fetched: %v", res.Fetched, err)
+	}
+}
