@@ -24,6 +24,7 @@ type plan struct {
 	fallbacks []*url.URL        // mirrors that nothing ties to the origin, and that were not asked alone yet
 	alones    []*url.URL        // those that were
 	fetches   int               // that were begun
+	touched   int               // how often another program changed the part file
 	here      *versions.Version // what is known of the file that is there; nil: nothing
 	host      string            // that gave Result.ETag and LastModified
 }

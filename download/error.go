@@ -86,6 +86,7 @@ func kindOf(err error) Kind {
 	var local *localError
 	var name *partfile.NameError
 	var use *partfile.InUseError
+	var touched *partfile.TouchedError
 	var digest *verify.DigestError
 	var conflict *verify.ConflictError
 	var wrong *verify.MismatchError
@@ -127,7 +128,7 @@ func kindOf(err error) Kind {
 		return Local
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted
-	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &path), errors.As(err, &errno):
+	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &path), errors.As(err, &errno):
 		return Local
 	case errors.As(err, &broken):
 		return Network

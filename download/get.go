@@ -100,11 +100,9 @@ func (g *getter) get(ctx context.Context) error {
 	proof, err := g.sessions(ctx)
 	g.kept = 0
 	if err == nil && !g.result.NotModified {
-		if err = g.commit(proof); err == nil {
-			g.keepPromises()
-			g.keepVersion(proof, g.plan.host)
-			g.giveBack(ctx)
-		}
+		g.keepPromises()
+		g.keepVersion(proof, g.plan.host)
+		g.giveBack(ctx)
 	}
 	if err != nil || g.result.NotModified {
 		return errors.Join(err, g.leave())
@@ -117,9 +115,10 @@ func (g *getter) leave() error {
 	if g.req.Stream != nil || !g.useful {
 		return g.part.Discard()
 	}
+	err := g.part.Close() // which may have to void some of it
 	have := g.part.Have()
 	g.kept = have.Len()
-	return g.part.Close()
+	return err
 }
 
 // check refuses requests that make no sense, and finds the name.
@@ -195,7 +194,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// sessions runs sessions until one succeeds or the last way out was tried.
+// sessions runs sessions until one succeeds and its file is in place, or the last way out was tried.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	defer g.forgetRecheck()
 	for {
@@ -209,9 +208,19 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.result.Duplicate += s.stats.arrived - s.stats.fresh
 		g.result.Size = max(s.part.Front(), s.size)
 		g.useful = s.mayMerge() && !errors.Is(err, errDocument)
+		if err == nil && g.result.NotModified {
+			return proof, nil
+		}
 		if err == nil {
 			g.result.Proof = proof
-			return proof, nil
+			err = g.commit(proof)
+			if _, touched := errors.AsType[*partfile.TouchedError](err); !touched {
+				return proof, err
+			}
+		}
+		changed, err := g.touched(ctx, s, err)
+		if changed {
+			continue
 		}
 		if err := g.again(ctx, s, err); err != nil {
 			return proof, err

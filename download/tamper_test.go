@@ -29,8 +29,6 @@ func TestHashReadsBack_Rule2(t *testing.T) {
 			if ev.ID == 1 && ahead.Empty() {
 				ahead = ev.Range
 			}
-		case download.Comparing:
-			origin.Set(mirrortest.Unlimited())
 		case download.Progress:
 			if at := ahead.Start + 1000; !done && !ahead.Empty() && ev.Done > mib {
 				done = flip(t, r.part(), at, made(size, 7)[at])
@@ -38,7 +36,7 @@ func TestHashReadsBack_Rule2(t *testing.T) {
 		}
 	}
 	r.right(origin.Content)
-	if told := saw[download.Comparing](r); !done || len(told) == 0 {
+	if told := saw[download.Comparing](r); !done || len(told) != 0 { // no source is to blame: the CRC of what was written tells
 		t.Errorf("flipped: %v; %v", done, told)
 	}
 }

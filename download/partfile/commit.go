@@ -28,6 +28,9 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
 	}
+	if err := f.untouched(p.Size()); err != nil {
+		return err
+	}
 	if err := f.settle(p.Size(), final); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
@@ -84,7 +87,13 @@ func (f *File) settle(size int64, final Final) error {
 	if err := f.setTime(final.ModTime); err != nil {
 		return err
 	}
-	return f.part.Sync()
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	if err := f.part.Sync(); err != nil {
+		return f.lost(err)
+	}
+	f.synced = f.Have()
+	return f.left()
 }
 
 // trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
@@ -116,6 +125,9 @@ func (f *File) place(replace bool) error {
 	if !same {
 		return &NameError{f.Path(), "was replaced by somebody else"}
 	}
+	if err := f.mine(); err != nil {
+		return err
+	}
 	if !replace {
 		return f.folder.renameNew(f.partName(), f.name)
 	}
@@ -123,6 +135,18 @@ func (f *File) place(replace bool) error {
 		return err
 	}
 	return f.folder.dir.Rename(f.partName(), f.name)
+}
+
+// mine returns a *TouchedError if another program did something to the file since it was settled.
+func (f *File) mine() error {
+	info, err := f.part.Info()
+	if err == nil {
+		err = f.same(info)
+	}
+	if err == nil {
+		err = f.untouched(info.Size)
+	}
+	return err
 }
 
 // Close puts what is there on disk and keeps it for the next run. If that is nothing, both files are
@@ -137,7 +161,11 @@ func (f *File) Close() error {
 	if have := f.Have(); have.Count() == 0 {
 		return f.Discard()
 	}
-	return errors.Join(f.Sync(), f.release())
+	err := f.Sync()
+	if have := f.Have(); err != nil && have.Count() == 0 { // none of it could be put on disk
+		return errors.Join(err, f.Discard())
+	}
+	return errors.Join(err, f.release())
 }
 
 // Discard removes both files. After Commit, Discard or Close it does nothing.
@@ -159,6 +187,7 @@ func (f *File) Discard() error {
 // release closes what is open.
 func (f *File) release() (err error) {
 	f.ledger.enter(closed)
+	f.drop()
 	if f.part != nil {
 		err = f.part.Close()
 	}

@@ -31,6 +31,13 @@ func (j *journal) append(fill func([]byte) []byte) error {
 	return nil
 }
 
+// length is how long the journal is.
+func (j *journal) length() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.size
+}
+
 // restart makes the journal an empty one. The caller holds mu.
 func (j *journal) restart() error {
 	if err := j.file.Truncate(0); err != nil {

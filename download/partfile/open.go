@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 
+	"braid/byterange"
 	"braid/internal/fsys"
 )
 
@@ -75,6 +76,9 @@ func (f *File) open() error {
 	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err
 	}
+	if err := f.take(); err != nil {
+		return err
+	}
 	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
 		return nil
 	}
@@ -130,7 +134,7 @@ func (f *File) inherit(h history) error {
 	f.journal.size = h.size
 	f.prior = h
 	f.ledger.enter(inherited)
-	return f.part.Chmod(0o600)
+	return errors.Join(f.part.Chmod(0o600), f.left())
 }
 
 // empty makes both files empty, without a trace of earlier runs.
@@ -143,6 +147,12 @@ func (f *File) empty() error {
 	}
 	f.prior = history{}
 	f.ledger.clear(idle)
+	f.syncing.Lock()
+	f.synced = byterange.Set{}
+	f.syncing.Unlock()
+	if err := f.left(); err != nil {
+		return err
+	}
 	f.journal.mu.Lock()
 	defer f.journal.mu.Unlock()
 	return f.journal.restart()
@@ -160,9 +170,13 @@ func (f *File) setAside(why string) error {
 		if err := f.folder.dir.Rename(f.partName(), bad); err != nil {
 			return err
 		}
+		f.drop()
 		f.part.Close()
 		f.named.Store(false)
 		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
+			return err
+		}
+		if err := f.take(); err != nil {
 			return err
 		}
 	}

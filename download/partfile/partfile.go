@@ -32,8 +32,11 @@ package partfile
 
 import (
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"math"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -59,6 +62,12 @@ type File struct {
 	// succeeds proves nothing about the bytes before.
 	unsafe atomic.Pointer[error]
 	named  atomic.Bool // the names of both files are on disk
+
+	syncing sync.Mutex
+	synced  byterange.Set // what was put on disk; guarded by syncing
+
+	hand  sync.Mutex // of hands.last
+	hands custody
 }
 
 // Path is where the part file is, and empty for a temporary file.
@@ -127,6 +136,9 @@ func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 // fill writes p to gap, which the caller has claimed.
 func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
 	n, err = f.part.WriteAt(p, gap.Start)
+	if f.hands.guard == nil && !f.temporary() {
+		err = errors.Join(err, f.left())
+	}
 	w := run{byterange.Range{Start: gap.Start, End: gap.Start + int64(n)}, checksum(p[:n])}
 	if due := f.ledger.land(gap, w); due && err == nil {
 		err = f.journal.flush(f.ledger, runSize)
@@ -150,8 +162,14 @@ func (f *File) closedError(op string) error {
 }
 
 // ReadAt reads what is on disk, through the descriptor that wrote it (rule 2). It is for the caller to know
-// which of it is in Have.
-func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.part.ReadAt(p, off) }
+// which of it is in Have. If that is not there, the error is a *TouchedError.
+func (f *File) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.part.ReadAt(p, off)
+	if err == io.EOF && !f.temporary() {
+		err = &TouchedError{f.Path(), "was cut by another program"}
+	}
+	return n, err
+}
 
 // Have is which bytes are there.
 func (f *File) Have() byterange.Set { return f.ledger.have() }
@@ -218,10 +236,13 @@ func (f *File) Sync() error {
 	if err := f.Flush(); err != nil {
 		return err
 	}
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	have := f.Have()
 	if err := f.part.Datasync(); err != nil {
-		f.unsafe.CompareAndSwap(nil, &err)
-		return err
+		return f.lost(err)
 	}
+	f.synced = have
 	if err := f.journal.file.Datasync(); err != nil || f.named.Load() {
 		return err
 	}

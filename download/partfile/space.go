@@ -1,5 +1,7 @@
 package partfile
 
+import "errors"
+
 // CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes
 // (rule 7). What the part file occupies already counts as there.
 func (f *File) CheckSpace(size int64) error {
@@ -34,7 +36,11 @@ func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
 	}
-	return f.part.Reserve(size)
+	err := f.part.Reserve(size)
+	if !f.temporary() {
+		err = errors.Join(err, f.left())
+	}
+	return err
 }
 
 // Allocated says that there is room on disk for size bytes, whatever else is written.

@@ -80,11 +80,24 @@ type File interface {
 	Release(off, n int64) error
 	// Free is how many bytes the file system has room for, or -1 if it does not say.
 	Free() (int64, error)
+	// Guard begins to notice what other programs do to the file. The error says why that cannot be told.
+	Guard() (Guard, error)
 	// TryLock locks the file until it is closed, against all others who do so. Locked is false if somebody else has.
 	TryLock() (locked bool, err error)
 	// Datasync puts content and length on disk, and Sync all that is known of the file but its name.
 	Datasync() error
 	Sync() error
+	Close() error
+}
+
+// A Guard notices what other programs do to a file. Its methods may be called by several goroutines at once.
+type Guard interface {
+	// Written reports whether another program has had the file open for writing, and closed it, since Guard or Forget.
+	Written() (bool, error)
+	// Open reports whether another program has it open now, for reading or writing.
+	Open() bool
+	// Forget lets Written begin anew.
+	Forget()
 	Close() error
 }
 
@@ -98,6 +111,7 @@ type Info struct {
 	Allocated int64 // bytes on disk
 	BlockSize int64
 	ModTime   time.Time
+	Changed   time.Time // when anything about the file was, its name excluded; zero if the system does not say
 }
 
 // An ID tells files apart.

@@ -256,6 +256,7 @@ func infoOf(st *unix.Stat_t) Info {
 	return Info{
 		ID: ID{uint64(st.Dev), st.Ino}, Mode: modeOf(uint32(st.Mode)), Links: uint64(st.Nlink), UID: int(st.Uid),
 		Size: st.Size, Allocated: st.Blocks * sector, BlockSize: int64(st.Blksize), ModTime: time.Unix(st.Mtim.Unix()),
+		Changed: time.Unix(st.Ctim.Unix()),
 	}
 }
 

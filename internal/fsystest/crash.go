@@ -32,6 +32,7 @@ const (
 	syncData
 	syncAll
 	syncEntries
+	lostSync
 )
 
 // A binding is what a name stands for from now on; nil: nothing.
@@ -149,6 +150,8 @@ func (d *Disk) safe(n int) []bool {
 		switch c := d.log[i]; c.kind {
 		case syncData, syncAll, syncEntries:
 			synced[c.kind][c.n] = true
+		case lostSync:
+			synced[syncData][c.n], synced[syncAll][c.n] = false, false
 		case data, length:
 			safe[i] = synced[syncData][c.n] || synced[syncAll][c.n]
 		case meta:

@@ -51,6 +51,7 @@ type inode struct {
 	entries map[string]*inode
 	names   int
 	holder  *file // who has locked it
+	writes  map[*file]int
 }
 
 // NewDisk makes an empty one.
@@ -91,20 +92,60 @@ func (n *inode) walk(visit func(*inode)) {
 // copied is n as it is on disk; the entries of a folder are still those of n.
 func (n *inode) copied() *inode {
 	c := *n
-	c.holder, c.data, c.entries = nil, n.data.clone(), maps.Clone(n.entries)
+	c.holder, c.writes, c.data, c.entries = nil, nil, n.data.clone(), maps.Clone(n.entries)
 	return &c
 }
 
 func (n *inode) info() fsys.Info {
 	info := fsys.Info{
 		ID: fsys.ID{Dev: 1, Ino: n.id}, Mode: n.mode, Links: uint64(n.names), UID: os.Geteuid(),
-		Size: n.data.size, Allocated: max(n.data.size, n.room), BlockSize: sector, ModTime: n.time,
+		Size: n.data.size, Allocated: max(n.data.size, n.room), BlockSize: sector, ModTime: n.time, Changed: n.time,
 	}
 	if n.dir {
 		info.Mode |= fs.ModeDir
 	}
 	return info
 }
+
+// wrote counts writes, for guards.
+func (n *inode) wrote(f *file) {
+	if n.writes == nil {
+		n.writes = map[*file]int{}
+	}
+	n.writes[f]++
+}
+
+// foreign is how many there were by others than f.
+func (n *inode) foreign(f *file) (count int) {
+	for by, c := range n.writes {
+		if by != f {
+			count += c
+		}
+	}
+	return count
+}
+
+// A guard is that of a file.
+type guard struct {
+	f    *file
+	seen int
+}
+
+func (g *guard) Written() (bool, error) {
+	g.f.disk.mu.Lock()
+	defer g.f.disk.mu.Unlock()
+	return g.f.n.foreign(g.f) > g.seen, nil
+}
+
+func (g *guard) Open() bool { return false }
+
+func (g *guard) Forget() {
+	g.f.disk.mu.Lock()
+	defer g.f.disk.mu.Unlock()
+	g.seen = g.f.n.foreign(g.f)
+}
+
+func (g *guard) Close() error { return nil }
 
 // find finds what is at a path. The caller holds mu.
 func (d *Disk) find(op, name string) (*inode, error) {

@@ -52,6 +52,7 @@ func (f *file) WriteAt(p []byte, off int64) (int, error) {
 	}
 	f.n.data.write(p, off)
 	f.n.time = time.Now()
+	f.n.wrote(f)
 	f.disk.note(change{kind: data, n: f.n, off: off, data: slices.Clone(p)})
 	return len(p), nil
 }
@@ -84,6 +85,7 @@ func (f *file) Truncate(size int64) error {
 	f.n.data.resize(size)
 	f.n.room = min(f.n.room, size)
 	f.n.time = time.Now()
+	f.n.wrote(f)
 	f.disk.note(change{kind: length, n: f.n, off: size})
 	return nil
 }
@@ -123,6 +125,15 @@ func (f *file) Release(off, n int64) error {
 
 func (f *file) Free() (int64, error) { return math.MaxInt64 / 2, nil }
 
+// Guard: what others do to a file of a Disk they do through other handles.
+func (f *file) Guard() (fsys.Guard, error) {
+	if err := f.enter("watch"); err != nil {
+		return nil, err
+	}
+	defer f.disk.mu.Unlock()
+	return &guard{f: f, seen: f.n.foreign(f)}, nil
+}
+
 func (f *file) TryLock() (bool, error) {
 	if err := f.enter("lock"); err != nil {
 		return false, err
@@ -145,6 +156,13 @@ func (f *file) sync(op string, k kind) error {
 	defer f.disk.mu.Unlock()
 	f.disk.note(change{kind: k, n: f.n})
 	return nil
+}
+
+// loseSync is a sync that failed: see LostSync.
+func (f *file) loseSync() {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	f.disk.note(change{kind: lostSync, n: f.n})
 }
 
 func (f *file) Close() error {

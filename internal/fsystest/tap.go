@@ -23,6 +23,13 @@ type Short struct{ Err error }
 func (s Short) Error() string { return s.Err.Error() }
 func (s Short) Unwrap() error { return s.Err }
 
+// A LostSync is what the ask of Tap returns for a sync that fails as those of Linux do: what was to be put on disk never will be,
+// though it can be read until the machine stops, and the next sync succeeds.
+type LostSync struct{ Err error }
+
+func (s LostSync) Error() string { return s.Err.Error() }
+func (s LostSync) Unwrap() error { return s.Err }
+
 // Tap is a file system that asks before each operation (but for Release). If ask returns an error, the operation is not done
 // and fails with it. Ask is called by many goroutines.
 func Tap(files fsys.FS, ask func(Op) error) fsys.FS { return &tap{files: files, ask: ask} }
@@ -266,16 +273,26 @@ func (f *tapFile) TryLock() (bool, error) {
 
 func (f *tapFile) Datasync() error {
 	if err := f.may("fdatasync", false, true); err != nil {
-		return err
+		return f.lose(err)
 	}
 	return f.File.Datasync()
 }
 
 func (f *tapFile) Sync() error {
 	if err := f.may("sync", false, true); err != nil {
-		return err
+		return f.lose(err)
 	}
 	return f.File.Sync()
+}
+
+// lose tells a file of a Disk what became of a sync.
+func (f *tapFile) lose(err error) error {
+	if path, ok := err.(*fs.PathError); ok {
+		if _, lost := path.Err.(LostSync); lost {
+			f.File.(*file).loseSync()
+		}
+	}
+	return err
 }
 
 func (f *tapFile) Close() error {

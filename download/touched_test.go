@@ -1,0 +1,183 @@
+package download_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/fsystest"
+	"braid/internal/mirrortest"
+)
+
+// meddle lets another program do something to the part file once so much is here.
+func (r *run) meddle(after int64, do func(path string) error) {
+	observe, done := r.req.Observe, false
+	r.req.Observe = func(ev download.Event) {
+		observe(ev)
+		if p, ok := ev.(download.Progress); ok && p.Done >= after && !done {
+			done = true
+			if err := do(r.part()); err != nil {
+				r.t.Error(err)
+			}
+		}
+	}
+}
+
+// scribble writes to the beginning of a file, which was hashed long ago.
+func scribble(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte("another program was here"), 1000)
+	return errors.Join(err, f.Close())
+}
+
+// Proves rule 2 where another program writes into the part file: what was hashed is what gets the name, or it is hashed again.
+func TestForeignWrite_Rule2(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for name, options := range map[string][]mirrortest.Option{
+		"digest": {mirrortest.Digest()}, "ETag": {mirrortest.ETag(`"v1"`)}, "nothing": nil,
+	} {
+		for what, do := range map[string]func(string) error{
+			"writes": scribble,
+			"cuts":   func(path string) error { return os.Truncate(path, mib) },
+		} {
+			t.Run(name+" "+what, func(t *testing.T) {
+				t.Parallel()
+				s := sized(t, size, append(options, mirrortest.Rate(8*mib))...)
+				r := newRun(t, s.URL)
+				r.meddle(3*mib, do)
+				if what == "cuts" && name != "digest" { // the digest is what shows a hole
+					r.meddle(3*mib, func(path string) error {
+						f, err := os.OpenFile(path, os.O_WRONLY, 0)
+						return errors.Join(err, f.Truncate(mib), f.Close())
+					})
+				}
+				res, err := r.get()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.same(s.Content); res.Fetched > size+2*mib && what == "writes" && name != "nothing" {
+					t.Errorf("%d bytes were fetched", res.Fetched)
+				}
+			})
+		}
+	}
+}
+
+// The same where all of it is here from an earlier run, and before the first byte of the hash.
+func TestForeignWriteAtTheEnd_Rule2(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 2*mib, mirrortest.Digest())
+	r := newRun(t, s.URL)
+	observe, done := r.req.Observe, false
+	r.req.Observe = func(ev download.Event) {
+		observe(ev)
+		if _, ok := ev.(download.Verified); ok && !done {
+			done = true
+			if err := scribble(r.part()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	r.right(s.Content)
+}
+
+// A program that only reads the part file does no harm, and nothing is fetched twice for it.
+func TestForeignReader_Rule2(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Rate(8*mib))
+	r := newRun(t, s.URL)
+	var open *os.File
+	r.meddle(2*mib, func(path string) (err error) {
+		open, err = os.Open(path)
+		return err
+	})
+	res := r.right(s.Content)
+	if res.Fetched != 4*mib || open == nil {
+		t.Errorf("%+v", res)
+	}
+	open.Close()
+}
+
+// One that writes all the time is our own fault's, and no server's.
+func TestForeignWriterThatStays_Rule2(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib, mirrortest.Digest())
+	r := newRun(t, s.URL)
+	r.req.Observe = func(ev download.Event) {
+		if _, ok := ev.(download.Verified); ok {
+			if err := scribble(r.part()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	_, err := r.get()
+	var e *download.Error
+	if !errors.As(err, &e) || e.Kind != download.Local || !strings.Contains(e.Error(), "another program") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(r.path()); err == nil {
+		t.Error("there is a file")
+	}
+}
+
+// Proves rule 7 for a sync that fails once, as the system tells it: the next run does not take what is in the cache for what is on
+// disk. A loss of power after that run shows it.
+func TestFailedSync_Rule7(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{"fdatasync", "sync"} {
+		disk := fsystest.NewDisk()
+		if err := fsys.MkdirAll(disk, "/d", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		s := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.Digest())
+		failed := 0
+		client := download.Client{Files: fsystest.Tap(disk, func(o fsystest.Op) error {
+			if o.Name == op && strings.HasSuffix(o.Path, ".part") {
+				failed++
+				return fsystest.LostSync{Err: syscall.EIO}
+			}
+			return nil
+		})}
+		req := download.Request{URL: parse(t, s.URL), Dir: "/d", Require: download.RequireDigest}
+		if op == "fdatasync" { // an interrupted run ends with one
+			s.Set(mirrortest.Rate(4 * mib))
+			ctx, cancel := context.WithCancel(t.Context())
+			begun := req
+			begun.Observe = func(ev download.Event) {
+				if p, ok := ev.(download.Progress); ok && p.Done >= mib {
+					cancel()
+				}
+			}
+			if _, err := client.Get(ctx, begun); err == nil {
+				t.Fatal("it was not interrupted")
+			}
+			s.Set(mirrortest.Rate(64 * mib))
+		} else if _, err := client.Get(t.Context(), req); !errors.Is(err, syscall.EIO) {
+			t.Fatal(err)
+		}
+		if failed == 0 {
+			t.Fatalf("no %s failed", op)
+		}
+		client.Files = disk
+		if _, err := client.Get(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		after := disk.Crash(disk.Changes(), fsystest.Lost)
+		f, err := after.Open("/d/file.bin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Content.Compare(fsys.Reader(f)); err != nil {
+			t.Errorf("%s: on disk is not what was verified: %v", op, err)
+		}
+	}
+}

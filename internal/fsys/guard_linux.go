@@ -1,0 +1,83 @@
+package fsys
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A watched file is one whose inode inotify(7) watches.
+type watched struct {
+	f  osFile
+	fd int
+
+	mu      sync.Mutex
+	written bool
+}
+
+// Guard watches by inotify(7): who writes to a file has opened it for that, and closes it. The queue is read when somebody asks: a
+// file that is written to by us alone has no events.
+func (f osFile) Guard() (Guard, error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, &fs.PathError{Op: "watch", Path: f.Name(), Err: err}
+	}
+	err = f.control("watch", func(own int) error {
+		_, err := unix.InotifyAddWatch(fd, "/proc/self/fd/"+strconv.Itoa(own), unix.IN_CLOSE_WRITE)
+		return err
+	})
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return &watched{f: f, fd: fd}, nil
+}
+
+// Written implements Guard.
+func (w *watched) Written() (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var buf [4096]byte
+	for {
+		n, err := unix.Read(w.fd, buf[:])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN || n == 0 && err == nil:
+			return w.written, nil
+		case err != nil:
+			return true, &fs.PathError{Op: "watch", Path: w.f.Name(), Err: err}
+		}
+		for at := 0; at+unix.SizeofInotifyEvent <= n; {
+			mask := binary.NativeEndian.Uint32(buf[at+4:])
+			w.written = w.written || mask&(unix.IN_CLOSE_WRITE|unix.IN_Q_OVERFLOW) != 0
+			at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buf[at+12:]))
+		}
+	}
+}
+
+// Open implements Guard. A lease for writing, see fcntl(2), is for files only that nobody else has open.
+func (w *watched) Open() bool {
+	err := w.f.control("lease", func(fd int) error {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
+		if err == nil {
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+		}
+		return err
+	})
+	return errors.Is(err, unix.EAGAIN)
+}
+
+// Forget implements Guard.
+func (w *watched) Forget() {
+	w.Written()
+	w.mu.Lock()
+	w.written = false
+	w.mu.Unlock()
+}
+
+func (w *watched) Close() error { return unix.Close(w.fd) }
