@@ -13,11 +13,6 @@ import (
 
 // ftp measures what several servers of different protocols bring together, and a single FTP server beside other clients.
 func (b *bench) ftp(ctx context.Context) error {
-	for _, command := range []string{"vsftpd", "aria2c"} {
-		if _, err := exec.LookPath(command); err != nil {
-			return fmt.Errorf("%s is missing (./scripts/test real brings it)", command)
-		}
-	}
 	if err := b.together(ctx); err != nil {
 		return err
 	}

@@ -8,10 +8,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -47,9 +49,9 @@ func run(ctx context.Context) error {
 	flag.IntVar(&b.reps, "reps", 5, "runs of each command in single; those that take long make half as many, start twenty times")
 	flag.Int64Var(&b.size, "size", 2<<30, "bytes of the file in single, and of one FTP server")
 	flag.Parse()
-	names := flag.Args()
-	if len(names) == 0 {
-		names = []string{"start", "single", "memory", "stall", "ftp", "swarm", "hybrid"}
+	chosen, err := choose(flag.Args())
+	if err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp(parent, "braid-bench-")
 	if err != nil {
@@ -57,20 +59,64 @@ func run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir, b.tmpfs = dir, isTmpfs(dir)
-	measurements := map[string]func(context.Context) error{
-		"start": b.start, "single": b.single, "memory": b.memory, "stall": b.stall, "ftp": b.ftp, "swarm": b.swarm, "hybrid": b.hybrid,
-	}
-	for _, name := range names {
-		measure, ok := measurements[name]
-		if !ok {
-			return fmt.Errorf("no measurement %q; there are start, single, memory, stall, ftp, swarm, hybrid", name)
-		}
-		if err := measure(ctx); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for _, m := range chosen {
+		if err := m.run(&b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		fmt.Println()
 	}
 	return nil
+}
+
+// A measurement is one of what can be asked for, with the programs that it needs.
+type measurement struct {
+	name  string
+	tools []string
+	run   func(*bench, context.Context) error
+}
+
+var measurements = []measurement{
+	{"start", []string{"nginx", "curl"}, (*bench).start},
+	{"single", []string{"nginx", "curl", "openssl"}, (*bench).single},
+	{"memory", []string{"nginx"}, (*bench).memory},
+	{"stall", []string{"nginx"}, (*bench).stall},
+	{"ftp", []string{"nginx", "curl", "vsftpd", "aria2c"}, (*bench).ftp},
+	{"swarm", []string{"aria2c"}, (*bench).swarm},
+	{"hybrid", []string{"nginx", "vsftpd", "aria2c"}, (*bench).hybrid},
+}
+
+// packages are Debian's packages of programs that are not called as theirs.
+var packages = map[string]string{"aria2c": "aria2"}
+
+// choose finds measurements by their names, all if there are none, and says what they need that is not here.
+func choose(names []string) (chosen []measurement, err error) {
+	var known, missing []string
+	for _, m := range measurements {
+		known = append(known, m.name)
+		if len(names) == 0 || slices.Contains(names, m.name) {
+			chosen = append(chosen, m)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("no measurement %q; there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	for _, m := range chosen {
+		for _, tool := range m.tools {
+			if _, err := exec.LookPath(tool); err != nil && !slices.Contains(missing, tool) {
+				missing = append(missing, tool)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return chosen, nil
+	}
+	install := "apt-get install"
+	for _, tool := range missing {
+		install += " " + cmp.Or(packages[tool], tool)
+	}
+	return nil, fmt.Errorf("%s: not here (Debian: %s; ./scripts/test real unpacks vsftpd)", strings.Join(missing, ", "), install)
 }
 
 // single compares one verified download with curl's unverified one.
