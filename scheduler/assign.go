@@ -49,7 +49,7 @@ func (s *Scheduler) feedWhole(now time.Time, m *mirror, why Reason) bool {
 // ranged tells whether another source than m serves ranges, now or later.
 func (s *Scheduler) ranged(m *mirror) bool {
 	for _, o := range s.sources {
-		if o != m && !o.gone && !o.norange && (o.running != nil || o.fails == 0) {
+		if o != m && !o.gone && !o.norange && !o.crawler && (o.running != nil || o.fails == 0) {
 			return true
 		}
 	}

@@ -8,9 +8,8 @@ import "time"
 // less than the wait.
 
 const (
-	crawlTime = 0.5  // seconds that are gained at least: a request for a few bytes is worth that
-	crawl     = 0.1  // of its speed: who brings less than that for a while has another one
-	slump     = 0.25 // of the peak: with less, those in use are not what growth has found them to be
+	crawlTime = 0.5 // seconds that are gained at least: a request for a few bytes is worth that
+	crawl     = 0.1 // of its speed: who brings less than that for a while has another one
 )
 
 // crawls tells whether m would be through with what f has left long before f is. Who answers with the whole file has to begin

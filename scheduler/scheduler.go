@@ -127,6 +127,7 @@ type mirror struct {
 	late      bool // had not answered when its step was judged: it counts on neither side of the next
 	doubt     bool // it failed and has brought nothing since
 	stalled   bool // it fell silent and has brought nothing since
+	crawler   bool // it held up others that waited, and has brought nothing since
 	returned  bool // it came back by exchange, which happens once
 	exchanged bool // it takes the place of another
 	planned   bool // it is about to be opened
@@ -305,7 +306,7 @@ func (s *Scheduler) progress(now time.Time, ev Progress) bool {
 		return false
 	}
 	if f.got >= min(enough, f.size/4) {
-		f.src.doubt, f.src.stalled = false, false
+		f.src.doubt, f.src.stalled, f.src.crawler = false, false, false
 	}
 	if ev.Range.End > f.pos {
 		f.pos = ev.Range.End

@@ -25,6 +25,7 @@ func (s *Scheduler) think(now time.Time) {
 		s.grow(now)
 		s.exchange(now)
 		s.place(now)
+		s.relieve(now)
 	}
 	s.next = s.wake(now)
 }
@@ -211,6 +212,9 @@ func (s *Scheduler) allowed(m *mirror) bool {
 func preferred(a, b *mirror) bool {
 	if a.last != b.last {
 		return b.last
+	}
+	if a.crawler != b.crawler {
+		return b.crawler
 	}
 	if a.tried != b.tried {
 		return !a.tried
