@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 
@@ -76,7 +77,7 @@ func downloadFailure(ctx context.Context, err error) *failure {
 		} else if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
 			f.hint = "run the same command to go on"
 			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
-				f.hint = "make room, then " + f.hint
+				f.hint = roomBy(e.Part) + ", then " + f.hint
 			}
 		}
 	case e.Kind != download.Usage && e.Kind != download.Local && e.What != "read": // of a document or a list there is nothing to keep
@@ -86,6 +87,14 @@ func downloadFailure(ctx context.Context, err error) *failure {
 		f.hint = hintFor(e)
 	}
 	return f
+}
+
+// roomBy says how to make room. What was set aside of the file is of the least use.
+func roomBy(part string) string {
+	if info, err := os.Lstat(part + ".bad"); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return "make room, as by removing " + part + ".bad (" + sizeText(info.Size()) + ", set aside)"
+	}
+	return "make room"
 }
 
 // hintFor is the next step for somebody who has nothing to go on with.
@@ -100,7 +109,11 @@ func hintFor(e *download.Error) string {
 		return "-d FOLDER makes the folder"
 	}
 	if errors.Is(e, syscall.ENOSPC) {
-		return "make room, or choose another folder with -d"
+		part := e.Part
+		if space, ok := errors.AsType[*partfile.SpaceError](e); ok {
+			part = space.Path
+		}
+		return roomBy(part) + ", or choose another folder with -d"
 	}
 	if e.Kind == download.TLS {
 		return hintForTLS(e)
