@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +66,10 @@ func newRing(t *testing.T) *ring {
 		}
 		var trust []string
 		for _, u := range []string{r.list[0].url, r.list[1].url, r.list[2].url, "http://outer.example/"} {
-			trust = append(trust, fmt.Sprintf("%q, %q", u, strings.Trim(strings.TrimPrefix(u, "http://"), "/")))
+			trust = append(trust, strconv.Quote(u))
+			if host := strings.Trim(strings.TrimPrefix(u, "http://"), "/"); strings.Contains(host, ":") { // a gatherer of SOIF
+				trust = append(trust, strconv.Quote(host))
+			}
 		}
 		for name, url := range feeds {
 			text += fmt.Sprintf("[feed.%s]\nurl = '%s'\nrelay = true\ntrust = [%s]\n", name, url, strings.Join(trust, ", "))
