@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 
 	"braid/byterange"
 	"braid/metalink"
@@ -131,7 +132,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		s.file = file
 		s.corroborate(file.Claims)
 		if tag := tagOf(file, a); tag.etag != "" {
-			s.tag = tag
+			s.tag, s.date = tag, dateOf(file, a)
 		}
 		s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 		s.atlas.learn(file)
@@ -155,8 +156,10 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
 	tag := tagOf(file, a)
 	switch {
-	case strong || tag == s.tag && tag.etag != "":
+	case strong:
 		return nil
+	case tag == s.tag && tag.etag != "":
+		return s.sameDate(dateOf(file, a))
 	case tag.etag == "" || s.tag.etag == "":
 		return s.untied()
 	case tag.host != s.tag.host:
@@ -178,6 +181,23 @@ func (s *session) otherHost(t tag) error {
 		return nil
 	}
 	return &restartError{reason: errOtherHost.Error()}
+}
+
+// sameDate: a strong ETag that stays while Last-Modified moves is one that does not change with the content. Where no digest says
+// otherwise that is another version.
+func (s *session) sameDate(date time.Time) error {
+	if verify.Strong(s.claims) || date.IsZero() || s.date.IsZero() || date.Equal(s.date) {
+		return nil
+	}
+	return &changedError{"the same ETag, and another Last-Modified"}
+}
+
+// dateOf is the Last-Modified that goes with tagOf.
+func dateOf(file metalink.File, a source.Answer) time.Time {
+	if elsewhere(file, a) {
+		return time.Time{}
+	}
+	return a.LastModified
 }
 
 // untied says that what comes next cannot be put together with what is here: no digest will tell whether it is

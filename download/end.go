@@ -281,5 +281,9 @@ func (s *session) startHash() {
 
 // identity is what the journal says that the part file is a part of.
 func (s *session) identity() partfile.Identity {
-	return identityOf(s.req, s.file, s.size, s.claims, s.tag)
+	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
+	if s.tag.etag != "" {
+		id.LastModified = s.date
+	}
+	return id
 }

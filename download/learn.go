@@ -60,7 +60,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	file.Size, s.plan.first = s.sizeOf(a), a
-	s.tag = tagOf(file, a)
+	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
 	s.sizeBy = o
@@ -300,7 +300,7 @@ func (s *session) addFirst() {
 
 // resume takes over what an earlier run knew of the file.
 func (s *session) resume(prior partfile.Identity) {
-	s.known, s.size, s.tag = true, prior.Size, tag{prior.ETag, prior.ETagHost}
+	s.known, s.size, s.tag, s.date = true, prior.Size, tag{prior.ETag, prior.ETagHost}, prior.LastModified
 	s.claims = join(s.req.Claims, earlier(prior.Claims, s.req.Claims))
 	if s.req.NoMetalink {
 		return

@@ -85,6 +85,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		want.Size = a.Size
 	}
 	t := tagOf(file, a)
+	want.LastModified = dateOf(file, a)
 	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, file.Claims)
 	return takenOver(want, prior, sealed), want.Continues(prior)
 }

@@ -47,6 +47,7 @@ type session struct {
 	claims  []verify.Claim
 	late    []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
 	tag     tag            // of the origin, or of the server to which it led
+	date    time.Time      // Last-Modified that came with it
 	lead    *source.Answer // the first one that was admitted; nil: none was
 	leader  *origin        // that gave it
 	file    metalink.File

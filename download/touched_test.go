@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/internal/fsys"
@@ -179,5 +180,24 @@ func TestFailedSync_Rule7(t *testing.T) {
 		if err := s.Content.Compare(fsys.Reader(f)); err != nil {
 			t.Errorf("%s: on disk is not what was verified: %v", op, err)
 		}
+	}
+}
+
+// Proves rule 34 for an ETag that stays while the content changes: Last-Modified says it.
+func TestSameETagOtherDate_Rule34(t *testing.T) {
+	t.Parallel()
+	early := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, sealed := range []bool{true, false} {
+		s := sized(t, 4*mib, mirrortest.ETag(`"v1"`), mirrortest.Modified(early), mirrortest.Rate(8*mib))
+		r := newRun(t, s.URL)
+		if !sealed {
+			r.client.JournalKey = nil
+		}
+		r.interrupt(2 * mib)
+		s.Set(mirrortest.Modified(early.Add(time.Hour)), mirrortest.Rate(64*mib))
+		if res, err := r.get(); err != nil || res.Resumed != 0 || res.Fetched < 4*mib {
+			t.Errorf("%+v, %v", res, err)
+		}
+		r.same(s.Content)
 	}
 }

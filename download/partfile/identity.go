@@ -28,7 +28,7 @@ type Identity struct {
 	PieceSum string
 	// ETag is a strong entity tag with its quotes, or empty; ETagHost is the host:port that gave it.
 	ETag, ETagHost string
-	// LastModified is zero unless it is a strong validator (RFC 9110, section 8.8.2.2).
+	// LastModified is zero unless it came beside ETag, or is a strong validator (RFC 9110, section 8.8.2.2).
 	LastModified time.Time
 	// Mirrors are where the file was offered.
 	Mirrors []Mirror
@@ -99,7 +99,7 @@ func (id Identity) unchanged(prior Identity, sameDigest bool) error {
 		return fmt.Errorf("the entity tag %s is of another server now", id.ETag)
 	case id.ETag != "" && prior.ETag != "" && id.ETag != prior.ETag:
 		return fmt.Errorf("the entity tag was %s and is %s", prior.ETag, id.ETag)
-	case sameDigest, id.ETag != "" && id.ETag == prior.ETag:
+	case sameDigest, id.ETag != "" && id.ETag == prior.ETag && (id.LastModified.IsZero() || prior.LastModified.IsZero() || id.LastModified.Equal(prior.LastModified)):
 		return nil
 	case id.LastModified.IsZero() || prior.LastModified.IsZero():
 		return errors.New("nothing says that the file has not changed since")
