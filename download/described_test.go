@@ -52,7 +52,7 @@ func TestDescribed_Rule39(t *testing.T) {
 	const size = 8 * mib
 	for name, bad := range map[string]mirrortest.Option{
 		"gone": mirrortest.Status(404), "another size": nil, "another digest": mirrortest.Digest(other()),
-		"malformed digest": mirrortest.Header("Digest", "SHA-256=x"), "dead": mirrortest.RawString(""), "redirects in circles": mirrortest.Redirect("/file.bin"),
+		"dead": mirrortest.RawString(""), "redirects in circles": mirrortest.Redirect("/file.bin"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

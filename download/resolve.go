@@ -95,7 +95,10 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	if h.Status >= 400 { // its fields are of an error page
 		return nil
 	}
-	own, err := verify.FromHeader(h.Header, verify.HTTP)
+	own, malformed, err := verify.ReadHeader(h.Header, verify.HTTP)
+	if err == nil && len(malformed) > 0 && !verify.Strong(own) && !verify.Strong(claims) {
+		err = malformed[0]
+	}
 	if err == nil {
 		err = verify.Agree(claims, own)
 	}

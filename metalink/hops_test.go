@@ -329,9 +329,6 @@ func TestWrongDigests_C5(t *testing.T) {
 			[]Hop{server, hop(t, "https://b.example/f", 200, "Digest: SHA-256="+shaB)}, 1, afterwards,
 			`answer of "https://b.example": sha-256 is ` + shaA + " (from Digest over https) and " + shaB + " (from Digest over https)",
 		},
-		"malformed at a mirror": {
-			[]Hop{server, hop(t, "https://b.example/f", 200, "Repr-Digest: sha-256=abc")}, 1, afterwards, "",
-		},
 		"two mirrors": {
 			[]Hop{server, hop(t, "https://b.example/f", 302, "Digest: MD5="+md5A), hop(t, "https://c.example/f", 200, "Digest: MD5="+shaA[:32])},
 			2, afterwards, "",
@@ -359,6 +356,21 @@ func TestWrongDigests_C5(t *testing.T) {
 			wantFile(t, f, tt.want)
 		})
 	}
+}
+
+// Proves rule 31: a malformed digest is a note where a strong one is known, of an answer or of the user.
+func TestMalformedIsANote_Rule31(t *testing.T) {
+	good, bad := "Digest: SHA-256="+shaA, "Digest: SHA-256=x"
+	runHops(t, map[string]hopTest{
+		"at a mirror": {
+			hops: []Hop{hop(t, "https://a.example/f", 302, good), hop(t, "https://b.example/f", 200, "Digest: MD5=x")},
+			want: "sha-256 from Digest over https: 1ed1d1a4\nignored Digest: MD5=x: md5 has 1 characters, want 24 of base64",
+		},
+		"beside the user's": {
+			hops: []Hop{hop(t, "https://a.example/f", 200, bad)}, trusted: true,
+			want: "ignored Digest: SHA-256=x: sha-256 has 1 characters, want 44 of base64",
+		},
+	})
 }
 
 func TestETag(t *testing.T) {

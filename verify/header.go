@@ -20,21 +20,32 @@ const (
 // section 3). The keys of header are in canonical form, as net/http makes them. The claims are at most one
 // per algorithm, strongest first; algorithms that are not ours are skipped.
 //
-// The error is a *DigestError if a value is malformed (rule 31) or contradicts another (rule 32).
+// The error is a *DigestError if one value contradicts another (rule 32), or if one is malformed and no strong one is left (rule
+// 31).
 func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
+	claims, malformed, err := ReadHeader(header, over)
+	if err == nil && len(malformed) > 0 && !Strong(claims) {
+		return nil, malformed[0]
+	}
+	return claims, err
+}
+
+// ReadHeader reads the digests of one answer as FromHeader does, for those who know more of the file: values that are malformed are
+// no error, and are given back.
+func ReadHeader(header map[string][]string, over Channel) (claims []Claim, malformed []*DigestError, err error) {
 	a := answer{over: over}
 	for _, line := range header[digestField] {
 		if err := a.digest(line); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if lines := header[reprDigestField]; len(lines) > 0 {
 		if err := a.dictionary(reprDigestField, strings.Join(lines, ", ")); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	slices.SortFunc(a.claims, byStrength)
-	return a.claims, nil
+	return a.claims, a.malformed, nil
 }
 
 // OfContent reads Content-Digest (RFC 9530, section 2): what the content of an answer has to be, as it is sent. Where the answer
@@ -43,7 +54,7 @@ func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 func OfContent(header map[string][]string, over Channel) []Claim {
 	a := answer{over: over}
 	lines := header[contentDigestField]
-	if len(lines) == 0 || a.dictionary(contentDigestField, strings.Join(lines, ", ")) != nil {
+	if len(lines) == 0 || a.dictionary(contentDigestField, strings.Join(lines, ", ")) != nil || len(a.malformed) > 0 {
 		return nil
 	}
 	slices.SortFunc(a.claims, byStrength)
@@ -52,8 +63,14 @@ func OfContent(header map[string][]string, over Channel) []Claim {
 
 // An answer collects the claims of one answer.
 type answer struct {
-	over   Channel
-	claims []Claim
+	over      Channel
+	claims    []Claim
+	malformed []*DigestError
+}
+
+// spoil notes a value that is malformed.
+func (a *answer) spoil(field, value, why string, err error) {
+	a.malformed = append(a.malformed, &DigestError{Field: field, Value: value, Why: why, Err: err})
 }
 
 // add notes one claim. A second one that says the same is dropped.
@@ -78,7 +95,8 @@ func (a *answer) digest(line string) error {
 		}
 		name, value, ok := strings.Cut(element, "=")
 		if !ok {
-			return &DigestError{Field: digestField, Value: element, Why: "no value"}
+			a.spoil(digestField, element, "no value", nil)
+			continue
 		}
 		alg, ok := ParseAlgorithm(trimOWS(name))
 		if !ok {
@@ -86,7 +104,8 @@ func (a *answer) digest(line string) error {
 		}
 		d, err := parseInstance(alg, trimOWS(value))
 		if err != nil {
-			return &DigestError{Field: digestField, Value: element, Why: err.Error(), Err: err}
+			a.spoil(digestField, element, err.Error(), err)
+			continue
 		}
 		if err := a.add(digestField, element, d); err != nil {
 			return err
@@ -124,7 +143,8 @@ func parseInstance(a Algorithm, v string) (Digest, error) {
 func (a *answer) dictionary(name, field string) error {
 	field = padSequences(field)
 	if _, err := httpsfv.UnmarshalDictionary([]string{field}); err != nil {
-		return &DigestError{Field: name, Value: field, Why: "not a dictionary: " + err.Error(), Err: err}
+		a.spoil(name, field, "not a dictionary: "+err.Error(), err)
+		return nil
 	}
 	// In a dictionary the last of several members with one key wins (RFC 9651, section 4.2.2). Two digests
 	// are not a choice (rule 32), so each member is looked at by itself.
@@ -139,12 +159,10 @@ func (a *answer) dictionary(name, field string) error {
 }
 
 func (a *answer) member(name, member string) error {
-	fail := func(why string, err error) error {
-		return &DigestError{Field: name, Value: member, Why: why, Err: err}
-	}
 	dict, err := httpsfv.UnmarshalDictionary([]string{member})
 	if err != nil {
-		return fail("not a dictionary: "+err.Error(), err)
+		a.spoil(name, member, "not a dictionary: "+err.Error(), err)
+		return nil
 	}
 	for _, key := range dict.Names() {
 		alg, ok := ParseAlgorithm(key)
@@ -155,11 +173,13 @@ func (a *answer) member(name, member string) error {
 		item, _ := m.(httpsfv.Item) // else an inner list, and the zero Item has no bytes
 		raw, ok := item.Value.([]byte)
 		if !ok {
-			return fail(alg.String()+" is not a byte sequence", nil)
+			a.spoil(name, member, alg.String()+" is not a byte sequence", nil)
+			continue
 		}
 		d, err := NewDigest(alg, raw)
 		if err != nil {
-			return fail(err.Error(), err)
+			a.spoil(name, member, err.Error(), err)
+			continue
 		}
 		if err := a.add(name, member, d); err != nil {
 			return err

@@ -128,14 +128,37 @@ func TestMalformedDigest_Rule31(t *testing.T) {
 		"RFC 9530 in Digest":   {"SHA-256=:" + raw + ":", "sha-256 has 46 characters"},
 		"weak ones too":        {"MD5=AAAA", "md5 has 4 characters"},
 		"sha-512 of 256 bits":  {"SHA-512=" + raw, "sha-512 has 44 characters"},
-		"beside a good one":    {"SHA-512=" + b64(sha512Hex) + ", SHA-256=x", "sha-256 has 1 characters"},
-		"an element of no use": {"SHA-256=" + raw + ", what?", "no value"},
+		"beside a weak one":    {"MD5=" + b64(md5Hex) + ", SHA-256=x", "sha-256 has 1 characters"},
+		"an element of no use": {"MD5=" + b64(md5Hex) + ", what?", "no value"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			claims, err := FromHeader(map[string][]string{"Digest": {tt.value}}, HTTPS)
 			wantDigestError(t, claims, err, "Digest", tt.why)
 		})
+	}
+}
+
+// Proves rule 31: a malformed value is no error where a strong one is left, and is given back to those who know more.
+func TestMalformedBesideAGoodOne_Rule31(t *testing.T) {
+	for _, header := range []map[string][]string{
+		{"Digest": {"SHA-512=" + b64(sha512Hex) + ", SHA-256=x"}},
+		{"Digest": {"SHA-512=" + b64(sha512Hex) + ", what?"}},
+		{"Digest": {"MD5=x"}, "Repr-Digest": {"sha-512=:" + b64(sha512Hex) + ":"}},
+		{"Digest": {"SHA-512=" + b64(sha512Hex)}, "Repr-Digest": {"sha-256=abc"}},
+		{"Digest": {"SHA-512=" + b64(sha512Hex)}, "Repr-Digest": {"(("}},
+	} {
+		claims, err := FromHeader(header, HTTPS)
+		if got := digests(claims); err != nil || !strings.Contains(got, sha512Hex) {
+			t.Errorf("%v: got %s, %v", header, got, err)
+		}
+		if claims, malformed, err := ReadHeader(header, HTTPS); err != nil || len(malformed) != 1 || len(claims) != 1 {
+			t.Errorf("%v: got %v, %v, %v", header, claims, malformed, err)
+		}
+	}
+	contradiction := map[string][]string{"Digest": {"SHA-512=" + b64(sha512Hex) + ", MD5=x, SHA-256=" + sha256Hex + ", SHA-256=" + strings.Repeat("0", 64)}}
+	if _, err := FromHeader(contradiction, HTTPS); err == nil {
+		t.Error("two values of one algorithm are no error")
 	}
 }
 

@@ -19,6 +19,8 @@ type fileReader struct {
 	begin int // line
 	urls  int
 	lists []pieceList
+
+	malformed []*Error // hashes that cannot be read
 }
 
 // file reads an element of that name; inside reads what is in it.
@@ -37,9 +39,25 @@ func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElem
 	return err
 }
 
+// judgeMalformed refuses hashes that cannot be read, unless a strong one is left that can (rule 31).
+func (f *fileReader) judgeMalformed() error {
+	strong := slices.ContainsFunc(f.file.Hashes, func(d verify.Digest) bool { return d.Algorithm().Strong() })
+	for _, e := range f.malformed {
+		if !strong {
+			return e
+		}
+		f.line = e.Line
+		f.warn("hash of " + quote(f.file.Name) + " ignored: " + e.Why)
+	}
+	return nil
+}
+
 // finish judges the file as a whole and takes it into the document.
 func (f *fileReader) finish() error {
 	if err := f.finishPieces(); err != nil {
+		return err
+	}
+	if err := f.judgeMalformed(); err != nil {
 		return err
 	}
 	file := &f.file
@@ -258,7 +276,8 @@ func (f *fileReader) hash(e xml.StartElement) error {
 	}
 	d, err := verify.ParseHex(alg, text)
 	if err != nil {
-		return &Error{Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err}
+		f.malformed = append(f.malformed, &Error{Line: f.line, Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err})
+		return nil
 	}
 	for _, have := range f.file.Hashes {
 		switch {

@@ -23,9 +23,7 @@ func (c *chain) judge(x *exchange) (source.Answer, error) {
 	if t, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
 		a.LastModified = t
 	}
-	if c.digest == nil {
-		a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
-	}
+	a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent { // a 304 has no content
 		a.Content = verify.OfContent(resp.Header, c.channel())
 	}

@@ -94,8 +94,8 @@ func (s *Source) Traits() source.Traits {
 // Fetch implements source.Source. An answer that is the whole file instead of r is offered to w with Ranged
 // false, and delivered from 0 if w takes it (S15).
 //
-// Where an answer has a malformed digest, w sees the answer, with Claims empty, and can refuse it; if it does
-// not, Fetch does (rule 31).
+// Where an answer has a malformed digest and no strong one that is not, w sees the answer and can refuse it; if it does not, Fetch
+// does, unless a strong digest is known from elsewhere (Options.Trusted; rule 31).
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil
@@ -114,7 +114,7 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 		x.leave(a.End - a.Start)
 		return err
 	}
-	if c.digest != nil {
+	if c.digest != nil && !s.opts.Trusted {
 		x.close()
 		return c.fail(x, source.FaultProtocol, c.digest)
 	}
@@ -130,7 +130,7 @@ func (c *Client) Head(ctx context.Context, u *url.URL, o Options) (source.Answer
 	}
 	defer x.finish()
 	a, err := k.judge(x)
-	if err == nil && k.digest != nil {
+	if err == nil && k.digest != nil && !o.Trusted {
 		err = k.fail(x, source.FaultProtocol, k.digest)
 	}
 	return a, err
