@@ -39,7 +39,7 @@ func TestArrange(t *testing.T) {
 		{"-H|A: b, c|u|-H|D: e", "--header=A: b, c|--header=D: e", "u"},
 		{"-P|d|u", "--dir=d", "u"}, // aliases become one name, so that two of them are no conflict
 		{"-A|n|-U|m|u", "--user-agent=n|--user-agent=m", "u"},
-		{"-LfcL|u|-qc", "--quiet", "u"},
+		{"-LfL|u|-qf", "--quiet", "u"},
 		{"--out=a=b", "--out=a=b", ""},
 		{"u|-h", "--help", "u"},
 		{"|u", "", "|u"},

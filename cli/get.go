@@ -40,6 +40,7 @@ type getCommand struct {
 	dryRun             bool
 	reportPath         string
 	overwrite, keep    bool
+	goOn               bool
 	newer              newerFlags
 	peers              peerFlags
 	onComplete         hook
@@ -61,8 +62,8 @@ type getCommand struct {
 	folders            folders
 }
 
-// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure, work goes on.
-var ignoredByGet = []string{"L", "f", "c", "continue"}
+// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure.
+var ignoredByGet = []string{"L", "f"}
 
 func newGetCommand(s streams) *getCommand {
 	return &getCommand{
@@ -139,6 +140,7 @@ func (g *getCommand) flags() []cli.Flag {
 		text(&g.input, groupFile, "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it; or an object of JSON a line, {\"url\": \"https://example.org/a.iso\", \"out\": \"b.iso\"}", "input-file", "i"),
 		parsed(&g.atOnce, groupFile, "download so many files at once, `N|auto` (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
 		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
+		toggle(&g.goOn, groupFile, "go on with what is here where the server gives no digest and no strong ETag, if samples are the same", "continue", "c"),
 		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
 		toggle(&g.newer.ifNewer, groupFile, "replace a file of that name if the server has a newer one, once that is verified; if it has none, exit with 0 (braid/versions in the user's state folder remembers what is there)", "if-newer", "N"),
 		toggle(&g.newer.allowOlder, groupFile, "with -N, replace it also by an older one", "allow-older"),
@@ -184,7 +186,7 @@ func (g *getCommand) flags() []cli.Flag {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.overwrite, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
+		Overwrite: g.overwrite, Continue: g.goOn, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}

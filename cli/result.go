@@ -62,6 +62,9 @@ func (w *watcher) proven(r download.Result) string {
 	if len(r.Proof.Evidence()) > 0 {
 		return s
 	}
+	if r.Continued {
+		return s + ": continued without a validator"
+	}
 	why := "the server gave no SHA-256"
 	if w.document != "" {
 		why = "neither " + w.document + " nor the server gave a SHA-256"

@@ -204,7 +204,7 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 // of the same file, and no ETag does (S18).
 func (s *session) untied() error {
 	have := s.part.Have()
-	if verify.Strong(s.claims) || have.Len() == 0 {
+	if verify.Strong(s.claims) || have.Len() == 0 || s.plan.continued {
 		return nil
 	}
 	return &restartError{reason: "nothing shows that the rest would belong to the same file", cause: s.lastly}

@@ -119,6 +119,7 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 	}
 	g.observe(Restarted{Reason: err.Error()})
 	g.plan.prior, g.result.Resumed = nil, 0
+	g.plan.continued, g.result.Continued = false, false
 	return g.empty()
 }
 

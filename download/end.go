@@ -104,7 +104,7 @@ func (s *session) active() int {
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
 // the ETag does (S18, rule 15).
-func (s *session) mayMerge() bool { return s.tied() || s.tag.etag != "" }
+func (s *session) mayMerge() bool { return s.tied() || s.tag.etag != "" || s.plan.continued }
 
 // startOver throws away what is here; what comes next begins at the first byte.
 func (s *session) startOver(reason string) {
@@ -284,6 +284,10 @@ func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
 	if s.tag.etag != "" {
 		id.LastModified = s.date
+	}
+	id.Host, id.Date = s.plan.host, s.result.LastModified
+	if p := s.plan.prior; p != nil && id.Host == "" { // it has not answered in this run
+		id.Host, id.Date = p.Host, p.Date
 	}
 	return id
 }

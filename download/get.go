@@ -43,19 +43,20 @@ func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, e
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {
-	c       *Client
-	http    network
-	req     Request
-	asked   Request // as it came: without the name that was found for it
-	atlas   *atlas  // nil but in a batch
-	began   time.Time
-	part    *partfile.File
-	result  Result
-	plan    plan
-	useful  bool // what is here could be gone on with
-	refuted bool // it is whole, and has another digest than the request gave
-	kept    int64
-	dry     bool // it is a rehearsal: nothing is made, written or remembered
+	c        *Client
+	http     network
+	req      Request
+	asked    Request // as it came: without the name that was found for it
+	atlas    *atlas  // nil but in a batch
+	began    time.Time
+	part     *partfile.File
+	result   Result
+	plan     plan
+	useful   bool // what is here could be gone on with
+	unproven bool // nothing shows whether the rest of it would be of the same file; see Request.Continue
+	refuted  bool // it is whole, and has another digest than the request gave
+	kept     int64
+	dry      bool // it is a rehearsal: nothing is made, written or remembered
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
@@ -112,7 +113,7 @@ func (g *getter) get(ctx context.Context) error {
 
 // leave keeps for the next run what it can go on with, and nothing else (rule 15).
 func (g *getter) leave() error {
-	if g.req.Stream != nil || !g.useful {
+	if g.req.Stream != nil || !g.useful && !g.unproven {
 		return g.part.Discard()
 	}
 	err := g.part.Close() // which may have to void some of it
@@ -208,6 +209,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.result.Duplicate += s.stats.arrived - s.stats.fresh
 		g.result.Size = max(s.part.Front(), s.size)
 		g.useful = s.mayMerge() && !errors.Is(err, errDocument)
+		g.unproven = !g.useful && s.known && !errors.Is(err, errDocument)
 		if err == nil && g.result.NotModified {
 			return proof, nil
 		}
@@ -280,13 +282,16 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	e.Kept, e.Hint = g.kept, cmp.Or(e.Hint, g.looseHint())
-	if g.refuted && g.kept > 0 {
+	switch {
+	case g.refuted && g.kept > 0:
 		e.Hint = refutedHint
+	case g.unproven && g.kept > 0:
+		e.Hint = cmp.Or(e.Hint, unprovenHint)
 	}
 	if g.kept > 0 {
 		e.Part = g.part.Path()
 	}
-	if errors.As(err, &none) && none.Budget() && g.kept > 0 {
+	if errors.As(err, &none) && none.Budget() && g.kept > 0 && !g.unproven {
 		e.Kind = Budget
 	}
 	var conflict *verify.ConflictError

@@ -71,6 +71,10 @@ type Request struct {
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified (rule 3).
 	Overwrite bool
+	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a strong validator,
+	// if the same server has it in the same size and of the same date, and samples of it come again equal. It is the user's word
+	// that this is enough, and counts for nothing if Require demands more.
+	Continue bool
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
 	NoMetalink bool
@@ -166,6 +170,7 @@ type Result struct {
 	Unvalidated     []string // signatures that are there and that no anchor allows to check (rule 51)
 	ETag            string
 	LastModified    time.Time
+	Continued       bool  // it was gone on with by the user's word alone; see Request.Continue
 	AlreadyComplete bool  // the right file was there; nothing was transferred
 	NotModified     bool  // the server has nothing newer; nothing was transferred
 	Older           bool  // it has an older file, which is not taken; NotModified is true as well

@@ -21,7 +21,7 @@ func (g *getter) recover(ctx context.Context) error {
 		return g.unrefuted(ctx, prior)
 	}
 	if !g.continuable(prior) {
-		return g.part.Restart()
+		return g.resumeUnproven(ctx, prior)
 	}
 	prior, err := g.continues(ctx, prior, g.part.Sealed())
 	if err != nil {

@@ -44,22 +44,52 @@ func TestGoesOn_Rule6_S18(t *testing.T) {
 	}
 }
 
-// Proves S18 and rule 15: without a strong validator nothing can be kept, and nothing is said to be.
-func TestCannotGoOn_S18_Rule15(t *testing.T) {
+// Proves S18 and rule 15: without a strong validator what came stays, and is gone on with only by the user's word, if samples come again
+// equal; else the download begins anew, and what was left goes when the new file is in place.
+func TestWithoutValidator_S18_Rule15(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]mirrortest.Option{
-		"nothing": mirrortest.ETag(""), "weak ETag": mirrortest.ETag(`W/"v1"`), "md5": mirrortest.Digest(md5Of(t, made(6*mib, 7))),
+		"nothing": mirrortest.ETag(""), "weak ETag": mirrortest.ETag(`W/"v1"`), "date": mirrortest.Modified(time.Unix(1e9, 0)),
+	} {
+		for word, goOn := range map[string]bool{"anew": false, "continued": true} {
+			t.Run(name+", "+word, func(t *testing.T) {
+				t.Parallel()
+				s := resumable(t, option)
+				r := newRun(t, s.URL)
+				e := r.interrupt(2 * mib)
+				if e.Kept < 2*mib || e.Part != r.part() || !strings.Contains(e.Hint, "--continue") {
+					t.Errorf("%d bytes are kept in %q (%s)", e.Kept, e.Part, e.Hint)
+				}
+				r.req.Continue = goOn
+				res := r.right(s.Content)
+				if res.Continued != goOn || res.Resumed > 0 != goOn || res.Fetched > 6*mib-res.Resumed {
+					t.Errorf("%+v", res)
+				}
+				verified(t, res, "unverified")
+			})
+		}
+	}
+}
+
+// Proves rule 15: another size, date or byte in a sample, a digest that is demanded, and a server that sends no parts each begin anew.
+func TestContinueOnlyTheSame_Rule15(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *mirrortest.Server, r *run){
+		"date":       func(s *mirrortest.Server, r *run) { s.Set(mirrortest.Modified(time.Unix(2e9, 0))) },
+		"first byte": func(s *mirrortest.Server, r *run) { s.Set(mirrortest.Corrupt(0)) },
+		"in between": func(s *mirrortest.Server, r *run) { s.Set(mirrortest.Corrupt(every(64<<10, 6*mib)...)) },
+		"no parts":   func(s *mirrortest.Server, r *run) { s.Set(mirrortest.IgnoreRange()) },
+		"a mirror":   func(s *mirrortest.Server, r *run) { r.mirrors(sized(t, 6*mib)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := resumable(t, option)
+			t.Parallel()
+			s := resumable(t, mirrortest.Modified(time.Unix(1e9, 0)))
 			r := newRun(t, s.URL)
-			if e := r.interrupt(2 * mib); e.Kept != 0 || e.Part != "" {
-				t.Errorf("%d bytes are said to be kept in %q", e.Kept, e.Part)
-			}
-			r.empty()
-			res := r.right(s.Content)
-			if res.Resumed != 0 || res.Fetched != 6*mib {
-				t.Errorf("resumed %d, fetched %d", res.Resumed, res.Fetched)
+			r.interrupt(2 * mib)
+			r.req.Continue = true
+			change(s, r)
+			if res, err := r.get(); err != nil || res.Continued || res.Resumed != 0 {
+				t.Errorf("%v, %+v", err, res)
 			}
 		})
 	}

@@ -34,6 +34,9 @@ type Identity struct {
 	Mirrors []Mirror
 	// Require is what was to be proven of the file, for those who go on with it: "digest", "signature" or nothing.
 	Require string
+	// Host is the server that answered, and Date what it said of when the file was changed, whatever that is worth.
+	Host string
+	Date time.Time
 	// Refuted are digests that the bytes, which are all there, do not have.
 	Refuted []verify.Claim
 }
@@ -122,6 +125,8 @@ type identityRecord struct {
 	Mirrors      []Mirror      `json:",omitempty"`
 	Require      string        `json:",omitempty"`
 	Refuted      []claimRecord `json:",omitempty"`
+	Host         string        `json:",omitempty"`
+	Date         time.Time     `json:",omitzero"`
 }
 
 type claimRecord struct {
@@ -134,6 +139,7 @@ func (id Identity) encode() ([]byte, error) {
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
 		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
+	rec.Host, rec.Date = id.Host, id.Date.UTC()
 	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
@@ -155,6 +161,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
+	id.Host, id.Date = rec.Host, rec.Date
 	var err error
 	if id.Claims, err = claimsOf(rec.Claims); err == nil {
 		id.Refuted, err = claimsOf(rec.Refuted)
