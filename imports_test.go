@@ -118,7 +118,7 @@ var houses = map[string]house{
 		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
 		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
 		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
-		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report",
+		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"watch/config", "watch/control", "watch/metrics",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
