@@ -32,7 +32,7 @@ func (w *site) dial(text string) net.Conn {
 
 // A body that is announced and does not come is not waited for: the request is answered, and the connection ends. That is also
 // the end of a request with two lengths (RFC 9112, section 6.1), which is smuggled past somebody else's.
-func TestBodies(t *testing.T) {
+func TestBodies_V9(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	for head, status := range map[string]int{
 		"GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n":                                                           200,
@@ -74,7 +74,7 @@ func TestBodies(t *testing.T) {
 }
 
 // A client that asks and takes no answer does not keep the connection, also if the answers have no body.
-func TestStalledHeads(t *testing.T) {
+func TestStalledHeads_V9(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", content)
 	w := open(t, dir, Options{Log: slog.New(slog.DiscardHandler)}, func(s *Server) { s.stall = 200 * time.Millisecond })
@@ -91,7 +91,7 @@ func TestStalledHeads(t *testing.T) {
 }
 
 // A client has to take what it asked for at some speed: for a minute it may do as it likes, and not for ever.
-func TestDue(t *testing.T) {
+func TestDue_V9(t *testing.T) {
 	now := time.Now()
 	res := &response{began: now.Add(-time.Hour), stall: time.Minute}
 	if due := res.due(1 << 10); due.After(now) {
@@ -135,7 +135,7 @@ func (w *site) soon() {
 }
 
 // There are so many connections at a time, and those that only wait make room for those that ask.
-func TestLimitListener(t *testing.T) {
+func TestLimitListener_V9(t *testing.T) {
 	const most = 3
 	w := limitedSite(t, most)
 	var busy []net.Conn
@@ -161,7 +161,7 @@ func TestLimitListener(t *testing.T) {
 }
 
 // One address has a quarter, unless it is this machine's; who has its share makes room for itself only.
-func TestLimitOfAnAddress(t *testing.T) {
+func TestLimitOfAnAddress_V9(t *testing.T) {
 	k := &limited{most: 8, open: map[*counted]bool{}, by: map[netip.Addr]int{}}
 	one, other, here := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("127.0.0.1")
 	add := func(by netip.Addr, idle bool, since int) *counted {
@@ -190,7 +190,7 @@ func TestLimitOfAnAddress(t *testing.T) {
 }
 
 // What is not used is forgotten, the longest ago first.
-func TestRecent(t *testing.T) {
+func TestRecent_V9(t *testing.T) {
 	m := newRecent[string](10, func(n int) int { return n })
 	for key, n := range map[string]int{"a": 3} {
 		m.put(key, n)
@@ -216,7 +216,7 @@ func TestRecent(t *testing.T) {
 }
 
 // What is known of a file goes with it.
-func TestForgotten(t *testing.T) {
+func TestForgotten_V9(t *testing.T) {
 	w := start(t, map[string]string{"a": content}, Options{})
 	w.get("/a").want(t, 200, content)
 	if w.s.digests.known.order.Len() != 1 {
@@ -232,7 +232,7 @@ func TestForgotten(t *testing.T) {
 }
 
 // What a download has left is no file: neither listed nor served, and nothing is made for it.
-func TestUnfinished(t *testing.T) {
+func TestUnfinished_V11(t *testing.T) {
 	names := []string{"x.iso.part", "x.iso.part.journal", "x.iso.part.bad", "y.PART", "z.Part.Journal", "d/w.part"}
 	files := map[string]string{"x.iso": content, "d/e": "", "part": content, "a.part1.rar": content, "f.part/a": content}
 	for _, name := range names {

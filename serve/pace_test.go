@@ -207,7 +207,7 @@ func TestRateOverNetwork(t *testing.T) {
 }
 
 // A client that takes nothing is dropped, with the connection that it holds.
-func TestStalledClient(t *testing.T) {
+func TestStalledClient_V9(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a", "")
 	if err := os.Truncate(filepath.Join(dir, "a"), 64<<20); err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-func TestRanges(t *testing.T) {
+func TestRanges_V10(t *testing.T) {
 	w := start(t, map[string]string{"a": content, "empty": ""}, Options{})
 	tag := w.get("/a").header.Get("ETag")
 	date := longAgo.Format(http.TimeFormat)
