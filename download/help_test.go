@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -222,6 +224,25 @@ func file(size int64, seed uint64) version {
 		panic(err)
 	}
 	return version{body: made(size, seed), etag: strconv.Quote(fmt.Sprint(seed)), digest: verify.Field(digest)}
+}
+
+// aside reads what is set aside when a download says that it begins anew: it goes when the file is in place.
+func (r *run) aside() (bad func() []byte) {
+	var data []byte
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		if _, ok := ev.(download.Restarted); ok {
+			data, _ = os.ReadFile(r.part() + ".bad")
+		}
+		observe(ev)
+	}
+	return func() []byte {
+		r.t.Helper()
+		if _, err := os.Stat(r.part() + ".bad"); !errors.Is(err, fs.ErrNotExist) {
+			r.t.Errorf("what was set aside is still there: %v", err)
+		}
+		return data
+	}
 }
 
 func (r *run) part() string { return filepath.Join(r.dir, "file.bin.part") }

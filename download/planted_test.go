@@ -33,15 +33,16 @@ func (r *run) plant(id partfile.Identity, data []byte, key *partfile.Key) {
 	}
 }
 
-// got wants the file, and the planted bytes beside it.
+// got wants the file, and that the planted bytes were set aside until it was in place.
 func (r *run) got(want mirrortest.Content) {
 	r.t.Helper()
+	bad := r.aside()
 	if res, err := r.get(); err != nil || res.Resumed != 0 {
 		r.t.Errorf("%+v, %v", res, err)
 	}
 	r.same(want)
-	if _, err := os.Stat(r.part() + ".bad"); err != nil {
-		r.t.Error(err)
+	if !strings.HasPrefix(string(bad()), "evil") {
+		r.t.Errorf("%d bytes were set aside", len(bad()))
 	}
 }
 

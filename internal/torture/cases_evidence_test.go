@@ -180,7 +180,7 @@ func endless() (all []torment) {
 			})
 			w.req.document = w.beside("doc.meta4", []byte(w.fill(doc(entry(fileName, good)), "http://"+address+"/"+fileName)))
 			w.req.alone, w.limits.disk = true, fileSize+1<<20
-		}, isRight})
+		}, want{refused, []int{7, 11}, "goes on|longer"}})
 	}
 	return all
 }

@@ -49,7 +49,8 @@ func digests() []torment {
 		{"32", "sends a Digest and a Repr-Digest that differ", says("Digest: SHA-256=B64", "Repr-Digest: sha-256=:"+zeros+":"), fails(7, "sha-256")},
 		{"33", "sends the hex digits in base64, as in the RFC", says("Digest: SHA-256=HEX64"), isRight},
 		{"33", "sends the hex digits", says("Digest: SHA-256=HEX"), isRight},
-		{"30", "sends a Content-Digest only", says("Content-Digest: sha-256=:" + zeros + ":"), isUnverified},
+		{"33", "sends a Content-Digest of other bytes", says("Content-Digest: sha-256=:" + zeros + ":"), fails(11, "content-digest")},
+		{"33", "sends a Content-Digest of its bytes", says("Content-Digest: sha-256=:B64:"), isRight},
 		{"30", "sends a digest in a trailer", spoken(ok + "Trailer: Digest\r\nContent-Length: SIZE\r\n\r\n"), isUnverified},
 		{"64", "sends a digest that differs from the user's", func(w *world) {
 			says("Digest: SHA-256=" + zeros)(w)
