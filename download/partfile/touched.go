@@ -22,7 +22,7 @@ func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 type custody struct {
 	guard    fsys.Guard // nil: the system does not tell
 	last     fsys.Info  // as we left it
-	accepted bool       // that it may be open elsewhere is known
+	accepted bool       // that it may be open elsewhere, or have holes, is known
 }
 
 // take begins it. Where the system does not tell what others do, the file is looked at after each write of ours.
@@ -69,6 +69,8 @@ func (f *File) untouched(size int64) error {
 			return err
 		case written:
 			return touched("was written to by another program")
+		case !f.hands.accepted && g.Hole(size):
+			return touched("was cut by another program")
 		case !f.hands.accepted && g.Open():
 			return touched("is open in another program")
 		}

@@ -96,6 +96,9 @@ type Guard interface {
 	Written() (bool, error)
 	// Open reports whether another program has it open now, for reading or writing.
 	Open() bool
+	// Hole reports whether a part of the first size bytes was never written. truncate(2) leaves one without opening the file.
+	// A file system may also make holes of written zeros.
+	Hole(size int64) bool
 	// Forget lets Written begin anew.
 	Forget()
 	Close() error

@@ -72,6 +72,16 @@ func (w *watched) Open() bool {
 	return errors.Is(err, unix.EAGAIN)
 }
 
+// Hole implements Guard, see lseek(2).
+func (w *watched) Hole(size int64) bool {
+	at := size
+	err := w.f.control("seek", func(fd int) (err error) {
+		at, err = unix.Seek(fd, 0, unix.SEEK_HOLE)
+		return err
+	})
+	return err == nil && at < size
+}
+
 // Forget implements Guard.
 func (w *watched) Forget() {
 	w.Written()

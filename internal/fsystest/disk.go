@@ -139,6 +139,8 @@ func (g *guard) Written() (bool, error) {
 
 func (g *guard) Open() bool { return false }
 
+func (g *guard) Hole(int64) bool { return false }
+
 func (g *guard) Forget() {
 	g.f.disk.mu.Lock()
 	defer g.f.disk.mu.Unlock()
