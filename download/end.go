@@ -252,7 +252,7 @@ const streamGrace = time.Second
 // streamed tells whether any byte went out.
 func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
 
-// startHash begins to hash what is on disk.
+// startHash begins to hash what is on disk, as far as the hasher may go.
 func (s *session) startHash() {
 	if s.waits() {
 		return
@@ -269,7 +269,7 @@ func (s *session) startHash() {
 		default: // there is another failure to end with
 		}
 	}
-	g := newGate(s.part)
+	g := newGate(s.part, s.outTo())
 	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)

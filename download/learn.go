@@ -320,8 +320,7 @@ func (s *session) corroborate(claims []verify.Claim) {
 	}
 	s.claims = all
 	if s.req.Stream == nil {
-		s.stopHash()
-		s.startHash()
+		s.rehash()
 	}
 }
 

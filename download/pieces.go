@@ -158,9 +158,7 @@ func (s *session) void(r byterange.Range) {
 	case s.req.Stream != nil:
 		s.err = fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start)
 	default:
-		s.stopHash()
-		s.startHash()
-		s.hash.gate.bound(s.outTo())
+		s.rehash()
 	}
 }
 
@@ -173,8 +171,8 @@ type gate struct {
 	moved chan struct{} // closed when limit changes
 }
 
-func newGate(part *partfile.File) *gate {
-	return &gate{File: part, limit: byterange.Unbounded, moved: make(chan struct{})}
+func newGate(part *partfile.File, limit int64) *gate {
+	return &gate{File: part, limit: limit, moved: make(chan struct{})}
 }
 
 // bound lets nothing pass from limit on.
@@ -186,13 +184,6 @@ func (g *gate) bound(limit int64) {
 		close(g.moved)
 		g.moved = make(chan struct{})
 	}
-}
-
-// bounded is the limit.
-func (g *gate) bounded() int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.limit
 }
 
 // passed is how far the hasher was let, at most.

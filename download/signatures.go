@@ -158,10 +158,8 @@ func (s *session) rehash() {
 	if s.hash == nil {
 		return
 	}
-	limit := s.hash.gate.bounded()
 	s.stopHash()
 	s.startHash()
-	s.hash.gate.bound(limit)
 }
 
 // waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.

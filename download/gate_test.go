@@ -1,0 +1,54 @@
+package download
+
+import (
+	"testing"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/verify"
+)
+
+// Whatever makes a session hash anew beside pieces in use, no byte that they have not proven passes the gate. Proves S10.
+func TestRehashKeepsTheGate_S10(t *testing.T) {
+	const length, size = 100, 1000
+	data := make([]byte, size)
+	claim := func(text string) []verify.Claim {
+		d, err := verify.NewDigest(verify.SHA256, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []verify.Claim{{Digest: d}}
+	}
+	for what, again := range map[string]func(s *session){
+		"claims": func(s *session) { s.corroborate(claim("0123456789abcdef0123456789abcdef")) },
+		"void":   func(s *session) { s.void(byterange.Range{Start: 150, End: 300}) },
+		"rehash": func(s *session) { s.rehash() },
+	} {
+		t.Run(what, func(t *testing.T) {
+			part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer part.Close()
+			if _, err := part.WriteAt(data, 0); err != nil {
+				t.Fatal(err)
+			}
+			m := verify.NewPieceMaker(verify.SHA256, length)
+			m.Write(data)
+			s := &session{ctx: t.Context(), req: &Request{}, plan: &plan{}, part: part, size: size, known: true}
+			s.pieces.list = m.Pieces()
+			s.pieces.proven.Add(byterange.Range{End: 2 * length})
+			s.startHash()
+			defer s.stopHash()
+			s.hash.gate.pass(2 * length)
+			old := s.hash
+			if again(s); s.hash == old {
+				t.Error("it is not hashed anew")
+			}
+			if front, _ := s.hash.gate.pass(size); front != 2*length {
+				t.Errorf("%d bytes pass, of which %d are proven", front, 2*length)
+			}
+		})
+	}
+}
