@@ -45,10 +45,24 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 			e.File = t.file
 		}
 	}
-	for _, sig := range signaturesOf(&req, e.File) {
-		e.Signatures = append(e.Signatures, req.readSignature(ctx, hc, sig, trusted))
-	}
+	e.Signatures = req.readSignatures(ctx, hc, signaturesOf(&req, e.File), trusted)
 	return e
+}
+
+// readSignatures fetches signatures and reads who made them. Of those that nothing names it is the first one that is there.
+func (r *Request) readSignatures(ctx context.Context, hc network, all []Signature, trusted bool) (out []Signed) {
+	ctx, cancel := hc.inOneTime(ctx)
+	defer cancel()
+	for _, sig := range all {
+		s := r.readSignature(ctx, hc, sig, trusted)
+		if sig.maybe && s.Err != nil {
+			continue
+		}
+		if out = append(out, s); sig.maybe {
+			break
+		}
+	}
+	return out
 }
 
 // readSignature fetches a signature, if it is not at hand, and reads who made it.

@@ -86,7 +86,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 		}
 		return httpsource.Options{Mirror: true}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, longest*hc.patience(), errSlow) // for all together
+	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	for _, sig := range named {
 		all = append(all, sig.fetch(ctx, hc, options))

@@ -113,15 +113,7 @@ func (h *rehearsal) run(ctx context.Context) error {
 	if !x.verdict.Pieces.IsZero() {
 		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, x.verdict.Pieces
 	}
-	for _, sig := range signaturesFor(&h.req, x.file) {
-		signed := h.req.readSignature(ctx, h.http, sig, verify.Strong(x.claims))
-		if sig.maybe && signed.Err != nil {
-			continue
-		}
-		if h.out.Signed = append(h.out.Signed, signed); sig.maybe {
-			break
-		}
-	}
+	h.out.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
 	h.places(ctx, x)
 	return h.stops()
 }

@@ -111,9 +111,14 @@ func (s *session) askSignatures() {
 	})
 }
 
-// signaturesAt brings the signatures of a file. All together have the time of one document that is slow (rule 21).
+// inOneTime ends when the signatures of a file must be there: all together have the time of one document that is slow (rule 21).
+func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, longest*n.patience(), errSlow)
+}
+
+// signaturesAt brings the signatures of a file.
 func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request, trusted bool) []found {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest*hc.patience(), errSlow)
+	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()
 	return fetchSignatures(all, func(sig Signature) found {
 		return sig.fetch(ctx, hc, func(sig Signature) httpsource.Options {

@@ -12,7 +12,6 @@ import (
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -139,15 +138,12 @@ func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
 		}
 		return nil, nil
 	}
-	x.found = fetchSignatures(all, func(sig Signature) found {
-		f := sig.fetch(ctx, x.http, func(sig Signature) httpsource.Options {
-			return x.optionsFor(sig.URL, x.req.namedSignature(sig))
-		})
-		if f.err != nil && !sig.maybe {
+	x.found = signaturesAt(ctx, x.http, all, &x.req, vouched(x.claims))
+	for _, f := range x.found {
+		if f.err != nil {
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
-		return f
-	})
+	}
 	j := newJury(x.found, &x.req.Anchors, time.Now())
 	if err := j.doomed(x.req.lacksSignature()); err != nil {
 		return nil, err

@@ -1,0 +1,49 @@
+package download_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// Whatever reads the signatures of a file, all of those whose servers drip have together the time of one document. Proves rule 21.
+func TestDrippingSignatures_Rule21(t *testing.T) {
+	t.Parallel()
+	origin := sized(t, 64<<10, mirrortest.Digest())
+	var all []download.Signature
+	for i := range 8 {
+		s := mirrortest.New(t, make([]byte, 100_000), mirrortest.Name(fmt.Sprint(i)), mirrortest.Rate(100))
+		all = append(all, download.Signature{URL: parse(t, s.URL), From: s.URL})
+	}
+	for what, read := range map[string]func(r *run) int{
+		"verify": func(r *run) int {
+			r.onDisk(made(64<<10, 7))
+			r.verify(download.NoEvidence)
+			return len(saw[download.Note](r))
+		},
+		"rehearse": func(r *run) int {
+			h, _ := r.rehearse()
+			return len(h.Signed)
+		},
+		"probe": func(r *run) int {
+			return len(r.client.Evidence(t.Context(), r.req, download.Offer{}).Signatures)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, origin.URL)
+			r.client.Timeout = 100 * time.Millisecond
+			r.req.Signatures, r.req.Anchors, r.req.Require = all, trusts(t, newSigner(t, "alice")), download.RequireSignature
+			begun := time.Now()
+			if n := read(r); n != len(all) {
+				t.Errorf("it tells of %d signatures", n)
+			}
+			if took := time.Since(begun); took > 4*time.Second {
+				t.Errorf("they took %v", took)
+			}
+		})
+	}
+}
