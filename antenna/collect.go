@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"braid/antenna/codec"
 	"braid/antenna/feed"
@@ -19,7 +20,8 @@ import (
 )
 
 const (
-	// maxReports is how many records of one URL a feed may have that are looked at, maxGlobbed how many URLs of a glob.
+	// maxReports is how many records of one URL are kept of each feed.Use, those that feed.Choose prefers; maxGlobbed is how many URLs of
+	// a glob are looked at.
 	maxReports = 8
 	maxGlobbed = 10_000
 	// maxRelayed bounds the octets of the records of a feed that are kept to be published again.
@@ -31,6 +33,20 @@ type hit struct {
 	w      *watcher
 	url    string
 	record feed.Record
+}
+
+// A found is a record that is watched, slim, while its feed is read. Each URL of a watch that has it is a holder.
+type found struct {
+	record  feed.Record
+	place   int // in the feed
+	use     feed.Use
+	holders int
+}
+
+// A placed is a record that is stored, and its place in the feed.
+type placed struct {
+	record feed.Record
+	place  int
 }
 
 // A kept is what is kept of a feed: what is watched, and what may be published again.
@@ -59,12 +75,19 @@ type collector struct {
 	near reach.Scope
 	// received stands in for the times that records do not have.
 	received feed.Time
+	now      feed.Time
 
 	kept
-	list    []feed.Record
-	octets  int // of what is relayed
-	reports map[spot]int
+	list    []placed // what is relayed; what is only watched is added at the end
+	octets  int      // of what is relayed
+	reports map[spot][]*found
+	spots   []spot // in the order in which the feed has them
 	globbed map[*watcher]int
+}
+
+// newCollector makes a collector of a feed whose records are judged at that time.
+func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
+	return &collector{feed: f, match: match, now: now, reports: map[spot][]*found{}, globbed: map[*watcher]int{}}
 }
 
 // A spot is one URL of a watch.
@@ -76,7 +99,6 @@ type spot struct {
 // collect reads all records. Where a feed is rejected (rule 52) or its way breaks, nothing of it counts; where a SOIF stream is
 // wrong, what came before does (rule 55).
 func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error) {
-	c.reports, c.globbed = map[spot]int{}, map[*watcher]int{}
 	for r, err := range records {
 		if err != nil {
 			if c.partial = c.records > 0 && c.format == feed.SOIF && isLocal(err); !c.partial {
@@ -103,14 +125,46 @@ func isLocal(err error) bool {
 }
 
 func (c *collector) finish(err error) (kept, error) {
+	c.settle()
 	if len(c.list) > 0 {
+		slices.SortStableFunc(c.list, func(a, b placed) int { return a.place - b.place })
+		list := make([]feed.Record, len(c.list))
+		for i := range c.list {
+			list[i] = c.list[i].record
+		}
 		var b bytes.Buffer
-		if failed := gob.NewEncoder(&b).Encode(c.list); failed != nil {
+		if failed := gob.NewEncoder(&b).Encode(list); failed != nil {
 			return kept{}, fmt.Errorf("records cannot be stored: %w", failed)
 		}
 		c.stored = b.Bytes()
 	}
 	return c.kept, err
+}
+
+// settle makes hits of what was found, in the order of the feed, and has stored what is not relayed.
+func (c *collector) settle() {
+	relayed := map[int]bool{}
+	for i := range c.list {
+		relayed[c.list[i].place] = true
+	}
+	for _, s := range c.spots {
+		list := c.reports[s]
+		slices.SortFunc(list, func(a, b *found) int { return a.place - b.place })
+		for _, f := range list {
+			c.hits = append(c.hits, hit{s.w, s.url, f.record})
+			if !relayed[f.place] {
+				relayed[f.place] = true
+				c.keep(f)
+			}
+		}
+	}
+}
+
+// keep has the record of f stored, of which nothing is passed on.
+func (c *collector) keep(f *found) {
+	r := f.record
+	r.Extract = c.feed.Relay // there was no room for all of it
+	c.list = append(c.list, placed{r, f.place})
 }
 
 // add looks at one record.
@@ -126,48 +180,77 @@ func (c *collector) add(r feed.Record) {
 	if r.Received == 0 {
 		r.Received = c.received
 	}
-	slim := feed.Record{}
+	var f *found
 	watched := false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {
-		if !c.room(spot{w, url}) {
+		s := spot{w, url}
+		if !c.room(s) {
 			return
 		}
-		if !watched {
-			watched, slim = true, slimOf(r)
+		watched = true
+		if f == nil {
+			f = &found{record: r, place: c.records, use: r.UseOf(c.now)}
 		}
-		c.hits = append(c.hits, hit{w, url, slim})
+		c.report(s, f)
 	})
 	if watched {
 		c.matched++
 	}
-	switch relays := c.relays(r); {
-	case relays:
+	relays := c.relays(r)
+	if relays {
 		c.relayed++
-		c.keep(r)
-	case watched:
-		slim.Extract = c.feed.Relay // there was no room for all of it
-		c.keep(slim)
+		c.list = append(c.list, placed{r, c.records})
+	}
+	if watched || relays {
+		c.sum += sumOf(&r)
+	}
+	if watched && f.holders > 0 {
+		f.record = slimOf(r)
 	}
 }
 
-func (c *collector) keep(r feed.Record) {
-	c.list = append(c.list, r)
-	c.sum += sumOf(&r)
-}
-
-// room reports whether there is room for a further report of a URL.
-func (c *collector) room(s spot) bool {
-	if s.w.glob != nil && c.reports[s] == 0 {
-		if c.globbed[s.w] >= maxGlobbed {
-			if !slices.Contains(c.tooMany, s.w.Name) {
-				c.tooMany = append(c.tooMany, s.w.Name)
-			}
-			return false
+// report keeps f as one of a URL, unless there are as many of its use that feed.Choose prefers. Of those that are alike the first ones stay.
+func (c *collector) report(s spot, f *found) {
+	list := c.reports[s]
+	if list == nil {
+		c.spots = append(c.spots, s)
+	}
+	worst, n := -1, 0
+	for i, other := range list {
+		if other.use != f.use {
+			continue
 		}
-		c.globbed[s.w]++
+		n++
+		if worst < 0 || !other.record.Before(list[worst].record) {
+			worst = i
+		}
 	}
-	c.reports[s]++
-	return c.reports[s] <= maxReports
+	switch {
+	case n < maxReports:
+		list = append(list, f)
+	case !f.record.Before(list[worst].record):
+		return
+	default:
+		list[worst].holders--
+		list = append(slices.Delete(list, worst, worst+1), f)
+	}
+	f.holders++
+	c.reports[s] = list
+}
+
+// room reports whether there is room for what a feed says of a URL.
+func (c *collector) room(s spot) bool {
+	if s.w.glob == nil || c.reports[s] != nil {
+		return true
+	}
+	if c.globbed[s.w] >= maxGlobbed {
+		if !slices.Contains(c.tooMany, s.w.Name) {
+			c.tooMany = append(c.tooMany, s.w.Name)
+		}
+		return false
+	}
+	c.globbed[s.w]++
+	return true
 }
 
 // relays reports whether r is kept to be published again. What the user watches is on hosts that the user named; anything else must
@@ -256,7 +339,8 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near reach.Sc
 	if err != nil {
 		return kept{}, err
 	}
-	c := &collector{feed: t.feed, format: format, match: p.match, hosts: p.hosts, near: near, received: received}
+	c := newCollector(t.feed, p.match, feed.At(time.Now()))
+	c.format, c.hosts, c.near, c.received = format, p.hosts, near, received
 	o := feed.Options{Limits: limits}
 	if b, ok := body.(interface{ stopped() error }); ok {
 		o.Stop = b.stopped

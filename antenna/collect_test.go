@@ -12,6 +12,9 @@ import (
 	"braid/antenna/feed"
 )
 
+// nowTest is the time of collectors.
+const nowTest feed.Time = 1_700_000_000
+
 // collectorOf makes a collector for one watch.
 func collectorOf(t *testing.T, f Feed) *collector {
 	t.Helper()
@@ -20,7 +23,7 @@ func collectorOf(t *testing.T, f Feed) *collector {
 		t.Fatal(err)
 	}
 	f.Limits = f.Limits.orDefault()
-	return &collector{feed: &f, match: newMatcher([]*watcher{w})}
+	return newCollector(&f, newMatcher([]*watcher{w}), nowTest)
 }
 
 func sequenceOf(list ...feed.Record) iter.Seq2[feed.Record, error] {
@@ -138,4 +141,62 @@ func TestAdaptiveInterval_Rule57(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of many records of one URL those are kept that count, wherever they stand in the feed: what is older, or of no use, takes no place from them,
+// nor what cannot be used before its time, which has places of its own. What is stored is the same again.
+func TestWhatIsKeptOfManyRecords(t *testing.T) {
+	const day = 24 * 60 * 60
+	var many []feed.Record
+	add := func(n int, r feed.Record) {
+		for i := range n {
+			r.URL, r.Format = fileURL, feed.News
+			r.LastModified += feed.Time(min(i, 1)) // the rest are alike
+			many = append(many, r)
+		}
+	}
+	add(3*maxReports, feed.Record{LastModified: nowTest - 9*day})
+	add(3*maxReports, feed.Record{LastModified: nowTest + 9*day, Title: "early"})
+	add(3*maxReports, feed.Record{LastModified: nowTest - 1, Failed: true})
+	add(1, feed.Record{LastModified: nowTest - day, Title: "last"})
+	for range 2 {
+		c := collectorOf(t, Feed{})
+		k, err := c.collect(sequenceOf(many...))
+		if err != nil || len(k.hits) != 3*maxReports {
+			t.Fatalf("%d hits, %v", len(k.hits), err)
+		}
+		titles := map[string]int{}
+		for _, h := range k.hits {
+			titles[h.record.Title]++
+		}
+		if titles["last"] != 1 || titles["early"] != maxReports {
+			t.Errorf("kept are %v", titles)
+		}
+		stored, err := restored(k.stored)
+		if err != nil || len(stored) != len(k.hits) || k.hits[len(k.hits)-1].record.Title != "last" {
+			t.Errorf("%d are stored, %v", len(stored), err)
+		}
+		many = stored
+	}
+}
+
+// A feed may tell of one URL more than eight times, with the latest news last.
+func TestLatestNewsLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, p, a, j := oneFeed(t)
+		begin := time.Now().AddDate(-1, 0, 0).Add(time.Minute) // no whole day
+		text := func(n int) string {
+			var b strings.Builder
+			for i := range n {
+				b.WriteString(`<url><loc>` + fileURL + `</loc><lastmod>` + begin.Add(time.Duration(i)*time.Hour).UTC().Format(time.RFC3339) + `</lastmod></url>`)
+			}
+			return `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + b.String() + `</urlset>`
+		}
+		p.set(text(20))
+		w.later(time.Hour, func() { p.set(text(21)) })
+		watchFor(t, a, j, 4*time.Hour)
+		if got := j.got(); len(got) != 2 || got[1].Record.LastModified != feed.At(begin.Add(20*time.Hour)) {
+			t.Errorf("updates: %s", reasons(got))
+		}
+	})
 }

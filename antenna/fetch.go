@@ -2,6 +2,8 @@ package antenna
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -44,13 +46,23 @@ type task struct {
 	left bool
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
-	// What is known from before.
+	// What is known from before, and of which URL the validators are.
 	etag, modified string
+	of             string
 	seen           observation
 }
 
-// conditional reports whether the task asks only for what is new.
-func (t *task) conditional() bool { return !t.plain && (t.etag != "" || t.modified != "") }
+// conditional reports whether the task asks only for what is new. What one server calls its feed says nothing about that of another one, to
+// which it may have redirected since: tags of two hosts may be the same by chance.
+func (t *task) conditional() bool {
+	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.url))
+}
+
+// sumOfURL stands for a URL in the store: it may be secret (rule 62).
+func sumOfURL(u *url.URL) string {
+	sum := sha256.Sum256([]byte(u.String()))
+	return hex.EncodeToString(sum[:8])
+}
 
 // An answer is what became of a task. One of again, unchanged, kept and err is set.
 type answer struct {
@@ -63,6 +75,7 @@ type answer struct {
 	unchanged      bool
 	kept           *kept
 	etag, modified string
+	of             string // the URL that etag and modified are of
 	// seen is what a page said.
 	seen *observation
 
@@ -108,7 +121,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	body := &body{ctx: ctx, r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
 	pulse.Reset(silence)
 	a := p.judge(t, resp, body, reach.Public|way.from())
-	a.status, a.bytes = resp.StatusCode, body.n
+	a.status, a.bytes, a.of = resp.StatusCode, body.n, sumOfURL(t.url)
 	if a.err != nil {
 		a.err = because(ctx, a.err)
 	}
@@ -218,10 +231,24 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near reach.Scop
 	if err == nil || k.partial {
 		a.kept = &k
 	}
-	if k.open {
+	if k.open || isShared(resp, now) {
 		a.etag, a.modified = "", ""
 	}
 	return a
+}
+
+// isShared reports whether what is asked for next time by the validators of an answer may be another version that has the same ones: a date, or
+// a weak tag that is made from it, of the very second of the answer. Only a date that is "at least one second" older can be relied on
+// (RFC 9110, section 8.8.2.2).
+func isShared(resp *http.Response, now time.Time) bool {
+	if etag := resp.Header.Get("ETag"); etag != "" && !strings.HasPrefix(etag, "W/") {
+		return false
+	}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		now = date
+	}
+	modified, err := http.ParseTime(resp.Header.Get("Last-Modified"))
+	return err == nil && now.Sub(modified).Abs() < time.Second
 }
 
 // isPlain reports whether an encoding is none, or gzip, which is told by what it looks like.

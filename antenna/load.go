@@ -164,7 +164,7 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.id, err)
 	}
-	l.recall(m, records)
+	l.recall(m, records, now)
 	for t := range m.targets {
 		l.say(spot{t.w, t.url}, m.saved.Polled)
 	}
@@ -172,11 +172,12 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 }
 
 // recall gives the targets the reports that they had. What own checks have seen is no record of a feed.
-func (l *loop) recall(m *member, records []feed.Record) {
-	c := &collector{feed: &m.feed, match: l.poller.match, reports: map[spot]int{}, globbed: map[*watcher]int{}}
+func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
+	c := newCollector(&m.feed, l.poller.match, feed.At(now))
 	for _, r := range records {
 		c.add(r)
 	}
+	c.settle()
 	if m.feed.Kind == Page && m.saved.Seen.Record.Detected != 0 {
 		c.hits = l.poller.hitsOf(&m.feed, m.page, m.saved.Seen.report())
 	}

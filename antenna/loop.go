@@ -191,7 +191,7 @@ func (l *loop) begin(m *member, now time.Time) {
 	m.asking = true
 	m.task = task{
 		feed: &m.feed, page: m.page, url: m.url, get: m.saved.Get,
-		etag: m.saved.ETag, modified: m.saved.Modified, seen: m.saved.Seen,
+		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,
 	}
 	l.hosts.want(m, now)
 }

@@ -169,7 +169,7 @@ func TestGlobIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &collector{feed: &Feed{Limits: Limits{}.orDefault()}, match: newMatcher([]*watcher{glob})}
+	c := newCollector(&Feed{Limits: Limits{}.orDefault()}, newMatcher([]*watcher{glob}), 1e9)
 	k, err := c.collect(func(yield func(feed.Record, error) bool) {
 		for i := range maxGlobbed + 100 {
 			for n := range 2 * maxReports {

@@ -95,7 +95,7 @@ func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
 		l.revisit(m, now)
 	} else {
 		changed = !known || a.kept.sum != m.saved.Sum
-		m.saved.Sum, m.saved.ETag, m.saved.Modified = a.kept.sum, a.etag, a.modified
+		m.saved.Sum, m.saved.ETag, m.saved.Modified, m.saved.Of = a.kept.sum, a.etag, a.modified, a.of
 		if a.seen != nil {
 			m.saved.Seen = *a.seen
 		}
@@ -120,6 +120,7 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 	if a.kept != nil {
 		l.report(m, a.kept, now)
 	}
+	l.revisit(m, now)
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
 	m.saved.Err = l.text(a.err)

@@ -32,3 +32,31 @@ func TestRedirectedBack_Rule27(t *testing.T) {
 		})
 	}
 }
+
+// A redirector may lead to another mirror of a feed each time. That its tag is the same says nothing; what the same mirror says again does.
+func TestValidatorsAreOfOneURL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mirror := "https://one.example/f"
+		w, a, j := withSite(t, func(*http.Request) *http.Response { return says(302, "", "Location: "+mirror) })
+		old, news := lirsLine(fileURL, time.Now().Add(-time.Hour), time.Now(), 1), lirsLine(fileURL, time.Now(), time.Now(), 2)
+		serve := func(text string) site {
+			return func(req *http.Request) *http.Response {
+				if req.Header.Get("If-None-Match") == `"1"` {
+					return says(304, "")
+				}
+				return says(200, text, `ETag: "1"`)
+			}
+		}
+		w.sites["one.example"], w.sites["two.example"] = serve(old), serve(news)
+		w.later(time.Hour, func() { mirror = "https://two.example/f" })
+		watchFor(t, a, j, 3*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified" {
+			t.Errorf("updates: %s", got)
+		}
+		for _, u := range []string{"https://one.example/f", "https://two.example/f"} {
+			if v := w.to(u); len(v) < 2 || v[0].status != 200 || v[1].status != 304 {
+				t.Errorf("%s: %+v", u, v)
+			}
+		}
+	})
+}

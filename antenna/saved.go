@@ -14,11 +14,13 @@ type (
 		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is asked in the same way.
 		Print, Asked   string
 		ETag, Modified string
-		Sum            uint64
-		Rhythm         pace.Rhythm
-		Interval       time.Duration
-		Polled, Next   time.Time
-		Failures       int
+		// Of stands for the URL that they are of, after redirects.
+		Of           string
+		Sum          uint64
+		Rhythm       pace.Rhythm
+		Interval     time.Duration
+		Polled, Next time.Time
+		Failures     int
 		// Err is why the last poll failed, and Code what Antenna.Judge says of that.
 		Err  string
 		Code int

@@ -1,6 +1,9 @@
 package feed
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 const (
 	// Skew is how far clocks may differ: what is further in the future is not believed (rule 54).
@@ -50,10 +53,14 @@ func (r *Record) goodUntil(now Time) (t Time, ok bool) {
 }
 
 // Choose returns the index of the one record to use of several about the same URL: that with the latest detection, then
-// that which passed the fewest agents, then that with the latest Last-Modified, then the first. Without records it is -1.
+// that which passed the fewest agents, then that with the latest Last-Modified, then the first. News of a day count for nothing beside news
+// that say when on that day. Without records it is -1.
 func Choose(records []Record) int {
 	best := -1
 	for i := range records {
+		if records[i].isDay() && slices.ContainsFunc(records, func(r Record) bool { return r.outdoes(&records[i]) }) {
+			continue
+		}
 		if best < 0 || compare(&records[i], &records[best]) > 0 {
 			best = i
 		}
@@ -63,9 +70,17 @@ func Choose(records []Record) int {
 
 const day = 24 * 60 * 60
 
+// isNews reports whether r is what a site says of itself, and nobody has looked.
+func (r *Record) isNews() bool { return r.Format == News || r.Format == Sitemap }
+
+// outdoes reports whether r says when on the day of other something happened, of which other names the day only.
+func (r *Record) outdoes(other *Record) bool {
+	return other.isDay() && r.isNews() && other.LastModified < r.LastModified && r.LastModified < other.LastModified+day
+}
+
 // isDay reports whether the date of r is that of a day, as most sitemaps have it: it may be any time of that day.
 func (r *Record) isDay() bool {
-	return (r.Format == News || r.Format == Sitemap) && believable(r.LastModified) != 0 && r.LastModified%day == 0
+	return r.isNews() && believable(r.LastModified) != 0 && r.LastModified%day == 0
 }
 
 // spokeOf returns the moment up to which r knows of its URL, for ranking. News and sitemaps detect nothing: they know of what
@@ -73,7 +88,7 @@ func (r *Record) isDay() bool {
 func (r *Record) spokeOf(now Time) (t Time, own bool) {
 	t = believable(r.LastModified)
 	switch {
-	case t == 0 || r.Format != News && r.Format != Sitemap:
+	case t == 0 || !r.isNews():
 		return r.detected(now)
 	case r.isDay():
 		return max(t, min(t+day-1, r.Received)), true

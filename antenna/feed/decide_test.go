@@ -82,6 +82,9 @@ func TestDecide_Rule54(t *testing.T) {
 		{"another day, and a look after the map", known(Baseline{LastModified: noon - 50*hour, Detected: noon - hour}), []Record{
 			report(func(r *Record) { r.LastModified, r.Detected, r.Size, r.MD5 = noon-50*hour, noon-hour, 0, "" }), {Format: Sitemap, Received: noon - 2*hour, LastModified: noon - 12*hour},
 		}, None, Unchanged, 0, nil},
+		{"an hour of a day beside the day", known(Baseline{LastModified: noon - 12*hour, Detected: noon - 9*hour}), []Record{
+			{Format: News, Received: noon, LastModified: noon - 12*hour}, {Format: News, Received: noon, LastModified: noon - 2*hour},
+		}, Download, Modified, 1, []Baseline{{LastModified: noon - 2*hour, Detected: noon}}},
 		{"news of before the last look", known(base), []Record{
 			report(func(r *Record) { r.Detected = noon - hour }), {Format: News, Received: noon, LastModified: noon - 2*hour},
 		}, None, Unchanged, 0, []Baseline{{LastModified: base.LastModified, Detected: noon - hour, Size: 1000, MD5: base.MD5}}},

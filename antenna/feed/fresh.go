@@ -6,7 +6,7 @@ package feed
 // from looking for months.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	detected, own := r.detected(now)
-	if !own || r.Format == News || r.Format == Sitemap || judge(&r, now) != "" {
+	if !own || r.isNews() || judge(&r, now) != "" {
 		return 0, false
 	}
 	until = detected + Validity
@@ -23,4 +23,32 @@ func (r Record) GoodUntil(now Time) (until Time, ends bool) { return r.goodUntil
 func (r Record) Usable(now Time) (why Reason, ok bool) {
 	why = judge(&r, now)
 	return why, why == ""
+}
+
+// A Use is what Decide could do with a record.
+type Use int
+
+const (
+	Now   Use = iota // it can be used
+	Later            // it is from the future, and can be used when that has come
+	Never
+)
+
+// UseOf returns what r is good for.
+func (r Record) UseOf(now Time) Use {
+	switch why, ok := r.Usable(now); {
+	case ok:
+		return Now
+	case why == DetectedInFuture || why == ModifiedInFuture:
+		return Later
+	}
+	return Never
+}
+
+// Before reports whether r is to be preferred to other, a record of the same feed, as Choose does.
+func (r Record) Before(other Record) bool {
+	if r.outdoes(&other) || other.outdoes(&r) {
+		return r.outdoes(&other)
+	}
+	return compare(&r, &other) > 0
 }
