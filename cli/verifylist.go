@@ -11,9 +11,11 @@ import (
 // listed are the files that the list names, as sha256sum -c takes them: below this folder, in the order of the list, each once.
 func (v *verifyCommand) listed() (paths []string, err error) {
 	missing, seen := 0, map[string]bool{}
-	for e := range v.sums.list.All() {
+	for e, wrong := range v.sums.list.Lines() {
 		path := filepath.Clean(filepath.FromSlash(e.Name))
 		switch {
+		case e.Name == "" && wrong != nil:
+			return nil, &failure{code: exitProtocol, what: "verify", where: v.sums.list.Name, why: wrong.Error(), hint: "name the files to check"}
 		case e.Name == "" || e.Name == "-":
 			continue
 		case !filepath.IsLocal(path):

@@ -34,8 +34,9 @@ type Described struct {
 	Torrents []metalink.Document
 	Notes    []string // what of the document is not used
 
-	sharing *sharing // nil: no peers are known
-	remote  bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
+	sharing   *sharing // nil: no peers are known
+	malformed error    // of the hash that cannot be read, where the document has no strong one that can
+	remote    bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
 }
 
 // A Document is a Metalink document, or a torrent in the words of one, that says what to download.
@@ -166,7 +167,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	r.Claims = join(join(base.Claims, m.Claims), d.vouched)
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m, base),
-		sharing: d.sharingOf(f.Name),
+		sharing: d.sharingOf(f.Name), malformed: f.Malformed,
 	}
 	r.Signatures = slices.Clip(base.Signatures)
 	for _, doc := range m.Documents {
@@ -268,8 +269,19 @@ func (s *session) takeDescribed() {
 	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
 }
 
+// readable reports as an error that what is said of the file cannot be read, where nothing strong remains (rule 31).
+func (r *Request) readable() error {
+	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
+		return nil
+	}
+	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
+}
+
 // tellDescribed says what a document offers and what of it is not used.
 func (r *Request) tellDescribed() {
+	for _, n := range r.unreadable {
+		r.note("%s", n)
+	}
 	d := r.Described
 	if d == nil {
 		return

@@ -105,7 +105,7 @@ func describedBy(ctx context.Context, hc network, doc metalink.Document, opts ht
 		t.file, t.err = withTorrent(data, doc.Name, file, claims)
 		return t
 	}
-	d, err := meta4.Parse(bytes.NewReader(data))
+	d, err := meta4.Read(bytes.NewReader(data))
 	if err != nil {
 		t.err = err
 		return t
@@ -125,6 +125,9 @@ func mergeDocument(d meta4.Document, name string, file metalink.File, claims []v
 	said := f.Claims(over)
 	if err := verify.Agree(claims, said); err != nil {
 		return file, err
+	}
+	if f.Malformed != nil && len(said) == 0 {
+		return file, f.Malformed
 	}
 	if !verify.Strong(common(claims, said)) {
 		return file, errors.New("it has no SHA-256 or better that is known of the file")

@@ -124,7 +124,7 @@ func (g *getter) leave() error {
 
 // check refuses requests that make no sense, and finds the name.
 func (g *getter) check(ctx context.Context) error {
-	if err := g.checkURL(); err != nil {
+	if err := cmp.Or(g.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51

@@ -28,6 +28,9 @@ func (x *inspection) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := x.req.readable(); err != nil {
+		return err
+	}
 	x.claims = join(x.req.Claims, x.file.Claims)
 	x.takeDescribed()
 	x.readDocuments(ctx)

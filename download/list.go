@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"braid/source"
@@ -61,7 +62,7 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 }
 
 func newList(name string, data []byte, over verify.Channel) (*List, error) {
-	l, err := sums.Parse(name, data)
+	l, err := sums.Read(name, data)
 	if name == "" {
 		name = "the list"
 	}
@@ -71,7 +72,10 @@ func newList(name string, data []byte, over verify.Channel) (*List, error) {
 // Vouch adds to a request what the list says of its file. The error is an *Error: of kind NoEvidence if that is nothing,
 // Protocol if the list contradicts itself or what the request claims already.
 func (l *List) Vouch(r *Request) error {
-	claims, err := l.find(r)
+	claims, malformed, err := l.find(r)
+	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Claims) {
+		err = malformed[0]
+	}
 	if err == nil {
 		err = verify.Agree(r.Claims, claims)
 	}
@@ -85,6 +89,9 @@ func (l *List) Vouch(r *Request) error {
 	for i := range claims {
 		claims[i].By = l.By
 	}
+	for _, m := range malformed {
+		r.unreadable = append(slices.Clip(r.unreadable), l.Name+": "+m.Error()+"; ignored")
+	}
 	r.Claims = join(r.Claims, claims)
 	return nil
 }
@@ -93,20 +100,20 @@ func (l *List) Vouch(r *Request) error {
 func (l *List) Said(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
 // find looks for the file under the names that others have for it and, if the list has none of these, under the user's.
-func (l *List) find(r *Request) ([]verify.Claim, error) {
+func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	names := namesOf(r)
 	if r.Name == "" {
-		return l.FindAny(names, l.Name, l.Over)
+		return l.ReadAny(names, l.Name, l.Over)
 	}
 	own := []string{path.Base(r.Name)}
 	if len(names) == 0 {
 		own = endsOf(filepath.ToSlash(filepath.Join(r.Dir, r.Name)))
 	}
-	claims, err := l.FindAny(append(names, own...), l.Name, l.Over)
+	claims, malformed, err := l.ReadAny(append(names, own...), l.Name, l.Over)
 	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
-		return l.FindAny(names, l.Name, l.Over) // it tells what is like the name that people know
+		return l.ReadAny(names, l.Name, l.Over) // it tells what is like the name that people know
 	}
-	return claims, err
+	return claims, malformed, err
 }
 
 // namesOf are what a list may call the file of a request: what a document calls it, or the end of its URL with as many

@@ -70,7 +70,7 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 func parseDocument(r io.Reader, name string) (*Document, error) {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
-		m, err := meta4.Parse(b)
+		m, err := meta4.Read(b)
 		return &Document{Document: m}, err
 	}
 	t, err := metainfo.Parse(b)

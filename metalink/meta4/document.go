@@ -85,6 +85,8 @@ type File struct {
 	Size int64 // -1: not said
 	// Hashes are digests of the whole file, one for each algorithm, the strongest first.
 	Hashes []verify.Digest
+	// Malformed is the first hash that cannot be read, if no strong one is left that can; else nil (see Read).
+	Malformed error
 	// Pieces are lists of digests of parts, the strongest first, of equals the one of shorter pieces; see BestPieces.
 	Pieces []verify.Pieces
 	// Mirrors are where the file can be had: http, https or ftp, the best first (metalink.Sort). They have URL, Pri

@@ -39,17 +39,16 @@ func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElem
 	return err
 }
 
-// judgeMalformed refuses hashes that cannot be read, unless a strong one is left that can (rule 31).
-func (f *fileReader) judgeMalformed() error {
+// judgeMalformed warns of hashes that cannot be read; where no strong one is left that can, they may be an error (rule 31).
+func (f *fileReader) judgeMalformed() {
 	strong := slices.ContainsFunc(f.file.Hashes, func(d verify.Digest) bool { return d.Algorithm().Strong() })
-	for _, e := range f.malformed {
-		if !strong {
-			return e
+	for i, e := range f.malformed {
+		if e.File = f.file.Name; i == 0 && !strong {
+			f.file.Malformed = e
 		}
 		f.line = e.Line
 		f.warn("hash of " + quote(f.file.Name) + " ignored: " + e.Why)
 	}
-	return nil
 }
 
 // finish judges the file as a whole and takes it into the document.
@@ -57,9 +56,7 @@ func (f *fileReader) finish() error {
 	if err := f.finishPieces(); err != nil {
 		return err
 	}
-	if err := f.judgeMalformed(); err != nil {
-		return err
-	}
+	f.judgeMalformed()
 	file := &f.file
 	if err := SafePath(file.Name); err != nil {
 		f.doc.Refused = append(f.doc.Refused, Refused{Line: f.begin, Name: short(file.Name), Reason: err.Error()})

@@ -17,6 +17,18 @@ import (
 // Parse reads a document. What is wrong with it is an *Error; another error is the reader's. The document is then
 // empty: one of which a part is wrong describes nothing.
 func Parse(r io.Reader) (Document, error) {
+	d, err := Read(r)
+	for _, f := range d.Files {
+		if f.Malformed != nil {
+			return Document{}, f.Malformed
+		}
+	}
+	return d, err
+}
+
+// Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one that is not
+// are no error, and stand in File.Malformed (rule 31).
+func Read(r io.Reader) (Document, error) {
 	in := newInput(r)
 	p := &parser{in: in, d: xml.NewDecoder(in), line: 1, lines: map[string]int{}}
 	p.d.CharsetReader = p.charset

@@ -28,25 +28,45 @@ func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, erro
 // FindAny is Find for a file with several names. The first one counts that is in the list; if none is, the error is
 // about the last.
 func (l List) FindAny(names []string, list string, over verify.Channel) ([]verify.Claim, error) {
+	claims, malformed, err := l.ReadAny(names, list, over)
+	if err == nil && len(malformed) > 0 && !verify.Strong(claims) {
+		return nil, malformed[0]
+	}
+	return claims, err
+}
+
+// ReadAny is FindAny for a caller that knows more of the file: lines that cannot be read and that are about the file, or may be, are no
+// error, and are given back; there may then be no claim.
+func (l List) ReadAny(names []string, list string, over verify.Channel) ([]verify.Claim, []*Error, error) {
 	none := &NotFoundError{}
 	for _, name := range names {
 		rows, err := l.rowsOf(clean(name))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(rows) > 0 {
-			return claimsOf(name, rows, list, over)
+			malformed := List{rows: rows, lost: l.lost}.malformed()
+			claims, err := claimsOf(name, rows, list, over)
+			return claims, malformed, err
 		}
 		none.Name = name
 	}
+	if len(l.lost) > 0 {
+		return nil, l.lost, nil
+	}
 	none.Near = l.near(none.Name)
-	return nil, none
+	return nil, nil, none
 }
 
 // claimsOf are what the lines about the file name claim.
 func claimsOf(name string, rows []row, list string, over verify.Channel) (claims []verify.Claim, err error) {
 	var only []string
+	wrong := false
 	for _, r := range rows {
+		if r.wrong != "" {
+			wrong = true
+			continue
+		}
 		if r.foreign != "" {
 			only = append(only, r.foreign)
 			continue
@@ -59,7 +79,7 @@ func claimsOf(name string, rows []row, list string, over verify.Channel) (claims
 			claims = append(claims, c)
 		}
 	}
-	if len(claims) == 0 {
+	if len(claims) == 0 && !wrong {
 		return nil, &NotFoundError{Name: name, Only: firstFew(only)}
 	}
 	slices.SortFunc(claims, func(a, b verify.Claim) int {

@@ -171,3 +171,33 @@ func TestString(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Proves rule 31: a line that cannot be read is an error for its own file, unless a strong digest of that file is there.
+func TestUnreadableLines_Rule31(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"of another file":     {"0123456789  b\n" + h256 + "  a\n", true},
+		"prose":               {"Here are some digests:\n" + h256 + "  a\n", true},
+		"beside a strong one": {"SHA512 (a) = x\n" + h256 + "  a\n", true},
+		"beside a weak one":   {"SHA512 (a) = x\n" + h5 + "  a\n", false},
+		"weak, of another":    {"SHA512 (b) = x\n" + h5 + "  a\n", true},
+		"weak, of no file":    {"0123456789\n" + h5 + "  a\n", false},
+		"alone":               {"SHA512 (a) = x\n", false},
+		"not in it":           {"0123456789\n" + h256 + "  b\n", false},
+	} {
+		list, err := sums.Read("LIST", []byte(tt.text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		claims, err := list.Find("a", "LIST", verify.User)
+		var wrong *sums.Error
+		if tt.ok != (err == nil && len(claims) == 1) || !tt.ok && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v, %v", name, claims, err)
+		}
+		if _, err := sums.Parse("LIST", []byte(tt.text)); !errors.As(err, &wrong) {
+			t.Errorf("%s: parsed: %v", name, err)
+		}
+	}
+}

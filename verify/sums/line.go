@@ -1,6 +1,7 @@
 package sums
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // stdin is what OpenSSL calls a file without a name.
 const stdin = "stdin"
 
-// row reads a line that is not empty. It is "" or says what is wrong with the line.
+// row reads a line that is not empty. It is "" or says what is wrong with the line, whose name is given back as far as it has one.
 func (h hint) row(text string) (r row, why string) {
 	rest, escaped := strings.CutPrefix(text, `\`)
 	if digits, after := consumeDigits(rest); digits != "" {
@@ -19,10 +20,14 @@ func (h hint) row(text string) (r row, why string) {
 	} else if tag, name, value, ok := splitTagged(rest); ok {
 		r, why = tagged(tag, name, value)
 	} else {
-		return row{}, strange(text)
+		r, why = row{}, strange(text)
+		if i := strings.IndexAny(rest, " \t"); i >= 0 && !blank(rest[i:]) {
+			r.Binary, r.Name = consumeMode(rest[i+1:])
+		}
 	}
-	if why == "" && escaped {
-		r.Name, why = unescape(r.Name)
+	if escaped {
+		plain, bad := unescape(r.Name)
+		r.Name, why = plain, cmp.Or(why, bad)
 	}
 	return r, why
 }
@@ -44,17 +49,14 @@ func consumeDigits(s string) (digits, rest string) {
 // untagged reads what follows digits: nothing, or a name.
 func (h hint) untagged(digits, after string) (r row, why string) {
 	alg, foreign, why := h.algorithm(len(digits))
-	if why != "" {
-		return row{}, why
-	}
 	r.foreign = foreign
-	if foreign == "" {
+	if foreign == "" && why == "" {
 		r.Digest, _ = verify.ParseHex(alg, digits) // as many digits as alg has
 	}
 	if !blank(after) {
 		r.Binary, r.Name = consumeMode(after[1:])
 	}
-	return r, ""
+	return r, why
 }
 
 // consumeMode splits s before the name. The character before it is a space, or a star for a file that was read as
@@ -107,7 +109,7 @@ func tagged(tag, name, value string) (r row, why string) {
 	}
 	d, err := verify.ParseHex(alg, value)
 	if err != nil {
-		return row{}, err.Error()
+		return r, err.Error()
 	}
 	r.Digest = d
 	return r, ""

@@ -11,6 +11,18 @@ import (
 // which algorithm the lines are of that do not say it themselves (B2SUMS is no list of SHA-512), and which file a
 // digest alone is of (disk.iso.sha256). The error is an *Error or a *LimitError.
 func Parse(name string, data []byte) (List, error) {
+	l, err := Read(name, data)
+	if err == nil {
+		if wrong := l.malformed(); len(wrong) > 0 {
+			return List{}, wrong[0]
+		}
+	}
+	return l, err
+}
+
+// Read reads a list as Parse does, for a caller that asks for files and may know more of them: a line that cannot be read is no error as
+// long as it could be one of a list, and ends what is said of its file only (see List.ReadAny).
+func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
 	}
@@ -26,7 +38,7 @@ func Parse(name string, data []byte) (List, error) {
 	if err := p.end(); err != nil {
 		return List{}, err
 	}
-	return List{p.rows, index(p.rows), about(name), p.envelope.wrapped(), p.envelope.message()}, nil
+	return List{p.rows, index(p.rows), p.lost, about(name), p.envelope.wrapped(), p.envelope.message()}, nil
 }
 
 // A parser is one call of Parse.
@@ -34,6 +46,7 @@ type parser struct {
 	hint     hint
 	envelope envelope
 	rows     []row
+	lost     []*Error // lines that cannot be read, and that may be about any file
 }
 
 // A line is one of a list, without its end.
@@ -72,13 +85,16 @@ func (p *parser) take(l line) error {
 		return nil
 	}
 	r, why := p.hint.row(text)
-	if why != "" {
+	if why != "" && text[0] == '<' {
 		return &Error{l.number, why}
 	}
-	if len(p.rows) == MaxEntries {
+	if len(p.rows)+len(p.lost) == MaxEntries {
 		return &LimitError{l.number, MaxEntries, "digests"}
 	}
-	r.Line = l.number
+	if r.Line, r.wrong = l.number, why; why != "" && r.Name == "" {
+		p.lost = append(p.lost, &Error{l.number, why})
+		return nil
+	}
 	p.rows = append(p.rows, r)
 	return nil
 }
@@ -88,7 +104,10 @@ func (p *parser) end() error {
 	if why := p.envelope.unfinished(); why != "" {
 		return &Error{0, why}
 	}
-	if len(p.rows) == 0 {
+	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.wrong == "" }) { // then what the lines are about is a guess
+		p.lost, p.rows = List{rows: p.rows, lost: p.lost}.malformed(), nil
+	}
+	if len(p.rows)+len(p.lost) == 0 {
 		return &Error{0, "no digest in it"}
 	}
 	named := func(r row) bool { return r.Name != "" }

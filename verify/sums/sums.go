@@ -6,7 +6,8 @@
 //	SHA256 (disk.iso) = 9f86d081...0f00a08     sha256sum --tag, BSD; SHA2-256(disk.iso)= is OpenSSL's
 //	9f86d081...0f00a08                         nothing else: the file that the list is named after
 //
-// It refuses to guess. A line that is none of these is an error, not as if it were not there (rule 31). Two digests
+// It refuses to guess. A line that is none of these is an error, not as if it were not there, unless another one has a strong digest of
+// the same file (rule 31). Two digests
 // of one file are an error and never a choice (rule 32). Digests of algorithms that verify does not know are no
 // evidence, also where their length is that of one that it knows. Names are compared and nothing else: whatever
 // they hold, they never become paths.
@@ -20,8 +21,10 @@
 package sums
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"braid/verify"
@@ -49,6 +52,7 @@ func (e Entry) nameless() bool { return e.Name == "" || e.Name == "-" }
 type List struct {
 	rows    []row
 	byBase  map[string][]int // the rows of a base name, in order; not the nameless ones
+	lost    []*Error         // lines that cannot be read, and that may be about any file
 	about   string           // the file that the list is named after, "" if that cannot be told
 	wrapped bool
 	message Message
@@ -66,13 +70,46 @@ type Message struct {
 type row struct {
 	Entry
 	foreign string // what the line calls the algorithm that is not ours; then there is no digest
+	wrong   string // why the line cannot be read; then there is none either
+}
+
+// malformed are the lines that cannot be read, in order.
+func (l List) malformed() []*Error {
+	wrong := slices.Clone(l.lost)
+	for _, r := range l.rows {
+		if r.wrong != "" {
+			wrong = append(wrong, &Error{r.Line, r.wrong})
+		}
+	}
+	slices.SortFunc(wrong, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	return wrong
 }
 
 // All gives the entries in order.
 func (l List) All() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for _, r := range l.rows {
-			if r.foreign == "" && !yield(r.Entry) {
+			if r.foreign == "" && r.wrong == "" && !yield(r.Entry) {
+				return
+			}
+		}
+	}
+}
+
+// Lines gives the entries of All, each with a nil error, and lines that cannot be read, with what is known of them and why.
+func (l List) Lines() iter.Seq2[Entry, *Error] {
+	return func(yield func(Entry, *Error) bool) {
+		for _, e := range l.lost {
+			if !yield(Entry{Line: e.Line}, e) {
+				return
+			}
+		}
+		for _, r := range l.rows {
+			var err *Error
+			if r.wrong != "" {
+				err = &Error{r.Line, r.wrong}
+			}
+			if r.foreign == "" && !yield(r.Entry, err) {
 				return
 			}
 		}
