@@ -23,7 +23,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	a = x.without(a)
-	if o.first && s.req.minds() && compare(s.plan.here, a) == older {
+	if o.first && s.req.minds() && !x.decides(a.Hops) && compare(s.plan.here, a) == older {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused

@@ -70,7 +70,7 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 		return a, false, err
 	}
 	if g.still(ctx, a) {
-		g.result.Older = g.req.IfNewer && compare(g.plan.here, a) == older // by the date alone it was not modified either
+		g.result.Older = g.req.IfNewer && g.relation(a) == older // by the date alone it was not modified either
 		g.unchanged(a)
 		return a, true, nil
 	}
@@ -81,22 +81,26 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 	return a, false, err
 }
 
-// still says that the file that is there is the one that the server speaks of. If it was downloaded by us, each byte is read
-// again: somebody may have changed it since.
+// still reports whether the file that is there is the one that the server speaks of. If it was downloaded by us, or the server
+// gave a digest and a mirror answered, each byte is read again: another program may have changed the file, or the mirror may be
+// stale. What a mirror says of itself is no evidence.
 func (g *getter) still(ctx context.Context, a source.Answer) bool {
-	here := g.plan.here
-	if !g.plan.remembered() {
+	here, ours := g.plan.here, g.plan.remembered()
+	x, err := g.req.resolve(a.Hops, g.req.role(), false)
+	switch {
+	case err != nil || x.wrong != nil:
+		return false
+	case !ours && !x.decides(a.Hops):
 		return true
-	}
-	if here.Host != a.Host { // another server's tag may be the same by chance
+	case ours && here.Host != a.Host: // another server's tag may be the same by chance
 		return false
 	}
-	claims := a.Claims
-	if here.Over != 0 {
+	claims := x.file.Claims
+	if ours && here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
 	proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, verify.PieceClaim{})
-	if err != nil || !slices.Contains(proof.Digests(), here.Digest) {
+	if err != nil || ours && !slices.Contains(proof.Digests(), here.Digest) {
 		return false
 	}
 	g.result.Proof = proof
@@ -128,7 +132,7 @@ func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []ver
 		g.result.Size = a.Size
 		return true
 	}
-	switch compare(g.plan.here, a) {
+	switch g.relation(a) {
 	case same:
 		if verify.Strong(claims) || !g.suffices() || !g.still(ctx, a) {
 			return false
@@ -187,6 +191,15 @@ func compare(here *versions.Version, a source.Answer) relation {
 		return same
 	}
 	return unknown
+}
+
+// relation is how an answer relates to the file that is there. Where the server gave a digest and a mirror answered, the mirror's
+// date and tag say nothing of the server's file.
+func (g *getter) relation(a source.Answer) relation {
+	if x, err := g.req.resolve(a.Hops, g.req.role(), false); err != nil || x.decides(a.Hops) {
+		return unknown
+	}
+	return compare(g.plan.here, a)
 }
 
 // opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).

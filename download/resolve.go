@@ -213,6 +213,12 @@ func sameHost(a, b *url.URL) bool {
 	return sameServer(a, b)
 }
 
+// decides reports whether the asked server gave a strong digest and a mirror answered: the digest says which file the server has,
+// and the mirror's date, tag or 304 does not.
+func (x resolution) decides(hops []metalink.Hop) bool {
+	return x.mirror < len(hops) && verify.Strong(x.file.Claims)
+}
+
 // without is an answer without what it says of another file.
 func (x resolution) without(a source.Answer) source.Answer {
 	if x.wrong != nil {

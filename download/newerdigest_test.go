@@ -1,0 +1,67 @@
+package download_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"braid/verify"
+)
+
+// Where the server gives a digest and a mirror answers, the digest says whether the server has another file: the mirror may be
+// stale, and its 304 or its older date proves nothing. What the mirror says of itself is no evidence.
+func TestIfNewerByDigest(t *testing.T) {
+	for name, stale := range map[string]func(r *run, m *shelf){
+		"304":  func(r *run, m *shelf) {},
+		"date": func(r *run, m *shelf) { m.put("one", "", monday); m.deaf = true },
+		"watch": func(r *run, m *shelf) {
+			r.client.Versions = nil
+			r.req.IfNoneMatch, r.req.IfModifiedSince = `"1"`, tuesday
+		},
+		"older": func(r *run, m *shelf) {
+			r.client.Versions, r.req.IfModifiedSince = nil, tuesday
+			m.put("one", "", monday)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, good := newShelf(t, ""), newShelf(t, "")
+			m.put("one", `"1"`, tuesday)
+			good.put("one", "", tuesday)
+			gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Digest", verify.Field(sum(t, good.body)))
+				w.Header().Set("Link", "<"+good.URL+"/file.bin>; rel=duplicate")
+				http.Redirect(w, r, m.URL+"/file.bin", http.StatusFound)
+			}))
+			defer gate.Close()
+			r := m.newer(t)
+			r.req.URL = parse(t, gate.URL+"/file.bin")
+			r.gets("one")
+			if res := r.gets("one"); !res.NotModified && !res.AlreadyComplete {
+				t.Errorf("the same file: %+v", res)
+			}
+			good.put("two", "", tuesday)
+			stale(r, m)
+			if res := r.gets("two"); res.NotModified || res.AlreadyComplete {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+// A mirror's 304 with a digest of its own verifies nothing.
+func TestIfNewerMirrorsOwnDigest(t *testing.T) {
+	m := newShelf(t, "")
+	m.put("one", `"1"`, monday)
+	m.digest = true
+	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", "<"+m.URL+"/other.bin>; rel=duplicate")
+		http.Redirect(w, r, m.URL+"/file.bin", http.StatusFound)
+	}))
+	defer gate.Close()
+	r := m.newer(t)
+	r.req.URL = parse(t, gate.URL+"/file.bin")
+	r.gets("one")
+	if res := r.gets("one"); !res.NotModified || res.Proof.Verified() {
+		t.Errorf("%+v: %v", res, res.Proof)
+	}
+}
