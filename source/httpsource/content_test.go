@@ -1,7 +1,12 @@
 package httpsource
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -58,6 +63,34 @@ func TestContentDigestForms(t *testing.T) {
 		_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
 		if got := err != nil; got != wrong {
 			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+// A digest behind the content counts as one before it does, if the answer announces it (RFC 9110, section 6.6.2).
+func TestContentDigestTrailer(t *testing.T) {
+	body := strings.Repeat("content ", 100_000)
+	sum := sha256.Sum256([]byte(body))
+	right := "sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
+	for value, wrong := range map[string]bool{
+		right: false,
+		"sha-256=:" + strings.Repeat("A", 43) + "=:":            true,
+		right + ", sha-512=:" + strings.Repeat("A", 86) + "==:": true,
+		"sha-256=:AAAA:": false,
+		"":               false,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Trailer", "Content-Digest")
+			io.WriteString(w, body)
+			w.Header().Set("Content-Digest", value)
+		}))
+		defer s.Close()
+		_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
+		if got := err != nil; got != wrong {
+			t.Errorf("%s: %v", value, err)
+		}
+		if wrong {
+			sourcetest.Fault(t, err, source.FaultMismatch, false)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"braid/source"
+	"braid/verify"
 )
 
 // bufferSize is the most that a sink gets at once.
@@ -22,7 +23,7 @@ var errLonger = errors.New("the body is longer than announced")
 func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
-	check := newContent(a.Content)
+	check := newContent(a.Content, x.resp.Trailer)
 	for off := a.Start; ; {
 		p := buf[:]
 		if a.End >= 0 {
@@ -75,6 +76,7 @@ func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int
 		if err := c.complete(x, a, off); err != nil {
 			return err
 		}
+		check.end(verify.OfContent(x.resp.Trailer, c.channel()))
 		if err := check.judge(); err != nil {
 			return c.fail(x, source.FaultMismatch, err)
 		}
