@@ -48,7 +48,8 @@ type mirrorEvent struct {
 	ID    int     `json:"id"`
 	URL   string  `json:"url"`
 	Host  string  `json:"host,omitempty"`
-	RTT   float64 `json:"rtt,omitempty"` // seconds
+	RTT   float64 `json:"rtt,omitempty"`   // seconds
+	Whole bool    `json:"whole,omitempty"` // it was asked for a range and sends the whole file
 	Why   string  `json:"why,omitempty"`
 }
 
@@ -110,6 +111,13 @@ type progressEvent struct {
 	Mirrors int     `json:"mirrors"`
 }
 
+// compareEvent: the file came and is wrong somewhere. It is compared with what other sources have; done bytes were so far.
+type compareEvent struct {
+	head
+	Done int64 `json:"done"`
+	Size int64 `json:"size"`
+}
+
 // retryEvent: a source is tried again later, or the whole file when there is no source in it.
 type retryEvent struct {
 	head
@@ -167,7 +175,8 @@ type doneEvent struct {
 	Resumed         int64        `json:"resumed"`
 	Fetched         int64        `json:"fetched"`
 	Duplicate       int64        `json:"duplicate"`
-	Elapsed         float64      `json:"elapsed"` // seconds
+	Compared        int64        `json:"compared,omitempty"` // bytes that came once more, to be compared
+	Elapsed         float64      `json:"elapsed"`            // seconds
 	Sources         []sourceLine `json:"sources"`
 }
 

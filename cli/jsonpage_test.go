@@ -23,7 +23,7 @@ var jsonEvents = []struct {
 	types   []string
 }{
 	{"braid get", []string{
-		"startEvent", "offerEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent",
+		"startEvent", "offerEvent", "resumeEvent", "mirrorEvent", "rangeEvent", "rangeAnswerEvent", "rangeCutEvent", "rangeEndEvent", "progressEvent", "compareEvent",
 		"retryEvent", "noteEvent", "completeEvent", "verifyEvent", "doneEvent", "hookEvent", "seedEvent", "errorEvent", "batchEvent",
 	}},
 	{"braid get --dry-run", []string{"planEvent"}},

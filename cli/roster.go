@@ -27,11 +27,17 @@ type member struct {
 	state   string // what it does while none runs; empty: it waits for its turn
 }
 
+// wholeOnly is the state of a source that answers a range with the whole file.
+const wholeOnly = "sends whole files only"
+
 // hear takes note of an event.
 func (r *roster) hear(at time.Time, ev download.Event) {
 	switch ev := ev.(type) {
 	case download.SourceUp:
-		r.of(ev.ID, ev.Host).state = ""
+		m := r.of(ev.ID, ev.Host)
+		if m.state = ""; ev.Whole {
+			m.state = wholeOnly
+		}
 	case download.RangeStarted:
 		m := r.of(ev.ID, ev.Host)
 		m.sample(at)
@@ -47,7 +53,7 @@ func (r *roster) hear(at time.Time, ev download.Event) {
 		}
 	case download.RangeCut:
 		if m := r.of(ev.ID, ev.Host); ev.Why == scheduler.ReasonNoRanges {
-			m.state = "sends whole files only"
+			m.state = wholeOnly
 		}
 	case download.SourceDown:
 		r.of(ev.ID, ev.Host).down(at, ev)

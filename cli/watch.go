@@ -37,7 +37,9 @@ func (m moment) head(event string) head {
 func outOfDate(last, next moment) bool {
 	_, a := last.ev.(download.Progress)
 	_, b := next.ev.(download.Progress)
-	return a && b && last.file == next.file
+	_, c := last.ev.(download.Comparing)
+	_, d := next.ev.(download.Comparing)
+	return (a && b || c && d) && last.file == next.file
 }
 
 // shown says that an event is for the screen or for JSON, not for the report alone.
@@ -149,6 +151,7 @@ func (w *watcher) tell(m moment) {
 		}
 	case download.Progress:
 		if w.one { // the batch shows how far all of them are
+			w.last.comparing = false
 			return
 		}
 		w.last = progress{name: w.name(), done: ev.Done, size: ev.Size, rate: ev.Rate, mirrors: ev.Active, sources: w.roster}
@@ -157,10 +160,7 @@ func (w *watcher) tell(m moment) {
 		}
 		w.screen.progress(m.at, w.last)
 	case download.Comparing:
-		if !w.one {
-			w.last = progress{name: w.name(), done: ev.Done, size: ev.Size, mirrors: -1, comparing: true}
-			w.screen.progress(m.at, w.last)
-		}
+		w.compared(m.at, ev)
 	case download.Restarted:
 		w.screen.say("%s: starting again: %s", w.name(), ev.Reason)
 	case download.Seeding:
@@ -171,6 +171,18 @@ func (w *watcher) tell(m moment) {
 			return
 		}
 		w.detail("%s", ev.Text)
+	}
+}
+
+// compared says how far mirrors are compared. In a batch it is one line: there the progress is that of all files.
+func (w *watcher) compared(at time.Time, ev download.Comparing) {
+	begins := !w.last.comparing
+	w.last = progress{name: w.name(), done: ev.Done, size: ev.Size, mirrors: -1, comparing: true}
+	switch {
+	case !w.one:
+		w.screen.progress(at, w.last)
+	case begins:
+		w.screen.say("%s: wrong somewhere; mirrors are compared", w.name())
 	}
 }
 
@@ -225,6 +237,9 @@ func (w *watcher) up(ev download.SourceUp) {
 		notes = append(notes, timeText(ev.RTT)+" away")
 	}
 	text := "mirror " + ev.URL + ": in use"
+	if ev.Whole { // whether it is of use is decided now
+		text = "mirror " + ev.URL + ": sends whole files only"
+	}
 	if len(notes) > 0 {
 		text += " (" + strings.Join(notes, ", ") + ")"
 	}
@@ -268,7 +283,7 @@ var cutTexts = map[string]string{
 	"silent":    "silent; the rest of its range is asked for anew",
 	"slow":      "too slow for its range; others get the rest",
 	"useless":   "closed, as it adds nothing",
-	"no ranges": "sends whole files only, and others would be through before: not used",
+	"no ranges": "not used, as others would be through before",
 	"crowded":   "closed on trial, as fewer connections may do as well",
 }
 
@@ -284,7 +299,7 @@ func jsonEvent(m moment) any {
 		e.File, e.Document = m.file, ev.By
 		return e
 	case download.SourceUp:
-		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds()}
+		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds(), Whole: ev.Whole}
 	case download.SourceDown:
 		return jsonDown(m, ev)
 	case download.RangeStarted:
@@ -297,6 +312,8 @@ func jsonEvent(m moment) any {
 		return rangeEndEvent{m.head("range_end"), ev.ID, ev.Host, ev.Fetch, ev.Bytes, ev.Took.Seconds(), why(ev.Err)}
 	case download.Progress:
 		return progressEvent{m.head("progress"), ev.Done, known(ev.Size), ev.Rate, ev.Active}
+	case download.Comparing:
+		return compareEvent{m.head("compare"), ev.Done, ev.Size}
 	case download.Restarted:
 		return retryEvent{head: m.head("retry"), Why: ev.Reason}
 	case download.Complete:
@@ -361,7 +378,7 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 	e := doneEvent{
 		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
 		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
-		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Elapsed: res.Elapsed.Seconds(),
+		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Compared: res.Compared, Elapsed: res.Elapsed.Seconds(),
 		Sources: []sourceLine{},
 	}
 	if t := res.LastModified.UTC(); !t.IsZero() {

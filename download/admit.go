@@ -46,7 +46,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if !o.up {
 		o.up = true
 		s.atlas.tell(o.tree, true)
-		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT})
+		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT, Whole: !a.Ranged && f.at > 0})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
 	f.sink.awaited = a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims))

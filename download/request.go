@@ -218,6 +218,7 @@ type (
 		ID        int
 		URL, Host string
 		RTT       time.Duration
+		Whole     bool // asked for a range, it sends the whole file, which may be of no use beside others
 	}
 	// SourceDown: a source failed. It may be tried again after Back; Gone says never, Banned that its content was wrong.
 	// Active sources are at work without it.

@@ -60,11 +60,17 @@ func TestWholeAnswers_S15_Rule14(t *testing.T) {
 	rude := sized(t, size, mirrortest.Rate(4*mib), mirrortest.IgnoreRange())
 	good := sized(t, size, mirrortest.Rate(4*mib))
 	origin := vouch(t, size, rude, good)
-	res := newRun(t, origin.URL).right(origin.Content)
+	r := newRun(t, origin.URL)
+	res := r.right(origin.Content)
 	asked(t, rude, true)
 	useful(t, res, good)
 	if res.Duplicate > mib {
 		t.Errorf("%d bytes came twice", res.Duplicate)
+	}
+	for _, up := range saw[download.SourceUp](r) {
+		if up.Whole != (up.URL == rude.URL) {
+			t.Errorf("told: %+v", up)
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ func (r *Recorder) brought(ev download.Brought) {
 	}
 	if r.first == never {
 		r.first = r.now
-	} else if r.now-since > quietAfter {
-		r.still.add(gap{nil, since, r.now})
+	} else {
+		r.stood(since)
 	}
 	r.last = r.now
 }

@@ -63,6 +63,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestQuickIsSmall: a small file that came at once needs words and no pictures; one that failed has them.
+func TestQuickIsSmall(t *testing.T) {
+	quick := func() *tale {
+		tl := newTale(100 * kib)
+		f := tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst)
+		tl.answer(f)
+		tl.bring(100*ms, 100*kib, f)
+		tl.over(nil, f)
+		return tl
+	}
+	html := page(quick().done(100 * kib))
+	root := safe(t, html)
+	if len(html) > 6*kib || len(root.all("svg", "")) > 0 || !strings.Contains(root.words(), "m0:80 brought 100 %") {
+		t.Errorf("%d bytes:\n%s", len(html), html)
+	}
+	if root = safe(t, page(quick().fail(errors.New("x")))); len(root.all("figure", "")) != 3 {
+		t.Error("a failure has no pictures")
+	}
+	if root = safe(t, page(quick().done(100*kib), drama())); len(root.all("figure", "")) != 3 {
+		t.Error("one that took long has no pictures")
+	}
+}
+
 var coordinates = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?`)
 
 // TestPathsStayInside: no shape is drawn beyond its picture.

@@ -47,10 +47,13 @@ type Recorder struct {
 	silent  gaps // of fetches that ran
 	pauses  gaps // between the tries of a source
 	still   gaps // nothing came from anybody
+	checks  gaps // what came was compared with what other sources have
 	log     log
 
 	answer, first, last time.Duration // the first answer, first and last byte; never if there is none
 	complete, verified  time.Duration
+	comparing           time.Duration // since when; never if it is not
+	compared            int64
 	restarts            []entry
 	restarted           int
 
@@ -68,13 +71,14 @@ func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{
 		began: now, size: -1, width: firstColumn,
 		byID: map[int]*mirror{}, running: map[int]*fetch{}, thefts: map[theft]int{},
-		answer: never, first: never, last: never, complete: never, verified: never,
+		answer: never, first: never, last: never, complete: never, verified: never, comparing: never,
 	}
 }
 
 // Observe takes down an event of [download.Request.Observe].
 func (r *Recorder) Observe(at time.Time, ev download.Event) {
 	r.reach(at)
+	r.compare(ev)
 	switch ev := ev.(type) {
 	case download.Started:
 		r.url, r.path = source.Escape(ev.URL), source.Escape(ev.Path)
@@ -127,14 +131,15 @@ func (r *Recorder) observeFetch(ev download.Event) {
 // End takes down how the download ended. Nothing may be told after it.
 func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	r.reach(at)
+	r.endComparison()
 	for _, number := range sortedKeys(r.running) {
 		r.finish(r.running[number])
 	}
 	for _, m := range r.mirrors {
 		r.endPause(m)
 	}
-	if r.first != never && r.complete == never && r.now-r.last > quietAfter {
-		r.still.add(gap{nil, r.last, r.now})
+	if r.first != never && r.complete == never {
+		r.stood(r.last)
 	}
 	r.end, r.result, r.err = r.now, res, err
 	r.resize(res.Size)
@@ -192,7 +197,11 @@ func (r *Recorder) resize(size int64) {
 func (r *Recorder) up(ev download.SourceUp) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
 	m.up, m.rtt = true, ev.RTT
-	r.say(false, "%s answers for the first time (%s away)", m.host, quantity.Time(ev.RTT))
+	whole := ""
+	if ev.Whole {
+		whole = "; it sends the whole file in place of a range"
+	}
+	r.say(false, "%s answers for the first time (%s away)%s", m.host, quantity.Time(ev.RTT), whole)
 }
 
 func (r *Recorder) down(ev download.SourceDown) {

@@ -35,6 +35,9 @@ var pageText string
 //go:embed style.css
 var styleText string
 
+//go:embed charts.css
+var chartsText string // what only pictures need
+
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 const (
@@ -116,12 +119,15 @@ func (p *Page) HTML() []byte {
 		Unlisted int
 		NotBegun int
 		Undrawn  bool
+		Pictures bool
 		Sections []section
 	}{Style: template.CSS(styleText), Unlisted: p.added - len(p.list), NotBegun: p.NotBegun, Undrawn: p.added > len(p.drawn)}
 	anchors := map[int]string{}
 	for _, r := range p.drawn {
 		anchors[r.number] = "d" + strconv.Itoa(r.number)
-		view.Sections = append(view.Sections, r.section(anchors[r.number]))
+		s := r.section(anchors[r.number])
+		view.Pictures = view.Pictures || s.Charts != nil
+		view.Sections = append(view.Sections, s)
 	}
 	view.Title = quantity.Count(p.added, "download")
 	if p.added == 1 {
@@ -131,6 +137,9 @@ func (p *Page) HTML() []byte {
 			l.Anchor = anchors[l.number]
 			view.List = append(view.List, l)
 		}
+	}
+	if view.Pictures {
+		view.Style = template.CSS(chartsText) + view.Style
 	}
 	var b bytes.Buffer
 	b.WriteString(Magic)

@@ -20,7 +20,8 @@ type section struct {
 	Class, Outcome, Headline string
 	Begun                    string
 	Words                    words
-	Charts                   *charts // nil if nothing was transferred
+	Charts                   *charts // nil if there is nothing to be seen on them
+	Table                    []account
 	Log                      []line
 	Dropped                  int
 }
@@ -45,7 +46,6 @@ type charts struct {
 	PartsBox string
 	Sizes    []tick
 	Prior    []stripe
-	Table    []account
 }
 
 // A key explains a colour.
@@ -154,7 +154,14 @@ func (r *Recorder) section(anchor string) section {
 		s.Log = append(s.Log, l)
 	}
 	if len(r.ranked()) > 0 && r.end > 0 {
-		s.Charts = r.charts()
+		s.Table = r.table()
+		if r.pictured() {
+			s.Charts = r.charts()
+		} else {
+			for i := range s.Table {
+				s.Table[i].Class = "" // no colours are explained
+			}
+		}
 	}
 	return s
 }
@@ -173,8 +180,16 @@ func (r *Recorder) name() string {
 // clock writes a time of the log.
 func clock(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 3, 64) + " s" }
 
+// quickly is how long a download takes that needs no pictures: words and the table say all of it.
+const quickly = 250 * time.Millisecond
+
+// pictured reports whether there are pictures of the download: something was transferred, and it took a while or failed.
+func (r *Recorder) pictured() bool {
+	return r.err != nil || r.end >= quickly || len(r.ranked()) > colours
+}
+
 func (r *Recorder) charts() *charts {
-	c := &charts{Times: timeTicks(r.end), Rules: r.rules(), Prior: r.stripes(), Table: r.table(), Legend: r.legend()}
+	c := &charts{Times: timeTicks(r.end), Rules: r.rules(), Prior: r.stripes(), Legend: r.legend()}
 	var top float64
 	c.Speed, top = r.speed()
 	if top > 0 {

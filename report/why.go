@@ -210,10 +210,10 @@ func (r *Recorder) stretches() (out []stretch) {
 	if len(smooth) < 8 {
 		return nil
 	}
-	usual := slices.Sorted(slices.Values(smooth))[len(smooth)*3/4]
+	usual := r.usual(smooth, begin)
 	for i := 0; i < len(smooth); {
 		j := i
-		for j < len(smooth) && smooth[j] < usual/2 {
+		for j < len(smooth) && smooth[j] < usual/2 && !r.inCheck(begin+j) {
 			j++
 		}
 		if j > i {
@@ -226,9 +226,12 @@ func (r *Recorder) stretches() (out []stretch) {
 	return out
 }
 
+// smoothing is how far around a column smooth looks.
+const smoothing = 250 * time.Millisecond
+
 // smooth are the bytes by column, each as the mean of half a second around it.
 func (r *Recorder) smooth(begin, end int) (out []float64) {
-	around := int(250*time.Millisecond/r.width) + 1
+	around := int(smoothing/r.width) + 1
 	for c := begin; c < end; c++ {
 		from, to := max(begin, c-around), min(end, c+around+1)
 		out = append(out, r.total.sum(from, to)/float64(to-from))
@@ -239,7 +242,7 @@ func (r *Recorder) smooth(begin, end int) (out []float64) {
 // blame finds the source that brought so much less that it explains most of a stretch.
 func (r *Recorder) blame(s *stretch, begin, end int) {
 	in := float64(s.to-s.from) * r.width.Seconds()
-	out := float64(end-begin)*r.width.Seconds() - in
+	out := float64(end-begin)*r.width.Seconds() - in - r.checked(time.Duration(begin)*r.width, time.Duration(end)*r.width).Seconds()
 	speeds := func(x series) (slow, fast float64) {
 		had := x.sum(s.from, s.to)
 		return had / in, (x.sum(begin, end) - had) / max(out, r.width.Seconds())

@@ -110,6 +110,7 @@ func (r *Recorder) words() (w words) {
 		return nil
 	}
 	r.tellRestarts(&w)
+	r.tellChecks(&w)
 	r.tellLimit(&w)
 	r.tellShares(&w)
 	r.tellLosses(&w)

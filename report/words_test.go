@@ -89,6 +89,11 @@ func TestWords(t *testing.T) {
 			t.bring(4*time.Second, 100*kib, g)
 			t.over(nil, g)
 		}), "What came until 2 s was of no use, and everything began again: the file changed.", "names no mirrors"},
+		{"compared", compared(), "From 2 s to 9 s what came was compared with what other sources have, as the file was wrong somewhere.", "slow"},
+		{"compared for long", compared(), "", "nothing came from anybody"},
+		{"compared, and nobody is to blame", compared(), "", "in place of"},
+		{"compared, and it is no slow time", compared(), "", "only"},
+		{"silent, then compared", silentAndCompared(), "For 2 s nothing came from anybody, the longest time from 2 s to 4 s.", "in place of"},
 		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that is what came.", "names no mirrors"},
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
 		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s came, before that it was 2 MiB/s, while m1:80 was silent.", "in place of"},
@@ -99,6 +104,40 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: no %q, or %q, in\n%s", tt.name, tt.want, tt.wont, got)
 		}
 	}
+}
+
+// compared is a download of two sources whose file was wrong somewhere: it was compared for 7 s, and then a second was fetched anew.
+func compared() *Recorder {
+	t := newTale(10 * mib)
+	a, b := t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
+	t.answer(a, b)
+	t.bring(2*time.Second, 200*kib, a, b)
+	t.over(nil, a, b)
+	t.tell(download.Complete{Size: 10 * mib}, download.Note{Text: "it is compared"})
+	for ; t.at < 9*time.Second; t.at += time.Second {
+		t.tell(download.Comparing{Done: int64(t.at.Seconds()) * mib, Size: 10 * mib})
+	}
+	c := t.ask(0, 0, 5*mib, scheduler.ReasonFirst)
+	t.answer(c)
+	t.bring(10*time.Second, 200*kib, c)
+	t.over(nil, c)
+	return t.done(10 * mib)
+}
+
+// silentAndCompared is one in which nothing came for a while as well.
+func silentAndCompared() *Recorder {
+	t := newTale(10 * mib)
+	a := t.ask(0, 0, 5*mib, scheduler.ReasonFirst)
+	t.answer(a)
+	t.bring(2*time.Second, 200*kib, a)
+	t.over(nil, a)
+	t.until(4 * time.Second).tell(download.Comparing{Size: 10 * mib})
+	t.until(8 * time.Second).tell(download.SourceDown{ID: 1, URL: link(1), Host: host(1), Err: fault(1, "wrong bytes"), Banned: true})
+	c := t.ask(0, 0, 5*mib, scheduler.ReasonFirst)
+	t.answer(c)
+	t.bring(9*time.Second, 200*kib, c)
+	t.over(nil, c)
+	return t.done(10 * mib)
 }
 
 // limited is a download that brings 1 MiB a second while so many bytes a second are allowed.

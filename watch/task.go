@@ -227,6 +227,8 @@ func (t *task) observe(ev download.Event) {
 		level("source", "state", "down", "source", ev.URL, "host", ev.Host, "error", ev.Err, "banned", ev.Banned, "back", ev.Back.Round(time.Second))
 	case download.Resumed:
 		t.log.Debug("resumed", "bytes", ev.Bytes)
+	case download.Comparing:
+		t.log.Debug("comparing", "done", ev.Done, "size", ev.Size)
 	case download.Restarted:
 		t.log.Info("restarted", "why", ev.Reason)
 	case download.Note:
