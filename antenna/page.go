@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +24,11 @@ type observation struct {
 	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
 	ETag  string
 	Since feed.Time
+	// Tags are those seen since date and size were what they are, the last ones of many, and Retagged when a new one came though neither
+	// changed: a file may be replaced by one of the same date, as reproducible builds and rsync do. A tag that comes again, as of servers
+	// that take turns, is none.
+	Tags     []string
+	Retagged feed.Time
 	// TimeDetected is when a time of modification was last obtained (LIRS, Last-Detected).
 	TimeDetected feed.Time
 }
@@ -35,6 +42,7 @@ func (o observation) report() feed.Record {
 	if r.LastModified == 0 || o.early() {
 		r.LastModified = o.Since
 	}
+	r.LastModified = max(r.LastModified, o.Retagged)
 	r.Expires = r.Detected + untilNext
 	return r
 }
@@ -86,7 +94,32 @@ func (p *poller) observe(t *task, resp *http.Response) answer {
 	if o.Since = before.Since; o.tag() != "" && (o.tag() != before.tag() || o.Since == 0 || o.Since > now+feed.Skew) {
 		o.Since = now
 	}
+	o.retag(&before, now)
 	return p.observed(t, resp, o)
+}
+
+// mostTags is how many tags of one date and size are remembered.
+const mostTags = 16
+
+// retag notes whether the tag is a new one though date and size are as before.
+func (o *observation) retag(before *observation, now feed.Time) {
+	tag := strings.TrimPrefix(o.ETag, "W/")
+	if o.Record.LastModified != before.Record.LastModified || o.Record.Size != before.Record.Size {
+		o.Tags = []string{tag}
+		return
+	}
+	o.Retagged = before.Retagged
+	o.Tags = before.Tags
+	if len(o.Tags) == 0 { // an older program has stored it
+		o.Tags = []string{strings.TrimPrefix(before.ETag, "W/")}
+	}
+	if tag == "" || slices.Contains(o.Tags, tag) {
+		return
+	}
+	if slices.ContainsFunc(o.Tags, func(t string) bool { return t != "" }) {
+		o.Retagged = now
+	}
+	o.Tags = append(slices.Clone(o.Tags[max(0, len(o.Tags)-mostTags+1):]), tag)
 }
 
 func isIdentity(encoding string) bool { return encoding == "" || encoding == "identity" }

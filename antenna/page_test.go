@@ -178,3 +178,25 @@ func TestSizeOfAnEncodedPage(t *testing.T) {
 		}
 	})
 }
+
+// TestTagOfTheSameDate: a file of the same date and size, but with another tag, is another file; tags that take turns are two servers.
+func TestTagOfTheSameDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, j := newWorld(t), &journal{}
+		a := w.antenna(j)
+		a.Watches = []Watch{{Name: "a", URL: fileURL, CheckEvery: time.Hour}}
+		tags, n := []string{`"1"`}, 0
+		w.sites["files.example"] = func(*http.Request) *http.Response {
+			n++
+			resp := says(200, "", "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT", "ETag: "+tags[n%len(tags)])
+			resp.ContentLength = 100
+			return resp
+		}
+		w.later(150*time.Minute, func() { tags = []string{`"2"`} })
+		w.later(390*time.Minute, func() { tags = []string{`"1"`, `"2"`} })
+		watchFor(t, a, j, 24*time.Hour)
+		if got := reasons(j.got()); got != "first-sight modified" {
+			t.Errorf("updates: %s", got)
+		}
+	})
+}

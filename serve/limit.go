@@ -35,7 +35,7 @@ type counted struct {
 }
 
 // LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one address other
-// than this machine. If most is zero, it is DefaultMaxConnections. When all are taken, the one goes that has waited longest for another
+// than this machine (of IPv6, from one /64). If most is zero, it is DefaultMaxConnections. When all are taken, the one goes that has waited longest for another
 // request; if none waits, a client without TLS gets a 503, others are not answered. Call it before a listener for TLS is put around
 // l; it takes web.ConnState.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
@@ -147,7 +147,17 @@ func (c *counted) Close() error {
 // addrOf is who is at the other end.
 func addrOf(conn net.Conn) netip.Addr {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap().WithZone("")
+		return ownerOf(tcp.AddrPort().Addr())
 	}
 	return netip.Addr{}
+}
+
+// ownerOf is one address for all that one client has: whoever has one of IPv6 has the 2^64 of its network (RFC 4291, section 2.5.4).
+func ownerOf(a netip.Addr) netip.Addr {
+	a = a.Unmap().WithZone("")
+	if !a.Is6() || a.IsLoopback() {
+		return a
+	}
+	network, _ := a.Prefix(64)
+	return network.Addr()
 }

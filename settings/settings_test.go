@@ -134,6 +134,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[site]\nx = 1", 2, "site.x: a table belongs here", "[site."},
 		{"[site.\"example.org/*\"]", 1, "not the beginning of a URL", "write a scheme"},
 		{"[site.\"https://*.example.org/\"]", 1, "not the beginning of a URL", ""},
+		{"[site.\"https://h/a/*\"]\n[site.\"https://H:443/a/\"]", 1, "is for the same URLs as https://H:443/a/", "one of them would not count"},
 		{"[site.\"https://h/a*b*\"]", 1, "not the beginning of a URL", ""},
 		{"quiet = true\nquiet = false", 2, "", ""},
 		{"quiet", 1, "", ""},
@@ -174,4 +175,15 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSiteOfAFolder: a pattern that ends in a slash is for what is in the folder. Of no file is that the URL, so a keyring would be for nothing.
+func TestSiteOfAFolder(t *testing.T) {
+	f := mustParse(t, "[site.\"https://example.org/pub/\"]\nrequire = \"digest\"\n")
+	for u, want := range map[string]bool{"https://example.org/pub/a/b": true, "https://example.org/pub/": true, "https://example.org/public": false} {
+		parsed, _ := url.Parse(u)
+		if got := f.Site(parsed) != nil; got != want {
+			t.Errorf("%s: %t", u, got)
+		}
+	}
 }

@@ -55,6 +55,9 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		if !s.parse() {
 			return nil, r.wrong(path, "not the beginning of a URL", `write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
 		}
+		if i := slices.IndexFunc(sites, s.equals); i >= 0 {
+			return nil, r.wrong(path, "is for the same URLs as "+sites[i].Pattern, "one of them would not count")
+		}
 		sites = append(sites, s)
 	}
 	slices.SortStableFunc(sites, func(a, b Site) int {
@@ -109,10 +112,16 @@ func (s *Site) parse() bool {
 		return false
 	}
 	s.path, s.prefix = strings.CutSuffix(u.Path, "*")
-	if u.Path == "" || u.Path == "/" {
-		s.path, s.prefix = "/", true
+	if s.path == "" {
+		s.path = "/"
 	}
+	s.prefix = s.prefix || strings.HasSuffix(s.path, "/") // else it would be for no file, and what it demands be demanded of nothing
 	return !strings.Contains(s.path, "*")
+}
+
+// equals reports whether two patterns are spellings of one.
+func (s *Site) equals(other Site) bool {
+	return s.scheme == other.scheme && s.host == other.host && s.path == other.path && s.prefix == other.prefix
 }
 
 // hostPort is the server of a URL, however its name, its address and its port are spelled; it is empty if there is none.

@@ -97,6 +97,12 @@ func (b *builder) feed(name string, t *feedTable) error {
 	if f.Max != 0 && f.Min > f.Max {
 		return b.wrong("is more than max", "", key("min")...)
 	}
+	switch {
+	case f.Every != 0 && f.Max != 0 && f.Every > f.Max:
+		return b.wrong("is more than max", "", key("every")...)
+	case f.Every != 0 && f.Every < f.Min:
+		return b.wrong("is less than min", "", key("every")...)
+	}
 	if err := b.checkFeed(&f, t, key); err != nil {
 		return err
 	}

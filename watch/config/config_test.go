@@ -203,6 +203,8 @@ func TestWrong(t *testing.T) {
 		{"[feed.f]\nurl = 'http:///x'", "feed.f.url", 2, "without a host"},
 		{"[feed.f]\nurl = 'http://a.example'\nmin = '5ms'", "feed.f.min", 3, "at least a second"},
 		{"[feed.f]\nurl = 'http://a.example'\nmin = '5m'\nmax = '4m'", "feed.f.min", 3, "more than max"},
+		{"[feed.f]\nurl = 'http://a.example'\nevery = '2h'\nmax = '1h'", "feed.f.every", 3, "more than max"},
+		{"[feed.f]\nurl = 'http://a.example'\nevery = '1m'\nmin = '1h'", "feed.f.every", 3, "less than min"},
 		{"[feed.f]\nurl = 'http://a.example'\nmin = 'soon'", "feed.f.min", 3, "write a time"},
 		{"[feed.f]\nurl = 'http://a.example'\n[feed.f.limits]\nupdates-a-day = 'many'", "feed.f.limits.updates-a-day", 4, "unlimited"},
 		{"[watch.w]\nglob = 'http://a.example/*'\ndir = 'd'", "watch.w.feeds", 1, "there is no feed, and only feeds know"},
