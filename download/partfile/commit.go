@@ -42,7 +42,9 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	err := f.folder.dir.Sync()
 	if err == nil {
 		f.folder.remove(f.journalName())
-		f.folder.remove(f.partName() + asideEnding) // what was set aside is of no more use
+		if !f.foreign {
+			f.folder.remove(f.partName() + asideEnding) // what was set aside is of no more use
+		}
 		f.folder.remove(f.journalName() + asideEnding)
 	}
 	f.release()

@@ -66,6 +66,7 @@ func Open(files fsys.FS, dir, name string) (*File, error) {
 
 func (f *File) open() error {
 	h, newJournal, err := f.openJournal()
+	alone := newJournal // a part file without any journal is none of ours
 	if err == errForeign {
 		h, newJournal, err = f.replaceJournal()
 	}
@@ -87,6 +88,7 @@ func (f *File) open() error {
 	case err != nil:
 		return err
 	case !h.known && info.Size > 0:
+		f.foreign = alone
 		return f.setAside("nothing that can be trusted says what it is a part of")
 	case len(h.runs) == 0 || info.Size == 0:
 		return f.empty()

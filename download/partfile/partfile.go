@@ -56,6 +56,7 @@ type File struct {
 	prior   history // while inherited
 	key     *Key
 	aside   string
+	foreign bool  // what was set aside is of another program, or the user's
 	freed   int64 // blocks below were given back by Release
 
 	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that

@@ -193,7 +193,8 @@ func TestForeignJournal_Rule8(t *testing.T) {
 	}
 }
 
-// NAME.part of another program (browsers call theirs so) is not overwritten.
+// NAME.part of another program (browsers call theirs so), or a file that the user called so, is not overwritten, and is still there
+// when the file is in place.
 func TestForeignPart_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	write(t, in(dir, "x.part"), []byte("theirs"))
@@ -203,7 +204,8 @@ func TestForeignPart_Rule8(t *testing.T) {
 	}
 	must(t, f.Begin(Identity{}))
 	put(t, f, []byte("ours"), 0)
-	must(t, f.Close())
+	must(t, f.Commit(proof(t, []byte("ours")), Final{}))
+	wantContent(t, in(dir, "x"), []byte("ours"))
 	wantContent(t, in(dir, "x.part.bad"), []byte("theirs"))
 }
 
