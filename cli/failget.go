@@ -49,6 +49,9 @@ var kindHints = map[download.Kind]string{
 	download.Limit:        "--max-size SIZE sets the limit",
 }
 
+// ownWay are the kinds for which going on with what is kept takes something else than the same command.
+var ownWay = map[download.Kind]bool{download.NoKey: true, download.BadSignature: true, download.Limit: true}
+
 // downloadFailure tells the error of a download.
 func downloadFailure(ctx context.Context, err error) *failure {
 	e, ok := errors.AsType[*download.Error](err)
@@ -74,7 +77,7 @@ func downloadFailure(ctx context.Context, err error) *failure {
 		f.kept = sizeText(e.Kept) + " kept in " + e.Part
 		if first := hintFirst(e); f.hint == "" && first != "" {
 			f.hint = first + "; then the same command goes on"
-		} else if f.hint == "" && e.Kind != download.NoKey && e.Kind != download.BadSignature {
+		} else if f.hint == "" && !ownWay[e.Kind] {
 			f.hint = "run the same command to go on"
 			if errors.Is(e, syscall.ENOSPC) || errors.Is(e, syscall.EDQUOT) {
 				f.hint = roomBy(e.Part) + ", then " + f.hint

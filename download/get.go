@@ -285,7 +285,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	switch {
 	case g.refuted && g.kept > 0:
 		e.Hint = refutedHint
-	case g.unproven && g.kept > 0:
+	case g.unproven && g.kept > 0 && e.Kind != Limit && e.Kind != Local: // there is something else to be done about these first
 		e.Hint = cmp.Or(e.Hint, unprovenHint)
 	}
 	if g.kept > 0 {

@@ -46,7 +46,7 @@ var misdeeds = map[string]func(url string) (code int){
 	"sends a secret in a field":     func(url string) int { return send(url, "me:"+secret) },
 	"takes memory":                  func(string) int { return grow(150 << 20) },
 	"takes disk":                    func(string) int { return put("file.bin.part", make([]byte, 3*fileSize)) + put(fileName, body) },
-	"hangs":                         func(string) int { select {} },
+	"hangs":                         func(string) int { time.Sleep(time.Hour); return 0 },
 	"is killed":                     func(string) int { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
 	"faults":                        func(string) int { syscall.Kill(os.Getpid(), syscall.SIGSEGV); select {} },
 	"panics":                        func(string) int { panic("no") },

@@ -162,8 +162,12 @@ func evidences() []torment {
 
 // endless are bodies that go on although a document says how long the file is (rule 15).
 func endless() (all []torment) {
-	for does, ranges := range map[string]bool{"and knows ranges": true, "and knows no ranges": false} {
-		all = append(all, torment{"15", "document: its server says no length, has no end, " + does, func(w *world) {
+	for does, ranges := range map[string]bool{"sends more than was asked for": true, "does not end its body where the file ends": false} {
+		ends := isRight
+		if ranges {
+			ends = fails(7, "longer")
+		}
+		all = append(all, torment{"15", "document: its server says no length and " + does, func(w *world) {
 			address := w.listen(func(c net.Conn) {
 				q, err := http.ReadRequest(bufio.NewReader(c))
 				if err != nil {
@@ -174,13 +178,17 @@ func endless() (all []torment) {
 					head = fmt.Sprintf("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes %d-%d/%d\r\n", at[0].Start, at[0].End-1, fileSize)
 					rest = rest[at[0].Start:at[0].End]
 				}
-				for _, err = fmt.Fprintf(c, "%sConnection: close\r\n\r\n%s", head, rest); err == nil; {
+				_, err = fmt.Fprintf(c, "%sConnection: close\r\n\r\n%s", head, rest)
+				if !ranges { // a client that has all does not wait for more
+					_, err = io.Copy(io.Discard, c)
+				}
+				for err == nil {
 					_, err = c.Write(make([]byte, 64<<10))
 				}
 			})
 			w.req.document = w.beside("doc.meta4", []byte(w.fill(doc(entry(fileName, good)), "http://"+address+"/"+fileName)))
 			w.req.alone, w.limits.disk = true, fileSize+1<<20
-		}, want{refused, []int{7, 11}, "goes on|longer"}})
+		}, ends})
 	}
 	return all
 }
