@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -203,6 +204,27 @@ func TestUndatedNews(t *testing.T) {
 		watchFor(t, a, j, 3*time.Hour)
 		if got := reasons(j.got()); got != "first-sight first-sight" {
 			t.Errorf("updates: %s", got)
+		}
+	})
+}
+
+// TestURLThatComesBack: a watch that gets its earlier URL again has the file of the other one in place, and fetches its own again, once.
+func TestURLThatComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const another = "https://files.example/dist/b.tar.xz"
+		_, p, a, j := oneFeed(t)
+		p.set(lirsLine(fileURL, time.Now().Add(-time.Hour), time.Now(), 100) + lirsLine(another, time.Now().Add(-2*time.Hour), time.Now(), 200))
+		a.Store = storeIn(t, t.TempDir())
+		defer closed(t, a.Store)
+		var got []string
+		for _, u := range []string{fileURL, another, fileURL, fileURL} {
+			a.Watches[0].URL = u
+			j.updates = nil
+			watchFor(t, a, j, 15*time.Minute)
+			got = append(got, reasons(j.got()))
+		}
+		if want := []string{"first-sight", "first-sight", "first-sight", ""}; !slices.Equal(got, want) {
+			t.Errorf("updates: %q", got)
 		}
 	})
 }

@@ -239,6 +239,7 @@ func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 	for _, w := range l.watches {
 		byName[w.Name] = w
 	}
+	var others []other
 	for key, data := range saved {
 		name, _, _ := strings.Cut(key, "\x00")
 		taken := false
@@ -248,11 +249,38 @@ func (l *loop) loadTargets(now time.Time) (restored int, err error) {
 			}
 		}
 		l.configured(bucketTargets, key, taken, now)
+		if w := byName[name]; w != nil && w.glob == nil && !taken {
+			others = append(others, other{w, data})
+		}
+	}
+	if err := l.anew(others, now); err != nil {
+		return 0, err
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
 		restored = l.readCache()
 	}
 	return restored, nil
+}
+
+// An other is what the store has of another URL that a watch had.
+type other struct {
+	w    *watcher
+	data []byte
+}
+
+// anew forgets the URL of a watch that had another one in between: the file that is in place is that one's.
+func (l *loop) anew(others []other, now time.Time) error {
+	for _, o := range others {
+		var saved savedTarget
+		if err := json.Unmarshal(o.data, &saved); err != nil {
+			return fmt.Errorf("watch %s: %w", o.w.Name, err)
+		}
+		if t := l.targets[spot{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
+			t.saved = savedTarget{Watch: t.saved.Watch, Print: t.saved.Print, Reported: t.saved.Reported}
+			l.book.target(t, now)
+		}
+	}
+	return nil
 }
 
 // loadTarget takes what the store has of one URL. It is not taken if it is of another URL than what is watched now.
