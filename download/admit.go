@@ -39,6 +39,9 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if err := s.admit(o, a); err != nil {
 		return err
 	}
+	if s.dated(o, a) && (o.last == 0 || f.lane != o.last) {
+		return errDated
+	}
 	o.shows(a, s.claims)
 	if s.lead == nil {
 		s.lead, s.leader = &a, o

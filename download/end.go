@@ -44,6 +44,11 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if err == nil {
 		s.vouched(f)
 	}
+	if errors.Is(err, errDated) { // which is no failure
+		s.useLast(o)
+		s.step(scheduler.FetchEnded{Fetch: id, Fault: scheduler.FaultGone})
+		return
+	}
 	fault, after := faultOf(err)
 	if s.c.Timeout > 0 && after > s.c.Timeout { // rule 23
 		err = fmt.Errorf("%w (it would be back in %v, and nobody waits longer than %v)", err, after.Round(time.Second), s.c.Timeout)

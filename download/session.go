@@ -88,7 +88,8 @@ type origin struct {
 	named  reach.Scope
 	tree   *mapped // how it is known, if another file of the batch told of it
 	up     bool
-	lanes  int // how many fetches it may have at a time
+	lanes  int                // how many fetches it may have at a time
+	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is none
 	bytes  int64
 	busy   time.Duration
 	err    error
