@@ -307,7 +307,7 @@ func TestClaimsOfAChain_Rule64(t *testing.T) {
 }
 
 // Proves C5 between hops, and rules 31 and 32: what was said before a wrong answer is kept.
-func TestWrongDigests_C5(t *testing.T) {
+func TestWrongDigests_C5_Rule31_Rule32(t *testing.T) {
 	const link = "Link: <https://one.example/f>; rel=duplicate\n"
 	server := hop(t, "https://a.example/f", 302, link+"Digest: SHA-256="+shaA)
 	afterwards := "server https://a.example/f\nsha-256 from Digest over https: 1ed1d1a4\n" +
