@@ -189,10 +189,10 @@ func cause(err error, where string) string {
 		return "no reason given"
 	}
 	if e, ok := errors.AsType[*signalError](err); ok {
-		return e.Error()
+		return e.Error() + whereNow(err)
 	}
 	if e, ok := errors.AsType[*timeUpError](err); ok {
-		return e.Error()
+		return e.Error() + whereNow(err)
 	}
 	if e, ok := errors.AsType[*partfile.SpaceError](err); ok {
 		return e.Path + ": needs " + sizeText(e.Need) + " more and the file system has " + sizeText(e.Free)
@@ -202,6 +202,14 @@ func cause(err error, where string) string {
 		return strings.TrimPrefix(err.Error(), e.Host+": ")
 	}
 	return err.Error()
+}
+
+// whereNow is what became of a part file that is not where it was.
+func whereNow(err error) string {
+	if e, ok := errors.AsType[*partfile.MovedError](err); ok {
+		return "; " + e.Error()
+	}
+	return ""
 }
 
 // reason is the text of an error about a file, without the name of the file.

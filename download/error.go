@@ -87,6 +87,7 @@ func kindOf(err error) Kind {
 	var name *partfile.NameError
 	var use *partfile.InUseError
 	var touched *partfile.TouchedError
+	var moved *partfile.MovedError
 	var digest *verify.DigestError
 	var conflict *verify.ConflictError
 	var wrong *verify.MismatchError
@@ -128,7 +129,7 @@ func kindOf(err error) Kind {
 		return Local
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted
-	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &path), errors.As(err, &errno):
+	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &moved), errors.As(err, &path), errors.As(err, &errno):
 		return Local
 	case errors.As(err, &broken):
 		return Network

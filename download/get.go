@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -56,7 +57,9 @@ type getter struct {
 	unproven bool // nothing shows whether the rest of it would be of the same file; see Request.Continue
 	refuted  bool // it is whole, and has another digest than the request gave
 	kept     int64
-	dry      bool // it is a rehearsal: nothing is made, written or remembered
+	keptAt   string
+	moved    *partfile.MovedError // the part file that is kept was, or is gone
+	dry      bool                 // it is a rehearsal: nothing is made, written or remembered
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
@@ -117,8 +120,10 @@ func (g *getter) leave() error {
 		return g.part.Discard()
 	}
 	err := g.part.Close() // which may have to void some of it
-	have := g.part.Have()
-	g.kept = have.Len()
+	g.kept, g.keptAt = g.part.Kept()
+	if errors.As(err, &g.moved) {
+		return nil // explain tells of it
+	}
 	return err
 }
 
@@ -289,16 +294,35 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 		e.Hint = cmp.Or(e.Hint, unprovenHint)
 	}
 	if g.kept > 0 {
-		e.Part = g.part.Path()
+		e.Part = g.keptAt
 	}
 	if errors.As(err, &none) && none.Budget() && g.kept > 0 && !g.unproven {
 		e.Kind = Budget
 	}
+	g.explainMoved(&e, err)
 	var conflict *verify.ConflictError
 	if none != nil && g.req.Described != nil && errors.As(err, &conflict) { // rule 46
 		e.Kind, e.Hint = Protocol, "the servers have another file than the one that "+g.req.Described.By+" describes"
 	}
 	return &e
+}
+
+// explainMoved says what became of a file whose folder was moved or removed under way: that is a fault of its own, whatever else
+// ended the download.
+func (g *getter) explainMoved(e *Error, err error) {
+	var moved *partfile.MovedError
+	switch {
+	case errors.As(err, &moved) && moved.Now != "": // the file itself
+		e.Kind, e.Hint = Local, "the file is complete and right: nothing is left to be fetched"
+	case errors.As(err, &moved):
+		e.Kind, e.Hint = Local, "the same command begins anew"
+	case g.moved != nil && g.kept > 0:
+		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
+		e.Hint = "-d " + filepath.Dir(g.keptAt) + " goes on from there"
+	case g.moved != nil:
+		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
+		e.Hint = "the same command begins anew"
+	}
 }
 
 func (g *getter) fail(k Kind, err error, hint string) *Error {

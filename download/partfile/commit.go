@@ -23,9 +23,13 @@ type Final struct {
 
 // Commit gives the file its final name: p says that its bytes, all of them, are the right ones. It is on
 // disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
-// changed and f can still be used, unless the error says that the file is in place: then the folder could not be synced.
+// changed and f can still be used, unless the error says that the file is in place: then the folder could not be synced, or it is a
+// *MovedError, whose Now is where the file is.
 func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
+		return err
+	}
+	if err := f.here(); err != nil {
 		return err
 	}
 	if err := f.untouched(p.Size()); err != nil {
@@ -47,11 +51,12 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 		}
 		f.folder.remove(f.journalName() + asideEnding)
 	}
+	astray := f.folder.astray(f.name)
 	f.release()
 	if err != nil {
 		return fmt.Errorf("%s is in place, but after a loss of power it may not be: %w", f.folder.join(f.name), err)
 	}
-	return nil
+	return astray
 }
 
 // committable checks that p is a proof about bytes that are there.
@@ -154,7 +159,7 @@ func (f *File) mine() error {
 }
 
 // Close puts what is there on disk and keeps it for the next run. If that is nothing, both files are
-// removed. After Commit, Discard or Close it does nothing.
+// removed. If it is not where it was, the error is a *MovedError. After Commit, Discard or Close it does nothing.
 func (f *File) Close() error {
 	switch f.ledger.now() {
 	case closed:
@@ -169,7 +174,7 @@ func (f *File) Close() error {
 	if have := f.Have(); err != nil && have.Count() == 0 { // none of it could be put on disk
 		return errors.Join(err, f.Discard())
 	}
-	return errors.Join(err, f.release())
+	return errors.Join(err, f.keep(), f.release())
 }
 
 // Discard removes both files. After Commit, Discard or Close it does nothing.

@@ -16,8 +16,9 @@ import (
 // A folder is where a download goes. Names are looked up in the open folder, so that renaming or replacing
 // one above it changes nothing for a download under way.
 type folder struct {
-	dir  fsys.Dir
-	path string // for messages
+	files fsys.FS
+	dir   fsys.Dir
+	path  string // for messages
 }
 
 // openFolder opens the folder of name, which is relative to dir. The user's own dir may be a symbolic link;
@@ -29,11 +30,12 @@ func openFolder(files fsys.FS, dir, name string) (d folder, base string, err err
 	if dir == "" {
 		dir = "."
 	}
-	f, err := fsys.Or(files).OpenDir(dir)
+	files = fsys.Or(files)
+	f, err := files.OpenDir(dir)
 	if err != nil {
 		return d, "", err
 	}
-	d = folder{f, dir}
+	d = folder{files, f, dir}
 	parents := strings.Split(name, "/")
 	base = parents[len(parents)-1]
 	for _, p := range parents[:len(parents)-1] {
@@ -45,7 +47,7 @@ func openFolder(files fsys.FS, dir, name string) (d folder, base string, err err
 		case err != nil:
 			return d, "", err
 		}
-		d = folder{sub, d.join(p)}
+		d = folder{files, sub, d.join(p)}
 	}
 	return d, base, nil
 }

@@ -107,7 +107,7 @@ func (k *Key) create() error {
 	if err != nil {
 		return err
 	}
-	d := folder{dir: opened, path: filepath.Dir(k.path)}
+	d := folder{files: k.files, dir: opened, path: filepath.Dir(k.path)}
 	defer d.close()
 	temporary := "." + name + "." + rand.Text() + ".tmp"
 	f, err := d.dir.Create(temporary, 0o600)

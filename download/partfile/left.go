@@ -90,8 +90,9 @@ func openDir(files fsys.FS, dir string) (folder, error) {
 	if dir == "" {
 		dir = "."
 	}
-	f, err := fsys.Or(files).OpenDir(dir)
-	return folder{f, dir}, err
+	files = fsys.Or(files)
+	f, err := files.OpenDir(dir)
+	return folder{files, f, dir}, err
 }
 
 // look reads a journal. Whatever is wrong with it or its part file makes it none of ours; the error is one of reading.

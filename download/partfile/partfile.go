@@ -58,6 +58,8 @@ type File struct {
 	aside   string
 	foreign bool  // what was set aside is of another program, or the user's
 	freed   int64 // blocks below were given back by Release
+	kept    int64 // by Close
+	keptAt  string
 
 	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that
 	// succeeds proves nothing about the bytes before.

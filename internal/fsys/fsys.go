@@ -59,6 +59,8 @@ type Dir interface {
 	Link(from string, dir Dir, to string) error
 	// Names are those of the entries, in order.
 	Names() ([]string, error)
+	// Where is the path by which the folder is found now, also if it was moved. It is empty if the system does not say.
+	Where() string
 	// Sync puts the entries on disk. Nothing else does: neither a Sync of the files nor one of the folder above. File systems that
 	// cannot are left alone.
 	Sync() error

@@ -19,6 +19,9 @@ func (d osDir) RenameNew(from, to string) error {
 	})
 }
 
+// Where: package unix has no F_GETPATH.
+func (d osDir) Where() string { return "" }
+
 // Reserve leaves it to the file system: what fcntl(2) offers changes where a file may grow, and gives no room back.
 func (f osFile) Reserve(int64) error { return nil }
 

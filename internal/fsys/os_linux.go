@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,6 +30,15 @@ func (d osDir) RenameNew(from, to string) error {
 		}
 		return err
 	})
+}
+
+// Where reads the link that proc(5) has for each descriptor. That of a folder which was removed leads nowhere.
+func (d osDir) Where() (where string) {
+	d.do("find", "", func(fd int) (err error) {
+		where, err = os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+		return err
+	})
+	return where
 }
 
 func (f osFile) Reserve(size int64) error {

@@ -105,6 +105,9 @@ func (d osDir) Open(name string) (File, error) {
 	return osFile{f}, nil
 }
 
+// Where: no folder is moved here while it is open.
+func (d osDir) Where() string { return "" }
+
 func (d osDir) Mkdir(name string, perm fs.FileMode) error { return d.root.Mkdir(name, perm.Perm()) }
 
 func (d osDir) Stat(name string) (Info, error) {

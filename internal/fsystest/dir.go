@@ -190,6 +190,8 @@ func (d *dir) Names() ([]string, error) {
 	return slices.Sorted(maps.Keys(d.n.entries)), nil
 }
 
+func (d *dir) Where() string { return "" }
+
 func (d *dir) Sync() error {
 	if err := d.enter("sync"); err != nil {
 		return err

@@ -181,6 +181,8 @@ func (d *tapDir) Names() ([]string, error) {
 	return d.d.Names()
 }
 
+func (d *tapDir) Where() string { return d.d.Where() }
+
 func (d *tapDir) Sync() error {
 	op := d.op("sync folder", "")
 	op.Syncs = true
