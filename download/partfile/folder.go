@@ -65,13 +65,30 @@ func (d folder) remove(name string) error {
 	return err
 }
 
-// renameNew never replaces anything: if there is something at to, the error is fs.ErrExist.
+// renameNew replaces nothing: if there is something at to, the error is fs.ErrExist. Where the file system can neither rename
+// without replacing nor make a second name (FUSE, vboxsf), it looks first and renames then: what another program puts there in
+// between is replaced.
 func (d folder) renameNew(from, to string) error {
 	err := d.dir.RenameNew(from, to)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return d.linkNew(from, to)
+	if unable(err) {
+		err = d.linkNew(from, to)
 	}
-	return err
+	if !unable(err) {
+		return err
+	}
+	switch _, err := d.dir.Stat(to); {
+	case err == nil:
+		return &fs.PathError{Op: "rename to", Path: d.join(to), Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return d.dir.Rename(from, to)
+}
+
+// unable reports whether an operation is none of this file system, as those say it that lack it: link(2) has EPERM for that, some
+// FUSE file systems ENOSYS.
+func unable(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EOPNOTSUPP)
 }
 
 // linkNew is renameNew in two steps. Between them there are two names.
