@@ -87,6 +87,7 @@ func (d *desk) observer(file int, r *download.Request) func(download.Event) {
 // ended takes note of the end of a download; files are counted from 0 here.
 func (d *desk) ended(file int, req download.Request, result download.Result, err error) {
 	file++
+	d.get.folders.made(result.Folders)
 	if rec := d.recorders[file]; rec != nil {
 		delete(d.recorders, file)
 		rec.End(time.Now(), result, err)

@@ -37,6 +37,16 @@ func (f *folders) note(dir string) {
 	}
 }
 
+// made takes note of folders that a download has made, as those of a document's name, which came as the answer to a URL.
+func (f *folders) made(paths []string) {
+	for _, path := range paths {
+		if f.missing == nil {
+			f.missing = map[string]bool{}
+		}
+		f.missing[path] = true
+	}
+}
+
 // noted are requests whose folders have been looked at.
 func (f *folders) noted(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {

@@ -72,6 +72,9 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 func (g *getCommand) remember(client *download.Client) {
 	client.Speeds.Save(time.Now())
 	client.Versions.Tidy(time.Now())
+	if g.newer.ifNewer && promisesPath() == "" {
+		g.screen.warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
+	}
 	if err := client.Versions.Err(); err != nil {
 		g.screen.warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)
 	}
@@ -122,6 +125,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	}
 	rec := g.reporter.record(&r)
 	result, err := g.watched(ctx, client, r, w, rec)
+	g.folders.made(result.Folders)
 	if g.leaves(err) {
 		g.screen.say("%s: exists, and stays as it is", w.path)
 		return exitDone

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -174,6 +176,12 @@ func (g *getter) makeFolders() error {
 	}
 	if g.req.Described == nil || g.req.Stream != nil {
 		return nil
+	}
+	for p := path.Dir(g.req.Name); p != "." && p != "/"; p = path.Dir(p) {
+		folder := filepath.Join(g.req.Dir, filepath.FromSlash(p))
+		if _, err := g.c.files().Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			g.result.Folders = append(g.result.Folders, folder)
+		}
 	}
 	return partfile.MakeFolders(g.c.files(), g.req.Dir, g.req.Name)
 }

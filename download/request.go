@@ -171,14 +171,15 @@ type Result struct {
 	Unvalidated     []string // signatures that are there and that no anchor allows to check (rule 51)
 	ETag            string
 	LastModified    time.Time
-	Continued       bool  // it was gone on with by the user's word alone; see Request.Continue
-	AlreadyComplete bool  // the right file was there; nothing was transferred
-	NotModified     bool  // the server has nothing newer; nothing was transferred
-	Older           bool  // it has an older file, which is not taken; NotModified is true as well
-	Resumed         int64 // bytes that an earlier run had left
-	Fetched         int64 // bytes of the body that arrived in this run
-	Duplicate       int64 // bytes of Fetched that had arrived already
-	Compared        int64 // bytes that arrived a second time beside these, to be compared
+	Folders         []string // of a document's name that were missing and were made, the deepest first; of a failed download, they may be empty
+	Continued       bool     // it was gone on with by the user's word alone; see Request.Continue
+	AlreadyComplete bool     // the right file was there; nothing was transferred
+	NotModified     bool     // the server has nothing newer; nothing was transferred
+	Older           bool     // it has an older file, which is not taken; NotModified is true as well
+	Resumed         int64    // bytes that an earlier run had left
+	Fetched         int64    // bytes of the body that arrived in this run
+	Duplicate       int64    // bytes of Fetched that had arrived already
+	Compared        int64    // bytes that arrived a second time beside these, to be compared
 	Sources         []SourceResult
 	Elapsed         time.Duration
 }

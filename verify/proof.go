@@ -94,13 +94,23 @@ func (p Proof) String() string {
 	}
 	switch {
 	case len(parts) > 0:
-		return strings.Join(parts, "; ")
+		return strings.Join(append(parts, p.weakOfUser()...), "; ")
 	case p.pieces != nil:
-		return p.pieces.String()
+		return strings.Join(append([]string{p.pieces.String()}, p.weakOfUser()...), "; ")
 	case len(p.evidence) == 0:
 		return "unverified"
 	}
 	return "unverified (" + p.evidence[0].String() + " matches, which proves nothing against an attacker)"
+}
+
+// weakOfUser are the weak digests that the user gave: the user wants to know that they fit, though they prove nothing.
+func (p Proof) weakOfUser() (fit []string) {
+	for _, c := range p.evidence {
+		if c.Channel == User && !c.Digest.Algorithm().Strong() {
+			fit = append(fit, c.String()+" fits, too")
+		}
+	}
+	return fit
 }
 
 // digest is the one of p that a made.
