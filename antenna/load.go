@@ -1,7 +1,6 @@
 package antenna
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -377,19 +376,6 @@ func (l *loop) readCache() (n int) {
 		})
 	}
 	return n
-}
-
-// ordered are the targets in the order of the configuration, those of a glob by their URLs.
-func (l *loop) ordered() []*target {
-	places := make(map[*watcher]int, len(l.watches))
-	for i, w := range l.watches {
-		places[w] = i
-	}
-	list := slices.Collect(maps.Values(l.targets))
-	slices.SortFunc(list, func(a, b *target) int {
-		return cmp.Or(places[a.w]-places[b.w], strings.Compare(a.url, b.url))
-	})
-	return list
 }
 
 // relayed returns where the records of relayed feeds are read, by any goroutine.

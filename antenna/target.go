@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"braid/antenna/feed"
@@ -266,4 +267,17 @@ func (l *loop) update(t *target, p *pending, most *Allowance) Update {
 	}
 	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without
 	return u
+}
+
+// ordered are the targets in the order of the configuration, those of a glob by their URLs.
+func (l *loop) ordered() []*target {
+	places := make(map[*watcher]int, len(l.watches))
+	for i, w := range l.watches {
+		places[w] = i
+	}
+	list := slices.Collect(maps.Values(l.targets))
+	slices.SortFunc(list, func(a, b *target) int {
+		return cmp.Or(places[a.w]-places[b.w], strings.Compare(a.url, b.url))
+	})
+	return list
 }
