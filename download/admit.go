@@ -164,7 +164,7 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 	case tag == s.tag && tag.etag != "":
 		return s.sameDate(dateOf(file, a))
 	case tag.etag == "" || s.tag.etag == "":
-		return s.untied()
+		return s.untied(a)
 	case tag.host != s.tag.host:
 		return s.otherHost(tag)
 	}
@@ -205,9 +205,15 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 
 // untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
 // of the same file, and no ETag does (S18).
-func (s *session) untied() error {
+func (s *session) untied(a source.Answer) error {
 	have := s.part.Have()
-	if verify.Strong(s.claims) || have.Len() == 0 || s.plan.continued {
+	switch p := s.plan.prior; {
+	case verify.Strong(s.claims) || have.Len() == 0:
+		return nil
+	case s.plan.continued && p != nil && (s.lastly == nil || len(s.flights) > 1): // else its samples come first
+		if a.Host != p.Host || !a.LastModified.Equal(p.Date) {
+			return &changedError{"another server or Last-Modified"}
+		}
 		return nil
 	}
 	return &restartError{reason: "nothing shows that the rest would belong to the same file", cause: s.lastly}

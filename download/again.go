@@ -75,6 +75,9 @@ func (g *getter) again(ctx context.Context, s *session, err error) error {
 		if err := g.pause(ctx); err != nil {
 			return err
 		}
+		if went, err := g.continueBroken(ctx, s); went || err != nil {
+			return err
+		}
 	case g.req.provenByPieces() && (errors.As(err, &wrong) || errors.As(err, &size)): // each piece was checked as it came
 		return err
 	case (errors.As(err, &wrong) || errors.As(err, &size)) && g.req.listed() && !s.contradicted(wrong): // rule 43

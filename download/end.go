@@ -72,7 +72,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault == scheduler.FaultTransient {
 		s.brokeOff()
 	}
-	if fault == scheduler.FaultTransient && s.known && !s.mayMerge() && len(s.flights) == 0 {
+	if fault == scheduler.FaultTransient && s.known && !s.proves() && len(s.flights) == 0 {
 		s.startOver("nothing shows that the rest would belong to the same file")
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
@@ -109,7 +109,10 @@ func (s *session) active() int {
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
 // the ETag does (S18, rule 15).
-func (s *session) mayMerge() bool { return s.tied() || s.tag.etag != "" || s.plan.continued }
+func (s *session) mayMerge() bool { return s.proves() || s.plan.continued }
+
+// proves reports whether something shows that a later answer is of the same file.
+func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 
 // startOver throws away what is here; what comes next begins at the first byte.
 func (s *session) startOver(reason string) {

@@ -29,7 +29,8 @@ type version struct {
 	mistrust     bool     // not to be used: they seem to be wrong themselves
 	asked        []string // documents that were, which the server described
 
-	continued bool // it is gone on with by the user's word; see Request.Continue
+	continued bool  // it is gone on with by the user's word; see Request.Continue
+	brokenAt  int64 // where the server broke off the last time
 
 	signed  signed
 	offered promises.Promise // what the server offers to verify the file with

@@ -1,0 +1,91 @@
+package download_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/mirrortest"
+)
+
+// Proves rule 15 within one run: when the server breaks off or stalls, --continue goes on with what came if samples are the same; what
+// another file has, and what somebody demands more of, begins anew.
+func TestContinueBroken_Rule15(t *testing.T) {
+	t.Parallel()
+	day := mirrortest.Modified(time.Unix(1e9, 0))
+	for name, tt := range map[string]struct {
+		goOn   bool
+		breaks mirrortest.Option
+		change func(s *mirrortest.Server, r *run)
+		anew   bool
+	}{
+		"broken off":       {true, mirrortest.CutAfter(4 * mib), nil, false},
+		"stalled":          {true, mirrortest.StallAfter(4 * mib), nil, false},
+		"not asked for":    {false, mirrortest.CutAfter(4 * mib), nil, true},
+		"digest demanded":  {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.req.Require = download.RequireDigest }, true},
+		"with mirrors":     {true, mirrortest.CutAfter(4 * mib), func(_ *mirrortest.Server, r *run) { r.mirrors(sized(t, 5*mib)) }, true},
+		"without parts":    {true, mirrortest.CutAfter(4 * mib), func(s *mirrortest.Server, _ *run) { s.Set(mirrortest.IgnoreRange()) }, true},
+		"another version":  {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Corrupt(every(64<<10, 6*mib)...)), true},
+		"another date":     {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Modified(time.Unix(2e9, 0))), true},
+		"down for a while": {true, mirrortest.CutAfter(4 * mib), later(mirrortest.Times(2, mirrortest.Status(503))), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 6*mib, mirrortest.Rate(32*mib), day)
+			r := newRun(t, s.URL)
+			r.req.Continue = tt.goOn
+			r.client.RetryWait = 10 * time.Millisecond
+			r.client.Timeout = time.Second
+			if tt.change != nil {
+				tt.change(s, r)
+			}
+			s.Set(mirrortest.Once(tt.breaks))
+			res, err := r.get()
+			if r.req.Require == download.RequireDigest {
+				if err == nil || res.Continued {
+					t.Errorf("%v, %+v", err, res)
+				}
+				return
+			}
+			if anew := len(saw[download.Restarted](r)) > 0; err != nil || anew != tt.anew || res.Continued == tt.anew {
+				t.Errorf("%v, %+v, anew: %v", err, res, anew)
+			}
+			if !tt.anew && res.Fetched > 6*mib+mib {
+				t.Errorf("%d bytes were fetched", res.Fetched)
+			}
+		})
+	}
+}
+
+// later makes a server change after its first answer.
+func later(option mirrortest.Option) func(*mirrortest.Server, *run) {
+	return func(s *mirrortest.Server, _ *run) {
+		first := true
+		s.Set(mirrortest.Choose(func(*http.Request) []mirrortest.Option {
+			if first {
+				first = false
+				return nil
+			}
+			return []mirrortest.Option{option}
+		}))
+	}
+}
+
+// Proves rule 22 for it: a server that breaks off again and again is gone on with as long as more comes each time.
+func TestContinueBrokenAgain_Rule15_Rule22(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 12*mib, mirrortest.Rate(64*mib), mirrortest.Choose(func(req *http.Request) []mirrortest.Option {
+		if r := req.Header.Get("Range"); r == "" || strings.HasSuffix(r, "-") || strings.HasSuffix(r, "-12582911") && !strings.HasPrefix(r, "bytes=11") {
+			return []mirrortest.Option{mirrortest.CutAfter(3 * mib / 2)}
+		}
+		return nil
+	}))
+	r := newRun(t, s.URL)
+	r.req.Continue, r.client.RetryWait = true, time.Millisecond
+	res := r.right(s.Content)
+	if n := len(saw[download.Restarted](r)); n > 0 || !res.Continued || res.Fetched > 13*mib {
+		t.Errorf("%d restarts, %+v", n, res)
+	}
+}
