@@ -125,7 +125,7 @@ var getManual = manual{
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
 			"exit code is 1 and the file is in place. It does not run for files that were there already.",
 		"SIGUSR1 (kill -USR1 PID; on macOS also Ctrl-T) makes it say how far it is, in one line on standard error.",
-		"-L, -f and -c (--continue) are accepted and do nothing: braid does that anyway.",
+		"-L and -f are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
 			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
 			"11 wrong digest or size, 12 nothing to verify with, 13 retries used up, 14 limit, 130 and 143 interrupted.",
