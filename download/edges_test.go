@@ -130,3 +130,27 @@ func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	}
 	checkedOnly(t, res, byTorrent)
 }
+
+// A rehearsal of a file that shares pieces shows them as the download would use them, and ends as that would. Proves rule 43.
+func TestRehearseSharedPieces_Rule43(t *testing.T) {
+	t.Parallel()
+	f := folder{names: []string{"a", "b"}, sizes: []int64{piece + 100, piece}}
+	for _, n := range f.sizes {
+		f.data = append(f.data, made(n, uint64(n))...)
+	}
+	for what, seed := range map[string]string{"right": f.serve(t), "wrong": f.serve(t, piece+101)} {
+		d := readTorrent(t, f.torrent(seed))
+		chosen, err := d.Choose([]string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRun(t, seed)
+		r.req.URL = nil
+		if r.req, err = d.Request(chosen[0], r.req); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := r.rehearse(); (err == nil) != (what == "right") || err == nil && h.Pieces == "" {
+			t.Errorf("%s: pieces %q, %v", what, h.Pieces, err)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func (h *rehearsal) run(ctx context.Context) error {
 	}
 	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
 	h.req.tellDescribed()
+	if err := h.span(ctx); err != nil {
+		return err
+	}
 	if h.req.Stream == nil {
 		if done, err := h.disk(ctx); done || err != nil {
 			return err
