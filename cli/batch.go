@@ -238,6 +238,7 @@ func (t *teller) ended(n news, f *tracked) {
 	}
 	t.note(n, f, outcome{state: state, size: result.Size, elapsed: result.Elapsed, proven: f.gist(result), result: result})
 	t.get.lines.write(newDoneEvent(n.moment, n.end.req, result))
+	t.get.forgotten(result)
 	if t.get.quiet {
 		return
 	}

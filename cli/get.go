@@ -186,7 +186,7 @@ func (g *getCommand) flags() []cli.Flag {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.overwrite, Continue: g.goOn, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
+		Overwrite: g.overwrite, Due: len(g.onComplete.args) > 0, Continue: g.goOn, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
 		Require: requirement(g.require.word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}

@@ -149,6 +149,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		w.shares(result.Sources)
 	}
 	code := exitDone
+	g.forgotten(result)
 	if g.onComplete.wanted(result) {
 		code = g.tellHook(ctx, moment{at: time.Now()}, g.complete(ctx, g.streams.err, r, result))
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/partfile"
+	"braid/internal/fsys"
 	"braid/internal/program"
 	"braid/source"
 	"braid/verify"
@@ -44,9 +46,17 @@ func (h *hook) Set(s string) error {
 
 func (h *hook) String() string { return strings.Join(h.args, " ") }
 
-// wanted says that the program is to be told of a result: the file is in place, and was not before.
-func (h *hook) wanted(r download.Result) bool {
-	return len(h.args) > 0 && r.Path != "" && !r.AlreadyComplete && !r.NotModified
+// wanted reports whether the program is to run for a result: the file is in place, and was not before, or the program has not ended
+// with 0 since.
+func (h *hook) wanted(r download.Result) bool { return len(h.args) > 0 && r.Path != "" && r.Due }
+
+// forgotten warns of a file whose program has not ended with 0 in an earlier run, if this one has none.
+func (g *getCommand) forgotten(r download.Result) {
+	if r.Due && len(g.onComplete.args) == 0 {
+		path := source.Escape(r.Path)
+		const text = "%s: the --on-complete of an earlier run has not ended well; the same braid get as then runs it, braid parts remove %s gives it up"
+		g.screen.warn(text, path, path)
+	}
 }
 
 // filePrefix is what the variables about a file begin with. BRAID_ alone would make flags of some of them, for a program that
@@ -111,10 +121,19 @@ type hooked struct {
 	output []byte // that was not shown yet
 }
 
-// complete runs the hook for a file that is in place. What it prints goes to w.
+// complete runs the hook for a file that is in place. What it prints goes to w. It is due until it ended with 0: that is what the
+// journal of the file is for, which is locked meanwhile.
 func (g *getCommand) complete(ctx context.Context, w io.Writer, req download.Request, r download.Result) hooked {
 	began := time.Now()
-	err := g.onComplete.run(ctx, w, r.Path, fileEnvironment(req, r))
+	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
+	if err != nil { // another process has it, or it cannot be read: then it runs once more
+		g.screen.detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), err)
+	}
+	defer due.Close()
+	err = g.onComplete.run(ctx, w, r.Path, fileEnvironment(req, r))
+	if err == nil {
+		err = due.Clear()
+	}
 	return hooked{path: r.Path, err: err, took: time.Since(began)}
 }
 

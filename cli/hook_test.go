@@ -141,11 +141,13 @@ func TestHookWanted(t *testing.T) {
 		r    download.Result
 		want bool
 	}{
-		{h, download.Result{Path: "a"}, true},
-		{&hook{}, download.Result{Path: "a"}, false},
-		{h, download.Result{}, false},
+		{h, download.Result{Path: "a", Due: true}, true},
+		{&hook{}, download.Result{Path: "a", Due: true}, false},
+		{h, download.Result{Due: true}, false},
 		{h, download.Result{Path: "a", AlreadyComplete: true}, false},
+		{h, download.Result{Path: "a", AlreadyComplete: true, Due: true}, true},
 		{h, download.Result{Path: "a", NotModified: true}, false},
+		{h, download.Result{Path: "a", NotModified: true, Due: true}, true},
 	} {
 		if got := tt.h.wanted(tt.r); got != tt.want {
 			t.Errorf("%+v: %v", tt.r, got)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -78,11 +79,12 @@ func (v *partsList) run(words []string) error {
 	if err != nil {
 		return &failure{code: exitLocal, what: "parts", where: dir, why: reason(err), hint: nearestBelow("parts", dir)}
 	}
+	now := time.Now()
+	var rows [][]string
+	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // it is complete
 	if v.json {
 		return v.writeJSON(left, aside)
 	}
-	now := time.Now()
-	var rows [][]string
 	for _, l := range left {
 		rows = append(rows, partRow(now, l))
 	}
@@ -120,6 +122,8 @@ func partRow(now time.Time, l partfile.Left) []string {
 		state = fmt.Sprintf("in use by process %d", l.PID)
 	case l.InUse:
 		state = "in use by another process"
+	case l.Due:
+		state = "in place; its --on-complete is due"
 	case !l.Known:
 		state = "nothing says what it is a part of"
 	}
@@ -257,12 +261,13 @@ type leftLine struct {
 	InUse   bool      `json:"in_use"`
 	PID     int       `json:"pid,omitempty"` // of the process that has it open
 	Require string    `json:"require,omitempty"`
+	Due     bool      `json:"due,omitempty"` // the file is in place, and its --on-complete has not ended with 0
 }
 
 func newLeftLine(l partfile.Left) leftLine {
 	return leftLine{
 		Name: l.Name, Path: l.Path, URL: l.Identity.URL, Size: known(sizeOfLeft(l)), Here: l.Have.Len(), Changed: l.Changed.UTC().Truncate(time.Second),
-		InUse: l.InUse, PID: l.PID, Require: l.Identity.Require,
+		InUse: l.InUse, PID: l.PID, Due: l.Due, Require: l.Identity.Require,
 	}
 }
 

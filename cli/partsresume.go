@@ -12,12 +12,14 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/source"
 	"braid/verify"
 )
 
 // partsResume is one run of "braid parts resume": a braid get whose words are in the journals of part files.
 type partsResume struct {
 	*getCommand
+	complete []string // files that are in place, of which only the journal was left
 }
 
 // saidByPart are flags of get that say what a part file knows, or what does not go with several.
@@ -27,7 +29,7 @@ var saidByPart = []string{
 }
 
 func newPartsResume(s streams) *cli.Command {
-	v := &partsResume{newGetCommand(s)}
+	v := &partsResume{getCommand: newGetCommand(s)}
 	c := &cli.Command{
 		Name:  "resume",
 		Usage: "go on with unfinished downloads",
@@ -47,6 +49,7 @@ func newPartsResume(s streams) *cli.Command {
 			"FILE is the name that the file is to have, or that of its part file. Where it comes from, and the digests that you gave, are\n" +
 				"in its journal; passwords, keys, header fields and the values of queries are not: what needs them goes on by the same\n" +
 				"braid get as before. If a digest or a signature was demanded then, it is now.",
+			"A complete file whose --on-complete is due is no unfinished download: the same braid get as before runs it.",
 			"Exit codes: as those of braid get; 3 also for what cannot be resumed.",
 		},
 	})
@@ -87,7 +90,15 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 	}
 	for _, word := range words {
 		dir, name := placeOfPart(word)
-		r, err := resumableAt(dir, name)
+		done, err := v.settle(dir, name)
+		if done {
+			v.complete = append(v.complete, word)
+			continue
+		}
+		var r resumable
+		if err == nil {
+			r, err = resumableAt(dir, name)
+		}
 		if f, ok := errors.AsType[*failure](err); ok {
 			f.where = word
 			lost = append(lost, f)
@@ -98,6 +109,24 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 		}
 	}
 	return found, lost
+}
+
+// settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it removed the
+// journal. It is removed.
+func (v *partsResume) settle(dir, name string) (done bool, err error) {
+	l, ok, err := partfile.Look(fsys.OS, dir, name)
+	if err != nil || !ok || !l.Committed || l.Due {
+		return false, err
+	}
+	if v.dryRun {
+		return true, nil
+	}
+	c, err := partfile.OpenCommitted(fsys.OS, dir, name)
+	if c == nil || err != nil {
+		return false, err
+	}
+	defer c.Close()
+	return true, c.Clear()
 }
 
 // resumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal does not keep
@@ -114,6 +143,9 @@ func resumableAt(dir, name string) (resumable, error) {
 		return cannot("nothing unfinished of that name is there", "braid parts shows what there is")
 	case l.InUse:
 		return resumable{}, &partfile.InUseError{Path: l.Path, PID: l.PID}
+	case l.Due:
+		hint := "the same braid get as before runs it; braid parts remove " + name + " gives it up"
+		return cannot("it is in place, and what --on-complete was to run is not in its journal", hint)
 	case !l.Known:
 		return cannot("nothing says what it is a part of", "braid parts remove "+name)
 	case !l.SealedBy(journalKey()):
@@ -138,7 +170,10 @@ func (v *partsResume) worklist(ctx context.Context, client *download.Client, fou
 	if err := v.readSums(ctx, client, urls); err != nil {
 		return nil, err
 	}
-	if len(found) == 0 && len(v.lost) == 0 {
+	for _, word := range v.complete {
+		v.screen.say("%s: already complete", source.Escape(partfile.NameOf(word)))
+	}
+	if len(found) == 0 && len(v.lost) == 0 && len(v.complete) == 0 {
 		v.screen.say("nothing is unfinished here")
 		return l, nil
 	}

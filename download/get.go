@@ -276,11 +276,13 @@ func (g *getter) commit(proof verify.Proof) error {
 	if g.req.Stream != nil {
 		return g.part.Close()
 	}
-	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified()}
+	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified(), Due: g.req.Due}
 	if g.req.seed != nil {
 		final.Mode = g.req.seed.mode
 	}
-	return g.part.Commit(proof, final)
+	err := g.part.Commit(proof, final)
+	g.result.Due = final.Due && err == nil
+	return err
 }
 
 // explain makes the error for the caller: what was kept, and what to do next.

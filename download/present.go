@@ -19,14 +19,28 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 	if err != nil || !there || g.req.seed != nil { // a seed was looked at
 		return false, err
 	}
+	c := g.committed()
+	defer c.Close()
+	if done, err = g.compareWith(ctx, info, c); done && err == nil {
+		g.settle(c)
+	}
+	return done, err
+}
+
+// compareWith compares the file with what is asked for. It may be one that an earlier run has left with its journal c.
+func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
+	if !g.req.IfNewer && g.asBefore(ctx, c) {
+		return true, nil
+	}
 	a, offered, done, err := g.hear(ctx)
 	if done || err != nil {
 		return done, err
 	}
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
-	if (verify.Strong(claims) || g.req.provenByPieces()) && !differs(size, info.Size) {
+	told := verify.Strong(claims) || g.req.provenByPieces()
+	if (told || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
 		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
-		if err == nil && (g.req.Require != RequireSignature || proof.Signed()) {
+		if err == nil && (told || c.Is(proof)) && g.req.accepts(proof) {
 			g.complete(proof, a)
 			return true, nil
 		}

@@ -71,6 +71,9 @@ type Request struct {
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified (rule 3).
 	Overwrite bool
+	// Due says that something is to be done with the file once it is in place: until that is told to its journal
+	// (partfile.Committed), a later Get that finds the file complete says so in its Result.
+	Due bool
 	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a strong validator,
 	// if the same server has it in the same size and of the same date, and samples of it come again equal. It is the user's word
 	// that this is enough, and counts for nothing if Require demands more.
@@ -175,6 +178,7 @@ type Result struct {
 	Continued       bool     // it was gone on with by the user's word alone; see Request.Continue
 	AlreadyComplete bool     // the right file was there; nothing was transferred
 	NotModified     bool     // the server has nothing newer; nothing was transferred
+	Due             bool     // what Request.Due stands for is to be done: the file came, or it did in a run that was stopped before
 	Older           bool     // it has an older file, which is not taken; NotModified is true as well
 	Resumed         int64    // bytes that an earlier run had left
 	Fetched         int64    // bytes of the body that arrived in this run

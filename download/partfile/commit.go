@@ -19,6 +19,8 @@ type Final struct {
 	Mode fs.FileMode
 	// ModTime is when the content was changed. If zero, that is when it was written.
 	ModTime time.Time
+	// Due keeps the journal, which says that something is still to be done with the file, until [Committed.Clear].
+	Due bool
 }
 
 // Commit gives the file its final name: p says that its bytes, all of them, are the right ones. It is on
@@ -38,6 +40,9 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.settle(p.Size(), final); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
+	if err := f.announce(p, final.Due); err != nil {
+		return errors.Join(err, f.part.Chmod(0o600))
+	}
 	if err := f.place(final.Replace); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
@@ -45,7 +50,9 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	// what is to be closed is on disk: that takes nothing from the file.
 	err := f.folder.dir.Sync()
 	if err == nil {
-		f.folder.remove(f.journalName())
+		if !final.Due {
+			f.folder.remove(f.journalName())
+		}
 		if !f.foreign {
 			f.folder.remove(f.partName() + asideEnding) // what was set aside is of no more use
 		}

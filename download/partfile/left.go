@@ -31,6 +31,8 @@ type Left struct {
 	Changed  time.Time     // when one of the two files was written to last
 	InUse    bool          // another process has it open
 	PID      int           // which one; 0 if that cannot be told
+	// Committed: the file itself is in place, by its size and date. Due: something is still to be done with it (Final.Due).
+	Committed, Due bool
 
 	payload []byte // of the identity
 }
@@ -125,6 +127,16 @@ func (d folder) look(name string) (l Left, ok bool, err error) {
 		return l, false, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
 	}
 	l.Identity, l.payload, l.Known, l.Have = h.identity, h.payload, h.known, h.have(part.Size)
+	if h.committed != nil {
+		placed, ok, err := d.placed(name)
+		if err != nil {
+			return l, false, err
+		}
+		l.Committed = ok && h.is(placed)
+		if l.Due = l.Committed && h.committed.Due; l.Committed {
+			l.Have = byterange.NewSet(byterange.Range{End: placed.Size})
+		}
+	}
 	l.InUse, l.PID, err = held(f)
 	return l, true, err
 }

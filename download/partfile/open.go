@@ -73,6 +73,9 @@ func (f *File) open() error {
 	if err != nil {
 		return err
 	}
+	if err := f.unlink(h); err != nil {
+		return err
+	}
 	var newPart bool
 	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err

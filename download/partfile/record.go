@@ -19,9 +19,11 @@ import (
 //	identity: JSON
 //	done:     8 bytes start, 8 bytes end, 4 bytes CRC-32C of the bytes of the part file
 //	void:     8 bytes start, 8 bytes end
+//	committed: JSON
 //
 // Records are only appended. The last identity holds. A void record takes back every earlier done record
-// that has a byte in common with it.
+// that has a byte in common with it. A committed record counts only as the last one, and only without a part file; versions that
+// do not know it take it for a torn tail.
 const (
 	magic      = "braidjnl"
 	version    = 1
@@ -33,6 +35,7 @@ const (
 	kindIdentity = iota + 1
 	kindDone
 	kindVoid
+	kindCommitted
 )
 
 var header = func() []byte {
@@ -70,11 +73,13 @@ func appendRange(b []byte, r byterange.Range) []byte {
 
 // A history is what a journal says. None of it has been compared with the part file.
 type history struct {
-	identity Identity
-	payload  []byte // of the identity
-	known    bool   // there is an identity
-	runs     []run  // done, in the order in which they were recorded; they may overlap
-	size     int64  // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
+	identity  Identity
+	payload   []byte     // of the identity
+	known     bool       // there is an identity
+	committed *committed // nil, or the last record
+	ending    []byte     // the payload of that
+	runs      []run      // done, in the order in which they were recorded; they may overlap
+	size      int64      // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
 }
 
 // errForeign says that a journal is none, or one of another version (rule 8).
@@ -146,6 +151,7 @@ func readMore(r io.Reader, buf []byte, n int) ([]byte, error) {
 
 // apply does what a record says. The error is errTorn: a record that makes no sense was not written by us.
 func (h *history) apply(kind byte, payload []byte) error {
+	h.committed, h.ending = nil, nil
 	switch {
 	case kind == kindIdentity:
 		id, err := decodeIdentity(payload)
@@ -162,6 +168,12 @@ func (h *history) apply(kind byte, payload []byte) error {
 	case kind == kindVoid && len(payload) == 16:
 		void := decodeRange(payload)
 		h.runs = slices.DeleteFunc(h.runs, func(r run) bool { return r.overlaps(void) })
+	case kind == kindCommitted && h.known:
+		c, err := decodeCommitted(payload)
+		if err != nil {
+			return errTorn
+		}
+		h.committed, h.ending = c, bytes.Clone(payload)
 	default:
 		return errTorn
 	}

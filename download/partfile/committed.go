@@ -1,0 +1,220 @@
+package partfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"braid/internal/fsys"
+	"braid/verify"
+)
+
+// A committed is the record that is the last of a journal: a complete file, which gets its final name next. Where a run is stopped
+// after that and before it removed the journal, it tells the next one what the file is.
+type committed struct {
+	URLSum  string // of the identity
+	Size    int64
+	ModTime time.Time
+	Digest  []claimRecord // the SHA-256 of all bytes; none for a proof that has none, and then size and date stand for it
+	Due     bool          `json:",omitempty"` // see Final.Due
+	digest  verify.Digest
+}
+
+func decodeCommitted(p []byte) (*committed, error) {
+	c := &committed{}
+	if err := json.Unmarshal(p, c); err != nil {
+		return nil, err
+	}
+	claims, err := claimsOf(c.Digest)
+	if err != nil || len(claims) > 1 || c.Size < 0 {
+		return nil, fmt.Errorf("a committed file with the size %d and the digests %v: %w", c.Size, c.Digest, err)
+	}
+	if len(claims) == 1 {
+		c.digest = claims[0].Digest
+	}
+	return c, nil
+}
+
+// announce records what is committed next. If something will be due it is on disk then, with the name of the journal. Else it saves
+// the next run work, and a journal that has no room for it is no reason to fail.
+func (f *File) announce(p verify.Proof, due bool) error {
+	err := f.record(p, due)
+	if !due {
+		return nil
+	}
+	if err == nil {
+		err = f.journal.file.Datasync()
+	}
+	if err == nil && !f.named.Load() {
+		err = f.folder.dir.Sync()
+	}
+	return err
+}
+
+func (f *File) record(p verify.Proof, due bool) error {
+	info, err := f.part.Info()
+	if err != nil {
+		return err
+	}
+	f.journal.mu.Lock()
+	defer f.journal.mu.Unlock()
+	id, err := decodeIdentity(f.journal.identity)
+	if err != nil {
+		return err
+	}
+	c := committed{URLSum: id.URLSum, Size: p.Size(), ModTime: info.ModTime.UTC(), Due: due}
+	for _, d := range p.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			c.Digest = recordsOf([]verify.Claim{{Digest: d}})
+		}
+	}
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return f.journal.append(func(b []byte) []byte {
+		return appendRecord(b, kindCommitted, func(b []byte) []byte { return append(b, f.key.sealed(f.name, payload)...) })
+	})
+}
+
+// A Committed is a file that is in place, and its journal, which is locked: the run that put it there was stopped before it removed
+// the journal, or something is due with the file (Final.Due). All methods may be called on nil, which is none.
+type Committed struct {
+	folder folder
+	name   string
+	file   fsys.File // the journal
+	info   fsys.Info // of the file that is in place
+	h      history
+}
+
+// OpenCommitted opens the journal of the file name, which is relative to dir, if the file is there and its part file has no bytes.
+// Else it returns nil. If another process has it, the error is an *InUseError.
+func OpenCommitted(files fsys.FS, dir, name string) (*Committed, error) {
+	d, base, err := openFolder(files, dir, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Committed{folder: d, name: base}
+	ok, err := c.open()
+	if err != nil || !ok {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+func (c *Committed) open() (ok bool, err error) {
+	journal := c.name + journalEnding
+	if _, ok, err := c.folder.regular(journal); !ok || err != nil {
+		return false, err
+	}
+	var isNew bool
+	if c.file, isNew, err = c.folder.openLocked(journal, c.name+partEnding); err != nil {
+		return false, err
+	}
+	if isNew { // another process removed it meanwhile
+		return false, c.folder.remove(journal)
+	}
+	if c.info, ok, err = c.folder.placed(c.name); !ok || err != nil {
+		return false, err
+	}
+	c.h, err = readHistory(io.NewSectionReader(c.file, 0, math.MaxInt64))
+	if err == errForeign {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// placed looks at a file that has its final name. It is not ok if there is none, or if there is a part file with bytes that are
+// not its own.
+func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
+	info, there, err := d.target(name)
+	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {
+		return info, false, nil
+	}
+	if err != nil {
+		return info, false, err
+	}
+	part, err := d.dir.Stat(name + partEnding)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, true, nil
+	}
+	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
+}
+
+// is reports whether info is, by size and date, of the file that was committed.
+func (h *history) is(info fsys.Info) bool {
+	return h.committed != nil && h.committed.Size == info.Size && h.committed.ModTime.Equal(info.ModTime)
+}
+
+// Identity is what the file is, if the journal says that it was committed.
+func (c *Committed) Identity() (id Identity, ok bool) {
+	if c == nil || c.h.committed == nil || c.h.committed.Size != c.info.Size || c.h.committed.URLSum != c.h.identity.URLSum {
+		return Identity{}, false
+	}
+	return c.h.identity, true
+}
+
+// Sealed reports whether all of that was written with this key for this name.
+func (c *Committed) Sealed(k *Key) bool {
+	return c != nil && k.fits(c.name, c.h.payload) && k.fits(c.name, c.h.ending)
+}
+
+// Is reports whether the file that p is about has the bytes that were committed.
+func (c *Committed) Is(p verify.Proof) bool {
+	if c == nil || c.h.committed == nil || p.Size() != c.h.committed.Size {
+		return false
+	}
+	d := c.h.committed.digest
+	return d.IsZero() && c.Unchanged() || slices.Contains(p.Digests(), d)
+}
+
+// Unchanged reports whether the file is, by size and date, the one that was committed. Nothing was read for that.
+func (c *Committed) Unchanged() bool { return c != nil && c.h.is(c.info) }
+
+// Due reports whether something is due with what was committed.
+func (c *Committed) Due() bool { return c != nil && c.h.committed != nil && c.h.committed.Due }
+
+// Clear removes the journal, and the second name that the file has where it got its final one by a link.
+func (c *Committed) Clear() error {
+	if c == nil {
+		return nil
+	}
+	if err := c.folder.remove(c.name + partEnding); err != nil {
+		return err
+	}
+	return c.folder.remove(c.name + journalEnding)
+}
+
+// Close unlocks the journal.
+func (c *Committed) Close() error {
+	if c == nil {
+		return nil
+	}
+	var err error
+	if c.file != nil {
+		err = c.file.Close()
+	}
+	return errors.Join(err, c.folder.close())
+}
+
+// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within the commit, on
+// a file system that cannot rename without replacing.
+func (f *File) unlink(h history) error {
+	if h.committed == nil {
+		return nil
+	}
+	info, there, err := f.folder.target(f.name)
+	if err != nil || !there {
+		return nil // place looks at it again
+	}
+	part, err := f.folder.dir.Stat(f.partName())
+	if err != nil || part.ID != info.ID {
+		return nil
+	}
+	return f.folder.remove(f.partName())
+}
