@@ -17,7 +17,7 @@ var exitCodes = []handbook.Term{
 	{Word: "0", Text: "the file is in place, verified to the level asked for"},
 	{Word: "1", Text: "none of those below"},
 	{Word: "2", Text: "the command makes no sense"},
-	{Word: "3", Text: "local file: it exists, the disk is full, no permission, in use"},
+	{Word: "3", Text: "local file: it exists, the disk is full, no permission, in use; its folder was moved or removed meanwhile"},
 	{Word: "4", Text: "network: no connection, silence, no source left"},
 	{Word: "5", Text: "TLS: a certificate that is not to be trusted"},
 	{Word: "6", Text: "a server or proxy wants a name and password, or others"},

@@ -123,7 +123,8 @@ var getManual = manual{
 			"they are of SHA-1 and no digest for --require.",
 		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
 			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
-			"exit code is 1 and the file is in place. It does not run for files that were there already.",
+			"exit code is 1, the file is in place, and the next run of the same command runs it again. It does not\n" +
+			"run for files that were there already.",
 		"SIGUSR1 (kill -USR1 PID; on macOS also Ctrl-T) makes it say how far it is, in one line on standard error.",
 		"-L and -f are accepted and do nothing: braid does that anyway.",
 		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +

@@ -16,7 +16,7 @@ func TestHelp(t *testing.T) {
 		"--help":                {"braid COMMAND", "  get ", "  probe ", "  serve ", "Examples:", "braid get https://"},
 		"-h":                    {"braid COMMAND"},
 		"help":                  {"braid COMMAND"},
-		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L, -f and -c", "the exit code says"},
+		"get --help":            {"braid get [FLAG]... URL...", "Examples:", "  -o, --out NAME  ", "  -d, -P, --dir FOLDER  ", "BRAID_OUT", "-L and -f are", "the exit code says"},
 		"get -h":                {"braid get"},
 		"get u -q -h -o":        {},
 		"help get":              {"braid get"},
