@@ -304,7 +304,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 		e.Hint = cmp.Or(e.Hint, unprovenHint)
 	}
 	if g.kept > 0 {
-		e.Part = g.keptAt
+		e.Part = cmp.Or(g.keptAt, g.part.Path())
 	}
 	if errors.As(err, &none) && none.Budget() && g.kept > 0 && !g.unproven {
 		e.Kind = Budget

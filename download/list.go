@@ -84,7 +84,11 @@ func (l *List) Vouch(r *Request) error {
 		if kindOf(err) == NoEvidence {
 			hint = "--checksum ALGORITHM=HEX takes a digest whatever name it stands beside"
 		}
-		return fail(kindOf(err), "verify", l.Name, err, hint)
+		what := "verify"
+		if _, malformed := errors.AsType[*sums.Error](err); malformed {
+			what = "read"
+		}
+		return fail(kindOf(err), what, l.Name, err, hint)
 	}
 	for i := range claims {
 		claims[i].By = l.By
