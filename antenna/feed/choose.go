@@ -70,7 +70,7 @@ func Choose(records []Record) int {
 
 const day = 24 * 60 * 60
 
-// isNews reports whether r is what a site says of itself, and nobody has looked.
+// isNews reports whether r is what a site says of itself, without a detection.
 func (r *Record) isNews() bool { return r.Format == News || r.Format == Sitemap }
 
 // outdoes reports whether r says when on the day of other something happened, of which other names the day only.

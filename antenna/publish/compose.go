@@ -93,7 +93,7 @@ func (c *composer) observed(format feed.Format) []feed.Record {
 		}
 		switch format {
 		case feed.HinaDI:
-			r.Date = c.now // when the block is written (section 5.7), and not when somebody looked
+			r.Date = c.now // when the block is written (section 5.7), and not when the page was looked at
 		case feed.LIRS:
 			r.Detected = k.TimeDetected
 		}

@@ -124,7 +124,7 @@ var marks = map[string][]string{
 // mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.
 const mostMark = 64 << 10
 
-// written reports whether this package wrote the file of that name, or nobody did.
+// written reports whether this package wrote the file of that name, or there is none.
 func written(files fsys.FS, path, name string) (bool, error) {
 	info, err := fsys.Lstat(files, path)
 	switch {
