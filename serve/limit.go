@@ -18,7 +18,8 @@ const share = 4
 type limited struct {
 	net.Listener
 	most  int
-	plain bool // a refused client can be told why, as it does not speak TLS
+	plain bool // a refused client gets an answer, as it does not speak TLS
+	extra refusals
 
 	mu   sync.Mutex
 	open map[*counted]bool
@@ -37,7 +38,7 @@ type counted struct {
 // LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one address other
 // than this machine (of IPv6, from one /64). If most is zero, it is DefaultMaxConnections. When all are taken, the one goes that has waited longest for another
 // request; if none waits, a client without TLS gets a 503, others are not answered. Call it before a listener for TLS is put around
-// l; it takes web.ConnState.
+// l; it takes web.ConnState. Closing the listener closes their connections, too.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
 	if most == 0 {
 		most = DefaultMaxConnections
@@ -100,15 +101,19 @@ func (k *limited) longestIdle(by netip.Addr) (oldest *counted) {
 	return oldest
 }
 
-// busy is what a client is told whose connection is one too many. It fits into any socket's buffer.
-const busy = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 21\r\n\r\ntoo many connections\n"
-
 func (k *limited) refuse(conn net.Conn) {
-	if k.plain {
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte(busy)) // the client sees that the connection ends
+	if !k.plain {
+		_ = conn.Close()
+		return
 	}
-	_ = conn.Close()
+	k.extra.add(conn)
+}
+
+// Close closes the listener and the connections that there was no room for.
+func (k *limited) Close() error {
+	err := k.Listener.Close()
+	k.extra.end()
+	return err
 }
 
 // state notes which connections wait for another request.
