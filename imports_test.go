@@ -103,13 +103,8 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/mask", "internal/program",
-		"verify", "watch/config",
-	}},
-	"watch/control": {imports: []string{"antenna"}},
-	"watch/metrics": {imports: []string{"antenna"}},
-	"watch/config": {pure: true, imports: []string{
-		"antenna", "antenna/feed", "metalink/meta4", "internal/httpauth", "internal/idn", "internal/nearest", "internal/quantity",
+		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/httpauth", "internal/idn",
+		"internal/mask", "internal/nearest", "internal/program", "internal/quantity", "metalink/meta4", "verify",
 		"github.com/BurntSushi/toml",
 	}},
 
@@ -120,7 +115,6 @@ var houses = map[string]house{
 		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
 		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
-		"watch/config", "watch/control", "watch/metrics",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download/promises"
-	"braid/watch/config"
+	"braid/watch"
 )
 
 // watchCommand is one run of "braid watch".
@@ -144,7 +144,7 @@ func misspelt(word string) error {
 
 // A loaded configuration, and where it came from.
 type loaded struct {
-	*config.Config
+	*watch.Config
 	// file is empty if it is of flags.
 	file string
 	// state is the folder for what is remembered.
@@ -152,7 +152,7 @@ type loaded struct {
 }
 
 // A reading says how a configuration in a folder is read.
-type reading func(dir string) config.Options
+type reading func(dir string) watch.ConfigOptions
 
 // load reads the configuration that the operand or flags say. A file that the command line names beats what the environment and the
 // settings say of watching without one.
@@ -200,12 +200,12 @@ func defaultConfig() string {
 }
 
 // toWatch is the reading of who watches.
-func toWatch(dir string) config.Options {
-	return config.Options{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
+func toWatch(dir string) watch.ConfigOptions {
+	return watch.ConfigOptions{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
 // toAsk is the reading of who asks a watcher: it needs no secrets, and may not have them.
-func toAsk(dir string) config.Options { return config.Options{Dir: dir, NoSecrets: true} }
+func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
 // mostConfig bounds a configuration.
 const mostConfig = 16 << 20
@@ -219,7 +219,7 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Parse(data, how(filepath.Dir(path)))
+	c, err := watch.ParseConfig(data, how(filepath.Dir(path)))
 	if err != nil {
 		return nil, configFailure(file, err)
 	}
@@ -246,8 +246,8 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.FromFlags(config.Flags{
-		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: config.Require(v.require.word), CheckEvery: time.Duration(v.checkEvery),
+	c, err := watch.FromFlags(watch.Flags{
+		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: watch.Require(v.require.word), CheckEvery: time.Duration(v.checkEvery),
 		Keyrings: v.keyrings.Value(), Authorities: v.authorities.Value(),
 	}, how(here))
 	if err != nil {
@@ -294,7 +294,7 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 
 // configFailure says what is wrong with a configuration, and in which line.
 func configFailure(file string, err error) error {
-	e, ok := err.(*config.Error)
+	e, ok := err.(*watch.ConfigError)
 	if !ok {
 		return misuse(file, err.Error(), "")
 	}

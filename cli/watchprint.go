@@ -7,16 +7,16 @@ import (
 	"os"
 	"slices"
 
-	"braid/watch/config"
+	"braid/watch"
 )
 
 // watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files that it names. Of
 // secrets there is just enough to see that they are others (rule 62): the print is stored, and who reads it must not be able to try words.
-func watchPrint(w *config.Watch, conf *configuration) string {
+func watchPrint(w *watch.Watch, conf *configuration) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch
 	u := *w
-	u.Watch, u.Header, u.File = a, nil, config.Template{}
+	u.Watch, u.Header, u.File = a, nil, watch.Template{}
 	u.Watch.Header, u.Watch.Print = nil, ""
 	u.Watch.URL = ""
 	fmt.Fprintf(plain, "%+v %q\n", u, w.File.String())

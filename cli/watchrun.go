@@ -19,8 +19,7 @@ import (
 	"braid/antenna"
 	"braid/internal/sdnotify"
 	"braid/source"
-	"braid/watch/control"
-	"braid/watch/metrics"
+	"braid/watch"
 )
 
 // A service is a watcher that runs.
@@ -28,7 +27,7 @@ type service struct {
 	*watchCommand
 	log     *watchLog
 	store   *antenna.Store
-	metrics *metrics.Metrics
+	metrics *watch.Metrics
 	notify  sdnotify.Notifier
 	tally   roundTally
 	// current is the setup at work. It is another one after each reload.
@@ -41,7 +40,7 @@ const storeFile = "antenna.db"
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
 	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: sdnotify.FromEnvironment(os.Getenv)}
-	s.metrics = &metrics.Metrics{Version: thisBuild().String(), Start: time.Now()}
+	s.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
 	s.log.rounds = v.once || names != nil
 	s.log.configure(c)
 	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
@@ -145,12 +144,12 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	socket, err := control.Listen(c.state)
+	socket, err := watch.Listen(c.state)
 	if err != nil {
 		return &failure{code: exitLocal, what: "watch", where: c.state, why: listenReason(err)}
 	}
 	wg.Go(func() {
-		if err := control.Serve(ctx, socket, s); err != nil {
+		if err := watch.Serve(ctx, socket, s); err != nil {
 			s.log.Error("control", "error", err)
 		}
 	})

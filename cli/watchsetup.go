@@ -24,7 +24,6 @@ import (
 	"braid/reach"
 	"braid/source/httpsource"
 	"braid/watch"
-	"braid/watch/config"
 )
 
 // A setup is what is made of a configuration: who polls, who downloads and who asks.
@@ -205,7 +204,7 @@ func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.R
 	return rules, nil
 }
 
-func ruleOf(w *config.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
+func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
 	flags := anchorFlags{
 		keyrings: *cli.NewStringSlice(w.Keyrings...), pins: *cli.NewStringSlice(w.Pins...), authorities: *cli.NewStringSlice(w.Authorities...),
 		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
@@ -262,7 +261,7 @@ func ruleOf(w *config.Watch, limit *download.Limiter, at *sites) (*watch.Rule, e
 }
 
 // publisher writes what is known into a folder.
-func publisher(p config.Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
+func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
 	return func(_ context.Context, s feed.Snapshot) error {
 		report, err := publish.Write(p.Dir, s, publish.Options{Title: p.Title})
 		for why, n := range report.Refused {

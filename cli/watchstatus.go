@@ -12,7 +12,7 @@ import (
 
 	"braid/antenna"
 	"braid/source"
-	"braid/watch/control"
+	"braid/watch"
 )
 
 // runStatus shows how feeds and watches stand: by the word of the process that watches, or by what is stored.
@@ -21,8 +21,8 @@ func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	status, pid, err := control.Client{Dir: c.state}.Status(ctx)
-	if errors.Is(err, control.ErrNobody) {
+	status, pid, err := watch.Client{Dir: c.state}.Status(ctx)
+	if errors.Is(err, watch.ErrNotRunning) {
 		status, err = v.stored(ctx, c)
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	if !c.has(name) && verb != "forget" { // what is no longer configured may be remembered
 		return unknown
 	}
-	client := control.Client{Dir: c.state}
+	client := watch.Client{Dir: c.state}
 	ask, told := client.RunNow, "process %d polls for %s now; braid watch status shows what comes of it\n"
 	if verb == "forget" {
 		ask, told = client.Forget, "process %d has forgotten %s\n"
@@ -89,9 +89,9 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	case err == nil:
 		_, err = fmt.Fprintf(v.out, told, pid, source.Escape(name))
 		return outputFailure(err)
-	case !errors.Is(err, control.ErrNobody) && !c.has(name):
+	case !errors.Is(err, watch.ErrNotRunning) && !c.has(name):
 		return unknown
-	case !errors.Is(err, control.ErrNobody):
+	case !errors.Is(err, watch.ErrNotRunning):
 		return controlFailure(ctx, c, err)
 	case verb == "run":
 		if c, err = v.load(words, toWatch); err != nil {

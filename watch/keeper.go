@@ -1,15 +1,14 @@
-// Package watch keeps files as watches want them: it turns what an antenna hands on into downloads, and is the only place where the
-// two meet.
+// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on (Keeper), the programs
+// that run after them, its metrics, and the socket at which it is asked how it stands.
 //
 //	k := &watch.Keeper{Client: client, Rules: rules}
 //	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, k.Handle)
 //
-// An update is a hint (rule 56). What is asked for is the watch's own URL, conditionally by the validators of the file that is there,
-// with mirrors, digests and signatures as for every download. Nothing is replaced by something older (rule 54), nor anything verified by
-// something that is not. An update is done when the file is in place and the program that waits for it has ended well; until
-// then it comes again.
+// An update is a hint. The request is for the watch's own URL, conditional by the validators of the file that is there, with mirrors, digests
+// and signatures as for every download. Nothing is replaced by something older, nor anything verified by something that is not. An update is
+// done when the file is in place and the program that waits for it has ended well; until then it comes again.
 //
-// The package refuses to poll, to decide what is news, and to verify: others do.
+// Polling and the decision what is news belong to the antenna, verification to the download.
 package watch
 
 import (
@@ -28,14 +27,13 @@ import (
 	"braid/download"
 	"braid/internal/fsys"
 	"braid/internal/mask"
-	"braid/watch/config"
 )
 
 // A Rule says how the files of a watch are kept.
 type Rule struct {
 	// Dir is the folder, and File what they are called in it.
 	Dir  string
-	File config.Template
+	File Template
 	// Request is what all downloads have in common: what is required, who may sign, mirrors, fields.
 	Request download.Request
 	// Site makes a request one that goes by what counts for its URL. It may be nil.
@@ -128,7 +126,7 @@ func (k *Keeper) Moved(u antenna.Update) bool {
 	if err != nil {
 		return false
 	}
-	name, err := r.File.Name(config.Subject{URL: at, Watch: u.Watch})
+	name, err := r.File.Name(Subject{URL: at, Watch: u.Watch})
 	if err != nil {
 		return false
 	}
@@ -196,7 +194,7 @@ func (k *Keeper) task(u antenna.Update) (t *task, err error) {
 	case t.rule == nil:
 		return t, fmt.Errorf("there is no watch %q", u.Watch)
 	}
-	t.name, err = t.rule.File.Name(config.Subject{URL: t.url, Watch: u.Watch, At: t.version()})
+	t.name, err = t.rule.File.Name(Subject{URL: t.url, Watch: u.Watch, At: t.version()})
 	if err != nil {
 		return t, err
 	}

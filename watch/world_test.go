@@ -22,7 +22,6 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/internal/fsys"
-	"braid/watch/config"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -104,7 +103,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) template(text string, glob bool) {
 	w.t.Helper()
 	var err error
-	if w.rule.File, err = config.ParseTemplate(text, w.origin.URL+"/pub/**", glob); err != nil {
+	if w.rule.File, err = ParseTemplate(text, w.origin.URL+"/pub/**", glob); err != nil {
 		w.t.Fatal(err)
 	}
 }

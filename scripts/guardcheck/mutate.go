@@ -50,6 +50,9 @@ func (m *mutator) rewrite(root, pkg string) (map[string][]byte, error) {
 		filepath.Join(dir, "zz_guard_switch.go"): fmt.Appendf(nil, switchSource, p.Name),
 	}
 	for _, name := range p.GoFiles {
+		if only := guardedFiles[pkg]; only != nil && !slices.Contains(only, name) {
+			continue
+		}
 		text, err := m.rewriteFile(filepath.Join(dir, name), pkg+"/"+name, pkg)
 		if err != nil {
 			return nil, err

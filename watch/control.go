@@ -1,11 +1,4 @@
-// Package control lets other processes of the same user ask a running watcher how it stands, and tell it to poll or forget something:
-// HTTP over a socket in the folder of its state, which nobody else can open.
-//
-//	GET /status, POST /run?name=NAME, POST /forget?name=NAME
-//
-// The store is for one process at a time, so who wants to know more than the file must ask the process. It refuses to be a way in: there is
-// no authentication but that of the file system, and nothing that changes what is watched.
-package control
+package watch
 
 import (
 	"context"
@@ -25,7 +18,11 @@ import (
 	"braid/antenna"
 )
 
-// socketName is the socket in the folder of the state.
+// A running watcher answers other processes of the same user over a socket in the folder of its state, as the store is for one process at
+// a time: GET /status, POST /run?name=NAME, POST /forget?name=NAME. Nothing but the permissions of the folder protects the socket, and
+// nothing that it answers to changes what is watched.
+
+// socketName is the name of the socket.
 const socketName = "control"
 
 // A Watcher is who is asked. It may be by several goroutines.
@@ -136,8 +133,8 @@ func answer(rw http.ResponseWriter, r reply, err error) {
 // A Client asks the watcher whose state is in Dir.
 type Client struct{ Dir string }
 
-// ErrNobody says that no watcher runs there.
-var ErrNobody = errors.New("no watcher runs")
+// ErrNotRunning says that no watcher runs there.
+var ErrNotRunning = errors.New("no watcher runs")
 
 // Status asks how it stands. Pid is the process that answered.
 func (c Client) Status(ctx context.Context) (s antenna.Status, pid int, err error) {
@@ -184,7 +181,7 @@ func (c Client) ask(ctx context.Context, method, path string) (r reply, err erro
 	resp, err := t.RoundTrip(req)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
-		return r, ErrNobody
+		return r, ErrNotRunning
 	case err != nil:
 		return r, err
 	}

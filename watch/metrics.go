@@ -1,12 +1,4 @@
-// Package metrics counts what a watcher does, and writes it as Prometheus reads it (text exposition format 0.0.4).
-//
-//	m := &metrics.Metrics{Version: "1.0", Start: time.Now()}
-//	a.Observe = m.Observe
-//	http.Handle("/metrics", m)
-//
-// It has counters and gauges with the names of feeds and watches, of which there are as many as the user configured; no URL, no text of
-// an error, nothing that a feed can make grow. It refuses to be a library for metrics.
-package metrics
+package watch
 
 import (
 	"bytes"
@@ -22,7 +14,8 @@ import (
 	"braid/antenna"
 )
 
-// Metrics are what was counted. They may be observed and read by several goroutines.
+// Metrics are what was counted, in the form that Prometheus reads (text exposition format 0.0.4). The labels are names of feeds and
+// watches: nothing that a feed sends makes their number grow. They may be observed and read by several goroutines.
 type Metrics struct {
 	// Version is that of the program, and Start when it was started.
 	Version string

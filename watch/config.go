@@ -1,13 +1,4 @@
-// Package config reads what a watcher is to do: feeds, watches, and how it runs, in TOML.
-//
-//	c, err := config.Parse(data, config.Options{Dir: "/etc/braid", Environment: os.LookupEnv, ReadFile: os.ReadFile})
-//
-// It is strict: a key that it does not know is an error that says the line and what was probably meant, as a misspelt
-// "require" must not mean less proof. Secrets need not stand in the file: they may be named as variables or files, so that the
-// configuration can be read by everybody.
-//
-// The package refuses to do anything: it opens nothing by itself, and knows no downloads.
-package config
+package watch
 
 import (
 	"time"
@@ -15,7 +6,7 @@ import (
 	"braid/antenna"
 )
 
-// A Config is what a watcher is to do.
+// A Config is what a watcher is to do: feeds, watches, and how it runs.
 type Config struct {
 	// State is the folder for what is remembered. If empty, it is the user's.
 	State string
@@ -86,8 +77,8 @@ const (
 	RequireSignature Require = "signature"
 )
 
-// An Error says what is wrong with a configuration, and where.
-type Error struct {
+// A ConfigError says what is wrong with a configuration, and where.
+type ConfigError struct {
 	// Line is where, from 1; 0 is nowhere.
 	Line int
 	// Key is what it is about, as watch.debian.url.
@@ -96,7 +87,7 @@ type Error struct {
 	Why, Hint string
 }
 
-func (e *Error) Error() string {
+func (e *ConfigError) Error() string {
 	switch {
 	case e.Key == "":
 		return e.Why

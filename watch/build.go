@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"errors"
@@ -57,7 +57,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
-		return nil, &Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] who tells of news"}
+		return nil, &ConfigError{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] who tells of news"}
 	}
 	alone := b.config // a part of b would keep all of it, and what the parser made, for as long as the watcher runs
 	return &alone, nil

@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"braid/internal/nearest"
 )
 
-// Options are what a configuration is read with.
-type Options struct {
+// ConfigOptions are what a configuration is read with.
+type ConfigOptions struct {
 	// Dir is the folder of the file. Relative paths begin there.
 	Dir string
 	// Environment looks a variable up, as os.LookupEnv does, and ReadFile reads a file that has a secret.
@@ -29,16 +29,16 @@ type Options struct {
 // mostKeys bounds a configuration.
 const mostKeys = 1_000_000
 
-// Parse reads a configuration. The error is an *Error.
-func Parse(data []byte, o Options) (*Config, error) {
+// ParseConfig reads a configuration. The error is a *ConfigError.
+func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 	var f file
 	meta, err := toml.Decode(string(data), &f)
 	if err != nil {
 		return nil, explain(err)
 	}
-	b := &builder{Options: o, meta: meta, data: string(data), paths: map[string]string{}}
+	b := &builder{ConfigOptions: o, meta: meta, data: string(data), paths: map[string]string{}}
 	if len(meta.Keys()) > mostKeys {
-		return nil, &Error{Why: "it has too many keys"}
+		return nil, &ConfigError{Why: "it has too many keys"}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, b.unknown(unknown[0])
@@ -74,13 +74,13 @@ var kinds = map[string]string{
 // explain makes an Error of what the parser says.
 func explain(err error) error {
 	if e, ok := errors.AsType[toml.ParseError](err); ok {
-		return &Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
+		return &ConfigError{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
 	}
 	m := match(placed, err.Error())
 	if m == nil {
-		return &Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
+		return &ConfigError{Why: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
-	e := &Error{Key: m[2], Why: m[3]}
+	e := &ConfigError{Key: m[2], Why: m[3]}
 	e.Line, _ = strconv.Atoi(m[1])
 	if t := match(types, e.Why); t != nil {
 		e.Why = "a " + kind(t[1]) + " where a " + kind(t[2]) + " belongs"
@@ -105,7 +105,7 @@ func (b *builder) unknown(key toml.Key) error {
 			key = key[:n]
 		}
 	}
-	e := &Error{Line: line, Key: key.String(), Why: "no such key"}
+	e := &ConfigError{Line: line, Key: key.String(), Why: "no such key"}
 	names := namesIn(tableOf(key))
 	if near := nearest.Word(key[len(key)-1], names); near != "" {
 		e.Hint = "did you mean " + near + "?"
@@ -133,7 +133,7 @@ func (b *builder) checkTables() error {
 
 // A builder makes a Config of what is written.
 type builder struct {
-	Options
+	ConfigOptions
 	meta   toml.MetaData
 	data   string
 	config Config
@@ -184,7 +184,7 @@ func (b *builder) lineOf(key []string) int {
 
 // wrong says what is wrong with a key.
 func (b *builder) wrong(why, hint string, key ...string) error {
-	return &Error{Line: b.line(key...), Key: toml.Key(key).String(), Why: why, Hint: hint}
+	return &ConfigError{Line: b.line(key...), Key: toml.Key(key).String(), Why: why, Hint: hint}
 }
 
 // names are the names of tables, in the order in which they stand.

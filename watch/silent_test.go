@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ type wrong struct {
 func refused(t *testing.T, list []wrong) {
 	t.Helper()
 	for _, tt := range list {
-		_, err := Parse([]byte(tt.text), options)
-		e, ok := errors.AsType[*Error](err)
+		_, err := ParseConfig([]byte(tt.text), options)
+		e, ok := errors.AsType[*ConfigError](err)
 		if !ok {
 			t.Errorf("%s\nerror is %v", tt.text, err)
 			continue

@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ type Flags struct {
 }
 
 // FromFlags makes a configuration of flags. What has no name is called after its URL.
-func FromFlags(f Flags, o Options) (*Config, error) {
-	b := &builder{Options: o, paths: map[string]string{}}
+func FromFlags(f Flags, o ConfigOptions) (*Config, error) {
+	b := &builder{ConfigOptions: o, paths: map[string]string{}}
 	taken := map[string]bool{}
 	for _, at := range f.Feeds {
 		t := &feedTable{URL: at}

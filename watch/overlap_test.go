@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"errors"
@@ -38,8 +38,8 @@ func TestAlone(t *testing.T) {
 		{watch("a", "http://a.example/x", "name = 'x-{time}'"), watch("b", "http://a.example/y", "name = 'x-{time}'"), "may have the same file"},
 		{watch("a", "http://a.example/pub/*.iso", "name = '{base}-{query}'"), watch("b", "http://a.example/x", "name = 'a.iso-b%3Dc'"), "may have the same file"},
 	} {
-		_, err := Parse([]byte(base+tt.a+tt.b), options)
-		e, ok := errors.AsType[*Error](err)
+		_, err := ParseConfig([]byte(base+tt.a+tt.b), options)
+		e, ok := errors.AsType[*ConfigError](err)
 		switch {
 		case tt.want == "" && err != nil, tt.want != "" && (!ok || !strings.Contains(e.Error(), tt.want) || e.Line == 0):
 			t.Errorf("%s%s\n%v, want %q", tt.a, tt.b, err, tt.want)

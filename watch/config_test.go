@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 )
 
 // options have two variables and one file.
-var options = Options{
+var options = ConfigOptions{
 	Dir: "/etc/braid",
 	Environment: func(name string) (string, bool) {
 		value, ok := map[string]string{"TOKEN": "Bearer s3cret-token", "PAIR": "me:s3cret:word", "EMPTY": ""}[name]
@@ -107,7 +107,7 @@ dir = "/srv/all"
 
 func parse(t *testing.T, text string) *Config {
 	t.Helper()
-	c, err := Parse([]byte(text), options)
+	c, err := ParseConfig([]byte(text), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	for _, line := range []string{
 		"header = ['s3cret-inline']", "header = [\"X-Key: s3cret\\u0000\"]", "user-env = 'TOKEN'", "mirror = ['ftp://me:s3cret@a.example/']",
 	} {
-		_, err := Parse([]byte(small+line), options)
+		_, err := ParseConfig([]byte(small+line), options)
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -270,7 +270,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 
 // TestNoSecrets: who asks gets the same configuration without what stands elsewhere, and an error only for what is wrong in it.
 func TestNoSecrets(t *testing.T) {
-	c, err := Parse([]byte(everything), Options{Dir: "/etc/braid", NoSecrets: true})
+	c, err := ParseConfig([]byte(everything), ConfigOptions{Dir: "/etc/braid", NoSecrets: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestNoSecrets(t *testing.T) {
 	if got := c.Feeds[1].Header; !reflect.DeepEqual(map[string][]string(got), want) || c.Watches[0].Header != nil || c.SecretNames != nil {
 		t.Errorf("header %v, of the watch %v, of variables %q", got, c.Watches[0].Header, c.SecretNames)
 	}
-	if _, err := Parse([]byte(small+"header = ['none']"), Options{NoSecrets: true}); err == nil {
+	if _, err := ParseConfig([]byte(small+"header = ['none']"), ConfigOptions{NoSecrets: true}); err == nil {
 		t.Error("a field that is none was taken")
 	}
 }
@@ -292,14 +292,14 @@ func TestPublish(t *testing.T) {
 
 // TestExample: the example is one that works, and has a word on each key.
 func TestExample(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "doc", "braid-watch.toml"))
+	data, err := os.ReadFile(filepath.Join("..", "doc", "braid-watch.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := options
 	o.Environment = func(name string) (string, bool) { return "me:s3cret", true }
 	o.ReadFile = func(path string) ([]byte, error) { return []byte("s3cret"), nil }
-	if _, err := Parse(data, o); err != nil {
+	if _, err := ParseConfig(data, o); err != nil {
 		t.Errorf("the example: %v", err)
 	}
 	live := strings.ReplaceAll(string(data), "\n#", "\n") // with what is commented out
@@ -337,9 +337,9 @@ func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(small)
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := Parse([]byte(text), options)
+		c, err := ParseConfig([]byte(text), options)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*ConfigError](err); !ok {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
@@ -370,7 +370,7 @@ func TestPasswordInURL_Rule62(t *testing.T) {
 }
 
 func TestErrorNamesWhatItHas(t *testing.T) {
-	for want, e := range map[string]Error{"k: w": {Key: "k", Why: "w"}, "k": {Key: "k"}, "w": {Why: "w"}} {
+	for want, e := range map[string]ConfigError{"k: w": {Key: "k", Why: "w"}, "k": {Key: "k"}, "w": {Why: "w"}} {
 		if e.Error() != want {
 			t.Errorf("%q, want %q", e.Error(), want)
 		}

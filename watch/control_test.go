@@ -1,4 +1,4 @@
-package control
+package watch
 
 import (
 	"context"
@@ -12,13 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"braid/antenna"
 	"braid/antenna/feed"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A fake is a watcher that takes down what it is asked.
 type fake struct{ asked []string }
@@ -66,7 +62,7 @@ func TestAsk(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), long} {
 		f := &fake{}
 		c := Client{dir}
-		if _, _, err := c.Status(t.Context()); !errors.Is(err, ErrNobody) {
+		if _, _, err := c.Status(t.Context()); !errors.Is(err, ErrNotRunning) {
 			t.Errorf("nobody there: %v", err)
 		}
 		stop := serve(t, dir, f)
@@ -104,7 +100,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 	l.SetUnlinkOnClose(false)
 	l.Close()
-	if _, err := (Client{dir}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNobody) {
+	if _, err := (Client{dir}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("error is %v", err)
 	}
 	stop := serve(t, dir, &fake{})
@@ -112,7 +108,7 @@ func TestLeftBehind(t *testing.T) {
 	if _, err := (Client{dir}).RunNow(t.Context(), "x"); err != nil {
 		t.Error(err)
 	}
-	if _, err := (Client{filepath.Join(dir, socketName)}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNobody) {
+	if _, err := (Client{filepath.Join(dir, socketName)}).RunNow(t.Context(), "x"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a file in place of the folder: %v", err)
 	}
 	if _, err := Listen(filepath.Join(dir, "none")); !errors.Is(err, syscall.ENOENT) {

@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func TestMemoryOfConfig(t *testing.T) {
 		fmt.Fprintf(&b, "# %s\n[feed.f%d]\nurl = 'https://example.org/%d'\n", strings.Repeat("x", 1000), i, i)
 	}
 	before := heapInUse()
-	c, err := Parse(b.Bytes(), Options{})
+	c, err := ParseConfig(b.Bytes(), ConfigOptions{})
 	if err != nil || len(c.Feeds) != 2000 {
 		t.Fatalf("%+v, %v", c, err)
 	}
