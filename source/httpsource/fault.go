@@ -23,7 +23,7 @@ func classify(err error) (fault source.Fault, retry bool) {
 	switch {
 	case errors.Is(err, errManyInformational), errors.Is(err, errManyFields), errors.Is(err, errHeadTooLong):
 		return source.FaultLimit, false
-	case errors.Is(err, errTwoFramings):
+	case errors.Is(err, errTwoFramings), errors.Is(err, errOldFraming), errors.Is(err, errSpaced):
 		return source.FaultProtocol, false
 	case strings.Contains(err.Error(), "server closed idle connection"): // an error that net/http does not export
 		return source.FaultNetwork, true

@@ -119,6 +119,9 @@ func TestLongBody_Rule15(t *testing.T) {
 
 // Nothing that is cut or contradicts itself ever makes a finished file. Proves rule 17.
 func TestBadFraming_Rule17(t *testing.T) {
+	old := func(head, body string) mirrortest.Option {
+		return mirrortest.RawString("HTTP/1.0 200 OK\r\n" + head + "\r\n\r\n" + body)
+	}
 	raw := func(head, body string) mirrortest.Option {
 		return mirrortest.RawString("HTTP/1.1 200 OK\r\n" + head + "\r\n\r\n" + body)
 	}
@@ -131,6 +134,9 @@ func TestBadFraming_Rule17(t *testing.T) {
 		"list of lengths":     {raw("Content-Length: 5, 6", "hello!"), source.FaultProtocol, false},
 		"length and chunks":   {raw("Content-Length: 5\r\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
 		"chunks and length":   {raw("transfer-encoding: chunked\r\ncontent-length: 3", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"chunks in HTTP/1.0":  {old("Transfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
+		"space behind length": {raw("Content-Length : 5", "abc"), source.FaultProtocol, false},
+		"space behind chunks": {raw("Transfer-Encoding\t: chunked", "3\r\nabc\r\n0\r\n\r\n"), source.FaultProtocol, false},
 		"negative length":     {mirrortest.ContentLength("-1"), source.FaultProtocol, false},
 		"length with sign":    {mirrortest.ContentLength("+5"), source.FaultProtocol, false},
 		"length not a number": {mirrortest.ContentLength("many"), source.FaultProtocol, false},
@@ -225,6 +231,8 @@ func FuzzGuard(f *testing.F) {
 			if !strings.Contains(lower, "transfer-encoding") || !strings.Contains(lower, "content-length") {
 				t.Errorf("two framings in %q", stream)
 			}
+			return
+		case err == errSpaced:
 			return
 		case err != nil:
 			t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 // Why a guard ends a connection.
 var (
 	errTwoFramings = errors.New("the answer has both Content-Length and Transfer-Encoding")
+	errOldFraming  = errors.New("an answer of HTTP/1.0 has Transfer-Encoding")
+	errSpaced      = errors.New("a space behind the name of a field that says how long the answer is")
 	errHeadTooLong = errors.New("the header section is longer than 256 KiB")
 )
 
@@ -256,13 +258,19 @@ func (g *guard) begin(head []byte) error {
 		g.head = nil
 		return nil
 	}
-	length, chunked := framing(lines[1:])
+	length, chunked, err := framing(lines[1:])
+	if err != nil {
+		return err
+	}
 	g.phase, g.head, g.left = inBody, nil, -1
 	switch {
 	case g.toHead, strings.HasPrefix(status, "204"), strings.HasPrefix(status, "304"):
 		g.left = 0
 	case chunked && length != "":
 		return errTwoFramings
+	case chunked && (strings.HasPrefix(lines[0], "HTTP/1.0") || strings.HasPrefix(lines[0], "HTTP/0.")):
+		// RFC 9112, section 6.1; net/http would take the chunks for the file.
+		return errOldFraming
 	case !chunked && length != "":
 		if n, err := strconv.ParseUint(length, 10, 63); err == nil { // else net/http refuses it
 			g.left = int64(n)
@@ -274,16 +282,23 @@ func (g *guard) begin(head []byte) error {
 	return nil
 }
 
-// framing finds the two fields that say how long a body is.
-func framing(lines []string) (length string, chunked bool) {
+// framing finds the two fields that say how long a body is. net/http does not see them where a space is behind the name (RFC 9112,
+// section 5.1).
+func framing(lines []string) (length string, chunked bool, err error) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")
+		bare := strings.TrimRight(name, " \t")
 		switch {
-		case strings.EqualFold(name, "Content-Length"):
+		case strings.EqualFold(bare, "Content-Length"):
 			length = strings.TrimSpace(value)
-		case strings.EqualFold(name, "Transfer-Encoding"):
+		case strings.EqualFold(bare, "Transfer-Encoding"):
 			chunked = true
+		default:
+			continue
+		}
+		if bare != name {
+			return "", false, errSpaced
 		}
 	}
-	return length, chunked
+	return length, chunked, nil
 }
