@@ -21,15 +21,15 @@ func (p patch) number() int { return int(crc32.ChecksumIEEE(fmt.Append(nil, p.ti
 // A grafter puts the patches of functions beside what they change: one build then serves for all of them. A function begins by asking
 // whether one of its patches is switched on, which is then called in its place.
 type grafter struct {
-	root   string
+	tree   *tree
 	edits  map[string][]edit // by file, below root
 	copies map[string][]byte // functions as patches have them, to be added to the file
 	alone  map[int]bool      // patches of something else than the bodies of functions
 }
 
 // graft returns files that have all patches that can be switched, by their absolute paths, and which patches are not among them.
-func graft(root string, patches []patch) (files map[string][]byte, alone map[int]bool, err error) {
-	g := &grafter{root: root, edits: map[string][]edit{}, copies: map[string][]byte{}, alone: map[int]bool{}}
+func graft(t *tree, patches []patch) (files map[string][]byte, alone map[int]bool, err error) {
+	g := &grafter{tree: t, edits: map[string][]edit{}, copies: map[string][]byte{}, alone: map[int]bool{}}
 	for _, p := range patches {
 		if err := g.add(p); err != nil {
 			return nil, nil, err
@@ -37,7 +37,7 @@ func graft(root string, patches []patch) (files map[string][]byte, alone map[int
 	}
 	files = map[string][]byte{}
 	for _, name := range slices.Sorted(maps.Keys(g.edits)) {
-		path := filepath.Join(root, name)
+		path := filepath.Join(t.root, name)
 		source, err := os.ReadFile(path)
 		if err != nil {
 			return nil, nil, err
@@ -54,13 +54,13 @@ func graft(root string, patches []patch) (files map[string][]byte, alone map[int
 
 // add takes a patch, if it changes bodies of functions only.
 func (g *grafter) add(p patch) error {
-	files, err := p.apply(g.root)
+	files, err := p.apply(g.tree)
 	if err != nil {
 		return err
 	}
 	grafts := map[string][]change{}
 	for name, patched := range files {
-		source, err := os.ReadFile(filepath.Join(g.root, name))
+		source, err := os.ReadFile(filepath.Join(g.tree.root, name))
 		if err != nil {
 			return err
 		}

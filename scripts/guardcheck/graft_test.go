@@ -39,20 +39,20 @@ func TestGraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, body, call string }{
-		{"a method", "- n > most\n+ false\n", "return t.Few#(n, more...)"},
-		{"a function without results", "- println(a + b)\n+ println(b + a)\n", "plain#(a, b); return"},
-		{"a constant", "- most = 3\n+ most = 4\n", ""},
-		{"a receiver without a name", "- println(n)\n+ println(n + 1)\n", ""},
-		{"a parameter without a name", "- println(\"x\")\n+ println(\"z\")\n", ""},
-		{"a generic function", "- println(\"y\")\n+ println(\"z\")\n", ""},
-		{"a parameter more", "- plain(a, b string)\n+ plain(a, b, c string)\n", ""},
-		{"a function less", "- func unnamed(int) { println(\"x\") }\n", ""},
+		{"a method", "in . T.Few\n- n > most\n+ false\n", "return t.Few#(n, more...)"},
+		{"a function without results", "in . plain\n- println(a + b)\n+ println(b + a)\n", "plain#(a, b); return"},
+		{"a constant", "in . most\n- most = 3\n+ most = 4\n", ""},
+		{"a receiver without a name", "in . T.Nameless\n- println(n)\n+ println(n + 1)\n", ""},
+		{"a parameter without a name", "in . unnamed\n- println(\"x\")\n+ println(\"z\")\n", ""},
+		{"a generic function", "in . Generic\n- println(\"y\")\n+ println(\"z\")\n", ""},
+		{"a parameter more", "in . plain\n- plain(a, b string)\n+ plain(a, b, c string)\n", ""},
+		{"a function less", "in . unnamed\n- func unnamed(int) { println(\"x\") }\n", ""},
 	} {
-		patches, err := parsePatches("x.txt", "rule 1: it\nfile a.go\n"+tt.body+"tests a\n")
+		patches, err := parsePatches("x.txt", "rule 1: it\n"+tt.body+"tests a\n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, alone, err := graft(dir, patches)
+		files, alone, err := graft(newTree(dir), patches)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestGraft(t *testing.T) {
 		}
 		n := strconv.Itoa(p.number())
 		want := "{ if guardSwitched == " + n + " { " + strings.ReplaceAll(tt.call, "#", n) + " }; "
-		if !strings.Contains(text, want) || !strings.Contains(text, strings.TrimPrefix(strings.SplitN(tt.body, "\n", 3)[1], "+ ")) {
+		if !strings.Contains(text, want) || !strings.Contains(text, strings.TrimPrefix(strings.Split(tt.body, "\n")[2], "+ ")) {
 			t.Errorf("%s: want %q in\n%s", tt.name, want, text)
 		}
 		for path, text := range files {

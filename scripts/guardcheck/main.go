@@ -155,7 +155,7 @@ func try(b *bench, guards []guard, argued map[string]string) (survivors int, err
 		for _, rule := range rules(failed) {
 			noticed[rule]++
 		}
-		switch reason := argued[g.place()]; {
+		switch reason := argued[g.name()]; {
 		case len(failed) > 0:
 			alive++
 		case reason != "":
@@ -224,7 +224,7 @@ func writeRules(noticed map[string]int) {
 	fmt.Println()
 }
 
-// readArgued reads lines of a place, two spaces or more, "# " and the reason why no test can notice that guard.
+// readArgued reads lines of the name of a guard, two spaces or more, "# " and the reason why no test can notice that guard.
 func readArgued(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -237,8 +237,8 @@ func readArgued(path string) (map[string]string, error) {
 	argued := map[string]string{}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if place, reason, ok := strings.Cut(lines.Text(), "  # "); ok {
-			argued[strings.TrimSpace(place)] = reason
+		if name, reason, ok := strings.Cut(lines.Text(), "  # "); ok {
+			argued[strings.TrimSpace(name)] = reason
 		}
 	}
 	return argued, lines.Err()

@@ -24,8 +24,11 @@ type guard struct {
 	text   string // the condition, on one line
 }
 
-// place names a guard in a way that survives edits elsewhere in the file.
+// place is what people see of a guard.
 func (g guard) place() string { return g.file + ":" + g.within + ": " + g.text }
+
+// name names a guard in a way that survives edits elsewhere in its package.
+func (g guard) name() string { return g.pkg + " " + g.within + ": " + g.text }
 
 // An edit puts text before and after a condition.
 type edit struct {
@@ -105,7 +108,7 @@ func (m *mutator) rewriteFile(path, shown, pkg string) ([]byte, error) {
 		for _, cond := range conditions(function.Body) {
 			m.guards = append(m.guards, guard{
 				number: len(m.guards) + 1, pkg: pkg, file: shown, line: set.Position(cond.Pos()).Line,
-				within: function.Name.Name, text: oneLine(set, cond),
+				within: functionName(function), text: oneLine(set, cond),
 			})
 			edits = append(edits, m.edits(len(m.guards), set.Position(cond.Pos()).Offset, set.Position(cond.End()).Offset)...)
 		}

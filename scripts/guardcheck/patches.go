@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -12,13 +14,15 @@ import (
 // In the folder patches it is written as
 //
 //	rule 13: where Content-Range begins is not compared
-//	file source/httpsource/judge.go
-//	- if got.Start != want.Start {
-//	+ if false {
+//	in source/httpsource content.judge
+//	- got.Start != want.Start
+//	+ false
 //	tests source/httpsource testdata/script
 //
-// where lines of - stand together in the file, once, and those of + come in their place. Further lines of - after them, or another
-// file, are a further replacement. The tests are asked folder by folder, so the cheapest is named first.
+// where "in" names a package and a function of it, a method after its type, or a constant, variable or type. The Go of the lines of - is
+// there once, and that of the lines of + comes in its place. Tokens are compared: files, comments, spaces and the ends of lines do not
+// matter. Further lines of - after them, or another "in", are a further replacement. The tests are asked folder by folder, so the cheapest
+// is named first.
 type patch struct {
 	rules   []string
 	title   string
@@ -27,8 +31,8 @@ type patch struct {
 	at      string // file and line of the patch itself
 }
 
-// A replacement is made once in its file.
-type replacement struct{ file, old, new string }
+// A replacement is made once in its declaration.
+type replacement struct{ folder, name, old, new string }
 
 // readPatches reads all of a folder.
 func readPatches(dir string) (patches []patch, err error) {
@@ -85,14 +89,16 @@ func (p *patch) take(word, rest, last string) bool {
 		numbers, title, ok := strings.Cut(rest, ": ")
 		p.rules, p.title = strings.Fields(numbers), title
 		return ok
-	case "file":
-		p.edits = append(p.edits, replacement{file: rest})
+	case "in":
+		folder, name, ok := strings.Cut(rest, " ")
+		p.edits = append(p.edits, replacement{folder: folder, name: name})
+		return ok
 	case "-":
 		switch {
 		case last == "-":
 			edit.old += "\n" + rest
 		case last == "+":
-			p.edits = append(p.edits, replacement{file: edit.file, old: rest})
+			p.edits = append(p.edits, replacement{folder: edit.folder, name: edit.name, old: rest})
 		default:
 			edit.old = rest
 		}
@@ -110,32 +116,41 @@ func (p *patch) take(word, rest, last string) bool {
 	return true
 }
 
-// place is where the first replacement is made, with the line if the file is there.
-func (p patch) place(root string) string {
+// place is where the first replacement is made, with the line if it can be.
+func (p patch) place(t *tree) string {
 	first := p.edits[0]
-	source, err := os.ReadFile(filepath.Join(root, first.file))
-	before, _, found := strings.Cut(string(source), first.old)
-	if err != nil || !found {
-		return first.file
+	at, err := t.find(first.folder, first.name, first.old)
+	if err != nil {
+		return first.folder
 	}
-	return fmt.Sprintf("%s:%d", first.file, strings.Count(before, "\n")+1)
+	return fmt.Sprintf("%s:%d", at.file, bytes.Count(at.source[:at.from], []byte("\n"))+1)
 }
 
-// apply returns the files of a patch as it changes them, by their paths below root.
-func (p patch) apply(root string) (map[string][]byte, error) {
-	files := map[string][]byte{}
+// apply returns the files of a patch as it changes them, by their paths below the root. All replacements are found before one is made.
+func (p patch) apply(t *tree) (map[string][]byte, error) {
+	type part struct {
+		span
+		text string
+	}
+	var parts []part
 	for _, e := range p.edits {
+		at, err := t.find(e.folder, e.name, e.old)
+		if err == nil && slices.EqualFunc(lex([]byte(e.old), 0), lex([]byte(e.new), 0), lexeme.same) {
+			err = fmt.Errorf("%s in %s stays as it is: %s", e.name, e.folder, e.old)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.at, err)
+		}
+		parts = append(parts, part{at, e.new})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return b.from - a.from }) // from the end, as offsets before it stay
+	files := map[string][]byte{}
+	for _, e := range parts {
 		source, ok := files[e.file]
 		if !ok {
-			var err error
-			if source, err = os.ReadFile(filepath.Join(root, e.file)); err != nil {
-				return nil, fmt.Errorf("%s: %w", p.at, err)
-			}
+			source = e.source
 		}
-		if n := strings.Count(string(source), e.old); n != 1 || e.old == e.new {
-			return nil, fmt.Errorf("%s: in %s this is there %d times, and is to be %q:\n%s", p.at, e.file, n, e.new, e.old)
-		}
-		files[e.file] = []byte(strings.Replace(string(source), e.old, e.new, 1))
+		files[e.file] = slices.Concat(source[:e.from], []byte(e.text), source[e.to:])
 	}
 	return files, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,12 +19,13 @@ const scripts = "testdata/script"
 
 // A court has the tests of all rules judge patches.
 type court struct {
-	root, work string
-	tests      map[string][]rulebook.Test
-	overlay    string            // has all patches but those that are alone
-	alone      map[int]bool      // by their numbers
-	binaries   map[string]string // by overlay and package
-	innocent   map[string]error  // by folder and rule: what its tests say without a patch
+	*tree
+	work     string
+	tests    map[string][]rulebook.Test
+	overlay  string            // has all patches but those that are alone
+	alone    map[int]bool      // by their numbers
+	binaries map[string]string // by overlay and package
+	innocent map[string]error  // by folder and rule: what its tests say without a patch
 }
 
 // checkRules tries the patches of these rules, or all, and returns how many were not noticed, or prove nothing.
@@ -41,7 +41,7 @@ func checkRules(root, work string, rules []string, o options) (bad int, err erro
 	var breaches []breach
 	for _, p := range patches {
 		for _, rule := range p.rules {
-			b := breach{p, rule, fmt.Sprintf("%-4s %s: %s", rule, p.place(root), p.title)}
+			b := breach{p, rule, fmt.Sprintf("%-4s %s: %s", rule, p.place(c.tree), p.title)}
 			if (len(rules) == 0 || slices.Contains(rules, rule)) && o.only.MatchString(b.row) {
 				breaches = append(breaches, b)
 			}
@@ -93,13 +93,14 @@ func newCourt(root, work string, patches []patch) (*court, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, alone, err := graft(root, patches)
+	t := newTree(root)
+	files, alone, err := graft(t, patches)
 	if err != nil {
 		return nil, err
 	}
 	overlay, err := writeOverlay(work, files)
 	return &court{
-		root: root, work: work, tests: tests, overlay: overlay, alone: alone, binaries: map[string]string{}, innocent: map[string]error{},
+		tree: t, work: work, tests: tests, overlay: overlay, alone: alone, binaries: map[string]string{}, innocent: map[string]error{},
 	}, err
 }
 
@@ -109,7 +110,7 @@ func (c *court) compiles(breaches []breach) error {
 	args := []string{"build"}
 	for _, b := range breaches {
 		for _, e := range b.edits {
-			args = append(args, "./"+path.Dir(e.file))
+			args = append(args, "./"+e.folder)
 		}
 	}
 	slices.Sort(args[1:])
@@ -141,7 +142,7 @@ func (c *court) try(p patch, rule string) (witness string, err error) {
 			return "", err
 		}
 		defer os.RemoveAll(dir)
-		if overlay, err = p.overlay(c.root, dir); err != nil {
+		if overlay, err = p.overlay(c.tree, dir); err != nil {
 			return "", err
 		}
 	}
@@ -161,14 +162,14 @@ func (c *court) try(p patch, rule string) (witness string, err error) {
 }
 
 // overlay writes the files of a patch that is built alone.
-func (p patch) overlay(root, dir string) (string, error) {
-	files, err := p.apply(root)
+func (p patch) overlay(t *tree, dir string) (string, error) {
+	files, err := p.apply(t)
 	if err != nil {
 		return "", err
 	}
 	replace := map[string][]byte{}
 	for name, text := range files {
-		replace[filepath.Join(root, name)] = text
+		replace[filepath.Join(t.root, name)] = text
 	}
 	return writeOverlay(dir, replace)
 }
