@@ -31,8 +31,8 @@ var houses = map[string]house{
 	"byterange":         {pure: true},
 	"linkheader":        {pure: true},
 	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "reach", "golang.org/x/text/unicode/norm"}},
-	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "reach"}},
+	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}},
+	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "address"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"inputfile":         {pure: true},
 	"metalink/metainfo": {pure: true, imports: []string{"metalink", "metalink/meta4", "verify"}},
@@ -54,19 +54,19 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "reach",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "address",
 		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 	}},
 	"antenna/pace": {pure: true},
 
-	"source": {imports: []string{"byterange", "metalink", "verify", "internal/idn", "internal/mask", "reach"}},
+	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask"}},
 	"source/httpsource": {imports: []string{
 		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
-		"reach", "internal/retryafter",
+		"address", "internal/retryafter",
 	}},
-	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "reach", "golang.org/x/net/proxy"}},
+	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "address", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
-		"source", "byterange", "metalink", "metalink/metainfo", "reach",
+		"source", "byterange", "metalink", "metalink/metainfo", "address",
 		"github.com/anacrolix/dht/v2", "github.com/anacrolix/log", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
 	}},
 
@@ -85,25 +85,25 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys", "linkheader",
-		"reach", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
+		"address", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"download/speeds":   {},
 	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
 	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
-	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "reach", "golang.org/x/sys/unix"}},
+	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "internal/idn", "internal/nearest"}},
+	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "internal/nearest"}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/httpauth", "internal/idn",
+		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/httpauth", "address",
 		"internal/mask", "internal/nearest", "internal/program", "internal/quantity", "metalink/meta4", "verify",
 		"github.com/BurntSushi/toml",
 	}},
@@ -113,7 +113,7 @@ var houses = map[string]house{
 		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
 		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
 		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
-		"internal/quantity", "reach", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
+		"internal/quantity", "address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
@@ -121,18 +121,17 @@ var houses = map[string]house{
 
 	"internal/atomicfile": {imports: []string{"internal/fsys"}},
 	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"reach":               {pure: true, imports: []string{"golang.org/x/net/idna"}},
-	"internal/fence":      {imports: []string{"reach"}},
+	"address":             {pure: true, imports: []string{"golang.org/x/net/idna"}},
+	"internal/fence":      {imports: []string{"address"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
-	"internal/idn":        {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},
 	"internal/cookies":    {imports: []string{"golang.org/x/net/publicsuffix"}},
 	"internal/httpauth":   {pure: true},
 	"internal/netrc":      {pure: true},
-	"internal/proxies":    {pure: true, imports: []string{"reach"}},
+	"internal/proxies":    {pure: true, imports: []string{"address"}},
 	"internal/quantity":   {pure: true},
 	"internal/retryafter": {},
 	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},

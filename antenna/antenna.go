@@ -19,9 +19,9 @@ import (
 	"sync"
 	"time"
 
+	"braid/address"
 	"braid/antenna/feed"
 	"braid/internal/fsys"
-	"braid/reach"
 )
 
 // An Antenna watches feeds. It is not changed after use, and used by one Watch or Once at a time.
@@ -35,7 +35,7 @@ type Antenna struct {
 	Files fsys.FS
 
 	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.
-	AllowHosts reach.Hosts
+	AllowHosts address.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
 	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a "host:port", or a "host"

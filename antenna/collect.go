@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/antenna/codec"
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/soif"
-	"braid/reach"
 )
 
 const (
@@ -70,9 +70,9 @@ type collector struct {
 	feed   *Feed
 	format feed.Format
 	match  *matcher
-	hosts  reach.Hosts
+	hosts  address.Hosts
 	// near is to where URLs of the feed may lead (rule 63).
-	near reach.Scope
+	near address.Scope
 	// received stands in for the times that records do not have.
 	received feed.Time
 	now      feed.Time
@@ -330,7 +330,7 @@ func restored(stored []byte) ([]feed.Record, error) {
 }
 
 // read decodes a feed. Near is to where its URLs may lead.
-func (p *poller) read(t *task, body io.Reader, received feed.Time, near reach.Scope) (kept, error) {
+func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.Scope) (kept, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := codec.Open(body, limits)
 	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/antenna/feed"
 	"braid/internal/retryafter"
-	"braid/reach"
 )
 
 const (
@@ -28,7 +28,7 @@ type poller struct {
 	transport http.RoundTripper
 	agent     string
 	agentURL  string
-	hosts     reach.Hosts
+	hosts     address.Hosts
 	proxy     func(*url.URL) (*url.URL, error) // nil: there is none
 	match     *matcher
 }
@@ -40,7 +40,7 @@ type task struct {
 	page *watcher
 	url  *url.URL
 	// named says that a redirect named the URL, and to where that may lead (rule 63); 0: the user did. hops counts them.
-	named reach.Scope
+	named address.Scope
 	hops  int
 	// left: the exact origin was left; what is for it alone is not sent again (rule 27).
 	left bool
@@ -120,7 +120,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	defer resp.Body.Close()
 	body := &body{ctx: ctx, r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
 	pulse.Reset(silence)
-	a := p.judge(t, resp, body, reach.Public|way.from())
+	a := p.judge(t, resp, body, address.Public|way.from())
 	a.status, a.bytes, a.of = resp.StatusCode, body.n, sumOfURL(t.url)
 	if a.err != nil {
 		a.err = because(ctx, a.err)
@@ -181,7 +181,7 @@ func (p *poller) request(t *task) *http.Request {
 func (t *task) isPage() bool { return t.feed.Kind == Page }
 
 // judge says what an answer is worth. Near is to where URLs may lead that it names.
-func (p *poller) judge(t *task, resp *http.Response, body *body, near reach.Scope) answer {
+func (p *poller) judge(t *task, resp *http.Response, body *body, near address.Scope) answer {
 	switch status := resp.StatusCode; status {
 	case http.StatusOK:
 		if t.isPage() {
@@ -217,7 +217,7 @@ func (p *poller) judge(t *task, resp *http.Response, body *body, near reach.Scop
 }
 
 // fresh reads a feed that is new.
-func (p *poller) fresh(t *task, resp *http.Response, body *body, near reach.Scope) answer {
+func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Scope) answer {
 	now := time.Now()
 	received := now
 	if modified, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil && modified.Before(now) {
@@ -261,7 +261,7 @@ func isPlain(encoding string) bool {
 }
 
 // redirect follows a redirect (rule 26).
-func (p *poller) redirect(t *task, resp *http.Response, near reach.Scope) answer {
+func (p *poller) redirect(t *task, resp *http.Response, near address.Scope) answer {
 	to, err := t.url.Parse(resp.Header.Get("Location"))
 	switch {
 	case resp.Header.Get("Location") == "" || err != nil || to.Host == "":

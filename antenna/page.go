@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"braid/address"
 	"braid/antenna/feed"
-	"braid/reach"
 )
 
 // An observation is what a URL itself said.
@@ -158,7 +158,7 @@ func (p *poller) readFile(ctx context.Context, t *task) answer {
 	if t.conditional() && etag == t.etag {
 		return answer{unchanged: true}
 	}
-	k, err := p.read(t, localFile{f, ctx}, feed.At(info.ModTime()), reach.Public|reach.Loopback) // as a document on disk
+	k, err := p.read(t, localFile{f, ctx}, feed.At(info.ModTime()), address.Public|address.Loopback) // as a document on disk
 	a := answer{err: err, bytes: info.Size(), etag: etag}
 	if err == nil || k.partial {
 		a.kept = &k

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // many is a network of feeds that all look alike: i records each, which are new every hour.
@@ -214,7 +214,7 @@ func TestManyRecords(t *testing.T) {
 			most = max(most, heap())
 		}
 		return body.Read(p)
-	}), 0, reach.Public)
+	}), 0, address.Public)
 	if err != nil || k.records != records+1 || len(k.hits) != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}

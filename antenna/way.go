@@ -10,9 +10,9 @@ import (
 	"os"
 	"time"
 
+	"braid/address"
 	"braid/internal/fence"
 	"braid/internal/proxies"
-	"braid/reach"
 )
 
 const (
@@ -97,10 +97,10 @@ func chosenProxy(req *http.Request) (*url.URL, error) {
 	return proxy, nil
 }
 
-// wayOf finds the way of a task, as httpsource.Client.way does of a request. The error is a *reach.Error.
+// wayOf finds the way of a task, as httpsource.Client.way does of a request. The error is a *address.Error.
 func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
 	w.host = req.URL.Hostname()
-	policy := p.hosts.Policy(w.host, cmp.Or(t.named, reach.Anywhere))
+	policy := p.hosts.Policy(w.host, cmp.Or(t.named, address.Anywhere))
 	if err := policy.CheckHost(w.host); err != nil {
 		return w, err
 	}
@@ -113,7 +113,7 @@ func (p *poller) wayOf(t *task, req *http.Request) (w way, err error) {
 		if err := policy.CheckProxied(w.host); err != nil {
 			return w, err
 		}
-		policy.Scope = reach.Anywhere // it is the user who named the proxy
+		policy.Scope = address.Anywhere // it is the user who named the proxy
 	}
 	w.visit = fence.Begin(policy)
 	return w, nil
@@ -128,18 +128,18 @@ func (w *way) context(ctx context.Context) context.Context {
 }
 
 // from is where the server is that answered. One behind a proxy is taken for public, unless its host tells something else.
-func (w *way) from() reach.Scope {
+func (w *way) from() address.Scope {
 	if s := w.visit.From(); w.proxy == nil && s != 0 {
 		return s
 	}
-	if s, ok := reach.OfHost(w.host); ok {
+	if s, ok := address.OfHost(w.host); ok {
 		return s
 	}
-	return reach.Public
+	return address.Public
 }
 
 // typed returns the hosts that the user named: those of AllowHosts, and addresses in the URLs of feeds and watches.
-func (a *Antenna) typed() (reach.Hosts, error) {
+func (a *Antenna) typed() (address.Hosts, error) {
 	hosts := a.AllowHosts.Clone()
 	var urls []string
 	for _, f := range a.Feeds {
@@ -155,7 +155,7 @@ func (a *Antenna) typed() (reach.Hosts, error) {
 		if err != nil {
 			continue // which is said elsewhere
 		}
-		if _, ok := reach.ParseHost(u.Hostname()); ok {
+		if _, ok := address.ParseHost(u.Hostname()); ok {
 			if err := hosts.Add(u.Hostname()); err != nil {
 				return hosts, err
 			}

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // What the user typed is asked wherever it is, over real connections; what a server on the Internet names is not.
@@ -50,15 +50,15 @@ func TestWay_Rule63(t *testing.T) {
 	transport := newTransport(nil)
 	defer transport.CloseIdleConnections()
 	l.poller.transport = transport
-	ask := func(named reach.Scope) error {
+	ask := func(named address.Scope) error {
 		f := &Feed{URL: u.String(), Limits: Limits{}.orDefault()}
 		return l.poller.poll(t.Context(), task{feed: f, url: u, named: named}).err
 	}
-	var near *reach.Error
-	if err := ask(reach.Public); !errors.As(err, &near) {
+	var near *address.Error
+	if err := ask(address.Public); !errors.As(err, &near) {
 		t.Errorf("named by somebody on the Internet: %v", err)
 	}
-	for _, s := range []reach.Scope{0, reach.Public | reach.Loopback} {
+	for _, s := range []address.Scope{0, address.Public | address.Loopback} {
 		if err := ask(s); err != nil {
 			t.Errorf("named by %v: %v", s, err)
 		}
@@ -128,7 +128,7 @@ func TestProxy_Rule63(t *testing.T) {
 		Observe: j.observe, Proxy: func(*url.URL) (*url.URL, error) { return through, nil },
 	}
 	err := a.Once(t.Context(), j.take)
-	var near *reach.Error
+	var near *address.Error
 	if !errors.As(err, &near) || near.Addr.String() != "10.0.0.1" || len(eventsOf[Polled](j)) != 2 || len(asked) != 4 {
 		t.Errorf("%v, asked for %q", err, asked)
 	}

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 
+	"braid/address"
 	"braid/download"
 	"braid/download/partfile"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -133,7 +133,7 @@ func hintFor(e *download.Error) string {
 	if src, ok := errors.AsType[*source.Error](e); e.What == "read" && e.Kind == download.Protocol && (!ok || src == nil) {
 		return "it is damaged, or something else; where it comes from there may be a better one"
 	}
-	if near, ok := errors.AsType[*reach.Error](e); ok {
+	if near, ok := errors.AsType[*address.Error](e); ok {
 		return "--allow-host " + near.Addr.String() + " connects to it all the same"
 	}
 	src, ok := errors.AsType[*source.Error](e)

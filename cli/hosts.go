@@ -4,12 +4,12 @@ import (
 	"net/url"
 	"strings"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // hosts is the value of a flag that names hosts to connect to whoever names them (rule 63).
 type hosts struct {
-	reach.Hosts
+	address.Hosts
 	words []string
 }
 
@@ -28,14 +28,14 @@ func (v *hosts) String() string { return strings.Join(v.words, ",") }
 
 // typed are these hosts and those of the URLs among words that are addresses: the user typed them. A name that the user
 // typed is not the same as an address: somebody else says what it means.
-func (v *hosts) typed(words ...string) reach.Hosts {
+func (v *hosts) typed(words ...string) address.Hosts {
 	all := v.Clone()
 	for _, word := range words {
 		u, err := url.Parse(word)
 		if err != nil { // not one to be asked
 			continue
 		}
-		if _, ok := reach.ParseHost(u.Hostname()); ok {
+		if _, ok := address.ParseHost(u.Hostname()); ok {
 			all.Add(u.Hostname())
 		}
 	}

@@ -118,7 +118,7 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if certificates != nil {
 		scheme, listener = "https", tls.NewListener(listener, certificates)
 	}
-	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], address(scheme, listener.Addr())); err != nil {
+	if _, err := fmt.Fprintf(v.out, "serving %s at %s\n", words[0], localURL(scheme, listener.Addr())); err != nil {
 		listener.Close()
 		return outputFailure(err)
 	}
@@ -220,8 +220,8 @@ func listenReason(err error) string {
 	return err.Error()
 }
 
-// address is a URL at which the server can be reached from this machine.
-func address(scheme string, addr net.Addr) string {
+// localURL is a URL at which the server can be reached from this machine.
+func localURL(scheme string, addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
 		return addr.String()

@@ -126,7 +126,7 @@ func TestAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := address("http", addr); got != want {
+		if got := localURL("http", addr); got != want {
 			t.Errorf("%s is shown as %s, want %s", in, got, want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/reach"
+	"braid/address"
 	"braid/source/httpsource"
 )
 
@@ -69,7 +69,7 @@ func serverName(word string) (string, error) {
 	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", errServer
 	}
-	var known reach.Hosts
+	var known address.Hosts
 	if err := known.Add(host); err != nil || strings.ContainsAny(host, "/*") {
 		return "", errServer
 	}

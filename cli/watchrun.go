@@ -158,7 +158,7 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 		if err != nil {
 			return &failure{code: exitOther, what: "listen", where: c.Metrics, why: listenReason(err), hint: "--metrics ADDRESS names another"}
 		}
-		s.log.Info("metrics", "url", address("http", listener.Addr())+"metrics")
+		s.log.Info("metrics", "url", localURL("http", listener.Addr())+"metrics")
 		wg.Go(func() { s.serveMetrics(ctx, listener) })
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it

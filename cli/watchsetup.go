@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/address"
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/antenna/publish"
@@ -21,7 +22,6 @@ import (
 	"braid/download/speeds"
 	"braid/internal/fsys"
 	"braid/internal/httpauth"
-	"braid/reach"
 	"braid/source/httpsource"
 	"braid/watch"
 )
@@ -163,7 +163,7 @@ func (s *setup) save() {
 }
 
 // hostsOf are the hosts that the user named.
-func hostsOf(words, typed []string) (reach.Hosts, error) {
+func hostsOf(words, typed []string) (address.Hosts, error) {
 	var h hosts
 	for _, word := range words {
 		if err := h.Set(word); err != nil {
@@ -174,7 +174,7 @@ func hostsOf(words, typed []string) (reach.Hosts, error) {
 }
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
-func watchClient(c *loaded, hosts reach.Hosts, at *sites) (*download.Client, error) {
+func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, error) {
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		Speeds: speeds.Open(filepath.Join(c.state, "speeds")), Promises: promises.Open(filepath.Join(c.state, "promises")),

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // mostAlone is how many sources are asked for the whole file, one after another, when it is wrong and nothing tells where
@@ -15,7 +15,7 @@ const mostAlone = 4
 // A soloist is a source that may be asked for the whole file alone.
 type soloist struct {
 	url   *url.URL
-	named reach.Scope // who named it (rule 63)
+	named address.Scope // who named it (rule 63)
 }
 
 // solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It

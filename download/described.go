@@ -10,10 +10,10 @@ import (
 	"path"
 	"slices"
 
+	"braid/address"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -49,7 +49,7 @@ type Document struct {
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
 
-	by      reach.Scope    // where it came from (rule 63)
+	by      address.Scope  // where it came from (rule 63)
 	led     []verify.Claim // digests of redirects to it that are not its own: they describe the file
 	vouched []verify.Claim // those of them that are the asked server's word
 	torrent *metainfo.Torrent
@@ -66,7 +66,7 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
 	d.Name, d.Over = source.Escape(path.Base(name)), verify.User
-	d.comesFrom(reach.Loopback)
+	d.comesFrom(address.Loopback)
 	return d, nil
 }
 
@@ -186,7 +186,7 @@ func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
 	for _, o := range m.Mirrors {
 		if r.usable(o.URL) {
 			if lists(base.Mirrors, o.URL) {
-				o.By = reach.Anywhere
+				o.By = address.Anywhere
 			}
 			places = append(places, o.URL)
 			r.Described.Mirrors = append(r.Described.Mirrors, o)

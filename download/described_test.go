@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"braid/address"
 	"braid/download"
 	"braid/internal/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
-	"braid/reach"
 	"braid/verify"
 )
 
@@ -25,7 +25,7 @@ func following(t *testing.T, f meta4.File, servers ...*mirrortest.Server) *run {
 func followingOver(t *testing.T, over verify.Channel, f meta4.File, servers ...*mirrortest.Server) *run {
 	t.Helper()
 	for i, s := range servers {
-		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: i + 1, By: reach.Loopback})
+		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: i + 1, By: address.Loopback})
 	}
 	r := newRun(t, servers[0].URL)
 	r.req.URL = nil
@@ -250,7 +250,7 @@ func TestDescribedCredentials_Rule27(t *testing.T) {
 	a, b := sized(t, size, mirrortest.Status(404), mirrortest.Login("Basic", "me", "secret")), sized(t, size)
 	f := of(t, made(size, 7))
 	for _, s := range []*mirrortest.Server{a, b} {
-		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: 1, By: reach.Loopback})
+		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: 1, By: address.Loopback})
 	}
 	r := newRun(t, a.URL)
 	r.req.User = url.UserPassword("me", "secret")

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"slices"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -157,7 +157,7 @@ func (x *inspection) readDocuments(ctx context.Context) {
 	}
 }
 
-func (x *inspection) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
+func (x *inspection) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return x.req.optionsFor(u, named, vouched(x.claims))
 }
 

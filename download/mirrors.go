@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
@@ -82,11 +82,11 @@ func (r *Request) asked() *url.URL {
 
 // optionsFor are for requests to a place or a document that the user did not type. What may be a secret is for the
 // user's server only (rule 27), which it may be all the same.
-func (s *session) optionsFor(u *url.URL, named reach.Scope) httpsource.Options {
+func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return s.req.optionsFor(u, named, s.trusted())
 }
 
-func (r *Request) optionsFor(u *url.URL, named reach.Scope, trusted bool) httpsource.Options {
+func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) httpsource.Options {
 	o := r.mirrorOptions(trusted)
 	if r.typed(u) { // rule 59
 		o.Mirror = false

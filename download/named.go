@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"slices"
 
+	"braid/address"
 	"braid/metalink/meta4"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -13,42 +13,42 @@ import (
 // URLs that the user typed may lead anywhere.
 
 // named says who named a place of the request: the user, which is zero, or a document. See httpsource.Options.Named.
-func (r *Request) named(u *url.URL) reach.Scope {
+func (r *Request) named(u *url.URL) address.Scope {
 	if r.Described == nil {
 		return 0
 	}
 	for _, m := range r.Described.Mirrors {
 		if m.URL.String() == u.String() {
-			return reach.Public | m.By
+			return address.Public | m.By
 		}
 	}
 	return 0
 }
 
 // namedBy is for a URL that somebody named who is there. The user may have typed it as well.
-func (r *Request) namedBy(u *url.URL, by reach.Scope) reach.Scope {
+func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	if r.Described == nil && lists(r.Mirrors, u) {
 		return 0
 	}
-	return reach.Public | by
+	return address.Public | by
 }
 
 // namedSignature says who named a signature. One beside the file, which the user asked for, is where the document says
 // that the file is.
-func (r *Request) namedSignature(sig Signature) reach.Scope {
+func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named
 	}
 	for _, m := range r.Described.Mirrors {
 		if sameServer(m.URL, sig.URL) {
-			return reach.Public | m.By
+			return address.Public | m.By
 		}
 	}
 	return 0
 }
 
 // comesFrom notes where a document comes from.
-func (d *Document) comesFrom(by reach.Scope) {
+func (d *Document) comesFrom(by address.Scope) {
 	d.by = by
 	nameBy(&d.Document, by)
 }
@@ -58,7 +58,7 @@ func lists(urls []*url.URL, u *url.URL) bool {
 }
 
 // nameBy notes who named the places in a document: who gave it.
-func nameBy(d *meta4.Document, by reach.Scope) {
+func nameBy(d *meta4.Document, by address.Scope) {
 	for _, f := range d.Files {
 		for i := range f.Mirrors {
 			f.Mirrors[i].By = by
@@ -70,7 +70,7 @@ func nameBy(d *meta4.Document, by reach.Scope) {
 }
 
 // fromOf is where the server is that gave an answer.
-func fromOf(a source.Answer) reach.Scope {
+func fromOf(a source.Answer) address.Scope {
 	if len(a.Hops) == 0 {
 		return 0
 	}

@@ -7,11 +7,11 @@ import (
 	"net"
 	"testing"
 
+	"braid/address"
 	"braid/download"
 	"braid/internal/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
-	"braid/reach"
 	"braid/source/httpsource"
 )
 
@@ -36,7 +36,7 @@ func untouched(t *testing.T, s *mirrortest.Server) {
 func near(t *testing.T, r *run) {
 	t.Helper()
 	for _, down := range saw[download.SourceDown](r) {
-		if _, ok := errors.AsType[*reach.Error](down.Err); ok && down.Gone {
+		if _, ok := errors.AsType[*address.Error](down.Err); ok && down.Gone {
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func TestSignatureBesidePlace_Rule63(t *testing.T) {
 	good := sized(t, size)
 	r := following(t, of(t, data), good)
 	place := parse(t, cellar(t, bad))
-	r.req.Described.Mirrors = append(r.req.Described.Mirrors, metalink.Mirror{URL: place, Pri: 9, By: reach.Loopback})
+	r.req.Described.Mirrors = append(r.req.Described.Mirrors, metalink.Mirror{URL: place, Pri: 9, By: address.Loopback})
 	beside := *place
 	beside.Path += ".asc"
 	r.req.Signatures = []download.Signature{{From: "x", URL: &beside}}
@@ -221,7 +221,7 @@ func TestEvidence_Rule63(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := c.Evidence(t.Context(), req, o)
-	if _, ok := errors.AsType[*reach.Error](e.Err); !ok {
+	if _, ok := errors.AsType[*address.Error](e.Err); !ok {
 		t.Errorf("%+v", e)
 	}
 	untouched(t, bad)

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"slices"
 
+	"braid/address"
 	"braid/metalink"
 	"braid/metalink/meta4"
-	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -32,7 +32,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	if d.URL != nil && sameServer(u, d.URL) {
 		o = own
 	}
-	o.Named = reach.Public | d.by
+	o.Named = address.Public | d.by
 	newer, _, err := fetchDocument(ctx, hc, u, o)
 	switch {
 	case err == nil && newer.Torrent:

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/download/partfile"
 	"braid/metalink"
-	"braid/reach"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/torrentsource"
@@ -85,7 +85,7 @@ type origin struct {
 	swarm  bool   // it is no server
 	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
-	named  reach.Scope
+	named  address.Scope
 	tree   *mapped // how it is known, if another file of the batch told of it
 	up     bool
 	lanes  int                // how many fetches it may have at a time

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"braid/address"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -39,8 +39,8 @@ type Signature struct {
 	Data []byte
 	URL  *url.URL // if Data is nil
 
-	named reach.Scope // by a server; see httpsource.Options.Named
-	maybe bool        // nothing names it: the first of these that is there counts
+	named address.Scope // by a server; see httpsource.Options.Named
+	maybe bool          // nothing names it: the first of these that is there counts
 }
 
 // A found signature is at hand, or could not be had.

@@ -9,12 +9,12 @@ import (
 	"os"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/download/partfile"
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
@@ -81,9 +81,9 @@ func (c *Client) proxied(origin *url.URL) bool {
 type sharing struct {
 	torrent metainfo.Torrent
 	file    metainfo.File
-	peers   []string    // host:port, that a magnet link names
-	named   reach.Scope // to where who named it may lead (rule 63)
-	edges   *edges      // pieces that its files share
+	peers   []string      // host:port, that a magnet link names
+	named   address.Scope // to where who named it may lead (rule 63)
+	edges   *edges        // pieces that its files share
 }
 
 func (x *sharing) url() *url.URL { return torrentsource.URL(x.torrent, x.file) }
@@ -95,7 +95,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	}
 	for _, f := range d.torrent.Files {
 		if f.Name == name && f.Size > 0 {
-			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: reach.Public | d.by, edges: d.edges}
+			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: address.Public | d.by, edges: d.edges}
 		}
 	}
 	return nil
@@ -255,7 +255,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o http
 	case differs(f.Size, size):
 		return nil, fmt.Errorf("the file has %d bytes there, not %d", f.Size, size)
 	}
-	return &sharing{torrent: t, file: f, named: reach.Public | fromOf(a)}, nil
+	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
 // seeds says that the file is to be given to peers when it is here.

@@ -10,10 +10,10 @@ import (
 	"path"
 	"strings"
 
+	"braid/address"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/source"
 	"braid/verify"
 )
@@ -116,7 +116,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	hc, done := c.network()
 	defer done()
 	o := req.mirrorOptions(false)
-	o.Named = reach.Public | reach.Loopback // a link is made to be handed around, as documents are (rule 63)
+	o.Named = address.Public | address.Loopback // a link is made to be handed around, as documents are (rule 63)
 	var last error
 	for _, u := range m.Sources {
 		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
@@ -152,7 +152,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
 	d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User, torrent: &t, peers: m.Peers, edges: newEdges()}
-	d.comesFrom(reach.Loopback)
+	d.comesFrom(address.Loopback)
 	return d
 }
 

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"braid/address"
 	"braid/download"
 	"braid/internal/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/verify"
 )
 
@@ -122,7 +122,7 @@ func TestTorrentOfADocument_S10(t *testing.T) {
 	a := sized(t, size, mirrortest.Rate(4*mib))
 	a.Set(mirrortest.Document("/x.torrent", metainfo.MediaType, torrentOf(t, "x", made(size, 7))))
 	f := of(t, made(size, 7))
-	f.MetaURLs = []meta4.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: meta4.Torrent, Name: "x", Priority: 1, By: reach.Loopback}}
+	f.MetaURLs = []meta4.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: meta4.Torrent, Name: "x", Priority: 1, By: address.Loopback}}
 	r := following(t, f, liar, a)
 	res := r.right(a.Content)
 	verified(t, res, byDocument)

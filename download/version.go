@@ -1,10 +1,10 @@
 package download
 
 import (
+	"braid/address"
 	"braid/download/partfile"
 	"braid/download/promises"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 	"braid/verify"
 )
@@ -38,10 +38,10 @@ type version struct {
 	repairs  int      // how often pieces told what was wrong
 	recheck  *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing
 	past     map[string]*past
-	alone    bool        // one source at a time: what several brought was wrong
-	wrong    error       // why
-	soloists []soloist   // who may be asked alone then
-	named    reach.Scope // who named the one that is asked alone (rule 63)
+	alone    bool          // one source at a time: what several brought was wrong
+	wrong    error         // why
+	soloists []soloist     // who may be asked alone then
+	named    address.Scope // who named the one that is asked alone (rule 63)
 }
 
 // newVersion begins with what the request itself says of the file, which is the user's word and does not change.

@@ -14,7 +14,7 @@ package metalink
 import (
 	"net/url"
 
-	"braid/reach"
+	"braid/address"
 	"braid/verify"
 )
 
@@ -28,8 +28,8 @@ const (
 
 // A Hop is one answer of a redirect chain. The keys of Header are in canonical form, as net/http makes them.
 type Hop struct {
-	URL    *url.URL    // of the request that was answered
-	From   reach.Scope // where the server is, if that is known (rule 63)
+	URL    *url.URL      // of the request that was answered
+	From   address.Scope // where the server is, if that is known (rule 63)
 	Status int
 	Header map[string][]string
 	// Unproven says that the server came over TLS and nobody checked its certificate.
@@ -73,20 +73,20 @@ type File struct {
 // scheme is http, https or ftp; whether that can be used is for the caller to know.
 type Mirror struct {
 	URL   *url.URL
-	Pri   int         // 1 to 999999; the lowest comes first, and 0, which nobody said, before all
-	Pref  bool        // shares the server's ETag or digests (section 3.3)
-	Geo   string      // ISO 3166-1 alpha-2 in capitals, or ""
-	Depth int         // how many folders are mirrored as well (section 3.4)
-	By    reach.Scope // where those are who named it (rule 63)
+	Pri   int           // 1 to 999999; the lowest comes first, and 0, which nobody said, before all
+	Pref  bool          // shares the server's ETag or digests (section 3.3)
+	Geo   string        // ISO 3166-1 alpha-2 in capitals, or ""
+	Depth int           // how many folders are mirrored as well (section 3.4)
+	By    address.Scope // where those are who named it (rule 63)
 }
 
 // A Document says something about the file: a link with the relation "describedby" (RFC 6249, sections 4
 // and 5).
 type Document struct {
 	URL  *url.URL
-	Type string      // media type in lower case without parameters
-	Name string      // of the file within the document, or ""
-	By   reach.Scope // where those are who named it (rule 63)
+	Type string        // media type in lower case without parameters
+	Name string        // of the file within the document, or ""
+	By   address.Scope // where those are who named it (rule 63)
 }
 
 // A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). Nobody has checked it.

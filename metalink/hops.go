@@ -135,7 +135,7 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 		return false
 	}
 	u, err := base.Parse(anchor)
-	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || address(u) != address(base)
+	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
 // claims is what counts of all that was said. What mirrors say was compared, and that is all: they are the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"braid/address"
 	"braid/linkheader"
-	"braid/reach"
 )
 
 // Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri
@@ -71,13 +71,13 @@ func (c *chain) selves(base *url.URL) map[string]string {
 }
 
 func noteSelf(seen map[string]string, u *url.URL) {
-	seen["http:"+address(u)] = "the server itself"
-	seen["https:"+address(u)] = "the server itself"
+	seen["http:"+resource(u)] = "the server itself"
+	seen["https:"+resource(u)] = "the server itself"
 }
 
 // addMirror takes the mirror at u, if it is none of seen and not one too many (rule 36). To seen belongs
 // why another mirror of that address is ignored.
-func (c *chain) addMirror(l linkheader.Link, u *url.URL, by reach.Scope, seen map[string]string) {
+func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
 	case again:
 		c.ignore(l.Target, reason)
@@ -95,7 +95,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by reach.Scope, seen ma
 
 // addDocument takes the document at u. RFC 6249, section 4, wants "a type parameter that indicates the MIME
 // type"; without one, nobody can tell what it would be good for.
-func (c *chain) addDocument(l linkheader.Link, u *url.URL, by reach.Scope) {
+func (c *chain) addDocument(l linkheader.Link, u *url.URL, by address.Scope) {
 	d := Document{URL: u, Type: l.Type(), Name: l.Name(), By: by}
 	same := func(o Document) bool {
 		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == u.String()
@@ -145,7 +145,7 @@ const (
 )
 
 // place is what makes two mirrors one.
-func place(u *url.URL) string { return u.Scheme + ":" + address(u) }
+func place(u *url.URL) string { return u.Scheme + ":" + resource(u) }
 
 // authority is the server of u. http and https on their default ports are one server.
 func authority(u *url.URL) string {
@@ -156,8 +156,8 @@ func authority(u *url.URL) string {
 	return "//[" + strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + "]:" + port
 }
 
-// address is what u names at its server, the same for each way to write it that is worth the effort.
-func address(u *url.URL) string {
+// resource is what u names at its server, the same for each way to write it that is worth the effort.
+func resource(u *url.URL) string {
 	return authority(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/") + "?" + u.RawQuery
 }
 

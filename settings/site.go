@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"braid/internal/idn"
+	"braid/address"
 )
 
 // A Site is what counts for URLs of a pattern. A key that is not there is a value without words.
@@ -126,7 +126,7 @@ func (s *Site) equals(other Site) bool {
 
 // hostPort is the server of a URL, however its name, its address and its port are spelled; it is empty if there is none.
 func hostPort(u *url.URL) string {
-	host, err := idn.Host(u.Hostname())
+	host, err := address.Name(u.Hostname())
 	if err != nil || host == "" {
 		return ""
 	}

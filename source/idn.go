@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"braid/internal/idn"
+	"braid/address"
 )
 
 // ASCII is u with the name of its host as name servers know it: bücher.example is xn--bcher-kva.example (RFC 5891). One whose
@@ -20,7 +20,7 @@ func ASCII(u *url.URL) *url.URL {
 	if _, err := netip.ParseAddr(host); err == nil { // with a zone
 		return u
 	}
-	name, err := idn.Host(host)
+	name, err := address.Name(host)
 	if err != nil {
 		return u
 	}

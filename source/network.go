@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // A HandshakeError says that TLS could not begin.
@@ -26,7 +26,7 @@ func (e *HandshakeError) Unwrap() error { return e.Err }
 func NetworkFault(err error) (fault Fault, retry bool) {
 	var handshake *HandshakeError
 	var dns *net.DNSError
-	var near *reach.Error
+	var near *address.Error
 	var tunnel *TunnelError
 	var outlet *OutletError
 	if fault, ok := socksFault(err); ok {
@@ -87,7 +87,7 @@ func cutOff(err error) bool {
 // Plain leaves out of an error of the network what tells its user nothing: which of our name servers was asked, say.
 func Plain(err error) error {
 	var dns *net.DNSError
-	var near *reach.Error
+	var near *address.Error
 	if op, ok := viaProxy(err); ok {
 		return &ProxyError{Plain(op.Err)}
 	}

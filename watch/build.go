@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/internal/idn"
 )
 
 var (
@@ -36,7 +36,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	}
 	c.Publish = Publish{Dir: b.path(f.Publish.Dir), AgentURL: f.Publish.AgentURL, Title: f.Publish.Title}
 	if f.Publish.AgentURL != "" { // other agents would not know whose word it is
-		if c.Publish.AgentURL, err = idn.URL(f.Publish.AgentURL); err != nil {
+		if c.Publish.AgentURL, err = address.ASCII(f.Publish.AgentURL); err != nil {
 			return nil, b.wrong(err.Error(), "", "publish", "agent-url")
 		}
 		if err := b.web(c.Publish.AgentURL, "publish", "agent-url"); err != nil {
@@ -78,7 +78,7 @@ func (b *builder) feed(name string, t *feedTable) error {
 	}
 	key := func(last string) []string { return []string{"feed", name, last} }
 	var err error
-	if f.URL, err = idn.URL(t.URL); err != nil {
+	if f.URL, err = address.ASCII(t.URL); err != nil {
 		return b.wrong(err.Error(), "", key("url")...)
 	}
 	switch {
@@ -140,7 +140,7 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 		}
 	}
 	for i, agent := range f.Trust {
-		plain, err := idn.URL(agent)
+		plain, err := address.ASCII(agent)
 		if err == nil && b.web(plain, key("trust")...) != nil && !isGatherer(plain, f.Kind) {
 			err = errors.New("neither the URL of an agent nor the host:port of a gatherer: " + strconv.Quote(agent))
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/antenna"
-	"braid/internal/idn"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // watch makes a watch of its table.
 func (b *builder) watch(name string, t *watchTable) (err error) {
 	key := func(last string) []string { return []string{"watch", name, last} }
-	where, err := idn.URL(t.URL + t.Glob)
+	where, err := address.ASCII(t.URL + t.Glob)
 	if err != nil {
 		return b.wrong(err.Error(), "", key("url")...)
 	}
@@ -111,7 +111,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		}
 	}
 	for i, m := range w.Mirrors {
-		plain, err := idn.URL(m)
+		plain, err := address.ASCII(m)
 		if err != nil {
 			return b.wrong(err.Error(), "", key("mirror")...)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/verify"
 )
 
@@ -47,7 +47,7 @@ type Mirror struct {
 	Pri  int
 	Pref bool
 	Geo  string
-	By   reach.Scope `json:",omitzero"` // where those are who named it (rule 63)
+	By   address.Scope `json:",omitzero"` // where those are who named it (rule 63)
 }
 
 // SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which

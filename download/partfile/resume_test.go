@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/verify"
 )
 
@@ -32,7 +32,7 @@ func full(t *testing.T) Identity {
 		},
 		ETag:         "\"\xff\x80 not UTF-8\"",
 		LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE", reach.Private}, {"ftp://c.example/x", 999999, false, "", 0}},
+		Mirrors:      []Mirror{{"https://b.example/x", 1, true, "DE", address.Private}, {"ftp://c.example/x", 999999, false, "", 0}},
 	}
 }
 

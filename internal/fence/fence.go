@@ -1,12 +1,12 @@
 // Package fence keeps requests of net/http off addresses that are none of the business of who named them: the checks of
-// package reach, where connections are made (rule 63).
+// package address, where connections are made (rule 63).
 //
 //	dialer := net.Dialer{ControlContext: fence.Control}
 //	transport := &http.Transport{DialContext: dialer.DialContext}
 //
 //	v := fence.Begin(policy) // for each request
 //	resp, err := transport.RoundTrip(req.WithContext(v.Context(ctx)))
-//	next := reach.Public | v.From() // what the server that answered may name, a redirect for example
+//	next := address.Public | v.From() // what the server that answered may name, a redirect for example
 //
 // A dialer that has looked a name up calls Control for each address, right before it connects. A connection that waited for
 // another request may have been made for somebody who was allowed more; it is looked at before it is used again.
@@ -23,17 +23,17 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // A Visit is one request and where it may lead.
 type Visit struct {
-	policy reach.Policy
+	policy address.Policy
 	from   atomic.Uint32
 }
 
 // Begin begins a visit to where p allows.
-func Begin(p reach.Policy) *Visit { return &Visit{policy: p} }
+func Begin(p address.Policy) *Visit { return &Visit{policy: p} }
 
 type key struct{}
 
@@ -44,7 +44,7 @@ func (v *Visit) Context(ctx context.Context) context.Context {
 }
 
 // From says where the server is that the request was sent to, or its proxy. It is empty if there was no connection.
-func (v *Visit) From() reach.Scope { return reach.Scope(v.from.Load()) }
+func (v *Visit) From() address.Scope { return address.Scope(v.from.Load()) }
 
 // got is called when a connection was chosen and nothing is written yet. One that is not allowed is closed: the transport
 // then takes another one, and dials when there is none, which Control refuses.
@@ -54,7 +54,7 @@ func (v *Visit) got(info httptrace.GotConnInfo) {
 		info.Conn.Close()
 		return
 	}
-	v.from.Store(uint32(reach.Of(a)))
+	v.from.Store(uint32(address.Of(a)))
 }
 
 // addrOf is the address at the other end; none if it is not of IP.
@@ -67,7 +67,7 @@ func addrOf(c net.Conn) netip.Addr {
 
 var errNoVisit = errors.New("fence: a connection without a visit")
 
-// Control is for net.Dialer.ControlContext. The error is a *reach.Error; the dialer then tries the next address of the host.
+// Control is for net.Dialer.ControlContext. The error is a *address.Error; the dialer then tries the next address of the host.
 func Control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	v, ok := ctx.Value(key{}).(*Visit)
 	if !ok {

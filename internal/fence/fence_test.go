@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"braid/reach"
+	"braid/address"
 
 	"go.uber.org/goleak"
 )
@@ -45,9 +45,9 @@ func newPlace(t *testing.T) *place {
 }
 
 // visit makes a request and says where the answer came from.
-func (p *place) visit(t *testing.T, url string, s reach.Scope) (reach.Scope, error) {
+func (p *place) visit(t *testing.T, url string, s address.Scope) (address.Scope, error) {
 	t.Helper()
-	v := Begin(reach.Policy{Scope: s})
+	v := Begin(address.Policy{Scope: s})
 	req, err := http.NewRequestWithContext(v.Context(t.Context()), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +61,10 @@ func (p *place) visit(t *testing.T, url string, s reach.Scope) (reach.Scope, err
 	return v.From(), nil
 }
 
-func (p *place) refuses(t *testing.T, url string, s reach.Scope) {
+func (p *place) refuses(t *testing.T, url string, s address.Scope) {
 	t.Helper()
 	from, err := p.visit(t, url, s)
-	var e *reach.Error
+	var e *address.Error
 	if !errors.As(err, &e) || from != 0 {
 		t.Errorf("%s for %v: %v, from %v", url, s, err, from)
 	}
@@ -72,13 +72,13 @@ func (p *place) refuses(t *testing.T, url string, s reach.Scope) {
 
 func TestFence_Rule63(t *testing.T) {
 	p := newPlace(t)
-	p.refuses(t, p.URL, reach.Public|reach.Private)
+	p.refuses(t, p.URL, address.Public|address.Private)
 	p.refuses(t, p.URL, 0)
 	if n := p.connections.Load(); n != 0 {
 		t.Fatalf("%d connections: it was connected before it was checked", n)
 	}
-	for _, s := range []reach.Scope{reach.Loopback, reach.Anywhere} {
-		if from, err := p.visit(t, p.URL, s); err != nil || from != reach.Loopback {
+	for _, s := range []address.Scope{address.Loopback, address.Anywhere} {
+		if from, err := p.visit(t, p.URL, s); err != nil || from != address.Loopback {
 			t.Errorf("%v: %v, from %v", s, err, from)
 		}
 	}
@@ -91,10 +91,10 @@ func TestFence_Rule63(t *testing.T) {
 func TestPooled_Rule63(t *testing.T) {
 	p := newPlace(t)
 	for range 3 {
-		if _, err := p.visit(t, p.URL, reach.Anywhere); err != nil {
+		if _, err := p.visit(t, p.URL, address.Anywhere); err != nil {
 			t.Fatal(err)
 		}
-		p.refuses(t, p.URL, reach.Public)
+		p.refuses(t, p.URL, address.Public)
 	}
 	if n := p.requests.Load(); n != 3 {
 		t.Errorf("%d requests came, of 3 that may", n)
@@ -106,7 +106,7 @@ func TestControlWithoutVisit(t *testing.T) {
 	if err := Control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
 		t.Error("allowed")
 	}
-	ctx := Begin(reach.Policy{Scope: reach.Public}).Context(t.Context())
+	ctx := Begin(address.Policy{Scope: address.Public}).Context(t.Context())
 	for address, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
 		if got := Control(ctx, "tcp", address, nil) == nil; got != want {
 			t.Errorf("%s: %v", address, got)

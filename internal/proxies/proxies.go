@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // Rules are proxies by the scheme of what is asked for. The zero value has none.
@@ -53,8 +53,8 @@ func (r *Rules) For(u *url.URL) *url.URL {
 
 // here reports whether a host is this machine, whoever asks.
 func here(host string) bool {
-	s, ok := reach.OfHost(host)
-	return ok && s == reach.Loopback
+	s, ok := address.OfHost(host)
+	return ok && s == address.Loopback
 }
 
 // FromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones. HTTP_PROXY is not
@@ -178,7 +178,7 @@ func (e Exceptions) match(u *url.URL) bool {
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}[u.Scheme])
-	addr, isAddr := reach.ParseHost(host)
+	addr, isAddr := address.ParseHost(host)
 	return slices.ContainsFunc(e.some, func(x exception) bool {
 		switch {
 		case x.port != "" && x.port != port:

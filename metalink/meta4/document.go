@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/metalink"
-	"braid/reach"
 	"braid/verify"
 )
 
@@ -118,10 +118,10 @@ type Party struct{ Name, URL string }
 // A MetaURL is where a document of another kind about the file can be had (RFC 5854, section 4.2.8).
 type MetaURL struct {
 	URL      *url.URL
-	Type     string      // media type in lower case without parameters; Torrent for BitTorrent
-	Name     string      // path of the file in that document, safe as File.Name; "": the document is about nothing else
-	Priority int         // 1 to NoPriority; the lowest comes first
-	By       reach.Scope // where those are who named it (rule 63)
+	Type     string        // media type in lower case without parameters; Torrent for BitTorrent
+	Name     string        // path of the file in that document, safe as File.Name; "": the document is about nothing else
+	Priority int           // 1 to NoPriority; the lowest comes first
+	By       address.Scope // where those are who named it (rule 63)
 }
 
 // Torrent is what RFC 5854, section 4.2.8.2, calls the media type of a .torrent, and torrentType its own name.

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/source"
 )
 
@@ -64,7 +64,7 @@ type Client struct {
 	// Outlet is how connections leave this machine.
 	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them (rule 63).
-	AllowHosts reach.Hosts
+	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
 
@@ -78,9 +78,9 @@ type Options struct {
 	User *url.Userinfo
 	// Mirror says that somebody else than the user named this server. It gets no credentials (rule 59).
 	Mirror bool
-	// Named says that somebody else than the user named this URL, and to where it may lead: reach.Public and where those
+	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
 	// are who named it. If zero, the user named it, and it may lead anywhere (rule 63).
-	Named reach.Scope
+	Named address.Scope
 }
 
 // An account is who we are at a server: connections of one can take the place of each other.
@@ -158,25 +158,25 @@ func (c *Client) forget(k *control) {
 }
 
 // policy is where a connection to a host may lead.
-func (c *Client) policy(host string, named reach.Scope) reach.Policy {
+func (c *Client) policy(host string, named address.Scope) address.Policy {
 	if named == 0 {
-		named = reach.Anywhere
+		named = address.Anywhere
 	}
 	return c.AllowHosts.Policy(host, named)
 }
 
 // dial connects to addr, if that is allowed, and measures the round trip of the connect.
-func (c *Client) dial(ctx context.Context, addr string, p reach.Policy) (*net.TCPConn, time.Duration, error) {
+func (c *Client) dial(ctx context.Context, addr string, p address.Policy) (*net.TCPConn, time.Duration, error) {
 	var begun atomic.Int64
 	dialer := net.Dialer{
 		Timeout: c.connectTimeout(), Resolver: c.Resolver,
-		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		ControlContext: func(_ context.Context, _, to string, _ syscall.RawConn) error {
 			begun.Store(time.Now().UnixNano())
-			to, err := netip.ParseAddrPort(address)
+			at, err := netip.ParseAddrPort(to)
 			if err != nil {
 				return err
 			}
-			return p.Check(to.Addr())
+			return p.Check(at.Addr())
 		},
 	}
 	c.Outlet.Apply(&dialer)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/source"
 )
 
@@ -32,7 +32,7 @@ type control struct {
 }
 
 // open connects and logs in. What it opens, l closes when ctx ends.
-func (c *Client) open(ctx context.Context, l *leash, a account, p reach.Policy) (*control, error) {
+func (c *Client) open(ctx context.Context, l *leash, a account, p address.Policy) (*control, error) {
 	conn, rtt, proxied, err := c.connect(ctx, a, a.host, p)
 	if err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/ftptest"
 	"braid/internal/sourcetest"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -242,10 +242,10 @@ func TestSecretsAreMasked_Rule62(t *testing.T) {
 func TestReach_Rule63(t *testing.T) {
 	s := newServer(t)
 	c := newClient(t)
-	far := Options{Named: reach.Public}
+	far := Options{Named: address.Public}
 	_, err := fetch(t, c, s.URL, far, whole)
 	sourcetest.Fault(t, err, source.FaultRefused, false)
-	if near, ok := errors.AsType[*reach.Error](err); !ok || !near.Addr.IsLoopback() || s.Connections() != 0 {
+	if near, ok := errors.AsType[*address.Error](err); !ok || !near.Addr.IsLoopback() || s.Connections() != 0 {
 		t.Errorf("%d connections, %v", s.Connections(), err)
 	}
 	mustFetch(t, c, s.URL, Options{}, whole)
@@ -254,7 +254,7 @@ func TestReach_Rule63(t *testing.T) {
 	if s.Connections() != 1 || s.Asked("SIZE") != 1 {
 		t.Errorf("%d connections, commands %q", s.Connections(), s.Commands())
 	}
-	mustFetch(t, c, s.URL, Options{Named: reach.Public | reach.Loopback}, whole)
+	mustFetch(t, c, s.URL, Options{Named: address.Public | address.Loopback}, whole)
 
 	c = newClient(t)
 	if err := c.AllowHosts.Add("127.0.0.1"); err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/proxy"
 
-	"braid/reach"
+	"braid/address"
 	"braid/source"
 )
 
@@ -26,7 +26,7 @@ var errTunnel = errors.New("the proxy does not speak HTTP")
 
 // connect connects to addr, at the host of a: through a proxy, if there is one for it. Nobody here sees what a proxy connects to;
 // of those that are asked for, addresses are checked, and names that are never public (rule 63).
-func (c *Client) connect(ctx context.Context, a account, addr string, p reach.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
+func (c *Client) connect(ctx context.Context, a account, addr string, p address.Policy) (conn *net.TCPConn, rtt time.Duration, proxied bool, err error) {
 	var via *url.URL
 	if c.Proxy != nil {
 		if via, err = c.Proxy(&url.URL{Scheme: a.scheme, Host: a.host}); err != nil {
@@ -46,7 +46,7 @@ func (c *Client) connect(ctx context.Context, a account, addr string, p reach.Po
 
 // dialData connects to a port for data: at the peer of the control connection, whatever the server says (rule 58), or through its
 // proxy at the host that this was asked for.
-func (k *control) dialData(ctx context.Context, port int, p reach.Policy) (*net.TCPConn, error) {
+func (k *control) dialData(ctx context.Context, port int, p address.Policy) (*net.TCPConn, error) {
 	host := k.peer.String()
 	if k.proxied {
 		host = k.account.name
@@ -69,7 +69,7 @@ func (c *Client) tlsFor(a account) *tls.Config {
 // tunnel connects to addr through a proxy, which is where the user says. What it returns is the connection itself: nothing is
 // between its bytes and the server once it stands. The time of the round trip is that to the proxy.
 func (c *Client) tunnel(ctx context.Context, via *url.URL, addr string) (*net.TCPConn, time.Duration, error) {
-	conn, rtt, err := c.dial(ctx, via.Host, reach.Policy{Scope: reach.Anywhere})
+	conn, rtt, err := c.dial(ctx, via.Host, address.Policy{Scope: address.Anywhere})
 	if err != nil {
 		return nil, 0, &source.ProxyError{Err: source.Plain(err)}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"braid/address"
 	"braid/internal/ftptest"
 	"braid/internal/proxytest"
 	"braid/internal/sourcetest"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -26,7 +26,7 @@ func TestProxy_Rule58(t *testing.T) {
 		c.Proxy = via(proxy.URL(scheme))
 		where := strings.Replace(s.URL, "127.0.0.1", "files.example", 1)
 		for range 2 {
-			k := mustFetch(t, c, where, Options{Named: reach.Public}, part(5, 100_000))
+			k := mustFetch(t, c, where, Options{Named: address.Public}, part(5, 100_000))
 			k.Has(file, part(5, 100_000))
 		}
 		asked := proxy.Asked()
@@ -54,7 +54,7 @@ func TestProxyRefuses_Rule63(t *testing.T) {
 	proxy := proxytest.New(t, nil)
 	c := newClient(t)
 	c.Proxy = via(proxy.URL("socks5"))
-	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, whole)
+	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, whole)
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 	if asked := proxy.Asked(); len(asked) != 0 {
 		t.Errorf("asked for %q", asked)

@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -24,7 +24,7 @@ type Source struct {
 	path    string
 	wrong   error // with the URL
 	account account
-	policy  reach.Policy
+	policy  address.Policy
 
 	older    atomic.Bool // the ports of EPSV cannot be reached
 	modified atomic.Pointer[time.Time]

@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"strings"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 	"braid/verify"
 )
@@ -32,10 +32,10 @@ type chain struct {
 	whole   bool // no range is asked for
 	ifMatch string
 
-	url     *url.URL    // of the request at hand
-	named   reach.Scope // to where it may lead
-	left    bool        // the exact origin was left; what is for it alone is not sent again
-	tls     bool        // a request went over https; the user's fields do not go over http any more
+	url     *url.URL      // of the request at hand
+	named   address.Scope // to where it may lead
+	left    bool          // the exact origin was left; what is for it alone is not sent again
+	tls     bool          // a request went over https; the user's fields do not go over http any more
 	seen    map[string]bool
 	hops    []metalink.Hop
 	vouched bool  // a strong digest came over https (rule 26)
@@ -49,7 +49,7 @@ type chain struct {
 func (s *Source) chain(method string, r byterange.Range) *chain {
 	return &chain{
 		s: s, method: method, part: r, whole: r.Start == 0 && r.End == byterange.Unbounded,
-		ifMatch: s.opts.IfMatch, url: s.url, named: cmp.Or(s.opts.Named, reach.Anywhere), seen: map[string]bool{},
+		ifMatch: s.opts.IfMatch, url: s.url, named: cmp.Or(s.opts.Named, address.Anywhere), seen: map[string]bool{},
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *chain) follow(ctx context.Context) (*exchange, error) {
 			return nil, c.fail(x, source.FaultRefused, err)
 		}
 		c.left = c.left || !sameOrigin(next, c.s.url)
-		c.url, c.named = next, reach.Public|x.from
+		c.url, c.named = next, address.Public|x.from
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 	"braid/source"
 )
 
@@ -68,7 +68,7 @@ type Client struct {
 	// Outlet is how connections leave this machine.
 	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them (rule 63), as by c.AllowHosts.Add("10.1.0.0/16").
-	AllowHosts reach.Hosts
+	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
 	// Dial connects in place of the client's own dialer. It is for tests: to what addresses it connects nobody checks.

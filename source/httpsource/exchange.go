@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 )
 
 const (
@@ -38,15 +38,15 @@ var (
 // An exchange is one request and its answer.
 type exchange struct {
 	resp   *http.Response
-	from   reach.Scope // where the server is
-	conn   *guard      // nil if it is not one of ours
+	from   address.Scope // where the server is
+	conn   *guard        // nil if it is not one of ours
 	rtt    time.Duration
 	cancel context.CancelFunc
 	ended  bool // the answer was read to its end; the connection may serve another request
 }
 
 // exchange sends req, which may lead to s, and reads the head of the answer. The error is that of the transport.
-func (c *Client) exchange(req *http.Request, named bool, s reach.Scope) (*exchange, error) {
+func (c *Client) exchange(req *http.Request, named bool, s address.Scope) (*exchange, error) {
 	w, err := c.way(req, s)
 	if err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"braid/address"
 	"braid/internal/mirrortest"
 	"braid/internal/sourcetest"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -25,7 +25,7 @@ func at(t *testing.T, s *mirrortest.Server, host string) string {
 func wantNear(t *testing.T, err error, to *mirrortest.Server, connections int) {
 	t.Helper()
 	e := sourcetest.Fault(t, err, source.FaultRefused, false)
-	if _, ok := errors.AsType[*reach.Error](e); !ok {
+	if _, ok := errors.AsType[*address.Error](e); !ok {
 		t.Errorf("error is %v", err)
 	}
 	if got := to.Connections(); got != connections {
@@ -37,19 +37,19 @@ func wantNear(t *testing.T, err error, to *mirrortest.Server, connections int) {
 func TestNamed_Rule63(t *testing.T) {
 	s := mirrortest.New(t, file)
 	c := newClient(t)
-	for _, named := range []reach.Scope{reach.Public, reach.Public | reach.Private} {
+	for _, named := range []address.Scope{address.Public, address.Public | address.Private} {
 		_, err := fetch(t, c, s.URL, Options{Mirror: true, Named: named}, part(0, 10))
 		wantNear(t, err, s, 0)
 		if want := s.Addr + ": leads to 127.0.0.1, a loopback address, and was named from elsewhere"; err.Error() != want {
 			t.Errorf("it says %q, want %q", err, want)
 		}
 	}
-	mustFetch(t, c, s.URL, Options{Named: reach.Public | reach.Loopback}, part(0, 10))
+	mustFetch(t, c, s.URL, Options{Named: address.Public | address.Loopback}, part(0, 10))
 	k := mustFetch(t, c, s.URL, Options{Mirror: true}, part(0, 10))
-	if from := k.Heard.Hops[0].From; from != reach.Loopback {
+	if from := k.Heard.Hops[0].From; from != address.Loopback {
 		t.Errorf("the answer is from %v", from)
 	}
-	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, part(0, 10)) // a connection is waiting
+	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, part(0, 10)) // a connection is waiting
 	wantNear(t, err, s, 1)
 	if n := len(s.Requests()); n != 2 {
 		t.Errorf("%d requests came", n)
@@ -88,11 +88,11 @@ func TestAllowHosts_Rule63(t *testing.T) {
 		if err := c.AllowHosts.Add(host); err != nil {
 			t.Fatal(err)
 		}
-		mustFetch(t, c, at(t, s, "lab.example"), Options{Named: reach.Public}, part(0, 10))
+		mustFetch(t, c, at(t, s, "lab.example"), Options{Named: address.Public}, part(0, 10))
 	}
 	c := newClient(t)
 	c.AllowHosts.Add("lab.example") // the name, and not what has its address
-	_, err := fetch(t, c, s.URL, Options{Named: reach.Public}, part(0, 10))
+	_, err := fetch(t, c, s.URL, Options{Named: address.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
@@ -113,7 +113,7 @@ func TestNamesNear_Rule63(t *testing.T) {
 	}
 	origin.Reset(mirrortest.Redirect(at(t, cellar, "both.example"))) // the address that is allowed serves
 	k := mustFetch(t, c, origin.URL, Options{}, part(0, 10))
-	if hops := k.Heard.Hops; len(hops) != 2 || hops[1].From != reach.Loopback {
+	if hops := k.Heard.Hops; len(hops) != 2 || hops[1].From != address.Loopback {
 		t.Errorf("hops are %+v", hops)
 	}
 }
@@ -145,23 +145,23 @@ func TestProxyNear_Rule63(t *testing.T) {
 		return via, nil
 	}
 	path := via.Path
-	k := mustFetch(t, c, "http://anywhere.invalid"+path, Options{Named: reach.Public}, part(0, 10))
-	if from := k.Heard.Hops[0].From; from != reach.Public {
+	k := mustFetch(t, c, "http://anywhere.invalid"+path, Options{Named: address.Public}, part(0, 10))
+	if from := k.Heard.Hops[0].From; from != address.Public {
 		t.Errorf("who is behind a proxy is %v", from)
 	}
 	chosen = 0
 	k = mustFetch(t, c, "http://10.0.0.5"+path, Options{}, part(0, 10))
-	if from := k.Heard.Hops[0].From; from != reach.Private {
+	if from := k.Heard.Hops[0].From; from != address.Private {
 		t.Errorf("10.0.0.5 is %v", from)
 	}
 	chosen = 0
-	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: reach.Public}, part(0, 10))
+	_, err := fetch(t, c, "http://10.0.0.5"+path, Options{Named: address.Public}, part(0, 10))
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 	for _, host := range []string{ // what only the proxy would look up, it would find near itself
 		"2130706433", "0x7f.1", "017700000001", "127.1", "[::ffff:7f00:1]", "127.0.0.1.", "localhost.", "x.localhost", "nas.local", "1.2.3.4.5",
 	} {
 		chosen = 0
-		_, err := fetch(t, c, "http://"+host+path, Options{Named: reach.Public}, part(0, 10))
+		_, err := fetch(t, c, "http://"+host+path, Options{Named: address.Public}, part(0, 10))
 		sourcetest.Fault(t, err, source.FaultRefused, false)
 	}
 	if n := len(proxy.Requests()); n != 2 {
@@ -169,7 +169,7 @@ func TestProxyNear_Rule63(t *testing.T) {
 	}
 	chosen = 0
 	k = mustFetch(t, c, "http://2130706433"+path, Options{}, part(0, 10)) // which the user may ask
-	if from := k.Heard.Hops[0].From; from != reach.Loopback {
+	if from := k.Heard.Hops[0].From; from != address.Loopback {
 		t.Errorf("2130706433 is %v", from)
 	}
 }

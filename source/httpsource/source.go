@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -35,9 +35,9 @@ type Options struct {
 	IfModifiedSince time.Time
 	// Mirror says that somebody else than the user's URL named this server. It gets no credentials.
 	Mirror bool
-	// Named says that somebody else than the user named this URL, and to where it may lead: reach.Public and where those
+	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
 	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere (rule 63).
-	Named reach.Scope
+	Named address.Scope
 	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
 	// given to the sink. Sizes and digests of the answer are then not those of the file.
 	Gzip bool

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"braid/address"
 	"braid/internal/fence"
-	"braid/reach"
 )
 
 // A way is how one request goes out: through which proxy, if any, and to where it may lead (rule 63).
@@ -20,8 +20,8 @@ type way struct {
 
 // way finds the way of a request that may lead to s. An address in the URL is checked here, and a name that is never public if
 // a proxy or a Transport of the user's connects, which are out of sight; else the addresses are checked that a name turns out to have. The
-// error is a *reach.Error.
-func (c *Client) way(req *http.Request, s reach.Scope) (*way, error) {
+// error is a *address.Error.
+func (c *Client) way(req *http.Request, s address.Scope) (*way, error) {
 	w := &way{host: req.URL.Hostname()}
 	policy := c.AllowHosts.Policy(w.host, s)
 	if err := policy.CheckHost(w.host); err != nil {
@@ -36,7 +36,7 @@ func (c *Client) way(req *http.Request, s reach.Scope) (*way, error) {
 		}
 	}
 	if w.proxy != nil {
-		policy.Scope = reach.Anywhere // it is the user who named the proxy
+		policy.Scope = address.Anywhere // it is the user who named the proxy
 	}
 	w.visit = fence.Begin(policy)
 	return w, nil
@@ -54,14 +54,14 @@ func (w *way) context(ctx context.Context) context.Context {
 
 // from is where the server is that answered. One whose connection is out of sight is taken for public, unless its host tells
 // something else.
-func (w *way) from() reach.Scope {
+func (w *way) from() address.Scope {
 	if s := w.visit.From(); w.direct && s != 0 {
 		return s
 	}
-	if s, ok := reach.OfHost(w.host); ok {
+	if s, ok := address.OfHost(w.host); ok {
 		return s
 	}
-	return reach.Public
+	return address.Public
 }
 
 // proxied reports whether a connection is dialed for a request that goes through a proxy.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"braid/address"
 	"braid/internal/mirrortest"
 	"braid/internal/sourcetest"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -45,7 +45,7 @@ func TestWrap(t *testing.T) {
 		t.Error("the round trip was not measured")
 	}
 	local := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
-	_, err := fetch(t, c, local, Options{Mirror: true, Named: reach.Public}, part(0, 10))
+	_, err := fetch(t, c, local, Options{Mirror: true, Named: address.Public}, part(0, 10))
 	wantNear(t, err, s, 1)
 	s.Reset(mirrortest.RawString("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
 	_, err = fetch(t, c, s.URL, Options{}, whole)

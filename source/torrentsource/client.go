@@ -27,8 +27,8 @@ import (
 	"sync"
 	"time"
 
+	"braid/address"
 	"braid/metalink/metainfo"
-	"braid/reach"
 )
 
 const (
@@ -44,7 +44,7 @@ type Client struct {
 	// Timeout limits the time without a byte of what is wanted. If zero, it is 30 s.
 	Timeout time.Duration
 	// AllowHosts are connected to whoever names them (rule 63).
-	AllowHosts reach.Hosts
+	AllowHosts address.Hosts
 	// Listen is the address, host:port, where peers may connect to us. If empty, none may.
 	Listen string
 	// NoDHT asks trackers only: neither the distributed hash table (BEP 5) nor peers for other peers (BEP 11).
@@ -72,7 +72,7 @@ type Scratch interface {
 // A key tells swarms apart: by the torrent, and by where connections may lead.
 type key struct {
 	hash  metainfo.Hash
-	named reach.Scope
+	named address.Scope
 }
 
 func (c *Client) connectTimeout() time.Duration {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/anacrolix/torrent"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/metalink"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -216,7 +216,7 @@ func (s *Source) nobody(w *swarm) error {
 }
 
 func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
-	var near *reach.Error
+	var near *address.Error
 	if errors.As(err, &near) {
 		err = near
 	}

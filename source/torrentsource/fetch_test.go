@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/sourcetest"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -141,10 +141,10 @@ func TestNear_Rule63(t *testing.T) {
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
 	c := newClient(t, &Client{Timeout: 100 * time.Millisecond})
-	s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: reach.Public})
+	s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: address.Public})
 	defer s.Close()
 	err := sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultRefused, false)
-	if _, ok := errors.AsType[*reach.Error](err.Err); !ok {
+	if _, ok := errors.AsType[*address.Error](err.Err); !ok {
 		t.Errorf("error is %v", err)
 	}
 }

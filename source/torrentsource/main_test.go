@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/internal/mirrortest"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/source"
 
 	"go.uber.org/goleak"
@@ -177,4 +177,4 @@ func wantBytes(t *testing.T, k *sink, data []byte, r byterange.Range) {
 }
 
 // near lets connections lead to this machine, as if something on it had named them.
-const near = reach.Public | reach.Loopback
+const near = address.Public | address.Loopback

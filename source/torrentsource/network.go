@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"time"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // Ways are how a swarm reaches others: each connection is checked when it is made, and ends with the swarm.
 type ways struct {
 	ctx    context.Context // of the swarm
 	client *Client
-	named  reach.Scope
+	named  address.Scope
 
 	refused atomic.Pointer[error] // the last address that was not connected to
 
@@ -56,8 +56,8 @@ func (w *ways) dial(ctx context.Context, network, addr string) (*wire, error) {
 		return nil, err
 	}
 	policy := w.client.AllowHosts.Policy(host, w.named)
-	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		return w.check(policy, address)
+	dialer := net.Dialer{ControlContext: func(_ context.Context, _, to string, _ syscall.RawConn) error {
+		return w.check(policy, to)
 	}}
 	conn, err := dialer.DialContext(ctx, network, addr)
 	if err != nil {
@@ -71,8 +71,8 @@ func (w *ways) dial(ctx context.Context, network, addr string) (*wire, error) {
 	return c, nil
 }
 
-func (w *ways) check(policy reach.Policy, address string) error {
-	to, err := netip.ParseAddrPort(address)
+func (w *ways) check(policy address.Policy, addr string) error {
+	to, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (w *ways) listenPacket(network, addr string) (net.PacketConn, error) {
 type packets struct {
 	net.PacketConn
 	ways   *ways
-	policy reach.Policy
+	policy address.Policy
 }
 
 // ReadFrom ends when the socket is closed and not before: the library ends the program for other errors, such as that of a network that is

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"sync"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/metalink/metainfo"
-	"braid/reach"
 	"braid/source"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	// Seed gives to peers also what we get nothing for. The first source of a torrent says so for all.
 	Seed bool
 	// Named says where connections may lead (rule 63): as far as who named the torrent. If zero, anywhere.
-	Named reach.Scope
+	Named address.Scope
 }
 
 // A Source is one file of a torrent, in its swarm. It is nowhere until it is asked for something. Close has to be called when
@@ -47,7 +47,7 @@ type Source struct {
 // Source makes a source of a file of a torrent.
 func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o Options) *Source {
 	if o.Named == 0 {
-		o.Named = reach.Anywhere
+		o.Named = address.Anywhere
 	}
 	return &Source{client: c, torrent: t, file: f, options: o, key: key{t.InfoHash, o.Named}, url: URL(t, f)}
 }

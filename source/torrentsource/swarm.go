@@ -13,8 +13,8 @@ import (
 	alog "github.com/anacrolix/log"
 	"github.com/anacrolix/torrent"
 
+	"braid/address"
 	"braid/metalink/metainfo"
-	"braid/reach"
 )
 
 // A swarm is one torrent, in the library. It is shared by the sources of its files.
@@ -290,9 +290,9 @@ func (c *closeFunc) Close() error {
 }
 
 // Metadata asks peers for what a magnet link names (BEP 9): the torrent, which has the right hash.
-func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named reach.Scope) (metainfo.Torrent, error) {
+func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.Scope) (metainfo.Torrent, error) {
 	if named == 0 {
-		named = reach.Anywhere
+		named = address.Anywhere
 	}
 	w, err := c.start(key{m.InfoHash, named}, false, Options{}, geometry{})
 	if err != nil {

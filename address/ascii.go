@@ -1,6 +1,4 @@
-// Package idn writes URLs whose host or path has letters beyond ASCII as servers and name servers know them: bücher.example is
-// xn--bcher-kva.example (RFC 5891). Two spellings of one address are one then.
-package idn
+package address
 
 import (
 	"errors"
@@ -10,10 +8,11 @@ import (
 	"golang.org/x/net/idna"
 )
 
-var errHost = errors.New("the host is no name that there can be")
+var errName = errors.New("the host is no name that there can be")
 
-// Host is a host in lower case, without a dot at its end; an IPv6 address in its shortest form.
-func Host(name string) (string, error) {
+// Name returns a host as name servers know it (RFC 5891): in ASCII and lower case, without a dot at its end. bücher.example is
+// xn--bcher-kva.example. An IPv6 address is returned in its shortest form.
+func Name(name string) (string, error) {
 	name = strings.TrimSuffix(name, ".")
 	if a, err := netip.ParseAddr(name); err == nil {
 		return a.String(), nil
@@ -23,13 +22,13 @@ func Host(name string) (string, error) {
 	}
 	plain, err := idna.Lookup.ToASCII(name)
 	if err != nil {
-		return "", errHost
+		return "", errName
 	}
 	return strings.TrimSuffix(plain, "."), nil
 }
 
-// URL is a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). What is ASCII is returned as it is.
-func URL(s string) (string, error) {
+// ASCII returns a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). What is ASCII already is returned as it is.
+func ASCII(s string) (string, error) {
 	if isASCII(s) {
 		return s, nil
 	}
@@ -50,7 +49,7 @@ func URL(s string) (string, error) {
 		name, port = host[:i], host[i:]
 	}
 	if !isASCII(name) {
-		plain, err := Host(name)
+		plain, err := Name(name)
 		if err != nil {
 			return "", err
 		}

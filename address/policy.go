@@ -1,4 +1,4 @@
-package reach
+package address
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ type Policy struct {
 	Nets  []netip.Prefix // these, too, however far they reach
 }
 
-// Check says whether a connection to a is allowed. The error is an *Error.
+// Check returns an *Error if a connection to a is not allowed.
 func (p Policy) Check(a netip.Addr) error {
 	if p.Scope == Anywhere || p.Scope&Of(a) != 0 || contains(p.Nets, a) {
 		return nil
@@ -63,7 +63,7 @@ func contains(nets []netip.Prefix, a netip.Addr) bool {
 	})
 }
 
-// An Error says that a connection is not made: the address is closer to us than who named it.
+// An Error reports a connection that is not made: the address is closer to us than the server that named it.
 type Error struct {
 	Addr  netip.Addr // not valid if only the name is known
 	host  string     // as it was written, if it was
@@ -81,7 +81,7 @@ func (e *Error) Error() string {
 	return "leads to " + to + ", " + scope.String() + ", and was named from elsewhere"
 }
 
-// Hosts are hosts that the user named, to connect to whoever names them. The zero value is nobody.
+// Hosts are hosts that the user named: connections to them are allowed whatever server names them. The zero value has none.
 type Hosts struct {
 	names []string
 	nets  []netip.Prefix

@@ -1,4 +1,4 @@
-package reach
+package address
 
 import (
 	"net/netip"
@@ -56,7 +56,7 @@ func readings(host string) (all []netip.Addr, numeric bool) {
 
 // ascii is a host as programs look it up: in small letters, and in ASCII (RFC 5891).
 func ascii(host string) string {
-	if strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 }) >= 0 {
+	if !isASCII(host) {
 		if name, err := idna.Lookup.ToASCII(host); err == nil {
 			host = name
 		}

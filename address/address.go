@@ -1,15 +1,15 @@
-// Package reach tells how far an IP address reaches, the whole Internet or only a machine, a link or a site, and whether
-// somebody far away may send us there (rule 63).
+// Package address says how far an IP address reaches, the whole Internet or only a machine, a link or a site, and whether a URL that
+// another machine named may lead there (rule 63).
 //
-// Who names a URL decides where we connect to, from within our network. A server on the Internet has no business with what
+// A server that names a URL chooses where we connect to, from within our network. A server on the Internet has no business with what
 // listens on our loopback interface or in our cellar; a server in the cellar may name its neighbours.
 //
-//	p := reach.Policy{Scope: reach.Public | reach.Of(server)} // for what that server named
-//	err := p.Check(address)                                  // an *Error, if it leads to 10.0.0.5
+//	p := address.Policy{Scope: address.Public | address.Of(server)} // for what that server named
+//	err := p.Check(addr)                                         // an *Error, if it leads to 10.0.0.5
 //
-// The package refuses to look names up and to connect: an address is checked when a connection is made to it, not a name
-// before, which may mean another address a moment later. That is for package fence.
-package reach
+// The package does not look names up and does not connect: an address is checked when a connection is made to it, not a name
+// before, which may mean another address a moment later. It also writes hosts and URLs in ASCII, as name servers and servers know them.
+package address
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func prefixes(words ...string) (all []netip.Prefix) {
 	return all
 }
 
-// Of says how far an address reaches. An IPv6 address with an IPv4 address in it reaches as far as that one. The scope of
+// Of returns how far an address reaches. An IPv6 address with an IPv4 address in it reaches as far as that one. The scope of
 // the zero Addr is empty.
 func Of(a netip.Addr) Scope {
 	if !a.IsValid() {

@@ -1,20 +1,20 @@
-package reach_test
+package address_test
 
 import (
 	"fmt"
 	"net/netip"
 
-	"braid/reach"
+	"braid/address"
 )
 
 // What a server on the Internet names must be there, too; what the user allows is reached whoever names it.
 func ExampleHosts() {
-	var allowed reach.Hosts
+	var allowed address.Hosts
 	if err := allowed.Add("10.1.0.0/16"); err != nil {
 		fmt.Println(err)
 		return
 	}
-	named := reach.Public | reach.Of(netip.MustParseAddr("192.0.2.1"))
+	named := address.Public | address.Of(netip.MustParseAddr("192.0.2.1"))
 	for _, a := range []string{"198.51.100.7", "10.1.2.3", "10.2.3.4", "127.0.0.1"} {
 		fmt.Println(a, allowed.Policy("mirror.example.net", named).Check(netip.MustParseAddr(a)))
 	}
