@@ -166,6 +166,7 @@ func (g *getter) askHead(ctx context.Context) error {
 	a, err := g.http.Head(ctx, g.plan.origin, g.req.originOptions(&g.plan, false))
 	if err == nil {
 		g.plan.head = a
+		g.plan.announced(a)
 	}
 	return context.Cause(ctx)
 }

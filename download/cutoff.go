@@ -2,6 +2,7 @@ package download
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -30,6 +31,19 @@ func (s *session) theEnd(o *origin, err error) (size int64, ok bool) {
 	}
 	size, err = byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
 	return size, err == nil && size == s.part.Front()
+}
+
+// short is an error if a body of which nothing said how long it is ended before the file does by what the same server said of the
+// same version: to HEAD, or to GET before (RFC 9110, section 8.6). Then it was cut.
+func (s *session) short(f *flight) error {
+	a, said := f.answer, s.plan.sized
+	if s.size >= 0 || a.Size >= 0 || a.Host != said.Host || f.sink.cut || f.at >= said.Size || otherVersion(said, a) != "" {
+		return nil
+	}
+	return &source.Error{
+		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
+		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, said.Size, io.ErrUnexpectedEOF),
+	}
 }
 
 // mayEndHere says that what is here may be the whole file, which its digest would show.

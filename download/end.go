@@ -21,6 +21,9 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.settle(size)
 		err = nil
 	}
+	if err == nil {
+		err = s.short(f)
+	}
 	f.cancel()
 	delete(s.flights, id)
 	o.busy += time.Since(f.begun)

@@ -60,6 +60,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	file.Size, s.plan.first = s.sizeOf(a), a
+	s.plan.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true

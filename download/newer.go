@@ -67,6 +67,7 @@ func (g *getter) condition() condition {
 func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error) {
 	a, err = look(ctx, g.http, &g.req, g.condition())
 	if err != nil || !a.NotModified {
+		g.plan.announced(a)
 		return a, false, err
 	}
 	if g.still(ctx, a) {
@@ -78,6 +79,7 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 		return a, false, context.Cause(ctx)
 	}
 	a, err = look(ctx, g.http, &g.req, condition{})
+	g.plan.announced(a)
 	return a, false, err
 }
 

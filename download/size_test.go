@@ -176,3 +176,67 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d MiB more", (most-before.HeapAlloc)/mib)
 	}
 }
+
+// Proves rule 17: a body without a length that ends before the file does, by what the same server said of the same version, was cut.
+// That was said to HEAD, or to GET before, and no digest tells of it.
+func TestEndsBeforeItsSize_Rule17(t *testing.T) {
+	t.Parallel()
+	get := func(q *http.Request) bool { return q.Method == "GET" }
+	twice := mirrortest.ContentLength("2097152")
+	for name, edit := range map[string]func(r *run, s *mirrortest.Server){
+		"HEAD for a digest": func(r *run, s *mirrortest.Server) { s.Set(mirrortest.Mirrors("http://m.example/file.bin")) },
+		"GET before":        func(r *run, s *mirrortest.Server) { s.Set(mirrortest.Once(twice)) },
+		"a file is replaced": func(r *run, s *mirrortest.Server) {
+			r.put([]byte("mine"))
+			r.req.Overwrite = true
+		},
+		"by a newer one": func(r *run, s *mirrortest.Server) {
+			r.put([]byte("mine"))
+			r.req.IfNewer = true
+		},
+	} {
+		for how, body := range map[string]mirrortest.Option{"until close": mirrortest.UntilClose(), "chunked": mirrortest.Chunked()} {
+			if name == "GET before" && how == "chunked" {
+				continue // its first answer would have both lengths
+			}
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				origin := sized(t, mib, mirrortest.When(get, body))
+				r := newRun(t, origin.URL)
+				r.client.Tries, r.client.RetryWait = 2, time.Millisecond
+				origin.Set(mirrortest.OnHead(twice))
+				edit(r, origin)
+				_, none := os.Stat(r.path())
+				if e := r.fails(download.Network); !strings.Contains(e.Error(), "body ends at byte 1048576") {
+					t.Errorf("%v", e)
+				}
+				if none == nil {
+					r.holds(r.path(), "mine")
+				} else if _, err := os.Stat(r.path()); err == nil {
+					t.Error("it is taken for the file")
+				}
+			})
+		}
+	}
+}
+
+// Proves rules 15 and 17: what was cut like that is gone on with where a strong ETag shows that it may be, and a digest decides.
+func TestEndsBeforeItsSizeGoesOn_Rule15_Rule17(t *testing.T) {
+	t.Parallel()
+	get := func(q *http.Request) bool { return q.Method == "GET" }
+	cut := mirrortest.When(get, mirrortest.Times(1, mirrortest.UntilClose(), mirrortest.CutAfter(mib)))
+	origin := sized(t, 2*mib, mirrortest.ETag(`"v1"`), cut)
+	r := newRun(t, origin.URL)
+	r.req.Overwrite = true
+	r.put([]byte("mine"))
+	if res := r.right(origin.Content); res.Duplicate > 0 {
+		t.Errorf("%d bytes came twice", res.Duplicate)
+	}
+	for _, u := range []mirrortest.Option{mirrortest.UntilClose(), mirrortest.Chunked()} { // HEAD is wrong
+		origin = sized(t, mib, mirrortest.Digest(), mirrortest.OnHead(mirrortest.ContentLength("2097152")), mirrortest.When(get, mirrortest.IgnoreRange(), u))
+		r = newRun(t, origin.URL)
+		r.req.Overwrite = true
+		r.put([]byte("mine"))
+		r.right(origin.Content)
+	}
+}

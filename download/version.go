@@ -20,6 +20,7 @@ type version struct {
 	reheaded bool           // and once more, as the answer to GET was about another version
 	head     source.Answer  // to HEAD
 	first    source.Answer  // of the origin, the first one
+	sized    source.Answer  // the last one that said how long the file is
 	said     *metalink.File // what the origin said of the file, for those who stand in for it
 
 	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
@@ -51,6 +52,13 @@ func newVersion(req *Request) version {
 		v.pieces, v.piecesFrom, v.sharing = d.Pieces, d.By, d.sharing
 	}
 	return v
+}
+
+// announced remembers an answer that says how long the file is.
+func (v *version) announced(a source.Answer) {
+	if a.Size > 0 && !a.NotModified {
+		v.sized = a
+	}
 }
 
 // renew forgets the version that the file had. It is not to be called while a session knows of that version.
