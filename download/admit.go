@@ -16,16 +16,13 @@ import (
 // errRefused is what a fetch gets as answer when its body is not wanted. It is nobody's fault.
 var errRefused = errors.New("not wanted")
 
-// errHead ends the first request when its answer has links but no digest: some stores send Digest on HEAD only.
-var errHead = errors.New("a HEAD may say more")
-
 // errUntied keeps a mirror out whose file nothing ties to the origin's. It may serve alone when the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
 
-// A changedError says that the origin has another file now than the one that was begun (rule 34).
-type changedError struct{ what string }
-
-func (e *changedError) Error() string { return "the file changed at the origin: " + e.what }
+// changed says that the origin has another file now than the one that was begun.
+func changed(what string) error {
+	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
+}
 
 // answered judges the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) error {
@@ -59,7 +56,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		f.sink.limit.Store(byterange.Unbounded)
 	}
 	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Start: a.Start, Size: a.Size, Ranged: a.Ranged})
-	if s.err != nil {
+	if s.how != ongoing {
 		return s.err
 	}
 	if s.news && !(s.pipes() && s.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
@@ -108,9 +105,9 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	case err != nil:
 		return err
 	case x.nature == aDocument && !s.heard:
-		return s.stop(errDocument)
+		return s.end(gotDocument, errRefused)
 	case x.nature == aDocument:
-		return s.stop(&changedError{"it answers with a Metalink document now"})
+		return s.end(fileChanged, changed("it answers with a Metalink document now"))
 	case x.wrong != nil:
 		return mismatch(o, "%w", x.wrong)
 	}
@@ -121,10 +118,10 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	if elsewhere(file, a) && differs(a.Size, s.size) { // C8: it is the mirror that has another file
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
-	if err := s.changed(a, file); errors.Is(err, errOtherHost) {
-		return err
+	if how, err := s.sameAsBefore(a, file); how != ongoing {
+		return s.end(how, err)
 	} else if err != nil {
-		return s.stop(err)
+		return err
 	}
 	if err := s.keepsPromises(o, file); err != nil && !s.heard {
 		return s.stop(err)
@@ -145,22 +142,23 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	return nil
 }
 
-// changed compares an answer with what the same server said before.
-func (s *session) changed(a source.Answer, file metalink.File) error {
+// sameAsBefore compares an answer with what the same server said before. The outcome is that with which the session has to end; an
+// error without one only refuses the answer.
+func (s *session) sameAsBefore(a source.Answer, file metalink.File) (outcome, error) {
 	if differs(a.Size, s.size) {
 		if s.assumed && !s.heard {
-			return &restartError{reason: "the mirror that answered before the server has another file"}
+			return notMergeable, noMerge("the mirror that answered before the server has another file", nil)
 		}
-		return &changedError{fmt.Sprintf("%d bytes instead of %d", a.Size, s.size)}
+		return fileChanged, changed(fmt.Sprintf("%d bytes instead of %d", a.Size, s.size))
 	}
 	if err := verify.Agree(s.claims, file.Claims); err != nil {
-		return &changedError{err.Error()}
+		return fileChanged, changed(err.Error())
 	}
 	strong := verify.Strong(s.claims) && verify.Strong(file.Claims)
 	tag := tagOf(file, a)
 	switch {
 	case strong:
-		return nil
+		return ongoing, nil
 	case tag == s.tag && tag.etag != "":
 		return s.sameDate(dateOf(file, a))
 	case tag.etag == "" || s.tag.etag == "":
@@ -168,31 +166,31 @@ func (s *session) changed(a source.Answer, file metalink.File) error {
 	case tag.host != s.tag.host:
 		return s.otherHost(tag)
 	}
-	return &changedError{"another ETag"}
+	return fileChanged, changed("another ETag")
 }
 
 // otherHost judges an answer of another host than the one whose tag is known.
-func (s *session) otherHost(t tag) error {
+func (s *session) otherHost(t tag) (outcome, error) {
 	have := s.part.Have()
 	switch {
 	case verify.Strong(s.claims): // which will tell
-		return nil
+		return ongoing, nil
 	case len(s.flights) > 1: // the next request to the server may be led back
-		return &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
+		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	case have.Len() == 0: // nothing is here that would have to be put together with it
 		s.tag = t
-		return nil
+		return ongoing, nil
 	}
-	return &restartError{reason: errOtherHost.Error()}
+	return notMergeable, noMerge(errOtherHost.Error(), nil)
 }
 
 // sameDate: a strong ETag that stays while Last-Modified moves is one that does not change with the content. Where no digest says
 // otherwise that is another version.
-func (s *session) sameDate(date time.Time) error {
+func (s *session) sameDate(date time.Time) (outcome, error) {
 	if verify.Strong(s.claims) || date.IsZero() || s.date.IsZero() || date.Equal(s.date) {
-		return nil
+		return ongoing, nil
 	}
-	return &changedError{"the same ETag, and another Last-Modified"}
+	return fileChanged, changed("the same ETag, and another Last-Modified")
 }
 
 // dateOf is the Last-Modified that goes with tagOf.
@@ -205,18 +203,18 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 
 // untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
 // of the same file, and no ETag does (S18).
-func (s *session) untied(a source.Answer) error {
+func (s *session) untied(a source.Answer) (outcome, error) {
 	have := s.part.Have()
 	switch p := s.plan.prior; {
 	case verify.Strong(s.claims) || have.Len() == 0:
-		return nil
+		return ongoing, nil
 	case s.plan.continued && p != nil && (s.lastly == nil || len(s.flights) > 1): // else its samples come first
 		if a.Host != p.Host || !a.LastModified.Equal(p.Date) {
-			return &changedError{"another server or Last-Modified"}
+			return fileChanged, changed("another server or Last-Modified")
 		}
-		return nil
+		return ongoing, nil
 	}
-	return &restartError{reason: "nothing shows that the rest would belong to the same file", cause: s.lastly}
+	return notMergeable, noMerge(unmergeable, s.lastly)
 }
 
 // differs compares two sizes, if both are known.

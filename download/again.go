@@ -46,81 +46,91 @@ func (p *plan) next() bool {
 	return true
 }
 
-// again decides whether another session may do better after err, and prepares for it; else it gives back
-// the error to end with.
-func (g *getter) again(ctx context.Context, s *session, err error) error {
-	var changed *changedError
-	var broken *restartError
-	var none *NoSourceError
-	var wrong *verify.MismatchError
-	var size *verify.SizeError
-	var disowned *disownedError
-	switch {
-	case errors.Is(err, errHead):
-		return g.askHead(ctx)
-	case errors.As(err, &disowned) && !s.streamed():
-		return g.disown(s)
-	case errors.As(err, &changed): // rule 34
-		if g.plan.changes++; g.plan.changes > 1 {
+// again prepares another session after one that failed, if there is a way that another may go; else it gives back the error to end with.
+func (g *getter) again(ctx context.Context, s *session) error {
+	for _, w := range g.happened(s).ways(s.how) {
+		gone, err := g.try(ctx, w, s)
+		switch {
+		case err != nil:
 			return err
+		case gone && w.fromStart():
+			return g.anew(ctx, s)
+		case gone:
+			return context.Cause(ctx)
 		}
+	}
+	return s.err
+}
+
+// happened counts how a session ended, and says what decides about the next one.
+func (g *getter) happened(s *session) history {
+	p := &g.plan
+	switch s.how {
+	case fileChanged:
+		p.changes++
+	case notMergeable:
+		p.restarts++
+	case partTouched:
+		p.touched++
+	}
+	return history{
+		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
+		alone: p.alone, pipe: g.req.Stream != nil, out: s.streamed(),
+		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.req.described() && g.req.Described.Size < 0,
+	}
+}
+
+// try goes a way, if it can be gone. An error ends the download.
+func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err error) {
+	switch w {
+	case askHead:
+		return true, g.askHead(ctx)
+	case dropSize:
+		return true, g.disown(s)
+	case nextVersion:
 		g.plan.renew(&g.req)
-	case errors.As(err, &broken): // rule 15
-		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
-			if !g.standIn() && (!g.plan.alone || g.solo(s, err) != nil) {
-				return err
-			}
-			g.plan.restarts = 1
+		return true, nil
+	case compareSamples:
+		if err := g.pause(ctx); err != nil {
+			return false, err
 		}
+		return g.continueBroken(ctx, s)
+	case beginAnew:
+		return true, nil
+	case reread:
+		return g.reread(ctx, s)
+	case findWrong:
+		return g.repair(ctx, s)
+	case oneAlone:
+		return g.solo(s), nil
+	case standIn:
+		return g.standIn(), nil
+	case withoutPieces:
+		return g.distrust(s), nil
+	case askPeers:
+		return g.rescue(ctx, s), nil
+	case blamePlace:
+		s.refute(s.err)
+	case blameDocument:
+		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from)
+		return false, g.fail(Protocol, err, "where the document comes from there may be a better one")
+	case keepRefuted:
+		return false, g.refute(s)
+	case discard:
+		return false, errors.Join(cmp.Or(g.plan.wrong, s.err), g.empty())
+	}
+	return false, nil
+}
+
+// anew lets the next session begin at the first byte.
+func (g *getter) anew(ctx context.Context, s *session) error {
+	if s.how == notMergeable && g.plan.restarts >= g.c.tries() { // another server is asked from here on
+		g.plan.restarts = 1
 		if err := g.pause(ctx); err != nil {
 			return err
 		}
-		if went, err := g.continueBroken(ctx, s); went || err != nil {
-			return err
-		}
-	case g.req.provenByPieces() && (errors.As(err, &wrong) || errors.As(err, &size)): // each piece was checked as it came
-		return err
-	case (errors.As(err, &wrong) || errors.As(err, &size)) && g.req.listed() && !s.contradicted(wrong): // rule 43
-		s.refute(err)
-		if !g.standIn() {
-			return errors.Join(err, g.empty())
-		}
-	case errors.As(err, &wrong) && s.contradicted(wrong):
-		hint := "where the document comes from there may be a better one"
-		return g.fail(Protocol, fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from), hint)
-	case errors.As(err, &wrong) && s.req.Stream == nil && !g.plan.alone: // rule 40
-		found, mending := g.repair(ctx, s, wrong)
-		switch {
-		case mending != nil:
-			return mending
-		case found:
-			return context.Cause(ctx)
-		case !s.req.described() || s.req.Described.Size >= 0:
-			return g.refute(s, wrong, err)
-		}
-		if err := g.solo(s, err); err != nil { // another one has a file of another size, and nobody knows the right one
-			return errors.Join(err, g.empty())
-		}
-	case errors.As(err, &wrong) || errors.As(err, &size): // the last resort
-		if err := g.solo(s, err); err != nil {
-			return errors.Join(err, g.empty())
-		}
-	case errors.As(err, &none) && g.plan.alone:
-		if err := g.solo(s, err); err != nil {
-			return errors.Join(err, g.empty())
-		}
-	case errors.As(err, &none) && g.distrust(s):
-		return nil
-	case errors.As(err, &none) && g.rescue(ctx, s):
-		return nil
-	case errors.As(err, &none) && g.standIn(): // rule 30
-	default:
-		return err
 	}
-	if s.streamed() {
-		return err // what is out cannot be taken back
-	}
-	g.observe(Restarted{Reason: err.Error()})
+	g.observe(Restarted{Reason: s.err.Error()})
 	g.plan.prior, g.result.Resumed = nil, 0
 	g.plan.continued, g.result.Continued = false, false
 	return g.empty()

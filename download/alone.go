@@ -18,12 +18,12 @@ type soloist struct {
 	named address.Scope // who named it (rule 63)
 }
 
-// solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It
-// gives back the error to end with if there is nobody left.
-func (g *getter) solo(s *session, err error) error {
+// solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
+// whether there is another one.
+func (g *getter) solo(s *session) bool {
 	p := &g.plan
 	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.soloists(), err
+		p.alone, p.soloists, p.wrong = true, s.soloists(), s.err
 		if p.said == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
@@ -31,12 +31,12 @@ func (g *getter) solo(s *session, err error) error {
 		}
 		p.past = nil // everybody gets another chance
 	}
-	if len(p.soloists) == 0 || s.streamed() {
-		return p.wrong
+	if len(p.soloists) == 0 {
+		return false
 	}
 	p.origin, p.named = p.soloists[0].url, p.soloists[0].named
 	p.soloists = p.soloists[1:]
-	return nil
+	return true
 }
 
 // soloists are the sources that may have the right file, the likelier ones first. Who is out as its size or digest is another

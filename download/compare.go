@@ -99,15 +99,13 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 
 // judge takes note of who failed.
 func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
-	var local *localError
-	var changed *changedError
 	var e *source.Error
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		if !came.Empty() {
 			c.by.fails = 0
 		}
-	case errors.As(err, &local), errors.As(err, &changed):
+	case isFinal(err):
 		b.err = err
 		b.end()
 	default:
@@ -209,7 +207,7 @@ func (k *comparison) Answer(a source.Answer) error {
 	if o.first {
 		if file, err := metalink.FromHops(a.Hops, true); err == nil && !elsewhere(file, a) {
 			if err := verify.Agree(k.b.claims, file.Claims); err != nil || differs(a.Size, k.b.size) {
-				return &changedError{"while it was compared"}
+				return changed("while it was compared")
 			}
 		}
 	}
@@ -253,7 +251,7 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	}
 	k.buf = slices.Grow(k.buf[:0], int(n))[:n]
 	if m, err := k.b.part.ReadAt(k.buf, off); int64(m) < n {
-		return 0, &localError{err}
+		return 0, local(err)
 	}
 	var err error
 	if k.c.duel != nil {
@@ -262,7 +260,7 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 		err = k.keep(p[:n], off)
 	}
 	if err != nil {
-		return 0, &localError{err}
+		return 0, local(err)
 	}
 	if k.c.at.Store(off + n); n < int64(len(p)) || off+n >= k.c.limit.Load() {
 		return int(n), source.ErrEnough

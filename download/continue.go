@@ -139,7 +139,7 @@ func (k *sameAgain) WriteAt(p []byte, off int64) (int, error) {
 	n := min(int64(len(p)), k.r.End-off)
 	k.buf = append(k.buf[:0], p[:n]...)
 	if m, err := k.part.ReadAt(k.buf, off); int64(m) < n {
-		return 0, &localError{err}
+		return 0, local(err)
 	}
 	if i := string(k.buf) != string(p[:n]); i {
 		return 0, fmt.Errorf("%w: other bytes at %d", errOtherNow, off)

@@ -48,7 +48,7 @@ func (s *session) tellBrought() {
 func (s *session) tellEnd(f *flight, err error) {
 	s.gather(f)
 	s.tellBrought()
-	if errors.Is(err, context.Canceled) || errors.Is(err, errRefused) || errors.Is(err, errHead) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, errRefused) {
 		err = nil
 	}
 	s.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})

@@ -28,12 +28,13 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	delete(s.flights, id)
 	o.busy += time.Since(f.begun)
 	s.tellEnd(f, err)
-	var local *localError
-	var long *limitError
-	if errors.As(err, &local) || errors.As(err, &long) || errors.Is(err, errHead) || errors.Is(err, errDocument) {
-		s.err = err
+	if isFinal(err) {
+		s.stop(err)
 	}
-	if s.err != nil {
+	if f.sink.document {
+		s.end(gotDocument, errRefused)
+	}
+	if s.how != ongoing {
 		return
 	}
 	var over *overrunError
@@ -41,7 +42,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if o.first && s.shrunk(o, err) {
-		s.err = &changedError{"it is shorter than what was asked for"}
+		s.end(fileChanged, changed("it is shorter than what was asked for"))
 		return
 	}
 	if err == nil {
@@ -67,7 +68,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 			s.atlas.tell(o.tree, false)
 		}
 		s.hearRefusal(o, err)
-		if s.disowned(o, err); s.err != nil {
+		if s.disowned(o, err); s.how != ongoing {
 			s.tellDown(o, f.lane)
 			return
 		}
@@ -76,7 +77,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.brokeOff()
 	}
 	if fault == scheduler.FaultTransient && s.known && !s.proves() && len(s.flights) == 0 {
-		s.startOver("nothing shows that the rest would belong to the same file")
+		s.startOver()
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
 	if fault != scheduler.FaultNone {
@@ -117,28 +118,22 @@ func (s *session) mayMerge() bool { return s.proves() || s.plan.continued }
 // proves reports whether something shows that a later answer is of the same file.
 func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 
-// startOver throws away what is here; what comes next begins at the first byte.
-func (s *session) startOver(reason string) {
-	if s.part.Front() == 0 {
-		return
+// startOver ends a session after which nothing shows that the rest would belong to what is here.
+func (s *session) startOver() {
+	if s.part.Front() > 0 {
+		s.end(notMergeable, noMerge(unmergeable, s.lastly))
 	}
-	s.err = &restartError{reason, s.lastly}
 }
 
-// A restartError ends a session whose bytes are of no use. The next one begins at the first byte.
-type restartError struct {
-	reason string
-	cause  error // nil, or the failure that made it necessary
-}
+const unmergeable = "nothing shows that the rest would belong to the same file"
 
-func (e *restartError) Error() string {
-	if e.cause == nil {
-		return e.reason
+// noMerge says why what is here is of no use; cause is the failure that made it necessary, or nil.
+func noMerge(reason string, cause error) error {
+	if cause != nil {
+		reason = fmt.Sprintf("%v; %s", cause, reason)
 	}
-	return fmt.Sprintf("%v; %s", e.cause, e.reason)
+	return &fault{kind: Network, what: reason, cause: cause}
 }
-
-func (e *restartError) Unwrap() error { return e.cause }
 
 // silent takes note of a source that was given up because nothing came from it (rule 21). It may be asked again, and if
 // nobody else is left, that is what was wrong with it.
@@ -233,7 +228,7 @@ func (s *session) consult() error {
 	}
 	if err == nil {
 		s.askDocument()
-	} else if s.err == nil && s.ctx.Err() == nil {
+	} else if s.how == ongoing && s.ctx.Err() == nil {
 		s.note("%s is asked for a signature in vain: %v", s.origins[i].masked, err)
 	}
 	return s.err

@@ -79,11 +79,47 @@ func fail(k Kind, what, where string, err error, hint string) *Error {
 	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
 }
 
+// A fault is a problem that a download found itself, with the kind that it is of. One that is final ends the download, whatever
+// other sources have.
+type fault struct {
+	kind  Kind
+	what  string // "" if cause says it
+	cause error  // or nil
+	final bool
+}
+
+func (f *fault) Error() string {
+	if f.what == "" {
+		return f.cause.Error()
+	}
+	return f.what
+}
+
+func (f *fault) Unwrap() error { return f.cause }
+
+// local is a fault on this side: the disk.
+func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
+
+// outputFault says that the receiver of a stream takes no more.
+func outputFault(err error) error {
+	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
+}
+
+// tooLong says that a file of unknown length is longer than any may be.
+func tooLong(most int64) error {
+	return &fault{kind: Limit, what: fmt.Sprintf("no length was announced and more than %d bytes came", most), final: true}
+}
+
+// isFinal reports whether an error ends the download.
+func isFinal(err error) bool {
+	var f *fault
+	return errors.As(err, &f) && f.final
+}
+
 // kindOf says whose problem an error is, for the exit code.
 func kindOf(err error) Kind {
 	var own *Error
 	var src *source.Error
-	var local *localError
 	var name *partfile.NameError
 	var use *partfile.InUseError
 	var touched *partfile.TouchedError
@@ -92,10 +128,7 @@ func kindOf(err error) Kind {
 	var conflict *verify.ConflictError
 	var wrong *verify.MismatchError
 	var size *verify.SizeError
-	var changed *changedError
-	var broken *restartError
-	var output *streamError
-	var long *limitError
+	var coded *fault
 	var errno syscall.Errno
 	var path *fs.PathError
 	var document *meta4.Error
@@ -104,9 +137,7 @@ func kindOf(err error) Kind {
 	var longList *sums.LimitError
 	var missing *sums.NotFoundError
 	var ambiguous *sums.AmbiguousError
-	var damaged *damageError
 	var torrent *metainfo.Error
-	var otherTorrent *otherTorrentError
 	var piece *verify.PieceError
 	if k := kindOfSignature(err); k != Other {
 		return k
@@ -114,25 +145,23 @@ func kindOf(err error) Kind {
 	switch {
 	case errors.As(err, &own):
 		return own.Kind
-	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &changed), errors.As(err, &damaged), errors.As(err, &piece):
+	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &piece):
 		return Mismatch
 	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
 	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other), errors.As(err, &list),
-		errors.As(err, &torrent), errors.As(err, &otherTorrent):
+		errors.As(err, &torrent):
 		return Protocol
-	case errors.As(err, &long), errors.As(err, &longList):
+	case errors.As(err, &longList):
 		return Limit
 	case errors.As(err, &missing), errors.As(err, &ambiguous), errors.Is(err, errNobody):
 		return NoEvidence
-	case errors.As(err, &output):
-		return Local
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted
-	case errors.As(err, &local), errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &moved), errors.As(err, &path), errors.As(err, &errno):
+	case errors.As(err, &coded):
+		return coded.kind
+	case errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &moved), errors.As(err, &path), errors.As(err, &errno):
 		return Local
-	case errors.As(err, &broken):
-		return Network
 	}
 	return Other
 }

@@ -54,12 +54,13 @@ type sink struct {
 	most  int64        // end of what may come while the size is not known (rule 19)
 	out   chan<- message
 
-	writing sync.Mutex     // held from a look at limit until what it allows is on disk
-	reached int64          // end of what was written last
-	cut     bool           // it was told that it is enough
-	awaited bool           // the loop hears that the file is complete when the body has ended: it may go on
-	unheard *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
-	front   *front         // nil: nothing is held back
+	writing  sync.Mutex     // held from a look at limit until what it allows is on disk
+	reached  int64          // end of what was written last
+	cut      bool           // it was told that it is enough
+	awaited  bool           // the loop hears that the file is complete when the body has ended: it may go on
+	unheard  *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
+	front    *front         // nil: nothing is held back
+	document bool           // it was a document that may replace the file
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
 	// it has heard, so that it hears in order.
@@ -77,13 +78,6 @@ const (
 	tellBytes = 1 << 20
 	tellTime  = 10 * time.Millisecond
 )
-
-// A limitError says that a file of unknown length is too long (rule 19).
-type limitError struct{ most int64 }
-
-func (e *limitError) Error() string {
-	return fmt.Sprintf("no length was announced and more than %d bytes came", e.most)
-}
 
 // An overrunError says that a body goes on where the file ends.
 type overrunError struct{ size int64 }
@@ -142,10 +136,10 @@ func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 	case size >= 0 && off+n > size:
 		return 0, 0, &overrunError{size}
 	case size < 0 && off+n > k.most:
-		return 0, 0, &limitError{k.most}
+		return 0, 0, tooLong(k.most)
 	}
 	if fresh, err = k.part.WriteAt(p[:n], off); err != nil {
-		return 0, 0, &localError{err}
+		return 0, 0, local(err)
 	}
 	k.reached = off + n
 	if k.unheard != nil {
@@ -258,12 +252,6 @@ func (k *sink) send(m message) error {
 		return k.ctx.Err()
 	}
 }
-
-// A localError is a fault on this side: the disk. It ends the download; a source's only moves its range.
-type localError struct{ err error }
-
-func (e *localError) Error() string { return e.err.Error() }
-func (e *localError) Unwrap() error { return e.err }
 
 // launch starts the fetch that the scheduler asked for.
 func (s *session) launch(a scheduler.Fetch) {

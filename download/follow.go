@@ -15,10 +15,6 @@ import (
 	"braid/verify/sums"
 )
 
-// errDocument ends a download whose server answers with a Metalink document in place of the file: that is metadata, and
-// is followed.
-var errDocument = errors.New("the answer is a Metalink document")
-
 // IsDocument says that a URL or a path names a Metalink document or a torrent.
 func IsDocument(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {

@@ -2,6 +2,7 @@ package download
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -21,7 +22,7 @@ const sniffSize = 4 << 10
 type front struct {
 	held    []byte
 	written int64 // bytes of it that are on disk already
-	refusal error // what a document means: errDocument, or that it is another file
+	refusal error // what a document means: that it is another file; nil: it may replace the file
 }
 
 // frontOf is the front of an answer to a fetch, nil if nothing has to be held back: nobody asked for anything but a document, or
@@ -30,7 +31,7 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	if !s.req.follows() || isXML(s.req.URL) || o.swarm || a.Start >= sniffSize {
 		return nil
 	}
-	f := &front{held: make([]byte, a.Start), written: a.Start, refusal: errDocument}
+	f := &front{held: make([]byte, a.Start), written: a.Start}
 	if have := s.part.Have(); !have.Contains(byterange.Range{End: a.Start}) {
 		return nil
 	}
@@ -77,7 +78,8 @@ func (k *sink) release() error {
 	f := k.front
 	k.front = nil
 	if f.isDocument() {
-		return f.refusal
+		k.document = f.refusal == nil
+		return cmp.Or(f.refusal, errRefused)
 	}
 	_, err := k.write(f.held[f.written:], f.written)
 	return err
@@ -94,16 +96,10 @@ func (k *sink) settle(err error) error {
 	return err
 }
 
-// A disownedError says that the answer which said how long the file is was of a document in place of it. What else is known of
-// the file stays.
-type disownedError struct{ error }
-
-func (e *disownedError) Unwrap() error { return e.error }
-
 // disowned ends the session if a source that turned out to have a document in place of the file said what its size is.
 func (s *session) disowned(o *origin, err error) {
-	if errors.Is(err, errInPlace) && s.sizeBy == o && s.err == nil {
-		s.err = &disownedError{err}
+	if errors.Is(err, errInPlace) && s.sizeBy == o {
+		s.end(sizeDisowned, err)
 	}
 }
 

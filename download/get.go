@@ -34,7 +34,7 @@ func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, e
 	req.Peers = c.peersFor(req.Peers, req.URL)
 	g := newGetter(c, req, shared)
 	err := g.get(ctx)
-	if errors.Is(err, errDocument) {
+	if g.document && err == nil {
 		g, err = g.follow(ctx)
 	}
 	g.result.Elapsed = time.Since(g.began)
@@ -62,6 +62,7 @@ type getter struct {
 	keptAt   string
 	moved    *partfile.MovedError // the part file that is kept was, or is gone
 	dry      bool                 // it is a rehearsal: nothing is made, written or remembered
+	document bool                 // what the server has under the URL is a document that describes the file
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
@@ -76,7 +77,8 @@ func (g *getter) get(ctx context.Context) error {
 		return err
 	}
 	if g.req.follows() && IsDocument(g.req.URL.Path) {
-		return errDocument
+		g.document = true
+		return nil
 	}
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
 	g.req.tellDescribed()
@@ -97,7 +99,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err := g.enterSwarm(ctx); err != nil {
 		return err
 	}
-	if err := g.open(ctx); err != nil {
+	if err := g.open(ctx); err != nil || g.document {
 		return err
 	}
 	if err := g.plant(ctx); err != nil {
@@ -105,14 +107,12 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	proof, err := g.sessions(ctx)
 	g.kept = 0
-	if err == nil && !g.result.NotModified {
-		g.keepPromises()
-		g.keepVersion(proof, g.plan.host)
-		g.giveBack(ctx)
-	}
-	if err != nil || g.result.NotModified {
+	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.leave())
 	}
+	g.keepPromises()
+	g.keepVersion(proof, g.plan.host)
+	g.giveBack(ctx)
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
 	}
 	g.part.SealWith(g.c.JournalKey)
-	if err = g.recover(ctx); err != nil {
+	if err = g.recover(ctx); err != nil || g.document {
 		return errors.Join(err, g.part.Close())
 	}
 	if why := g.part.Aside(); why != "" {
@@ -208,7 +208,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// sessions runs sessions until one succeeds and its file is in place, or the last way out was tried.
+// sessions runs sessions until one succeeds and its file is in place, or there is no way left.
 func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	defer g.forgetRecheck()
 	for {
@@ -217,30 +217,30 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		if err == nil {
 			g.blame(s)
 		}
-		g.result.Sources = sourcesOf(s.origins)
-		g.result.Fetched += s.stats.arrived
-		g.result.Duplicate += s.stats.arrived - s.stats.fresh
-		g.result.Size = max(s.part.Front(), s.size)
-		g.useful = s.mayMerge() && !errors.Is(err, errDocument)
-		g.unproven = !g.useful && s.known && !errors.Is(err, errDocument)
-		if err == nil && g.result.NotModified {
-			return proof, nil
-		}
-		if err == nil {
+		g.takeIn(s)
+		if err == nil && !g.result.NotModified {
 			g.result.Proof = proof
-			err = g.commit(proof)
-			if _, touched := errors.AsType[*partfile.TouchedError](err); !touched {
-				return proof, err
+			if err = g.commit(proof); err != nil {
+				s.stop(err)
 			}
 		}
-		changed, err := g.touched(ctx, s, err)
-		if changed {
-			continue
+		if g.document = s.how == gotDocument; g.document || s.how == ongoing {
+			return proof, nil
 		}
-		if err := g.again(ctx, s, err); err != nil {
+		if err := g.again(ctx, s); err != nil {
 			return proof, err
 		}
 	}
+}
+
+// takeIn takes over what a session has counted and learned.
+func (g *getter) takeIn(s *session) {
+	g.result.Sources = sourcesOf(s.origins)
+	g.result.Fetched += s.stats.arrived
+	g.result.Duplicate += s.stats.arrived - s.stats.fresh
+	g.result.Size = max(s.part.Front(), s.size)
+	g.useful = s.mayMerge() && s.how != gotDocument
+	g.unproven = !g.useful && s.known && s.how != gotDocument
 }
 
 // session prepares the next session.

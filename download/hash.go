@@ -80,7 +80,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil && h.size.Load() < 0:
-			return &localError{err}
+			return local(err)
 		case err != nil: // the size is known now, and all of it is there
 			front = h.size.Load()
 		}
@@ -113,7 +113,7 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		}
 		n, err := h.part.ReadAt(buf[:min(int64(len(buf)), front-pos)], pos)
 		if n == 0 {
-			return &localError{err}
+			return local(err)
 		}
 		h.check.Write(buf[:n])
 		pos += int64(n)
@@ -121,11 +121,11 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 			continue
 		}
 		if _, err := h.stream.Write(buf[:n]); err != nil {
-			return &streamError{err}
+			return outputFault(err)
 		}
 		if pos >= h.freed+releaseSize {
 			if err := h.part.Release(pos); err != nil {
-				return &localError{err}
+				return local(err)
 			}
 			h.freed = pos
 		}
@@ -133,9 +133,3 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 	}
 	return nil
 }
-
-// A streamError says that the receiver of a stream does not take it any more.
-type streamError struct{ err error }
-
-func (e *streamError) Error() string { return "output: " + e.err.Error() }
-func (e *streamError) Unwrap() error { return e.err }

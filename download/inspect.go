@@ -20,7 +20,7 @@ import (
 // learn finds out what the file should be: from the document of the request, or from its server and what that describes.
 func (x *inspection) learn(ctx context.Context) error {
 	err := x.ask(ctx)
-	if errors.Is(err, errDocument) {
+	if x.document && err == nil {
 		if err = x.follow(ctx); err == nil {
 			err = x.ask(ctx)
 		}
@@ -46,18 +46,18 @@ func (x *inspection) ask(ctx context.Context) error {
 	}
 	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions(condition{}))
 	file, err := x.heard(a, err)
-	if absent(err) || err == nil && !verify.Strong(file.Claims) {
+	if absent(err) || err == nil && !x.document && !verify.Strong(file.Claims) {
 		said := file.Claims
 		a, err = glance(ctx, x.http, &x.req, condition{})
-		if file, err = x.heard(a, err); err == nil {
+		if file, err = x.heard(a, err); err == nil && !x.document {
 			err = verify.Agree(said, file.Claims) // rule 32
 		}
 		file.Claims = join(file.Claims, said)
 	}
-	if err == nil {
+	if err == nil && !x.document {
 		err = x.believes(file)
 	}
-	if err == nil || errors.Is(err, errDocument) {
+	if err == nil {
 		x.answer, x.file = a, file
 		return err
 	}
@@ -78,7 +78,8 @@ func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
 	r, err := x.req.resolve(a.Hops, x.req.role(), verify.Strong(x.req.Claims))
 	switch {
 	case r.nature == aDocument:
-		return file, errDocument
+		x.document = true
+		return file, nil
 	case err != nil:
 		return file, err
 	}
@@ -108,6 +109,7 @@ func (x *inspection) believes(file metalink.File) error {
 
 // follow reads the document that the server answered with in place of the file.
 func (x *inspection) follow(ctx context.Context) error {
+	x.document = false
 	d, err := x.c.inPlace(ctx, x.req)
 	if err != nil {
 		return err

@@ -18,9 +18,11 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	x, err := s.describe(o, a)
 	switch {
 	case x.nature == aDocument:
-		return s.stop(errDocument)
+		return s.end(gotDocument, errRefused)
 	case err != nil:
 		return s.stop(err)
+	case s.wantsHead(x, a):
+		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
 	if o.first && s.req.minds() && !x.decides(a.Hops) && compare(s.plan.here, a) == older {
@@ -149,10 +151,10 @@ func (s *session) hold() error {
 		return s.stop(err)
 	}
 	if err := s.part.Begin(s.identity()); err != nil {
-		return s.stop(&localError{err})
+		return s.stop(local(err))
 	}
 	if err := s.allocate(); err != nil {
-		return s.stop(&localError{err})
+		return s.stop(local(err))
 	}
 	return nil
 }
@@ -163,8 +165,13 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
 // stop ends the session with an error, which also refuses the body that is waiting.
-func (s *session) stop(err error) error {
-	s.err = err
+func (s *session) stop(err error) error { return s.end(outcomeOf(err), err) }
+
+// end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
+func (s *session) end(how outcome, err error) error {
+	if s.how == ongoing {
+		s.how, s.err = how, err
+	}
 	return err
 }
 
@@ -184,18 +191,21 @@ func (s *session) against(o *origin, claims []verify.Claim) error {
 // describe reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
 func (s *session) describe(o *origin, a source.Answer) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
-	if err != nil || x.nature == aDocument || s.standIn() || !x.file.NoDigest || s.req.NoMetalink {
+	if err != nil || !s.headMatters(x) || s.wantsHead(x, a) {
 		return x, err
-	}
-	if !s.plan.headed {
-		return x, errHead
-	}
-	if why := otherVersion(s.plan.head, a); why != "" && !s.plan.reheaded {
-		s.plan.reheaded = true
-		return x, errHead
 	}
 	x.file, err = s.fromHead(x.file)
 	return x, err
+}
+
+// headMatters reports whether an answer to HEAD may have the digest that this one lacks: some stores send it there only.
+func (s *session) headMatters(x resolution) bool {
+	return x.nature != aDocument && !s.standIn() && x.file.NoDigest && !s.req.NoMetalink
+}
+
+// wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
+func (s *session) wantsHead(x resolution, a source.Answer) bool {
+	return s.headMatters(x) && (!s.plan.headed || !s.plan.reheaded && otherVersion(s.plan.head, a) != "")
 }
 
 // wrongAt is why an answer is of another file, as the fault of who gave it.
@@ -253,7 +263,7 @@ func (s *session) room(size int64) error {
 		return nil
 	}
 	if err := s.part.CheckSpace(size); err != nil {
-		return &localError{err}
+		return local(err)
 	}
 	return nil
 }
@@ -261,11 +271,11 @@ func (s *session) room(size int64) error {
 // begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
 func (s *session) begin() {
 	s.addFirst()
-	if len(s.lanes) == 0 && s.err == nil {
+	if len(s.lanes) == 0 && s.how == ongoing {
 		for _, o := range s.origins {
 			s.lastly = o.err
 		}
-		s.err = s.noSource()
+		s.stop(s.noSource())
 	}
 }
 

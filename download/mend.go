@@ -111,7 +111,7 @@ func (g *getter) plant(ctx context.Context) error {
 	have := g.part.Have()
 	if err != nil {
 		g.kept = have.Len()
-		return errors.Join(&localError{err}, g.part.Close())
+		return errors.Join(local(err), g.part.Close())
 	}
 	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
 	g.plan.pieces, g.plan.piecesFrom, g.plan.asked = s.pieces, s.from, s.asked

@@ -82,7 +82,7 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 		}
 		n, err := part.ReadAt(buf[:min(hashBuffer, r.End-at)], at)
 		if n == 0 {
-			return false, &localError{err}
+			return false, local(err)
 		}
 		check.Write(buf[:n])
 		at += int64(n)
@@ -98,7 +98,7 @@ func (s *session) pieceChecked(c checked) {
 	p.busy = false
 	switch {
 	case c.err != nil:
-		s.err = c.err
+		s.stop(c.err)
 		return
 	case c.ok:
 		start, end := p.list.At(int(c.piece))
@@ -147,7 +147,7 @@ func (s *session) void(r byterange.Range) {
 	s.here.Remove(r)
 	s.swarmGone(r)
 	if err := s.part.Void(r); err != nil {
-		s.err = &localError{err}
+		s.stop(local(err))
 		return
 	}
 	for _, o := range s.origins {
@@ -156,7 +156,7 @@ func (s *session) void(r byterange.Range) {
 	switch {
 	case s.hash == nil || s.hash.gate.passed() <= r.Start:
 	case s.req.Stream != nil:
-		s.err = fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start)
+		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
 	default:
 		s.rehash()
 	}

@@ -21,7 +21,7 @@ func (g *getter) present(ctx context.Context) (done bool, err error) {
 	}
 	c := g.committed()
 	defer c.Close()
-	if done, err = g.compareWith(ctx, info, c); done && err == nil {
+	if done, err = g.compareWith(ctx, info, c); done && err == nil && !g.document {
 		g.settle(c)
 	}
 	return done, err
@@ -80,7 +80,8 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 	x, err := g.req.resolve(a.Hops, g.req.role(), false)
 	switch {
 	case x.nature == aDocument:
-		return a, offered, false, errDocument
+		g.document = true
+		return a, offered, true, nil
 	case err != nil:
 		return a, offered, false, nil
 	}

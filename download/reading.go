@@ -28,14 +28,14 @@ func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 	for ctx.Err() == nil {
 		n, err := from.Read(r.buf)
 		if _, err := w.Write(r.buf[:n]); err != nil {
-			return &localError{err}
+			return local(err)
 		}
 		r.done += int64(n)
 		switch {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return &localError{err}
+			return local(err)
 		}
 		if now := time.Now(); now.Sub(r.told) >= readingTells {
 			r.told = now

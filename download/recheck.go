@@ -184,7 +184,7 @@ func (x *recheck) exchange() error {
 		}
 	}
 	if err := x.over.swap(set); err != nil {
-		return &localError{err}
+		return local(err)
 	}
 	for _, p := range x.parties {
 		had, has := both(p.agrees, set), both(p.differs, set)

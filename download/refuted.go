@@ -15,14 +15,15 @@ import (
 // run with another strong digest, which it has (rule 40).
 
 // refute keeps what is here for such a run. It returns the error to end with.
-func (g *getter) refute(s *session, wrong *verify.MismatchError, err error) error {
+func (g *getter) refute(s *session) error {
+	wrong, err := wrongOf(s.err), s.err
 	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
 		return errors.Join(err, g.empty())
 	}
 	id := s.identity()
 	id.Refuted = []verify.Claim{wrong.Claim}
 	if begun := g.part.Begin(id); begun != nil {
-		return errors.Join(err, &localError{begun})
+		return errors.Join(err, local(begun))
 	}
 	g.refuted = true
 	return err

@@ -69,7 +69,7 @@ func (c *Client) Rehearse(ctx context.Context, req Request) (Rehearsal, error) {
 	h := &rehearsal{getter: newGetter(&own, req, nil)}
 	h.dry = true
 	err := h.run(ctx)
-	if errors.Is(err, errDocument) {
+	if h.document && err == nil {
 		if h.getter, err = h.instead(ctx); err == nil {
 			h.dry = true
 			err = h.run(ctx)
@@ -93,7 +93,8 @@ func (h *rehearsal) run(ctx context.Context) error {
 		return err
 	}
 	if h.req.follows() && IsDocument(h.req.URL.Path) {
-		return errDocument
+		h.document = true
+		return nil
 	}
 	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
 	h.req.tellDescribed()
@@ -101,12 +102,13 @@ func (h *rehearsal) run(ctx context.Context) error {
 		return err
 	}
 	if h.req.Stream == nil {
-		if done, err := h.disk(ctx); done || err != nil {
+		if done, err := h.disk(ctx); done || err != nil || h.document {
 			return err
 		}
 	}
 	x := newInspection(h.c, h.http, h.req)
-	if err := h.hear(ctx, x); err != nil {
+	err := h.hear(ctx, x)
+	if h.document = x.document; err != nil || h.document {
 		return err
 	}
 	x.claims = join(h.req.Claims, x.file.Claims)
@@ -123,7 +125,7 @@ func (h *rehearsal) run(ctx context.Context) error {
 
 // hear asks who has the file what it is. FTP servers say its size.
 func (h *rehearsal) hear(ctx context.Context, x *inspection) error {
-	if err := x.ask(ctx); err != nil {
+	if err := x.ask(ctx); err != nil || x.document {
 		return err
 	}
 	if !isFTP(h.req.URL) || h.req.described() {
@@ -140,7 +142,7 @@ func (h *rehearsal) disk(ctx context.Context) (done bool, err error) {
 		if h.req.MakeDir && err != nil { // it would be made
 			return false, nil
 		}
-		return false, cmp.Or(err, error(&localError{errNoFolder}))
+		return false, cmp.Or(err, error(local(errNoFolder)))
 	}
 	if h.req.Described != nil && filepath.Dir(filepath.FromSlash(h.req.Name)) != "." { // so would those of a document's name
 		if _, err := h.c.files().Stat(filepath.Dir(h.result.Path)); err != nil {
@@ -151,7 +153,7 @@ func (h *rehearsal) disk(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if done, err := h.present(ctx); done || err != nil {
-		if result := h.result; err == nil {
+		if result := h.result; err == nil && !h.document {
 			h.out.Done = &result
 		}
 		return done, err
@@ -177,14 +179,15 @@ func (h *rehearsal) left(ctx context.Context) error {
 	case !h.continuable(prior):
 		h.out.Restarts = "nothing would show that the rest belongs to it"
 	default:
-		if _, err := h.continues(ctx, prior, l.SealedBy(h.c.JournalKey)); err != nil {
-			if undecided(ctx, err) {
-				return err
-			}
+		_, err := h.continues(ctx, prior, l.SealedBy(h.c.JournalKey))
+		switch {
+		case h.document || undecided(ctx, err):
+			return err
+		case err != nil:
 			h.out.Restarts = err.Error()
-			return nil
+		default:
+			h.out.Resumes = l.Have.Len()
 		}
-		h.out.Resumes = l.Have.Len()
 	}
 	return nil
 }
@@ -289,7 +292,7 @@ func (h *rehearsal) fits(size int64) error {
 	defer f.Close()
 	free, err := f.Free()
 	if need := size - h.out.Resumes; err == nil && free >= 0 && need > free {
-		return &localError{&partfile.SpaceError{Path: h.result.Path, Need: need, Free: free}}
+		return local(&partfile.SpaceError{Path: h.result.Path, Need: need, Free: free})
 	}
 	return nil
 }

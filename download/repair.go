@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,7 +27,8 @@ const maxRepairs = 3
 
 // repair prepares another session that goes on with what is right of a file whose digest does not hold (rule 40): its
 // pieces tell what is wrong or, if there are none, what came is compared with what other sources have.
-func (g *getter) repair(ctx context.Context, s *session, wrong *verify.MismatchError) (bool, error) {
+func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
+	wrong := wrongOf(s.err)
 	if !s.pieces.list.IsZero() { // they all hold
 		g.plan.mistrust = true
 		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.pieces.from)
@@ -52,7 +54,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 		g.note("some of what came is wrong: it is compared with what other sources have, to find out whose")
 		x = newRecheck(s)
 		if err := x.open(g.c.files()); err != nil {
-			return false, &localError{err}
+			return false, local(err)
 		}
 		g.plan.recheck = x
 	}
@@ -106,9 +108,15 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 
 // contradicted says that the document which the user named is wrong in itself (rule 42): all of its pieces hold, and the digest
 // of the whole, which is from there too, does not. Other bytes would not mend that.
-func (s *session) contradicted(wrong *verify.MismatchError) bool {
-	d := s.req.Described
+func (s *session) contradicted() bool {
+	d, wrong := s.req.Described, wrongOf(s.err)
 	return d != nil && wrong != nil && !s.pieces.list.IsZero() && s.pieces.from == d.By && wrong.Claim.Field == d.By
+}
+
+// wrongOf is the digest that does not hold, of the error of a session; nil if that is another one.
+func wrongOf(err error) *verify.MismatchError {
+	wrong, _ := errors.AsType[*verify.MismatchError](err)
+	return wrong
 }
 
 // refute ends the use of a place of a document without a strong digest: it served alone, and its bytes are not what the document

@@ -24,11 +24,11 @@ func (g *getter) recover(ctx context.Context) error {
 		return g.resumeUnproven(ctx, prior)
 	}
 	prior, err := g.continues(ctx, prior, g.part.Sealed())
+	if g.document || undecided(ctx, err) {
+		g.kept = g.part.Inherited()
+		return err
+	}
 	if err != nil {
-		if undecided(ctx, err) {
-			g.kept = g.part.Inherited()
-			return err
-		}
 		return g.part.Reset(err.Error())
 	}
 	if err := g.part.Recover(ctx); err != nil {
@@ -41,7 +41,7 @@ func (g *getter) recover(ctx context.Context) error {
 // undecided says that nothing is known about the bytes of an earlier run after err: they stay.
 func undecided(ctx context.Context, err error) bool {
 	var src *source.Error
-	return errors.As(err, &src) || errors.Is(err, errDocument) || ctx.Err() != nil
+	return errors.As(err, &src) || err != nil && ctx.Err() != nil
 }
 
 // continuable says that something would show whether the rest belongs to what an earlier run has left (S18).
@@ -78,6 +78,9 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return takenOver(want, prior, sealed), nil
 	}
 	a, file, err := g.lookAgain(ctx)
+	if g.document {
+		return prior, nil
+	}
 	if err != nil {
 		return prior, g.unheard(err, sealed)
 	}
@@ -110,7 +113,8 @@ func (g *getter) lookAgain(ctx context.Context) (a source.Answer, file metalink.
 		}
 		x, wrong := g.req.resolve(a.Hops, g.req.role(), verify.Strong(g.req.Claims))
 		if x.nature == aDocument {
-			return a, file, errDocument
+			g.document = true
+			return a, file, nil
 		}
 		a, file, err = x.without(a), x.file, wrong
 		if err != nil || isFTP(g.req.URL) || verify.Strong(file.Claims) || tagOf(file, a) != (tag{}) {

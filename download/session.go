@@ -69,8 +69,9 @@ type session struct {
 	wake   time.Time
 	atlas  *atlas // nil but in a batch
 	result *Result
-	lastly error // the last failure of a source
-	err    error // why the session ends early
+	lastly error   // the last failure of a source
+	how    outcome // how it ended early
+	err    error   // why
 	done   bool
 }
 
@@ -115,11 +116,12 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	defer timer.Stop()
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
-	for !s.done && s.err == nil {
+	for !s.done && s.how == ongoing {
 		select {
 		case m := <-s.messages:
 			s.handle(m)
-		case s.err = <-s.failed:
+		case err := <-s.failed:
+			s.stop(err)
 		case c := <-s.pieces.checked:
 			s.pieceChecked(c)
 		case t := <-s.told:
@@ -138,17 +140,20 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		case <-ticker.C:
 			s.beat()
 		case <-ctx.Done():
-			s.err = context.Cause(ctx)
+			s.stop(context.Cause(ctx))
 		}
 		timer.Stop()
 		if !s.wake.IsZero() {
 			timer.Reset(time.Until(s.wake))
 		}
 	}
-	if s.err != nil {
+	if s.how != ongoing {
 		return verify.Proof{}, s.err
 	}
-	return s.prove()
+	if proof, err = s.prove(); err != nil {
+		s.stop(err)
+	}
+	return proof, err
 }
 
 // beat is how often the journal is brought up to date and observers are told of the progress.
@@ -186,7 +191,7 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Finish:
 			s.done = true
 		case scheduler.Fail:
-			s.err = s.noSource()
+			s.stop(s.noSource())
 		}
 	}
 }

@@ -137,11 +137,11 @@ func (s *session) gathered(all []found) {
 	}
 	s.plan.signed.all = all
 	if len(all) == 0 && s.req.lacksSignature() {
-		s.err = fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), "--signature FILE|URL names one")
+		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), "--signature FILE|URL names one"))
 		return
 	}
 	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
-		s.err = err
+		s.stop(err)
 		return
 	}
 	if s.hash == nil {

@@ -46,7 +46,7 @@ func (s *session) beat() {
 		return
 	}
 	if err := s.part.Flush(); err != nil {
-		s.err = &localError{err}
+		s.stop(local(err))
 		return
 	}
 	if s.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
@@ -54,7 +54,7 @@ func (s *session) beat() {
 			defer s.syncing.Store(false)
 			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
 				select {
-				case s.failed <- &localError{err}:
+				case s.failed <- local(err):
 				default:
 				}
 			}

@@ -125,7 +125,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 			t, err = metainfo.Parse(bytes.NewReader(data))
 		}
 		if err == nil && t.InfoHash != m.InfoHash {
-			err = &otherTorrentError{got: t.InfoHash, want: m.InfoHash}
+			err = otherTorrent(t.InfoHash, m.InfoHash)
 		}
 		if err == nil {
 			return magnetDocument(t, m, name), nil
@@ -156,9 +156,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	return d
 }
 
-// An otherTorrentError says that a torrent is not the one that a magnet link means.
-type otherTorrentError struct{ got, want metainfo.Hash }
-
-func (e *otherTorrentError) Error() string {
-	return fmt.Sprintf("that is the torrent %v, not %v", e.got, e.want)
+// otherTorrent says that a torrent is not the one that a magnet link means.
+func otherTorrent(got, want metainfo.Hash) error {
+	return &fault{kind: Protocol, what: fmt.Sprintf("that is the torrent %v, not %v", got, want)}
 }

@@ -54,12 +54,13 @@ type inspection struct {
 	began   time.Time
 	verdict Verdict
 
-	answer source.Answer // of the server, if one was asked
-	file   metalink.File // what server and documents say of the file
-	claims []verify.Claim
-	size   int64   // that it should have; -1: nobody says
-	found  []found // signatures
-	plan   plan    // which documents were read
+	answer   source.Answer // of the server, if one was asked
+	document bool          // it was a document that describes the file
+	file     metalink.File // what server and documents say of the file
+	claims   []verify.Claim
+	size     int64   // that it should have; -1: nobody says
+	found    []found // signatures
+	plan     plan    // which documents were read
 }
 
 func newInspection(c *Client, hc network, req Request) *inspection {
@@ -105,7 +106,7 @@ func (x *inspection) run(ctx context.Context) error {
 		x.verdict.repair = x.repairOf(before.Mode.Perm())
 	}
 	if after, failed := f.Info(); failed == nil && (after.Size != before.Size || !after.ModTime.Equal(before.ModTime)) {
-		x.verdict.Proof, x.verdict.repair, err = verify.Proof{}, nil, &localError{errChanging}
+		x.verdict.Proof, x.verdict.repair, err = verify.Proof{}, nil, local(errChanging)
 	}
 	return err
 }
@@ -121,7 +122,7 @@ var (
 func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	info, err := files.Stat(path)
 	if err == nil && !info.Mode.IsRegular() {
-		err = &localError{errNoRegular}
+		err = local(errNoRegular)
 	}
 	if err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.
 	case err != nil:
 		return err
 	case x.verdict.Damaged.Count() > 0:
-		return &damageError{from: x.verdict.PiecesFrom}
+		return &fault{kind: Mismatch, what: "it is not what " + x.verdict.PiecesFrom + " describes piece by piece"}
 	}
 	x.verdict.Proof = proof
 	switch {
@@ -229,11 +230,6 @@ func (x *inspection) weighPieces(proof verify.Proof, err error) {
 		v.Pieces, v.Damaged = verify.Pieces{}, byterange.Set{}
 	}
 }
-
-// A damageError says that pieces are wrong, where nothing speaks of the whole.
-type damageError struct{ from string }
-
-func (e *damageError) Error() string { return "it is not what " + e.from + " describes piece by piece" }
 
 // explain makes the error for the caller, with the next step.
 func (x *inspection) explain(ctx context.Context, err error) *Error {

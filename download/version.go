@@ -87,9 +87,9 @@ func (s *session) renewed(a source.Answer, file *metalink.File) error {
 		return nil
 	}
 	if s.plan.changes++; s.plan.changes > 1 && s.plan.alone {
-		return s.stop(&changedError{why})
+		return s.end(fileChanged, changed(why))
 	}
-	s.note("%v", &changedError{why})
+	s.note("%v", changed(why))
 	s.plan.renew(s.req)
 	return nil
 }

@@ -1,0 +1,157 @@
+package download
+
+import (
+	"errors"
+	"slices"
+
+	"braid/download/partfile"
+	"braid/verify"
+)
+
+// What a download does after an attempt that failed is decided here, by values: how the attempt ended, and what happened before.
+
+// An outcome is how an attempt to bring the file ended.
+type outcome uint8
+
+const (
+	ongoing      outcome = iota // it has not ended, or it brought the file
+	failed                      // nothing that another attempt would mend
+	wantsHead                   // the first answer names mirrors and gives no digest; an answer to HEAD may have one
+	gotDocument                 // the server answered with a document that describes the file
+	sizeDisowned                // the source that said how long the file is turned out to have a document in place of it
+	fileChanged                 // the origin has another version of the file
+	notMergeable                // nothing shows that the rest would belong to what is here
+	partTouched                 // another program wrote to the part file
+	wrongDigest                 // all of the file is here, and its digest is not the right one
+	wrongSize                   // all that the sources have is here, and it is not as long as the file
+	noSource                    // every source failed
+)
+
+// outcomeOf is the outcome of an attempt that ended with err, where nothing else is known of it.
+func outcomeOf(err error) outcome {
+	var none *NoSourceError
+	var wrong *verify.MismatchError
+	var size *verify.SizeError
+	var touched *partfile.TouchedError
+	switch {
+	case errors.As(err, &touched):
+		return partTouched
+	case errors.As(err, &wrong):
+		return wrongDigest
+	case errors.As(err, &size):
+		return wrongSize
+	case errors.As(err, &none):
+		return noSource
+	}
+	return failed
+}
+
+// A history is what decides about another attempt: what happened in this run, the last attempt included, and what the request is like.
+type history struct {
+	changes  int // how often the file changed while it was fetched
+	restarts int // how often what came could not be gone on with, since a source was asked that had not been
+	tries    int // how often that may be
+	touched  int // how often another program wrote to the part file
+
+	alone bool // sources are asked one at a time, as what several brought was wrong
+	pipe  bool // the file goes to a stream
+	out   bool // and some of it is out, which cannot be taken back
+
+	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
+	listed       bool // a document names places of the file and no strong digest: each place serves alone
+	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
+	unsized      bool // a document describes the file and does not say how long it is
+}
+
+// A way is something that may lead to the file after an attempt that failed. Ways are tried in order until one can be gone.
+type way uint8
+
+const (
+	askHead        way = iota // ask HEAD, and go on
+	dropSize                  // forget how long the file was said to be
+	nextVersion               // forget what is known of the version before
+	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
+	beginAnew                 // ask the same sources for all of the file again
+	reread                    // read again what is here, and fetch what another program changed
+	findWrong                 // find out which bytes are wrong: by pieces, or by what other sources have
+	oneAlone                  // ask the next source for all of the file, alone
+	standIn                   // let a mirror that the user named take the server's place
+	withoutPieces             // give up pieces that no source has
+	askPeers                  // ask the peers of a torrent of the file
+	blamePlace                // end the use of the place whose bytes are wrong
+	blameDocument             // end: the document contradicts itself
+	keepRefuted               // end, and keep what is here in case the digest was mistyped
+	discard                   // end, and throw away what is here
+)
+
+// fromStart reports whether the way leads to an attempt that begins at the first byte.
+func (w way) fromStart() bool {
+	return w == nextVersion || w == beginAnew || w == oneAlone || w == standIn
+}
+
+// ways are the ways after an attempt with outcome o, the best one first. There are none after a failure that is final.
+func (h history) ways(o outcome) []way {
+	var all []way
+	switch o {
+	case wantsHead:
+		all = []way{askHead}
+	case sizeDisowned:
+		if !h.out {
+			all = []way{dropSize}
+		}
+	case fileChanged: // once: a file that changes all the time is never whole
+		if h.changes <= 1 {
+			all = []way{nextVersion}
+		}
+	case notMergeable:
+		all = h.afterBreak()
+	case partTouched:
+		if !h.pipe && h.touched <= mostTouched {
+			all = []way{reread}
+		}
+	case wrongDigest, wrongSize:
+		all = h.afterWrong(o)
+	case noSource:
+		all = []way{withoutPieces, askPeers, standIn}
+		if h.alone {
+			all = []way{oneAlone, discard}
+		}
+	}
+	if h.out {
+		all = slices.DeleteFunc(all, way.fromStart)
+	}
+	return all
+}
+
+// afterBreak is for a server that broke off and shows by nothing that it would go on with the same file.
+func (h history) afterBreak() []way {
+	switch {
+	case h.out:
+		return nil
+	case h.restarts < h.tries:
+		return []way{compareSamples, beginAnew}
+	case h.alone:
+		return []way{standIn, oneAlone}
+	}
+	return []way{standIn}
+}
+
+// afterWrong is for a file that is here and is not the right one.
+func (h history) afterWrong(o outcome) (all []way) {
+	if o == wrongDigest && !h.pipe {
+		all = []way{reread}
+	}
+	switch {
+	case h.byPieces:
+		return all
+	case h.listed && !h.contradicted:
+		return append(all, blamePlace, standIn, discard)
+	case h.contradicted:
+		return append(all, blameDocument)
+	case o == wrongSize || h.pipe || h.alone:
+		return append(all, oneAlone, discard)
+	case h.unsized: // another place may have a file of another size, and it is not known which one is right
+		return append(all, findWrong, oneAlone, discard)
+	}
+	return append(all, findWrong, keepRefuted)
+}

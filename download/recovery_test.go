@@ -1,0 +1,150 @@
+package download
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	outcomeNames = []string{"ongoing", "failed", "wantsHead", "gotDocument", "sizeDisowned", "fileChanged", "notMergeable", "partTouched",
+		"wrongDigest", "wrongSize", "noSource"}
+	wayNames = []string{"askHead", "dropSize", "nextVersion", "compareSamples", "beginAnew", "reread", "findWrong", "oneAlone", "standIn",
+		"withoutPieces", "askPeers", "blamePlace", "blameDocument", "keepRefuted", "discard"}
+)
+
+// Every pair of what happened before and how an attempt ended leads to these ways, in this order. What is not listed is final.
+func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
+	once := history{changes: 1, restarts: 1, touched: 1, tries: 5}
+	with := func(change func(*history)) history {
+		h := once
+		change(&h)
+		return h
+	}
+	for _, tt := range []struct {
+		name string
+		h    history
+		want string
+	}{
+		{"for the first time", once, `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+		{"too often", with(func(h *history) { h.changes, h.restarts, h.touched = 2, 5, mostTouched+1 }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			notMergeable: standIn
+			wrongDigest: reread findWrong keepRefuted
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+		{"one source at a time", with(func(h *history) { h.alone = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: oneAlone discard`},
+		{"one at a time, too often", with(func(h *history) { h.alone, h.changes, h.restarts, h.touched = true, 2, 5, mostTouched+1 }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			notMergeable: standIn oneAlone
+			wrongDigest: reread oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: oneAlone discard`},
+		{"to a stream that has nothing yet", with(func(h *history) { h.pipe = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			wrongDigest: oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+		{"to a stream that has some of it", with(func(h *history) { h.pipe, h.out = true, true }), `
+			wantsHead: askHead
+			wrongDigest: discard
+			wrongSize: discard
+			noSource: withoutPieces askPeers`},
+		{"proven by the user's pieces", with(func(h *history) { h.byPieces = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread
+			noSource: withoutPieces askPeers standIn`},
+		{"places of a document without a strong digest", with(func(h *history) { h.listed = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread blamePlace standIn discard
+			wrongSize: blamePlace standIn discard
+			noSource: withoutPieces askPeers standIn`},
+		{"a document that contradicts itself", with(func(h *history) { h.listed, h.contradicted = true, true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread blameDocument
+			wrongSize: blameDocument
+			noSource: withoutPieces askPeers standIn`},
+		{"a document that gives no size", with(func(h *history) { h.unsized = true }), `
+			wantsHead: askHead
+			sizeDisowned: dropSize
+			fileChanged: nextVersion
+			notMergeable: compareSamples beginAnew
+			partTouched: reread
+			wrongDigest: reread findWrong oneAlone discard
+			wrongSize: oneAlone discard
+			noSource: withoutPieces askPeers standIn`},
+	} {
+		got := ""
+		for o := range outcome(len(outcomeNames)) {
+			if ways := tt.h.ways(o); len(ways) > 0 {
+				got += "\n" + outcomeNames[o] + ":"
+				for _, w := range ways {
+					got += " " + wayNames[w]
+				}
+			}
+		}
+		if want := strings.ReplaceAll(tt.want, "\t", ""); got != want {
+			t.Errorf("%s: got%s\nwant%s", tt.name, got, want)
+		}
+	}
+}
+
+// Whatever happened: what is out of a stream is never begun again, nothing but the end follows what throws away or keeps
+// for another command, and no way is tried twice.
+func TestRecoveryAlways(t *testing.T) {
+	flags := 7
+	for bits := range 1 << flags {
+		on := func(i int) bool { return bits>>i&1 == 1 }
+		for count := range 3 {
+			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, alone: on(0), pipe: on(1) || on(2), out: on(2),
+				byPieces: on(3), listed: on(4), contradicted: on(5), unsized: on(6)}
+			for o := range outcome(len(outcomeNames)) {
+				ways := h.ways(o)
+				name := fmt.Sprintf("%+v, %s: %v", h, outcomeNames[o], ways)
+				last := func(w way) bool { return w == discard || w == keepRefuted || w == blameDocument }
+				for i, w := range ways {
+					if h.out && w.fromStart() || last(w) && i < len(ways)-1 || slices.Contains(ways[:i], w) {
+						t.Fatal(name)
+					}
+				}
+				if final := o == ongoing || o == failed || o == gotDocument; final && len(ways) > 0 {
+					t.Fatal(name)
+				}
+			}
+		}
+	}
+}
