@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // TestConsumer builds and runs a program of another module that imports our packages (testdata/consumer). It needs no

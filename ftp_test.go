@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
 )
 
 // startFTP is "ftp NAME FILE WORD...": an FTP server with one file, whose misbehaviour the words describe. It sets NAME to

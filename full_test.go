@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 const fullSize = 5 << 20

@@ -134,15 +134,15 @@ var houses = map[string]house{
 	"internal/proxies":    {pure: true, imports: []string{"address"}},
 	"internal/quantity":   {pure: true},
 	"internal/retryafter": {},
-	"internal/torture":    {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	// No row may name these: they appear in _test.go files only.
-	"internal/mirrortest": {imports: []string{"byterange", "verify"}},
-	"internal/fsystest":   {imports: []string{"internal/fsys"}},
-	"internal/proxytest":  {},
-	"internal/geoiptest":  {},
-	"internal/sourcetest": {imports: []string{"byterange", "source"}},
-	"internal/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
+	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
+	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},
+	"internal/test/proxytest":  {},
+	"internal/test/geoiptest":  {},
+	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
+	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/test/ftptest":    {imports: []string{"golang.org/x/time/rate"}},
 
 	"scripts/benchmark": {}, "scripts/pollbench": {}, "scripts/rulebook": {},
 	"scripts/guardcheck": {imports: []string{"scripts/rulebook"}},
@@ -172,19 +172,19 @@ func TestImports(t *testing.T) {
 // TestImportsCatches shows that each rule of the table bites.
 func TestImportsCatches(t *testing.T) {
 	table := map[string]house{
-		".":                   {imports: []string{"a"}},
-		"a":                   {pure: true, imports: []string{"b"}},
-		"b":                   {},
-		"internal/mirrortest": {},
+		".":                        {imports: []string{"a"}},
+		"a":                        {pure: true, imports: []string{"b"}},
+		"b":                        {},
+		"internal/test/mirrortest": {},
 	}
 	good := fstest.MapFS{
 		"main.go":        {Data: []byte("package main\nimport _ \"braid/a\"\n")},
-		"main_test.go":   {Data: []byte("package main\nimport _ \"braid/internal/mirrortest\"\n")},
+		"main_test.go":   {Data: []byte("package main\nimport _ \"braid/internal/test/mirrortest\"\n")},
 		"a/a.go":         {Data: []byte("package a\nimport (_ \"braid/b\"; \"time\"; _ \"net/url\")\nvar _ time.Time\n")},
 		"b/b.go":         {Data: []byte("package b\nimport (_ \"os\"; \"time\")\nvar _ = time.Now\n")},
 		"other/go.mod":   {Data: []byte("module other\n")},
 		"other/other.go": {Data: []byte("package other\nimport _ \"unlisted.example\"\n")},
-		"internal/mirrortest/server.go": {
+		"internal/test/mirrortest/server.go": {
 			Data: []byte("package mirrortest\nimport _ \"net/http\"\n")},
 		"a/testdata/x.go": {Data: []byte("not go")},
 	}
@@ -195,7 +195,7 @@ func TestImportsCatches(t *testing.T) {
 		{"unlisted package", "c/c.go", "package c\n", "c: not in the table"},
 		{"unlisted import", "b/x.go", "package b\nimport _ \"braid/a\"\n", "b/x.go: must not import braid/a"},
 		{"foreign module", "b/x.go", "package b\nimport _ \"example.com/m\"\n", "b/x.go: must not import example.com/m"},
-		{"mirrortest outside tests", "b/x.go", "package b\nimport _ \"braid/internal/mirrortest\"\n", "must not import braid/internal/mirrortest"},
+		{"mirrortest outside tests", "b/x.go", "package b\nimport _ \"braid/internal/test/mirrortest\"\n", "must not import braid/internal/test/mirrortest"},
 		{"pure: os", "a/x.go", "package a\nimport _ \"os\"\n", "a/x.go: pure, must not import os"},
 		{"pure: net/http", "a/x.go", "package a\nimport _ \"net/http\"\n", "pure, must not import net/http"},
 		{"pure: log/slog", "a/x.go", "package a\nimport _ \"log/slog\"\n", "pure, must not import log/slog"},

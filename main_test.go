@@ -11,9 +11,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
-	"braid/internal/proxytest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/proxytest"
 )
 
 // binary is the path of the command that the scripts run: built as a user builds it, and with the race

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
-	"braid/internal/proxytest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/proxytest"
 	"braid/verify"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"braid/internal/proxytest"
+	"braid/internal/test/proxytest"
 )
 
 // startProxy is "proxy NAME [USER:PASSWORD]": a proxy of HTTP and SOCKS5, for which all names are servers on this machine. It sets

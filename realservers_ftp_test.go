@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"braid/byterange"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source"
 	"braid/source/ftpsource"
 )

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A small tmpfs runs full while the command writes to it, in name spaces of its own (rule 7): the witness that what tests make up

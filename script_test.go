@@ -24,7 +24,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"braid/internal/geoiptest"
+	"braid/internal/test/geoiptest"
 )
 
 // scriptCommands are the words that scripts have beside those of testscript.

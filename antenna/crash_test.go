@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // Power is lost at any moment while antenna.lirs is written, from which a lost store is begun anew: it is not there, or whole.

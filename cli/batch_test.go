@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // listFile writes a list of URLs.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source"
 )
 

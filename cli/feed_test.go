@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 const lirsLine = "LIRS,1794272400,1794279000,32400,7,http://h.example/pub/a.iso,t,a,http://k.example/,\n"

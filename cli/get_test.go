@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // parse reads the words of a command line after "braid get" without running it.

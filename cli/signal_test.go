@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 func TestObey(t *testing.T) {

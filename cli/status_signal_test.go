@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // TestStatusSignal: SIGUSR1 is answered with one line for each signal, with -q, too, and nothing ends by it.

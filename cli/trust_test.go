@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A certificate with its key in the same file or another one is shown to the user's server, and to no mirror. Proves rule 27.

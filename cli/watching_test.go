@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A watching is a watcher in a process of its own, with a folder for everything that it has.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // blocked is a program that says that it runs, and waits for a file.

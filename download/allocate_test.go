@@ -7,7 +7,7 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A reserving file system notes what room files were to be given; a stingy one gives none.

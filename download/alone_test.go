@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rule 63 for who is asked alone: a mirror that the server named leads no nearer than the server itself.

@@ -10,8 +10,8 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
 

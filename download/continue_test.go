@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rule 15 within one run: when the server breaks off or stalls, --continue goes on with what came if samples are the same; what

@@ -14,8 +14,8 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 	"braid/verify"
 )

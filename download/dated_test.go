@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rule 40: a mirror whose Last-Modified contradicts the server's is used last: it brings nothing while others work, unless its

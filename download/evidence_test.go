@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rule 30: mirrors of the user without any digest are merged when ETag and size are the origin's.

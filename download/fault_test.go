@@ -11,8 +11,8 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 )
 
 // A fault is how operations fail: at which of them, and with what.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
 )
 
 // ftp is an FTP mirror of a made-up file.

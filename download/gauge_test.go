@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"braid/download"
 	"braid/download/partfile"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
 

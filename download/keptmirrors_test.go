@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rules 39 and 40 for mirrors whose URL the journal does not have, as it has secrets (rule 62) or is long: a download that goes on

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A limit holds for all sources together, however many there are, and none of them looks silent under it: the rest of

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/scheduler"
 	"braid/verify"
 )

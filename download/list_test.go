@@ -11,7 +11,7 @@ import (
 
 	"braid/download"
 	"braid/download/promises"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
 

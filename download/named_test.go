@@ -9,7 +9,7 @@ import (
 
 	"braid/address"
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/source/httpsource"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves S18 for pipes: where no pieces are known, only a mirror that something ties to the server's file brings bytes for one, and a

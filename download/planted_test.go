@@ -9,7 +9,7 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
 

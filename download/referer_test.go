@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves S14 and rule 28: mirrors are told where the user found them, but not when that takes a password.

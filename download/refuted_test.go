@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves rule 40 for a digest that was mistyped: what came stays, and the corrected one needs no byte. The same one again fetches

@@ -12,7 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/speeds"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/source/httpsource"

@@ -6,7 +6,7 @@ import (
 
 	"braid/download"
 	"braid/download/speeds"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/scheduler"
 	"braid/source"
 )

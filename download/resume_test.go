@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // resumable is an origin whose first answer does not come to its end, so that it can be interrupted.

@@ -14,7 +14,7 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/verify"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
 

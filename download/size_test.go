@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 func TestSmallFiles(t *testing.T) {

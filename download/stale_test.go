@@ -9,8 +9,8 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
 

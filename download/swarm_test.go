@@ -14,7 +14,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/source/httpsource"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Proves S2: mirrors that cannot be reached, or die on the way, are done without.

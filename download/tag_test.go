@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // leading is a server that leads to one host after another, to the last one for ever.

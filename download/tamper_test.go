@@ -7,7 +7,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
 

@@ -10,7 +10,7 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // put makes a file under the final name.

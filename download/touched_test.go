@@ -11,8 +11,8 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
 )
 
 // meddle lets another program do something to the part file once so much is here.

@@ -13,7 +13,7 @@ import (
 	"braid/byterange"
 	"braid/download"
 	"braid/download/promises"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink/meta4"
 	"braid/source/httpsource"
 	"braid/verify"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Whatever reads the signatures of a file, all of those whose servers drip have together the time of one document. Proves rule 21.

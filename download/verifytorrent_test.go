@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )

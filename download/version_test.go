@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink/meta4"
 	"braid/verify"
 )

@@ -13,7 +13,7 @@ import (
 
 	"braid/antenna"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // updating is a watch on a disk of its own that has the first version of a file, while the origin has the second.

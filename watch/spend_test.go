@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/antenna"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // Rule 56: a download ends when what its feed may cost today was spent by others meanwhile, and goes on from there another day.

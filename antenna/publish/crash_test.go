@@ -10,7 +10,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // left are the published files on a disk, and how many temporary ones nobody has removed.

@@ -11,7 +11,7 @@ import (
 
 	"braid/byterange"
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // A story is what was done to a part file on a disk, and what was promised on the way.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // A key is made once, whoever is faster, and only the user can read it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // A file system that can neither rename without replacing nor make links (FUSE, vboxsf) is good enough: the file gets its name, and

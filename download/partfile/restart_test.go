@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // Power is lost after each change of a download that begins anew, as the file has changed or its bytes are set aside: what the journal

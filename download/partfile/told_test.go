@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/internal/fsys"
-	"braid/internal/fsystest"
+	"braid/internal/test/fsystest"
 )
 
 // What fails is told by the call in which it does: nobody may take for recorded, or for being on disk, what is not.

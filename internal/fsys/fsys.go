@@ -2,7 +2,7 @@
 // and small state files are made of, as interfaces.
 //
 // There are two file systems: [OS], which is a thin shell around the system's calls and costs nothing beyond them, and the one
-// of the tests (internal/fsystest), which loses power, runs full and fails at any operation. Folders are held open, and
+// of the tests (internal/test/fsystest), which loses power, runs full and fails at any operation. Folders are held open, and
 // names are looked up in them: what is renamed above a folder changes nothing for who has it open.
 //
 // It refuses to be a file system for everything: there are no paths in a [Dir] but names, no symbolic links are made, nothing is

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"braid/internal/geoip"
-	"braid/internal/geoiptest"
+	"braid/internal/test/geoiptest"
 )
 
 func write(t *testing.T, content []byte) string {

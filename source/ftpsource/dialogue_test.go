@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/sourcetest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/ftptest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"braid/address"
 	"braid/byterange"
-	"braid/internal/ftptest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

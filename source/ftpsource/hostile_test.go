@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 
 	"go.uber.org/goleak"
 )

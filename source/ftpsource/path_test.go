@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/ftptest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"braid/address"
-	"braid/internal/ftptest"
-	"braid/internal/proxytest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/proxytest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

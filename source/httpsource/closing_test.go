@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"braid/internal/sourcetest"
+	"braid/internal/test/sourcetest"
 )
 
 // A slowClose is a connection that is closed when the test lets it.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

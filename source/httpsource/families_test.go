@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // A server with addresses of both families is reached by the one that works: at once where the other one says no, and soon

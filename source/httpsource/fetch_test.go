@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 	"braid/verify"
 )

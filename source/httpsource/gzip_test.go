@@ -3,8 +3,8 @@ package httpsource
 import (
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

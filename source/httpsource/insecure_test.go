@@ -4,8 +4,8 @@ import (
 	"crypto/tls"
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 	"braid/verify"
 )

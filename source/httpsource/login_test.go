@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/proxytest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/proxytest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"braid/byterange"
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 
 	"go.uber.org/goleak"
 )

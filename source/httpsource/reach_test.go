@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"braid/address"
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 )
 
 var secrets = map[string][]string{

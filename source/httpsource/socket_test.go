@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 )
 
 // sockets are both ends of a connection.

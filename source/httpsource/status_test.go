@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

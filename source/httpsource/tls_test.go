@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
-	"braid/internal/proxytest"
-	"braid/internal/sourcetest"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/proxytest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 	"braid/verify"
 )

@@ -11,7 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
-	"braid/internal/sourcetest"
+	"braid/internal/test/sourcetest"
 	"braid/source"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/metalink/metainfo"
 	"braid/source"
 

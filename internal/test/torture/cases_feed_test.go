@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
 )
 
 // lists are lists of digests (--checksums) that lie (rules 31, 32 and 61).

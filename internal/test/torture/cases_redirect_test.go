@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // to is a server that redirects.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // statuses are answers that are no file.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 
 	"go.uber.org/goleak"
 )

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // For scripts/nightly: what it runs is the same, and more of it.

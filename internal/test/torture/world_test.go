@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/ftptest"
-	"braid/internal/mirrortest"
+	"braid/internal/test/ftptest"
+	"braid/internal/test/mirrortest"
 )
 
 // secret is in credentials and queries that nobody but their server may see (rules 27 and 62).

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // leftovers are part files and journals that are not what they seem (rule 8).

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // badClient is the variable that makes this program a client that misbehaves, to show that it is noticed.

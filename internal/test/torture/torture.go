@@ -5,7 +5,7 @@
 // and what lies around it. Afterwards everything is compared with before. What a client did is put into a class by judge,
 // a function of values; the worst thing that happened is the class.
 //
-//	go test ./internal/torture                        # braid, the whole table once, every row as the table wants it
+//	go test ./internal/test/torture                        # braid, the whole table once, every row as the table wants it
 //	./scripts/torture --client aria2 --runs 3         # another client, the worst of three runs, as a table
 //
 // It refuses to know why a client did something: it sees command line, exit code, output, files and requests, as a user

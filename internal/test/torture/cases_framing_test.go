@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 type option = mirrortest.Option

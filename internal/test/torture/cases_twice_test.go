@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 // before starts the client in the world, as a run before the one that is judged, and lets it go on until its part file has some

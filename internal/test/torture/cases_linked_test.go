@@ -12,7 +12,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/verify/openpgp"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 )
 
 const (

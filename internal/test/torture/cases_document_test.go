@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"braid/internal/mirrortest"
+	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
 
