@@ -44,20 +44,16 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed":    {pure: true},
-	"antenna/inflate": {pure: true, imports: []string{"antenna/feed"}},
-	"antenna/charset": {pure: true, imports: []string{"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
-	"antenna/lines":   {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
-	"antenna/hinadi":  {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
-	"antenna/lirs":    {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/lines"}},
-	"antenna/soif":    {pure: true, imports: []string{"antenna/charset", "antenna/feed", "antenna/inflate"}},
+	"antenna/feed":   {pure: true, imports: []string{"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
+	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed"}},
+	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed"}},
+	"antenna/soif":   {pure: true, imports: []string{"antenna/feed"}},
 
 	"antenna": {imports: []string{
-		"antenna/codec", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/pace", "antenna/soif",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "address",
-		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
+		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "internal/quantity", "address",
+		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
-	"antenna/pace": {pure: true},
 
 	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask"}},
 	"source/httpsource": {imports: []string{
@@ -71,16 +67,10 @@ var houses = map[string]house{
 	}},
 
 	"antenna/news": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/inflate",
+		"antenna/feed", "antenna/hinadi",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
 		"golang.org/x/text/transform",
-	}},
-
-	"antenna/codec":    {pure: true, imports: []string{"antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs", "antenna/news", "antenna/soif"}},
-	"antenna/discover": {pure: true, imports: []string{"antenna/feed", "linkheader", "golang.org/x/net/html", "golang.org/x/net/html/charset"}},
-	"antenna/publish": {imports: []string{
-		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "internal/atomicfile", "internal/fsys", "internal/quantity",
 	}},
 
 	"download": {imports: []string{
@@ -109,8 +99,7 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"antenna", "antenna/codec", "antenna/discover", "antenna/feed", "antenna/hinadi", "antenna/inflate", "antenna/lirs",
-		"antenna/news", "antenna/publish", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
+		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
 		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
 		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
 		"internal/quantity", "address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"braid/antenna/codec"
+	"braid/antenna"
 	"braid/antenna/feed"
 )
 
@@ -103,7 +103,7 @@ func (r *ring) reads(a *relayer, name string) map[string]feed.Record {
 		r.t.Fatalf("%v\n%s", err, a.read("log"))
 	}
 	defer f.Close()
-	in, format, err := codec.Open(f, feed.Limits{})
+	in, format, err := antenna.OpenFeed(f, feed.Limits{})
 	records := map[string]feed.Record{}
 	if err != nil && formats[name] == feed.SOIF {
 		return records // without records it is empty
@@ -116,7 +116,7 @@ func (r *ring) reads(a *relayer, name string) map[string]feed.Record {
 			r.t.Errorf("%s of %s: %v", name, a.name, v)
 		}
 	}}
-	for rec, err := range codec.NewDecoder(format, in, o).Records() {
+	for rec, err := range antenna.NewDecoder(format, in, o).Records() {
 		about := strings.TrimSuffix(filepath.Base(rec.URL), ".iso")
 		if _, twice := records[about]; twice || err != nil {
 			r.t.Errorf("%s of %s: %s twice, or %v", name, a.name, about, err)

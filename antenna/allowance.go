@@ -3,8 +3,6 @@ package antenna
 import (
 	"sync/atomic"
 	"time"
-
-	"braid/antenna/pace"
 )
 
 // An Allowance is how many bytes the updates of a feed may still bring today (rule 56). Those that are handled at the same time share
@@ -39,7 +37,7 @@ const mostFailed = 10
 // mayHave returns what the updates of m may still bring today, and whether it may have p besides.
 func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
 	day, limits := &m.saved.Day, &m.feed.Limits
-	left, ok := day.Left(limits.Updates, limits.DayBytes)
+	left, ok := day.left(limits.Updates, limits.DayBytes)
 	if p.fails() && limits.Updates >= 0 && day.Failed >= mostFailed*limits.Updates {
 		return nil, false
 	}
@@ -60,7 +58,7 @@ func (l *loop) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
 	if m == nil { // no longer configured
 		return nil, true
 	}
-	m.saved.Day = m.saved.Day.At(now)
+	m.saved.Day = m.saved.Day.at(now)
 	if a, ok = m.mayHave(p); ok {
 		m.saved.Day.Updates++
 		m.handling++
@@ -75,7 +73,7 @@ func (l *loop) account(t *target, h *Handled, stopping bool, now time.Time) {
 	if m == nil {
 		return
 	}
-	m.saved.Day = m.saved.Day.At(now)
+	m.saved.Day = m.saved.Day.at(now)
 	m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
 	m.handling--
 	l.book.feed(m, false, now)
@@ -95,10 +93,10 @@ func (l *loop) account(t *target, h *Handled, stopping bool, now time.Time) {
 func (l *loop) park(t *target, now time.Time) {
 	p := t.saved.Pending
 	m := l.byID[p.Feed]
-	p.At, p.Limited = m.saved.Day.End().Add(pace.Jitter(time.Hour, chance())-time.Hour), true
+	p.At, p.Limited = m.saved.Day.end().Add(jitter(time.Hour, chance())-time.Hour), true
 	if m.limited != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
 		m.limited = m.saved.Day.Number
-		l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.End()})
+		l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
 	}
 	l.book.target(t, now)
 	l.queue(t, now)

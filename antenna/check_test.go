@@ -8,7 +8,6 @@ import (
 
 	"braid/address"
 	"braid/antenna/feed"
-	"braid/antenna/pace"
 )
 
 func TestCheck(t *testing.T) {
@@ -50,14 +49,14 @@ func TestBounds(t *testing.T) {
 	m := time.Minute
 	for _, tt := range []struct {
 		f    Feed
-		want pace.Bounds
+		want paceBounds
 	}{
-		{Feed{}, pace.Bounds{First: 5 * m, Min: 5 * m, Max: 60 * m}},
-		{Feed{Every: 10 * m}, pace.Bounds{First: 10 * m, Min: 10 * m, Max: 10 * m}},
-		{Feed{Every: 10 * m, Max: 30 * m}, pace.Bounds{First: 10 * m, Min: 5 * m, Max: 30 * m}},
-		{Feed{Max: 2 * m}, pace.Bounds{First: 2 * m, Min: 2 * m, Max: 2 * m}},
-		{Feed{Min: 90 * m}, pace.Bounds{First: 90 * m, Min: 90 * m, Max: 90 * m}},
-		{Feed{Min: m, Max: 90 * m}, pace.Bounds{First: m, Min: m, Max: 90 * m}},
+		{Feed{}, paceBounds{First: 5 * m, Min: 5 * m, Max: 60 * m}},
+		{Feed{Every: 10 * m}, paceBounds{First: 10 * m, Min: 10 * m, Max: 10 * m}},
+		{Feed{Every: 10 * m, Max: 30 * m}, paceBounds{First: 10 * m, Min: 5 * m, Max: 30 * m}},
+		{Feed{Max: 2 * m}, paceBounds{First: 2 * m, Min: 2 * m, Max: 2 * m}},
+		{Feed{Min: 90 * m}, paceBounds{First: 90 * m, Min: 90 * m, Max: 90 * m}},
+		{Feed{Min: m, Max: 90 * m}, paceBounds{First: m, Min: m, Max: 90 * m}},
 	} {
 		if got := tt.f.bounds(); got != tt.want {
 			t.Errorf("%+v: %+v", tt.f, got)

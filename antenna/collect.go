@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"braid/address"
-	"braid/antenna/codec"
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/soif"
@@ -332,7 +331,7 @@ func restored(stored []byte) ([]feed.Record, error) {
 // read decodes a feed. Near is to where its URLs may lead.
 func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.Scope) (kept, error) {
 	limits := t.feed.Limits.Limits
-	in, format, err := codec.Open(body, limits)
+	in, format, err := OpenFeed(body, limits)
 	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
 		format, err = configured, nil
 	}
@@ -345,7 +344,7 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 	if b, ok := body.(interface{ stopped() error }); ok {
 		o.Stop = b.stopped
 	}
-	d := codec.NewDecoder(format, in, o)
+	d := NewDecoder(format, in, o)
 	k, err := c.collect(d.Records())
 	if err != nil {
 		return k, err
@@ -365,5 +364,5 @@ var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: f
 
 func isUnknown(err error) bool {
 	var reject *feed.RejectError
-	return errors.As(err, &reject) && reject.Code == codec.CodeUnknown
+	return errors.As(err, &reject) && reject.Code == CodeUnknownFormat
 }

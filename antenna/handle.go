@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-	"braid/antenna/pace"
 )
 
 const (
@@ -30,7 +29,7 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	}
 	p.Tries++
 	p.Limited = false
-	t.running, t.day = true, pace.Day{}.At(now).Number
+	t.running, t.day = true, dayCount{}.at(now).Number
 	l.handling++
 	u := l.update(t, p, allowance)
 	l.wg.Go(func() {
@@ -81,7 +80,7 @@ func (l *loop) postpone(t *target, h *Handled, now time.Time) {
 	if p.Code, lasting = l.judge(h.Err); lasting {
 		most = lastingMost
 	}
-	p.At = now.Add(pace.Backoff(retryBase, most, p.Failures, chance()))
+	p.At = now.Add(backoff(retryBase, most, p.Failures, chance()))
 	h.Next = p.At
 	l.book.past(t, p, *h, p.Err, now)
 	if l.round != nil {
@@ -117,7 +116,7 @@ func (l *loop) acknowledge(t *target, h *Handled, now time.Time) {
 		again := *p
 		again.Ahead, again.Failures, again.Err = true, 0, ""
 		again.Aheads++
-		again.At = now.Add(pace.Backoff(aheadBase, retryMost, again.Aheads, chance()))
+		again.At = now.Add(backoff(aheadBase, retryMost, again.Aheads, chance()))
 		t.saved.Pending = &again
 		h.Ahead, h.Next = true, again.At
 	}

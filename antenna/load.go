@@ -13,7 +13,6 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/lirs"
-	"braid/antenna/pace"
 	"braid/internal/fsys"
 )
 
@@ -101,7 +100,7 @@ func (l *loop) schedule(now time.Time) {
 		}
 	}
 	for i, m := range overdue {
-		l.due.put(m, now.Add(pace.Spread(i, len(overdue), m.feed.bounds().First)))
+		l.due.put(m, now.Add(spread(i, len(overdue), m.feed.bounds().First)))
 	}
 	for _, t := range l.targets {
 		if t.saved.Pending != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-	"braid/antenna/pace"
 )
 
 // A member is a feed, or the own checks of a watch, as the loop has it.
@@ -44,11 +43,11 @@ func feedID(name string) string { return "feed " + name }
 func checkID(watch string) string { return "check " + watch }
 
 // bounds of the interval between polls.
-func (f *Feed) bounds() pace.Bounds {
+func (f *Feed) bounds() paceBounds {
 	if f.Every > 0 && f.Min == 0 && f.Max == 0 {
-		return pace.Bounds{First: f.Every, Min: f.Every, Max: f.Every}
+		return paceBounds{First: f.Every, Min: f.Every, Max: f.Every}
 	}
-	b := pace.Bounds{Min: cmp.Or(f.Min, min(DefaultMin, cmp.Or(f.Max, DefaultMin)))}
+	b := paceBounds{Min: cmp.Or(f.Min, min(DefaultMin, cmp.Or(f.Max, DefaultMin)))}
 	b.Max = max(cmp.Or(f.Max, DefaultMax), b.Min)
 	b.First = cmp.Or(f.Every, b.Min)
 	return b
@@ -78,9 +77,9 @@ func (l *loop) answered(m *member, a answer, now time.Time) {
 	}
 	m.saved.Failures, m.saved.Err, m.saved.Code, m.saved.Failed = 0, "", 0, false
 	changed := l.heard(m, a, now)
-	interval := m.saved.Rhythm.Interval(now, m.feed.bounds())
+	interval := m.saved.Rhythm.interval(now, m.feed.bounds())
 	m.saved.Interval = interval
-	l.later(m, now.Add(pace.Jitter(interval, chance())))
+	l.later(m, now.Add(jitter(interval, chance())))
 	e := Polled{Feed: m.feed.Name, Took: a.took, Status: a.status, Unchanged: !changed, Bytes: a.bytes, Next: m.saved.Next}
 	if k := a.kept; k != nil {
 		e.Records, e.Matched, e.Relayed, e.Skipped = k.records, k.matched, k.relayed, k.skipped
@@ -103,10 +102,10 @@ func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
 		l.report(m, a.kept, now)
 	}
 	if known {
-		m.saved.Rhythm = m.saved.Rhythm.Saw(changed, now)
+		m.saved.Rhythm = m.saved.Rhythm.saw(changed, now)
 	} else {
 		modified, _ := http.ParseTime(a.modified)
-		m.saved.Rhythm = pace.Begin(modified, now)
+		m.saved.Rhythm = firstRhythm(modified, now)
 	}
 	l.book.feed(m, changed, now)
 	return changed
@@ -127,8 +126,8 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 	failed := &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Err: a.err}
 	m.saved.Code, _ = l.judge(failed)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
-	wait := pace.Backoff(base, max(longest, base), m.saved.Failures, chance())
-	l.later(m, now.Add(max(wait, pace.Jitter(a.busy, chance()))))
+	wait := backoff(base, max(longest, base), m.saved.Failures, chance())
+	l.later(m, now.Add(max(wait, jitter(a.busy, chance()))))
 	l.book.feed(m, false, now)
 	l.tell(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
 	if l.round != nil {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-	"braid/antenna/pace"
 )
 
 // What the store has, as JSON. Fields may be added; what changes its meaning needs another version.
@@ -17,14 +16,14 @@ type (
 		// Of stands for the URL that they are of, after redirects.
 		Of           string
 		Sum          uint64
-		Rhythm       pace.Rhythm
+		Rhythm       rhythm
 		Interval     time.Duration
 		Polled, Next time.Time
 		Failures     int
 		// Err is why the last poll failed, and Code what Antenna.Judge says of that.
 		Err  string
 		Code int
-		Day  pace.Day
+		Day  dayCount
 		// Seen is what a page said last, and Failed that it could not be reached since.
 		Seen   observation
 		Failed bool

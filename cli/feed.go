@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/antenna/codec"
+	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/source"
 )
@@ -172,12 +172,12 @@ var errFolder = errors.New("is a folder")
 
 // sniff finds the format.
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
-	in, format, err := codec.Open(o.Reader, f.limits())
+	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
 	if in != nil {
 		o.Reader = in
 	}
 	forced, ok := formatNames[f.from.word]
-	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == codec.CodeUnknown) {
+	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == antenna.CodeUnknownFormat) {
 		o.format = forced
 		return nil
 	}
@@ -188,8 +188,8 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 }
 
 // decoder reads the feed, and tells report what is not as it should be.
-func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) codec.Decoder {
-	return codec.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
+func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
+	return antenna.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
 		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
 			report(v)
 		}
@@ -217,7 +217,7 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 		} else if reject.Code == "too-many-entries" {
 			fail.hint = "--max-entries N sets the limit"
 		}
-	case reject.Code == codec.CodeUnknown:
+	case reject.Code == antenna.CodeUnknownFormat:
 		fail.hint = "--from FORMAT takes it for one"
 	}
 	return fail

@@ -12,9 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/antenna/codec"
-	"braid/antenna/discover"
-	"braid/antenna/inflate"
+	"braid/antenna"
+	"braid/antenna/feed"
 	"braid/source"
 )
 
@@ -84,7 +83,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	var body io.Reader = p
 	if p.gzipped() {
-		body = inflate.NewReader(p, v.limits())
+		body = feed.NewReader(p, v.limits())
 	}
 	page := bufio.NewReaderSize(body, 16<<10)
 	head, err := page.Peek(16 << 10)
@@ -92,11 +91,11 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 		return nil, err
 	}
 	now := time.Now()
-	if _, format, err := codec.Open(bytes.NewReader(head), v.limits()); err == nil {
+	if _, format, err := antenna.OpenFeed(bytes.NewReader(head), v.limits()); err == nil {
 		return []foundEvent{{head: newHead(now, "feed"), Format: format.String(), URL: p.answer.URL.String(), Where: "itself"}}, nil
 	}
 	header := p.header()
-	feeds, err := discover.Find(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
+	feeds, err := antenna.FindFeeds(p.answer.URL, header.Values("Link"), header.Get("Content-Type"), page)
 	var list []foundEvent
 	for _, f := range feeds {
 		e := foundEvent{head: newHead(now, "feed"), Format: f.Format.String(), Type: f.Type, URL: f.URL.String(), Title: f.Title, Where: "page"}

@@ -15,7 +15,6 @@ import (
 	"braid/address"
 	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/antenna/publish"
 	"braid/download"
 	"braid/download/partfile"
 	"braid/download/promises"
@@ -263,7 +262,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 // publisher writes what is known into a folder.
 func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Snapshot) error {
 	return func(_ context.Context, s feed.Snapshot) error {
-		report, err := publish.Write(p.Dir, s, publish.Options{Title: p.Title})
+		report, err := antenna.WriteFolder(p.Dir, s, antenna.FolderOptions{Title: p.Title})
 		for why, n := range report.Refused {
 			log.Debug("not published", "why", why, "records", n)
 		}

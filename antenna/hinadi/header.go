@@ -6,9 +6,7 @@ import (
 	"mime"
 	"strings"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
-	"braid/antenna/lines"
 )
 
 // maxHeader bounds the octets of a header block.
@@ -49,7 +47,7 @@ func (d *Decoder) foreign(line int) error {
 }
 
 // firstLine returns the first line that is not blank.
-func (d *Decoder) firstLine() (lines.Line, error) {
+func (d *Decoder) firstLine() (feed.Line, error) {
 	for {
 		l, err := d.readLine()
 		switch {
@@ -68,7 +66,7 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 	for {
 		l, err := d.readLine()
 		if err == io.EOF {
-			if d.end = feed.Open; d.lastEnd == lines.None {
+			if d.end = feed.Open; d.lastEnd == feed.NoLineEnd {
 				d.end = feed.Cut
 			}
 			break
@@ -87,7 +85,7 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 	d.declare(raw, numbers)
 	seen := map[string]bool{}
 	for i, line := range raw {
-		d.headerField(d.decode(lines.Line{Raw: line, Number: numbers[i]}), seen)
+		d.headerField(d.decode(feed.Line{Raw: line, Number: numbers[i]}), seen)
 	}
 	if d.header.UserAgent == "" {
 		d.problem(numbersOr(numbers, d.lastLine), codeNoUserAgent, "")
@@ -111,7 +109,7 @@ func (d *Decoder) declare(raw [][]byte, numbers []int) {
 		_, value, _, _ := cutField(string(line))
 		if label := charsetOf(value); label != "" {
 			d.lines.Declare(label)
-			if _, known := charset.Lookup(label); !known {
+			if _, known := feed.LookupCharset(label); !known {
 				d.problem(numbers[i], codeUnknownCharset, label)
 			}
 		}

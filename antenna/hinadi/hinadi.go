@@ -19,7 +19,6 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
-	"braid/antenna/lines"
 )
 
 // A Header is the header block of a feed (section 4.2), which is about the feed itself.
@@ -37,14 +36,14 @@ type Header struct {
 type Decoder struct {
 	o      feed.Options
 	limits feed.Limits
-	lines  *lines.Scanner
+	lines  *feed.Lines
 	// again is a line that was read too early.
 	again *textLine
 
 	header   Header
 	begun    bool
 	entries  int
-	lastEnd  lines.End
+	lastEnd  feed.LineEnd
 	charset  bool // what is odd about it was reported
 	lastLine int
 	block    block
@@ -60,7 +59,7 @@ type textLine struct {
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: lines.NewScanner(r, o.Limits)}
+	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: feed.NewLines(r, o.Limits)}
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
@@ -120,7 +119,7 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 	for {
 		l, err := d.readText()
 		switch {
-		case err == io.EOF && d.block.lines > 0 && d.lastEnd == lines.None:
+		case err == io.EOF && d.block.lines > 0 && d.lastEnd == feed.NoLineEnd:
 			return cutShort, nil
 		case err == io.EOF && d.block.lines > 0:
 			return noBlankLine, nil
@@ -162,7 +161,7 @@ func (d *Decoder) readText() (textLine, error) {
 }
 
 // readLine returns the next line as it is, and reports an end that is not CRLF once, and again once where they differ.
-func (d *Decoder) readLine() (lines.Line, error) {
+func (d *Decoder) readLine() (feed.Line, error) {
 	before := d.lines.Input().LineEnds
 	l, err := d.lines.Next()
 	if err != nil {
@@ -179,7 +178,7 @@ func (d *Decoder) readLine() (lines.Line, error) {
 }
 
 // decode decodes a line, and reports a charset that is not the one declared, or EUC-JP (section 8), once.
-func (d *Decoder) decode(l lines.Line) textLine {
+func (d *Decoder) decode(l feed.Line) textLine {
 	text, clean := d.lines.Text(l.Raw)
 	if chosen := d.lines.Charset(); chosen != nil && chosen != d.lines.Expected() && !d.lines.Marked() && !d.charset {
 		d.charset = true

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
 )
 
@@ -23,10 +22,10 @@ func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
 	if clean(h.UserAgent) == "" {
 		return errors.New("hina-di: a feed needs a User-Agent")
 	}
-	e := encoder{w: bufio.NewWriter(w), charset: charset.EUCJP}
+	e := encoder{w: bufio.NewWriter(w), charset: feed.EUCJP}
 	head := []feed.Field{{Name: "User-Agent", Value: clean(h.UserAgent)}}
 	if !e.fits(head, records) {
-		e.charset = charset.UTF8
+		e.charset = feed.UTF8
 	}
 	if date, ok := FormatDate(h.Date); ok {
 		head = append(head, feed.Field{Name: "Date", Value: date})
@@ -51,7 +50,7 @@ func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
 
 type encoder struct {
 	w       *bufio.Writer
-	charset *charset.Charset
+	charset *feed.Charset
 	buf     []byte
 }
 

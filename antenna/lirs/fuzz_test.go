@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"testing"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
 )
 
@@ -75,7 +74,7 @@ func inEUC(r feed.Record) bool {
 	for _, f := range r.Fields {
 		text += f.Value
 	}
-	_, ok := charset.EUCJP.Encode(nil, text)
+	_, ok := feed.EUCJP.Encode(nil, text)
 	return ok
 }
 

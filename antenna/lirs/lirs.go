@@ -12,16 +12,14 @@ import (
 	"io"
 	"iter"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
-	"braid/antenna/lines"
 )
 
 // A Decoder reads one feed, in memory that does not grow with it.
 type Decoder struct {
 	o       feed.Options
 	limits  feed.Limits
-	lines   *lines.Scanner
+	lines   *feed.Lines
 	entries int
 	begun   bool
 	charset bool // that it is not EUC-JP was reported
@@ -32,7 +30,7 @@ type Decoder struct {
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: lines.NewScanner(r, o.Limits)}
+	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: feed.NewLines(r, o.Limits)}
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
@@ -72,7 +70,7 @@ func (d *Decoder) next() (feed.Record, error) {
 		if l.Raw[0] == '#' {
 			continue
 		}
-		if l.End == lines.None {
+		if l.End == feed.NoLineEnd {
 			d.end = feed.Open
 		}
 		if d.entries++; d.entries > d.limits.Entries {
@@ -87,7 +85,7 @@ func (d *Decoder) next() (feed.Record, error) {
 }
 
 // readLine returns the next line, and reports what is odd about the lines so far, once.
-func (d *Decoder) readLine() (lines.Line, error) {
+func (d *Decoder) readLine() (feed.Line, error) {
 	before := d.lines.Input().LineEnds
 	l, err := d.lines.Next()
 	if err == nil || err == io.EOF {
@@ -115,9 +113,9 @@ func (d *Decoder) begin() {
 
 // decode decodes a line, before anything in it can be told apart: an octet of Shift_JIS may look like a backslash. It reports
 // a charset that is not EUC-JP once.
-func (d *Decoder) decode(l lines.Line) (text string, clean bool) {
+func (d *Decoder) decode(l feed.Line) (text string, clean bool) {
 	text, clean = d.lines.Text(l.Raw)
-	if chosen := d.lines.Charset(); chosen != nil && chosen != charset.EUCJP && !d.lines.Marked() && !d.charset {
+	if chosen := d.lines.Charset(); chosen != nil && chosen != feed.EUCJP && !d.lines.Marked() && !d.charset {
 		d.charset = true
 		d.problem(l.Number, codeNotEUC, chosen.String())
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
-	"braid/antenna/lines"
 )
 
 // prefix begins every record.
@@ -50,7 +49,7 @@ type finding struct {
 }
 
 // record reads the record on a line.
-func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
+func (d *Decoder) record(l feed.Line) (feed.Record, bool) {
 	end := l.End
 	text, clean := d.decode(l)
 	d.found = d.found[:0]
@@ -60,7 +59,7 @@ func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
 	r := feed.Record{Format: feed.LIRS, Line: l.Number}
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
-		if end == lines.None {
+		if end == feed.NoLineEnd {
 			d.end = feed.Cut
 		}
 		d.find(fatal, codeNoHeader, "", "")
@@ -68,12 +67,12 @@ func (d *Decoder) record(l lines.Line) (feed.Record, bool) {
 	}
 	closed := d.split(rest, clean)
 	switch {
-	case end == lines.None && !closed: // nothing else about it is certain
+	case end == feed.NoLineEnd && !closed: // nothing else about it is certain
 		d.end = feed.Cut
 		d.found = d.found[:0]
 		d.find(fatal, codeTruncated, "", "")
 		return d.judge(r)
-	case end == lines.None:
+	case end == feed.NoLineEnd:
 		d.find(repair, codeNoLineEnd, "", "")
 	case !closed:
 		d.find(repair, codeNoComma, "", "")

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
 )
 
@@ -80,7 +79,7 @@ var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠
 // appendText appends a field and the comma behind it.
 func appendText(b []byte, s string) []byte {
 	s = escapes.Replace(s)
-	b, ok := charset.EUCJP.Encode(b, s)
+	b, ok := feed.EUCJP.Encode(b, s)
 	if !ok {
 		for _, r := range s {
 			b = appendRune(b, r)
@@ -91,7 +90,7 @@ func appendText(b []byte, s string) []byte {
 
 func appendRune(b []byte, r rune) []byte {
 	for _, s := range []string{string(r), twins[r], "〓"} {
-		encoded, ok := charset.EUCJP.Encode(b, s)
+		encoded, ok := feed.EUCJP.Encode(b, s)
 		if ok && s != "" {
 			return encoded
 		}

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/text/transform"
 
 	"braid/antenna/feed"
-	"braid/antenna/inflate"
 )
 
 const (
@@ -28,7 +27,7 @@ const (
 
 // An input is the text of a feed in UTF-8. It keeps what was read from a place on that its reader moves, and knows lines.
 type input struct {
-	compressed *inflate.Reader
+	compressed *feed.Reader
 	head       *bufio.Reader
 	text       io.Reader // nil until the charset is known
 	err        error     // of text; it sticks
@@ -44,7 +43,7 @@ type input struct {
 }
 
 func newInput(r io.Reader, limits feed.Limits, stop func() error) *input {
-	compressed := inflate.NewReader(r, limits)
+	compressed := feed.NewReader(r, limits)
 	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true, stop: stop}
 }
 

@@ -10,24 +10,22 @@ import (
 	"mime/quotedprintable"
 	"strings"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
-	"braid/antenna/inflate"
 )
 
 // An input takes off what a stream is wrapped in as a whole, by what it looks like: gzip, then the header of a MIME entity
 // (RFC 2652), then the transfer encoding that RFC 2655, section 3, asks for where values may be binary.
 type input struct {
-	compressed *inflate.Reader
+	compressed *feed.Reader
 	body       io.Reader // nil until it is known what it is
 	err        error
 	// charset is what text is in, and declared what the header calls it.
-	charset  *charset.Charset
+	charset  *feed.Charset
 	declared string
 }
 
 func newInput(r io.Reader, l feed.Limits) *input {
-	return &input{compressed: inflate.NewReader(r, l), charset: charset.UTF8}
+	return &input{compressed: feed.NewReader(r, l), charset: feed.UTF8}
 }
 
 func (i *input) Read(p []byte) (int, error) {
@@ -105,8 +103,8 @@ func (i *input) declare(contentType string) bool {
 	}
 	if i.declared = params["charset"]; i.declared != "" {
 		var ok bool
-		if i.charset, ok = charset.Lookup(i.declared); !ok {
-			i.charset = charset.Unknown
+		if i.charset, ok = feed.LookupCharset(i.declared); !ok {
+			i.charset = feed.UnknownCharset
 		}
 	}
 	return true

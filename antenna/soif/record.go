@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/antenna/charset"
 	"braid/antenna/feed"
 )
 
@@ -16,7 +15,7 @@ const TypeField = "@"
 
 // record is what o reports. Octets that are no text in the charset are escaped (rule 55). The fields have the values as they
 // came.
-func (o Object) record(set *charset.Charset) feed.Record {
+func (o Object) record(set *feed.Charset) feed.Record {
 	r := feed.Record{
 		Format: feed.SOIF, Line: o.Line, Offset: o.Offset, URL: o.URL, Warnings: o.Warnings,
 		Title:        strings.Join(o.lines(set, "Title", "\r\n"), " "),
@@ -67,11 +66,11 @@ func (o Object) time(name string) feed.Time {
 
 // lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes into one
 // value, a line each.
-func (o Object) lines(set *charset.Charset, name, separators string) (list []string) {
+func (o Object) lines(set *feed.Charset, name, separators string) (list []string) {
 	var scratch []byte
 	for _, a := range o.named(name) {
 		text := string(a.Value)
-		if !charset.IsASCII(text) || set == charset.ISO2022JP {
+		if !feed.IsASCII(text) || set == feed.ISO2022JP {
 			scratch, _ = set.Append(scratch[:0], a.Value)
 			text = string(scratch)
 		}
@@ -86,7 +85,7 @@ func (o Object) lines(set *charset.Charset, name, separators string) (list []str
 
 // gatherer returns the host, with the port if there is one, of the gatherer that made the summary. It is no URL: gatherers have
 // a protocol of their own.
-func (o Object) gatherer(set *charset.Charset) string {
+func (o Object) gatherer(set *feed.Charset) string {
 	host := strings.Join(o.lines(set, "Gatherer-Host", "\r\n"), " ")
 	if port, ok := o.Number("Gatherer-Port"); ok && host != "" {
 		return host + ":" + strconv.FormatInt(port, 10)

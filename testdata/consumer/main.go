@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"braid/antenna"
-	"braid/antenna/codec"
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/linkheader"
@@ -123,11 +122,11 @@ func read(name string) error {
 		return err
 	}
 	defer f.Close()
-	in, format, err := codec.Open(f, feed.Limits{})
+	in, format, err := antenna.OpenFeed(f, feed.Limits{})
 	if err != nil {
 		return err
 	}
-	for r, err := range codec.NewDecoder(format, in, feed.Options{}).Records() {
+	for r, err := range antenna.NewDecoder(format, in, feed.Options{}).Records() {
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package publish
+package antenna
 
 import (
 	"errors"
@@ -71,7 +71,7 @@ func TestPowerLoss_Rule1(t *testing.T) {
 	disk := fsystest.NewDisk()
 	for _, s := range []feed.Snapshot{first, then} {
 		before, _ := left(t, disk)
-		if _, err := Write("/w/pub", s, Options{Files: disk}); err != nil {
+		if _, err := WriteFolder("/w/pub", s, FolderOptions{Files: disk}); err != nil {
 			t.Fatal(err)
 		}
 		after, _ := left(t, disk)
@@ -83,7 +83,7 @@ func TestPowerLoss_Rule1(t *testing.T) {
 				if n == disk.Changes() {
 					err = errors.Join(err, mixed(have, after, after))
 				}
-				if _, again := Write("/w/pub", s, Options{Files: found}); again != nil {
+				if _, again := WriteFolder("/w/pub", s, FolderOptions{Files: found}); again != nil {
 					err = errors.Join(err, again)
 				}
 				have, _ = left(t, found)
@@ -100,12 +100,12 @@ func TestPowerLoss_Rule1(t *testing.T) {
 func TestFaults_Rule7(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()
-	if _, err := Write("/w/pub", first, Options{Files: disk}); err != nil {
+	if _, err := WriteFolder("/w/pub", first, FolderOptions{Files: disk}); err != nil {
 		t.Fatal(err)
 	}
 	disk.Settle()
 	before, _ := left(t, disk)
-	if _, err := Write("/w/pub", then, Options{Files: disk}); err != nil {
+	if _, err := WriteFolder("/w/pub", then, FolderOptions{Files: disk}); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := left(t, disk)
@@ -118,7 +118,7 @@ func TestFaults_Rule7(t *testing.T) {
 			}
 			return nil
 		})
-		_, failed := Write("/w/pub", then, Options{Files: files})
+		_, failed := WriteFolder("/w/pub", then, FolderOptions{Files: files})
 		if at.Name == "" {
 			break
 		}

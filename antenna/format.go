@@ -1,11 +1,4 @@
-// Package codec finds out in which format a feed is, by its content, and reads it.
-//
-//	in, format, err := codec.Open(body, limits)
-//	for r, err := range codec.NewDecoder(format, in, feed.Options{Limits: limits}).Records() { ... }
-//
-// It believes no name and no Content-Type: servers call feeds what they like. It knows all formats and nothing of them beyond
-// their first octets.
-package codec
+package antenna
 
 import (
 	"bufio"
@@ -20,7 +13,6 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
-	"braid/antenna/inflate"
 	"braid/antenna/lirs"
 	"braid/antenna/news"
 	"braid/antenna/soif"
@@ -56,12 +48,12 @@ const (
 	sniffed = 4 << 10
 )
 
-// CodeUnknown is the code of the rejection of what is no feed.
-const CodeUnknown = "unknown-format"
+// CodeUnknownFormat is the code of the rejection of what is no feed.
+const CodeUnknownFormat = "unknown-format"
 
-// Open finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better: decoders take one layer of gzip off, and if there are two, as where
+// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better: decoders take one layer of gzip off, and if there are two, as where
 // a server compresses what is compressed, the outer one is gone.
-func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
+func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
 	whole := bufio.NewReaderSize(r, looked)
 	head, err := whole.Peek(looked)
 	if err != nil && err != io.EOF {
@@ -70,9 +62,9 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 	in = whole
 	text := unzip(head)
 	if again := unzip(text); isGzip(text) {
-		in, text = inflate.NewReader(whole, limits), again
+		in, text = feed.NewReader(whole, limits), again
 	}
-	if f, ok := Sniff(text[:min(len(text), sniffed)]); ok {
+	if f, ok := sniff(text[:min(len(text), sniffed)]); ok {
 		return in, f, nil
 	}
 	if object.Match(text) {
@@ -85,7 +77,7 @@ func Open(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err err
 	case len(head) > 0:
 		why = "its compression cannot be read"
 	}
-	return in, 0, &feed.RejectError{Code: CodeUnknown, Why: "no feed of a known format: " + why}
+	return in, 0, &feed.RejectError{Code: CodeUnknownFormat, Why: "no feed of a known format: " + why}
 }
 
 // object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
@@ -119,8 +111,8 @@ var beginnings = []struct {
 	{"{", feed.News},
 }
 
-// Sniff tells the format of a feed by how it begins.
-func Sniff(head []byte) (f feed.Format, ok bool) {
+// sniff tells the format of a feed by how it begins.
+func sniff(head []byte) (f feed.Format, ok bool) {
 	if bytes.HasPrefix(head, []byte("\xfe\xff")) || bytes.HasPrefix(head, []byte("\xff\xfe")) { // UTF-16, which XML may be in
 		head = bytes.ReplaceAll(head[2:], []byte{0}, nil)
 	}
@@ -145,7 +137,7 @@ func Sniff(head []byte) (f feed.Format, ok bool) {
 	return feed.LIRS, comments // no other format has comments
 }
 
-// sniffLine is Sniff from the first line on that says something.
+// sniffLine is sniff from the first line on that says something.
 func sniffLine(line string, head []byte) (f feed.Format, ok bool) {
 	for _, b := range beginnings {
 		if strings.HasPrefix(line, b.text) {

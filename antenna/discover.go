@@ -1,8 +1,4 @@
-// Package discover finds the feeds that a page names: links with rel=alternate and the type of a feed, in its text and in its
-// header fields, and sitemaps.
-//
-// It asks nobody whether they are there, follows no other links, and looks at no more than the beginning of a page.
-package discover
+package antenna
 
 import (
 	"io"
@@ -19,15 +15,15 @@ import (
 )
 
 const (
-	// MaxPage is how much of a page is looked at.
-	MaxPage = 1 << 20
+	// maxPage is how much of a page is looked at.
+	maxPage = 1 << 20
 	// mostFeeds is how many feeds of a page are told of.
-	mostFeeds = 100
-	longest   = 300 // characters of a title
+	mostFeeds    = 100
+	longestTitle = 300 // characters of a title
 )
 
-// A Feed is one that a page names.
-type Feed struct {
+// A FoundFeed is one that a page names.
+type FoundFeed struct {
 	URL    *url.URL
 	Type   string // as the page has it, without parameters
 	Format feed.Format
@@ -36,8 +32,8 @@ type Feed struct {
 	InHeader bool
 }
 
-// types are the media types that feeds have.
-var types = map[string]feed.Format{
+// feedTypes are the media feedTypes that feeds have.
+var feedTypes = map[string]feed.Format{
 	"application/x-lirs": feed.LIRS, "text/x-lirs": feed.LIRS,
 	"application/atom+xml": feed.News, "application/rss+xml": feed.News, "application/rdf+xml": feed.News, "application/feed+json": feed.News,
 	"application/x-soif": feed.SOIF, "application/index.obj.harvest-soif-1": feed.SOIF,
@@ -47,12 +43,12 @@ var types = map[string]feed.Format{
 // A finder collects feeds.
 type finder struct {
 	base  *url.URL
-	feeds []Feed
+	feeds []FoundFeed
 }
 
-// Find returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with (RFC 8288), each
+// FindFeeds returns the feeds that are named by a page at u, and by the Link fields of the answer that it came with (RFC 8288), each
 // once. ContentType is that of the answer.
-func Find(u *url.URL, links []string, contentType string, page io.Reader) ([]Feed, error) {
+func FindFeeds(u *url.URL, links []string, contentType string, page io.Reader) ([]FoundFeed, error) {
 	f := &finder{base: u}
 	parsed, _ := linkheader.Parse(links)
 	for _, l := range parsed {
@@ -64,7 +60,7 @@ func Find(u *url.URL, links []string, contentType string, page io.Reader) ([]Fee
 			f.add(l.Target, l.Type(), title, true)
 		}
 	}
-	text, err := charset.NewReader(io.LimitReader(page, MaxPage), contentType)
+	text, err := charset.NewReader(io.LimitReader(page, maxPage), contentType)
 	if err == io.EOF { // there is no page
 		return f.feeds, nil
 	}
@@ -121,15 +117,15 @@ func (f *finder) link(a map[string]string) {
 	case slices.Contains(rels, "alternate"):
 		f.add(a["href"], a["type"], a["title"], false)
 	case slices.Contains(rels, "sitemap"):
-		f.keep(Feed{Type: mediaType(a["type"]), Format: feed.Sitemap, Title: a["title"]}, a["href"])
+		f.keep(FoundFeed{Type: mediaType(a["type"]), Format: feed.Sitemap, Title: a["title"]}, a["href"])
 	}
 }
 
 // add adds a link with the type of a feed.
 func (f *finder) add(target, kind, title string, inHeader bool) {
 	kind = mediaType(kind)
-	if format, ok := types[kind]; ok {
-		f.keep(Feed{Type: kind, Format: format, Title: title, InHeader: inHeader}, target)
+	if format, ok := feedTypes[kind]; ok {
+		f.keep(FoundFeed{Type: kind, Format: format, Title: title, InHeader: inHeader}, target)
 	}
 }
 
@@ -142,7 +138,7 @@ func mediaType(s string) string {
 }
 
 // keep keeps a feed that is on the web, once.
-func (f *finder) keep(found Feed, target string) {
+func (f *finder) keep(found FoundFeed, target string) {
 	if len(target) > feed.MaxURL || len(f.feeds) == mostFeeds {
 		return
 	}
@@ -151,13 +147,13 @@ func (f *finder) keep(found Feed, target string) {
 		return
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
-	if slices.ContainsFunc(f.feeds, func(known Feed) bool { return known.URL.String() == u.String() }) {
+	if slices.ContainsFunc(f.feeds, func(known FoundFeed) bool { return known.URL.String() == u.String() }) {
 		return
 	}
 	found.URL = u
 	found.Title = strings.Join(strings.Fields(found.Title), " ")
-	if runes := []rune(found.Title); len(runes) > longest {
-		found.Title = string(runes[:longest])
+	if runes := []rune(found.Title); len(runes) > longestTitle {
+		found.Title = string(runes[:longestTitle])
 	}
 	f.feeds = append(f.feeds, found)
 }

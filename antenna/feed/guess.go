@@ -1,8 +1,8 @@
-package charset
+package feed
 
-// A Guess finds the charset of a text by its lines: the first of some candidates that the fewest lines speak against. One
+// A guess finds the charset of a text by its lines: the first of some candidates that the fewest lines speak against. One
 // broken line, cut in the middle of a character, is no reason to read a thousand others as something else.
-type Guess struct {
+type guess struct {
 	candidates []*Charset
 	misfits    []int
 	scratch    []byte
@@ -10,15 +10,15 @@ type Guess struct {
 	strange bool
 }
 
-// NewGuess returns a guess about a text that declares a charset by that label, or nothing if the label is empty. What is declared
+// newGuess returns a guess about a text that declares a charset by that label, or nothing if the label is empty. What is declared
 // comes first, then UTF-8, EUC-JP and CP932; but EUC-JP, which feeds need not declare, is the first if nothing is.
-func NewGuess(declared string) *Guess {
-	g := &Guess{candidates: []*Charset{UTF8, EUCJP, CP932}}
+func newGuess(declared string) *guess {
+	g := &guess{candidates: []*Charset{UTF8, EUCJP, CP932}}
 	if declared == "" {
 		g.candidates = []*Charset{EUCJP, UTF8, CP932}
-	} else if c, ok := Lookup(declared); !ok {
+	} else if c, ok := LookupCharset(declared); !ok {
 		g.strange = true
-	} else if c != Unknown {
+	} else if c != UnknownCharset {
 		g.candidates = append([]*Charset{c}, g.candidates...)
 	}
 	g.misfits = make([]int, len(g.candidates))
@@ -26,14 +26,14 @@ func NewGuess(declared string) *Guess {
 }
 
 // First returns the candidate that is taken if nothing speaks against it.
-func (g *Guess) First() *Charset { return g.candidates[0] }
+func (g *guess) first() *Charset { return g.candidates[0] }
 
-// Stateful reports whether lines of ASCII can be something else in the first candidate.
-func (g *Guess) Stateful() bool { return g.First() == ISO2022JP }
+// stateful reports whether lines of ASCII can be something else in the first candidate.
+func (g *guess) stateful() bool { return g.first() == ISO2022JP }
 
 // Observe takes a line into account.
-func (g *Guess) Observe(line []byte) {
-	if IsASCII(line) && !g.Stateful() {
+func (g *guess) observe(line []byte) {
+	if IsASCII(line) && !g.stateful() {
 		return
 	}
 	for i, c := range g.candidates {
@@ -45,7 +45,7 @@ func (g *Guess) Observe(line []byte) {
 }
 
 // Charset returns what fits best so far.
-func (g *Guess) Charset() *Charset {
+func (g *guess) charset() *Charset {
 	best := 0
 	for i, n := range g.misfits {
 		if n < g.misfits[best] {
@@ -53,7 +53,7 @@ func (g *Guess) Charset() *Charset {
 		}
 	}
 	if g.strange && g.misfits[best] > 0 {
-		return Unknown
+		return UnknownCharset
 	}
 	return g.candidates[best]
 }

@@ -1,16 +1,16 @@
-package publish_test
+package antenna_test
 
 import (
 	"fmt"
 	"os"
 	"time"
 
+	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/antenna/publish"
 )
 
 // A folder for a web server: feeds for agents, and a page for people.
-func ExampleWrite() {
+func ExampleWriteFolder() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		fmt.Println(err)
@@ -18,9 +18,9 @@ func ExampleWrite() {
 	}
 	defer os.RemoveAll(dir)
 	seen := feed.Known{Own: true, Record: feed.Record{URL: "http://example.org/disk.iso", LastModified: 1794260000, Detected: 1794261800}}
-	_, err = publish.Write(dir, feed.Snapshot{
+	_, err = antenna.WriteFolder(dir, feed.Snapshot{
 		Records: []feed.Known{seen}, Agent: "example/1.0", AgentURL: "http://antenna.example.org/", Now: time.Unix(1794261900, 0),
-	}, publish.Options{Title: "Mirrors"})
+	}, antenna.FolderOptions{Title: "Mirrors"})
 	if err != nil {
 		fmt.Println(err)
 		return

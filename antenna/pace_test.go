@@ -1,4 +1,4 @@
-package pace
+package antenna
 
 import (
 	"math"
@@ -8,20 +8,20 @@ import (
 
 var (
 	start  = time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
-	bounds = Bounds{First: 15 * time.Minute, Min: 5 * time.Minute, Max: time.Hour}
+	bounds = paceBounds{First: 15 * time.Minute, Min: 5 * time.Minute, Max: time.Hour}
 )
 
 // polls plays a feed that changes at the given distances, one after the other, and returns how far polls were apart at the end, and how
 // late the changes were seen on average.
-func polls(r Rhythm, changes []time.Duration) (interval, late time.Duration) {
+func polls(r rhythm, changes []time.Duration) (interval, late time.Duration) {
 	now, next := start, start
 	var sum time.Duration
 	for _, gap := range changes {
 		next = next.Add(gap)
 		for now.Before(next) {
-			interval = r.Interval(now, bounds)
+			interval = r.interval(now, bounds)
 			now = now.Add(interval)
-			r = r.Saw(!now.Before(next), now)
+			r = r.saw(!now.Before(next), now)
 		}
 		sum += now.Sub(next)
 	}
@@ -50,7 +50,7 @@ func TestInterval(t *testing.T) {
 		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 30)...), 5 * time.Minute, 5 * time.Minute, time.Hour},
 		{"silence after a burst", append(every(10*time.Minute, 20), month), time.Hour, time.Hour, time.Hour},
 	} {
-		got, late := polls(Begin(time.Time{}, start), tt.changes)
+		got, late := polls(firstRhythm(time.Time{}, start), tt.changes)
 		if got < tt.from || got > tt.to || late > tt.atMostLate {
 			t.Errorf("%s: polls are %v apart, news %v old, want %v to %v, at most %v", tt.name, got, late, tt.from, tt.to, tt.atMostLate)
 		}
@@ -58,42 +58,42 @@ func TestInterval(t *testing.T) {
 }
 
 func TestIntervalOfWhatIsNew(t *testing.T) {
-	if got := (Rhythm{}).Interval(start, bounds); got != bounds.First {
+	if got := (rhythm{}).interval(start, bounds); got != bounds.First {
 		t.Errorf("unseen: %v", got)
 	}
-	if got := (Rhythm{}).Interval(start, Bounds{First: time.Second, Min: time.Minute, Max: time.Hour}); got != time.Minute {
+	if got := (rhythm{}).interval(start, paceBounds{First: time.Second, Min: time.Minute, Max: time.Hour}); got != time.Minute {
 		t.Errorf("unseen, within bounds: %v", got)
 	}
 	// Its own word on its age counts at once.
-	if got := Begin(start.Add(-2*time.Hour), start).Interval(start, bounds); got != 30*time.Minute {
+	if got := firstRhythm(start.Add(-2*time.Hour), start).interval(start, bounds); got != 30*time.Minute {
 		t.Errorf("two hours old: %v", got)
 	}
-	if got := Begin(start.Add(time.Hour), start).Interval(start, bounds); got != bounds.Min {
+	if got := firstRhythm(start.Add(time.Hour), start).interval(start, bounds); got != bounds.Min {
 		t.Errorf("from the future: %v", got)
 	}
-	if got := (Rhythm{}).Saw(true, start); got != (Rhythm{Changed: start}) {
+	if got := (rhythm{}).saw(true, start); got != (rhythm{Changed: start}) {
 		t.Errorf("a first change: %+v", got)
 	}
 }
 
 // Rule 57: what answers 304 for ever is asked once an hour in the end, and no less.
 func TestUnchanged_Rule57(t *testing.T) {
-	r, now := Begin(time.Time{}, start), start
+	r, now := firstRhythm(time.Time{}, start), start
 	last := time.Duration(0)
 	for range 100 {
-		d := r.Interval(now, bounds)
+		d := r.interval(now, bounds)
 		if d < last {
 			t.Fatalf("asked more often: %v after %v", d, last)
 		}
 		last, now = d, now.Add(d)
-		r = r.Saw(false, now)
+		r = r.saw(false, now)
 	}
 	if last != time.Hour {
 		t.Errorf("asked every %v", last)
 	}
 }
 
-func TestBackoff_Rule57(t *testing.T) {
+func TestBackoffTimes_Rule57(t *testing.T) {
 	for _, tt := range []struct {
 		base     time.Duration
 		failures int
@@ -110,7 +110,7 @@ func TestBackoff_Rule57(t *testing.T) {
 		{2 * time.Hour, 1, 0, time.Hour},
 		{0, 5, 1, 0},
 	} {
-		if got := Backoff(tt.base, time.Hour, tt.failures, tt.chance); got != tt.want {
+		if got := backoff(tt.base, time.Hour, tt.failures, tt.chance); got != tt.want {
 			t.Errorf("%v, %d failures, %v: %v, want %v", tt.base, tt.failures, tt.chance, got, tt.want)
 		}
 	}
@@ -118,34 +118,34 @@ func TestBackoff_Rule57(t *testing.T) {
 
 func TestJitter(t *testing.T) {
 	for chance, want := range map[float64]time.Duration{0: time.Hour, 0.5: 63 * time.Minute, 1: 66 * time.Minute} {
-		if got := Jitter(time.Hour, chance); got != want {
+		if got := jitter(time.Hour, chance); got != want {
 			t.Errorf("%v: %v, want %v", chance, got, want)
 		}
 	}
 }
 
 func TestSpread(t *testing.T) {
-	if got := Spread(2, 3, 10*time.Minute); got != 2*time.Second {
+	if got := spread(2, 3, 10*time.Minute); got != 2*time.Second {
 		t.Errorf("the last of three: %v", got)
 	}
-	if got := Spread(4999, 5000, 10*time.Minute); got != 4999*120*time.Millisecond {
+	if got := spread(4999, 5000, 10*time.Minute); got != 4999*120*time.Millisecond {
 		t.Errorf("the last of 5000: %v", got)
 	}
-	if got := Spread(0, 0, time.Minute); got != 0 {
+	if got := spread(0, 0, time.Minute); got != 0 {
 		t.Errorf("none: %v", got)
 	}
 }
 
 func TestDay_Rule56(t *testing.T) {
-	day := Day{}.At(start)
-	if day.Updates != 0 || !day.End().Equal(start.Add(24*time.Hour)) {
-		t.Errorf("a new day: %+v until %v", day, day.End())
+	day := dayCount{}.at(start)
+	if day.Updates != 0 || !day.end().Equal(start.Add(24*time.Hour)) {
+		t.Errorf("a new day: %+v until %v", day, day.end())
 	}
 	day.Updates, day.Bytes = 3, 1000
-	if got := day.At(start.Add(24*time.Hour - time.Second)); got != day {
+	if got := day.at(start.Add(24*time.Hour - time.Second)); got != day {
 		t.Errorf("the same day: %+v", got)
 	}
-	if got := day.At(start.Add(24 * time.Hour)); got.Updates != 0 || got.Bytes != 0 || got.Number != day.Number+1 {
+	if got := day.at(start.Add(24 * time.Hour)); got.Updates != 0 || got.Bytes != 0 || got.Number != day.Number+1 {
 		t.Errorf("the next day: %+v", got)
 	}
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func TestDay_Rule56(t *testing.T) {
 	}{
 		{4, 1001, 1, true}, {3, 1001, 0, false}, {4, 1000, 0, false}, {-1, 5000, 4000, true}, {4, -1, 0, true}, {0, -1, 0, false},
 	} {
-		if left, ok := day.Left(tt.updates, tt.bytes); left != tt.left || ok != tt.ok {
+		if left, ok := day.left(tt.updates, tt.bytes); left != tt.left || ok != tt.ok {
 			t.Errorf("limits %d, %d: %d, %v", tt.updates, tt.bytes, left, ok)
 		}
 	}
@@ -171,7 +171,7 @@ func TestSaw(t *testing.T) {
 		{16 * time.Hour, time.Hour, 2 * time.Hour},
 		{time.Hour, 0, time.Hour / 465}, // a second at least: 3600^0.25 * 1
 	} {
-		r := Rhythm{Changed: start, Gap: tt.known}.Saw(true, start.Add(tt.last))
+		r := rhythm{Changed: start, Gap: tt.known}.saw(true, start.Add(tt.last))
 		if off := r.Gap - tt.want; off < -time.Second || off > time.Second || !r.Changed.Equal(start.Add(tt.last)) {
 			t.Errorf("%v after %v: %v, want %v", tt.last, tt.known, r.Gap, tt.want)
 		}

@@ -1,11 +1,11 @@
-package codec_test
+package antenna_test
 
 import (
 	"fmt"
 	"os"
 	"strings"
 
-	"braid/antenna/codec"
+	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/antenna/lirs"
 )
@@ -15,13 +15,13 @@ const hina = "HINA/2.2\r\nUser-Agent: antenna/1.0\r\n\r\n" +
 	"Last-Modified-Detected: Mon, 09 Nov 2026 22:10:00 GMT\r\nMethod: REMOTE/HEAD/200\r\n\r\n"
 
 // A feed of any format is read, record by record, in memory that does not grow with it.
-func Example() {
-	in, format, err := codec.Open(strings.NewReader(hina), feed.Limits{})
+func ExampleOpenFeed() {
+	in, format, err := antenna.OpenFeed(strings.NewReader(hina), feed.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for r, err := range codec.NewDecoder(format, in, feed.Options{}).Records() {
+	for r, err := range antenna.NewDecoder(format, in, feed.Options{}).Records() {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -32,14 +32,14 @@ func Example() {
 }
 
 // What was read in one format is written in another.
-func Example_convert() {
-	in, format, err := codec.Open(strings.NewReader(hina), feed.Limits{})
+func ExampleNewDecoder() {
+	in, format, err := antenna.OpenFeed(strings.NewReader(hina), feed.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	err = lirs.Encode(os.Stdout, func(yield func(feed.Record) bool) {
-		for r, err := range codec.NewDecoder(format, in, feed.Options{}).Records() {
+		for r, err := range antenna.NewDecoder(format, in, feed.Options{}).Records() {
 			if err != nil || !yield(r) {
 				return
 			}

@@ -1,33 +1,25 @@
-// Package lines reads feeds that are lines of text (hina-di, LIRS): it takes off the compression, ends lines where real agents
-// end them, and decodes their text by the charset that the feed is in.
-//
-// It knows no format. Its memory does not grow with the feed, and no line is longer than it may be (rule 52).
-package lines
+package feed
 
 import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"braid/antenna/charset"
-	"braid/antenna/feed"
-	"braid/antenna/inflate"
 )
 
-// An End is what ended a line.
-type End int
+// A LineEnd is what ended a line.
+type LineEnd int
 
 const (
-	None  End = iota // the feed did
-	LF               //
-	CRLF             //
-	CR               //
-	Mixed            // CR CR LF, as systems write that translate line ends twice
+	NoLineEnd LineEnd = iota // the feed did
+	LF                       //
+	CRLF                     //
+	CR                       //
+	MixedEnds                // CR CR LF, as systems write that translate line ends twice
 )
 
 var endNames = [...]string{"", "lf", "crlf", "cr", "mixed"}
 
-func (e End) String() string { return endNames[e] }
+func (e LineEnd) String() string { return endNames[e] }
 
 // A Line is one line of a feed.
 type Line struct {
@@ -35,18 +27,18 @@ type Line struct {
 	Raw []byte
 	// Number counts from 1.
 	Number int
-	End    End
+	End    LineEnd
 }
 
 const (
 	firstBuffer = 8 << 10
-	// lookahead is how far a Scanner looks to tell the charset of a feed.
+	// lookahead is how far a Lines looks to tell the charset of a feed.
 	lookahead = 256 << 10
 )
 
-// A Scanner reads the lines of a feed.
-type Scanner struct {
-	in     *inflate.Reader
+// A Lines reads the lines of a feed.
+type Lines struct {
+	in     *Reader
 	limit  int
 	buf    []byte
 	start  int
@@ -55,32 +47,32 @@ type Scanner struct {
 	err    error // of in; it sticks
 	number int
 
-	ends  End // of the lines so far
+	ends  LineEnd // of the lines so far
 	mark  bool
-	guess *charset.Guess
+	guess *guess
 	// charset is nil until there was a line that is not ASCII.
-	charset  *charset.Charset
+	charset  *Charset
 	declared string
 	scratch  []byte
 }
 
-// NewScanner returns a Scanner of what r decodes to.
-func NewScanner(r io.Reader, limits feed.Limits) *Scanner {
+// NewLines returns a Lines of what r decodes to.
+func NewLines(r io.Reader, limits Limits) *Lines {
 	limits = limits.OrDefault()
-	return &Scanner{
-		in: inflate.NewReader(r, limits), limit: limits.Line, buf: make([]byte, firstBuffer),
-		lf: finder{octet: '\n'}, cr: finder{octet: '\r'}, guess: charset.NewGuess(""),
+	return &Lines{
+		in: NewReader(r, limits), limit: limits.Line, buf: make([]byte, firstBuffer),
+		lf: finder{octet: '\n'}, cr: finder{octet: '\r'}, guess: newGuess(""),
 	}
 }
 
 // Next returns the next line, or io.EOF, or what ended the feed before its end. A line that breaks off is not returned.
-func (s *Scanner) Next() (Line, error) {
+func (s *Lines) Next() (Line, error) {
 	for {
 		if raw, size, end, ok := s.cut(); ok {
 			return s.take(raw, size, end), nil
 		}
 		if n := s.end - s.start; n > s.limit+2 || s.err == io.EOF && n > s.limit { // two octets may be CRs
-			return Line{}, &feed.RejectError{Line: s.number + 1, Code: "line-too-long", Why: fmt.Sprintf("more than %d octets", s.limit)}
+			return Line{}, &RejectError{Line: s.number + 1, Code: "line-too-long", Why: fmt.Sprintf("more than %d octets", s.limit)}
 		}
 		if s.err != nil {
 			return Line{}, s.located()
@@ -90,15 +82,15 @@ func (s *Scanner) Next() (Line, error) {
 }
 
 // located is the error of the input, with the line.
-func (s *Scanner) located() error {
-	if reject, ok := s.err.(*feed.RejectError); ok {
-		return &feed.RejectError{Line: s.number + 1, Code: reject.Code, Why: reject.Why}
+func (s *Lines) located() error {
+	if reject, ok := s.err.(*RejectError); ok {
+		return &RejectError{Line: s.number + 1, Code: reject.Code, Why: reject.Why}
 	}
 	return s.err
 }
 
 // cut finds the end of the next line in the buffer, if it is there.
-func (s *Scanner) cut() (raw []byte, size int, end End, ok bool) {
+func (s *Lines) cut() (raw []byte, size int, end LineEnd, ok bool) {
 	w := s.buf[s.start:s.end]
 	lf := s.lf.next(s.buf, s.start, s.end) - s.start
 	cr := s.cr.next(s.buf, s.start, s.end) - s.start
@@ -108,47 +100,47 @@ func (s *Scanner) cut() (raw []byte, size int, end End, ok bool) {
 	case lf < len(w):
 		return w[:lf], lf + 1, LF, lf <= s.limit
 	case s.err == io.EOF && len(w) > 0:
-		return w, len(w), None, len(w) <= s.limit
+		return w, len(w), NoLineEnd, len(w) <= s.limit
 	}
-	return nil, 0, None, false
+	return nil, 0, NoLineEnd, false
 }
 
 // cutCR is cut for a line with a CR at its end.
-func (s *Scanner) cutCR(w []byte, cr int) (raw []byte, size int, end End, ok bool) {
+func (s *Lines) cutCR(w []byte, cr int) (raw []byte, size int, end LineEnd, ok bool) {
 	tail := w[cr:]
 	raw, ok = w[:cr], cr <= s.limit
 	switch {
 	case bytes.HasPrefix(tail, []byte("\r\n")):
 		return raw, cr + 2, CRLF, ok
 	case bytes.HasPrefix(tail, []byte("\r\r\n")):
-		return raw, cr + 3, Mixed, ok
+		return raw, cr + 3, MixedEnds, ok
 	case s.err == nil && (len(tail) == 1 || len(tail) == 2 && tail[1] == '\r'):
-		return nil, 0, None, false // what follows decides
+		return nil, 0, NoLineEnd, false // what follows decides
 	}
 	return raw, cr + 1, CR, ok
 }
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-func (s *Scanner) take(raw []byte, size int, end End) Line {
+func (s *Lines) take(raw []byte, size int, end LineEnd) Line {
 	s.number++
 	s.start += size
 	if s.number == 1 && bytes.HasPrefix(raw, byteOrderMark) {
 		s.mark = true
-		s.charset = charset.UTF8
+		s.charset = UTF8
 		raw = raw[len(byteOrderMark):]
 	}
 	switch {
-	case s.ends == None:
+	case s.ends == NoLineEnd:
 		s.ends = end
-	case end != None && end != s.ends:
-		s.ends = Mixed
+	case end != NoLineEnd && end != s.ends:
+		s.ends = MixedEnds
 	}
 	return Line{Raw: raw, Number: s.number, End: end}
 }
 
 // fill reads once more from the input.
-func (s *Scanner) fill() {
+func (s *Lines) fill() {
 	if s.start > 0 && (s.start == s.end || s.end == len(s.buf)) {
 		s.lf.shift(s.start)
 		s.cr.shift(s.start)

@@ -1,9 +1,4 @@
-// Package charset decodes and encodes the text of feeds, a line at a time: EUC-JP, the charset of antennas, UTF-8, Shift_JIS as
-// Windows has it (CP932), and whatever else a feed declares that leaves ASCII as it is.
-//
-// It loses nothing silently. What does not belong to a charset comes out as \xNN (rule 55), and what a charset does not have is
-// not encoded. It tells by no more than what fits which charset a text is in, and knows no language.
-package charset
+package feed
 
 import (
 	"bytes"
@@ -18,7 +13,7 @@ import (
 // A Charset is one way to write text in octets of which those below 0x80, outside of a longer sequence, are ASCII.
 type Charset struct {
 	name string
-	// enc is nil for UTF-8 and for Unknown.
+	// enc is nil for UTF-8 and for UnknownCharset.
 	enc encoding.Encoding
 }
 
@@ -27,8 +22,8 @@ var (
 	UTF8      = &Charset{name: "utf-8"}
 	CP932     = &Charset{"cp932", japanese.ShiftJIS} // x/text has the extensions of Windows
 	ISO2022JP = &Charset{"iso-2022-jp", japanese.ISO2022JP}
-	// Unknown is the charset of which nothing but ASCII can be read.
-	Unknown = &Charset{name: "unknown-8bit"}
+	// UnknownCharset is the charset of which nothing but ASCII can be read.
+	UnknownCharset = &Charset{name: "unknown-8bit"}
 )
 
 // labels are names that feeds declare beside those of the WHATWG's list, and those that mean something else there: what is
@@ -36,11 +31,11 @@ var (
 var labels = map[string]*Charset{
 	"euc": EUCJP, "eucjp": EUCJP, "ujis": EUCJP, "eucjp-ms": EUCJP, "cp51932": EUCJP,
 	"cp932": CP932, "x-cp932": CP932, "jis": ISO2022JP,
-	"ascii": Unknown, "us-ascii": Unknown, "ansi_x3.4-1968": Unknown,
+	"ascii": UnknownCharset, "us-ascii": UnknownCharset, "ansi_x3.4-1968": UnknownCharset,
 }
 
-// Lookup finds a charset by a name of it, in any letter case.
-func Lookup(label string) (c *Charset, ok bool) {
+// LookupCharset finds a charset by a name of it, in any letter case.
+func LookupCharset(label string) (c *Charset, ok bool) {
 	label = strings.ToLower(strings.TrimSpace(label))
 	if c, ok = labels[label]; ok {
 		return c, true
@@ -72,7 +67,7 @@ var replacement = []byte(string(utf8.RuneError))
 // Fits reports whether all of line is text in c. Scratch is memory to work in; it is returned for the next call.
 func (c *Charset) Fits(line, scratch []byte) (ok bool, _ []byte) {
 	switch c {
-	case Unknown:
+	case UnknownCharset:
 		return IsASCII(line), scratch
 	case UTF8:
 		return utf8.Valid(line), scratch
@@ -110,7 +105,7 @@ func (c *Charset) appendPlain(dst, line []byte) (_ []byte, clean bool) {
 	clean = true
 	for len(line) > 0 {
 		r, size := utf8.DecodeRune(line)
-		if r == utf8.RuneError && size == 1 || c == Unknown && size > 1 {
+		if r == utf8.RuneError && size == 1 || c == UnknownCharset && size > 1 {
 			clean = false
 			dst = appendEscaped(dst, line[:size])
 		} else {
@@ -171,7 +166,7 @@ func appendEscaped(dst, s []byte) []byte {
 // Encode appends text in c to dst. If c has not all of it, or would give it back as something else, nothing is appended.
 func (c *Charset) Encode(dst []byte, text string) (_ []byte, ok bool) {
 	if c.enc == nil {
-		if c == Unknown && !IsASCII(text) || !utf8.ValidString(text) {
+		if c == UnknownCharset && !IsASCII(text) || !utf8.ValidString(text) {
 			return dst, false
 		}
 		return append(dst, text...), true

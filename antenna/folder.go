@@ -1,11 +1,4 @@
-// Package publish writes what an antenna knows into a folder that a web server shows to others: feeds in hina-di, LIRS and SOIF for
-// other agents, Atom and a page for people.
-//
-//	report, err := publish.Write("/srv/www/antenna", snapshot, publish.Options{Title: "Mirrors"})
-//
-// What was read elsewhere is passed on by the rules of feed.Relay, in the format that it was read in: whole, as the word of who
-// obtained it. Own observations are in all formats. The package asks nobody, and keeps nothing.
-package publish
+package antenna
 
 import (
 	"bytes"
@@ -23,16 +16,16 @@ import (
 
 // The names of the files.
 const (
-	HinaDI   = "hina.di"
-	LIRS     = "antenna.lirs"
-	LIRSGzip = "antenna.lirs.gz"
-	SOIF     = "antenna.soif"
-	Atom     = "atom.xml"
-	Page     = "index.html"
+	fileHinaDI   = "hina.di"
+	fileLIRS     = "antenna.lirs"
+	fileLIRSGzip = "antenna.lirs.gz"
+	fileSOIF     = "antenna.soif"
+	fileAtom     = "atom.xml"
+	filePage     = "index.html"
 )
 
-// Options say how it is published. The zero value works.
-type Options struct {
+// FolderOptions say how it is published. The zero value works.
+type FolderOptions struct {
 	// Title is what page and Atom feed are called. If empty, it is that of an antenna.
 	Title string
 	// MaxHops and Keeps are those of feed.Relay.
@@ -44,8 +37,8 @@ type Options struct {
 	Files fsys.FS
 }
 
-// A Report says what was published.
-type Report struct {
+// A FolderReport says what was published.
+type FolderReport struct {
 	// Files are those of the folder that were written. Those that were the same are not.
 	Files []string
 	// Records is how many each file has.
@@ -64,10 +57,10 @@ func (e *ForeignError) Error() string {
 	return strings.Join(e.Names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
 }
 
-// Write writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
+// WriteFolder writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
 // one. A feed that has nothing to say any more goes; where nothing is known, nothing is made. What is there and was not written by this
 // package stays: the others are written, and the error is a *ForeignError.
-func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
+func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.Files)
 	documents, empty, report, err := compose(s, o)
 	if err != nil {
@@ -82,8 +75,8 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 			return report, err
 		}
 	}
-	if len(documents) == 1 && report.Records[Page] == 0 { // the page alone: it says so where there is one
-		if _, err := fsys.Lstat(files, filepath.Join(dir, Page)); err != nil {
+	if len(documents) == 1 && report.Records[filePage] == 0 { // the page alone: it says so where there is one
+		if _, err := fsys.Lstat(files, filepath.Join(dir, filePage)); err != nil {
 			return report, nil
 		}
 	}
@@ -117,8 +110,8 @@ func Write(dir string, s feed.Snapshot, o Options) (Report, error) {
 
 // marks are what the beginnings of the files have in them that this package writes. A feed for antennas is known by its format.
 var marks = map[string][]string{
-	HinaDI: {"HINA/"}, LIRS: {"LIRS,"}, LIRSGzip: {"\x1f\x8b"}, SOIF: {"@"},
-	Atom: {">braid</generator>"}, Page: {`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`},
+	fileHinaDI: {"HINA/"}, fileLIRS: {"LIRS,"}, fileLIRSGzip: {"\x1f\x8b"}, fileSOIF: {"@"},
+	fileAtom: {">braid</generator>"}, filePage: {`<meta name="generator" content="braid">`, `href="antenna.lirs.gz"`},
 }
 
 // mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.

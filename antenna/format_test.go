@@ -1,4 +1,4 @@
-package codec
+package antenna
 
 import (
 	"bytes"
@@ -12,11 +12,10 @@ import (
 	"testing/iotest"
 
 	"braid/antenna/feed"
-	"braid/antenna/inflate"
 )
 
-// formats are those of the vectors, by what their names begin with.
-var formats = map[string]feed.Format{
+// readFormats are those of the vectors, by what their names begin with.
+var readFormats = map[string]feed.Format{
 	"hina": feed.HinaDI, "lirs": feed.LIRS, "soif": feed.SOIF, "rss": feed.News, "rdf": feed.News, "atom": feed.News, "json": feed.News,
 	"sitemap": feed.Sitemap,
 }
@@ -26,12 +25,12 @@ var others = map[string]feed.Format{"hina-018-not-hina.di": -1, "sitemap-003-non
 
 // TestVectors opens all feeds there are, with no, one and two layers of gzip around them.
 func TestVectors(t *testing.T) {
-	names, _ := filepath.Glob("../../testdata/vectors/antenna*/*")
+	names, _ := filepath.Glob("../testdata/vectors/antenna*/*")
 	n := 0
 	for _, name := range names {
 		base := filepath.Base(name)
 		kind, _, _ := strings.Cut(base, "-")
-		want, known := formats[kind]
+		want, known := readFormats[kind]
 		if other, is := others[base]; is {
 			want, known = other, true
 		}
@@ -46,12 +45,12 @@ func TestVectors(t *testing.T) {
 		plain := unzip(raw)
 		records := -1
 		for _, text := range [][]byte{plain, compress(t, plain), compress(t, compress(t, plain))} {
-			in, f, err := Open(iotest.OneByteReader(bytes.NewReader(text)), feed.Limits{})
+			in, f, err := OpenFeed(iotest.OneByteReader(bytes.NewReader(text)), feed.Limits{})
 			var reject *feed.RejectError
 			if want < 0 {
-				if !errors.As(err, &reject) || reject.Code != CodeUnknown {
+				if !errors.As(err, &reject) || reject.Code != CodeUnknownFormat {
 					t.Errorf("%s: %v, %v", base, f, err)
-				} else if got, err := io.ReadAll(inflate.NewReader(in, feed.Limits{})); err != nil || !bytes.Equal(got, plain) {
+				} else if got, err := io.ReadAll(feed.NewReader(in, feed.Limits{})); err != nil || !bytes.Equal(got, plain) {
 					t.Errorf("%s: %q is left, %v", base, got, err)
 				}
 				continue
@@ -102,7 +101,7 @@ func TestSniff(t *testing.T) {
 		{"<feed\nxmlns='x'>", feed.News}, {"<s:urlset xmlns:s='x'>", feed.Sitemap}, {"<sitemapindex/>", feed.Sitemap},
 		{"\xff\xfe<\x00r\x00s\x00s\x00>\x00", feed.News},
 	} {
-		f, ok := Sniff([]byte(tt.text))
+		f, ok := sniff([]byte(tt.text))
 		if ok != (tt.want >= 0) || ok && f != tt.want {
 			t.Errorf("%q is %v, %v, want %v", tt.text, f, ok, tt.want)
 		}
@@ -112,10 +111,10 @@ func TestSniff(t *testing.T) {
 // TestOpenBroken: what cannot be read is not taken for something else.
 func TestOpenBroken(t *testing.T) {
 	broken := errors.New("broken")
-	if _, _, err := Open(io.MultiReader(strings.NewReader("LIRS,"), iotest.ErrReader(broken)), feed.Limits{}); err != broken {
+	if _, _, err := OpenFeed(io.MultiReader(strings.NewReader("LIRS,"), iotest.ErrReader(broken)), feed.Limits{}); err != broken {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := Open(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil || !strings.Contains(err.Error(), "compression") {
+	if _, _, err := OpenFeed(strings.NewReader("\x1f\x8bnothing"), feed.Limits{}); err == nil || !strings.Contains(err.Error(), "compression") {
 		t.Errorf("gzip that is none: %v", err)
 	}
 }
@@ -125,7 +124,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("<?xml?><rss>"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		in, format, err := Open(bytes.NewReader(raw), feed.Limits{Bytes: 1 << 20})
+		in, format, err := OpenFeed(bytes.NewReader(raw), feed.Limits{Bytes: 1 << 20})
 		if err != nil {
 			return
 		}
@@ -136,7 +135,7 @@ func FuzzOpen(f *testing.F) {
 
 func TestOpenSaysWhatItSaw(t *testing.T) {
 	for text, want := range map[string]string{"": "it is empty", "<html>": `it begins with "<html>"`} {
-		if _, _, err := Open(strings.NewReader(text), feed.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := OpenFeed(strings.NewReader(text), feed.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -159,14 +158,14 @@ func TestTextBeforeObjects(t *testing.T) {
 		"a text without any, by me@h.example { from: there }":             "",
 	} {
 		got := ""
-		if _, f, err := Open(strings.NewReader(text), feed.Limits{}); err == nil {
+		if _, f, err := OpenFeed(strings.NewReader(text), feed.Limits{}); err == nil {
 			got = f.String()
 		}
 		if got != want {
 			t.Errorf("%.60q is %q, want %q", text, got, want)
 		}
 	}
-	in, f, _ := Open(strings.NewReader("Text before it\n"+one), feed.Limits{})
+	in, f, _ := OpenFeed(strings.NewReader("Text before it\n"+one), feed.Limits{})
 	n := 0
 	for r, err := range NewDecoder(f, in, feed.Options{}).Records() {
 		if n++; err != nil || r.URL != "http://h.example/a" || r.Size != 5 {

@@ -1,22 +1,22 @@
-package discover_test
+package antenna_test
 
 import (
 	"fmt"
 	"net/url"
 	"strings"
 
-	"braid/antenna/discover"
+	"braid/antenna"
 )
 
 // The feeds that a page names, with URLs that can be asked for.
-func ExampleFind() {
+func ExampleFindFeeds() {
 	u, err := url.Parse("https://example.org/project/")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	page := `<html><head><link rel="alternate" type="application/atom+xml" title="Releases" href="../releases.atom"></head></html>`
-	feeds, err := discover.Find(u, nil, "text/html", strings.NewReader(page))
+	feeds, err := antenna.FindFeeds(u, nil, "text/html", strings.NewReader(page))
 	for _, f := range feeds {
 		fmt.Println(f.URL, f.Type, f.Title)
 	}

@@ -1,4 +1,4 @@
-package charset
+package feed
 
 import (
 	"strings"
@@ -28,8 +28,8 @@ func TestAppend(t *testing.T) {
 		{UTF8, "\xe6\x9c\x9d\xe9\xa1", `朝\xE9\xA1`, false},
 		{ISO2022JP, "\x1b$BD+4i\x1b(B!", "朝顔!", true},
 		{ISO2022JP, "\x1b$B\x7f\x7f\x1b(B", `\x1B$B\x7F\x7F\x1B(B`, false},
-		{Unknown, "a\xc4\xab", `a\xC4\xAB`, false},
-		{Unknown, "a", "a", true},
+		{UnknownCharset, "a\xc4\xab", `a\xC4\xAB`, false},
+		{UnknownCharset, "a", "a", true},
 	} {
 		got, clean := tt.charset.Append([]byte("> "), []byte(tt.line))
 		if string(got) != "> "+tt.want || clean != tt.clean {
@@ -77,7 +77,7 @@ func TestEncode(t *testing.T) {
 	if _, ok := UTF8.Encode(nil, "\xff"); ok {
 		t.Error("an octet that is no text is UTF-8")
 	}
-	if _, ok := Unknown.Encode(nil, "é"); ok {
+	if _, ok := UnknownCharset.Encode(nil, "é"); ok {
 		t.Error("what is unknown has more than ASCII")
 	}
 }
@@ -90,7 +90,7 @@ func TestLookup(t *testing.T) {
 		"iso-8859-1": "windows-1252", "KOI8-R": "koi8-r", "GB2312": "gbk",
 		"utf-16": "", "utf-16be": "", "iso-2022-kr": "", "none": "", "": "",
 	} {
-		c, ok := Lookup(label)
+		c, ok := LookupCharset(label)
 		if ok != (want != "") || ok && c.String() != want {
 			t.Errorf("%q is %v, want %q", label, c, want)
 		}
@@ -130,11 +130,11 @@ func TestGuess(t *testing.T) {
 		{"x-nobody", []string{euc}, "euc-jp"},
 		{"x-nobody", []string{"\x81\x81\xff", euc}, "unknown-8bit"},
 	} {
-		g := NewGuess(tt.declared)
+		g := newGuess(tt.declared)
 		for _, line := range tt.lines {
-			g.Observe([]byte(line))
+			g.observe([]byte(line))
 		}
-		if got := g.Charset().String(); got != tt.want {
+		if got := g.charset().String(); got != tt.want {
 			t.Errorf("%q, declared %q, is %s, want %s", tt.lines, tt.declared, got, tt.want)
 		}
 	}
@@ -148,7 +148,7 @@ func FuzzAppend(f *testing.F) {
 	f.Add("iso-2022-jp", []byte("\x1b$BD+4i\x1b(B"))
 	f.Add("gb18030", []byte("\x81\x30\x81\x30"))
 	f.Fuzz(func(t *testing.T, label string, line []byte) {
-		c, ok := Lookup(label)
+		c, ok := LookupCharset(label)
 		if !ok {
 			return
 		}

@@ -1,4 +1,4 @@
-package publish
+package antenna
 
 import (
 	"bytes"
@@ -25,14 +25,14 @@ type document struct {
 // A composer makes the documents of one snapshot.
 type composer struct {
 	snapshot feed.Snapshot
-	options  Options
+	options  FolderOptions
 	now      feed.Time
 	relay    feed.Relay
 	// own are the agent's observations, and read the records of others that may be passed on.
 	own  []feed.Known
 	read []feed.Record
 
-	report    Report
+	report    FolderReport
 	documents []document
 	// empty are the feeds that have nothing to say.
 	empty []string
@@ -41,12 +41,12 @@ type composer struct {
 const defaultAgent = "braid"
 
 // compose makes all documents: in memory, as the records are. A feed without a record is none (hina-di, section 4: at least one block).
-func compose(s feed.Snapshot, o Options) (documents []document, empty []string, report Report, err error) {
+func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []string, report FolderReport, err error) {
 	if s.Agent == "" {
 		s.Agent = defaultAgent
 	}
 	c := &composer{snapshot: s, options: o, now: feed.At(s.Now)}
-	c.report = Report{Records: map[string]int{}, Refused: map[feed.Refusal]int{}}
+	c.report = FolderReport{Records: map[string]int{}, Refused: map[feed.Refusal]int{}}
 	c.relay = feed.Relay{Self: s.AgentURL, Trusts: func(string) bool { return true }, MaxHops: o.MaxHops, Keeps: o.Keeps}
 	for _, k := range s.Records {
 		switch {
@@ -143,7 +143,7 @@ func (c *composer) add(name string, records []feed.Record, encode func(io.Writer
 
 func (c *composer) hinaDI() error {
 	list := c.published(feed.HinaDI, func(r feed.Record) error { _, err := hinadi.Fields(r); return err })
-	return c.add(HinaDI, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+	return c.add(fileHinaDI, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
 		return hinadi.Encode(w, hinadi.Header{UserAgent: c.snapshot.Agent, Date: c.now}, records)
 	})
 }
@@ -151,10 +151,10 @@ func (c *composer) hinaDI() error {
 // lirs writes the feed twice: the specification wants it compressed, and some readers cannot.
 func (c *composer) lirs() error {
 	list := c.published(feed.LIRS, func(r feed.Record) error { _, err := lirs.Append(nil, r); return err })
-	if err := c.add(LIRS, list, lirs.Encode); err != nil {
+	if err := c.add(fileLIRS, list, lirs.Encode); err != nil {
 		return err
 	}
-	return c.add(LIRSGzip, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+	return c.add(fileLIRSGzip, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
 		z := gzip.NewWriter(w) // without a time or a name: the same records are the same file
 		if err := lirs.Encode(z, records); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (c *composer) soif() error {
 		_, err := o.Append(nil)
 		return err
 	})
-	return c.add(SOIF, list, soif.Encode)
+	return c.add(fileSOIF, list, soif.Encode)
 }
 
 // atom writes own observations only: a summary of what another agent said would be our word.
@@ -190,12 +190,12 @@ func (c *composer) atom() error {
 		h.Updated = c.now
 	}
 	if u, err := url.Parse(c.snapshot.AgentURL); err == nil && u.Host != "" {
-		h.Self, h.Site = u.ResolveReference(&url.URL{Path: Atom}).String(), c.snapshot.AgentURL
+		h.Self, h.Site = u.ResolveReference(&url.URL{Path: fileAtom}).String(), c.snapshot.AgentURL
 	}
 	if h.ID == "" {
 		h.ID = "urn:x-antenna:" + url.PathEscape(c.snapshot.Agent)
 	}
-	return c.add(Atom, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
+	return c.add(fileAtom, list, func(w io.Writer, records iter.Seq[feed.Record]) error {
 		return news.EncodeAtom(w, h, records)
 	})
 }

@@ -1,4 +1,4 @@
-package publish
+package antenna
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ func harmless(t *testing.T, page string) {
 			t.Errorf("an element %s", tag)
 		}
 		for _, a := range tag.Attr {
-			own := tag.Data == "link" || a.Val == Atom || a.Val == LIRSGzip || a.Val == HinaDI || a.Val == SOIF
+			own := tag.Data == "link" || a.Val == fileAtom || a.Val == fileLIRSGzip || a.Val == fileHinaDI || a.Val == fileSOIF
 			switch {
 			case strings.HasPrefix(a.Key, "on"), a.Key == "src", a.Key == "style":
 				t.Errorf("an attribute %s", tag)
@@ -60,8 +60,8 @@ func TestPage(t *testing.T) {
 		own("ftp://h.example/x", nil),
 		own("http://h.example/timeless", func(k *feed.Known) { k.LastModified = 0 }),
 		own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }),
-	), Options{Title: "<b>Mine</b>"})
-	page := files[Page]
+	), FolderOptions{Title: "<b>Mine</b>"})
+	page := files[filePage]
 	harmless(t, page)
 	list, text := tags(t, page)
 	links := map[string]bool{}
@@ -72,7 +72,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"http://h.example/new", "http://h.example/old", "http://h.example/q?a=1&b=2", "http://h.example/timeless", "http://h.example/gone", Atom, LIRSGzip, HinaDI, SOIF} {
+	for _, want := range []string{"http://h.example/new", "http://h.example/old", "http://h.example/q?a=1&b=2", "http://h.example/timeless", "http://h.example/gone", fileAtom, fileLIRSGzip, fileHinaDI, fileSOIF} {
 		if !links[want] {
 			t.Errorf("no link to %s", want)
 		}
@@ -89,7 +89,7 @@ func TestPage(t *testing.T) {
 		}
 		last += i
 	}
-	if strings.ContainsAny(text, "\u202e\x1b") || report.Records[Page] != 8 {
+	if strings.ContainsAny(text, "\u202e\x1b") || report.Records[filePage] != 8 {
 		t.Errorf("%+v in\n%q", report, text)
 	}
 }
@@ -124,11 +124,11 @@ func TestRows(t *testing.T) {
 	for i := range 30 {
 		records = append(records, own(fmt.Sprintf("http://h.example/%02d", i), func(k *feed.Known) { k.LastModified -= feed.Time(i) }))
 	}
-	files, _ := published(t, ours(records...), Options{Rows: 10})
-	if n := strings.Count(files[Page], "<li>"); n != 10 || !strings.Contains(files[Page], "20 more are in the feeds") || !strings.Contains(files[Page], "30 sites") {
+	files, _ := published(t, ours(records...), FolderOptions{Rows: 10})
+	if n := strings.Count(files[filePage], "<li>"); n != 10 || !strings.Contains(files[filePage], "20 more are in the feeds") || !strings.Contains(files[filePage], "30 sites") {
 		t.Errorf("%d rows", n)
 	}
-	if !strings.Contains(files[Page], "h.example/09") || strings.Contains(files[Page], "h.example/10") {
+	if !strings.Contains(files[filePage], "h.example/09") || strings.Contains(files[filePage], "h.example/10") {
 		t.Error("the page has not the newest")
 	}
 }
@@ -138,7 +138,7 @@ func FuzzPage(f *testing.F) {
 	f.Add("http://h.example/", "title", "author", "agent", "http://a.example/")
 	f.Add("javascript://h.example/%0aalert(1)", "</title>", "<!--", "]]>", "data:text/html,x")
 	f.Fuzz(func(t *testing.T, url, title, author, agent, agentURL string) {
-		c := composer{snapshot: ours(), now: now, report: Report{Records: map[string]int{}}, options: Options{Title: title}}
+		c := composer{snapshot: ours(), now: now, report: FolderReport{Records: map[string]int{}}, options: FolderOptions{Title: title}}
 		c.own = []feed.Known{{Own: true, Record: feed.Record{URL: url, Title: title, Author: author, LastModified: now}}}
 		c.read = []feed.Record{{Format: feed.HinaDI, URL: url + "x", Title: author, Agent: agent, AgentURL: agentURL, Detected: now, LastModified: now}}
 		c.relay = feed.Relay{Trusts: func(string) bool { return true }}

@@ -1,8 +1,4 @@
-// Package inflate reads feeds that may be compressed: gzip is known by its first octets, whatever the feed is called, and what
-// comes out is bounded (rule 52).
-//
-// It takes one layer off, and knows no other form.
-package inflate
+package feed
 
 import (
 	"bufio"
@@ -12,17 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"braid/antenna/feed"
 )
 
 // free is what a feed may grow to before the ratio counts: short texts compress well.
 const free = 1 << 20
 
-// A Reader reads what a feed decodes to. It ends with a *feed.RejectError where a limit is passed or the compression is broken.
+// A Reader reads what a feed decodes to. It ends with a *RejectError where a limit is passed or the compression is broken.
 type Reader struct {
 	raw    *counter
-	limits feed.Limits
+	limits Limits
 	r      io.Reader
 	gzip   bool
 	n      int64
@@ -30,7 +24,7 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of r. It reads nothing yet.
-func NewReader(r io.Reader, limits feed.Limits) *Reader {
+func NewReader(r io.Reader, limits Limits) *Reader {
 	return &Reader{raw: &counter{r: r}, limits: limits.OrDefault()}
 }
 
@@ -51,11 +45,11 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 	}
 	if over := r.n - r.limits.Bytes; over > 0 {
 		n = max(0, n-int(over))
-		r.err = &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", r.limits.Bytes)}
+		r.err = &RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", r.limits.Bytes)}
 	}
 	if r.gzip && r.n > free && r.n/r.limits.Ratio > r.raw.n {
 		n = 0
-		r.err = &feed.RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
+		r.err = &RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
 	}
 	return n, r.err
 }
@@ -85,7 +79,7 @@ func (r *Reader) blame(err error) error {
 	var corrupt flate.CorruptInputError
 	cut := err == io.ErrUnexpectedEOF && r.raw.err == io.EOF
 	if cut || err == gzip.ErrHeader || err == gzip.ErrChecksum || errors.As(err, &corrupt) {
-		return &feed.RejectError{Code: "bad-gzip", Why: err.Error()}
+		return &RejectError{Code: "bad-gzip", Why: err.Error()}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package discover
+package antenna
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 func find(t *testing.T, links []string, page string) []string {
 	t.Helper()
 	u, _ := url.Parse("http://h.example/dir/page")
-	feeds, err := Find(u, links, "text/html", strings.NewReader(page))
+	feeds, err := FindFeeds(u, links, "text/html", strings.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func find(t *testing.T, links []string, page string) []string {
 	return list
 }
 
-func TestFind(t *testing.T) {
+func TestFindFeeds(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		links []string
@@ -39,9 +39,9 @@ func TestFind(t *testing.T) {
 	}{
 		{"nothing", nil, "", ""},
 		{"LIRS", nil, `<link rel=alternate type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">`, "lirs http://h.example/dir/antenna.lirs.gz application/x-lirs LIRS"},
-		{"letter case, tokens, parameters, white space", nil, `<LINK REL='Feed ALTERNATE' TYPE=' Application/Atom+XML; charset=utf-8' TITLE=" a&amp;b
+		{"letter case, tokens, parameters, white space", nil, `<LINK REL='FoundFeed ALTERNATE' TYPE=' Application/Atom+XML; charset=utf-8' TITLE=" a&amp;b
  c" HREF=" /atom.xml#x " />`, "news http://h.example/atom.xml application/atom+xml a&b c"},
-		{"RSS and JSON Feed", nil, `<link rel=alternate type=application/rss+xml href=/r><link rel=alternate type=application/feed+json href=/j>`,
+		{"RSS and JSON FoundFeed", nil, `<link rel=alternate type=application/rss+xml href=/r><link rel=alternate type=application/feed+json href=/j>`,
 			"news http://h.example/r application/rss+xml \nnews http://h.example/j application/feed+json "},
 		{"a map", nil, `<link rel="sitemap" type="application/xml" href="/sitemap.xml">`, "sitemap http://h.example/sitemap.xml application/xml "},
 		{"what is none", nil, `<link rel=alternate type=application/json href=/wp-json><link rel=alternate hreflang=de href=/de>
@@ -63,19 +63,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestBounds: a page may be endless, and name feeds without end.
-func TestBounds(t *testing.T) {
+// TestFindBounds: a page may be endless, and name feeds without end.
+func TestFindBounds(t *testing.T) {
 	link := "<link rel=alternate type=application/rss+xml href=/%d title='" + strings.Repeat("x", 1000) + "'>"
 	many := ""
 	for i := range mostFeeds + 10 {
 		many += fmt.Sprintf(link, i)
 	}
-	if got := find(t, nil, many); len(got) != mostFeeds || strings.Count(got[0], "x") > longest+10 {
+	if got := find(t, nil, many); len(got) != mostFeeds || strings.Count(got[0], "x") > longestTitle+10 {
 		t.Errorf("%d feeds, %s", len(got), got[0])
 	}
-	late := io.MultiReader(strings.NewReader(strings.Repeat(" ", MaxPage)), strings.NewReader(fmt.Sprintf(link, 1)), iotest.ErrReader(errors.New("read on")))
+	late := io.MultiReader(strings.NewReader(strings.Repeat(" ", maxPage)), strings.NewReader(fmt.Sprintf(link, 1)), iotest.ErrReader(errors.New("read on")))
 	u, _ := url.Parse("http://h.example/")
-	if feeds, err := Find(u, nil, "", late); err != nil || len(feeds) > 0 {
+	if feeds, err := FindFeeds(u, nil, "", late); err != nil || len(feeds) > 0 {
 		t.Errorf("%v, %v", feeds, err)
 	}
 	if got := find(t, nil, "<link rel=alternate type=application/rss+xml href=/"+strings.Repeat("x", feed.MaxURL)+">"); len(got) > 0 {
@@ -87,7 +87,7 @@ func TestBroken(t *testing.T) {
 	u, _ := url.Parse("http://h.example/")
 	broken := errors.New("broken")
 	page := io.MultiReader(strings.NewReader(strings.Repeat(" ", 5000)+"<link rel=alternate type=application/rss+xml href=/r>"), iotest.ErrReader(broken))
-	if feeds, err := Find(u, nil, "", page); err != broken || len(feeds) != 1 {
+	if feeds, err := FindFeeds(u, nil, "", page); err != broken || len(feeds) != 1 {
 		t.Errorf("%v, %v", feeds, err)
 	}
 }
@@ -97,7 +97,7 @@ func FuzzFind(f *testing.F) {
 	f.Add(`</r>; rel=alternate; type="application/rss+xml"`, "text/html", "<base href=//x><link rel=alternate type=application/rss+xml href=r>")
 	f.Fuzz(func(t *testing.T, link, contentType, page string) {
 		u, _ := url.Parse("http://h.example/dir/page")
-		feeds, err := Find(u, []string{link}, contentType, strings.NewReader(page))
+		feeds, err := FindFeeds(u, []string{link}, contentType, strings.NewReader(page))
 		if err != nil {
 			return
 		}

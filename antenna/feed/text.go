@@ -1,24 +1,21 @@
-package lines
+package feed
 
 import (
 	"bytes"
-
-	"braid/antenna/charset"
-	"braid/antenna/feed"
 )
 
 // Declare says which charset the feed declares itself to be in, before the first line is decoded.
-func (s *Scanner) Declare(label string) {
+func (s *Lines) Declare(label string) {
 	s.declared = label
-	s.guess = charset.NewGuess(label)
+	s.guess = newGuess(label)
 }
 
 // Text decodes a line. What is not text in the charset of the feed is written as \xNN (rule 55), and clean is false then.
 //
 // The charset is chosen once, at the first line that is not ASCII, by that line and those of the next 256 KiB. Raw is not
 // valid any more.
-func (s *Scanner) Text(raw []byte) (text string, clean bool) {
-	if !s.guess.Stateful() && charset.IsASCII(raw) {
+func (s *Lines) Text(raw []byte) (text string, clean bool) {
+	if !s.guess.stateful() && IsASCII(raw) {
 		return string(raw), true
 	}
 	if s.charset == nil {
@@ -30,21 +27,21 @@ func (s *Scanner) Text(raw []byte) (text string, clean bool) {
 }
 
 // choose chooses the charset.
-func (s *Scanner) choose(first []byte) {
+func (s *Lines) choose(first []byte) {
 	for s.err == nil && s.end-s.start < lookahead {
 		s.fill()
 	}
-	s.guess.Observe(first)
+	s.guess.observe(first)
 	rest := s.buf[s.start:s.end]
 	for len(rest) > 0 {
 		line, after, ended := cutLine(rest)
 		if !ended && s.err == nil {
 			break // it goes on behind what was read
 		}
-		s.guess.Observe(line)
+		s.guess.observe(line)
 		rest = after
 	}
-	s.charset = s.guess.Charset()
+	s.charset = s.guess.charset()
 }
 
 // cutLine splits b behind its first line. A CRLF leaves an empty line, which speaks for nothing.
@@ -57,19 +54,19 @@ func cutLine(b []byte) (line, rest []byte, ended bool) {
 }
 
 // Charset returns the charset that was chosen, or nil.
-func (s *Scanner) Charset() *charset.Charset { return s.charset }
+func (s *Lines) Charset() *Charset { return s.charset }
 
 // Expected returns the charset that the feed is in by its own word, or by default.
-func (s *Scanner) Expected() *charset.Charset { return s.guess.First() }
+func (s *Lines) Expected() *Charset { return s.guess.first() }
 
 // Marked reports whether the feed begins with a byte order mark.
-func (s *Scanner) Marked() bool { return s.mark }
+func (s *Lines) Marked() bool { return s.mark }
 
 // Input says what the feed looked like so far.
-func (s *Scanner) Input() feed.Input {
+func (s *Lines) Input() Input {
 	chosen := s.charset
 	if chosen == nil {
-		chosen = s.guess.First()
+		chosen = s.guess.first()
 	}
-	return feed.Input{Gzip: s.in.Gzip(), LineEnds: s.ends.String(), Charset: chosen.String(), Declared: s.declared}
+	return Input{Gzip: s.in.Gzip(), LineEnds: s.ends.String(), Charset: chosen.String(), Declared: s.declared}
 }

@@ -1,4 +1,4 @@
-package publish
+package antenna
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ var (
 	//go:embed style.css
 	style string
 
-	pageTemplate = template.Must(template.New(Page).Funcs(template.FuncMap{
+	pageTemplate = template.Must(template.New(filePage).Funcs(template.FuncMap{
 		"style": func() template.CSS { return template.CSS(style) },
 	}).Parse(pageSource))
 )
@@ -32,17 +32,17 @@ type view struct {
 	Title, Agent string
 	Now          moment
 	Sites, More  int
-	Days         []day
+	Days         []daySites
 }
 
 // A day is a heading and the sites below it.
-type day struct {
+type daySites struct {
 	Name  string
-	Sites []site
+	Sites []pageSite
 }
 
-// A site is one line of the page. What is empty is not shown.
-type site struct {
+// A pageSite is one line of the page. What is empty is not shown.
+type pageSite struct {
 	Name, Author  string
 	URL, Link     string // Link only if it may be followed
 	Time, Checked moment
@@ -77,7 +77,7 @@ func (c *composer) page() error {
 			name = "Not reached"
 		}
 		if n := len(v.Days); n == 0 || v.Days[n-1].Name != name {
-			v.Days = append(v.Days, day{Name: name})
+			v.Days = append(v.Days, daySites{Name: name})
 		}
 		last := &v.Days[len(v.Days)-1]
 		last.Sites = append(last.Sites, s)
@@ -86,8 +86,8 @@ func (c *composer) page() error {
 	if err := pageTemplate.Execute(&b, v); err != nil {
 		return err
 	}
-	c.documents = append(c.documents, document{Page, b.Bytes()})
-	c.report.Records[Page] = v.Sites
+	c.documents = append(c.documents, document{filePage, b.Bytes()})
+	c.report.Records[filePage] = v.Sites
 	return nil
 }
 
@@ -130,8 +130,8 @@ func (c *composer) listed() []feed.Record {
 }
 
 // site is a line of the page.
-func (c *composer) site(r *feed.Record) site {
-	s := site{
+func (c *composer) site(r *feed.Record) pageSite {
+	s := pageSite{
 		Author: words(r.Author), URL: quantity.Shorten(plain(r.URL), longestURL), Link: link(r.URL),
 		Checked: momentOf(r.Detected), Failed: r.Failed,
 	}

@@ -1,4 +1,4 @@
-package inflate
+package feed
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"braid/antenna/feed"
 )
 
 func compress(t testing.TB, plain []byte) []byte {
@@ -47,7 +45,7 @@ func TestContentDecides(t *testing.T) {
 		{"two members", append(compress(t, []byte("te")), compress(t, []byte("xt"))...), "text", true},
 		{"gzip in gzip", compress(t, compress(t, nil)), string(compress(t, nil)), true},
 	} {
-		r := NewReader(iotest.OneByteReader(bytes.NewReader(tt.raw)), feed.Limits{})
+		r := NewReader(iotest.OneByteReader(bytes.NewReader(tt.raw)), Limits{})
 		got, err := io.ReadAll(r)
 		if string(got) != tt.want || err != nil || r.Gzip() != tt.gzip {
 			t.Errorf("%s: %q, %v, gzip %v", tt.name, got, err, r.Gzip())
@@ -56,26 +54,26 @@ func TestContentDecides(t *testing.T) {
 }
 
 // rule 52: 64 MiB decoded, and 200 to 1 past the first MiB.
-func TestLimits_Rule52(t *testing.T) {
+func TestReaderLimits_Rule52(t *testing.T) {
 	zeros := func(n int) []byte { return compress(t, make([]byte, n)) }
 	mixed := append(noise(40<<10), make([]byte, 7<<20)...) // about 170 to 1
 	for _, tt := range []struct {
 		name   string
 		raw    []byte
-		limits feed.Limits
+		limits Limits
 		want   int
 		code   string
 	}{
-		{"a bomb", zeros(8 << 20), feed.Limits{}, 0, "compressed-too-well"},
-		{"the first MiB is free", zeros(1 << 20), feed.Limits{}, 1 << 20, ""},
-		{"170 to 1", compress(t, mixed), feed.Limits{}, len(mixed), ""},
-		{"170 to 1 where 100 are allowed", compress(t, mixed), feed.Limits{Ratio: 100}, 0, "compressed-too-well"},
-		{"as long as may be", noise(1000), feed.Limits{Bytes: 1000}, 1000, ""},
-		{"an octet too long", noise(1001), feed.Limits{Bytes: 1000}, 1000, "too-large"},
-		{"an octet too long, compressed", compress(t, noise(1001)), feed.Limits{Bytes: 1000}, 1000, "too-large"},
+		{"a bomb", zeros(8 << 20), Limits{}, 0, "compressed-too-well"},
+		{"the first MiB is free", zeros(1 << 20), Limits{}, 1 << 20, ""},
+		{"170 to 1", compress(t, mixed), Limits{}, len(mixed), ""},
+		{"170 to 1 where 100 are allowed", compress(t, mixed), Limits{Ratio: 100}, 0, "compressed-too-well"},
+		{"as long as may be", noise(1000), Limits{Bytes: 1000}, 1000, ""},
+		{"an octet too long", noise(1001), Limits{Bytes: 1000}, 1000, "too-large"},
+		{"an octet too long, compressed", compress(t, noise(1001)), Limits{Bytes: 1000}, 1000, "too-large"},
 	} {
 		got, err := io.ReadAll(NewReader(bytes.NewReader(tt.raw), tt.limits))
-		var reject *feed.RejectError
+		var reject *RejectError
 		if errors.As(err, &reject) != (tt.code != "") || reject != nil && reject.Code != tt.code {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.code)
 		}
@@ -102,14 +100,14 @@ func TestBlame(t *testing.T) {
 		{"garbage after the magic", strings.NewReader("\x1f\x8bgarbage and more of it"), "gzip: invalid header"},
 		{"garbage behind", io.MultiReader(bytes.NewReader(raw), strings.NewReader("and more than ten octets")), "gzip: invalid header"},
 	} {
-		_, err := io.ReadAll(NewReader(tt.r, feed.Limits{}))
-		var reject *feed.RejectError
+		_, err := io.ReadAll(NewReader(tt.r, Limits{}))
+		var reject *RejectError
 		if !errors.As(err, &reject) || reject.Code != "bad-gzip" || reject.Why != tt.want {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 	for _, at := range []int{0, 1, 5, 5000} {
-		r := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(torn)), feed.Limits{})
+		r := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(torn)), Limits{})
 		if _, err := io.ReadAll(r); err != torn {
 			t.Errorf("torn at %d: %v", at, err)
 		}

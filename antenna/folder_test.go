@@ -1,4 +1,4 @@
-package publish
+package antenna
 
 import (
 	"compress/gzip"
@@ -56,10 +56,10 @@ func hina(text string) iter.Seq2[feed.Record, error] {
 }
 
 // published writes a snapshot and returns the content of the files.
-func published(t *testing.T, s feed.Snapshot, o Options) (map[string]string, Report) {
+func published(t *testing.T, s feed.Snapshot, o FolderOptions) (map[string]string, FolderReport) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	report, err := Write(dir, s, o)
+	report, err := WriteFolder(dir, s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +94,10 @@ func strictly(t *testing.T, files map[string]string) (di, l, so, atom []feed.Rec
 			t.Errorf("line %d: %s: %s", v.Line, v.Code, v.Text)
 		}
 	}}
-	di = read(t, hinadi.NewDecoder(strings.NewReader(files[HinaDI]), o).Records())
-	l = read(t, lirs.NewDecoder(strings.NewReader(files[LIRS]), o).Records())
-	so = read(t, soif.NewDecoder(strings.NewReader(files[SOIF]), feed.Options{Strict: true}).Records())
-	atom = read(t, news.NewDecoder(strings.NewReader(files[Atom]), o).Records())
+	di = read(t, hinadi.NewDecoder(strings.NewReader(files[fileHinaDI]), o).Records())
+	l = read(t, lirs.NewDecoder(strings.NewReader(files[fileLIRS]), o).Records())
+	so = read(t, soif.NewDecoder(strings.NewReader(files[fileSOIF]), feed.Options{Strict: true}).Records())
+	atom = read(t, news.NewDecoder(strings.NewReader(files[fileAtom]), o).Records())
 	return di, l, so, atom
 }
 
@@ -115,29 +115,29 @@ func TestOwn(t *testing.T) {
 		own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }),
 		own("http://me:secret@h.example/", nil),
 		own("http://h.example/no url", nil),
-	), Options{})
-	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{LIRS, LIRSGzip, SOIF, Atom, HinaDI, Page}) || !slices.Equal(slices.Sorted(slices.Values(report.Files)), got) {
+	), FolderOptions{})
+	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{fileLIRS, fileLIRSGzip, fileSOIF, fileAtom, fileHinaDI, filePage}) || !slices.Equal(slices.Sorted(slices.Values(report.Files)), got) {
 		t.Errorf("the folder has %q, written are %q", got, report.Files)
 	}
 	di, l, so, atom := strictly(t, files)
 	want := []string{"http://h.example/a/", "http://h.example/size"}
 	if !slices.Equal(urls(di), want) || !slices.Equal(urls(so), want) || !slices.Equal(urls(atom), []string{want[0], want[1]}) {
-		t.Errorf("hina-di %q, SOIF %q, Atom %q", urls(di), urls(so), urls(atom))
+		t.Errorf("hina-di %q, fileSOIF %q, fileAtom %q", urls(di), urls(so), urls(atom))
 	}
 	const block = "URL: http://h.example/a/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\nTitle: \xc4\xab\xb4\xe9, A\r\n" +
 		"Expires: Tue, 10 Nov 2026 10:55:00 GMT\r\nExpire: Tue, 10 Nov 2026 10:55:00 GMT\r\n" +
 		"Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:55:00 GMT\r\n" +
 		"Authorized: me/1\r\nAuthorized-url: http://me.example/\r\nMethod: HEAD/200\r\nContent-Length: 5\r\n\r\n"
-	if !strings.Contains(files[HinaDI], block) || !strings.HasPrefix(files[HinaDI], "HINA/2.2beta\r\nUser-Agent: me/1\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
-		t.Errorf("%q", files[HinaDI])
+	if !strings.Contains(files[fileHinaDI], block) || !strings.HasPrefix(files[fileHinaDI], "HINA/2.2beta\r\nUser-Agent: me/1\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
+		t.Errorf("%q", files[fileHinaDI])
 	}
 	const lines = "LIRS,1794272400,1794279300,32400,5,http://h.example/a/,\xc4\xab\xb4\xe9\\, A,0,http://me.example/,\n" +
 		"LIRS,1794272400,1794273600,0,0,http://h.example/size,0,0,http://me.example/,\n" + // Last-Detected is that of the time
 		"LIRS,0,0,0,0,http://h.example/gone,0,0,http://me.example/,\n"
-	if files[LIRS] != lines || len(l) != 3 || !l[2].Failed {
-		t.Errorf("%q", files[LIRS])
+	if files[fileLIRS] != lines || len(l) != 3 || !l[2].Failed {
+		t.Errorf("%q", files[fileLIRS])
 	}
-	if z, err := gzip.NewReader(strings.NewReader(files[LIRSGzip])); err != nil {
+	if z, err := gzip.NewReader(strings.NewReader(files[fileLIRSGzip])); err != nil {
 		t.Error(err)
 	} else if plain, err := io.ReadAll(z); err != nil || string(plain) != lines {
 		t.Errorf("%q, %v", plain, err)
@@ -145,7 +145,7 @@ func TestOwn(t *testing.T) {
 	if so[0].Expires != now-300+feed.Validity || so[0].AgentURL != "me.example" {
 		t.Errorf("%+v", so[0])
 	}
-	if report.Unwritable != 1+3 || report.Records[LIRS] != 3 || report.Records[HinaDI] != 2 {
+	if report.Unwritable != 1+3 || report.Records[fileLIRS] != 3 || report.Records[fileHinaDI] != 2 {
 		t.Errorf("%+v", report)
 	}
 	for name, text := range files {
@@ -182,11 +182,11 @@ func TestRelayed(t *testing.T) {
 	untrusted := relayed(t, hina(block("http://h.example/untrusted", nil)))
 	untrusted[0].Trusted = false
 	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // of which the newer is chosen, whole
-	files, report := published(t, ours(append(append(records, untrusted...), both)...), Options{MaxHops: 3})
-	head := strings.Index(files[HinaDI], "\r\n\r\n") + 4
+	files, report := published(t, ours(append(append(records, untrusted...), both)...), FolderOptions{MaxHops: 3})
+	head := strings.Index(files[fileHinaDI], "\r\n\r\n") + 4
 	want := strings.Replace(block("http://h.example/good", nil), "REMOTE/GET", "REMOTE/REMOTE/GET", 1) +
 		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))
-	if got := files[HinaDI][head:]; got != want {
+	if got := files[fileHinaDI][head:]; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	refused := map[feed.Refusal]int{feed.NoAuthority: 2, feed.NoLongerGood: 1, feed.OwnReturned: 1, feed.Undated: 1, feed.TooManyHops: 1, feed.Untrusted: 1}
@@ -201,12 +201,12 @@ func TestRelayed(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"untrusted", "ours", "expired"} {
-		if strings.Contains(files[Page], "h.example/"+name) {
+		if strings.Contains(files[filePage], "h.example/"+name) {
 			t.Errorf("the page has %s", name)
 		}
 	}
-	if !strings.Contains(files[Page], "h.example/good") || !strings.Contains(files[Page], "Kamome/1.4") {
-		t.Errorf("%s", files[Page])
+	if !strings.Contains(files[filePage], "h.example/good") || !strings.Contains(files[filePage], "Kamome/1.4") {
+		t.Errorf("%s", files[filePage])
 	}
 }
 
@@ -216,17 +216,17 @@ func TestRelayedLIRS(t *testing.T) {
 		"LIRS,0,0,0,0,http://h.example/failed,0,0,http://k.example/,\n"+
 		"LIRS,1794240000,1794250000,0,0,http://h.example/old,0,0,http://k.example/,\n"), feed.Options{}).Records())
 	failed := own("http://h.example/A", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected, k.TimeDetected = true, 0, 0, 0 })
-	files, _ := published(t, ours(append(records, failed)...), Options{})
-	if files[LIRS] != line { // Last-Detected, the agent and the extensions are inherited; what others saw beats our failure
-		t.Errorf("%q", files[LIRS])
+	files, _ := published(t, ours(append(records, failed)...), FolderOptions{})
+	if files[fileLIRS] != line { // Last-Detected, the agent and the extensions are inherited; what others saw beats our failure
+		t.Errorf("%q", files[fileLIRS])
 	}
 }
 
 func TestRelayedSOIF(t *testing.T) {
 	const object = "@DOCUMENT { http://h.example/\nUpdate-Time{10}:\t1794279483\nIcon{4}:\t\x00\xff}\n\nGatherer-Host{9}:\tg.example\n}\n"
-	files, _ := published(t, ours(relayed(t, soif.NewDecoder(strings.NewReader(object), feed.Options{}).Records())...), Options{})
-	if files[SOIF] != object {
-		t.Errorf("%q", files[SOIF])
+	files, _ := published(t, ours(relayed(t, soif.NewDecoder(strings.NewReader(object), feed.Options{}).Records())...), FolderOptions{})
+	if files[fileSOIF] != object {
+		t.Errorf("%q", files[fileSOIF])
 	}
 }
 
@@ -236,7 +236,7 @@ func TestUnchanged(t *testing.T) {
 	s := ours(own("http://h.example/", nil))
 	write := func() []string {
 		t.Helper()
-		report, err := Write(dir, s, Options{})
+		report, err := WriteFolder(dir, s, FolderOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,20 +247,20 @@ func TestUnchanged(t *testing.T) {
 		t.Errorf("written again: %q", again)
 	}
 	s.Now = s.Now.Add(time.Minute)
-	if later := write(); !slices.Equal(later, []string{HinaDI, Page}) {
+	if later := write(); !slices.Equal(later, []string{fileHinaDI, filePage}) {
 		t.Errorf("a minute later: %q", later)
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	lines, _ := os.ReadFile(filepath.Join(dir, LIRS))
+	lines, _ := os.ReadFile(filepath.Join(dir, fileLIRS))
 	os.WriteFile(other, lines, 0o600)
-	os.Remove(filepath.Join(dir, LIRS))
-	if err := os.Symlink(other, filepath.Join(dir, LIRS)); err != nil {
+	os.Remove(filepath.Join(dir, fileLIRS))
+	if err := os.Symlink(other, filepath.Join(dir, fileLIRS)); err != nil {
 		t.Fatal(err)
 	}
-	if got := write(); !slices.Equal(got, []string{LIRS}) {
+	if got := write(); !slices.Equal(got, []string{fileLIRS}) {
 		t.Errorf("a link in its place: %q", got)
 	}
-	if info, err := os.Lstat(filepath.Join(dir, LIRS)); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o644 {
+	if info, err := os.Lstat(filepath.Join(dir, fileLIRS)); err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o644 {
 		t.Errorf("%v, %v", info, err)
 	}
 	entries, _ := os.ReadDir(dir)
@@ -272,16 +272,16 @@ func TestUnchanged(t *testing.T) {
 // TestForeign: what is the user's stays, a page or a feed of that name, and the rest is published beside it.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
-	theirs := map[string]string{Page: "<h1>Our site</h1>", Atom: "<feed><generator>a blog</generator></feed>", HinaDI: "to do"}
+	theirs := map[string]string{filePage: "<h1>Our site</h1>", fileAtom: "<feed><generator>a blog</generator></feed>", fileHinaDI: "to do"}
 	for name, text := range theirs {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 {
-		report, err := Write(dir, ours(own("http://h.example/", nil)), Options{})
+		report, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{})
 		var foreign *ForeignError
-		if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, []string{HinaDI, Atom, Page}) || slices.Contains(report.Files, Page) {
+		if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, []string{fileHinaDI, fileAtom, filePage}) || slices.Contains(report.Files, filePage) {
 			t.Fatalf("%v, %v", report, err)
 		}
 	}
@@ -290,18 +290,18 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, got, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, LIRS)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, fileLIRS)); err != nil {
 		t.Error(err)
 	}
-	if _, err := Write(dir, ours(), Options{}); err == nil { // without records Atom has nothing to say, and this is not ours to remove
+	if _, err := WriteFolder(dir, ours(), FolderOptions{}); err == nil { // without records fileAtom has nothing to say, and this is not ours to remove
 		t.Error("nothing is said of what stays")
 	}
-	if got, _ := os.ReadFile(filepath.Join(dir, Atom)); string(got) != theirs[Atom] {
-		t.Errorf("%s is %q", Atom, got)
+	if got, _ := os.ReadFile(filepath.Join(dir, fileAtom)); string(got) != theirs[fileAtom] {
+		t.Errorf("%s is %q", fileAtom, got)
 	}
 	before := `<link rel="alternate" type="application/x-lirs" title="LIRS" href="antenna.lirs.gz">` // of an older version
-	os.WriteFile(filepath.Join(dir, Page), []byte(before), 0o600)
-	if report, _ := Write(dir, ours(), Options{}); !slices.Contains(report.Files, Page) {
+	os.WriteFile(filepath.Join(dir, filePage), []byte(before), 0o600)
+	if report, _ := WriteFolder(dir, ours(), FolderOptions{}); !slices.Contains(report.Files, filePage) {
 		t.Errorf("an own page stays as it was: %v", report)
 	}
 }
@@ -309,13 +309,13 @@ func TestForeign(t *testing.T) {
 // TestFails: what cannot be written is said, and the others stay as they were.
 func TestFails(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, LIRS, "x"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, fileLIRS, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(dir, ours(own("http://h.example/", nil)), Options{}); err == nil || !strings.Contains(err.Error(), LIRS) {
+	if _, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{}); err == nil || !strings.Contains(err.Error(), fileLIRS) {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := Write(filepath.Join(dir, "no\x00name"), ours(), Options{}); err == nil {
+	if _, err := WriteFolder(filepath.Join(dir, "no\x00name"), ours(), FolderOptions{}); err == nil {
 		t.Error("a name that is none")
 	}
 }
@@ -325,7 +325,7 @@ func TestFails(t *testing.T) {
 func TestNobody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "www")
 	nothing := feed.Snapshot{Now: now.UTC()}
-	report, err := Write(dir, nothing, Options{})
+	report, err := WriteFolder(dir, nothing, FolderOptions{})
 	if _, there := os.Stat(dir); err != nil || there == nil || len(report.Files) > 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -337,24 +337,24 @@ func TestNobody(t *testing.T) {
 		return list
 	}
 	failed := ours(own("http://h.example/gone", func(k *feed.Known) { k.Failed, k.LastModified, k.Detected = true, 0, 0 }))
-	if _, err := Write(dir, failed, Options{}); err != nil || !slices.Equal(names(), []string{LIRS, LIRSGzip, Page}) { // for LIRS alone that is something
+	if _, err := WriteFolder(dir, failed, FolderOptions{}); err != nil || !slices.Equal(names(), []string{fileLIRS, fileLIRSGzip, filePage}) { // for fileLIRS alone that is something
 		t.Errorf("%q, %v", names(), err)
 	}
-	if _, err := Write(dir, ours(own("http://h.example/", nil)), Options{}); err != nil || len(names()) != 6 {
+	if _, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{}); err != nil || len(names()) != 6 {
 		t.Errorf("%q, %v", names(), err)
 	}
-	_, err = Write(dir, nothing, Options{}) // what it knew has expired
-	page, _ := os.ReadFile(filepath.Join(dir, Page))
-	if err != nil || !slices.Equal(names(), []string{Page}) || !strings.Contains(string(page), "Nothing is known yet") {
+	_, err = WriteFolder(dir, nothing, FolderOptions{}) // what it knew has expired
+	page, _ := os.ReadFile(filepath.Join(dir, filePage))
+	if err != nil || !slices.Equal(names(), []string{filePage}) || !strings.Contains(string(page), "Nothing is known yet") {
 		t.Errorf("%q, %v", names(), err)
 	}
 }
 
 // The Date of a block is when it is written (section 5.7), and not when somebody looked.
 func TestDateOfOwnBlocks(t *testing.T) {
-	files, _ := published(t, ours(own("http://h.example/", func(k *feed.Known) { k.Date = now - 7000 })), Options{})
-	if !strings.Contains(files[HinaDI], "URL: http://h.example/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
-		t.Errorf("%q", files[HinaDI])
+	files, _ := published(t, ours(own("http://h.example/", func(k *feed.Known) { k.Date = now - 7000 })), FolderOptions{})
+	if !strings.Contains(files[fileHinaDI], "URL: http://h.example/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {
+		t.Errorf("%q", files[fileHinaDI])
 	}
 }
 
@@ -363,8 +363,8 @@ func TestUndecodableIsNotPassedOn(t *testing.T) {
 	const rest = "Last-Modified: Tue, 10 Nov 2026 01:00:00 GMT\r\nLast-Modified-Detected: Tue, 10 Nov 2026 02:00:00 GMT\r\nAuthorized: a\r\nAuthorized-url: http://a.example/\r\n\r\n"
 	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}
 	s.Records = relayed(t, hina("URL: http://h.example/bad\r\nTitle: \xff\xfe\xfd\r\n"+rest+"URL: http://h.example/good\r\nTitle: \\xFF\r\n"+rest))
-	files, report := published(t, s, Options{})
-	if strings.Contains(files[HinaDI], "/bad") || !strings.Contains(files[HinaDI], "/good") || report.Refused[feed.Undecodable] == 0 {
-		t.Errorf("%q, %+v", files[HinaDI], report)
+	files, report := published(t, s, FolderOptions{})
+	if strings.Contains(files[fileHinaDI], "/bad") || !strings.Contains(files[fileHinaDI], "/good") || report.Refused[feed.Undecodable] == 0 {
+		t.Errorf("%q, %+v", files[fileHinaDI], report)
 	}
 }
