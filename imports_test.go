@@ -51,14 +51,14 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/proxies", "internal/quantity", "address",
-		"internal/retryafter", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
+		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/web", "internal/quantity", "address",
+		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
 	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask"}},
 	"source/httpsource": {imports: []string{
-		"source", "byterange", "metalink", "verify", "internal/cookies", "internal/fence", "internal/httpauth", "internal/proxies",
-		"address", "internal/retryafter",
+		"source", "byterange", "metalink", "verify", "internal/web", "internal/fence",
+		"address",
 	}},
 	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "address", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
@@ -93,15 +93,15 @@ var houses = map[string]house{
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
 
 	"watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/httpauth", "address",
+		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/nearest", "internal/program", "internal/quantity", "metalink/meta4", "verify",
 		"github.com/BurntSushi/toml",
 	}},
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
-		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/cookies", "internal/fsys",
-		"internal/geoip", "internal/handbook", "internal/httpauth", "internal/mask", "internal/nearest", "internal/netrc", "internal/program", "internal/proxies",
+		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/web", "internal/fsys",
+		"internal/geoip", "internal/handbook", "internal/mask", "internal/nearest", "internal/program",
 		"internal/quantity", "address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
@@ -117,13 +117,9 @@ var houses = map[string]house{
 	"internal/mask":       {pure: true},
 	"internal/nearest":    {pure: true},
 	"internal/program":    {},
-	"internal/cookies":    {imports: []string{"golang.org/x/net/publicsuffix"}},
-	"internal/httpauth":   {pure: true},
-	"internal/netrc":      {pure: true},
-	"internal/proxies":    {pure: true, imports: []string{"address"}},
 	"internal/quantity":   {pure: true},
-	"internal/retryafter": {},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/web":        {imports: []string{"address", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},

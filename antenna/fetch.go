@@ -14,7 +14,7 @@ import (
 
 	"braid/address"
 	"braid/antenna/feed"
-	"braid/internal/retryafter"
+	"braid/internal/web"
 )
 
 const (
@@ -212,7 +212,7 @@ func (p *poller) judge(t *task, resp *http.Response, body *body, near address.Sc
 		return p.redirect(t, resp, near)
 	}
 	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
-	busy, _, _ := retryafter.Parse(resp.Header, time.Now())
+	busy, _, _ := web.RetryAfter(resp.Header, time.Now())
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"braid/address"
 	"braid/internal/fence"
-	"braid/internal/proxies"
+	"braid/internal/web"
 )
 
 const (
@@ -85,7 +85,7 @@ type way struct {
 
 // environment is how proxies are chosen by what the variables for them say now.
 func environment() func(*url.URL) (*url.URL, error) {
-	rules, err := proxies.FromEnvironment(os.Getenv)
+	rules, err := web.ProxiesFromEnvironment(os.Getenv)
 	return func(u *url.URL) (*url.URL, error) { return rules.For(u), err }
 }
 

@@ -11,8 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/cookies"
-	"braid/internal/netrc"
+	"braid/internal/web"
 	"braid/metalink"
 )
 
@@ -24,7 +23,7 @@ type credentialFlags struct {
 	cookies   string
 
 	read  sync.Once // netrc, err
-	netrc netrc.File
+	netrc web.Netrc
 	err   error
 }
 
@@ -105,9 +104,9 @@ func (f *credentialFlags) readNetrc() error {
 		return nil
 	}
 	if err == nil {
-		f.netrc, err = netrc.Parse(string(data))
+		f.netrc, err = web.ParseNetrc(string(data))
 	}
-	if wrong, ok := errors.AsType[*netrc.Error](err); ok {
+	if wrong, ok := errors.AsType[*web.LineError](err); ok {
 		return misuse(name, wrong.Error(), "--no-netrc leaves it unread")
 	}
 	return err
@@ -122,7 +121,7 @@ func (f *credentialFlags) jar() (http.CookieJar, error) {
 	if err != nil {
 		return nil, err
 	}
-	jar, err := cookies.Parse(string(data))
+	jar, err := web.ParseCookies(string(data))
 	if err != nil {
 		return nil, misuse("--load-cookies "+f.cookies, err.Error(), "")
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/proxies"
+	"braid/internal/web"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -47,24 +47,24 @@ func (f *routeFlags) apply(c *httpsource.Client) error {
 }
 
 // rules are what flags and environment say of proxies.
-func (f *routeFlags) rules() (proxies.Rules, error) {
+func (f *routeFlags) rules() (web.ProxyRules, error) {
 	if f.proxy != "" {
-		proxy, err := proxies.Parse(f.proxy)
+		proxy, err := web.ParseProxy(f.proxy)
 		if err != nil {
-			return proxies.Rules{}, misuse("--proxy", err.Error(), "")
+			return web.ProxyRules{}, misuse("--proxy", err.Error(), "")
 		}
 		except := f.noProxy
 		if except == "" {
 			except = os.Getenv("no_proxy") + "," + os.Getenv("NO_PROXY")
 		}
-		return proxies.All(proxy, proxies.ParseExceptions(except)), nil
+		return web.OneProxy(proxy, web.ParseNoProxy(except)), nil
 	}
-	rules, err := proxies.FromEnvironment(os.Getenv)
-	if wrong, ok := errors.AsType[*proxies.Error](err); ok {
+	rules, err := web.ProxiesFromEnvironment(os.Getenv)
+	if wrong, ok := errors.AsType[*web.VariableError](err); ok {
 		return rules, misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
 	}
 	if f.noProxy != "" {
-		rules.Except = proxies.ParseExceptions(f.noProxy)
+		rules.Except = web.ParseNoProxy(f.noProxy)
 	}
 	return rules, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
-	"braid/internal/proxies"
+	"braid/internal/web"
 	"braid/settings"
 	"braid/source/httpsource"
 )
@@ -186,7 +186,7 @@ func (s *sites) reach(c *httpsource.Client) error {
 	for i := range s.conf.file.Sites {
 		site := &s.conf.file.Sites[i]
 		if site.Proxy != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
-			proxy, err := proxies.Parse(site.Proxy)
+			proxy, err := web.ParseProxy(site.Proxy)
 			if err != nil {
 				return s.at(site, misuse("proxy", err.Error(), ""))
 			}

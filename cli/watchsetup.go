@@ -20,7 +20,7 @@ import (
 	"braid/download/promises"
 	"braid/download/speeds"
 	"braid/internal/fsys"
-	"braid/internal/httpauth"
+	"braid/internal/web"
 	"braid/source/httpsource"
 	"braid/watch"
 )
@@ -128,7 +128,7 @@ func (c *loaded) learnSecrets(at *sites) error {
 			return err
 		}
 		for name, values := range header {
-			if !httpauth.ForAnyServer(name) {
+			if !web.ForAnyServer(name) {
 				c.hide(values...)
 			}
 		}

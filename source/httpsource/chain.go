@@ -89,7 +89,7 @@ func (c *chain) request(ctx context.Context) (*exchange, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !web(c.url.Scheme) || c.url.Hostname() == "" {
+	if !isWeb(c.url.Scheme) || c.url.Hostname() == "" {
 		return nil, c.fail(nil, source.FaultRefused, fmt.Errorf("not an http or https URL"))
 	}
 	c.seen[c.url.String()] = true
@@ -162,7 +162,7 @@ func (c *chain) target(h http.Header) (*url.URL, error) {
 	}
 	u = plain(u)
 	switch {
-	case !web(u.Scheme):
+	case !isWeb(u.Scheme):
 		return nil, fmt.Errorf("redirect to scheme %.40q", u.Scheme)
 	case u.Hostname() == "" || u.Opaque != "":
 		return nil, errors.New("redirect to a Location without a host")
@@ -181,7 +181,7 @@ func (c *chain) mayDowngrade() bool {
 	return c.vouched || c.s.opts.Trusted || c.s.client.AllowDowngrade
 }
 
-func web(scheme string) bool { return scheme == "http" || scheme == "https" }
+func isWeb(scheme string) bool { return scheme == "http" || scheme == "https" }
 
 // sameOrigin compares scheme, host and port (RFC 6454, section 5).
 func sameOrigin(a, b *url.URL) bool {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"braid/internal/httpauth"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -20,7 +20,7 @@ type account struct{ scheme, host, user string }
 
 // A login is what a server said last.
 type login struct {
-	challenge httpauth.Challenge
+	challenge web.Challenge
 	count     uint32 // requests with the nonce of the challenge
 }
 
@@ -36,7 +36,7 @@ func (l *logins) ask(a account) (*login, uint32) {
 	return known, known.count
 }
 
-func (l *logins) learn(a account, c httpauth.Challenge) {
+func (l *logins) learn(a account, c web.Challenge) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
@@ -59,12 +59,12 @@ func (c *chain) authorize(h http.Header) {
 	known, count := c.s.client.logins.ask(c.account())
 	switch {
 	case known != nil:
-		h.Set("Authorization", known.challenge.Answer(httpauth.Question{
+		h.Set("Authorization", known.challenge.Answer(web.Question{
 			User: c.s.user.Username(), Password: password, Method: c.method, URI: c.url.RequestURI(), Nonce: rand.Text(), Count: count,
 		}))
 		c.said = known
 	case c.s.client.proven(c.url):
-		h.Set("Authorization", httpauth.Basic(c.s.user.Username(), password))
+		h.Set("Authorization", web.Basic(c.s.user.Username(), password))
 		c.said = &login{}
 	}
 }
@@ -79,7 +79,7 @@ func (c *chain) challenged(x *exchange) bool {
 	if x.resp.StatusCode != http.StatusUnauthorized || !c.own() || c.s.user == nil || c.userAuthorizes() || c.challenges >= mostChallenges {
 		return false
 	}
-	best, ok := httpauth.Choose(x.resp.Header.Values("WWW-Authenticate"))
+	best, ok := web.Choose(x.resp.Header.Values("WWW-Authenticate"))
 	switch {
 	case !ok:
 		return false

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"braid/internal/cookies"
-	"braid/internal/httpauth"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -59,7 +58,7 @@ func (c *chain) addUsers(h http.Header) {
 		h[name] = append(h[name], values...)
 	}
 	if c.own() && c.s.client.Cookies != nil {
-		if field := cookies.Field(c.s.client.Cookies, c.url); field != "" {
+		if field := web.CookieField(c.s.client.Cookies, c.url); field != "" {
 			h.Set("Cookie", strings.Join(append(h["Cookie"], field), "; "))
 		}
 	}
@@ -85,7 +84,7 @@ func (c *chain) own() bool {
 // mayTell reports whether the server of the request at hand gets a field of the user's: the user's own server gets all, a server
 // that the user named for it all but those about the first one alone, any other one those that are for anybody (rule 27).
 func (c *chain) mayTell(name string) bool {
-	if c.own() || httpauth.ForAnyServer(name) {
+	if c.own() || web.ForAnyServer(name) {
 		return true
 	}
 	if name == "Referer" || name == "Host" || c.url.Scheme != "https" && (c.s.opts.Secure || c.tls) {
@@ -157,7 +156,7 @@ func (c *chain) referer() string {
 func (c *chain) credentials() bool {
 	for name := range c.s.opts.Header {
 		switch name = textproto.CanonicalMIMEHeaderKey(name); {
-		case name == "Referer", name == "Host", ours(name), httpauth.ForAnyServer(name):
+		case name == "Referer", name == "Host", ours(name), web.ForAnyServer(name):
 		default:
 			return true
 		}

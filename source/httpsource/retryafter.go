@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"time"
 
-	"braid/internal/retryafter"
+	"braid/internal/web"
 	"braid/source"
 )
 
 // retryAfter is how long an answer asks to wait. The problem is not empty if the server wants more patience than there is, or nobody
 // knows what it wants: it is then down (rule 23).
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, problem string) {
-	wait, given, ok := retryafter.Parse(h, now)
+	wait, given, ok := web.RetryAfter(h, now)
 	switch {
 	case !given:
 		return 0, ""

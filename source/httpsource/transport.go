@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"braid/internal/fence"
-	"braid/internal/proxies"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -124,7 +124,7 @@ func (c *Client) proven(u *url.URL) bool {
 }
 
 // environment is what the variables for proxies say.
-var environment = sync.OnceValues(func() (proxies.Rules, error) { return proxies.FromEnvironment(os.Getenv) })
+var environment = sync.OnceValues(func() (web.ProxyRules, error) { return web.ProxiesFromEnvironment(os.Getenv) })
 
 // ProxyFromEnvironment is what Client.Proxy is if nobody says.
 func ProxyFromEnvironment(u *url.URL) (*url.URL, error) {

@@ -1,55 +1,41 @@
-// Package netrc reads .netrc files, in which programs look up who their user is at a host: machine, login, password.
+package web
+
+import "strings"
+
+// A Netrc is what a .netrc file says: who the user is at a host. The zero value says nothing. A machine is a name, with no scheme and no
+// port.
 //
 //	machine ftp.example.org login me password s3cret
 //	default login anonymous password me@example.org
-//
-// It refuses to open files, and to say whom the words may be told: a machine is a name, with no scheme and no port, and where the
-// password must not go is for the caller to know (rule 27). No error quotes a word that might be a secret.
-package netrc
-
-import (
-	"fmt"
-	"strings"
-)
-
-// A File is what a .netrc file says. The zero value says nothing.
-type File struct{ entries []entry }
+type Netrc struct{ entries []entry }
 
 type entry struct {
 	machine         string // "" is default
 	login, password string
 }
 
-// An Error says which line makes no sense.
-type Error struct {
-	Line int
-	Why  string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
-
-// Parse reads a file. Words are separated by space; one may be in quotes, with a backslash before those in it. A # in place of
+// ParseNetrc reads a .netrc file. Words are separated by space; one may be in quotes, with a backslash before those in it. A # in place of
 // a keyword begins a comment, and what stands for a machine, a login or a password may begin with one; macros (macdef) end
 // with an empty line and are left out.
-func Parse(text string) (File, error) {
-	var f File
+func ParseNetrc(text string) (Netrc, error) {
+	var f Netrc
 	w := words{rest: text, line: 1}
 	for {
 		word, ok, err := w.keyword()
 		switch {
 		case err != nil:
-			return File{}, err
+			return Netrc{}, err
 		case !ok:
 			return f, nil
 		}
 		if err := f.take(&w, word); err != nil {
-			return File{}, err
+			return Netrc{}, err
 		}
 	}
 }
 
 // take reads what belongs to a word that says what follows it.
-func (f *File) take(w *words, word string) error {
+func (f *Netrc) take(w *words, word string) error {
 	switch word {
 	case "default":
 		f.entries = append(f.entries, entry{})
@@ -59,19 +45,19 @@ func (f *File) take(w *words, word string) error {
 		return nil
 	case "machine", "login", "password", "account":
 	default:
-		return &Error{w.line, "neither machine, default, login, password, account nor macdef"}
+		return &LineError{w.line, "neither machine, default, login, password, account nor macdef"}
 	}
 	value, ok, err := w.next()
 	switch {
 	case err != nil:
 		return err
 	case !ok:
-		return &Error{w.line, word + " without a word behind it"}
+		return &LineError{w.line, word + " without a word behind it"}
 	case word == "machine":
 		f.entries = append(f.entries, entry{machine: strings.ToLower(value)})
 		return nil
 	case len(f.entries) == 0:
-		return &Error{w.line, word + " before any machine"}
+		return &LineError{w.line, word + " before any machine"}
 	}
 	last := &f.entries[len(f.entries)-1]
 	switch word {
@@ -85,7 +71,7 @@ func (f *File) take(w *words, word string) error {
 
 // Find says who the user is at a host: by the first entry for it, or for all others, that has a name and a password. If name is
 // not empty, only an entry with that name counts.
-func (f File) Find(host, name string) (login, password string, ok bool) {
+func (f Netrc) Find(host, name string) (login, password string, ok bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, e := range f.entries {
 		if (e.machine == "" || e.machine == host) && e.password != "" && e.login != "" && (name == "" || name == e.login) {
@@ -144,7 +130,7 @@ func (w *words) quoted() (word string, ok bool, err error) {
 			w.rest = w.rest[i+1:]
 			return b.String(), true, nil
 		case c == '\n':
-			return "", false, &Error{w.line, "a quote that does not end"}
+			return "", false, &LineError{w.line, "a quote that does not end"}
 		case c == '\\' && i+1 < len(w.rest) && w.rest[i+1] != '\n':
 			i++
 			b.WriteByte(w.rest[i])
@@ -152,7 +138,7 @@ func (w *words) quoted() (word string, ok bool, err error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", false, &Error{w.line, "a quote that does not end"}
+	return "", false, &LineError{w.line, "a quote that does not end"}
 }
 
 // skipMacro leaves out all lines up to an empty one.

@@ -1,12 +1,4 @@
-// Package proxies says which proxy a request goes through, by what programs on a system have in common: the variables
-// http_proxy, https_proxy, ftp_proxy, all_proxy and no_proxy, and words of the same form.
-//
-//	rules, err := proxies.FromEnvironment(os.Getenv)
-//	proxy := rules.For(u) // nil: none
-//
-// It refuses to guess: a variable that is no proxy is an error, as a request that goes out directly cannot be taken back. It
-// opens no connection and reads no environment by itself.
-package proxies
+package web
 
 import (
 	"cmp"
@@ -20,22 +12,23 @@ import (
 	"braid/address"
 )
 
-// Rules are proxies by the scheme of what is asked for. The zero value has none.
-type Rules struct {
+// ProxyRules are proxies by the scheme of what is asked for. The zero value has none. A word that is no proxy is an error and not "no
+// proxy": a request that goes out directly cannot be taken back.
+type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
 	// Except are who is asked directly.
-	Except Exceptions
+	Except NoProxy
 	// Everywhere sends also what is on this machine through the proxy. The variables do not.
 	Everywhere bool
 }
 
-// All sends every request through one proxy.
-func All(proxy *url.URL, except Exceptions) Rules {
-	return Rules{HTTP: proxy, HTTPS: proxy, FTP: proxy, Except: except, Everywhere: true}
+// OneProxy sends every request through one proxy.
+func OneProxy(proxy *url.URL, except NoProxy) ProxyRules {
+	return ProxyRules{HTTP: proxy, HTTPS: proxy, FTP: proxy, Except: except, Everywhere: true}
 }
 
 // For is the proxy for u, or nil.
-func (r *Rules) For(u *url.URL) *url.URL {
+func (r *ProxyRules) For(u *url.URL) *url.URL {
 	var proxy *url.URL
 	switch u.Scheme {
 	case "http":
@@ -57,9 +50,9 @@ func here(host string) bool {
 	return ok && s == address.Loopback
 }
 
-// FromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones. HTTP_PROXY is not
+// ProxiesFromEnvironment reads the variables, of which get gives the values. Small letters come before capital ones. HTTP_PROXY is not
 // read where a web server runs programs: there it is what a request says (CVE-2016-5385). The error names the variable.
-func FromEnvironment(get func(name string) string) (Rules, error) {
+func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 	either := func(name string) (string, string) {
 		upper := strings.ToUpper(name)
 		if value := get(name); value != "" || name == "http_proxy" && get("REQUEST_METHOD") != "" {
@@ -68,7 +61,7 @@ func FromEnvironment(get func(name string) string) (Rules, error) {
 		return upper, get(upper)
 	}
 	_, except := either("no_proxy")
-	r := Rules{Except: ParseExceptions(except)}
+	r := ProxyRules{Except: ParseNoProxy(except)}
 	for name, to := range map[string]**url.URL{"http_proxy": &r.HTTP, "https_proxy": &r.HTTPS, "ftp_proxy": &r.FTP} {
 		name, value := either(name)
 		if value == "" {
@@ -77,34 +70,34 @@ func FromEnvironment(get func(name string) string) (Rules, error) {
 		if value == "" {
 			continue
 		}
-		proxy, err := Parse(value)
+		proxy, err := ParseProxy(value)
 		if err != nil {
-			return Rules{}, &Error{Name: name, Err: err}
+			return ProxyRules{}, &VariableError{Name: name, Err: err}
 		}
 		*to = proxy
 	}
 	return r, nil
 }
 
-// An Error says which variable names no proxy. It does not quote it, as there may be a password in it.
-type Error struct {
+// A VariableError says which variable names no proxy. It does not quote it, as there may be a password in it.
+type VariableError struct {
 	Name string
 	Err  error
 }
 
-func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
+func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 
 // Unwrap returns what is wrong.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *VariableError) Unwrap() error { return e.Err }
 
 var errForm = errors.New("write a proxy as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if it wants that")
 
 // ports are those of proxies that name none.
 var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-// Parse reads a proxy. One without a scheme is one of HTTP. The URL that it returns has a port; of a path, which says nothing, it
+// ParseProxy reads a proxy. One without a scheme is one of HTTP. The URL that it returns has a port; of a path, which says nothing, it
 // has none.
-func Parse(word string) (*url.URL, error) {
+func ParseProxy(word string) (*url.URL, error) {
 	if !strings.Contains(word, "://") {
 		word = "http://" + word
 	}
@@ -123,8 +116,8 @@ func Parse(word string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: host + ":" + port}, nil
 }
 
-// Exceptions are hosts that are asked directly. The zero value is nobody.
-type Exceptions struct {
+// NoProxy are hosts that are asked directly. The zero value is nobody.
+type NoProxy struct {
 	all  bool
 	some []exception
 }
@@ -136,10 +129,10 @@ type exception struct {
 	port string       // if not empty, this port of them only
 }
 
-// ParseExceptions reads a list with commas or spaces between: names, which stand for what is below them, too (with a dot or *.
+// ParseNoProxy reads a list with commas or spaces between: names, which stand for what is below them, too (with a dot or *.
 // before them or not), addresses, networks, each with a port if only that is meant, and * for everything. Programs differ
 // about other words; those are names that nobody has.
-func ParseExceptions(list string) (e Exceptions) {
+func ParseNoProxy(list string) (e NoProxy) {
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if word == "*" {
 			e.all = true
@@ -172,7 +165,7 @@ func single(a netip.Addr) netip.Prefix {
 	return netip.PrefixFrom(a, a.BitLen())
 }
 
-func (e Exceptions) match(u *url.URL) bool {
+func (e NoProxy) match(u *url.URL) bool {
 	if e.all {
 		return true
 	}

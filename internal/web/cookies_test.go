@@ -1,4 +1,4 @@
-package cookies
+package web
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const file = "# Netscape HTTP Cookie File\r\n\r\n" +
+const cookiesFile = "# Netscape HTTP Cookie File\r\n\r\n" +
 	".example.org\tTRUE\t/\tFALSE\t0\twide\t1, 2\n" +
 	"example.org\tFALSE\t/pub\tTRUE\t99999999999\texact\t\"q\"\n" +
 	"#HttpOnly_www.example.org\tFALSE\t/\tFALSE\t0\thidden\tx=y\n" +
@@ -18,8 +18,8 @@ const file = "# Netscape HTTP Cookie File\r\n\r\n" +
 	"example.org\tFALSE\t/\tFALSE\t0\tempty"
 
 // Cookies go to their domain only, below their path, over https if they are for it, and until they end. Proves rule 27.
-func TestField_Rule27(t *testing.T) {
-	jar, err := Parse(file)
+func TestCookieField_Rule27(t *testing.T) {
+	jar, err := ParseCookies(cookiesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,37 +36,37 @@ func TestField_Rule27(t *testing.T) {
 		"ftp://example.org/":          "",
 	} {
 		parsed, _ := url.Parse(u)
-		if got := Field(jar, parsed); got != want {
+		if got := CookieField(jar, parsed); got != want {
 			t.Errorf("%s: %q, want %q", u, got, want)
 		}
 	}
 }
 
-func TestParseRefuses_Rule62(t *testing.T) {
+func TestParseCookiesRefuses_Rule62(t *testing.T) {
 	for _, line := range []string{
 		"a=s3cret; path=/", ".a.b TRUE / FALSE 0 s3cret s3cret", "a.b\tYES\t/\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\t/\tFALSE\ts3cret\tn\tv",
 		"\tTRUE\t/\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\tx\tFALSE\t0\tn\ts3cret", "a.b\tTRUE\t/\tFALSE\t0\t\ts3cret", "a.b\tTRUE\t/\tFALSE\t0\tn\ts3cret\x01",
 		"a.b\tTRUE\t/\tFALSE\t0\tn\ts3cret; Domain=x", "a.b\tTRUE\t/\tFALSE\t-1\tn\ts3cret",
 	} {
-		_, err := Parse("#\n" + line)
-		var e *Error
+		_, err := ParseCookies("#\n" + line)
+		var e *LineError
 		if !errors.As(err, &e) || e.Line != 2 || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
 }
 
-// FuzzParse: whatever a file has, a field has one line, and a stranger's host gets nothing of it that is not for that host.
-func FuzzParse(f *testing.F) {
-	f.Add(file)
+// FuzzParseCookies: whatever a file has, a field has one line, and a stranger's host gets nothing of it that is not for that host.
+func FuzzParseCookies(f *testing.F) {
+	f.Add(cookiesFile)
 	f.Add("[::1]\tTRUE\t/\tFALSE\t0\ta\tb")
 	f.Fuzz(func(t *testing.T, text string) {
-		jar, err := Parse(text)
+		jar, err := ParseCookies(text)
 		if err != nil {
 			return
 		}
 		stranger := &url.URL{Scheme: "https", Host: "stranger.example", Path: "/x"}
-		got := Field(jar, stranger)
+		got := CookieField(jar, stranger)
 		if strings.ContainsAny(got, "\r\n") || got != "" && !strings.Contains(strings.ToLower(text), "example") {
 			t.Fatalf("%q", got)
 		}

@@ -1,4 +1,4 @@
-package httpauth
+package web
 
 import (
 	"crypto/md5"

@@ -1,4 +1,4 @@
-package netrc
+package web
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const example = `# who I am
+const netrcExample = `# who I am
 machine Ftp.Example.org login me password s3cret
 machine two.example
 	login "a b"
@@ -28,8 +28,8 @@ default login anonymous password me@
 machine late.example login late password 3
 `
 
-func TestFind(t *testing.T) {
-	f, err := Parse(strings.ReplaceAll(example, "\n", "\r\n"))
+func TestNetrc(t *testing.T) {
+	f, err := ParseNetrc(strings.ReplaceAll(netrcExample, "\n", "\r\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,32 +44,32 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s, %q: %q, %v; want %q", tt.host, tt.name, got, ok, tt.want)
 		}
 	}
-	if _, _, ok := (File{}).Find("x", ""); ok {
+	if _, _, ok := (Netrc{}).Find("x", ""); ok {
 		t.Error("nothing says something")
 	}
 }
 
 // No message has a word that might be a secret (rule 62).
-func TestParseRefuses_Rule62(t *testing.T) {
+func TestParseNetrcRefuses_Rule62(t *testing.T) {
 	for text, line := range map[string]int{
 		"machine a\nlogin b\ns3cret c": 3, "login s3cret": 1, "\n\nmachine a login b password": 3, "machine a password \"s3cret\n\"": 1,
 		"machine a password \"s3cret\\": 1,
 	} {
-		_, err := Parse(text)
-		var e *Error
+		_, err := ParseNetrc(text)
+		var e *LineError
 		if !errors.As(err, &e) || e.Line != line || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-// FuzzParse: what is said of a host with quotes is found again, whatever was before it.
-func FuzzParse(f *testing.F) {
-	f.Add(example, "pass word")
+// FuzzParseNetrc: what is said of a host with quotes is found again, whatever was before it.
+func FuzzParseNetrc(f *testing.F) {
+	f.Add(netrcExample, "pass word")
 	f.Add("macdef x", `\"`)
 	f.Fuzz(func(t *testing.T, before, password string) {
-		_, err := Parse(before)
-		var e *Error
+		_, err := ParseNetrc(before)
+		var e *LineError
 		if err != nil && (!errors.As(err, &e) || e.Line < 1 || e.Line > 1+strings.Count(before, "\n")) {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(password)
-		file, err := Parse(before + "\n\nmachine only.here login unusual.name password \"" + quoted + "\"")
+		file, err := ParseNetrc(before + "\n\nmachine only.here login unusual.name password \"" + quoted + "\"")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,4 @@
-// Package cookies reads cookies files in the form that Netscape gave them, which browsers' extensions and other programs write:
-// a line for each, with tabs between domain, whether that includes what is below it, path, whether it is for https only, when
-// it ends in seconds since 1970, name and value.
-//
-//	.example.org	TRUE	/	TRUE	1893456000	session	s3cret
-//
-// What a server sets is not kept: a file that was read is used, and never written. A cookie for all of a public suffix, such as
-// .com or .co.uk, is refused as browsers do.
-package cookies
+package web
 
 import (
 	"fmt"
@@ -20,16 +12,12 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// An Error says which line makes no sense. It does not quote the value.
-type Error struct {
-	Line int
-	Why  string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
-
-// Parse reads a file. The jar says which cookies are for a URL at the time that it is asked.
-func Parse(text string) (http.CookieJar, error) {
+// ParseCookies reads a cookies file in Netscape's format: a line for each, with tabs between domain, whether that includes what is below
+// it, path, whether it is for https only, when it ends in seconds since 1970, name and value. The jar says which cookies are for a URL at
+// the time that it is asked. A cookie for all of a public suffix, such as .com or .co.uk, is refused as browsers do.
+//
+//	.example.org	TRUE	/	TRUE	1893456000	session	s3cret
+func ParseCookies(text string) (http.CookieJar, error) {
 	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 	if err != nil {
 		return nil, err
@@ -42,17 +30,17 @@ func Parse(text string) (http.CookieJar, error) {
 		if !httpOnly && strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
 			continue
 		}
-		u, c, why := parseLine(line)
+		u, c, why := parseCookie(line)
 		if why != "" {
-			return nil, &Error{n, why}
+			return nil, &LineError{n, why}
 		}
 		jar.SetCookies(u, []*http.Cookie{c})
 	}
 	return jar, nil
 }
 
-// parseLine reads a cookie, and who would have set it.
-func parseLine(line string) (u *url.URL, c *http.Cookie, why string) {
+// parseCookie reads a cookie, and who would have set it.
+func parseCookie(line string) (u *url.URL, c *http.Cookie, why string) {
 	fields := strings.Split(line, "\t")
 	if len(fields) == 6 { // no value: the last tab is easily lost
 		fields = append(fields, "")
@@ -92,8 +80,8 @@ func isFlag(s string) bool { return strings.EqualFold(s, "TRUE") || strings.Equa
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// Field is what a Cookie field says of the cookies for u.
-func Field(jar http.CookieJar, u *url.URL) string {
+// CookieField is what a Cookie field says of the cookies for u.
+func CookieField(jar http.CookieJar, u *url.URL) string {
 	var words []string
 	for _, c := range jar.Cookies(u) {
 		words = append(words, c.Name+"="+c.Value)

@@ -1,4 +1,4 @@
-package httpauth
+package web
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 // param finds a parameter of an answer.
 func param(answer, name string) string {
-	for _, c := range parse(answer) {
+	for _, c := range parseChallenges(answer) {
 		return c.params[name]
 	}
 	return ""

@@ -1,4 +1,4 @@
-package proxies
+package web
 
 import (
 	"errors"
@@ -54,7 +54,7 @@ func TestFromEnvironment(t *testing.T) {
 			}},
 		{"everything", map[string]string{"all_proxy": "p:1", "no_proxy": "a,*"}, map[string]string{"http://x/": ""}},
 	} {
-		r, err := FromEnvironment(func(name string) string { return tt.env[name] })
+		r, err := ProxiesFromEnvironment(func(name string) string { return tt.env[name] })
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -71,8 +71,8 @@ func TestFromEnvironmentRefuses_Rule62(t *testing.T) {
 	for name, value := range map[string]string{
 		"http_proxy": "socks4://u:s3cret@h", "HTTPS_PROXY": "http://h:s3cret", "all_proxy": "http://u:s3cret@/", "FTP_PROXY": "http://h:1 s3cret/",
 	} {
-		_, err := FromEnvironment(func(n string) string { return map[string]string{name: value}[n] })
-		var e *Error
+		_, err := ProxiesFromEnvironment(func(n string) string { return map[string]string{name: value}[n] })
+		var e *VariableError
 		if !errors.As(err, &e) || e.Name != name || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s=%s: %v", name, value, err)
 		}
@@ -80,9 +80,9 @@ func TestFromEnvironmentRefuses_Rule62(t *testing.T) {
 }
 
 // What the user says of all requests is of those to this machine, too.
-func TestAll(t *testing.T) {
+func TestOneProxy(t *testing.T) {
 	proxy := mustURL(t, "http://p:1")
-	r := All(proxy, ParseExceptions("127.0.0.2"))
+	r := OneProxy(proxy, ParseNoProxy("127.0.0.2"))
 	for u, want := range map[string]*url.URL{"http://127.0.0.1/": proxy, "ftp://localhost/": proxy, "https://127.0.0.2/": nil} {
 		if got := r.For(mustURL(t, u)); got != want {
 			t.Errorf("%s goes through %v", u, got)
@@ -90,34 +90,34 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// FuzzParse: a proxy has a scheme that is known and a port, and is read again as itself.
-func FuzzParse(f *testing.F) {
+// FuzzParseProxy: a proxy has a scheme that is known and a port, and is read again as itself.
+func FuzzParseProxy(f *testing.F) {
 	for _, seed := range []string{"h", "h:1", "http://u:p@h", "socks5://[::1]:9", "https://h/?x", "u@h", "http://[fe80::1%25lo]:1", "http://%41"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
-		u, err := Parse(word)
+		u, err := ParseProxy(word)
 		if err != nil {
 			return
 		}
 		if u.Port() == "" || ports[u.Scheme] == "" || u.Hostname() == "" || u.Path+u.RawQuery+u.Fragment != "" {
 			t.Fatalf("%q is %+v", word, u)
 		}
-		if again, err := Parse(u.String()); err != nil || again.String() != u.String() {
+		if again, err := ParseProxy(u.String()); err != nil || again.String() != u.String() {
 			t.Fatalf("%q is %s, and that is %v, %v", word, u, again, err)
 		}
 	})
 }
 
-// FuzzExceptions: an address is an exception if and only if a word says so.
-func FuzzExceptions(f *testing.F) {
+// FuzzNoProxy: an address is an exception if and only if a word says so.
+func FuzzNoProxy(f *testing.F) {
 	f.Add("10.0.0.0/8,1.2.3.4", uint32(0x0a000001))
 	f.Add("a.b:1 [::1]:2,*.x", uint32(1))
 	f.Fuzz(func(t *testing.T, list string, bits uint32) {
 		a := netip.AddrFrom4([4]byte{byte(bits >> 24), byte(bits >> 16), byte(bits >> 8), byte(bits)})
 		u := &url.URL{Scheme: "http", Host: a.String()}
-		e := ParseExceptions(list)
-		if !ParseExceptions(list + "," + a.String()).match(u) {
+		e := ParseNoProxy(list)
+		if !ParseNoProxy(list + "," + a.String()).match(u) {
 			t.Fatalf("%q with %v has it not", list, a)
 		}
 		if e.match(u) && !strings.ContainsAny(list, "*0123456789") {

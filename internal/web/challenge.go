@@ -1,11 +1,4 @@
-// Package httpauth reads what a server wants to know of who asks it (WWW-Authenticate, RFC 9110, section 11.6.1), and answers by
-// Digest (RFC 7616) and Basic (RFC 7617).
-//
-//	best, ok := httpauth.Choose(resp.Header.Values("WWW-Authenticate"))
-//	field := best.Answer(httpauth.Question{User: "me", Password: "pw", Method: "GET", URI: "/a", Nonce: random, Count: 1})
-//
-// It sends nothing, keeps no state and makes no random numbers. Whom the answer may be told is for the caller to know.
-package httpauth
+package web
 
 import (
 	"encoding/base64"
@@ -23,7 +16,7 @@ type Challenge struct {
 func Choose(fields []string) (best Challenge, ok bool) {
 	rank := 0
 	for _, f := range fields {
-		for _, c := range parse(f) {
+		for _, c := range parseChallenges(f) {
 			if r := c.rank(); r > rank {
 				best, rank = c, r
 			}
@@ -69,8 +62,8 @@ func offersAuth(list string) bool {
 	return false
 }
 
-// parse takes a field apart. Commas are between challenges as between the parameters of each; what is neither is left out.
-func parse(field string) (list []Challenge) {
+// parseChallenges takes a field apart. Commas are between challenges as between the parameters of each; what is neither is left out.
+func parseChallenges(field string) (list []Challenge) {
 	for rest := strings.TrimLeft(field, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
 		name, after := consumeToken(rest)
 		if name == "" {

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mostRetryAfter is what longer waits are cut to: nobody waits for them.
+const mostRetryAfter = 10 * 365 * 24 * time.Hour
+
+// RetryAfter reads both forms of Retry-After (RFC 9110, section 10.2.3): whole seconds and a date. A date is compared with the clock
+// of the server, which the field Date tells, and with now where it does not; one that is past means no wait. Given is false if the field
+// is not there. Ok is false, too, if it is there and cannot be understood: it is neither form, or there twice.
+func RetryAfter(h http.Header, now time.Time) (wait time.Duration, given, ok bool) {
+	values := h.Values("Retry-After")
+	if len(values) != 1 {
+		return 0, len(values) > 0, false
+	}
+	value := strings.TrimSpace(values[0])
+	if date, err := http.ParseTime(value); err == nil {
+		return min(max(0, date.Sub(serverTime(h, now))), mostRetryAfter), true, true
+	}
+	n, err := strconv.ParseUint(value, 10, 63)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && n > uint64(mostRetryAfter/time.Second):
+		return mostRetryAfter, true, true
+	case err != nil:
+		return 0, true, false
+	}
+	return time.Duration(n) * time.Second, true, true
+}
+
+func serverTime(h http.Header, now time.Time) time.Time {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		return date
+	}
+	return now
+}
