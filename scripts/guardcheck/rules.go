@@ -204,7 +204,7 @@ func (c *court) ask(folder, rule, overlay string, number int) (failed []string, 
 // packageOf is the folder of the tests themselves.
 func packageOf(folder string) string {
 	if folder == scripts {
-		return "."
+		return "internal/test/e2e"
 	}
 	return folder
 }

@@ -1,5 +1,5 @@
 // The command consumer uses braid's packages as a program of somebody else's would: it reads what a server offers, downloads
-// and proves the file, watches a feed, and asks the scheduler. It is built and run by the tests (consumer_test.go).
+// and proves the file, watches a feed, and asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
 package main
 
 import (
