@@ -175,7 +175,7 @@ func (s *session) otherHost(t tag) (outcome, error) {
 	switch {
 	case verify.Strong(s.claims): // which will tell
 		return ongoing, nil
-	case len(s.flights) > 1: // the next request to the server may be led back
+	case s.fetches.others(): // the next request to the server may be led back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
 	case have.Len() == 0: // nothing is here that would have to be put together with it
 		s.tag = t
@@ -208,13 +208,13 @@ func (s *session) untied(a source.Answer) (outcome, error) {
 	switch p := s.plan.prior; {
 	case verify.Strong(s.claims) || have.Len() == 0:
 		return ongoing, nil
-	case s.plan.continued && p != nil && (s.lastly == nil || len(s.flights) > 1): // else its samples come first
+	case s.plan.continued && p != nil && (s.sources.last == nil || s.fetches.others()): // else its samples come first
 		if a.Host != p.Host || !a.LastModified.Equal(p.Date) {
 			return fileChanged, changed("another server or Last-Modified")
 		}
 		return ongoing, nil
 	}
-	return notMergeable, noMerge(unmergeable, s.lastly)
+	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
 // differs compares two sizes, if both are known.

@@ -110,7 +110,10 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case askPeers:
 		return g.rescue(ctx, s), nil
 	case blamePlace:
-		s.refute(s.err)
+		if o := s.sources.first(); o != nil { // it served alone
+			s.sources.ban(o, "%w", s.err)
+			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
+		}
 	case blameDocument:
 		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from)
 		return false, g.fail(Protocol, err, "where the document comes from there may be a better one")

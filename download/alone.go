@@ -23,7 +23,7 @@ type soloist struct {
 func (g *getter) solo(s *session) bool {
 	p := &g.plan
 	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.soloists(), s.err
+		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req.described()), s.err
 		if p.said == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
@@ -39,12 +39,13 @@ func (g *getter) solo(s *session) bool {
 	return true
 }
 
-// soloists are the sources that may have the right file, the likelier ones first. Who is out as its size or digest is another
-// is none. One who was found to lie may be: of two that differ nobody knows who does, and pieces may be wrong themselves.
-func (s *session) soloists() (out []soloist) {
-	all := slices.DeleteFunc(slices.Clone(s.origins), func(o *origin) bool { return o.swarm || o.other })
+// alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
+// digest does not count. One that was found to lie does: of two that differ it is not known which one lies, and pieces may be wrong
+// themselves.
+func (x *sources) alone(size int64, described bool) (out []soloist) {
+	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other })
 	slices.SortStableFunc(all, func(a, b *origin) int {
-		return cmp.Or(cmp.Compare(s.doubts(a), s.doubts(b)), cmp.Compare(s.share(a), s.share(b)))
+		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(described), b.share(described)))
 	})
 	for _, o := range all[:min(mostAlone, len(all))] {
 		out = append(out, soloist{o.url, o.named})
@@ -52,11 +53,11 @@ func (s *session) soloists() (out []soloist) {
 	return out
 }
 
-// doubts says how little is to be expected of a source: it lied, as it seems; it failed; or it has brought all of a wrong file,
-// so that it has one, or had when it was asked.
-func (s *session) doubts(o *origin) int {
+// doubts is how little is to be expected of a source: it lied, as it seems; it failed; or it has brought all of a wrong file, so that
+// it has one, or had when it was asked.
+func (o *origin) doubts(size int64) int {
 	switch {
-	case s.size > 0 && o.brought.Len() == s.size:
+	case size > 0 && o.brought.Len() == size:
 		return 3
 	case o.err != nil && !o.up && !o.banned:
 		return 2
@@ -66,11 +67,11 @@ func (s *session) doubts(o *origin) int {
 	return 0
 }
 
-// share orders those of whom the same is to be expected: the server that the user asked before mirrors; where a document vouches
-// for the file, who brought less of the wrong one.
-func (s *session) share(o *origin) int64 {
+// share orders sources of which the same is to be expected: the server that the user asked before mirrors; where a document vouches
+// for the file, one that brought less of the wrong one.
+func (o *origin) share(described bool) int64 {
 	switch {
-	case s.req.described():
+	case described:
 		return o.bytes
 	case o.first:
 		return -1

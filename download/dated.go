@@ -26,10 +26,8 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 
 // askedDate is the Last-Modified of the server that the user asked; zero if it gave none itself.
 func (s *session) askedDate() time.Time {
-	for _, o := range s.origins {
-		if o.first && o.showing.asked {
-			return o.showing.modified
-		}
+	if o := s.sources.first(); o != nil && o.showing.asked {
+		return o.showing.modified
 	}
 	return time.Time{}
 }
@@ -39,9 +37,7 @@ func (s *session) useLast(o *origin) {
 	if o.last > 0 {
 		return
 	}
-	o.lanes++
-	s.lanes = append(s.lanes, o)
-	o.last = scheduler.SourceID(len(s.lanes) - 1)
+	o.last = s.sources.lane(o)
 	s.note("%s: %v", o.masked, errDated)
 	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }

@@ -50,7 +50,7 @@ func (p *plan) nextDocument(f metalink.File) (metalink.Document, bool) {
 // piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
 // that is asked for before them disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
-	others := s.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
+	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
 	return others && !s.plan.alone && s.size >= leastPieces
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"braid/download/partfile"
@@ -24,10 +23,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if err == nil {
 		err = s.short(f)
 	}
-	f.cancel()
-	delete(s.flights, id)
-	o.busy += time.Since(f.begun)
-	s.tellEnd(f, err)
+	s.fetches.ended(id, f, err)
 	if isFinal(err) {
 		s.stop(err)
 	}
@@ -59,11 +55,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		fault = scheduler.FaultGone
 	}
 	if fault != scheduler.FaultNone {
-		if o.err = err; s.lastly == nil || !errors.Is(err, errUntied) { // which is no failure
-			s.lastly = err
-		}
-		o.other = o.other || fault == scheduler.FaultWrong
-		o.banned = o.banned || o.other || fault == scheduler.FaultLied
+		s.sources.failed(o, err, fault)
 		if fault != scheduler.FaultTransient {
 			s.atlas.tell(o.tree, false)
 		}
@@ -76,7 +68,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault == scheduler.FaultTransient {
 		s.brokeOff()
 	}
-	if fault == scheduler.FaultTransient && s.known && !s.proves() && len(s.flights) == 0 {
+	if fault == scheduler.FaultTransient && s.known && !s.proves() && len(s.fetches.running) == 0 {
 		s.startOver()
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
@@ -98,17 +90,8 @@ func (s *session) tellDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
 	s.observe(SourceDown{
 		ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Gone: gone && !o.banned, Banned: o.banned,
-		Back: max(0, time.Until(until)), Active: s.active(),
+		Back: max(0, time.Until(until)), Active: s.fetches.active(),
 	})
-}
-
-// active counts the sources at work.
-func (s *session) active() int {
-	ids := map[int]bool{}
-	for _, f := range s.flights {
-		ids[f.from.id] = true
-	}
-	return len(ids)
 }
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
@@ -121,7 +104,7 @@ func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 // startOver ends a session after which nothing shows that the rest would belong to what is here.
 func (s *session) startOver() {
 	if s.part.Front() > 0 {
-		s.end(notMergeable, noMerge(unmergeable, s.lastly))
+		s.end(notMergeable, noMerge(unmergeable, s.sources.last))
 	}
 }
 
@@ -135,58 +118,13 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// silent takes note of a source that was given up because nothing came from it (rule 21). It may be asked again, and if
-// nobody else is left, that is what was wrong with it.
-func (s *session) silent(o *origin) {
-	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
-	s.lastly = o.err
-}
-
-// noSource is the error of a download that nobody is left for: the last problem that was not solved.
-func (s *session) noSource() error {
-	e := &NoSourceError{Last: s.lastly}
-	for _, o := range s.origins {
-		if o.err != nil {
-			e.Errs = append(e.Errs, o.err)
-		}
-	}
-	return e
-}
-
-// A NoSourceError says that every source failed.
-type NoSourceError struct {
-	Errs []error // the last error of each source that had one, the origin's first
-	Last error   // the latest of them
-}
-
-func (e *NoSourceError) Error() string {
-	switch {
-	case e.Last == nil:
-		return "no source"
-	case len(e.Errs) == 1:
-		return e.Last.Error()
-	}
-	return fmt.Sprintf("all %d sources failed, the last: %v", len(e.Errs), e.Last)
-}
-
-// Unwrap gives the last error: it is the problem that was not solved.
-func (e *NoSourceError) Unwrap() error { return e.Last }
-
-// Budget says that tries were used up at a source that might have served in the end.
-func (e *NoSourceError) Budget() bool {
-	return slices.ContainsFunc(e.Errs, func(err error) bool {
-		var src *source.Error
-		return errors.As(err, &src) && src.Retry
-	})
-}
-
 // prove waits for the hash, which is at most a moment behind, and judges the file.
 func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
 	if s.hash == nil && !s.gathering && !s.reading && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
-		return verify.Proof{}, s.noSource()
+		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.consult(); err != nil {
 		return verify.Proof{}, err
@@ -218,18 +156,18 @@ func (s *session) prove() (verify.Proof, error) {
 // run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
 // taken as any answer of its is; one that does not answer has said nothing.
 func (s *session) consult() error {
-	i := slices.IndexFunc(s.origins, func(o *origin) bool { return o.first })
-	if s.heard || i < 0 || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+	o := s.sources.first()
+	if s.heard || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
 		return nil
 	}
 	a, err := look(s.ctx, s.http, s.req, condition{})
 	if err == nil {
-		err = s.admitOrigin(s.origins[i], a)
+		err = s.admitOrigin(o, a)
 	}
 	if err == nil {
 		s.askDocument()
 	} else if s.how == ongoing && s.ctx.Err() == nil {
-		s.note("%s is asked for a signature in vain: %v", s.origins[i].masked, err)
+		s.note("%s is asked for a signature in vain: %v", o.masked, err)
 	}
 	return s.err
 }

@@ -255,9 +255,9 @@ func (k *sink) send(m message) error {
 
 // launch starts the fetch that the scheduler asked for.
 func (s *session) launch(a scheduler.Fetch) {
-	o := s.lanes[a.Source]
+	o := s.sources.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
-	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.messages, most: s.c.maxSize()}
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.fetches.messages, most: s.c.maxSize()}
 	k.limit.Store(a.Range.End)
 	k.size.Store(s.size)
 	if o.swarm {
@@ -265,23 +265,8 @@ func (s *session) launch(a scheduler.Fetch) {
 	}
 	s.plan.fetches++
 	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
-	s.flights[a.ID] = f
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
-	s.workers.Go(func() {
-		err := k.settle(o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)))
-		if left := k.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
-			s.messages <- left
-		}
-		// The loop always waits for the end of a fetch, also after it was cancelled.
-		s.messages <- message{id: a.ID, ended: true, err: err}
-	})
-}
-
-// bound lets no fetch write behind the end of the file, now that it is known. The part file never has more (rule 15).
-func (s *session) bound() {
-	for _, f := range s.flights {
-		f.sink.size.Store(s.size)
-	}
+	s.fetches.begin(a.ID, f, func() error { return o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)) })
 }
 
 // faultOf tells the scheduler what the end of a fetch means for its source.

@@ -235,9 +235,9 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 
 // takeIn takes over what a session has counted and learned.
 func (g *getter) takeIn(s *session) {
-	g.result.Sources = sourcesOf(s.origins)
-	g.result.Fetched += s.stats.arrived
-	g.result.Duplicate += s.stats.arrived - s.stats.fresh
+	g.result.Sources = s.sources.report()
+	g.result.Fetched += s.fetches.stats.arrived
+	g.result.Duplicate += s.fetches.stats.arrived - s.fetches.stats.fresh
 	g.result.Size = max(s.part.Front(), s.size)
 	g.useful = s.mayMerge() && s.how != gotDocument
 	g.unproven = !g.useful && s.known && s.how != gotDocument
@@ -247,8 +247,8 @@ func (g *getter) takeIn(s *session) {
 func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
-		flights: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), moved: make(chan int64, 1), failed: make(chan error, 1),
-		size: -1, stats: newStats(), told: make(chan told, 1), offered: make(chan offer, 1), ends: make(chan int64, 1), pieces: pieces{checked: make(chan checked, 1)},
+		fetches: newFetches(&g.req), moved: make(chan int64, 1), failed: make(chan error, 1),
+		size: -1, told: make(chan told, 1), offered: make(chan offer, 1), ends: make(chan int64, 1), pieces: pieces{checked: make(chan checked, 1)},
 	}
 	g.plan.signed.asked = g.plan.signed.all != nil || len(g.plan.signed.done) > 0 // else the session before ended too early
 	if p := g.plan.prior; p != nil {

@@ -142,7 +142,7 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 
 // hold makes sure that there is room for the file, and records what it is.
 func (s *session) hold() error {
-	s.bound()
+	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, "--max-size sets another limit"))
@@ -271,11 +271,11 @@ func (s *session) room(size int64) error {
 // begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
 func (s *session) begin() {
 	s.addFirst()
-	if len(s.lanes) == 0 && s.how == ongoing {
-		for _, o := range s.origins {
-			s.lastly = o.err
+	if len(s.sources.lanes) == 0 && s.how == ongoing {
+		for _, o := range s.sources.all {
+			s.sources.last = o.err
 		}
-		s.stop(s.noSource())
+		s.stop(s.sources.none())
 	}
 }
 

@@ -127,22 +127,16 @@ func (s *session) addUserMirrors() {
 
 // addOrigin makes a source known to the scheduler, once.
 func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
-	for _, known := range s.origins {
-		if known.url.String() == u.String() {
-			return
-		}
+	if s.sources.has(u) {
+		return
 	}
-	o.id, o.url, o.masked, o.host, o.named = len(s.origins), u, source.Mask(u), source.HostPort(u), opts.Named
+	o.url, o.masked, o.host, o.named = u, source.Mask(u), source.HostPort(u), opts.Named
 	if o.swarm = torrentsource.IsSwarm(u); o.swarm {
 		o.src, o.host = s.swarmSource(), torrentsource.Host
 	} else {
 		o.src = s.http.Source(u, opts)
 	}
-	if p := s.plan.past[u.String()]; p != nil {
-		o.brought, o.bytes, o.busy = p.brought, p.bytes, p.busy
-		o.banned, o.err, o.other = p.banned != nil, p.banned, p.other
-	}
-	s.origins = append(s.origins, &o)
+	s.sources.add(&o, s.plan.past[u.String()])
 	if !o.banned {
 		s.addLane(&o)
 	}
@@ -150,9 +144,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 
 // addLane makes the scheduler know a source. What it counts as one source can take one fetch at a time.
 func (s *session) addLane(o *origin) {
-	o.lanes++
-	s.lanes = append(s.lanes, o)
-	added := scheduler.SourceAdded{ID: scheduler.SourceID(len(s.lanes) - 1), Host: o.host, Trips: o.src.Traits().Trips}
+	added := scheduler.SourceAdded{ID: s.sources.lane(o), Host: o.host, Trips: o.src.Traits().Trips}
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
@@ -169,7 +161,7 @@ func (s *session) addLane(o *origin) {
 // come before the second of any.
 func (s *session) addLanes() {
 	for n := 1; n < s.c.PerHost; n++ {
-		for _, o := range s.origins {
+		for _, o := range s.sources.all {
 			if o.lanes <= n && !o.banned && !o.swarm {
 				s.addLane(o)
 			}

@@ -8,7 +8,6 @@ import (
 	"braid/byterange"
 	"braid/download/partfile"
 	"braid/scheduler"
-	"braid/source"
 	"braid/verify"
 )
 
@@ -113,15 +112,13 @@ func (s *session) pieceChecked(c checked) {
 
 // ban takes note of a source that lied.
 func (s *session) ban(lane scheduler.SourceID) {
-	o := s.lanes[lane]
+	o := s.sources.lanes[lane]
 	if o.banned {
 		return
 	}
 	start, end := s.pieces.list.At(int(s.pieces.wrong))
 	s.pieces.banned++
-	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch,
-		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what %s says", start, end-1, s.pieces.from)}
-	o.banned, s.lastly = true, o.err
+	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, s.pieces.from)
 	s.atlas.tell(o.tree, false)
 	s.tellDown(o, lane)
 }
@@ -150,9 +147,7 @@ func (s *session) void(r byterange.Range) {
 		s.stop(local(err))
 		return
 	}
-	for _, o := range s.origins {
-		o.brought.Remove(r)
-	}
+	s.sources.void(r)
 	switch {
 	case s.hash == nil || s.hash.gate.passed() <= r.Start:
 	case s.req.Stream != nil:

@@ -32,7 +32,7 @@ func newRecheck(s *session) *recheck {
 	x.changed.L = &x.mu
 	earlier := s.part.Have()
 	var shown []showing
-	for _, o := range s.origins {
+	for _, o := range s.sources.all {
 		for r := range o.brought.All() {
 			earlier.Remove(r)
 		}

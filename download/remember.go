@@ -16,7 +16,7 @@ func (s *session) remember() {
 	now := time.Now()
 	working := 0
 	for _, sp := range s.sched.Speeds() {
-		o := s.lanes[sp.Source]
+		o := s.sources.lanes[sp.Source]
 		if o.lanes > 1 || o.swarm { // one of several connections is not the server
 			continue
 		}

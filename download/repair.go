@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,15 +13,6 @@ import (
 	"braid/source"
 	"braid/verify"
 )
-
-// A past is what a source did in the sessions before.
-type past struct {
-	brought byterange.Set // what only it brought and is here
-	bytes   int64
-	busy    time.Duration
-	banned  error // nil, or why it is not asked again
-	other   bool  // it has another file
-}
 
 // maxRepairs is how often pieces are asked for of a file that came wholly and is wrong.
 const maxRepairs = 3
@@ -99,7 +91,7 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
 	g.c.Speeds.Learn(time.Now(), speeds.Speed{Host: p.host}) // not remembered as fast
 	g.observe(SourceDown{ID: p.from.id, URL: p.from.masked, Host: p.host, Err: err, Banned: true})
-	for _, o := range s.origins {
+	for _, o := range s.sources.all {
 		if o.url.String() == p.from.url.String() {
 			o.banned, o.err = true, err
 		}
@@ -119,18 +111,6 @@ func wrongOf(err error) *verify.MismatchError {
 	return wrong
 }
 
-// refute ends the use of a place of a document without a strong digest: it served alone, and its bytes are not what the document
-// says.
-func (s *session) refute(err error) {
-	for _, o := range s.origins {
-		if !o.first {
-			continue
-		}
-		o.banned, o.err = true, mismatch(o, "wrong bytes: %w", err)
-		s.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
-	}
-}
-
 // goOn lets the next session begin with what is here.
 func (g *getter) goOn(s *session) {
 	id, file := s.identity(), s.file
@@ -138,13 +118,7 @@ func (g *getter) goOn(s *session) {
 	if g.plan.past == nil {
 		g.plan.past = map[string]*past{}
 	}
-	for _, o := range s.origins {
-		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other}
-		if o.banned {
-			p.banned = o.err
-		}
-		g.plan.past[o.url.String()] = p
-	}
+	maps.Copy(g.plan.past, s.sources.past())
 }
 
 // pieces fetches the documents that may have them, of those that were described and not asked for yet.
@@ -177,9 +151,7 @@ func (g *getter) distrust(s *session) bool {
 	}
 	g.plan.mistrust = true
 	g.note("no source has the pieces that %s describes: they are not used any more", s.pieces.from)
-	for _, o := range s.origins {
-		o.banned, o.err = false, nil
-	}
+	s.sources.pardon()
 	g.goOn(s)
 	return true
 }

@@ -2,12 +2,10 @@ package download
 
 import (
 	"context"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"braid/address"
 	"braid/byterange"
 	"braid/download/partfile"
 	"braid/metalink"
@@ -22,21 +20,19 @@ import (
 //
 // All its fields belong to the goroutine of run. Fetches are functions that send messages.
 type session struct {
-	c        *Client
-	http     network
-	req      *Request
-	plan     *plan
-	ctx      context.Context
-	part     *partfile.File
-	sched    *scheduler.Scheduler
-	origins  []*origin
-	lanes    []*origin // by scheduler.SourceID
-	flights  map[scheduler.FetchID]*flight
-	messages chan message
-	moved    chan int64 // how far a stream came
-	failed   chan error // why the hasher cannot go on
-	workers  sync.WaitGroup
-	hash     *hasher
+	c       *Client
+	http    network
+	req     *Request
+	plan    *plan
+	ctx     context.Context
+	part    *partfile.File
+	sched   *scheduler.Scheduler
+	sources sources
+	fetches fetches
+	moved   chan int64 // how far a stream came
+	failed  chan error // why the hasher cannot go on
+	workers sync.WaitGroup
+	hash    *hasher
 
 	known   bool // an answer said what the file is, of this run or an earlier one
 	heard   bool // the origin answered, in this run
@@ -62,43 +58,14 @@ type session struct {
 	reading   bool // and it may have signatures, or name them
 	pieces    pieces
 	here      byterange.Set // what the scheduler was told of
-	stats     *stats
-	brought   []Piece // not told yet
 	syncing   atomic.Bool
 
 	wake   time.Time
 	atlas  *atlas // nil but in a batch
 	result *Result
-	lastly error   // the last failure of a source
 	how    outcome // how it ended early
 	err    error   // why
 	done   bool
-}
-
-// An origin is a source with what this download knows of it.
-type origin struct {
-	id     int
-	src    source.Source
-	url    *url.URL
-	masked string
-	host   string // as it answered, or as named
-	first  bool   // the server that the user asked
-	swarm  bool   // it is no server
-	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
-	user   bool   // a mirror that the user named
-	named  address.Scope
-	tree   *mapped // how it is known, if another file of the batch told of it
-	up     bool
-	lanes  int                // how many fetches it may have at a time
-	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is none
-	bytes  int64
-	busy   time.Duration
-	err    error
-	banned bool
-	other  bool // it is, as it has another file by its own word
-
-	brought byterange.Set // what only it brought and is here
-	showing showing
 }
 
 // run carries the download out until everything is here and proven, or it cannot go on.
@@ -118,7 +85,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	defer ticker.Stop()
 	for !s.done && s.how == ongoing {
 		select {
-		case m := <-s.messages:
+		case m := <-s.fetches.messages:
 			s.handle(m)
 		case err := <-s.failed:
 			s.stop(err)
@@ -168,18 +135,18 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Fetch:
 			s.launch(a)
 		case scheduler.Shrink:
-			f := s.flights[a.ID]
+			f := s.fetches.running[a.ID]
 			f.sink.limit.Store(a.End)
 			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: a.End, Why: a.Why})
 		case scheduler.Cancel:
-			f := s.flights[a.ID]
+			f := s.fetches.running[a.ID]
 			f.sink.limit.Store(0)
 			f.cancel()
 			switch a.Why {
 			case scheduler.ReasonLied:
 				s.exclude(f)
 			case scheduler.ReasonSilent:
-				s.silent(f.from)
+				s.sources.silent(f.from)
 			}
 			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
 		case scheduler.Check:
@@ -191,14 +158,14 @@ func (s *session) step(ev scheduler.Event) {
 		case scheduler.Finish:
 			s.done = true
 		case scheduler.Fail:
-			s.stop(s.noSource())
+			s.stop(s.sources.none())
 		}
 	}
 }
 
 // handle takes a message of a fetch.
 func (s *session) handle(m message) {
-	f := s.flights[m.id]
+	f := s.fetches.running[m.id]
 	switch {
 	case m.coming != 0:
 		s.step(scheduler.Coming{Fetch: m.id, N: m.coming})
@@ -207,7 +174,7 @@ func (s *session) handle(m message) {
 	case m.ended:
 		s.ended(m.id, f, m.err)
 	default:
-		s.count(f, m)
+		s.fetches.count(f, m)
 		if f.excluded {
 			return
 		}
@@ -223,33 +190,9 @@ func (s *session) handle(m message) {
 	}
 }
 
-// count books what a fetch wrote.
-func (s *session) count(f *flight, m message) {
-	f.at = m.wrote.End
-	f.bytes += m.wrote.Len()
-	if s.req.Detail {
-		s.bring(f, m.wrote)
-	}
-	f.from.bytes += m.wrote.Len()
-	s.stats.add(m.wrote.Len(), int64(m.fresh))
-}
-
-// drain ends all fetches and the hasher, and waits for them. What they still say is counted, for the report.
+// drain ends all that runs for the session, and waits for it.
 func (s *session) drain() {
-	for _, f := range s.flights {
-		f.cancel()
-	}
-	for len(s.flights) > 0 { // each tells its end
-		m := <-s.messages
-		switch f := s.flights[m.id]; {
-		case m.ended:
-			f.from.busy += time.Since(f.begun)
-			s.tellEnd(f, m.err)
-			delete(s.flights, m.id)
-		case m.answer == nil && m.coming == 0:
-			s.count(f, m)
-		}
-	}
+	s.fetches.drain()
 	s.workers.Wait()
 	s.stopHash()
 }

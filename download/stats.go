@@ -1,8 +1,6 @@
 package download
 
 import (
-	"cmp"
-	"slices"
 	"time"
 )
 
@@ -13,8 +11,6 @@ type stats struct {
 	next           int
 	beats          int
 }
-
-func newStats() *stats { return &stats{} }
 
 func (t *stats) add(n, fresh int64) {
 	t.arrived += n
@@ -41,7 +37,7 @@ func (t *stats) rate() float64 {
 
 // beat brings the journal up to date and tells the observer how far it is.
 func (s *session) beat() {
-	s.stats.beat()
+	s.fetches.stats.beat()
 	if !s.known {
 		return
 	}
@@ -49,7 +45,7 @@ func (s *session) beat() {
 		s.stop(local(err))
 		return
 	}
-	if s.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
+	if s.fetches.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
 		s.workers.Go(func() {
 			defer s.syncing.Store(false)
 			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
@@ -60,11 +56,11 @@ func (s *session) beat() {
 			}
 		})
 	}
-	if s.stats.beats%rememberBeats == 0 {
+	if s.fetches.stats.beats%rememberBeats == 0 {
 		s.remember()
 		s.c.Speeds.Save(time.Now()) // a hint: nothing is lost if it fails
 	}
-	if s.stats.beats%2 == 0 {
+	if s.fetches.stats.beats%2 == 0 {
 		s.askTorrent()
 		s.progress()
 	}
@@ -80,24 +76,11 @@ func (s *session) progress() {
 	if s.req.Observe == nil {
 		return
 	}
-	s.tellBrought()
+	s.fetches.tellBrought()
 	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.stats.rate(), Active: s.active()})
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
 }
 
 func (s *session) note(format string, args ...any) { s.req.note(format, args...) }
 
 func (s *session) observe(ev Event) { s.req.observe(ev) }
-
-// sourcesOf is the report on the sources, those that brought most first.
-func sourcesOf(origins []*origin) (out []SourceResult) {
-	for _, o := range origins {
-		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
-		if o.busy > 0 {
-			r.Rate = float64(o.bytes) / o.busy.Seconds()
-		}
-		out = append(out, r)
-	}
-	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return out
-}

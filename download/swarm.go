@@ -162,7 +162,7 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
 		return false
 	}
-	for _, o := range s.origins {
+	for _, o := range s.sources.all {
 		if o.swarm {
 			return o.brought.Contains(c.Range)
 		}
@@ -218,7 +218,7 @@ func (s *session) askTorrent() {
 func (s *session) slow() bool {
 	have := s.part.Have()
 	left := float64(s.size - have.Len())
-	return time.Duration(s.stats.beats)*beat >= swarmAfter && left > s.stats.rate()*swarmLeast.Seconds()
+	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
 }
 
 // An offer is a torrent that a server described.

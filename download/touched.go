@@ -19,10 +19,8 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	g.note("%v: all that is here is read again, and %d bytes are fetched again", s.err, bad.Len())
-	for _, o := range s.origins {
-		for r := range bad.All() {
-			o.brought.Remove(r)
-		}
+	for r := range bad.All() {
+		s.sources.void(r)
 	}
 	g.goOn(s)
 	return true, nil

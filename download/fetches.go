@@ -1,0 +1,140 @@
+package download
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"braid/byterange"
+	"braid/scheduler"
+)
+
+// fetches are the requests of a session that are under way, and what of their work was counted and told. They belong to the
+// session's loop; a fetch itself runs in a goroutine of its own and speaks to the loop by messages.
+type fetches struct {
+	running  map[scheduler.FetchID]*flight
+	messages chan message
+	stats    stats
+	brought  []Piece // not told yet
+	detail   bool    // who brought which bytes is told, too
+	observe  func(Event)
+	workers  sync.WaitGroup
+}
+
+func newFetches(req *Request) fetches {
+	return fetches{running: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), detail: req.Detail, observe: req.observe}
+}
+
+// begin runs a fetch. The loop always hears how it ended, also after it was cancelled.
+func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
+	x.running[id] = f
+	x.workers.Go(func() {
+		err := f.sink.settle(fetch())
+		if left := f.sink.end(); !left.wrote.Empty() { // also after a cancel: the bytes are on disk
+			x.messages <- left
+		}
+		x.messages <- message{id: id, ended: true, err: err}
+	})
+}
+
+// ended takes a fetch out that has told its end.
+func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
+	f.cancel()
+	delete(x.running, id)
+	f.from.busy += time.Since(f.begun)
+	x.tellEnd(f, err)
+}
+
+// drain ends all fetches and waits for them. What they still say is counted, for the report.
+func (x *fetches) drain() {
+	for _, f := range x.running {
+		f.cancel()
+	}
+	for len(x.running) > 0 {
+		m := <-x.messages
+		switch f := x.running[m.id]; {
+		case m.ended:
+			x.ended(m.id, f, m.err)
+		case m.answer == nil && m.coming == 0:
+			x.count(f, m)
+		}
+	}
+	x.workers.Wait()
+}
+
+// count books what a fetch wrote.
+func (x *fetches) count(f *flight, m message) {
+	f.at = m.wrote.End
+	f.bytes += m.wrote.Len()
+	if x.detail {
+		x.bring(f, m.wrote)
+	}
+	f.from.bytes += m.wrote.Len()
+	x.stats.add(m.wrote.Len(), int64(m.fresh))
+}
+
+// active counts the sources at work.
+func (x *fetches) active() int {
+	ids := map[int]bool{}
+	for _, f := range x.running {
+		ids[f.from.id] = true
+	}
+	return len(ids)
+}
+
+// others reports whether more fetches run than the one that is asking.
+func (x *fetches) others() bool { return len(x.running) > 1 }
+
+// bound lets no fetch write behind the end of the file, once that is known. The part file never has more (rule 15).
+func (x *fetches) bound(size int64) {
+	for _, f := range x.running {
+		f.sink.size.Store(size)
+	}
+}
+
+// bring remembers what a fetch wrote until the next beat. A fetch writes one piece after the other, so that is a range
+// for each that runs.
+func (x *fetches) bring(f *flight, wrote byterange.Range) {
+	if f.fresh.End != wrote.Start || f.fresh.Empty() {
+		x.gather(f)
+		f.fresh.Start = wrote.Start
+	}
+	f.fresh.End = wrote.End
+}
+
+// gather takes the range of a fetch to what is told next.
+func (x *fetches) gather(f *flight) {
+	if !f.fresh.Empty() {
+		x.brought = append(x.brought, Piece{f.number, f.fresh})
+		f.fresh = byterange.Range{}
+	}
+}
+
+// tellBrought says who brought what since the last time.
+func (x *fetches) tellBrought() {
+	if !x.detail {
+		return
+	}
+	for _, f := range x.running {
+		x.gather(f)
+	}
+	if len(x.brought) == 0 {
+		return
+	}
+	slices.SortStableFunc(x.brought, func(a, b Piece) int { return cmp.Compare(a.Fetch, b.Fetch) })
+	x.observe(Brought{Pieces: x.brought})
+	x.brought = nil
+}
+
+// tellEnd says how a fetch ended.
+func (x *fetches) tellEnd(f *flight, err error) {
+	x.gather(f)
+	x.tellBrought()
+	if errors.Is(err, context.Canceled) || errors.Is(err, errRefused) {
+		err = nil
+	}
+	x.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})
+}

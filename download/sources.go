@@ -1,0 +1,187 @@
+package download
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"braid/address"
+	"braid/byterange"
+	"braid/scheduler"
+	"braid/source"
+)
+
+// sources are where a session may fetch from, and what each of them has shown. They belong to the session's loop.
+type sources struct {
+	all   []*origin
+	lanes []*origin // by scheduler.SourceID: what the scheduler counts as a source takes one fetch at a time
+	last  error     // the last failure of one
+}
+
+// An origin is a source with what this download knows of it.
+type origin struct {
+	id     int
+	src    source.Source
+	url    *url.URL
+	masked string
+	host   string // as it answered, or as named
+	first  bool   // the server that the user asked
+	swarm  bool   // it is no server
+	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
+	user   bool   // a mirror that the user named
+	named  address.Scope
+	tree   *mapped // how it is known, if another file of the batch told of it
+	up     bool
+	lanes  int                // how many fetches it may have at a time
+	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is none
+	bytes  int64
+	busy   time.Duration
+	err    error
+	banned bool
+	other  bool // it is, as it has another file by its own word
+
+	brought byterange.Set // what only it brought and is here
+	showing showing
+}
+
+// A past is what a source did in the sessions before.
+type past struct {
+	brought byterange.Set // what only it brought and is here
+	bytes   int64
+	busy    time.Duration
+	banned  error // nil, or why it is not asked again
+	other   bool  // it has another file
+}
+
+// has reports whether there is a source with this URL.
+func (x *sources) has(u *url.URL) bool {
+	return slices.ContainsFunc(x.all, func(o *origin) bool { return o.url.String() == u.String() })
+}
+
+// first is the server that the user asked; nil if there is none.
+func (x *sources) first() *origin {
+	if i := slices.IndexFunc(x.all, func(o *origin) bool { return o.first }); i >= 0 {
+		return x.all[i]
+	}
+	return nil
+}
+
+// add takes a source, with what it did in the sessions before.
+func (x *sources) add(o *origin, before *past) {
+	o.id = len(x.all)
+	if before != nil {
+		o.brought, o.bytes, o.busy = before.brought, before.bytes, before.busy
+		o.banned, o.err, o.other = before.banned != nil, before.banned, before.other
+	}
+	x.all = append(x.all, o)
+}
+
+// lane lets a source take one more fetch at a time.
+func (x *sources) lane(o *origin) scheduler.SourceID {
+	o.lanes++
+	x.lanes = append(x.lanes, o)
+	return scheduler.SourceID(len(x.lanes) - 1)
+}
+
+// failed takes note of why a fetch ended, and excludes a source that has another file or lied.
+func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
+	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // which is no failure
+		x.last = err
+	}
+	o.other = o.other || fault == scheduler.FaultWrong
+	o.banned = o.banned || o.other || fault == scheduler.FaultLied
+}
+
+// silent takes note of a source that was given up because nothing came from it (rule 21). It may be asked again, and if no other is
+// left, that is what was wrong with it.
+func (x *sources) silent(o *origin) {
+	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
+	x.last = o.err
+}
+
+// ban excludes a source that brought wrong bytes.
+func (x *sources) ban(o *origin, format string, args ...any) {
+	o.banned, o.err = true, mismatch(o, "wrong bytes: "+format, args...)
+	x.last = o.err
+}
+
+// pardon allows all sources again.
+func (x *sources) pardon() {
+	for _, o := range x.all {
+		o.banned, o.err = false, nil
+	}
+}
+
+// void forgets who brought bytes that are wrong.
+func (x *sources) void(r byterange.Range) {
+	for _, o := range x.all {
+		o.brought.Remove(r)
+	}
+}
+
+// past is what the next session has to know of the sources.
+func (x *sources) past() map[string]*past {
+	all := map[string]*past{}
+	for _, o := range x.all {
+		p := &past{brought: o.brought, bytes: o.bytes, busy: o.busy, other: o.other}
+		if o.banned {
+			p.banned = o.err
+		}
+		all[o.url.String()] = p
+	}
+	return all
+}
+
+// report is what the sources did, for people: those that brought most first.
+func (x *sources) report() (out []SourceResult) {
+	for _, o := range x.all {
+		r := SourceResult{ID: o.id, URL: o.masked, Host: o.host, Bytes: o.bytes, Err: o.err, Banned: o.banned}
+		if o.busy > 0 {
+			r.Rate = float64(o.bytes) / o.busy.Seconds()
+		}
+		out = append(out, r)
+	}
+	slices.SortStableFunc(out, func(a, b SourceResult) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out
+}
+
+// none is the error of a download that no source is left for: the last problem that was not solved.
+func (x *sources) none() error {
+	e := &NoSourceError{Last: x.last}
+	for _, o := range x.all {
+		if o.err != nil {
+			e.Errs = append(e.Errs, o.err)
+		}
+	}
+	return e
+}
+
+// A NoSourceError says that every source failed.
+type NoSourceError struct {
+	Errs []error // the last error of each source that had one, the origin's first
+	Last error   // the latest of them
+}
+
+func (e *NoSourceError) Error() string {
+	switch {
+	case e.Last == nil:
+		return "no source"
+	case len(e.Errs) == 1:
+		return e.Last.Error()
+	}
+	return fmt.Sprintf("all %d sources failed, the last: %v", len(e.Errs), e.Last)
+}
+
+// Unwrap gives the last error: it is the problem that was not solved.
+func (e *NoSourceError) Unwrap() error { return e.Last }
+
+// Budget says that tries were used up at a source that might have served in the end.
+func (e *NoSourceError) Budget() bool {
+	return slices.ContainsFunc(e.Errs, func(err error) bool {
+		var src *source.Error
+		return errors.As(err, &src) && src.Retry
+	})
+}
