@@ -22,7 +22,6 @@ type book struct {
 	// goneFeeds are to be removed, and stamps say since when what is stored is no longer configured; nil: it is.
 	goneFeeds map[string]bool
 	stamps    map[string][]byte
-	pasts     []Past
 	// acknowledged: now. urgent and lazy are since when something waits.
 	acknowledged bool
 	urgent, lazy time.Time
@@ -45,7 +44,7 @@ func newBook(store *Store) book {
 func (b *book) clear() {
 	b.feeds, b.stored, b.targets, b.removed = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, map[string]bool{}
 	b.goneFeeds, b.stamps = map[string]bool{}, map[string][]byte{}
-	b.pasts, b.acknowledged, b.urgent = nil, false, time.Time{}
+	b.acknowledged, b.urgent = false, time.Time{}
 }
 
 // feed notes that m is to be written, soon if there is news.
@@ -91,14 +90,6 @@ func (b *book) note(soon bool, now time.Time) {
 	if soon && b.urgent.IsZero() {
 		b.urgent = now
 	}
-}
-
-// past notes a line of the history, with what the error of h says.
-func (b *book) past(t *target, p *pending, h Handled, failure string, now time.Time) {
-	b.pasts = append(b.pasts, Past{
-		At: now, Watch: t.w.Name, URL: maskURL(t.url), Feed: h.Update.Feed, Action: p.Action, Reason: p.Reason, Words: p.Words,
-		Try: p.Tries, Outcome: h.Outcome, Err: failure,
-	})
 }
 
 // told has an event told when everything is written.
@@ -150,7 +141,7 @@ func (l *loop) keep(ctx context.Context, now time.Time) {
 // save writes everything that waits, whole or not at all.
 func (l *loop) save() {
 	b := &l.book
-	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.goneFeeds)+len(b.stamps)+len(b.pasts) == 0 {
+	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.goneFeeds)+len(b.stamps) == 0 {
 		return
 	}
 	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}, gone: b.stamps}
@@ -171,9 +162,6 @@ func (l *loop) save() {
 	}
 	for t := range b.targets {
 		w.targets[targetKey(t)] = encode(t.saved)
-	}
-	for _, p := range b.pasts {
-		w.pasts = append(w.pasts, encode(p))
 	}
 	if err := b.store.write(w); err != nil {
 		l.fail(fmt.Errorf("store: %w", err))

@@ -47,7 +47,7 @@ func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []st
 	}
 	c := &composer{snapshot: s, options: o, now: feed.At(s.Now)}
 	c.report = FolderReport{Records: map[string]int{}, Refused: map[feed.Refusal]int{}}
-	c.relay = feed.Relay{Self: s.AgentURL, Trusts: func(string) bool { return true }, MaxHops: o.MaxHops, Keeps: o.Keeps}
+	c.relay = feed.Relay{Self: s.AgentURL}
 	for _, k := range s.Records {
 		switch {
 		case k.Own && hasUser(k.URL): // rule 62

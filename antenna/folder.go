@@ -28,11 +28,6 @@ const (
 type FolderOptions struct {
 	// Title is what page and Atom feed are called. If empty, it is that of an antenna.
 	Title string
-	// MaxHops and Keeps are those of feed.Relay.
-	MaxHops int
-	Keeps   func(feed.Field) bool
-	// Rows is how many sites the page lists. If zero, it is 2,000.
-	Rows int
 	// Files is where the folder is. If nil, it is the file system of the system.
 	Files fsys.FS
 }

@@ -177,12 +177,12 @@ func TestRelayed(t *testing.T) {
 		block("http://h.example/expired", with("Expires: Tue, 10 Nov 2026 02:59:59 GMT"))+
 		block("http://h.example/ours", func(b string) string { return strings.Replace(b, "http://k.example/", "HTTP://ME.example", 1) })+
 		block("http://h.example/undated", without("Last-Modified-Detected: Tue, 10 Nov 2026 02:58:03 GMT\r\n"))+
-		block("http://h.example/far", func(b string) string { return strings.Replace(b, "REMOTE/", strings.Repeat("REMOTE/", 3), 1) })+
+		block("http://h.example/far", func(b string) string { return strings.Replace(b, "REMOTE/", strings.Repeat("REMOTE/", 8), 1) })+
 		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))))
 	untrusted := relayed(t, hina(block("http://h.example/untrusted", nil)))
 	untrusted[0].Trusted = false
 	both := own("http://h.example/good", func(k *feed.Known) { k.Detected, k.Title = now-9000, "older" }) // of which the newer is chosen, whole
-	files, report := published(t, ours(append(append(records, untrusted...), both)...), FolderOptions{MaxHops: 3})
+	files, report := published(t, ours(append(append(records, untrusted...), both)...), FolderOptions{})
 	head := strings.Index(files[fileHinaDI], "\r\n\r\n") + 4
 	want := strings.Replace(block("http://h.example/good", nil), "REMOTE/GET", "REMOTE/REMOTE/GET", 1) +
 		block("http://h.example/methodless", without("Method: REMOTE/GET/200\r\n"))

@@ -82,7 +82,6 @@ func (l *loop) postpone(t *target, h *Handled, now time.Time) {
 	}
 	p.At = now.Add(backoff(retryBase, most, p.Failures, chance()))
 	h.Next = p.At
-	l.book.past(t, p, *h, p.Err, now)
 	if l.round != nil {
 		l.round.errs = append(l.round.errs, &HandleError{Watch: t.w.Name, URL: maskURL(t.url), Err: h.Err})
 	}
@@ -109,7 +108,6 @@ func (l *loop) acknowledge(t *target, h *Handled, now time.Time) {
 		h.Outcome.At = now
 	}
 	t.saved.Last = h.Outcome
-	l.book.past(t, p, *h, "", now)
 	l.book.acknowledged = true
 	t.saved.Pending = nil
 	if isAhead(p, h.Outcome) && p.Aheads < aheadMost {

@@ -295,7 +295,7 @@ func TestExpiredIsPublishedNoLonger(t *testing.T) {
 		var got []round
 		a.Publish = func(_ context.Context, s feed.Snapshot) error {
 			var urls []string
-			relay := feed.Relay{Trusts: func(string) bool { return true }}
+			relay := feed.Relay{}
 			for _, k := range s.Records {
 				if _, why := relay.Pass(feed.HinaDI, k.Record, feed.At(s.Now)); why == "" {
 					urls = append(urls, k.URL[len("https://files.example/"):])

@@ -27,7 +27,7 @@ func TestRelay(t *testing.T) {
 		if rejected != "" || len(list) != 1 {
 			t.Fatalf("%d records, %s:\n%s", len(list), rejected, text)
 		}
-		relay := feed.Relay{Self: self, Trusts: func(agent string) bool { return agent == "http://a.example/" }}
+		relay := feed.Relay{Self: self}
 		list = relay.Publish(feed.HinaDI, nil, list, now, nil)
 		var b bytes.Buffer
 		if err := encodeHina(&b, slices.Values(list)); err != nil {
@@ -46,7 +46,7 @@ func TestRelay(t *testing.T) {
 	if got, want := fields.String()+"\r\n", block("REMOTE/REMOTE/REMOTE/HEAD/200"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	first := feed.Relay{Self: "http://A.example", Trusts: func(string) bool { return true }}
+	first := feed.Relay{Self: "http://A.example"}
 	if back := first.Publish(feed.HinaDI, nil, list, now, nil); len(back) > 0 {
 		t.Errorf("the first agent publishes what it said itself: %+v", back)
 	}
@@ -59,7 +59,7 @@ func TestRelaySOIF(t *testing.T) {
 	text := object
 	for range 3 {
 		list, _ := collect(t, decodeSOIF(strings.NewReader(text), feed.Options{}))
-		relay := feed.Relay{Self: "http://b.example/", Trusts: func(agent string) bool { return agent == "g.example:8500" }}
+		relay := feed.Relay{Self: "http://b.example/"}
 		text = string(write(t, formats[".soif"], relay.Publish(feed.SOIF, nil, list, 1794279600, nil)))
 	}
 	if text != object {

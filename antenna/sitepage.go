@@ -14,7 +14,8 @@ import (
 	"braid/internal/quantity"
 )
 
-const defaultRows = 2000
+// maxRows is how many sites the page lists.
+const maxRows = 2000
 
 var (
 	//go:embed page.html
@@ -66,9 +67,8 @@ func momentOf(t feed.Time) moment {
 func (c *composer) page() error {
 	list := c.listed()
 	v := view{Title: c.title(), Agent: words(c.snapshot.Agent), Now: momentOf(c.now), Sites: len(list)}
-	rows := cmp.Or(c.options.Rows, defaultRows)
-	if v.More = max(0, len(list)-rows); v.More > 0 {
-		list = list[:rows]
+	if v.More = max(0, len(list)-maxRows); v.More > 0 {
+		list = list[:maxRows]
 	}
 	for _, r := range list {
 		s := c.site(&r)

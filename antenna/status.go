@@ -52,16 +52,3 @@ type WatchStatus struct {
 	Code           int
 	Limited, Ahead bool
 }
-
-// A Past is one line of the history: an update that was handled.
-type Past struct {
-	At time.Time
-	// URL is masked.
-	Watch, URL, Feed string
-	Action           feed.Action
-	Reason           feed.Reason
-	Words            string
-	Try              int
-	Outcome          Outcome
-	Err              string
-}

@@ -2,7 +2,6 @@ package antenna
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,9 +31,11 @@ var (
 	bucketFeeds   = []byte("feeds")
 	bucketReports = []byte("reports")
 	bucketTargets = []byte("watches")
-	bucketHistory = []byte("history")
 	// bucketGone has since when what is in another bucket is no longer configured.
 	bucketGone = []byte("gone")
+
+	// bucketHistory is of earlier versions, and not read.
+	bucketHistory = []byte("history")
 
 	keyVersion = []byte("version")
 )
@@ -43,8 +44,6 @@ const (
 	version = "1"
 	// lockTimeout is how long another process may take to end.
 	lockTimeout = 2 * time.Second
-	// maxHistory is how many updates are remembered.
-	maxHistory = 1000
 )
 
 // errEmpty is why a store is lost that is gone, or that a process made in place of a lost one before it ended at once.
@@ -167,10 +166,13 @@ func prepare(db *bbolt.DB) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketHistory, bucketGone} {
+		for _, name := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketGone} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
+		}
+		if err := tx.DeleteBucket(bucketHistory); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
+			return err
 		}
 		switch got := meta.Get(keyVersion); {
 		case got == nil:
@@ -197,7 +199,6 @@ func readAll(tx *bbolt.Tx) error {
 	}
 	each(bucketFeeds, func(data []byte) error { return json.Unmarshal(data, &savedFeed{}) })
 	each(bucketTargets, func(data []byte) error { return json.Unmarshal(data, &savedTarget{}) })
-	each(bucketHistory, func(data []byte) error { return json.Unmarshal(data, &Past{}) })
 	each(bucketReports, func(data []byte) error { _, err := restored(data); return err })
 	return err
 }
@@ -205,7 +206,6 @@ func readAll(tx *bbolt.Tx) error {
 // A batch is what is written at once.
 type batch struct {
 	feeds, reports, targets, gone map[string][]byte // nil: removed
-	pasts                         [][]byte
 }
 
 // write writes all of b, or nothing; then it is on disk.
@@ -217,7 +217,7 @@ func (s *Store) write(b batch) error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			return errors.Join(
 				putAll(tx.Bucket(bucketFeeds), b.feeds), putAll(tx.Bucket(bucketReports), b.reports),
-				putAll(tx.Bucket(bucketTargets), b.targets), putAll(tx.Bucket(bucketGone), b.gone), putPasts(tx.Bucket(bucketHistory), b.pasts),
+				putAll(tx.Bucket(bucketTargets), b.targets), putAll(tx.Bucket(bucketGone), b.gone),
 			)
 		})
 	})
@@ -235,25 +235,6 @@ func putAll(b *bbolt.Bucket, values map[string][]byte) error {
 	}
 	return nil
 }
-
-// putPasts adds to the history, which is a ring: it forgets what is oldest.
-func putPasts(b *bbolt.Bucket, pasts [][]byte) error {
-	for _, p := range pasts {
-		n, err := b.NextSequence()
-		if err != nil {
-			return err
-		}
-		if n > maxHistory {
-			err = b.Delete(sequence(n - maxHistory))
-		}
-		if err = errors.Join(err, b.Put(sequence(n), p)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // get returns a value, or nil.
 func (s *Store) get(bucket []byte, key string) (value []byte, err error) {
@@ -284,27 +265,6 @@ func (s *Store) all(bucket []byte) (values map[string][]byte, err error) {
 		})
 	})
 	return values, err
-}
-
-// History returns the last n updates that were handled, the latest first.
-func (s *Store) History(n int) (list []Past, err error) {
-	if s == nil {
-		return nil, nil
-	}
-	err = guarded(func() error {
-		return s.db.View(func(tx *bbolt.Tx) error {
-			c := tx.Bucket(bucketHistory).Cursor()
-			for k, v := c.Last(); k != nil && len(list) < n; k, v = c.Prev() {
-				var p Past
-				if err := json.Unmarshal(v, &p); err != nil {
-					return err
-				}
-				list = append(list, p)
-			}
-			return nil
-		})
-	})
-	return list, err
 }
 
 // cachePath is where the cache in LIRS form is; empty if there is no store.

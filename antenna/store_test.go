@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"braid/antenna/feed"
-
 	"go.etcd.io/bbolt"
 )
 
@@ -90,10 +88,6 @@ func TestStoreRemembers(t *testing.T) {
 		}
 		a.Store = storeIn(t, dir)
 		defer closed(t, a.Store)
-		past, err := a.Store.History(10)
-		if err != nil || len(past) != 2 || past[0].Reason != feed.Modified || past[0].URL != fileURL || past[1].Outcome.ETag != "0" {
-			t.Errorf("history: %+v, %v", past, err)
-		}
 		if info, err := os.Stat(filepath.Join(dir, "antenna.db")); err != nil || info.Mode() != 0o600 {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
@@ -257,25 +251,6 @@ func TestHolder(t *testing.T) {
 	}
 	if pid := holder(strings.NewReader(locks), 43); pid != 0 {
 		t.Errorf("process %d has what nobody has", pid)
-	}
-}
-
-// The history is a ring.
-func TestHistoryIsBounded(t *testing.T) {
-	s := storeIn(t, t.TempDir())
-	defer closed(t, s)
-	for i := 0; i < maxHistory+50; i += 50 {
-		var b batch
-		for n := range 50 {
-			b.pasts = append(b.pasts, encode(Past{Try: i + n}))
-		}
-		if err := s.write(b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := s.History(2 * maxHistory)
-	if err != nil || len(list) != maxHistory || list[0].Try != maxHistory+49 || list[maxHistory-1].Try != 50 {
-		t.Errorf("%d lines, %v", len(list), err)
 	}
 }
 

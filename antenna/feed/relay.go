@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxHops is through how many agents a record comes at most, if a Relay does not say.
+// maxHops is through how many agents a record comes at most when it is published again.
 const maxHops = 8
 
 // A Relay is the rules by which an agent publishes what it read elsewhere, beside what it observed itself. A record is
@@ -15,12 +15,6 @@ type Relay struct {
 	// Self is the URL that the agent publishes as its own in Authorized-url. What says that it came from there is not
 	// published again.
 	Self string
-	// Trusts reports whether records are passed on whose agent has that URL: Record.AgentURL. If nil, none are.
-	Trusts func(agentURL string) bool
-	// MaxHops is through how many agents a record has come at most when it is published. If zero, it is 8.
-	MaxHops int
-	// Keeps reports whether a field is passed on. It must keep all that the format defines. If nil, all are.
-	Keeps func(Field) bool
 }
 
 // A Refusal is why a record is not passed on, as a word for programs.
@@ -29,7 +23,7 @@ type Refusal string
 const (
 	OtherFormat  Refusal = "other-format"   // a new summary would not be the word of its agent
 	NoAuthority  Refusal = "no-authority"   // it does not say who obtained it
-	Untrusted    Refusal = "untrusted"      // by the agent's URL
+	Untrusted    Refusal = "untrusted"      // the agent is not among those that the feed's configuration trusts
 	OwnReturned  Refusal = "own-returned"   // it was ours
 	TooManyHops  Refusal = "too-many-hops"  //
 	Undated      Refusal = "undated"        // nobody behind us could tell when it expires
@@ -83,9 +77,7 @@ func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 		return Record{}, NoAuthority
 	case y.isSelf(&r):
 		return Record{}, OwnReturned
-	case y.Trusts == nil || !y.Trusts(r.AgentURL):
-		return Record{}, Untrusted
-	case r.Hops()+1 > y.maxHops():
+	case r.Hops()+1 > maxHops:
 		return Record{}, TooManyHops
 	case believable(r.Detected) == 0 && believable(r.Date) == 0 && r.Expires == 0:
 		return Record{}, Undated // what the header of its feed says stays behind (hina-di, section 13.1)
@@ -94,7 +86,7 @@ func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 	case ends && now > until:
 		return Record{}, NoLongerGood
 	}
-	return y.passed(r), ""
+	return passed(r), ""
 }
 
 // CodeUndecodable is the code of records with octets that are no text in the charset of their feed.
@@ -104,13 +96,6 @@ const CodeUndecodable = "undecodable"
 func isUndecodable(tag string) bool {
 	code, _, _ := strings.Cut(tag, ":")
 	return code == CodeUndecodable
-}
-
-func (y Relay) maxHops() int {
-	if y.MaxHops > 0 {
-		return y.MaxHops
-	}
-	return maxHops
 }
 
 // isSelf reports whether r was obtained by this agent. A gatherer of SOIF has a host and no URL.
@@ -129,12 +114,9 @@ func (y Relay) isSelf(r *Record) bool {
 }
 
 // passed makes of r what is passed on. A Method that is not there, or that is empty, is not invented.
-func (y Relay) passed(r Record) Record {
+func passed(r Record) Record {
 	fields := make([]Field, 0, len(r.Fields))
 	for _, f := range r.Fields {
-		if y.Keeps != nil && !y.Keeps(f) {
-			continue
-		}
 		if len(r.Method) > 0 && strings.EqualFold(f.Name, "Method") {
 			f.Value = "REMOTE/" + f.Value
 		}
