@@ -7,7 +7,11 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -30,11 +34,11 @@ func describeSOIF(t *testing.T, raw []byte) document {
 
 func readSOIF(t *testing.T, raw []byte, strict bool) document {
 	objects, discarded, problems := []document{}, []document{}, []document{}
-	d := soif.NewObjectDecoder(bytes.NewReader(raw), soif.Options{Strict: strict, Report: func(v soif.Violation) {
+	d := soif.NewDecoder(bytes.NewReader(raw), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 		switch {
 		case v.Discarded:
 			discarded = append(discarded, document{"offset": v.Start, "type": v.Type, "url": orNull(v.URL), "reason": v.Code})
-		case aboutFeed(v.Violation):
+		case aboutFeed(v):
 			problems = append(problems, document{"offset": v.Offset, "code": v.Tag()})
 		}
 	}})
@@ -59,6 +63,27 @@ func readSOIF(t *testing.T, raw []byte, strict bool) document {
 	}
 }
 
+// multiValue is the name of one of several values of an attribute (RFC 2655, section 3.3).
+var multiValue = regexp.MustCompile(`^(.+)-(0*[1-9][0-9]*)$`)
+
+// valuesOf are the values of an attribute: that without a number first, then the others by their numbers.
+func valuesOf(o soif.Object, name string) []string {
+	values := map[int]string{}
+	for _, a := range o.Attributes {
+		if m := multiValue.FindStringSubmatch(a.Name); m != nil && strings.EqualFold(m[1], name) {
+			n, _ := strconv.Atoi(m[2])
+			values[n] = string(a.Value)
+		} else if strings.EqualFold(a.Name, name) {
+			values[0] = string(a.Value)
+		}
+	}
+	var list []string
+	for _, n := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, values[n])
+	}
+	return list
+}
+
 func describeObject(o soif.Object) document {
 	attributes, multi := []document{}, document{}
 	for _, a := range o.Attributes {
@@ -67,12 +92,8 @@ func describeObject(o soif.Object) document {
 			value, encoding = base64.StdEncoding.EncodeToString(a.Value), "base64"
 		}
 		attributes = append(attributes, document{"name": a.Name, "size": len(a.Value), "value": value, "encoding": encoding})
-		if name, n := soif.SplitName(a.Name); n > 0 {
-			values := []string{}
-			for _, v := range o.Values(name) {
-				values = append(values, string(v))
-			}
-			multi[name] = values
+		if m := multiValue.FindStringSubmatch(a.Name); m != nil {
+			multi[m[1]] = valuesOf(o, m[1])
 		}
 	}
 	var md5 any

@@ -83,6 +83,10 @@ type Violation struct {
 	Code, Field string
 	// Text says what in words. It can have words of the feed, and those are quoted.
 	Text string
+	// Offset says in octets where, from 0, in formats in which lines mean little; Start says so of the record, and Type is what the
+	// record calls itself (SOIF).
+	Offset, Start int64
+	Type          string
 	// Record is the line where the record begins that it is about, or 0, and URL what that is about, as far as it is known.
 	Record int
 	URL    string

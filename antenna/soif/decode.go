@@ -7,38 +7,18 @@ import (
 	"braid/antenna/feed"
 )
 
-// Options say how a stream is read. The zero value reads tolerantly, within the limits of rule 52.
-type Options struct {
-	// Strict holds the stream to the letter of RFC 2655: what would need a repair is discarded.
-	Strict bool
-	Limits Limits
-	// Report is told of everything that is not as it should be, as it is met. If nil, nobody is.
-	Report func(Violation)
-	// Stop is asked before each object; an error ends the stream with it. If nil, nothing does.
-	Stop func() error
-}
-
-// Limits bound what a stream may cost (rules 52 and 55). Those of feed.Limits that speak of lines have no meaning here.
-type Limits struct {
+// limits bound what a stream may cost. Those of feed.Limits that speak of lines have no meaning here.
+type limits struct {
 	feed.Limits
-	// Object limits the octets of all values of one object. If zero, it is 8 MiB, or that of one value if this is more.
-	Object int
-	// Attributes limits the attributes of one object. If zero, it is 10,000.
-	Attributes int
+	// object bounds the octets of all values of one object, and attributes their number.
+	object, attributes int
 }
 
-// OrDefault returns l with the usual limits where it has none.
-func (l Limits) OrDefault() Limits {
-	l.Limits = l.Limits.OrDefault()
-	if l.Object <= 0 {
-		l.Object = max(8<<20, l.Value)
-	}
-	if l.Attributes <= 0 {
-		l.Attributes = 10_000
-	}
-	// Sums of them are ints on every machine.
-	l.Value, l.Object = min(l.Value, 1<<27), min(l.Object, 1<<30)
-	return l
+// limitsOf are the limits of a stream. An object may be as large as one value at least.
+func limitsOf(l feed.Limits) limits {
+	l = l.OrDefault()
+	l.Value = min(l.Value, 1<<27) // sums of them are ints on every machine
+	return limits{Limits: l, object: max(8<<20, l.Value), attributes: 10_000}
 }
 
 // A Decoder reads one stream, in memory that does not grow with it. What compresses or encodes the stream as a whole is
@@ -49,20 +29,12 @@ type Decoder struct {
 	err error // of p; it sticks
 }
 
-// NewDecoder returns a Decoder of what r has, with the limits of rule 52.
-func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	own := Options{Strict: o.Strict, Limits: Limits{Limits: o.Limits}, Stop: o.Stop}
-	if o.Report != nil {
-		own.Report = func(v Violation) { o.Report(v.Violation) }
-	}
-	return NewObjectDecoder(r, own)
-}
+// NewDecoder returns a Decoder of what r has.
+func NewDecoder(r io.Reader, o feed.Options) *Decoder { return newDecoder(r, o, limitsOf(o.Limits)) }
 
-// NewObjectDecoder is NewDecoder for those who want to know of violations by the octet, or have limits of their own.
-func NewObjectDecoder(r io.Reader, o Options) *Decoder {
-	o.Limits = o.Limits.OrDefault()
-	in := newInput(r, o.Limits.Limits)
-	return &Decoder{in: in, p: newParser(in, o)}
+func newDecoder(r io.Reader, o feed.Options, l limits) *Decoder {
+	in := newInput(r, l.Limits)
+	return &Decoder{in: in, p: &parser{s: newScanner(in), o: o, limits: l, names: map[string]string{}}}
 }
 
 // Objects returns the objects of the stream, one after the other, as they are read. The last pair has an error, and no

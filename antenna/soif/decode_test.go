@@ -11,9 +11,13 @@ import (
 )
 
 // read decodes text and tells in words what came out: objects, violations and the error, in their order.
-func read(text string, o Options) string {
+func read(text string, o feed.Options) string { return readWithin(text, o, limitsOf(o.Limits)) }
+
+var wrapperNames = [...]string{"", "UPDATE", "REFRESH", "DELETE"}
+
+func readWithin(text string, o feed.Options, l limits) string {
 	var b strings.Builder
-	o.Report = func(v Violation) {
+	o.Report = func(v feed.Violation) {
 		if v.Discarded {
 			v.Line, v.Offset = v.Record, v.Start
 		}
@@ -29,14 +33,14 @@ func read(text string, o Options) string {
 		}
 		b.WriteByte('\n')
 	}
-	for object, err := range NewObjectDecoder(strings.NewReader(text), o).Objects() {
+	for object, err := range newDecoder(strings.NewReader(text), o, l).Objects() {
 		if err != nil {
 			fmt.Fprintf(&b, "error: %v\n", err)
 			continue
 		}
 		fmt.Fprintf(&b, "%d/%d @%s %s", object.Line, object.Offset, object.Type, object.URL)
 		if object.Wrapper != Bare {
-			fmt.Fprintf(&b, " in %s", object.Wrapper)
+			fmt.Fprintf(&b, " in %s", wrapperNames[object.Wrapper])
 		}
 		for _, a := range object.Attributes {
 			fmt.Fprintf(&b, " %s=%q", a.Name, a.Value)
@@ -103,13 +107,13 @@ func TestDecode(t *testing.T) {
 		{"names that are too long are none", "@A { u://h/1\n" + strings.Repeat("n", 1025) + "{1}:\tx}", "1/0 malformed-attribute: discards @A u://h/1\n", ""},
 		{"types that are too long are none", "@" + strings.Repeat("n", 65) + " { u://h/1}", "1/0 junk\nerror: feed: this is no SOIF\n", ""},
 	} {
-		if got := read(tt.text, Options{}); got != tt.want {
+		if got := read(tt.text, feed.Options{}); got != tt.want {
 			t.Errorf("%s, tolerant:\n%swant\n%s", tt.name, got, tt.want)
 		}
 		if tt.strict == "" {
 			tt.strict = tt.want
 		}
-		if got := read(tt.text, Options{Strict: true}); got != tt.strict {
+		if got := read(tt.text, feed.Options{Strict: true}); got != tt.strict {
 			t.Errorf("%s, strict:\n%swant\n%s", tt.name, got, tt.strict)
 		}
 	}
@@ -132,7 +136,7 @@ func TestViolation(t *testing.T) {
 		{"@UPDATE {\n}", `1/0 "" of 0/0 @UPDATE : the wrapper of a Harvest gatherer, which RFC 2655 does not know`},
 	} {
 		var got []string
-		o := Options{Report: func(v Violation) {
+		o := feed.Options{Report: func(v feed.Violation) {
 			got = append(got, fmt.Sprintf("%d/%d %q of %d/%d @%s %s: %s", v.Line, v.Offset, v.Field, v.Record, v.Start, v.Type, v.URL, v.Text))
 		}}
 		decodeAll(tt.text, o)
@@ -144,7 +148,7 @@ func TestViolation(t *testing.T) {
 
 // An object owns its values: the next one does not change them.
 func TestOwnMemory(t *testing.T) {
-	objects, err := decodeAll("@A { u://h/1 a{2}:\txx }@A { u://h/2 a{2}:\tyy }", Options{})
+	objects, err := decodeAll("@A { u://h/1 a{2}:\txx }@A { u://h/2 a{2}:\tyy }", feed.Options{})
 	if err != nil || len(objects) != 2 {
 		t.Fatalf("%d objects, %v", len(objects), err)
 	}
@@ -170,7 +174,7 @@ func TestManyDuplicates(t *testing.T) {
 		text.WriteString("\nMD5{1}:\ty\nAttribute{0}:\tMD5{1}:\tx\n}\n")
 		fmt.Fprintf(&want, "%d contradictory-values MD5\n%d duplicate-attribute MD5\n", 2*n+4, 2*n+5)
 		var got strings.Builder
-		o := Options{Report: func(v Violation) { fmt.Fprintf(&got, "%d %s %s\n", v.Line, v.Code, v.Field) }}
+		o := feed.Options{Report: func(v feed.Violation) { fmt.Fprintf(&got, "%d %s %s\n", v.Line, v.Code, v.Field) }}
 		if objects, err := decodeAll(text.String(), o); err != nil || len(objects) != 1 || got.String() != want.String() || len(objects[0].Warnings) != min(n+3, maxWarnings) {
 			t.Errorf("%d attributes, %d objects, %v:\n%swant\n%s", n, len(objects), err, got.String(), want.String())
 		}
@@ -193,7 +197,7 @@ func TestRejected_Rule55(t *testing.T) {
 	} {
 		want := "1/0 @A u://h/1\n3/15 " + tt.code + ": discards @A u://h/2\nerror: feed, line "
 		for _, strict := range []bool{false, true} {
-			got := read(first+tt.text, Options{Strict: strict})
+			got := read(first+tt.text, feed.Options{Strict: strict})
 			if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, tt.why+"\n") || strings.Count(got, "\n") != 3 {
 				t.Errorf("%s:\n%swant\n%s...%s", tt.name, got, want, tt.why)
 			}
@@ -219,7 +223,7 @@ func (f failing) Read(p []byte) (int, error) {
 func TestBrokenStream(t *testing.T) {
 	for _, text := range []string{"", inBase64("@A { u://h/1\n}\n@A { x"), inBase64("@A { u://h/1\n}\n@A { x")[:26], "@A { u://h/1\n}\n", "@A { u://h/1\n}\n@A { u://h/2\na{9}:\tx", "@A { u://h/1\n} junk", "@A { u://h/1\n}\n@A { x\n"} {
 		objects, last := 0, error(nil)
-		for _, err := range NewObjectDecoder(failing{strings.NewReader(text), errReset}, Options{}).Objects() {
+		for _, err := range NewDecoder(failing{strings.NewReader(text), errReset}, feed.Options{}).Objects() {
 			if last = err; err == nil {
 				objects++
 			}

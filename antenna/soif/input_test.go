@@ -78,14 +78,14 @@ func TestUnwrap(t *testing.T) {
 		{"no gzip", "\x1f\x8bplain", "error: feed: unexpected EOF\n"},
 	} {
 		for _, strict := range []bool{false, true} {
-			if got := read(tt.text, Options{Strict: strict}); got != tt.want {
+			if got := read(tt.text, feed.Options{Strict: strict}); got != tt.want {
 				t.Errorf("%s:\n%swant\n%s", tt.name, got, tt.want)
 			}
 		}
 		// However the octets arrive, they mean the same.
 		slow := iotest.OneByteReader(strings.NewReader(tt.text))
 		objects := 0
-		for _, err := range NewObjectDecoder(slow, Options{}).Objects() {
+		for _, err := range NewDecoder(slow, feed.Options{}).Objects() {
 			if err == nil {
 				objects++
 			}
@@ -99,29 +99,31 @@ func TestUnwrap(t *testing.T) {
 // Rule 52: each limit ends the feed, and what came before stays.
 func TestLimits_Rule52(t *testing.T) {
 	const first = "@A { u://h/\n}\n"
+	object := func(n int) limits { l := limitsOf(feed.Limits{}); l.object = n; return l }
+	attributes := func(n int) limits { l := limitsOf(feed.Limits{}); l.attributes = n; return l }
 	for _, tt := range []struct {
 		name, text string
-		o          Options
+		l          limits
 		want       string
 	}{
-		{"octets, reached", first, Options{Limits: Limits{Limits: feed.Limits{Bytes: 14}}}, ""},
-		{"octets, exceeded", first + "\n", Options{Limits: Limits{Limits: feed.Limits{Bytes: 14}}}, "error: feed: more than 14 octets\n"},
-		{"octets, inside an object", first + first, Options{Limits: Limits{Limits: feed.Limits{Bytes: 20}}}, "3/14 truncated: discards @A \nerror: feed: more than 20 octets\n"},
-		{"objects, reached", first + "x", Options{Limits: Limits{Limits: feed.Limits{Entries: 1}}}, "3/14 junk\n"},
-		{"objects, exceeded", first + first, Options{Limits: Limits{Limits: feed.Limits{Entries: 1}}}, "error: feed, line 3: octet 14: more than 1 objects\n"},
-		{"objects that are discarded", first + "@B { }" + first, Options{Limits: Limits{Limits: feed.Limits{Entries: 2}}},
+		{"octets, reached", first, limitsOf(feed.Limits{Bytes: 14}), ""},
+		{"octets, exceeded", first + "\n", limitsOf(feed.Limits{Bytes: 14}), "error: feed: more than 14 octets\n"},
+		{"octets, inside an object", first + first, limitsOf(feed.Limits{Bytes: 20}), "3/14 truncated: discards @A \nerror: feed: more than 20 octets\n"},
+		{"objects, reached", first + "x", limitsOf(feed.Limits{Entries: 1}), "3/14 junk\n"},
+		{"objects, exceeded", first + first, limitsOf(feed.Limits{Entries: 1}), "error: feed, line 3: octet 14: more than 1 objects\n"},
+		{"objects that are discarded", first + "@B { }" + first, limitsOf(feed.Limits{Entries: 2}),
 			"3/14 no-url: discards @B \nerror: feed, line 3: octet 20: more than 2 objects\n"},
-		{"a value, reached", first + "@A { u://h/ a{2}:\txx }", Options{Limits: Limits{Limits: feed.Limits{Value: 2}}}, "3/14 @A u://h/ a=\"xx\"\n"},
-		{"a value, exceeded", first + "@A { u://h/ a{3}:\txxx }", Options{Limits: Limits{Limits: feed.Limits{Value: 2}}},
+		{"a value, reached", first + "@A { u://h/ a{2}:\txx }", limitsOf(feed.Limits{Value: 2}), "3/14 @A u://h/ a=\"xx\"\n"},
+		{"a value, exceeded", first + "@A { u://h/ a{3}:\txxx }", limitsOf(feed.Limits{Value: 2}),
 			"3/14 too-large a: discards @A u://h/\nerror: feed, line 3: octet 27: a value of more than 2 octets\n"},
-		{"an object, reached", first + "@A { u://h/ a{2}:\txx b{1}:\ty }", Options{Limits: Limits{Object: 3}}, "3/14 @A u://h/ a=\"xx\" b=\"y\"\n"},
-		{"an object, exceeded", first + "@A { u://h/ a{2}:\txx b{2}:\tyy }", Options{Limits: Limits{Object: 3}},
+		{"an object, reached", first + "@A { u://h/ a{2}:\txx b{1}:\ty }", object(3), "3/14 @A u://h/ a=\"xx\" b=\"y\"\n"},
+		{"an object, exceeded", first + "@A { u://h/ a{2}:\txx b{2}:\tyy }", object(3),
 			"3/14 too-large b: discards @A u://h/\nerror: feed, line 3: octet 41: an object of more than 3 octets\n"},
-		{"attributes, reached", first + "@A { u://h/ a{0}:\tb{0}:\t}", Options{Limits: Limits{Attributes: 2}}, "3/14 @A u://h/ a=\"\" b=\"\"\n"},
-		{"attributes, exceeded", first + "@A { u://h/ a{0}:\tb{0}:\tc{0}:\t}", Options{Limits: Limits{Attributes: 2}},
+		{"attributes, reached", first + "@A { u://h/ a{0}:\tb{0}:\t}", attributes(2), "3/14 @A u://h/ a=\"\" b=\"\"\n"},
+		{"attributes, exceeded", first + "@A { u://h/ a{0}:\tb{0}:\tc{0}:\t}", attributes(2),
 			"3/14 too-large: discards @A u://h/\nerror: feed, line 3: octet 38: an object of more than 2 attributes\n"},
 	} {
-		if got, want := read(tt.text, tt.o), "1/0 @A u://h/\n"+tt.want; got != want {
+		if got, want := readWithin(tt.text, feed.Options{}, tt.l), "1/0 @A u://h/\n"+tt.want; got != want {
 			t.Errorf("%s:\n%swant\n%s", tt.name, got, want)
 		}
 	}
@@ -130,13 +132,13 @@ func TestLimits_Rule52(t *testing.T) {
 // Rule 52: what compresses 1000 to 1 is no feed, unless it is small.
 func TestBomb_Rule52(t *testing.T) {
 	small := compress(t, "@A { u://h/1\n}"+strings.Repeat(" ", 1<<20-100))
-	if got := read(small, Options{}); got != "1/0 @A u://h/1\n" {
+	if got := read(small, feed.Options{}); got != "1/0 @A u://h/1\n" {
 		t.Errorf("less than a MiB:\n%s", got)
 	}
 	bomb := compress(t, "@A { u://h/1\n}"+strings.Repeat(" ", 8<<20))
 	var reject *feed.RejectError
 	objects, last := 0, error(nil)
-	for _, err := range NewObjectDecoder(strings.NewReader(bomb), Options{}).Objects() {
+	for _, err := range NewDecoder(strings.NewReader(bomb), feed.Options{}).Objects() {
 		if last = err; err == nil {
 			objects++
 		}
@@ -144,7 +146,7 @@ func TestBomb_Rule52(t *testing.T) {
 	if objects != 1 || !errors.As(last, &reject) || reject.Code != "compressed-too-well" {
 		t.Errorf("%d objects, then %v", objects, last)
 	}
-	if got := read(bomb, Options{Limits: Limits{Limits: feed.Limits{Ratio: 2000}}}); got != "1/0 @A u://h/1\n" {
+	if got := read(bomb, feed.Options{Limits: feed.Limits{Ratio: 2000}}); got != "1/0 @A u://h/1\n" {
 		t.Errorf("where 2000 to 1 is allowed:\n%s", got)
 	}
 }

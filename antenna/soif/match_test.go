@@ -27,7 +27,7 @@ func TestSplitName(t *testing.T) {
 		{"A-99999999999999999999", "A", math.MaxInt},
 		{"", "", 0},
 	} {
-		if name, number := SplitName(tt.in); name != tt.name || number != tt.number {
+		if name, number := splitName(tt.in); name != tt.name || number != tt.number {
 			t.Errorf("%q: %q and %d, want %q and %d", tt.in, name, number, tt.name, tt.number)
 		}
 	}
@@ -42,43 +42,15 @@ var paper = Object{Type: "DOCUMENT", Attributes: []Attribute{
 	{"Author-0", []byte("no author")},
 }}
 
-func TestMatch(t *testing.T) {
-	for _, tt := range []struct {
-		name, value string
-		want        bool
-	}{
-		{"Author", "Garcia", true},
-		{"author", "GARCIA", true},
-		{"AUTHOR", "y montes", true},
-		{"Author", "MÜLLER", true},
-		{"Author", "latin", true},
-		{"Author", "\xff LATIN", true},
-		{"Author", "Garcias", false},
-		{"Author", "no author", false}, // Author-0 is no Author
-		{"Author-0", "no author", true},
-		{"Author-2", "Müller", false}, // section 4: the part before the suffix is compared
-		{"File-Size", "1200", true},
-		{"file-size", "1200", true},
-		{"File-Size", "120", false}, // not text: octet by octet
-		{"File-Size", "", false},
-		{"Title", "", false},
-		{"Author", "", true},
-	} {
-		if got := paper.Match(tt.name, tt.value); got != tt.want {
-			t.Errorf("%s=%q: %v", tt.name, tt.value, got)
-		}
-	}
-}
-
-func TestValues(t *testing.T) {
+func TestNamed(t *testing.T) {
 	var got []string
-	for _, v := range paper.Values("Author") {
-		got = append(got, string(v))
+	for _, a := range paper.named("Author") {
+		got = append(got, string(a.Value))
 	}
 	if want := []string{"\xff Latin", "Straße Müller", "Jose Garcia y Montes"}; !slices.Equal(got, want) {
 		t.Errorf("values are %q, want %q", got, want)
 	}
-	if got := paper.Values("Title"); len(got) > 0 {
+	if got := paper.named("Title"); len(got) > 0 {
 		t.Errorf("values of nothing are %q", got)
 	}
 }

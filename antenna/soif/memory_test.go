@@ -52,20 +52,20 @@ func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		next   func(int) string
-		o      Options
+		o      feed.Options
 		budget uint64
 	}{
-		{"objects", always(typical), Options{}, 3 * size},
-		{"names that are never the same", name, Options{}, 24 * size},
-		{"junk", always("@FILE (http://h/)\n"), Options{}, size / 8},
-		{"white space", always(" \n"), Options{}, size / 8},
-		{"a name without end", always("@A { u://h/1\n" + strings.Repeat("n", 1<<10)), Options{}, size / 8},
-		{"a URL without end", always("@A { u://h/1" + strings.Repeat("n", 1<<10)), Options{}, size / 8},
-		{"a size without end", always("@A { u://h/1 a{" + strings.Repeat("0", 1<<10)), Options{}, size / 8},
+		{"objects", always(typical), feed.Options{}, 3 * size},
+		{"names that are never the same", name, feed.Options{}, 24 * size},
+		{"junk", always("@FILE (http://h/)\n"), feed.Options{}, size / 8},
+		{"white space", always(" \n"), feed.Options{}, size / 8},
+		{"a name without end", always("@A { u://h/1\n" + strings.Repeat("n", 1<<10)), feed.Options{}, size / 8},
+		{"a URL without end", always("@A { u://h/1" + strings.Repeat("n", 1<<10)), feed.Options{}, size / 8},
+		{"a size without end", always("@A { u://h/1 a{" + strings.Repeat("0", 1<<10)), feed.Options{}, size / 8},
 	} {
 		total, inUse := allocated()
 		objects := 0
-		for _, err := range NewObjectDecoder(io.LimitReader(&endless{next: tt.next}, size), tt.o).Objects() {
+		for _, err := range NewDecoder(io.LimitReader(&endless{next: tt.next}, size), tt.o).Objects() {
 			if objects++; err == nil && objects%5_000 == 0 {
 				if _, now := allocated(); now > inUse+1<<20 {
 					t.Errorf("%s: %d octets in use after %d objects", tt.name, now-inUse, objects)
@@ -80,10 +80,10 @@ func TestMemory(t *testing.T) {
 
 // Rule 52, and no allocation by a number from outside: sizes that are announced and not sent cost nothing.
 func TestAnnouncedSize_Rule52(t *testing.T) {
-	o := Options{Limits: Limits{Limits: feed.Limits{Value: 1 << 27}, Object: 1 << 30}}
+	o := feed.Options{Limits: feed.Limits{Value: 1 << 27}}
 	total, _ := allocated()
 	var reject *feed.RejectError
-	for _, err := range NewObjectDecoder(strings.NewReader("@A { u://h/ a{134217728}:\tx"), o).Objects() {
+	for _, err := range NewDecoder(strings.NewReader("@A { u://h/ a{134217728}:\tx"), o).Objects() {
 		if !errors.As(err, &reject) {
 			t.Errorf("error is %v", err)
 		}
@@ -95,7 +95,7 @@ func TestAnnouncedSize_Rule52(t *testing.T) {
 
 // Limits without end are no numbers to calculate with.
 func TestLimitsWithoutEnd(t *testing.T) {
-	o := Options{Limits: Limits{Limits: feed.Limits{Value: math.MaxInt}, Object: math.MaxInt, Attributes: math.MaxInt}}
+	o := feed.Options{Limits: feed.Limits{Value: math.MaxInt}}
 	if got := read("@A { u://h/ a{1}:\txb{99999999999999999999}:\ty}", o); !strings.HasPrefix(got, "1/0 too-large b: discards @A u://h/\nerror: ") {
 		t.Error(got)
 	}
@@ -103,7 +103,7 @@ func TestLimitsWithoutEnd(t *testing.T) {
 
 func BenchmarkObjects(b *testing.B) {
 	benchmark(b, func(r io.Reader) error {
-		for _, err := range NewObjectDecoder(r, Options{}).Objects() {
+		for _, err := range NewDecoder(r, feed.Options{}).Objects() {
 			if err != nil {
 				return err
 			}

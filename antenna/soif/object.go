@@ -11,7 +11,7 @@ import (
 
 // A flaw is why an object is discarded, and where.
 type flaw struct {
-	Violation
+	feed.Violation
 	// lost: the parser cannot tell where the object ends.
 	lost bool
 	// stop is set when the feed is rejected at this object (rules 52 and 55).
@@ -101,7 +101,7 @@ func (p *parser) attributes(o *Object) *flaw {
 			o.Attributes = p.takeFields()
 			return nil
 		}
-		if len(p.fields) == p.o.Limits.Attributes {
+		if len(p.fields) == p.limits.attributes {
 			return rejectAt(p.here(), CodeTooLarge, "", fmt.Sprintf("an object of more than %d attributes", len(p.fields)))
 		}
 		if why := p.attribute(o); why != nil {
@@ -142,8 +142,8 @@ func (p *parser) attribute(o *Object) *flaw {
 		return why
 	}
 	start := len(p.arena)
-	if start+size > p.o.Limits.Object {
-		return rejectAt(p.here(), CodeTooLarge, name, fmt.Sprintf("an object of more than %d octets", p.o.Limits.Object))
+	if start+size > p.limits.object {
+		return rejectAt(p.here(), CodeTooLarge, name, fmt.Sprintf("an object of more than %d octets", p.limits.object))
 	}
 	if p.arena, ok = p.s.appendN(p.arena, size); !ok {
 		return p.cut(name)
@@ -159,7 +159,7 @@ func (p *parser) size(o *Object, name string) (int, *flaw) {
 	size, digits := 0, 0
 	c, ok := p.s.peek()
 	for ; ok && isDigit(c); c, ok = p.s.peek() {
-		size = min(10*size+int(c-'0'), p.o.Limits.Value+1)
+		size = min(10*size+int(c-'0'), p.limits.Value+1)
 		digits++
 		p.s.skip(1)
 	}
@@ -170,8 +170,8 @@ func (p *parser) size(o *Object, name string) (int, *flaw) {
 		return 0, rejectAt(at, CodeNegativeSize, name, words[CodeNegativeSize])
 	case c != '}':
 		return 0, lose(at, CodeBadSize, name)
-	case size > p.o.Limits.Value:
-		return 0, rejectAt(at, CodeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.o.Limits.Value))
+	case size > p.limits.Value:
+		return 0, rejectAt(at, CodeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.limits.Value))
 	case digits == 0:
 		p.warn(o, violation(at, CodeEmptySize, name))
 	}

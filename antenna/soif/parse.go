@@ -20,7 +20,8 @@ const (
 // A parser finds the objects of a stream, one at a time.
 type parser struct {
 	s       *scanner
-	o       Options
+	o       feed.Options
+	limits  limits
 	wrapper Wrapper
 	// entries are the objects so far, and kept those of them that were not discarded.
 	entries, kept int
@@ -38,18 +39,13 @@ type parser struct {
 	brackets *flaw
 }
 
-// newParser returns a parser of plain SOIF.
-func newParser(r io.Reader, o Options) *parser {
-	return &parser{s: newScanner(r), o: o, names: map[string]string{}}
-}
-
 // next returns the next object that is one, or io.EOF, or what ended the feed before its end. What it passes over is
 // reported.
 func (p *parser) next() (Object, error) {
 	for {
 		err := p.seek()
-		if err == nil && p.o.Stop != nil {
-			err = p.o.Stop()
+		if err == nil {
+			err = p.o.Stopped()
 		}
 		if err != nil {
 			return Object{}, err
@@ -61,8 +57,8 @@ func (p *parser) next() (Object, error) {
 			p.report(v)
 			continue
 		}
-		if p.entries++; p.entries > p.o.Limits.Entries {
-			return Object{}, rejection(place{o.Line, o.Offset}, CodeTooMany, fmt.Sprintf("more than %d objects", p.o.Limits.Entries))
+		if p.entries++; p.entries > p.limits.Entries {
+			return Object{}, rejection(place{o.Line, o.Offset}, CodeTooMany, fmt.Sprintf("more than %d objects", p.limits.Entries))
 		}
 		if why == nil {
 			p.kept++
@@ -199,10 +195,8 @@ type place struct {
 func (p *parser) here() place { return place{p.s.line, p.s.offset} }
 
 // violation makes one of what is at that place.
-func violation(at place, code, attribute string) Violation {
-	v := Violation{Offset: at.offset}
-	v.Line, v.Code, v.Field, v.Text = at.line, code, attribute, words[code]
-	return v
+func violation(at place, code, attribute string) feed.Violation {
+	return feed.Violation{Line: at.line, Offset: at.offset, Code: code, Field: attribute, Text: words[code]}
 }
 
 // rejection ends the feed at that place.
@@ -210,14 +204,14 @@ func rejection(at place, code, why string) *feed.RejectError {
 	return &feed.RejectError{Line: at.line, Code: code, Why: fmt.Sprintf("octet %d: %s", at.offset, why)}
 }
 
-func (p *parser) report(v Violation) {
+func (p *parser) report(v feed.Violation) {
 	if p.o.Report != nil {
 		p.o.Report(v)
 	}
 }
 
 // reportOf reports what is about o.
-func (p *parser) reportOf(o *Object, v Violation) {
+func (p *parser) reportOf(o *Object, v feed.Violation) {
 	v.Record, v.Start, v.Type, v.URL = o.Line, o.Offset, o.Type, o.URL
 	p.report(v)
 }
@@ -226,7 +220,7 @@ func (p *parser) reportOf(o *Object, v Violation) {
 const maxWarnings = 64
 
 // warn reports something odd about o, and marks o with it.
-func (p *parser) warn(o *Object, v Violation) {
+func (p *parser) warn(o *Object, v feed.Violation) {
 	if tag := v.Tag(); len(o.Warnings) < maxWarnings && !slices.Contains(o.Warnings, tag) {
 		o.Warnings = append(o.Warnings, tag)
 	}

@@ -54,25 +54,5 @@ const (
 // wrappers are the template types that open a wrapper instead of an object.
 var wrappers = map[string]Wrapper{"UPDATE": Update, "REFRESH": Refresh, "DELETE": Delete}
 
-func (w Wrapper) String() string {
-	for name, v := range wrappers {
-		if v == w {
-			return name
-		}
-	}
-	return "none"
-}
-
-// Get returns the value of the first attribute with that very name, in any letter case. The suffix of a multi-value
-// is part of the name here; Values looks past it.
-func (o Object) Get(name string) (value []byte, ok bool) {
-	for _, a := range o.Attributes {
-		if equalName(a.Name, name) {
-			return a.Value, true
-		}
-	}
-	return nil, false
-}
-
 // equalName compares identifiers, which are ASCII, in any letter case (RFC 2655, section 4).
 func equalName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }

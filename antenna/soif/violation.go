@@ -6,16 +6,6 @@ import (
 	"braid/antenna/feed"
 )
 
-// A Violation is one thing that is not as it should be. Since lines mean little in SOIF, it says where in octets, too.
-type Violation struct {
-	feed.Violation
-	// Offset is where, in octets of the decoded stream, from 0.
-	Offset int64
-	// Start is where the object begins that it is about, and Type the type of that object.
-	Start int64
-	Type  string
-}
-
 // The codes of violations. Those of the first group say why an object was discarded, those of the second what was odd
 // about one that was kept, and those of the third what was found between objects.
 const (

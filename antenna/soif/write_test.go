@@ -97,8 +97,8 @@ func content(objects []Object) []Object {
 }
 
 // decodeAll returns the objects of text up to its first error.
-func decodeAll(text string, o Options) (objects []Object, err error) {
-	for object, err := range NewObjectDecoder(strings.NewReader(text), o).Objects() {
+func decodeAll(text string, o feed.Options) (objects []Object, err error) {
+	for object, err := range NewDecoder(strings.NewReader(text), o).Objects() {
 		if err != nil {
 			return objects, err
 		}
@@ -124,7 +124,7 @@ func checkStable(t *testing.T, objects []Object) {
 	}
 	text := write(objects)
 	for _, strict := range []bool{false, true} {
-		again, err := decodeAll(string(text), Options{Strict: strict, Report: func(v Violation) {
+		again, err := decodeAll(string(text), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 			switch v.Code {
 			case CodeNotWatchable, CodeDuplicate, CodeConflict, CodeBadNumber, CodeBadMD5: // of the content, not of the form
 			default:
