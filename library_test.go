@@ -151,7 +151,7 @@ func receiverExported(recv ast.Expr) bool {
 
 // importable says that a package is of use to programs of others.
 func importable(pkg string) bool {
-	return !slices.Contains(commandOnly, pkg) && !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "scripts/")
+	return !slices.Contains(commandOnly, pkg) && !strings.HasPrefix(pkg, "internal/")
 }
 
 // goFiles are the files of a package.

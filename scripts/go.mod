@@ -1,4 +1,4 @@
-module braid/scripts/tools
+module braid/scripts
 
 go 1.26.0
 
