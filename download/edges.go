@@ -48,15 +48,12 @@ func (g *getter) span(ctx context.Context) error {
 		return nil
 	}
 	x := g.req.Described.sharing
-	before, after, err := g.margins(ctx, x)
+	list, err := x.whole(func(i int) ([]byte, error) { return g.edge(ctx, x, i) })
 	if err == nil {
-		var list verify.Pieces
-		if list, err = x.file.Span.Beside(before, after); err == nil {
-			d := *g.req.Described
-			d.Pieces = list
-			g.req.Described, g.plan.pieces, g.plan.piecesFrom = &d, list, d.By
-			return nil
-		}
+		d := *g.req.Described
+		d.Pieces = list
+		g.req.Described, g.plan.pieces, g.plan.piecesFrom = &d, list, d.By
+		return nil
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -68,26 +65,28 @@ func (g *getter) span(ctx context.Context) error {
 	return g.fail(kind, err, "--sha256 HEX is evidence, too")
 }
 
-// margins are the bytes before and after a file in its first and its last piece.
-func (g *getter) margins(ctx context.Context, x *sharing) (before, after []byte, err error) {
+// whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes. Edge is all of
+// piece i of the torrent.
+func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
 	n, f := x.torrent.PieceLength, x.file
 	first, last := int(f.Offset/n), int((f.Offset+f.Size-1)/n)
+	var before, after []byte
 	if lead := f.Offset % n; lead > 0 {
-		piece, err := g.edge(ctx, x, first)
+		piece, err := edge(first)
 		if err != nil {
-			return nil, nil, err
+			return list, err
 		}
 		before = piece[:lead]
 	}
 	start, end := int64(last)*n, f.Offset+f.Size
 	if end < min(start+n, x.torrent.Size) {
-		piece, err := g.edge(ctx, x, last)
+		piece, err := edge(last)
 		if err != nil {
-			return nil, nil, err
+			return list, err
 		}
 		after = piece[end-start:]
 	}
-	return before, after, nil
+	return f.Span.Beside(before, after)
 }
 
 // edge is a piece of the torrent, proven by its digest.

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"braid/address"
-	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/source"
@@ -29,6 +28,9 @@ func (x *inspection) learn(ctx context.Context) error {
 		return err
 	}
 	if err := x.req.readable(); err != nil {
+		return err
+	}
+	if err := x.share(); err != nil {
 		return err
 	}
 	x.claims = join(x.req.Claims, x.file.Claims)
@@ -167,41 +169,20 @@ func (x *inspection) optionsFor(u *url.URL, named address.Scope) httpsource.Opti
 func (x *inspection) read(ctx context.Context, f fsys.File, witnesses []verify.Witness) (verify.Proof, error) {
 	v := &x.verdict
 	check := verify.NewChecker(x.size, x.claims, witnesses...)
-	if c := x.req.byPieces(); !c.Pieces.IsZero() {
+	if c := x.req.byPieces(); !c.Pieces.IsZero() && len(x.beside.missing) == 0 {
 		check.ByPieces(c)
 	}
-	sinks := []io.Writer{check}
-	var maker *verify.PieceMaker
-	if !v.Pieces.IsZero() {
-		maker = verify.NewPieceMaker(v.Pieces.Algorithm(), v.Pieces.Length())
-		sinks = append(sinks, maker)
-	}
+	pieces := verify.NewPieceComparer(v.Pieces)
 	most := v.Size
 	if x.size >= 0 {
 		most = min(most, x.size)
 	}
-	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(sinks...), io.NewSectionReader(f, 0, most)); err != nil {
+	if err := newReading(x.req.observe, most, 0).copy(ctx, io.MultiWriter(check, pieces), io.NewSectionReader(f, 0, most)); err != nil {
 		return verify.Proof{}, err
 	}
-	if maker != nil {
-		if most == v.Pieces.Size() {
-			maker.Pad(v.Pieces.Padding())
-		}
-		v.Damaged = damage(v.Pieces, maker.Pieces())
-	}
+	v.Damaged, x.unchecked = x.beside.judge(v.Pieces, pieces.Wrong(), v.PiecesFrom)
 	if differs(x.size, v.Size) {
 		return verify.Proof{}, &verify.SizeError{Got: v.Size, Want: x.size}
 	}
 	return check.Proof()
-}
-
-// damage is where a file has other pieces than it should.
-func damage(want, got verify.Pieces) (damaged byterange.Set) {
-	for i := range want.Count() {
-		if got.Digest(i) != want.Digest(i) {
-			start, end := want.At(i)
-			damaged.Add(byterange.Range{Start: start, End: end})
-		}
-	}
-	return damaged
 }

@@ -48,14 +48,17 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 		return nil
 	}
 	v, r := &x.verdict, x.req
-	if r.Overwrite = true; !r.provenByPieces() {
+	if r.Overwrite = true; !x.req.provenByPieces() {
 		r.Require = max(r.Require, RequireDigest)
 	}
 	r.Signatures = signaturesOf(&x.req, x.file) // those in a document, too, which is not read again
+	if x.described != nil {                     // the neighbours' bytes are fetched, and proven
+		r.Described = x.described
+	}
 	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.plan.asked, identity: x.identity(), file: x.file}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
-	case !verify.Strong(x.claims) && !r.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
+	case !verify.Strong(x.claims) && !x.req.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
 	case !v.Pieces.IsZero():
 		r.seed.useful.Add(here)
 		for d := range v.Damaged.All() {
@@ -114,7 +117,9 @@ func (g *getter) plant(ctx context.Context) error {
 		return errors.Join(local(err), g.part.Close())
 	}
 	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
-	g.plan.pieces, g.plan.piecesFrom, g.plan.asked = s.pieces, s.from, s.asked
+	if g.plan.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
+		g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
+	}
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil
 }

@@ -61,6 +61,10 @@ type inspection struct {
 	size     int64   // that it should have; -1: nobody says
 	found    []found // signatures
 	plan     plan    // which documents were read
+
+	described *Described // of the request, where the neighbours' bytes are in req
+	beside    neighbours
+	unchecked *uncheckedError
 }
 
 func newInspection(c *Client, hc network, req Request) *inspection {
@@ -202,9 +206,15 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.
 	x.weighPieces(proof, err)
 	switch {
 	case err != nil:
-		return err
+		return x.beside.suspects(err)
 	case x.verdict.Damaged.Count() > 0:
-		return &fault{kind: Mismatch, what: "it is not what " + x.verdict.PiecesFrom + " describes piece by piece"}
+		what := "it is not what " + x.verdict.PiecesFrom + " describes piece by piece"
+		if x.unchecked != nil {
+			what += "; " + x.unchecked.Error()
+		}
+		return &fault{kind: Mismatch, what: what}
+	case x.unchecked != nil && !proof.Verified():
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.unchecked, "--sha256 HEX is evidence, too")
 	}
 	x.verdict.Proof = proof
 	switch {

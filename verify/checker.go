@@ -12,7 +12,8 @@ type Checker struct {
 	claims    []Claim
 	hashes    []sum // strongest first
 	witnesses []Witness
-	pieces    *pieceWise // nil: none are claimed
+	claimed   PieceClaim
+	pieces    *PieceComparer // nil: none are claimed
 	written   int64
 }
 
@@ -36,7 +37,7 @@ func NewChecker(size int64, claims []Claim, witnesses ...Witness) *Checker {
 
 // ByPieces makes the file have to be these pieces, and that evidence. It is for files of which no strong digest is known. It
 // must be called before the first Write.
-func (c *Checker) ByPieces(p PieceClaim) { c.pieces = newPieceWise(p) }
+func (c *Checker) ByPieces(p PieceClaim) { c.claimed, c.pieces = p, NewPieceComparer(p.Pieces) }
 
 // Claim adds claims, which will have to hold as well. Of what was written they can only be of algorithms that are computed:
 // SHA-256, and those of the claims that were known before.
@@ -53,7 +54,7 @@ func (c *Checker) Write(p []byte) (int, error) {
 		w.Write(p)
 	}
 	if c.pieces != nil {
-		c.pieces.write(p)
+		c.pieces.Write(p)
 	}
 	c.written += int64(len(p))
 	return len(p), nil
@@ -68,8 +69,8 @@ func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}
 	}
-	if p := c.pieces; p != nil && c.written != p.claim.Pieces.Size() {
-		return Proof{}, &SizeError{Got: c.written, Want: p.claim.Pieces.Size()}
+	if size := c.claimed.Pieces.Size(); c.pieces != nil && c.written != size {
+		return Proof{}, &SizeError{Got: c.written, Want: size}
 	}
 	p := Proof{valid: true, size: c.written}
 	for _, h := range c.hashes {
@@ -81,10 +82,10 @@ func (c *Checker) Proof() (Proof, error) {
 		}
 	}
 	if c.pieces != nil {
-		if err := c.pieces.judge(); err != nil {
-			return Proof{}, err
+		if wrong := c.pieces.Wrong(); len(wrong) > 0 {
+			return Proof{}, &PieceError{Claim: c.claimed, Piece: wrong[0]}
 		}
-		p.pieces = &c.pieces.claim
+		p.pieces = &c.claimed
 	}
 	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
 	for _, w := range c.witnesses {

@@ -1,6 +1,9 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A PieceClaim is the word of somebody who names pieces and no digest of the whole: of a torrent. That all pieces hold is
 // evidence of its own kind, weaker than a digest by SHA-256 (see Proof.ByPieces).
@@ -26,50 +29,55 @@ func (e *PieceError) Error() string {
 	return fmt.Sprintf("the bytes from %d to %d are not the piece that %s says", start, end-1, e.Claim.Field)
 }
 
-// pieceWise checks the pieces of a file as it is read, in order.
-type pieceWise struct {
-	claim PieceClaim
-	next  int           // the piece after that of check
-	left  int64         // bytes that check lacks
-	check *PieceChecker // nil: before the first byte and behind the last
-	wrong int           // the first wrong piece; -1: none
+// A PieceComparer compares a file with pieces as it is read, in order. It belongs to one goroutine.
+type PieceComparer struct {
+	pieces Pieces
+	next   int           // the piece after that of check
+	left   int64         // bytes that check lacks
+	check  *PieceChecker // nil: behind the last
+	wrong  []int
 }
 
-func newPieceWise(c PieceClaim) *pieceWise {
-	p := &pieceWise{claim: c, wrong: -1}
-	p.begin()
-	return p
+// NewPieceComparer compares what is written to it with p.
+func NewPieceComparer(p Pieces) *PieceComparer {
+	c := &PieceComparer{pieces: p}
+	c.begin()
+	return c
 }
 
 // begin takes the next piece, if there is one.
-func (p *pieceWise) begin() {
-	start, end := p.claim.Pieces.At(p.next)
-	p.left, p.check = end-start, nil
-	if p.left > 0 {
-		p.check = p.claim.Pieces.Checker(p.next)
-		p.next++
+func (c *PieceComparer) begin() {
+	start, end := c.pieces.At(c.next)
+	c.left, c.check = end-start, nil
+	if c.left > 0 {
+		c.check = c.pieces.Checker(c.next)
+		c.next++
 	}
 }
 
-func (p *pieceWise) write(b []byte) {
-	for len(b) > 0 && p.check != nil {
-		part := b[:min(int64(len(b)), p.left)]
-		p.check.Write(part)
+// Write takes the next bytes of the file. It never fails; what is behind the last piece is not compared.
+func (c *PieceComparer) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 && c.check != nil {
+		part := b[:min(int64(len(b)), c.left)]
+		c.check.Write(part)
 		b = b[len(part):]
-		if p.left -= int64(len(part)); p.left > 0 {
-			return
+		if c.left -= int64(len(part)); c.left > 0 {
+			return n, nil
 		}
-		if !p.check.Right() && p.wrong < 0 {
-			p.wrong = p.next - 1
+		if !c.check.Right() {
+			c.wrong = append(c.wrong, c.next-1)
 		}
-		p.begin()
+		c.begin()
 	}
+	return n, nil
 }
 
-// judge says whether what was written, which is as long as the pieces are, has each of them.
-func (p *pieceWise) judge() error {
-	if p.wrong < 0 {
-		return nil
+// Wrong are the numbers of the pieces that what was written does not have, in order; also those of which a byte did not come.
+func (c *PieceComparer) Wrong() []int {
+	wrong := slices.Clone(c.wrong)
+	for i := c.next - 1; c.check != nil && i < c.pieces.Count(); i++ {
+		wrong = append(wrong, i)
 	}
-	return &PieceError{Claim: p.claim, Piece: p.wrong}
+	return wrong
 }

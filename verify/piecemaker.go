@@ -63,16 +63,6 @@ func (m *PieceMaker) endPiece() {
 	m.left = m.length
 }
 
-// Pad makes the digest of the last piece one of its bytes and so many zeros, which must fit in it (Pieces.Padded). Nothing may be
-// written afterwards.
-func (m *PieceMaker) Pad(n int64) {
-	for n = min(n, m.left); n > 0; {
-		part := zeros[:min(n, int64(len(zeros)))]
-		m.hash.Write(part)
-		n -= int64(len(part))
-	}
-}
-
 // Pieces are those of what was written; zero if that was nothing. Nothing may be written afterwards.
 func (m *PieceMaker) Pieces() Pieces {
 	if m.left < m.length {

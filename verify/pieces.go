@@ -91,9 +91,6 @@ func (p Pieces) Beside(before, after []byte) (Pieces, error) {
 // Lead is how many bytes of the first piece are before the file.
 func (p Pieces) Lead() int64 { return p.lead }
 
-// Padding is how many zeros the last piece is filled up with; see Padded.
-func (p Pieces) Padding() int64 { return p.pad }
-
 // IsZero says that there are no pieces.
 func (p Pieces) IsZero() bool { return p == Pieces{} }
 
