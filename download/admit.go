@@ -59,7 +59,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if s.how != ongoing {
 		return s.err
 	}
-	if s.news && !(s.pipes() && s.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
+	if s.news && !(s.pipes() && s.aside.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
 		s.addMirrors()
 	}
 	s.usePieces()
@@ -182,15 +182,6 @@ func (s *session) otherHost(t tag) (outcome, error) {
 		return ongoing, nil
 	}
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
-}
-
-// sameDate: a strong ETag that stays while Last-Modified moves is one that does not change with the content. Where no digest says
-// otherwise that is another version.
-func (s *session) sameDate(date time.Time) (outcome, error) {
-	if verify.Strong(s.claims) || date.IsZero() || s.date.IsZero() || date.Equal(s.date) {
-		return ongoing, nil
-	}
-	return fileChanged, changed("the same ETag, and another Last-Modified")
 }
 
 // dateOf is the Last-Modified that goes with tagOf.

@@ -115,7 +115,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 			g.observe(SourceDown{ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Banned: true})
 		}
 	case blameDocument:
-		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.pieces.from)
+		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.hashing.pieces.from)
 		return false, g.fail(Protocol, err, "where the document comes from there may be a better one")
 	case keepRefuted:
 		return false, g.refute(s)

@@ -19,14 +19,15 @@ import (
 
 // A cutoff is where bodies of unknown length broke off.
 type cutoff struct {
-	at    int64 // the last time; 0: never yet
-	tried int64 // what was compared with the digest then
+	at    int64      // the last time; 0: never yet
+	tried int64      // what was compared with the digest then
+	ends  chan int64 // a length of the file by which its digest holds
 }
 
 // theEnd says that the origin, asked for what follows what is here, answered that nothing does (416, RFC 9110, section 14.4).
 func (s *session) theEnd(o *origin, err error) (size int64, ok bool) {
 	var e *source.Error
-	if !o.first || !s.mayEndHere() || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+	if !o.first || !s.mayEnd(s.part) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
 		return 0, false
 	}
 	size, err = byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
@@ -46,12 +47,6 @@ func (s *session) short(f *flight) error {
 	}
 }
 
-// mayEndHere says that what is here may be the whole file, which its digest would show.
-func (s *session) mayEndHere() bool {
-	have := s.part.Have()
-	return s.size < 0 && have.Len() > 0 && have.Len() == s.part.Front() && verify.Strong(s.claims)
-}
-
 // settle says how long the file is, when that comes out after all of it is here.
 func (s *session) settle(size int64) {
 	if s.size = size; s.hold() == nil {
@@ -62,15 +57,15 @@ func (s *session) settle(size int64) {
 // brokeOff is told of every fetch that may be tried again. The second that ends at one place leads to a look at the digest. Of
 // a stream, what is out cannot be read again.
 func (s *session) brokeOff() {
-	if !s.mayEndHere() || s.req.Stream != nil {
+	if !s.mayEnd(s.part) || s.req.Stream != nil {
 		return
 	}
 	front := s.part.Front()
-	again := s.cutoff.at == front
-	if s.cutoff.at = front; !again || s.cutoff.tried == front {
+	again := s.cut.at == front
+	if s.cut.at = front; !again || s.cut.tried == front {
 		return
 	}
-	s.cutoff.tried = front
+	s.cut.tried = front
 	claims, ctx := slices.Clone(s.claims), s.ctx
 	s.workers.Go(func() {
 		check := verify.NewChecker(front, claims)
@@ -81,14 +76,14 @@ func (s *session) brokeOff() {
 			}
 		}
 		if _, err := check.Proof(); err == nil {
-			s.ends <- front // which has room for it
+			s.cut.ends <- front // which has room for it
 		}
 	})
 }
 
 // endsAt is told that the digest is that of the first size bytes.
 func (s *session) endsAt(size int64) {
-	if s.mayEndHere() && s.part.Front() == size {
+	if s.mayEnd(s.part) && s.part.Front() == size {
 		s.settle(size)
 	}
 }

@@ -29,12 +29,12 @@ const leastPieces = 8 << 20
 func (s *session) askDocument() {
 	doc, ok := s.plan.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.plan.signed.asked
-	if !ok || s.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
+	if !ok || s.aside.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
 		return
 	}
-	s.asking, s.reading = true, signed
+	s.aside.begin(signed)
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	s.workers.Go(func() { s.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+	s.workers.Go(func() { s.aside.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
 }
 
 // nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
@@ -79,7 +79,7 @@ func (s *session) hear(t told) {
 
 // believe takes over what a document says to verify the file with.
 func (s *session) believe(t told) bool {
-	s.asking, s.reading = false, false
+	s.aside.read()
 	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)

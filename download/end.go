@@ -1,7 +1,6 @@
 package download
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -123,7 +122,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if s.hash == nil && !s.gathering && !s.reading && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
+	if !s.hashing.begun() && !s.aside.awaits() && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.consult(); err != nil {
@@ -133,19 +132,7 @@ func (s *session) prove() (verify.Proof, error) {
 		return verify.Proof{}, err
 	}
 	s.observe(Complete{Size: s.part.Front()})
-	h := s.hash
-	h.end(s.part.Front())
-	select {
-	case err := <-h.done:
-		s.hash = nil
-		if err != nil {
-			return verify.Proof{}, err
-		}
-	case <-s.ctx.Done():
-		return verify.Proof{}, context.Cause(s.ctx)
-	}
-	h.check.Claim(s.late)
-	proof, err := h.check.Proof()
+	proof, err := s.hashing.prove(s.ctx, s.part.Front(), s.late)
 	if err == nil {
 		s.observe(Verified{Proof: proof})
 	}
@@ -172,56 +159,8 @@ func (s *session) consult() error {
 	return s.err
 }
 
-// stopHash ends the hasher before its time and waits for it. A stream may block for ever in a write that
-// nothing can end: it is left to its receiver.
-func (s *session) stopHash() {
-	if s.hash == nil {
-		return
-	}
-	s.hash.cancel()
-	var late <-chan time.Time
-	if s.req.Stream != nil {
-		late = time.After(streamGrace)
-	}
-	select {
-	case <-s.hash.done:
-	case <-late:
-	}
-	s.hash = nil
-}
-
-// streamGrace is the time for the last write to a stream to return.
-const streamGrace = time.Second
-
 // streamed tells whether any byte went out.
 func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
-
-// startHash begins to hash what is on disk, as far as the hasher may go.
-func (s *session) startHash() {
-	if s.waits() {
-		return
-	}
-	moved := func(front int64) {
-		select {
-		case s.moved <- front:
-		default: // the loop is busy: it will hear of a later one
-		}
-	}
-	failed := func(err error) {
-		select {
-		case s.failed <- err:
-		default: // there is another failure to end with
-		}
-	}
-	g := newGate(s.part, s.outTo())
-	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
-	if c := s.req.byPieces(); !c.Pieces.IsZero() {
-		check.ByPieces(c)
-	}
-	s.hash = startHasher(s.ctx, &hasher{
-		part: g, gate: g, check: check, stream: s.req.Stream, moved: moved, failed: failed,
-	}, s.size)
-}
 
 // identity is what the journal says that the part file is a part of.
 func (s *session) identity() partfile.Identity {

@@ -36,17 +36,17 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 			}
 			m := verify.NewPieceMaker(verify.SHA256, length)
 			m.Write(data)
-			s := &session{ctx: t.Context(), req: &Request{}, plan: &plan{}, part: part, size: size, known: true}
-			s.pieces.list = m.Pieces()
-			s.pieces.proven.Add(byterange.Range{End: 2 * length})
+			s := &session{ctx: t.Context(), req: &Request{}, plan: &plan{}, part: part, hashing: newHashing(part, nil), subject: subject{size: size, known: true}}
+			s.hashing.pieces.list = m.Pieces()
+			s.hashing.pieces.proven.Add(byterange.Range{End: 2 * length})
 			s.startHash()
-			defer s.stopHash()
-			s.hash.gate.pass(2 * length)
-			old := s.hash
-			if again(s); s.hash == old {
+			defer s.hashing.stop()
+			s.hashing.hasher.gate.pass(2 * length)
+			old := s.hashing.hasher
+			if again(s); s.hashing.hasher == old {
 				t.Error("it is not hashed anew")
 			}
-			if front, _ := s.hash.gate.pass(size); front != 2*length {
+			if front, _ := s.hashing.hasher.gate.pass(size); front != 2*length {
 				t.Errorf("%d bytes pass, of which %d are proven", front, 2*length)
 			}
 		})

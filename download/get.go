@@ -247,12 +247,12 @@ func (g *getter) takeIn(s *session) {
 func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
-		fetches: newFetches(&g.req), moved: make(chan int64, 1), failed: make(chan error, 1),
-		size: -1, told: make(chan told, 1), offered: make(chan offer, 1), ends: make(chan int64, 1), pieces: pieces{checked: make(chan checked, 1)},
+		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream),
+		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	g.plan.signed.asked = g.plan.signed.all != nil || len(g.plan.signed.done) > 0 // else the session before ended too early
 	if p := g.plan.prior; p != nil {
-		if s.resume(*p); g.plan.file != nil {
+		if s.resume(*p, s.req.Claims, !s.req.NoMetalink); g.plan.file != nil {
 			s.file = *g.plan.file
 		}
 		s.here = s.part.Have()

@@ -3,11 +3,9 @@ package download
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"time"
 
-	"braid/download/partfile"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -306,20 +304,6 @@ func (s *session) addFirst() {
 	}
 	if s.known && verify.Strong(s.claims) { // in a session that goes on with another
 		s.addSwarm()
-	}
-}
-
-// resume takes over what an earlier run knew of the file.
-func (s *session) resume(prior partfile.Identity) {
-	s.known, s.size, s.tag, s.date = true, prior.Size, tag{prior.ETag, prior.ETagHost}, prior.LastModified
-	s.claims = join(s.req.Claims, earlier(prior.Claims, s.req.Claims))
-	if s.req.NoMetalink {
-		return
-	}
-	for _, m := range prior.Mirrors {
-		if u, err := url.Parse(m.URL); err == nil && u.RawQuery == "" && u.User == nil { // else it was masked
-			s.file.Mirrors = append(s.file.Mirrors, metalink.Mirror{URL: u, Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
-		}
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	}
 	o.url, o.masked, o.host, o.named = u, source.Mask(u), source.HostPort(u), opts.Named
 	if o.swarm = torrentsource.IsSwarm(u); o.swarm {
-		o.src, o.host = s.swarmSource(), torrentsource.Host
+		o.src, o.host = s.swarm.join(s), torrentsource.Host
 	} else {
 		o.src = s.http.Source(u, opts)
 	}

@@ -11,13 +11,13 @@ import (
 	"braid/verify"
 )
 
-// Pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in a
+// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in a
 // goroutine of its own (S10). A piece that is right may be hashed and given away; what is wrong is forgotten, and who
 // brought it is not asked again. That the file is right says the digest of the whole alone (C9).
 type pieces struct {
 	list    verify.Pieces
-	from    string // the document that has them, masked
-	queue   []scheduler.Check
+	from    string            // the document that has them, masked
+	queue   []scheduler.Check // to be checked, one after the other
 	busy    bool
 	checked chan checked // takes one, so that nobody waits for the loop
 	proven  byterange.Set
@@ -35,40 +35,16 @@ type checked struct {
 // usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
 func (s *session) usePieces() {
 	list := s.plan.pieces
-	if s.plan.mistrust || list.IsZero() || !s.pieces.list.IsZero() || s.size < 0 || s.hash == nil {
+	if s.plan.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
 		return
 	}
 	if list.Size() != s.size {
 		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.plan.piecesFrom, list.Size(), s.size)
 		return
 	}
-	s.pieces.list, s.pieces.from = list, s.plan.piecesFrom
-	s.hash.gate.bound(0)
-	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.pieces.from)
+	s.hashing.take(list, s.plan.piecesFrom)
+	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.plan.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
-}
-
-// check lets a piece be checked when those before it are.
-func (s *session) check(c scheduler.Check) {
-	s.pieces.queue = append(s.pieces.queue, c)
-	s.checkNext()
-}
-
-func (s *session) checkNext() {
-	p := &s.pieces
-	if p.busy || len(p.queue) == 0 {
-		return
-	}
-	c := p.queue[0]
-	p.queue, p.busy = p.queue[1:], true
-	if s.provenBySwarm(c) {
-		p.checked <- checked{piece: c.Piece, ok: true}
-		return
-	}
-	s.workers.Go(func() {
-		ok, err := checkPiece(s.ctx, s.part, p.list.Checker(int(c.Piece)), c.Range)
-		p.checked <- checked{c.Piece, ok, err}
-	})
 }
 
 // checkPiece reads a piece back and says whether it is right.
@@ -93,21 +69,13 @@ var pieceBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 
 // pieceChecked takes the result of a check.
 func (s *session) pieceChecked(c checked) {
-	p := &s.pieces
-	p.busy = false
-	switch {
-	case c.err != nil:
+	if c.err != nil {
 		s.stop(c.err)
 		return
-	case c.ok:
-		start, end := p.list.At(int(c.piece))
-		p.proven.Add(byterange.Range{Start: start, End: end})
-		s.hash.gate.bound(p.proven.FirstGap(0))
-	default:
-		p.wrong = c.piece
 	}
+	s.hashing.settle(c)
 	s.step(scheduler.PieceChecked{Piece: c.piece, OK: c.ok})
-	s.checkNext()
+	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
 
 // ban takes note of a source that lied.
@@ -116,9 +84,10 @@ func (s *session) ban(lane scheduler.SourceID) {
 	if o.banned {
 		return
 	}
-	start, end := s.pieces.list.At(int(s.pieces.wrong))
-	s.pieces.banned++
-	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, s.pieces.from)
+	p := &s.hashing.pieces
+	start, end := p.list.At(int(p.wrong))
+	p.banned++
+	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, p.from)
 	s.atlas.tell(o.tree, false)
 	s.tellDown(o, lane)
 }
@@ -142,14 +111,14 @@ func (s *session) exclude(f *flight) {
 // void forgets bytes that are wrong. If they were hashed already, the hash begins anew; of a stream they are out.
 func (s *session) void(r byterange.Range) {
 	s.here.Remove(r)
-	s.swarmGone(r)
+	s.swarm.gone(r)
 	if err := s.part.Void(r); err != nil {
 		s.stop(local(err))
 		return
 	}
 	s.sources.void(r)
 	switch {
-	case s.hash == nil || s.hash.gate.passed() <= r.Start:
+	case s.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
 		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
 	default:
@@ -214,12 +183,4 @@ func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	front = min(front, g.limit)
 	g.most = max(g.most, front)
 	return front, g.moved
-}
-
-// outTo is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
-func (s *session) outTo() int64 {
-	if s.pieces.list.IsZero() {
-		return byterange.Unbounded
-	}
-	return s.pieces.proven.FirstGap(0)
 }

@@ -21,9 +21,9 @@ const maxRepairs = 3
 // pieces tell what is wrong or, if there are none, what came is compared with what other sources have.
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
-	if !s.pieces.list.IsZero() { // they all hold
+	if s.hashing.byPieces() { // they all hold
 		g.plan.mistrust = true
-		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.pieces.from)
+		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.hashing.pieces.from)
 	}
 	found, err := true, error(nil)
 	if g.plan.repairs < maxRepairs && g.pieces(ctx, s) {
@@ -102,7 +102,7 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 // of the whole, which is from there too, does not. Other bytes would not mend that.
 func (s *session) contradicted() bool {
 	d, wrong := s.req.Described, wrongOf(s.err)
-	return d != nil && wrong != nil && !s.pieces.list.IsZero() && s.pieces.from == d.By && wrong.Claim.Field == d.By
+	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By
 }
 
 // wrongOf is the digest that does not hold, of the error of a session; nil if that is another one.
@@ -146,11 +146,11 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 // distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
 // wrong, and the digest of the whole decides. Where there is no strong one, the pieces are evidence, which is never dropped.
 func (g *getter) distrust(s *session) bool {
-	if s.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
+	if s.hashing.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
 		return false
 	}
 	g.plan.mistrust = true
-	g.note("no source has the pieces that %s describes: they are not used any more", s.pieces.from)
+	g.note("no source has the pieces that %s describes: they are not used any more", s.hashing.pieces.from)
 	s.sources.pardon()
 	g.goOn(s)
 	return true

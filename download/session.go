@@ -8,10 +8,7 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
-	"braid/metalink"
 	"braid/scheduler"
-	"braid/source"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -29,36 +26,16 @@ type session struct {
 	sched   *scheduler.Scheduler
 	sources sources
 	fetches fetches
-	moved   chan int64 // how far a stream came
-	failed  chan error // why the hasher cannot go on
+	hashing hashing
 	workers sync.WaitGroup
-	hash    *hasher
 
-	known   bool // an answer said what the file is, of this run or an earlier one
-	heard   bool // the origin answered, in this run
-	assumed bool // a mirror answered before it, and the user's digest says what the file is
-	news    bool // the mirrors that the origin named are not added yet
-	size    int64
-	sizeBy  *origin // whose answer said it first; nil: it is from elsewhere
-	claims  []verify.Claim
-	late    []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
-	tag     tag            // of the origin, or of the server to which it led
-	date    time.Time      // Last-Modified that came with it
-	lead    *source.Answer // the first one that was admitted; nil: none was
-	leader  *origin        // that gave it
-	file    metalink.File
-	told    chan told // what a document says
-	offered chan offer
-	swarm   *torrentsource.Source // nil: none
-	cutoff  cutoff
-	ends    chan int64 // a length of the file by which its digest holds
-
-	gathering bool // signatures are being fetched
-	asking    bool // a document is being fetched
-	reading   bool // and it may have signatures, or name them
-	pieces    pieces
-	here      byterange.Set // what the scheduler was told of
-	syncing   atomic.Bool
+	subject
+	aside   aside
+	swarm   swarm
+	cut     cutoff
+	news    bool          // the mirrors that the origin named are not added yet
+	here    byterange.Set // what the scheduler was told of
+	syncing atomic.Bool
 
 	wake   time.Time
 	atlas  *atlas // nil but in a batch
@@ -75,7 +52,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	defer func() {
 		cancel()
 		s.drain()
-		s.leaveSwarm()
+		s.swarm.leave()
 		s.remember()
 	}()
 	s.begin()
@@ -87,20 +64,20 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		select {
 		case m := <-s.fetches.messages:
 			s.handle(m)
-		case err := <-s.failed:
+		case err := <-s.hashing.failed:
 			s.stop(err)
-		case c := <-s.pieces.checked:
+		case c := <-s.hashing.pieces.checked:
 			s.pieceChecked(c)
-		case t := <-s.told:
+		case t := <-s.aside.told:
 			s.hear(t)
-		case o := <-s.offered:
+		case o := <-s.aside.offered:
 			s.take(o)
 		case all := <-s.plan.signed.done:
 			s.gathered(all)
 			s.usePieces() // not at the end, where nothing is fetched again
-		case size := <-s.ends:
+		case size := <-s.cut.ends:
 			s.endsAt(size)
-		case front := <-s.moved:
+		case front := <-s.hashing.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
 			s.step(scheduler.Tick{})
@@ -150,7 +127,7 @@ func (s *session) step(ev scheduler.Event) {
 			}
 			s.observe(RangeCut{Fetch: f.number, ID: f.from.id, Host: f.from.host, End: f.at, Ended: true, Why: a.Why})
 		case scheduler.Check:
-			s.check(a)
+			s.hashing.check(s.ctx, a, s.provenBySwarm)
 		case scheduler.Ban:
 			s.ban(a.Source)
 		case scheduler.Discard:
@@ -183,7 +160,7 @@ func (s *session) handle(m message) {
 		}
 		s.here.Add(m.wrote)
 		if !f.from.swarm {
-			s.swarmHere(m.wrote)
+			s.swarm.here(m.wrote)
 		}
 		f.sink.heard(m.wrote)
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
@@ -194,5 +171,6 @@ func (s *session) handle(m message) {
 func (s *session) drain() {
 	s.fetches.drain()
 	s.workers.Wait()
-	s.stopHash()
+	s.hashing.workers.Wait()
+	s.hashing.stop()
 }

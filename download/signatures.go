@@ -88,7 +88,7 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 // file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
-	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.reading && (!ok || isTorrent(doc)) { // else the document may have one
+	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
 		all = signaturesFor(s.req, s.file)
 	}
 	if !s.req.Anchors.Any() {
@@ -98,12 +98,12 @@ func (s *session) askSignatures() {
 		}
 		return
 	}
-	if s.plan.signed.asked || len(all) == 0 || s.hash != nil && s.streamed() {
+	if s.plan.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
 		return
 	}
 	s.plan.signed.asked = true
 	ctx, done, hc, req, trusted := s.ctx, s.plan.signed.done, s.http, s.req, s.trusted()
-	s.gathering = true
+	s.aside.gathering = true
 	s.workers.Go(func() {
 		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
 			done <- got
@@ -129,7 +129,7 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 
 // gathered takes the signatures over. What was hashed before they were here is hashed once more.
 func (s *session) gathered(all []found) {
-	s.gathering = false
+	s.aside.gathering = false
 	for _, f := range all {
 		if f.err != nil {
 			s.note("signature %s: %v", f.from, f.err)
@@ -144,31 +144,42 @@ func (s *session) gathered(all []found) {
 		s.stop(err)
 		return
 	}
-	if s.hash == nil {
-		s.hashHeld()
+	if s.hashing.begun() {
+		s.rehash()
 		return
 	}
-	s.rehash()
+	s.hashHeld()
 }
 
 // hashHeld begins to hash a stream that waited for signatures.
 func (s *session) hashHeld() {
-	if s.hash == nil && s.known {
+	if !s.hashing.begun() && s.known {
 		s.startHash()
 	}
 }
 
-// rehash begins to hash anew.
-func (s *session) rehash() {
-	if s.hash == nil {
+// startHash begins to hash what is here, unless it has to wait.
+func (s *session) startHash() {
+	if s.waits() {
 		return
 	}
-	s.stopHash()
-	s.startHash()
+	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
+	if c := s.req.byPieces(); !c.Pieces.IsZero() {
+		check.ByPieces(c)
+	}
+	s.hashing.begin(s.ctx, check, s.size)
+}
+
+// rehash begins to hash anew, if it has begun.
+func (s *session) rehash() {
+	if s.hashing.begun() {
+		s.hashing.stop()
+		s.startHash()
+	}
 }
 
 // waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
-func (s *session) waits() bool { return s.req.Stream != nil && (s.gathering || s.reading) }
+func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() }
 
 // A jury checks all signatures of a file at once.
 type jury struct {
@@ -329,9 +340,9 @@ func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []
 
 // awaitSignatures waits for those that are still being fetched, and for the document that may have them.
 func (s *session) awaitSignatures() error {
-	if s.reading {
+	if s.aside.reading {
 		select {
-		case t := <-s.told:
+		case t := <-s.aside.told:
 			s.believe(t)
 			s.askSignatures()
 			s.hashHeld()
@@ -339,7 +350,7 @@ func (s *session) awaitSignatures() error {
 			return context.Cause(s.ctx)
 		}
 	}
-	if !s.gathering && len(s.plan.signed.done) == 0 {
+	if !s.aside.gathering && len(s.plan.signed.done) == 0 {
 		return s.err
 	}
 	select {

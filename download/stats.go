@@ -49,10 +49,7 @@ func (s *session) beat() {
 		s.workers.Go(func() {
 			defer s.syncing.Store(false)
 			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
-				select {
-				case s.failed <- local(err):
-				default:
-				}
+				s.hashing.fail(local(err))
 			}
 		})
 	}

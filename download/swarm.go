@@ -128,37 +128,45 @@ func (s *session) addSwarm() {
 	}
 }
 
-// swarmSource is the file in the swarm, for a session.
-func (s *session) swarmSource() *torrentsource.Source {
+// A swarm is the part that a session takes in one; without a source there is none.
+type swarm struct{ src *torrentsource.Source }
+
+// join takes part in the swarm of a file, with what is here of it already.
+func (w *swarm) join(s *session) source.Source {
 	x := s.plan.sharing
-	s.swarm = s.http.swarms.Source(x.torrent, x.file, torrentsource.Options{
-		Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named,
-	})
+	w.src = s.http.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
 	for r := range s.here.All() {
-		s.swarm.Here(r)
+		w.src.Here(r)
 	}
-	return s.swarm
+	return w.src
 }
 
-// leaveSwarm ends the part of the session in its swarm.
-func (s *session) leaveSwarm() {
-	if s.swarm != nil {
-		s.swarm.Close()
+// leave ends the part in the swarm.
+func (w *swarm) leave() {
+	if w.src != nil {
+		w.src.Close()
 	}
 }
 
-// swarmHere tells the swarm what others brought.
-func (s *session) swarmHere(r byterange.Range) {
-	if s.swarm != nil {
-		s.swarm.Here(r)
+// here tells the swarm what others brought.
+func (w *swarm) here(r byterange.Range) {
+	if w.src != nil {
+		w.src.Here(r)
+	}
+}
+
+// gone tells the swarm what is not here any more.
+func (w *swarm) gone(r byterange.Range) {
+	if w.src != nil {
+		w.src.Gone(r)
 	}
 }
 
 // provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
 // will read it back, as it does all.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
-	x, list := s.plan.sharing, s.pieces.list
-	if s.swarm == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
+	x, list := s.plan.sharing, s.hashing.pieces.list
+	if s.swarm.src == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
 		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
 		return false
 	}
@@ -168,12 +176,6 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 		}
 	}
 	return false
-}
-
-func (s *session) swarmGone(r byterange.Range) {
-	if s.swarm != nil {
-		s.swarm.Gone(r)
-	}
 }
 
 // asSource is what the scheduler has to know of a source of units.
@@ -210,7 +212,7 @@ func (s *session) askTorrent() {
 	s.workers.Go(func() {
 		o := offer{from: source.Mask(doc.URL)}
 		o.sharing, o.err = fetchSharing(ctx, s.http, doc, opts, size)
-		s.offered <- o
+		s.aside.offered <- o
 	})
 }
 

@@ -1,0 +1,151 @@
+package download
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"braid/byterange"
+	"braid/download/partfile"
+	"braid/scheduler"
+	"braid/verify"
+)
+
+// hashing verifies what is here while more comes: in order, by a hasher, and by pieces where their digests are known, which no byte
+// passes to the hasher before. It belongs to the session's loop.
+type hashing struct {
+	part    *partfile.File
+	stream  io.Writer  // takes what was hashed; nil: the file stays in part
+	hasher  *hasher    // nil: nothing is hashed
+	moved   chan int64 // how far a stream came
+	failed  chan error // why the hasher cannot go on
+	pieces  pieces
+	workers sync.WaitGroup
+}
+
+func newHashing(part *partfile.File, stream io.Writer) hashing {
+	return hashing{part: part, stream: stream, moved: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
+}
+
+// begin hashes what is here and what comes: the first size bytes or, where that is not known (-1), as far as end says.
+func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64) {
+	moved := func(front int64) {
+		select {
+		case x.moved <- front:
+		default: // the loop is busy: it will hear of a later one
+		}
+	}
+	g := newGate(x.part, x.proven())
+	x.hasher = startHasher(ctx, &hasher{part: g, gate: g, check: check, stream: x.stream, moved: moved, failed: x.fail}, size)
+}
+
+// fail tells the loop why the file cannot be verified any more, unless it is about to hear of another failure.
+func (x *hashing) fail(err error) {
+	select {
+	case x.failed <- err:
+	default:
+	}
+}
+
+// begun reports whether something is hashed.
+func (x *hashing) begun() bool { return x.hasher != nil }
+
+// stop ends the hasher before its time and waits for it. A stream may block for ever in a write that nothing can end: it is left to
+// its receiver.
+func (x *hashing) stop() {
+	if x.hasher == nil {
+		return
+	}
+	x.hasher.cancel()
+	var late <-chan time.Time
+	if x.stream != nil {
+		late = time.After(streamGrace)
+	}
+	select {
+	case <-x.hasher.done:
+	case <-late:
+	}
+	x.hasher = nil
+}
+
+// streamGrace is the time for the last write to a stream to return.
+const streamGrace = time.Second
+
+// prove waits until size bytes, which is all, are hashed, and judges them. The hasher is at most a moment behind.
+func (x *hashing) prove(ctx context.Context, size int64, late []verify.Claim) (verify.Proof, error) {
+	h := x.hasher
+	h.end(size)
+	select {
+	case err := <-h.done:
+		x.hasher = nil
+		if err != nil {
+			return verify.Proof{}, err
+		}
+	case <-ctx.Done():
+		return verify.Proof{}, context.Cause(ctx)
+	}
+	h.check.Claim(late)
+	return h.check.Proof()
+}
+
+// passed is how far bytes were hashed, at most: they cannot become others without hashing anew.
+func (x *hashing) passed() int64 {
+	if x.hasher == nil {
+		return 0
+	}
+	return x.hasher.gate.passed()
+}
+
+// byPieces reports whether pieces are checked.
+func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
+
+// take lets nothing pass from here on but what pieces have proven.
+func (x *hashing) take(list verify.Pieces, from string) {
+	x.pieces.list, x.pieces.from = list, from
+	x.hasher.gate.bound(0)
+}
+
+// proven is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
+func (x *hashing) proven() int64 {
+	if !x.byPieces() {
+		return byterange.Unbounded
+	}
+	return x.pieces.proven.FirstGap(0)
+}
+
+// check lets a piece be checked when those before it are. known reports whether a piece is proven already; a goroutine reads the
+// others back.
+func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
+	x.pieces.queue = append(x.pieces.queue, c)
+	x.checkNext(ctx, known)
+}
+
+func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) bool) {
+	p := &x.pieces
+	if p.busy || len(p.queue) == 0 {
+		return
+	}
+	c := p.queue[0]
+	p.queue, p.busy = p.queue[1:], true
+	if known(c) {
+		p.checked <- checked{piece: c.Piece, ok: true}
+		return
+	}
+	x.workers.Go(func() {
+		ok, err := checkPiece(ctx, x.part, p.list.Checker(int(c.Piece)), c.Range)
+		p.checked <- checked{c.Piece, ok, err}
+	})
+}
+
+// settle takes the result of a check.
+func (x *hashing) settle(c checked) {
+	p := &x.pieces
+	if p.busy = false; !c.ok {
+		p.wrong = c.piece
+		return
+	}
+	start, end := p.list.At(int(c.piece))
+	p.proven.Add(byterange.Range{Start: start, End: end})
+	x.hasher.gate.bound(p.proven.FirstGap(0))
+}
