@@ -44,6 +44,25 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	return f
 }
 
+// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media
+// type. The first bytes are asked for, so that this is for when it makes a difference. A document of more than these is shorter than
+// its file, which has size bytes, or -1 if that is not known.
+func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
+	switch {
+	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > meta4.MaxSize, !r.mayReplace(a.Hops, r.role()):
+		return false
+	case size >= 0 && (a.Size == size || a.Size > max(size, sniffSize)):
+		return false
+	}
+	m := &memory{most: sniffSize, first: true}
+	err := hc.bring(ctx, r.URL, r.lookOptions(condition{}), byterange.Range{End: sniffSize}, m)
+	if err != nil && !errors.Is(err, source.ErrEnough) || m.answer.Start > 0 || !r.mayReplace(m.answer.Hops, r.role()) {
+		return false
+	}
+	f := front{held: m.data.Bytes()}
+	return f.isDocument()
+}
+
 // isXML says that it is XML that was asked for.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
 

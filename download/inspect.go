@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,9 @@ func (x *inspection) ask(ctx context.Context) error {
 			err = verify.Agree(said, file.Claims) // rule 32
 		}
 		file.Claims = join(file.Claims, said)
+	}
+	if err == nil && !x.document {
+		x.document = x.req.inPlace(ctx, x.http, a, cmp.Or(x.verdict.Size, -1))
 	}
 	if err == nil && !x.document {
 		err = x.believes(file)

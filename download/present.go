@@ -54,6 +54,9 @@ func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Co
 	if g.req.Overwrite {
 		return false, nil
 	}
+	if g.document = g.req.inPlace(ctx, g.http, a, info.Size); g.document {
+		return true, nil
+	}
 	return false, &Error{
 		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
 		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",

@@ -77,7 +77,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if want.URLSum == prior.URLSum && known || want.Continues(prior) == nil {
 		return takenOver(want, prior, sealed), nil
 	}
-	a, file, err := g.lookAgain(ctx)
+	a, file, err := g.lookAgain(ctx, prior)
 	if g.document {
 		return prior, nil
 	}
@@ -106,7 +106,7 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 }
 
 // lookAgain asks the server what the file is. Some say it in answer to GET only.
-func (g *getter) lookAgain(ctx context.Context) (a source.Answer, file metalink.File, err error) {
+func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (a source.Answer, file metalink.File, err error) {
 	for _, ask := range []func(context.Context, network, *Request, condition) (source.Answer, error){look, glance} {
 		if a, err = ask(ctx, g.http, &g.req, condition{}); err != nil {
 			return a, file, err
@@ -121,6 +121,7 @@ func (g *getter) lookAgain(ctx context.Context) (a source.Answer, file metalink.
 			break
 		}
 	}
+	g.document = err == nil && g.req.inPlace(ctx, g.http, a, prior.Size)
 	return a, file, err
 }
 

@@ -31,23 +31,30 @@ func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTime
 
 // fetchSmall brings a document of at most so many bytes, or gives it up: while it is waited for, a download may stand still.
 func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
+	m := &memory{most: most}
+	err := hc.bring(ctx, u, o, whole, m)
+	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
+		err = &longError{most}
+	}
+	return m.data.Bytes(), m.answer, err
+}
+
+// bring fetches a range into m, with the patience for a document.
+func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r byterange.Range, m *memory) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := hc.patience()
+	patience := n.patience()
 	slow := time.AfterFunc(longest*patience, func() { cancel(errSlow) })
 	defer slow.Stop()
 	silent := time.AfterFunc(patience, func() { cancel(errSilent) })
 	silent.Stop() // until there is an answer, the client looks at the time
 	defer silent.Stop()
-	m := &memory{most: most, heard: func() { silent.Reset(patience) }}
-	err := hc.Source(u, o).Fetch(ctx, byterange.Range{Start: 0, End: byterange.Unbounded}, m)
-	switch cause := context.Cause(ctx); {
-	case err != nil && (cause == errSilent || cause == errSlow):
+	m.heard = func() { silent.Reset(patience) }
+	err := n.Source(u, o).Fetch(ctx, r, m)
+	if cause := context.Cause(ctx); err != nil && (cause == errSilent || cause == errSlow) {
 		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: cause}
-	case m.long && (err == nil || errors.Is(err, source.ErrEnough)):
-		err = &longError{most}
 	}
-	return m.data.Bytes(), m.answer, err
+	return err
 }
 
 // A longError says that a document is longer than its kind may be.
@@ -58,6 +65,7 @@ func (e *longError) Error() string { return fmt.Sprintf("it has more than %d byt
 // memory is a sink for what is small.
 type memory struct {
 	most   int64
+	first  bool // no more than that is wanted, and there may be
 	long   bool
 	answer source.Answer
 	data   bytes.Buffer
@@ -67,7 +75,7 @@ type memory struct {
 func (m *memory) Answer(a source.Answer) error {
 	m.answer = a
 	m.heard()
-	if m.long = a.Size > m.most; m.long {
+	if m.long = a.Size > m.most && !m.first; m.long {
 		return source.ErrEnough
 	}
 	return nil
@@ -79,6 +87,9 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
 	}
 	if m.long = off+int64(len(p)) > m.most; m.long {
+		if m.first {
+			m.data.Write(p[:m.most-off])
+		}
 		return 0, source.ErrEnough
 	}
 	return m.data.Write(p)
