@@ -1,61 +1,55 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// exchangeLeast: the download lasts so much longer at least, or trying another source cannot pay.
-const exchangeLeast = 10 * time.Second
-
-// exchange closes the weakest source so that one that was never tried takes its place (S13: an established connection
+// An exchange closes the weakest mirror so that one that was never tried takes its place (S13: an established connection
 // closes), once in a period, until each was tried. What then turns out to be the weakest makes room for the next. At the
-// end those come back, once, that did more than who is in their place now.
-func (s *Scheduler) exchange(now time.Time) {
-	if s.growth.measuring || s.trim.running || now.Before(s.exchanged) || s.remaining() < exchangeLeast {
-		return
-	}
-	if !s.growth.ended && s.growth.allowed < s.growth.most || s.opened() < s.growth.allowed || !s.flowing(now) {
-		return
-	}
-	next, weak := s.candidate(now), s.weakest()
-	if next == nil || weak == nil || next.doubt || next.last {
-		return
-	}
-	if next.tried && (next.returned || next.speed < muchFaster*weak.speed) {
-		return
-	}
-	next.returned, next.exchanged = next.tried, true // it gets the place when the other's connection is closed
-	s.exchanged = now.Add(s.settlePeriod())
-	s.close(weak)
-	if weak.running != nil {
-		s.cancel(weak.running, ReasonExchange)
-	}
+// end those come back, once, that did more than those in their place now.
+type exchange struct {
+	*work
+	due      time.Time // none before
+	chosen   []*mirror // each gets the place when the other's connection is closed
+	returned []*mirror // they came back
 }
 
-// muchFaster is how much faster a source was that comes back in the place of another.
-const muchFaster = 1.3
+const (
+	exchangeLeast = 10 * time.Second // the download lasts so much longer at least, or trying another mirror cannot pay
+	muchFaster    = 1.3              // how much faster a mirror was that comes back in the place of another
+)
 
-// flowing tells whether all open sources are at work, for long enough to compare them.
-func (s *Scheduler) flowing(now time.Time) bool {
-	for _, m := range s.sources {
-		if m.open && (m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < s.settlePeriod()+m.warming()) {
-			return false
-		}
+// swap makes room for next, if there is one that may be better than the weakest.
+func (e *exchange) swap(next *mirror) {
+	weak := e.mirrors.weakest()
+	if next == nil || weak == nil || next.doubtful() || next.last {
+		return
 	}
-	return true
+	if next.tried() {
+		if slices.Contains(e.returned, next) || next.speed < muchFaster*weak.speed {
+			return
+		}
+		e.returned = append(e.returned, next)
+	}
+	if !slices.Contains(e.chosen, next) {
+		e.chosen = append(e.chosen, next)
+	}
+	e.due = e.now.Add(e.mirrors.settlePeriod())
+	e.close(weak, ReasonExchange)
 }
 
-// weakest is the slowest of the open sources, but never the only one, and none that gives pieces: what that costs see wholeFirst.
-func (s *Scheduler) weakest() (weak *mirror) {
-	n := 0
-	for _, m := range s.sources {
-		if !m.open || m.unit.whole() {
-			continue
-		}
-		if n++; weak == nil || m.speed < weak.speed {
-			weak = m
-		}
+// opening is why a mirror is opened that is not in use.
+func (e *exchange) opening(m *mirror) Reason {
+	if i := slices.Index(e.chosen, m); i >= 0 {
+		e.chosen = slices.Delete(e.chosen, i, i+1)
+		return ReasonExchange
 	}
-	if n < 2 {
-		return nil
+	switch {
+	case m.tried():
+		return ReasonReturn
+	case m.speed > 0:
+		return ReasonRemembered
 	}
-	return weak
+	return ReasonGrowth
 }

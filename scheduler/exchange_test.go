@@ -32,16 +32,20 @@ func TestExchange_S13(t *testing.T) {
 
 // A swarm keeps its place, however slow it is: peers choke who was away.
 func TestSwarmKeepsItsPlace(t *testing.T) {
-	swarm := &mirror{unit: newUnit(mib, 0), open: true, speed: 1}
-	slow, fast := &mirror{unit: newUnit(1, 0), open: true, speed: 10}, &mirror{unit: newUnit(1, 0), open: true, speed: 20}
-	s := New(Config{Size: 10 * mib})
-	for _, sources := range [][]*mirror{{swarm, fast, slow}, {fast, slow}} {
-		s.sources = sources
-		if got := s.weakest(); got != slow {
-			t.Errorf("the weakest of %d is %+v", len(sources), got)
+	swarm, slow, fast := opened(mib, 1), opened(1, 10), opened(1, 20)
+	for _, all := range []mirrors{{swarm, fast, slow}, {fast, slow}} {
+		if got := all.weakest(); got != slow {
+			t.Errorf("the weakest of %d is %+v", len(all), got)
 		}
 	}
-	if s.sources = []*mirror{swarm, slow}; s.weakest() != nil {
+	if (mirrors{swarm, slow}).weakest() != nil {
 		t.Error("the only one beside the swarm makes room")
 	}
+}
+
+// opened is an open mirror of a speed, whose pieces have a length.
+func opened(piece int64, speed float64) *mirror {
+	m := newMirror(SourceAdded{Align: piece, Rate: speed}, time.Unix(1e9, 0))
+	m.state = stateOpen
+	return m
 }

@@ -39,7 +39,9 @@ func TestSpeedOverridesPreference_S5(t *testing.T) {
 	if i := slices.IndexFunc(r.askedOf, func(id SourceID) bool { return id != 0 }); i < 0 || r.askedOf[i] != 3 {
 		t.Errorf("asked %v, want the one of known speed before the others", r.askedOf)
 	}
-	slow, fast := &mirror{tried: true, speed: 1e6}, &mirror{tried: true, speed: 2e6}
+	slow, fast := opened(1, 1e6), opened(1, 2e6)
+	slow.becomeClosed()
+	fast.becomeClosed()
 	if !preferred(fast, slow) || preferred(slow, fast) {
 		t.Error("of two that were tried the slower one comes first")
 	}
@@ -210,11 +212,11 @@ func TestTriesAreBounded_Rule22(t *testing.T) {
 
 // Proves rule 22: the pauses are 1 s, then twice as long each time, and never longer than 30 s.
 func TestPausesDouble_Rule22(t *testing.T) {
-	now := time.Unix(0, 0)
 	s, m := New(Config{Size: mib}), &mirror{}
+	s.now = time.Unix(0, 0)
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30, 30} {
-		s.backOff(now, m, 0)
-		if got := m.until.Sub(now); got != want*time.Second {
+		s.backOff(m, 0)
+		if got := m.until.Sub(s.now); got != want*time.Second {
 			t.Errorf("after %d failures a pause of %v, want %v", m.fails, got, want*time.Second)
 		}
 	}

@@ -1,6 +1,10 @@
 package scheduler
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // A GrowthMode says how many connections are added at a time.
 type GrowthMode uint8
@@ -40,6 +44,7 @@ type sample struct {
 	rtt       time.Duration // median of the connections
 	incumbent float64       // bytes a second that the older connections bring now
 	newcomer  float64       // bytes a second that the new ones bring now
+	alive     int           // how many of the new ones there are still
 	answered  bool          // one of the new ones has answered
 	ripe      bool          // the new ones are past slow start, or were given up
 }
@@ -54,32 +59,79 @@ const (
 	tooLate // nothing was heard of the new ones yet: they are judged later
 )
 
-// more tells how many connections may be opened now, given how many are and from how many of them nothing was
-// heard yet. It begins a measurement when the caller says with dial that it opened them.
+const (
+	// stragglersMost: when nothing was heard of so many connections, those that follow come one by one.
+	stragglersMost = 4
+	// gainShare is the share of the newcomers' speed that must be gain.
+	gainShare = 0.3
+)
+
+// more is how many connections may be opened now, given how many are and from how many of them nothing was
+// heard yet. A measurement begins when the caller dials them.
 func (g *growth) more(open, late int) int {
 	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
 	}
 	step := g.step
 	if late > 0 {
-		step = max(1, min(step, stragglers-late))
+		step = max(1, min(step, stragglersMost-late))
 	}
 	return max(0, min(g.allowed+step, g.most)-open)
 }
 
-// dial notes that k connections beyond the allowed were opened, and what the others brought before.
-func (g *growth) dial(now time.Time, k int, before float64) {
+// dial begins the measurement of mirrors that were added, k of them beyond those allowed. before is what the others brought.
+func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	g.measuring, g.dialed, g.added, g.before = true, now, k, before
 	g.allowed += k
 	g.fresh = false
+	for _, m := range added {
+		m.join()
+	}
 }
 
-// stragglers: when nothing was heard of so many connections, those that follow come one by one.
-const stragglers = 4
+// brings is what those of the mirrors bring now that ok selects, in bytes a second.
+func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) (sum float64) {
+	period := max(2*ms.medianRTT(), 3*slotWidth)
+	if g.careful {
+		period = max(period, time.Second)
+	}
+	for _, m := range ms {
+		if m.open() && !m.late() && ok(m) {
+			sum += m.meter.over(now, period)
+		}
+	}
+	return sum
+}
+
+// observe takes a sample of the running step.
+func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
+	s.rtt, s.ripe = ms.medianRTT(), true
+	s.incumbent = g.brings(now, ms, func(m *mirror) bool { return !m.joined() })
+	s.newcomer = g.brings(now, ms, (*mirror).joined)
+	grace := now.Sub(g.dialed) > max(silence, 10*s.rtt)
+	for _, m := range ms {
+		if !m.joined() || !m.open() {
+			continue
+		}
+		s.alive++
+		s.answered = s.answered || m.meter.total > 0
+		flowing := !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= max(8*m.rtt, g.ripening())
+		s.ripe = s.ripe && (flowing || grace)
+	}
+	return s
+}
 
 // patience is how long after the dial a step can be found to pay: one round trip to connect, one to the first bytes, and
 // some of the next to see what the others do meanwhile.
 func patience(rtt time.Duration) time.Duration { return rtt * 5 / 2 }
+
+// ripening is how long a connection flows at least before it is past slow start, and was watched long enough.
+func (g *growth) ripening() time.Duration {
+	if g.careful {
+		return 3 * time.Second / 2
+	}
+	return 300 * time.Millisecond
+}
 
 // judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring
 // comes on top of what the others brought before; that it does not is believed only when they are
@@ -102,18 +154,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	return undecided
 }
 
-// ripening is how long a connection flows at least before it is past slow start, and was watched long enough.
-func (g *growth) ripening() time.Duration {
-	if g.careful {
-		return 3 * time.Second / 2
-	}
-	return 300 * time.Millisecond
-}
-
-// gainShare is the share of the newcomers' speed that must be gain.
-const gainShare = 0.3
-
-// conclude ends the running step with a verdict and tells how many of its connections to close again.
+// conclude ends the running step with a verdict. It returns how many of its connections to close again.
 func (g *growth) conclude(v verdict, s sample) (cut int) {
 	g.measuring = false
 	if v == pays || v == tooLate {
@@ -141,4 +182,21 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 func (g *growth) moot() {
 	g.measuring = false
 	g.allowed = max(1, g.allowed-g.added)
+}
+
+// limit ends growth with so many connections: more add nothing.
+func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
+
+// restart lets growth begin anew, with more time to look.
+func (g *growth) restart() { g.ended, g.full, g.step, g.careful = false, false, 1, true }
+
+// newcomers lists the open mirrors of the step, the slowest first.
+func newcomers(ms mirrors) (out mirrors) {
+	for _, m := range ms {
+		if m.joined() && m.open() {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *mirror) int { return cmp.Compare(a.speed, b.speed) })
+	return out
 }

@@ -66,8 +66,9 @@ func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
 	p := play(t, Config{Size: mib})
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 1e6}).only()
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
-	m := p.s.mirror(1)
-	m.fails, m.doubt, m.tried, m.until = 1, true, true, p.now.Add(3*time.Second)
+	m := p.s.mirrors.find(1)
+	m.state, m.until = stateClosed, p.now.Add(3*time.Second)
+	m.failed()
 	if asked := crawling(p, f, mib-64<<10, 5*time.Second); len(asked) != 1 || asked[0].Source != 1 || f.Range.Len() < mib {
 		t.Errorf("asked for %v, want the rest of source 1", asked)
 	}
@@ -76,8 +77,8 @@ func TestTrickleIsTakenByOneInDoubt_S16(t *testing.T) {
 // Proves S10 and S16: nor does one hold up a piece that it was to bring alone. Another brings all of it.
 func TestTrickleOfAPieceAlone_S10_S16(t *testing.T) {
 	p := play(t, Config{Size: mib})
-	p.s.pieces.length = mib
-	p.s.pieces.mixed = []mixed{{piece: byterange.Range{Start: 0, End: mib}}}
+	p.s.pieces = newPieces(PiecesKnown{Length: mib}, mib)
+	p.s.pieces.dispute(byterange.Range{Start: 0, End: mib}, nil)
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80"})
 	asked := crawling(p, f, mib/2, 4*time.Second)
@@ -142,11 +143,11 @@ func TestNobodyWaitsForACompleteAnswer_S15_S16(t *testing.T) {
 		for off := int64(0); off < mib-64<<10; off += 64 << 10 {
 			p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}})
 		}
-		p.s.mirror(0).norange = norange
-		if got := p.s.idles(p.now, p.s.mirror(1), 1000); got != norange {
+		p.s.mirrors.find(0).noRanges = norange
+		if got := p.s.idles(p.s.mirrors.find(1), 1000); got != norange {
 			t.Errorf("complete answer %v: idles says %v", norange, got)
 		}
-		if v := p.s.victim(p.now, p.s.mirror(1)); (v == nil) != norange {
+		if v := p.s.tail.victim(p.s.mirrors.find(1)); (v == nil) != norange {
 			t.Errorf("complete answer %v: a part of %v is taken", norange, v)
 		}
 	}

@@ -31,16 +31,15 @@ func TestHugeSizes_Rule42(t *testing.T) {
 
 // The first piece may begin before the file does: it is checked when what is of the file is here. Proves S10.
 func TestPiecesWithALead_S10(t *testing.T) {
-	p := play(t, Config{Size: 10})
-	p.s.pieces = pieces{length: 4, lead: 3}
+	p := newPieces(PiecesKnown{Length: 4, Lead: 3}, 10)
 	want := []byterange.Range{{Start: 0, End: 1}, {Start: 1, End: 5}, {Start: 5, End: 9}, {Start: 9, End: 10}}
 	for i, w := range want {
-		if got := p.s.piece(int64(i)); got != w || p.s.pieceOf(w.Start) != int64(i) || p.s.pieceOf(w.End-1) != int64(i) {
+		if got := p.at(int64(i)); got != w || p.index(w.Start) != int64(i) || p.index(w.End-1) != int64(i) {
 			t.Errorf("piece %d is %v, want %v", i, got, w)
 		}
 	}
 	for off, next := range map[int64]int64{0: 1, 1: 1, 2: 5, 5: 5, 8: 9, 9: 9} {
-		if got := p.s.toPiece(off, 10); got != next {
+		if got := p.next(off, 10); got != next {
 			t.Errorf("from %d to piece %d, want %d", off, got, next)
 		}
 	}

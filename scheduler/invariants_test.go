@@ -18,12 +18,12 @@ func (n *network) inspect(ev Event, acted bool) {
 	if f == nil || f.ending {
 		return
 	}
-	for r := range n.s.done.Gaps(byterange.Range{Start: f.pos, End: f.end}) { // what one that was ended still brought is here
-		if !n.s.flying.Contains(r) {
+	for r := range n.s.ranges.here.Gaps(byterange.Range{Start: f.pos, End: f.end}) { // what one that was ended still brought is here
+		if !n.s.ranges.reserved.Contains(r) {
 			n.t.Fatalf("%v is not in flight", r)
 		}
 	}
-	if !f.src.liar && !n.s.done.Contains(p.Range) {
+	if f.src.state != stateBanned && !n.s.ranges.here.Contains(p.Range) {
 		n.t.Fatalf("%v came and is not here", p.Range)
 	}
 }
@@ -34,7 +34,7 @@ func (n *network) inspect(ev Event, acted bool) {
 func verify(t testing.TB, s *Scheduler, overtaken bool) {
 	t.Helper()
 	var all []byterange.Range
-	for _, f := range s.order {
+	for _, f := range s.running {
 		if !f.ending && f.pos < f.end {
 			all = append(all, byterange.Range{Start: f.pos, End: f.end})
 		}
@@ -45,15 +45,23 @@ func verify(t testing.TB, s *Scheduler, overtaken bool) {
 		if i > 0 && all[i-1].End > r.Start && !overtaken {
 			t.Fatalf("%v and %v overlap", all[i-1], r)
 		}
-		for g := range s.done.Gaps(r) { // what another has brought meanwhile is here
+		for g := range s.ranges.here.Gaps(r) { // what another has brought meanwhile is here
 			flying.Add(g)
 		}
 	}
-	if !overtaken && !slices.Equal(slices.Collect(flying.All()), slices.Collect(s.flying.All())) {
-		t.Fatalf("in flight are %v, the fetches say %v", s.flying.String(), flying.String())
+	if !overtaken && !slices.Equal(slices.Collect(flying.All()), slices.Collect(s.ranges.reserved.All())) {
+		t.Fatalf("in flight are %v, the fetches say %v", s.ranges.reserved.String(), flying.String())
 	}
-	if s.here != s.done.Len() {
-		t.Fatalf("%d bytes are counted, %d are here", s.here, s.done.Len())
+	for _, m := range s.mirrors {
+		if m.state == statePlanned || m.running != nil && !m.tried() {
+			t.Fatalf("source %d is in state %d after the step, running %v", m.id, m.state, m.running)
+		}
+		if f := m.running; f != nil && (f.src != m || s.fetches[f.id] != f || !m.open() && !f.ending) {
+			t.Fatalf("source %d is in state %d and runs %+v", m.id, m.state, f)
+		}
+	}
+	if s.ranges.count != s.ranges.here.Len() {
+		t.Fatalf("%d bytes are counted, %d are here", s.ranges.count, s.ranges.here.Len())
 	}
 }
 

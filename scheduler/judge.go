@@ -6,167 +6,175 @@ import (
 )
 
 const (
-	silence     = 2 * time.Second // a source may be quiet for this or silenceRTTs round trips, the longer
+	silence     = 2 * time.Second // a mirror may be quiet for this or silenceRTTs round trips, the longer
 	silenceRTTs = 8
-	lively      = time.Second // a source that was heard within it is at work
+	lively      = time.Second // a mirror that was heard within it is at work
 	enough      = 256 << 10   // progress that makes up for a failure
 	slowGrace   = 5 * time.Second
+	slowed      = 0.1 // of its speed: a mirror that brings less than that for a while has another one
+
+	// Where a request has setup costs, as with FTP, several things are asked before bytes come, and more of them the first
+	// time, with a login and TLS. firstSilence is how many times as long as others such a mirror may be quiet before its first
+	// answer tells how far away it is, firstTrips how many times the round trips of each request the first one may take.
+	firstSilence = 3
+	firstTrips   = 3
 )
 
+// mayBeQuiet is for how long nothing may come of f while another mirror could do its work.
+func (f *fetch) mayBeQuiet() time.Duration {
+	m := f.src
+	limit := max(silence, silenceRTTs*m.rtt)
+	switch {
+	case m.trips == 0 || f.got > 0:
+		return limit
+	case m.rtt == 0:
+		return firstSilence * limit
+	}
+	return max(limit, (silenceRTTs+firstTrips*time.Duration(m.trips))*m.rtt)
+}
+
 // judge ends what is stalled and takes work from what is far too slow (S16).
-func (s *Scheduler) judge(now time.Time) {
-	for _, f := range slices.Clone(s.order) {
+func (w *work) judge() {
+	for _, f := range slices.Clone(w.running) {
 		if f.ending {
 			continue
 		}
-		quiet := now.Sub(f.heard)
-		limit, most := f.mayBeQuiet(), s.cfg.Silence
-		if f.src.slow { // it says itself when it gives up
+		quiet := w.now.Sub(f.heard)
+		limit, most := f.mayBeQuiet(), w.cfg.Silence
+		if f.src.slow { // it reports itself when it gives up
 			limit, most = most+slowGrace, most+slowGrace
 		}
-		if quiet >= most || quiet >= limit && s.standIn(now, f) {
-			s.cancel(f, ReasonSilent)
-			s.backOff(now, f.src, 0)
-			f.src.stalled = true
+		if quiet >= most || quiet >= limit && w.standIn(f) {
+			w.cancel(f, ReasonSilent)
+			w.backOff(f.src, 0)
+			f.src.fellSilent()
 			continue
 		}
-		s.slows(now, f)
-		s.learn(now, f.src)
-		s.lighten(now, f)
+		w.notice(f)
+		f.src.learn(w.now)
+		w.lighten(f)
 	}
 }
 
-// standIn tells whether another source could do the work of f: one that is at work, or free to begin.
+// standIn reports whether another mirror could do the work of f: one that is at work, or free to begin.
 // When all are silent at once the fault is likely on this side, and ending them all would not help.
-func (s *Scheduler) standIn(now time.Time, f *fetch) bool {
-	if s.size < 0 {
+func (w *work) standIn(f *fetch) bool {
+	if w.ranges.size < 0 {
 		return false
 	}
-	for _, m := range s.sources {
-		if m == f.src || !s.usable(now, m) || m.norange {
+	for _, m := range w.mirrors {
+		if m == f.src || !w.usable(m) || m.noRanges {
 			continue
 		}
-		if m.running == nil && s.requests(m.host) < s.cfg.PerHost {
+		if m.running == nil && w.requests(m.host) < w.cfg.PerHost {
 			return true
 		}
-		if m.running != nil && !m.running.ending && now.Sub(m.running.heard) < lively && m.running.got > 0 {
+		if m.running != nil && !m.running.ending && w.now.Sub(m.running.heard) < lively && m.running.got > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// learn remembers how fast a source is.
-func (s *Scheduler) learn(now time.Time, m *mirror) {
-	if m.meter.last.IsZero() || m.meter.last.Sub(m.meter.flow) < 3*slotWidth {
+// notice takes note of the speed of a mirror that drips: each byte that comes after a pause begins a new flow, of which
+// nothing is known for a while, and its speed from before would stand for ever.
+func (w *work) notice(f *fetch) {
+	if f.got == 0 || w.now.Sub(f.since) < silence {
 		return
 	}
-	if m.running == nil { // between two ranges: as it was when the last byte came
-		now = m.meter.last
+	if over := f.src.meter.over(w.now, silence); over > 0 && (f.src.speed == 0 || over < slowed*f.src.speed) {
+		f.src.speed = over
 	}
-	m.speed = m.meter.steady(now)
 }
 
 // lighten takes from a fetch what it would not bring in a long time: it has collapsed, or what it was
 // asked for was a guess.
-func (s *Scheduler) lighten(now time.Time, f *fetch) {
+func (w *work) lighten(f *fetch) {
 	m := f.src
-	if f.open || f.alone || f.got == 0 || !f.known(now) || !s.standIn(now, f) {
+	if f.toEnd || f.alone || f.got == 0 || !w.known(f) || !w.standIn(f) {
 		return
 	}
-	speed := m.meter.over(now, 2*time.Second)
+	speed := m.meter.over(w.now, 2*time.Second)
 	period := windowTime
 	most := 3 * period
-	if f.guessed && s.lag(m, speed, false)*speed < 0.01*float64(s.missing()) {
-		most = min(period*3/2, s.remaining()*9/8+time.Second/2)
+	if f.guessed && w.lag(m, speed, false)*speed < 0.01*float64(w.ranges.missing()) {
+		most = min(period*3/2, w.remaining()*9/8+time.Second/2)
 	}
 	if float64(f.left()) <= most.Seconds()*speed {
 		return
 	}
-	m.speed = m.meter.over(now, time.Second) // what it does now, without what it did before
-	keep := m.speed * min(period.Seconds(), float64(s.missing())/max(s.aggregate(), 1))
-	s.lightenTo(f, max(int64(keep), minSteal))
+	m.speed = m.meter.over(w.now, time.Second) // what it does now, without what it did before
+	keep := m.speed * min(period.Seconds(), float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1))
+	w.lightenTo(f, max(int64(keep), minSteal))
 }
 
-// known tells whether f has gone on for long enough to say how fast its source is.
-func (f *fetch) known(now time.Time) bool {
-	if f.guessed {
-		return now.Sub(f.src.meter.flow) >= max(time.Second, 6*f.src.rtt)
+// known reports whether f has gone on for long enough to tell how fast its mirror is.
+func (w *work) known(f *fetch) bool {
+	flows := w.now.Sub(f.src.meter.flow)
+	switch {
+	case f.guessed:
+		return flows >= max(time.Second, 6*f.src.rtt)
+	case f.src.meter.flow.After(f.since): // on a connection that is new
+		return flows >= warmTrips*f.src.rtt+silence
 	}
-	if f.src.meter.flow.After(f.since) { // on a connection that is new
-		return now.Sub(f.src.meter.flow) >= warmTrips*f.src.rtt+silence
-	}
-	return now.Sub(f.since) >= silence
+	return w.now.Sub(f.since) >= silence
 }
 
 // lightenTo leaves keep bytes to f, unless too little would be won for a request.
-func (s *Scheduler) lightenTo(f *fetch, keep int64) {
-	end := f.src.unit.up(f.pos + keep)
-	if least := max(minRange, s.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
-		s.shrink(f, end, ReasonSlow)
+func (w *work) lightenTo(f *fetch, keep int64) {
+	end := f.src.align.up(f.pos + keep)
+	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
+		w.shrink(f, end, ReasonSlow)
 	}
 }
 
-// brokeOff deals with a source whose answer ended early. If it brought a good part it may go on at once: a server that
+// brokeOff is called for an answer that ended early. If it brought a good part its mirror may go on at once: a server that
 // breaks off often is slow, not broken.
-func (s *Scheduler) brokeOff(now time.Time, f *fetch, after time.Duration) {
+func (w *work) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)
 	if f.alone { // another would have to begin anew
 		part = min(part, minSteal)
 	}
-	if after == 0 && f.got >= part && f.got > 0 {
-		if s.size < 0 { // it is asked from the beginning, like any other
-			s.close(f.src)
-		}
-		return
+	if after != 0 || f.got < part || f.got <= 0 {
+		w.backOff(f.src, after)
+	} else if w.ranges.size < 0 { // it is asked from the beginning, like any other
+		f.src.becomeClosed()
 	}
-	s.backOff(now, f.src, after)
 }
 
-// backOff keeps a source that failed away from work for a while, for longer each time, and for good
-// after too many times without progress (rules 22, 23).
-func (s *Scheduler) backOff(now time.Time, m *mirror, after time.Duration) {
-	s.close(m)
-	m.doubt = true
-	m.fails++
-	tries := s.cfg.Tries
-	if !s.heard {
-		tries = s.cfg.FirstTries
+// backOff keeps a mirror that failed away from work for a while, for longer each time, and for good
+// after too many times without progress.
+func (w *work) backOff(m *mirror, after time.Duration) {
+	m.failed()
+	tries := w.cfg.Tries
+	if !w.answered {
+		tries = w.cfg.FirstTries
 	}
 	if m.fails >= tries {
-		m.gone = true
+		m.becomeGone()
 		return
 	}
-	wait := s.cfg.RetryWait << min(m.fails-1, 10)
-	m.until = now.Add(max(min(wait, s.cfg.RetryMax), after))
+	wait := w.cfg.RetryWait << min(m.fails-1, 10)
+	m.until = w.now.Add(max(min(wait, w.cfg.RetryMax), after))
 }
 
-// close gives the place of a source to another.
-func (s *Scheduler) close(m *mirror) { m.open = false }
-
-// usable tells whether a source may be asked now.
-func (s *Scheduler) usable(now time.Time, m *mirror) bool {
-	return !m.gone && !now.Before(m.until)
-}
-
-// completeAnswer deals with a source that answers a range with the whole file (S15, rule 14): it is
+// completeAnswer is called for a mirror that answers a range with the whole file (S15): it is
 // kept only when it alone is left, or would be through with everything before the others with the rest.
-func (s *Scheduler) completeAnswer(now time.Time, f *fetch) {
+func (w *work) completeAnswer(f *fetch) {
 	m := f.src
-	m.norange = true
-	alone := !s.ranged(m)
-	for _, o := range s.order {
-		if o != f && o.src.norange && !o.ending {
+	m.noRanges = true
+	alone := !w.mirrors.ranged(m)
+	for _, o := range w.running {
+		if o != f && o.src.noRanges && !o.ending {
 			alone = false
 		}
 	}
-	sooner := m.speed > 0 && s.size > 0 &&
-		float64(s.size)/m.speed < float64(s.missing())/max(s.aggregate()-m.speed, 1)
+	sooner := m.speed > 0 && w.ranges.size > 0 &&
+		float64(w.ranges.size)/m.speed < float64(w.ranges.missing())/max(w.mirrors.aggregate()-m.speed, 1)
 	if !alone && !sooner {
-		s.cancel(f, ReasonNoRanges)
-		s.close(m)
+		w.close(m, ReasonNoRanges)
 		return
 	}
-	s.release(f)
-	f.pos, f.end, f.open, f.whole = 0, 0, true, true
+	w.release(f)
+	f.pos, f.end, f.toEnd, f.whole = 0, 0, true, true
 }

@@ -4,229 +4,127 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"time"
 
 	"braid/byterange"
 )
 
-// Pieces of a file can be checked one by one when their digests are known (RFC 5854, section 4.1.3). The scheduler asks
-// for a check when all bytes of a piece are here, remembers who brought what is not proven yet, and bans a source that
-// alone brought a piece that is wrong (S10). What was proven of it is kept, everything else it brought is missing again.
-//
-// A wrong piece that several brought accuses nobody. It is fetched again by one source alone: then the next check clears or
-// accuses that one, and when two were at it before and nobody else, with it the other.
+// pieces are the parts of the file that can be checked one by one, as their digests are known (RFC 5854, section 4.1.3).
+// The zero value has none. Sizes and lengths come from outside and may be as large as the type: nothing beyond the end of
+// the file is computed.
 type pieces struct {
-	length int64         // of each but the last; 0: not known
-	lead   int64         // how much of the first lies before the file
-	asked  byterange.Set // whole pieces whose check was asked for and is not proven wrong
-	open   int           // checks whose result is awaited
-	mixed  []mixed       // pieces to be fetched by one source alone, in order
+	size     int64         // of the file
+	length   int64         // of each but the last; 0: not known
+	lead     int64         // how much of the first lies before the file
+	asked    byterange.Set // those whose check was asked for, and which are not proven wrong
+	open     int           // checks whose result is awaited
+	disputed []disputed    // those to be fetched by one mirror alone, in order
 }
 
-// A mixed piece was wrong when several had brought it.
-type mixed struct {
+// A disputed piece was wrong when several mirrors had brought it. That accuses none of them: it is fetched again by one
+// alone. The next check clears or accuses that one, and when it and one other had brought all of it before, with it the
+// other.
+type disputed struct {
 	piece   byterange.Range
-	by      []*mirror // who had brought all of it; nil if that is not known
-	sole    *mirror   // who fetches it alone, and goes on after an answer that broke off; nil: nobody yet
-	reached int64     // how far those came who were at it before
+	by      []*mirror // the mirrors that had brought all of it; nil if they are not known
+	sole    *mirror   // fetches it alone, and goes on after an answer that broke off; nil: not chosen yet
+	reached int64     // how far those before it came
 }
 
-// piece is the range of piece i, as far as it is of the file. Sizes and lengths come from outside, and may be as large as the type:
-// nothing beyond the end of the file is computed.
-func (s *Scheduler) piece(i int64) byterange.Range {
-	start, end := i*s.pieces.length-s.pieces.lead, s.size
-	if s.size-start > s.pieces.length {
-		end = start + s.pieces.length
+func newPieces(ev PiecesKnown, size int64) pieces {
+	if ev.Length <= 0 || ev.Lead < 0 || ev.Lead >= ev.Length || size <= 0 {
+		return pieces{}
+	}
+	return pieces{size: size, length: ev.Length, lead: ev.Lead}
+}
+
+// at is the range of piece i, as far as it is of the file.
+func (p *pieces) at(i int64) byterange.Range {
+	start, end := i*p.length-p.lead, p.size
+	if p.size-start > p.length {
+		end = start + p.length
 	}
 	return byterange.Range{Start: max(0, start), End: end}
 }
 
-// pieceOf is the number of the piece with the byte at off.
-func (s *Scheduler) pieceOf(off int64) int64 { return (off + s.pieces.lead) / s.pieces.length }
+// index is the number of the piece with the byte at off.
+func (p *pieces) index(off int64) int64 { return (off + p.lead) / p.length }
 
-// piecesKnown begins to check, also what is here already.
-func (s *Scheduler) piecesKnown(ev PiecesKnown) {
-	if s.pieces.length > 0 || ev.Length <= 0 || ev.Lead < 0 || ev.Lead >= ev.Length || s.size <= 0 {
-		return
+// next moves an offset to the next boundary of a piece, or leaves it when there are no pieces, or none before limit.
+func (p *pieces) next(off, limit int64) int64 {
+	if p.length == 0 {
+		return off
 	}
-	s.pieces.length, s.pieces.lead = ev.Length, ev.Lead
-	s.checkPieces(byterange.Range{Start: 0, End: s.size})
+	if past := (off + p.lead) % p.length; past > 0 && p.length-past < limit-off {
+		return off + p.length - past
+	}
+	return off
 }
 
-// checkPieces asks for the checks of those pieces with bytes in r that are complete now.
-func (s *Scheduler) checkPieces(r byterange.Range) {
-	r.End = min(r.End, s.size)
-	if s.pieces.length == 0 || r.Empty() {
-		return
+// complete lists the pieces with bytes in r that are here and not asked for yet, and notes that they are.
+func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Check) {
+	r.End = min(r.End, p.size)
+	if p.length == 0 || r.Empty() {
+		return nil
 	}
-	for i, last := s.pieceOf(r.Start), s.pieceOf(r.End-1); i <= last; i++ {
-		p := s.piece(i)
-		if s.done.Contains(p) && !s.pieces.asked.Contains(p) {
-			s.pieces.asked.Add(p)
-			s.pieces.open++
-			s.do = append(s.do, Check{i, p})
+	for i, last := p.index(r.Start), p.index(r.End-1); i <= last; i++ {
+		if piece := p.at(i); here.Contains(piece) && !p.asked.Contains(piece) {
+			p.asked.Add(piece)
+			p.open++
+			checks = append(checks, Check{i, piece})
 		}
 	}
+	return checks
 }
 
-// pieceChecked takes the result of a check.
-func (s *Scheduler) pieceChecked(ev PieceChecked) {
-	if s.pieces.length == 0 || s.pieces.open == 0 || ev.Piece < 0 || ev.Piece > s.pieceOf(s.size-1) {
-		return
+// checked takes note of the result of a check. It reports false if none was asked for.
+func (p *pieces) checked(ev PieceChecked) (piece byterange.Range, ok bool) {
+	if p.length == 0 || p.open == 0 || ev.Piece < 0 || ev.Piece > p.index(p.size-1) {
+		return byterange.Range{}, false
 	}
-	s.pieces.open--
-	p := s.piece(ev.Piece)
-	var from []*mirror
-	for _, m := range s.sources {
-		for range m.unproven.Covered(p) {
-			from = append(from, m)
-			break
-		}
+	p.open--
+	piece = p.at(ev.Piece)
+	if !ev.OK {
+		p.asked.Remove(piece)
 	}
-	alone := len(from) == 1 && from[0].unproven.Contains(p)
-	switch {
-	case ev.OK:
-		s.cleared(p, from, alone)
-	case alone:
-		s.refuse(p)
-		s.lied(from[0])
-	default:
-		s.refuse(p)
-		s.suspect(p, from)
-	}
-	for _, m := range from {
-		m.unproven.Remove(p)
+	return piece, true
+}
+
+// find is where the disputed piece is that begins at off, or belongs.
+func (p *pieces) find(off int64) (i int, ok bool) {
+	return slices.BinarySearchFunc(p.disputed, off, func(d disputed, off int64) int { return cmp.Compare(d.piece.Start, off) })
+}
+
+// dispute adds a piece that several mirrors brought, unless it is disputed already.
+func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
+	if i, again := p.find(piece.Start); !again {
+		p.disputed = slices.Insert(p.disputed, i, disputed{piece: piece, by: by})
 	}
 }
 
-// refuse makes a piece missing again.
-func (s *Scheduler) refuse(p byterange.Range) {
-	s.discard(p)
-	s.pieces.asked.Remove(p)
+// resolve takes a piece out that is right now, and lists the mirrors that had brought it wrong.
+func (p *pieces) resolve(piece byterange.Range) (by []*mirror) {
+	i, was := p.find(piece.Start)
+	if was {
+		by = p.disputed[i].by
+		p.disputed = slices.Delete(p.disputed, i, i+1)
+	}
+	return by
 }
 
-// suspect remembers a wrong piece that several brought.
-func (s *Scheduler) suspect(p byterange.Range, by []*mirror) {
-	var all byterange.Set
-	for _, m := range by {
-		for r := range m.unproven.Covered(p) {
-			all.Add(r)
-		}
-	}
-	if !all.Contains(p) { // of an earlier run, for example
-		by = nil
-	}
-	if i, again := s.findMixed(p.Start); !again {
-		s.pieces.mixed = slices.Insert(s.pieces.mixed, i, mixed{piece: p, by: by})
-	}
-}
-
-// cleared is told of a piece that is right. If one of the two who had brought it wrong before has now brought all of
-// it, the wrong bytes were the other's.
-func (s *Scheduler) cleared(p byterange.Range, from []*mirror, alone bool) {
-	i, was := s.findMixed(p.Start)
-	if !was {
-		return
-	}
-	by := s.pieces.mixed[i].by
-	s.pieces.mixed = slices.Delete(s.pieces.mixed, i, i+1)
-	if !alone || len(by) != 2 {
-		return
-	}
-	if j := slices.Index(by, from[0]); j >= 0 && !by[1-j].gone {
-		s.lied(by[1-j])
-	}
-}
-
-// findMixed tells where the mixed piece is that begins at off, or belongs.
-func (s *Scheduler) findMixed(off int64) (i int, ok bool) {
-	return slices.BinarySearchFunc(s.pieces.mixed, off, func(m mixed, off int64) int { return cmp.Compare(m.piece.Start, off) })
-}
-
-// repair lets m fetch a mixed piece alone, from its first byte. Who broke off within one goes on where it was.
-func (s *Scheduler) repair(now time.Time, m *mirror) bool {
-	for i := range s.pieces.mixed {
-		x := &s.pieces.mixed[i]
-		p := x.piece
-		if s.pieces.asked.Contains(p) || s.busy(p) || x.sole != m && x.sole != nil && x.sole.open && s.usable(now, x.sole) {
-			continue
-		}
-		if x.sole != m {
-			s.anew(x, m)
-		}
-		s.start(now, m, byterange.Range{Start: s.done.FirstGap(p.Start), End: p.End}, false, ReasonPiece)
-		m.running.alone, m.running.reached = true, x.reached
-		return true
-	}
-	return false
-}
-
-// anew forgets what is here of a mixed piece, which m is to bring alone.
-func (s *Scheduler) anew(x *mixed, m *mirror) {
-	if x.sole != nil {
-		x.reached = max(x.reached, s.done.FirstGap(x.piece.Start))
-	}
-	x.sole = m
-	s.discard(x.piece)
-	for _, o := range s.sources {
-		o.unproven.Remove(x.piece)
-	}
-}
-
-// busy tells whether somebody works on a part of r.
-func (s *Scheduler) busy(r byterange.Range) bool {
-	for range s.flying.Covered(r) {
-		return true
-	}
-	return false
-}
-
-// outsideMixed are the parts of r, in order, that may be fetched with others.
-func (s *Scheduler) outsideMixed(r byterange.Range) iter.Seq[byterange.Range] {
+// outside are the parts of r, in order, that are of no disputed piece: several may fetch them.
+func (p *pieces) outside(r byterange.Range) iter.Seq[byterange.Range] {
 	return func(yield func(byterange.Range) bool) {
-		for _, x := range s.pieces.mixed {
-			if x.piece.End <= r.Start || x.piece.Start >= r.End {
+		for _, d := range p.disputed {
+			if d.piece.End <= r.Start || d.piece.Start >= r.End {
 				continue
 			}
-			if x.piece.Start > r.Start && !yield(byterange.Range{Start: r.Start, End: x.piece.Start}) {
+			if d.piece.Start > r.Start && !yield(byterange.Range{Start: r.Start, End: d.piece.Start}) {
 				return
 			}
-			r.Start = min(x.piece.End, r.End)
+			r.Start = min(d.piece.End, r.End)
 		}
 		if !r.Empty() {
 			yield(r)
 		}
 	}
-}
-
-// lied bans a source and takes back what it brought, but for pieces that are being checked: their results will tell.
-func (s *Scheduler) lied(m *mirror) {
-	m.gone, m.liar = true, true
-	s.do = append(s.do, Ban{m.id})
-	s.close(m)
-	if m.running != nil {
-		s.cancel(m.running, ReasonLied)
-	}
-	var lost []byterange.Range
-	for r := range m.unproven.All() {
-		for g := range s.pieces.asked.Gaps(r) {
-			lost = append(lost, g)
-		}
-	}
-	for _, r := range lost {
-		s.discard(r)
-		m.unproven.Remove(r)
-	}
-}
-
-// toPiece moves an offset to the next boundary of a piece, or leaves it when there are no pieces, or none before limit.
-func (s *Scheduler) toPiece(off, limit int64) int64 {
-	n := s.pieces.length
-	if n == 0 {
-		return off
-	}
-	if past := (off + s.pieces.lead) % n; past > 0 && n-past < limit-off {
-		return off + n - past
-	}
-	return off
 }

@@ -53,15 +53,15 @@ func TestLiarIsBanned_S10(t *testing.T) {
 	if _, gone := p.s.Outlook(1); !gone || !banned {
 		t.Fatalf("gone %v, fetch cancelled %v: %v", gone, banned, p.do)
 	}
-	want := byterange.NewSet(byterange.Range{Start: 0, End: mib + 1}, p.s.piece(first))
-	if got := p.s.done.String(); got != want.String() {
+	want := byterange.NewSet(byterange.Range{Start: 0, End: mib + 1}, p.s.pieces.at(first))
+	if got := p.s.ranges.here.String(); got != want.String() {
 		t.Errorf("kept %s, want %s", got, want.String())
 	}
-	if p.s.here != p.s.done.Len() {
-		t.Errorf("%d bytes counted, %d here", p.s.here, p.s.done.Len())
+	if p.s.ranges.count != p.s.ranges.here.Len() {
+		t.Errorf("%d bytes counted, %d here", p.s.ranges.count, p.s.ranges.here.Len())
 	}
 	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: 6 * mib, End: 7 * mib}})
-	if got := p.s.done.String(); got != want.String() {
+	if got := p.s.ranges.here.String(); got != want.String() {
 		t.Errorf("what it brought after that was taken: %s", got)
 	}
 	if _, gone := p.s.Outlook(0); gone {
@@ -84,7 +84,7 @@ func TestMixedPieceAccusesNobody(t *testing.T) {
 		t.Fatalf("checks %v, want those up to %d", got, mixed)
 	}
 	p.at(0, PieceChecked{Piece: mixed, OK: false})
-	if got, want := p.s.done.Len(), mixed*piece; got != want {
+	if got, want := p.s.ranges.here.Len(), mixed*piece; got != want {
 		t.Errorf("%d bytes are here, want %d", got, want)
 	}
 	for id := range SourceID(2) {

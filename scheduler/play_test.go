@@ -205,7 +205,7 @@ func (n *network) step(ev Event) {
 	if _, progress := ev.(Progress); !progress || len(do) > 0 || n.strict {
 		n.busyHosts()
 	}
-	if !n.over() && len(n.flights) == 0 && wake.IsZero() && len(n.checks) == 0 && len(n.s.sources) > 0 {
+	if !n.over() && len(n.flights) == 0 && wake.IsZero() && len(n.checks) == 0 && len(n.s.mirrors) > 0 {
 		n.t.Fatalf("stalled at %v: nothing in flight and nothing to wait for", n.now)
 	}
 }

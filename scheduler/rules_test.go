@@ -198,7 +198,7 @@ func TestEndingRequestCountsForItsHost_C7_Rule38(t *testing.T) {
 // Proves rule 38: what was told to stop counts as a request until it has ended.
 func TestEndingRequestCounts_Rule38(t *testing.T) {
 	p, first := begin(t, unknown(), 1)
-	mirror := p.s.order[1]
+	mirror := p.s.running[1]
 	p.at(20*time.Millisecond, Answered{Fetch: mirror.id, Host: name(1), RTT: 20 * time.Millisecond, Start: mirror.pos, Size: gib, Ranged: true})
 	pos := map[FetchID]int64{mirror.id: mirror.pos}
 	cancelled := false
@@ -216,7 +216,7 @@ func TestEndingRequestCounts_Rule38(t *testing.T) {
 	}
 	p.at(0, FetchEnded{Fetch: first.ID})
 	p.flow(time.Second, 10_000, pos)
-	if p.s.mirror(0).running == nil {
+	if p.s.mirrors.find(0).running == nil {
 		t.Error("the origin was not asked again")
 	}
 }

@@ -9,18 +9,18 @@ import (
 
 func TestUnitBoundaries(t *testing.T) {
 	for _, tt := range []struct {
-		u            unit
+		u            alignment
 		off          int64
 		down, upward int64
 	}{
-		{newUnit(0, 0), 7, 7, 7},
-		{newUnit(10, 0), 0, 0, 0},
-		{newUnit(10, 0), 7, 0, 10},
-		{newUnit(10, 0), 20, 20, 20},
-		{newUnit(10, -3), 0, 0, 7},
-		{newUnit(10, -3), 7, 7, 7},
-		{newUnit(10, -3), 8, 7, 17},
-		{newUnit(10, -3), 6, 0, 7},
+		{newAlignment(0, 0), 7, 7, 7},
+		{newAlignment(10, 0), 0, 0, 0},
+		{newAlignment(10, 0), 7, 0, 10},
+		{newAlignment(10, 0), 20, 20, 20},
+		{newAlignment(10, -3), 0, 0, 7},
+		{newAlignment(10, -3), 7, 7, 7},
+		{newAlignment(10, -3), 8, 7, 17},
+		{newAlignment(10, -3), 6, 0, 7},
 	} {
 		if d, u := tt.u.down(tt.off), tt.u.up(tt.off); d != tt.down || u != tt.upward {
 			t.Errorf("%+v, %d: down %d, up %d; want %d, %d", tt.u, tt.off, d, u, tt.down, tt.upward)
@@ -53,7 +53,7 @@ func TestUnitsInAnyOrder(t *testing.T) {
 			t.Errorf("piece %d is here: %d bytes are left, want %d", i, run.left(), want)
 		}
 	}
-	if got := s.sources[0].meter.total; got != n*mib {
+	if got := s.mirrors[0].meter.total; got != n*mib {
 		t.Errorf("%d bytes count for its speed, want %d", got, n*mib)
 	}
 	s.Step(now, Coming{Fetch: f.ID, N: -mib}) // what was wrong does not make more of what is left
@@ -63,18 +63,17 @@ func TestUnitsInAnyOrder(t *testing.T) {
 
 // What holds the others up at the end is taken whole, if a part would not do.
 func TestLastUnitIsTaken(t *testing.T) {
-	now := time.Unix(1e9, 0)
 	s := New(Config{Size: 2 * mib})
-	slow, fast := newUnit(2*mib, 0), newUnit(1, 0)
-	victim := &mirror{unit: slow, open: true, speed: 10 << 10}
-	f := &fetch{src: victim, pos: 0, end: 2 * mib, heard: now, since: now, got: 1}
-	m := &mirror{unit: fast, speed: 4 << 20, rtt: 20 * ms}
-	if got := s.splitAt(now, f, m, mib); got != f.pos {
+	s.now = time.Unix(1e9, 0)
+	victim, m := opened(2*mib, 10<<10), opened(1, 4<<20)
+	f := &fetch{src: victim, pos: 0, end: 2 * mib, heard: s.now, since: s.now, got: 1}
+	m.rtt = 20 * ms
+	if got := s.tail.splitAt(f, m, mib); got != f.pos {
 		t.Errorf("split at %d, want all of it", got)
 	}
-	victim.speed, victim.meter.flow = 4<<20, now
+	victim.speed, victim.meter.flow = 4<<20, s.now
 	f.pos = 1 // split returns a position, and 0 is none
-	if got := s.splitAt(now, f, m, mib); got != 0 {
+	if got := s.tail.splitAt(f, m, mib); got != 0 {
 		t.Errorf("split at %d, want none: it will be done soon", got)
 	}
 }

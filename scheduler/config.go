@@ -1,0 +1,49 @@
+package scheduler
+
+import (
+	"cmp"
+	"time"
+
+	"braid/byterange"
+)
+
+// Config sets up a Scheduler. Every zero value means the default.
+type Config struct {
+	// Size is that of the file in bytes; -1 if it is not known yet.
+	Size int64
+	// Have is what is here already.
+	Have byterange.Set
+	// PerHost is how many requests one host may get at a time. If zero, 1 (RFC 6249, section 7).
+	PerHost int
+	// Split is how many sources may be in use at a time. If zero, 16.
+	Split int
+	// MinSplit is the least that the user wants to ask a further source for: a range is not split into less, so a file of less than
+	// two of them comes from one source. What a failed source leaves behind is asked for all the same. If zero, speeds and
+	// round trips alone decide.
+	MinSplit int64
+	// Aggregate is the best that all sources together once brought, in bytes a second, if it is remembered. Sources
+	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,
+	// that is no limit.
+	Aggregate float64
+	// Growth says how connections are added. The zero value doubles.
+	Growth GrowthMode
+	// Tries is how often a source may fail without progress. If zero, 20.
+	Tries int
+	// FirstTries is the same for as long as no source has ever answered. If zero, Tries.
+	FirstTries int
+	// RetryWait is the pause after a first failure; it doubles up to RetryMax. If zero, 1 s and 30 s.
+	RetryWait, RetryMax time.Duration
+	// Silence is how long a source may send nothing when no other can take over. If zero, 30 s.
+	Silence time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	c.PerHost = cmp.Or(c.PerHost, 1)
+	c.Split = cmp.Or(c.Split, 16)
+	c.Tries = cmp.Or(c.Tries, 20)
+	c.FirstTries = cmp.Or(c.FirstTries, c.Tries)
+	c.RetryWait = cmp.Or(c.RetryWait, time.Second)
+	c.RetryMax = cmp.Or(c.RetryMax, 30*time.Second)
+	c.Silence = cmp.Or(c.Silence, 30*time.Second)
+	return c
+}

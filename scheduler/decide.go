@@ -1,0 +1,269 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"braid/byterange"
+)
+
+const (
+	lookOften  = 20 * time.Millisecond
+	lookSeldom = 100 * time.Millisecond
+
+	trialTime = 3 * time.Second  // what is missing must last longer for a mirror to be tried again that fell silent
+	lastTime  = 10 * time.Second // how long the rest takes at least for the last resort to be used beside others
+)
+
+// decide is the one place where decisions are made. It runs after every event that changes what there
+// is to do, and at the wake time.
+func (s *Scheduler) decide() {
+	if s.finished() {
+		return
+	}
+	s.judge()
+	s.peak = max(s.peak, s.mirrors.measure(s.now))
+	s.trim.review()
+	s.trim.regrow()
+	if s.ranges.size < 0 {
+		s.first()
+	} else {
+		s.extend()
+		s.grow()
+		s.swap()
+		s.place()
+		if !s.growth.measuring && !s.trim.running {
+			s.tail.relieve()
+		}
+	}
+	s.next = s.wake()
+}
+
+// finished ends the download when everything is here, or nothing more can come.
+func (s *Scheduler) finished() bool {
+	if s.ranges.missing() == 0 && s.pieces.open == 0 {
+		for _, f := range s.running {
+			s.cancel(f, ReasonDone)
+		}
+		if len(s.running) == 0 {
+			s.over = true
+			s.do = append(s.do, Finish{})
+		}
+		s.next = time.Time{}
+		return true
+	}
+	if len(s.running) > 0 || len(s.mirrors) == 0 || s.pieces.open > 0 || slices.ContainsFunc(s.mirrors, func(m *mirror) bool { return !m.gone() }) {
+		return false
+	}
+	s.over = true
+	s.do = append(s.do, Fail{})
+	return true
+}
+
+// first asks one mirror for the whole file, as long as it is not known how large that is.
+func (s *Scheduler) first() {
+	if len(s.running) > 0 {
+		return
+	}
+	if m := s.candidate(); m != nil {
+		from := s.ranges.first(0)
+		s.start(m, byterange.Range{Start: from, End: byterange.Unbounded}, from == 0, ReasonFirst)
+	}
+}
+
+// grow judges the connections that were opened last.
+func (s *Scheduler) grow() {
+	if !s.growth.measuring {
+		return
+	}
+	smp := s.growth.observe(s.now, s.mirrors)
+	v := s.growth.judge(s.now, smp)
+	switch {
+	case smp.alive == 0:
+		s.growth.moot()
+	case v == undecided:
+		return
+	default:
+		fresh := newcomers(s.mirrors)
+		for _, m := range fresh[:min(s.growth.conclude(v, smp), len(fresh))] {
+			s.close(m, ReasonUseless)
+		}
+	}
+	for _, m := range s.mirrors {
+		m.settle(v == tooLate && smp.alive > 0)
+	}
+}
+
+// swap exchanges a mirror for another when growth has found what is worth having.
+func (s *Scheduler) swap() {
+	g := &s.growth
+	if g.measuring || s.trim.running || s.now.Before(s.exchange.due) || s.remaining() < exchangeLeast {
+		return
+	}
+	if !g.ended && g.allowed < g.most || s.mirrors.count() < g.allowed || !s.mirrors.flowing(s.now) {
+		return
+	}
+	s.exchange.swap(s.candidate())
+}
+
+// place gives work to those that are free, the fastest first, and then to new ones as far as the
+// growth allows.
+func (s *Scheduler) place() {
+	var free mirrors
+	for _, m := range s.mirrors {
+		switch {
+		case !m.open() || m.running != nil:
+		case !s.allowed(m): // it would keep its place, and have nothing to do, while others wait for one
+			m.becomeClosed()
+		case s.free(m):
+			free = append(free, m)
+		}
+	}
+	slices.SortStableFunc(free, bySpeed)
+	for _, m := range free {
+		if s.requests(m.host) < s.cfg.PerHost { // another name of the same host may have been served
+			s.feed(m, ReasonNext)
+		}
+	}
+	s.expand()
+}
+
+// expand opens further mirrors.
+func (s *Scheduler) expand() {
+	g := &s.growth
+	before, open := g.brings(s.now, s.mirrors, func(*mirror) bool { return true }), s.mirrors.count()+s.leaving()
+	if g.fresh {
+		g.step = max(g.step, s.mirrors.plan(s.cfg.Aggregate))
+	}
+	var added []*mirror
+	for range g.more(open, s.mirrors.stragglers()) {
+		if open+len(added) > 0 && !s.worthwhile() {
+			break
+		}
+		m := s.candidate()
+		if m == nil || !s.feed(m, s.exchange.opening(m)) {
+			break
+		}
+		added = append(added, m)
+	}
+	if len(added) == 0 {
+		added = s.expandLast()
+	}
+	for _, m := range s.mirrors {
+		m.becomeUntried()
+	}
+	if k := open + len(added) - g.allowed; k > 0 && len(added) > 0 {
+		g.dial(s.now, k, before, added)
+	}
+}
+
+// expandLast opens a mirror that is the last resort beside those that growth has found, unless that, or a trial, has shown that
+// they fill the link.
+func (s *Scheduler) expandLast() []*mirror {
+	if s.growth.measuring || s.growth.full || s.trim.running || s.trim.sure || s.mirrors.count()+s.leaving() >= s.growth.most {
+		return nil
+	}
+	m := s.candidate()
+	if m == nil || !m.last || !s.worthwhile() || !s.feed(m, s.exchange.opening(m)) {
+		return nil
+	}
+	return []*mirror{m}
+}
+
+// candidate chooses the mirror to open next: the untried in the order of their preference (S5, S8), then the
+// fastest of those that were closed.
+func (s *Scheduler) candidate() (best *mirror) {
+	for _, m := range s.mirrors {
+		if m.open() || m.running != nil || !s.free(m) || !s.allowed(m) || m.last && !s.lastResort(m) {
+			continue
+		}
+		if best == nil || preferred(m, best) {
+			best = m
+		}
+	}
+	return best
+}
+
+// lastResort reports whether m, which is to be used last, may be used now: the others have been at work for long enough to see
+// that they are slow, or there are none.
+func (s *Scheduler) lastResort(m *mirror) bool {
+	if s.mirrors.count()+s.leaving() > 0 {
+		return s.mirrors.flowing(s.now) && s.remaining() > lastTime
+	}
+	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) })
+}
+
+// feed gives a mirror something to do. It reports false if there is nothing.
+func (s *Scheduler) feed(m *mirror, why Reason) bool {
+	if m.noRanges { // for everything, and only when no other can
+		if len(s.running) > 0 || s.mirrors.ranged(m) {
+			return false
+		}
+		s.start(m, byterange.Range{}, true, why)
+		return true
+	}
+	if m.trust == silenced && s.ranges.size >= 0 && len(s.running) > 0 && s.remaining() < trialTime {
+		return false // the others will be through before a trial could help
+	}
+	if s.repair(m) || !m.doubtful() && s.tail.hurry(m, why) {
+		return true
+	}
+	if r := s.gapFor(m); !r.Empty() {
+		s.start(m, r, false, why)
+		return true
+	}
+	return s.tail.steal(m, why)
+}
+
+// worthwhile reports whether the download will last long enough for one more connection to help: it
+// brings nothing for two round trips, while those that have just begun double what they bring in each.
+func (s *Scheduler) worthwhile() bool {
+	left, rtt := float64(s.ranges.missing()), s.mirrors.medianRTT()
+	if left <= firstWant && !s.drags() {
+		return false
+	}
+	speed, young := 0.0, true
+	for _, m := range s.mirrors {
+		if m.open() && m.meter.total > 0 {
+			speed += m.speed
+			young = young && s.now.Sub(m.meter.flow) < 8*rtt
+		}
+	}
+	soon := max(300*time.Millisecond, 6*rtt).Seconds()
+	if young {
+		soon = 16 * rtt.Seconds()
+	}
+	return left > speed*soon
+}
+
+// drags reports whether a rest for which no connection would be opened takes long all the same: those at work were
+// watched and are too slow for it.
+func (s *Scheduler) drags() bool {
+	for _, f := range s.running {
+		if s.now.Sub(f.since) < silence {
+			return false
+		}
+	}
+	return len(s.running) > 0 && s.remaining() > trialTime
+}
+
+// wake is when to decide again: soon while something is measured, seldom while all goes well.
+func (s *Scheduler) wake() (next time.Time) {
+	if len(s.running) > 0 {
+		look := lookSeldom
+		if s.growth.measuring {
+			rtt := s.mirrors.medianRTT()
+			look = min(max(rtt/2, lookOften), lookSeldom)
+			if first := s.growth.dialed.Add(patience(rtt)).Sub(s.now); first > 0 {
+				look = min(look, max(first, time.Millisecond))
+			}
+		}
+		return s.now.Add(look)
+	}
+	for _, m := range s.mirrors {
+		if !m.gone() && m.until.After(s.now) && (next.IsZero() || m.until.Before(next)) {
+			next = m.until
+		}
+	}
+	return next
+}

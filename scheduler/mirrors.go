@@ -1,0 +1,239 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// mirrors are all that were added, in that order. Its methods sum up those that are open.
+type mirrors []*mirror
+
+func (ms mirrors) find(id SourceID) *mirror {
+	for _, m := range ms {
+		if m.id == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// count counts the open mirrors.
+func (ms mirrors) count() (n int) {
+	for _, m := range ms {
+		if m.open() {
+			n++
+		}
+	}
+	return n
+}
+
+// stragglers counts the open ones of which nothing was heard when their step was judged.
+func (ms mirrors) stragglers() (n int) {
+	for _, m := range ms {
+		if m.open() && m.late() {
+			n++
+		}
+	}
+	return n
+}
+
+// fastest lists the open mirrors, the fastest first.
+func (ms mirrors) fastest() (out mirrors) {
+	for _, m := range ms {
+		if m.open() {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, bySpeed)
+	return out
+}
+
+// bySpeed orders mirrors, the fastest first.
+func bySpeed(a, b *mirror) int { return cmp.Compare(b.speed, a.speed) }
+
+// aggregate is the speed of all that are open, in bytes a second.
+func (ms mirrors) aggregate() (sum float64) {
+	for _, m := range ms {
+		if m.open() {
+			sum += m.speed
+		}
+	}
+	return sum
+}
+
+// mean is what they brought in the last period, in bytes a second. It is long: a source may pause for a moment to measure
+// its path, and so may all at once.
+func (ms mirrors) mean(now time.Time, period time.Duration) (sum float64) {
+	for _, m := range ms {
+		if m.open() {
+			sum += m.meter.over(now, period)
+		}
+	}
+	return sum
+}
+
+// speedOf is the speed of a mirror, or if it is not known the mean of those that were tried.
+func (ms mirrors) speedOf(m *mirror) float64 {
+	if m.speed > 0 {
+		return m.speed
+	}
+	return ms.guess()
+}
+
+func (ms mirrors) guess() float64 {
+	sum, n := 0.0, 0.0
+	for _, m := range ms {
+		if m.tried() && m.speed > 0 {
+			sum, n = sum+m.speed, n+1
+		}
+	}
+	if n == 0 {
+		return firstWant / 2
+	}
+	return sum / n
+}
+
+// medianRTT is that of the open mirrors; 100 ms while nothing is known.
+func (ms mirrors) medianRTT() time.Duration {
+	var all []time.Duration
+	for _, m := range ms {
+		if m.open() && m.rtt > 0 {
+			all = append(all, m.rtt)
+		}
+	}
+	if len(all) == 0 {
+		return 100 * time.Millisecond
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// settlePeriod is how long mirrors are watched before they are compared. A pause that a sender makes to measure
+// its path is short beside it.
+func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms.medianRTT()) }
+
+// flowing reports whether all open mirrors are at work, for long enough to compare them.
+func (ms mirrors) flowing(now time.Time) bool {
+	for _, m := range ms {
+		if m.open() && (m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < ms.settlePeriod()+m.warming()) {
+			return false
+		}
+	}
+	return true
+}
+
+// weakest is the slowest open mirror, but never the only one, and none that gives pieces: see wholeFirst for what that costs.
+func (ms mirrors) weakest() (weak *mirror) {
+	n := 0
+	for _, m := range ms {
+		if !m.open() || m.align.whole() {
+			continue
+		}
+		if n++; weak == nil || m.speed < weak.speed {
+			weak = m
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	return weak
+}
+
+// ranged reports whether another mirror than m serves ranges, now or later.
+func (ms mirrors) ranged(m *mirror) bool {
+	for _, o := range ms {
+		if o != m && !o.gone() && !o.noRanges && !o.slowTail && (o.running != nil || o.fails == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// preferred orders mirrors that may be opened: the last resort and those with a slow tail come last, then those that were
+// tried, the slower after the faster.
+func preferred(a, b *mirror) bool {
+	if a.last != b.last {
+		return b.last
+	}
+	if a.slowTail != b.slowTail {
+		return b.slowTail
+	}
+	if a.tried() != b.tried() {
+		return !a.tried()
+	}
+	return a.speed > b.speed
+}
+
+// plan chooses the mirrors to open at once, as it is known that they are worth it, and counts them: the fastest of those
+// whose speed is remembered, until together they should bring what was once reached. If most is 0, that is no limit.
+func (ms mirrors) plan(most float64) (n int) {
+	var known mirrors
+	sum := 0.0
+	for _, m := range ms {
+		switch {
+		case m.open():
+			sum += m.speed
+		case m.speed > 0 && m.state <= statePlanned:
+			known = append(known, m)
+		}
+	}
+	slices.SortStableFunc(known, bySpeed)
+	for _, m := range known {
+		if most > 0 && sum >= most {
+			break
+		}
+		sum += m.speed
+		m.becomePlanned()
+		n++
+	}
+	return n
+}
+
+// A Speed is what a source showed that it can do.
+type Speed struct {
+	Source SourceID
+	Host   string        // as it answered
+	Rate   float64       // in bytes a second: the highest mean of 3 s, or less if it collapsed; 0: it failed
+	RTT    time.Duration // 0: unknown
+}
+
+// collapsed is the part of what a source once did below which that says nothing any more.
+const collapsed = 0.25
+
+// speeds lists what is worth remembering.
+func (ms mirrors) speeds() (out []Speed) {
+	for _, m := range ms {
+		if m.top == 0 && (m.speed == 0 || !m.doubtful()) {
+			continue
+		}
+		rate := m.top
+		if m.speed < collapsed*m.top {
+			rate = m.speed
+		}
+		if m.gone() || m.doubtful() {
+			rate = 0
+		}
+		out = append(out, Speed{m.id, m.host, rate, m.rtt})
+	}
+	return out
+}
+
+// topPeriod is how long a mirror must do what is remembered of it. Losses, and buffers on the way, let bytes come in bursts
+// that are faster than the path, even over a second.
+const topPeriod = 3 * time.Second
+
+// measure keeps the highest speed of each mirror, and returns what all brought in the last second. It is called some ten
+// times a second.
+func (ms mirrors) measure(now time.Time) (sum float64) {
+	for _, m := range ms {
+		if m.meter.flow.IsZero() {
+			continue
+		}
+		sum += m.meter.over(now, time.Second)
+		if age := now.Sub(m.meter.flow); age > time.Second {
+			m.top = max(m.top, m.meter.over(now, min(age, topPeriod)))
+		}
+	}
+	return sum
+}
