@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,10 +86,13 @@ func (d folder) renameNew(from, to string) error {
 	return d.dir.Rename(from, to)
 }
 
-// unable reports whether an operation is none of this file system, as those say it that lack it: link(2) has EPERM for that, some
-// FUSE file systems ENOSYS.
+// unable reports whether an operation is none of this file system, as those say it that lack it: link(2) has EPERM for that,
+// renameat2(2) EINVAL, some FUSE file systems ENOSYS, and others treat each name as one of another device.
 func unable(err error) bool {
-	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EOPNOTSUPP)
+	lacks := func(target error) bool { return errors.Is(err, target) }
+	return slices.ContainsFunc([]error{
+		errors.ErrUnsupported, syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EINVAL, syscall.EXDEV,
+	}, lacks)
 }
 
 // linkNew is renameNew in two steps. Between them there are two names.

@@ -13,11 +13,11 @@ import (
 // A file system that can neither rename without replacing nor make links (FUSE, vboxsf) is good enough: the file gets its name, and
 // one that has it stays. What another program puts there between the look and the rename is replaced: that is the price.
 func TestNoRenameNoLinks_Rule3(t *testing.T) {
-	for _, refusal := range []error{syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP} {
+	for _, refusal := range []error{syscall.EPERM, syscall.ENOSYS, syscall.EOPNOTSUPP, syscall.EINVAL, syscall.EXDEV} {
 		disk := fsystest.NewDisk()
 		var late func()
 		looked := false
-		files := noLinks(fsystest.Tap(disk, func(op fsystest.Op) error {
+		files := noLinks(refusal, fsystest.Tap(disk, func(op fsystest.Op) error {
 			if op.Name == "link to" {
 				looked = true
 				return refusal
@@ -54,18 +54,24 @@ func TestNoRenameNoLinks_Rule3(t *testing.T) {
 }
 
 // noLinks is a file system whose rename always replaces.
-func noLinks(files fsys.FS) fsys.FS { return replacing{files} }
+func noLinks(refusal error, files fsys.FS) fsys.FS { return replacing{files, refusal} }
 
-type replacing struct{ fsys.FS }
+type replacing struct {
+	fsys.FS
+	refusal error
+}
 
 func (r replacing) OpenDir(path string) (fsys.Dir, error) {
 	d, err := r.FS.OpenDir(path)
-	return replacingDir{d}, err
+	return replacingDir{d, r.refusal}, err
 }
 
-type replacingDir struct{ fsys.Dir }
+type replacingDir struct {
+	fsys.Dir
+	refusal error
+}
 
-func (replacingDir) RenameNew(_, _ string) error { return errors.ErrUnsupported }
+func (d replacingDir) RenameNew(_, _ string) error { return d.refusal }
 
 func (d replacingDir) Link(from string, other fsys.Dir, to string) error {
 	if o, ok := other.(replacingDir); ok {
