@@ -1,10 +1,9 @@
 package antenna
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -43,7 +42,7 @@ func NewDecoder(f feed.Format, r io.Reader, o feed.Options) Decoder {
 }
 
 const (
-	// looked is how much of a feed is looked at, and sniffed how much of what that decodes to.
+	// looked is how much of a feed is looked at, and sniffed how much of that for how it begins.
 	looked  = 16 << 10
 	sniffed = 4 << 10
 )
@@ -51,53 +50,39 @@ const (
 // CodeUnknownFormat is the code of the rejection of what is no feed.
 const CodeUnknownFormat = "unknown-format"
 
-// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better: decoders take one layer of gzip off, and if there are two, as where
-// a server compresses what is compressed, the outer one is gone.
+// OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better:
+// decompressed, twice where a server compresses what is compressed.
 func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
-	whole := bufio.NewReaderSize(r, looked)
-	head, err := whole.Peek(looked)
-	if err != nil && err != io.EOF {
-		return nil, 0, err
+	text := feed.NewReader(r, limits)
+	head, err := text.Peek(looked)
+	if bytes.HasPrefix(head, gzipMagic) && text.Gzip() {
+		text = feed.NewReader(struct{ io.Reader }{text}, limits)
+		head, err = text.Peek(looked)
 	}
-	in = whole
-	text := unzip(head)
-	if again := unzip(text); isGzip(text) {
-		in, text = feed.NewReader(whole, limits), again
+	if _, is := errors.AsType[*feed.RejectError](err); err != nil && !is {
+		return text, 0, err
 	}
-	if f, ok := sniff(text[:min(len(text), sniffed)]); ok {
-		return in, f, nil
+	if f, ok := sniff(head[:min(len(head), sniffed)]); ok {
+		return text, f, nil
 	}
-	if object.Match(text) {
-		return in, feed.SOIF, nil
+	if object.Match(head) {
+		return text, feed.SOIF, nil
 	}
 	why := "it is empty"
 	switch {
-	case len(text) > 0:
-		why = fmt.Sprintf("it begins with %.40q", text)
 	case len(head) > 0:
+		why = fmt.Sprintf("it begins with %.40q", head)
+	case err != nil:
 		why = "its compression cannot be read"
 	}
-	return in, 0, &feed.RejectError{Code: CodeUnknownFormat, Why: "no feed of a known format: " + why}
+	return text, 0, &feed.RejectError{Code: CodeUnknownFormat, Why: "no feed of a known format: " + why}
 }
 
 // object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
 // like it up to the brace.
 var object = regexp.MustCompile(`@[A-Za-z0-9_-]+\s*\{\s*(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`)
 
-func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
-
-// unzip returns what head decodes to, if it is compressed: the beginning of it.
-func unzip(head []byte) []byte {
-	if !isGzip(head) {
-		return head
-	}
-	z, err := gzip.NewReader(bytes.NewReader(head))
-	if err != nil {
-		return nil
-	}
-	text, _ := io.ReadAll(io.LimitReader(z, looked)) // it is cut off somewhere
-	return text
-}
+var gzipMagic = []byte{0x1f, 0x8b}
 
 // beginnings are what the first line of a feed begins with that is neither blank nor a comment, in lower case. hina-di has its with and
 // without a header; SOIF may come as a MIME entity.

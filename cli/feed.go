@@ -189,7 +189,7 @@ func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 
 // decoder reads the feed, and tells report what is not as it should be.
 func (f *feedFlags) decoder(o *opened, strict bool, report func(feed.Violation)) antenna.Decoder {
-	return antenna.NewDecoder(o.format, o, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
+	return antenna.NewDecoder(o.format, o.Reader, feed.Options{Strict: strict, Limits: f.limits(), Stop: o.stop, Report: func(v feed.Violation) {
 		if report != nil && !(o.gzipped && v.Code == "not-gzip") {
 			report(v)
 		}

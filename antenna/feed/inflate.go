@@ -20,18 +20,44 @@ type Reader struct {
 	r      io.Reader
 	gzip   bool
 	n      int64
-	err    error // it sticks
+	err    error  // it sticks
+	head   []byte // what was looked at and not read
 }
 
-// NewReader returns a Reader of r. It reads nothing yet.
+// NewReader returns a Reader of r, which is r itself if it is one. It reads nothing yet.
 func NewReader(r io.Reader, limits Limits) *Reader {
+	if open, ok := r.(*Reader); ok {
+		return open
+	}
 	return &Reader{raw: &counter{r: r}, limits: limits.OrDefault()}
 }
 
 // Gzip reports whether the feed is compressed. It is known after the first Read.
 func (r *Reader) Gzip() bool { return r.gzip }
 
+// Peek returns the next n octets without reading them, or fewer and why there are no more, which is nil at the end.
+func (r *Reader) Peek(n int) ([]byte, error) {
+	p := make([]byte, n)
+	for len(r.head) < n && r.err == nil {
+		got, _ := r.read(p[:n-len(r.head)])
+		r.head = append(r.head, p[:got]...)
+	}
+	if len(r.head) < n && r.err != io.EOF {
+		return r.head, r.err
+	}
+	return r.head[:min(n, len(r.head))], nil
+}
+
 func (r *Reader) Read(p []byte) (n int, err error) {
+	if len(r.head) > 0 {
+		n = copy(p, r.head)
+		r.head = r.head[n:]
+		return n, nil
+	}
+	return r.read(p)
+}
+
+func (r *Reader) read(p []byte) (n int, err error) {
 	if r.r == nil && r.err == nil {
 		r.err = r.open()
 	}

@@ -1,7 +1,6 @@
 package hinadi
 
 import (
-	"slices"
 	"strings"
 
 	"braid/antenna/feed"
@@ -23,36 +22,14 @@ const (
 	cutShort             // the feed ends within a line
 )
 
-// A weight is what a finding means for the block.
-type weight int
-
-const (
-	fatal  weight = iota // the block is discarded
-	repair               // it is discarded in strict mode, else warned about
-	note                 // it is warned about
-	remark               // it is told of in strict mode
-)
-
-var weights = [...]feed.Weight{fatal: feed.Fatal, repair: feed.Repair, note: feed.Note, remark: feed.Note}
-
-// A finding is something about a block that is not as it should be.
-type finding struct {
-	weight      weight
-	line        int
-	code, field string
-	detail      string
-	// strict is the code in strict mode, if that is another one.
-	strict string
-}
-
 // A block collects the lines of an entity block (section 4.3) and what there is to say of them.
 type block struct {
 	first, lines, size int
 	last               int
 	record             feed.Record
 	seen               map[string]bool
-	findings           []finding
 	tooLarge           bool
+	in                 *feed.Reading
 }
 
 func (b *block) reset() {
@@ -60,7 +37,7 @@ func (b *block) reset() {
 		b.seen = map[string]bool{}
 	}
 	clear(b.seen)
-	*b = block{seen: b.seen, findings: b.findings[:0]}
+	*b = block{seen: b.seen, in: b.in}
 }
 
 // add takes a line.
@@ -71,14 +48,14 @@ func (b *block) add(l textLine) {
 	b.last = l.number
 	if b.size += len(l.text); b.size > maxBlock || b.lines > maxFields {
 		if !b.tooLarge {
-			b.find(finding{line: l.number, code: codeBlockTooLarge})
+			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeBlockTooLarge})
 		}
 		b.tooLarge = true
 		return
 	}
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {
-		b.find(finding{line: l.number, code: codeMalformed})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeMalformed})
 		return
 	}
 	b.field(l, name, value, blanks)
@@ -89,77 +66,59 @@ func (b *block) field(l textLine, written, value string, blanks int) {
 	name := canonicalName(written)
 	key := strings.ToLower(name)
 	if b.seen[key] {
-		b.find(finding{line: l.number, code: codeDuplicate, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeDuplicate, Field: name})
 		return
 	}
 	b.seen[key] = true
 	if name == "URL" && len(b.record.Fields) > 0 {
-		b.find(finding{weight: repair, line: l.number, code: codeURLNotFirst, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeURLNotFirst, Field: name, Untagged: true})
 	}
 	if name == "Virtual" && !strings.EqualFold(written, name) {
-		b.find(finding{weight: note, line: l.number, code: codeVitural, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Note, Line: l.number, Code: codeVitural, Field: name, Untagged: true})
 	}
 	b.record.Fields = append(b.record.Fields, feed.Field{Name: name, Value: value})
 	if value == "" {
-		b.find(finding{weight: repair, line: l.number, code: codeEmpty, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeEmpty, Field: name})
 		return
 	}
 	if blanks == 0 {
-		b.find(finding{weight: repair, line: l.number, code: codeNoBlank, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeNoBlank, Field: name})
 	}
 	if !l.clean {
-		b.find(finding{weight: repair, line: l.number, code: codeUndecodable, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeUndecodable, Field: name})
 	}
 	b.set(l.number, name, value)
 }
 
-func (b *block) find(f finding) {
-	if len(b.findings) < 2*maxFields {
-		b.findings = append(b.findings, f)
-	}
-}
-
 // judge decides whether the block that was read is a record, and reports what there is to say of it.
 func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
-	b := &d.block
+	b, r := &d.block, &d.block.record
+	r.Format, r.Line, r.FeedDate = feed.HinaDI, b.first, d.header.Date
 	if end == cutShort { // nothing else about it is certain
-		b.findings = append(b.findings[:0], finding{line: b.last, code: codeTruncated})
+		d.reading.Forget()
+		d.reading.Find(feed.Finding{Weight: feed.Fatal, Line: b.last, Code: codeTruncated})
 	} else {
 		b.finish(end)
 	}
-	discarded := slices.IndexFunc(b.findings, func(f finding) bool { return f.weight == fatal || f.weight == repair && d.o.Strict })
-	for i, f := range b.findings {
-		if f.weight != remark || d.o.Strict {
-			d.reportFinding(f, i == discarded)
-		}
-	}
-	if discarded >= 0 {
-		return feed.Record{}, false
-	}
-	r := &b.record
-	r.Format, r.Line, r.FeedDate = feed.HinaDI, b.first, d.header.Date
-	for _, f := range b.findings {
-		if tag := f.tag(); f.weight != remark && !slices.Contains(r.Warnings, tag) {
-			r.Warnings = append(r.Warnings, tag)
-		}
-	}
-	return *r, true
+	url, _ := r.Get("URL")
+	ok := d.reading.Judge(r, url)
+	return *r, ok
 }
 
 // finish looks at the block as a whole.
 func (b *block) finish(end blockEnd) {
 	r := &b.record
 	if url, _ := r.Get("URL"); url == "" {
-		b.find(finding{line: b.first, code: codeNoURL})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: b.first, Code: codeNoURL})
 	} else if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {
-		b.find(finding{weight: note, line: b.first, code: codeNotWatchable, field: "URL"})
+		b.in.Find(feed.Finding{Weight: feed.Note, Line: b.first, Code: codeNotWatchable, Field: "URL", Untagged: true})
 	}
 	if end == noBlankLine {
-		b.find(finding{weight: repair, line: b.last, code: codeNoFinalBlank})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: b.last, Code: codeNoFinalBlank})
 	}
 	image := b.seen["image-width"] || b.seen["image-height"]
 	if image && r.ContentType != "" && !strings.HasPrefix(strings.ToLower(r.ContentType), "image/") {
-		b.find(finding{weight: remark, line: b.first, code: codeNoImage, field: "Content-Type"})
+		b.in.Find(feed.Finding{Weight: feed.Note, Line: b.first, Code: codeNoImage, Field: "Content-Type", StrictOnly: true})
 	}
 	b.fallBack()
 }
@@ -178,28 +137,4 @@ func (b *block) fallBack() {
 			r.Size = 10*r.Size + int64(c-'0')
 		}
 	}
-}
-
-// tag is the code of f among the warnings of a record.
-func (f finding) tag() string {
-	switch f.code {
-	case codeURLNotFirst, codeVitural, codeNotWatchable:
-		return f.code
-	}
-	return feed.Violation{Code: f.code, Field: f.field}.Tag()
-}
-
-func (d *Decoder) reportFinding(f finding, discarded bool) {
-	if d.o.Report == nil {
-		return
-	}
-	url, _ := d.block.record.Get("URL")
-	v := feed.Violation{
-		Line: f.line, Code: f.code, Field: f.field, Text: words(f.code, f.field, f.detail),
-		Record: d.block.first, URL: url, Discarded: discarded, Weight: weights[f.weight],
-	}
-	if d.o.Strict && f.strict != "" {
-		v.Code = f.strict
-	}
-	d.report(v)
 }

@@ -315,7 +315,7 @@ func TestLimits_Rule52_Rule53(t *testing.T) {
 	}
 	records, _, _, err = read(head+strings.Repeat("bad\r\n\r\n", 2)+strings.Repeat(block, 2), feed.Options{Limits: feed.Limits{Entries: 3}})
 	var reject *feed.RejectError
-	if len(records) != 1 || !errors.As(err, &reject) || reject.Code != codeTooMany || reject.Line != 10 {
+	if len(records) != 1 || !errors.As(err, &reject) || reject.Code != "too-many-entries" || reject.Line != 10 {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 	records, _, _, err = read(head+block+"Title: "+strings.Repeat("x", 64<<10), feed.Options{})
@@ -336,7 +336,7 @@ func TestLimits_Rule52_Rule53(t *testing.T) {
 		if len(records) != 2 || err != nil || !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, codeBlockTooLarge) }) {
 			t.Errorf("%s: %d records, %d reports, %v", name, len(records), len(got), err)
 		}
-		if len(got) > maxFields+1 || cap(d.block.findings) > 4*maxFields {
+		if len(got) > maxFields+1 || cap(d.reading.Found()) > 4*maxFields {
 			t.Errorf("%s: %d reports", name, len(got))
 		}
 	}

@@ -1,18 +1,11 @@
 package hinadi
 
-import (
-	"strings"
-
-	"braid/antenna/feed"
-)
+import "braid/antenna/feed"
 
 // The codes of what is found, for programs. Those of dates are in date.go.
 const (
 	// About the feed.
 	codeForeign         = "not-hina-di"
-	codeTooMany         = "too-many-entries"
-	codeLineEnds        = "line-endings-" // and which
-	codeMark            = "byte-order-mark"
 	codeUndeclared      = "charset-undeclared"
 	codeMismatch        = "charset-mismatch"
 	codeUnknownCharset  = "charset-unknown"
@@ -60,22 +53,22 @@ const (
 
 // texts say the codes in words. {value} is what was found, in quotes.
 var texts = map[string]string{
-	codeLineEnds + "lf":    "lines end with LF and not CRLF",
-	codeLineEnds + "cr":    "lines end with CR and not CRLF",
-	codeLineEnds + "mixed": "lines end in different ways",
-	codeMark:               "the feed begins with a byte order mark",
-	codeUndeclared:         "the text is not in EUC-JP, and no charset is declared: read as {value} (section 8)",
-	codeMismatch:           "the text is not in the charset that is declared: read as {value} (section 8)",
-	codeUnknownCharset:     "unknown charset {value}",
-	codeExtraBlank:         "a blank line where no block ends",
-	codeNoEntity:           "there is no entity block (section 4)",
-	codeNoHINA:             "the first line is not HINA/2.2beta (section 5.1)",
-	codeNoHeader:           "there is no header block (section 4.2)",
-	codeVersionLine:        "the first line has version {value} and not 2.2beta (section 5.1)",
-	codeNoUserAgent:        "the header block has no User-Agent (section 5.2)",
-	codeMalformedHeader:    "a line of the header block is no field (section 4.1)",
-	codeUndefinedHeader:    "{field} does not belong in the header block (section 4.2)",
-	codeDuplicateHeader:    "{field} is in the header block twice",
+	feed.CodeLineEnds + "lf":    "lines end with LF and not CRLF",
+	feed.CodeLineEnds + "cr":    "lines end with CR and not CRLF",
+	feed.CodeLineEnds + "mixed": "lines end in different ways",
+	feed.CodeMark:               "the feed begins with a byte order mark",
+	codeUndeclared:              "the text is not in EUC-JP, and no charset is declared: read as {value} (section 8)",
+	codeMismatch:                "the text is not in the charset that is declared: read as {value} (section 8)",
+	codeUnknownCharset:          "unknown charset {value}",
+	codeExtraBlank:              "a blank line where no block ends",
+	codeNoEntity:                "there is no entity block (section 4)",
+	codeNoHINA:                  "the first line is not HINA/2.2beta (section 5.1)",
+	codeNoHeader:                "there is no header block (section 4.2)",
+	codeVersionLine:             "the first line has version {value} and not 2.2beta (section 5.1)",
+	codeNoUserAgent:             "the header block has no User-Agent (section 5.2)",
+	codeMalformedHeader:         "a line of the header block is no field (section 4.1)",
+	codeUndefinedHeader:         "{field} does not belong in the header block (section 4.2)",
+	codeDuplicateHeader:         "{field} is in the header block twice",
 
 	codeTruncated:      "the feed ends within a line",
 	codeMalformed:      "the line is no field (sections 4.1 and 11)",
@@ -105,23 +98,13 @@ var texts = map[string]string{
 	codeExpiresDiffer: "{field} differs: Expires and Expire say the same (section 5.11)",
 	codeNoImage:       "an image size, but {field} is no image (section 5.19)",
 
-	dateOneDigit: "the day of {field} has one digit: {value} (section 5.7)",
-	dateNumeric:  "{field} has a numeric zone and not GMT: {value} (section 5.7)",
-	dateNoZone:   "{field} has no zone, GMT is assumed: {value} (section 5.7)",
-	dateRFC850:   "{field} is in the form of RFC 850: {value} (section 5.7)",
-	dateAsctime:  "{field} is in the form of asctime: {value} (section 5.7)",
-	dateWrongDay: "the day of the week of {field} is wrong: {value}",
-	dateNoTime:   "{field} is a day that stands for an unknown one: {value}",
-}
-
-// words says a code in words.
-func words(code, field, value string) string {
-	text, ok := texts[code]
-	if zone, is := strings.CutPrefix(code, dateZone); is {
-		text, ok = "{field} has the zone "+zone+" and not GMT: {value} (section 5.7)", true
-	}
-	if !ok {
-		return code
-	}
-	return feed.Say(text, field, value)
+	dateOneDigit:     "the day of {field} has one digit: {value} (section 5.7)",
+	dateZone + "JST": "{field} has the zone JST and not GMT: {value} (section 5.7)",
+	dateZone + "UTC": "{field} has the zone UTC and not GMT: {value} (section 5.7)",
+	dateNumeric:      "{field} has a numeric zone and not GMT: {value} (section 5.7)",
+	dateNoZone:       "{field} has no zone, GMT is assumed: {value} (section 5.7)",
+	dateRFC850:       "{field} is in the form of RFC 850: {value} (section 5.7)",
+	dateAsctime:      "{field} is in the form of asctime: {value} (section 5.7)",
+	dateWrongDay:     "the day of the week of {field} is wrong: {value}",
+	dateNoTime:       "{field} is a day that stands for an unknown one: {value}",
 }

@@ -25,14 +25,14 @@ func (d *Decoder) readHeader() error {
 	case ok:
 		d.header.Version = version
 		if string(first.Raw) != hinaLine {
-			d.problem(first.Number, codeVersionLine, version)
+			d.reading.Problem(first.Number, codeVersionLine, "", version)
 		}
 		raw, numbers = nil, nil
 	case hasName(first.Raw, "User-Agent"):
-		d.problem(first.Number, codeNoHINA, "")
+		d.reading.Problem(first.Number, codeNoHINA, "", "")
 	case hasName(first.Raw, "URL"):
-		d.problem(first.Number, codeNoHINA, "")
-		d.problem(first.Number, codeNoHeader, "")
+		d.reading.Problem(first.Number, codeNoHINA, "", "")
+		d.reading.Problem(first.Number, codeNoHeader, "", "")
 		l := d.decode(first)
 		d.again = &l
 		return nil
@@ -56,7 +56,7 @@ func (d *Decoder) firstLine() (feed.Line, error) {
 		case err != nil || len(l.Raw) > 0:
 			return l, err
 		}
-		d.problem(l.Number, codeExtraBlank, "")
+		d.reading.Problem(l.Number, codeExtraBlank, "", "")
 	}
 }
 
@@ -88,7 +88,7 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 		d.headerField(d.decode(feed.Line{Raw: line, Number: numbers[i]}), seen)
 	}
 	if d.header.UserAgent == "" {
-		d.problem(numbersOr(numbers, d.lastLine), codeNoUserAgent, "")
+		d.reading.Problem(numbersOr(numbers, d.lastLine), codeNoUserAgent, "", "")
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (d *Decoder) declare(raw [][]byte, numbers []int) {
 		if label := charsetOf(value); label != "" {
 			d.lines.Declare(label)
 			if _, known := feed.LookupCharset(label); !known {
-				d.problem(numbers[i], codeUnknownCharset, label)
+				d.reading.Problem(numbers[i], codeUnknownCharset, "", label)
 			}
 		}
 		return
@@ -130,20 +130,20 @@ func charsetOf(contentType string) string {
 func (d *Decoder) headerField(l textLine, seen map[string]bool) {
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {
-		d.problem(l.number, codeMalformedHeader, "")
+		d.reading.Problem(l.number, codeMalformedHeader, "", "")
 		return
 	}
 	name = canonicalName(name)
 	if value == "" {
-		d.headerProblem(l.number, codeEmpty, name, "")
+		d.reading.Problem(l.number, codeEmpty, name, "")
 	} else if blanks == 0 {
-		d.headerProblem(l.number, codeNoBlank, name, "")
+		d.reading.Problem(l.number, codeNoBlank, name, "")
 	}
 	if !l.clean {
-		d.headerProblem(l.number, codeUndecodable, name, "")
+		d.reading.Problem(l.number, codeUndecodable, name, "")
 	}
 	if key := strings.ToLower(name); seen[key] {
-		d.headerProblem(l.number, codeDuplicateHeader, name, "")
+		d.reading.Problem(l.number, codeDuplicateHeader, name, "")
 	} else if seen[key] = true; value != "" {
 		d.setHeader(l.number, name, value)
 	}
@@ -159,7 +159,7 @@ func (d *Decoder) setHeader(line int, name, value string) {
 		d.headerDate(line, value)
 	default:
 		d.header.Other = append(d.header.Other, feed.Field{Name: name, Value: value})
-		d.headerProblem(line, codeUndefinedHeader, name, "")
+		d.reading.Problem(line, codeUndefinedHeader, name, "")
 	}
 }
 
@@ -167,15 +167,11 @@ func (d *Decoder) headerDate(line int, value string) {
 	t, odd, ok := ParseDate(value)
 	d.header.Date = t
 	if !ok {
-		d.headerProblem(line, codeBadDate, "Date", value)
+		d.reading.Problem(line, codeBadDate, "Date", value)
 	}
 	for _, code := range odd {
-		d.headerProblem(line, code, "Date", value)
+		d.reading.Problem(line, code, "Date", value)
 	}
-}
-
-func (d *Decoder) headerProblem(line int, code, field, detail string) {
-	d.report(feed.Violation{Line: line, Code: code, Field: field, Text: words(code, field, detail)})
 }
 
 // hasName reports whether a line is the field of that name.

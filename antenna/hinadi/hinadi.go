@@ -14,7 +14,6 @@
 package hinadi
 
 import (
-	"fmt"
 	"io"
 	"iter"
 
@@ -34,15 +33,13 @@ type Header struct {
 
 // A Decoder reads one feed, in memory that does not grow with it.
 type Decoder struct {
-	o      feed.Options
-	limits feed.Limits
-	lines  *feed.Lines
+	reading feed.Reading
+	lines   *feed.Lines
 	// again is a line that was read too early.
 	again *textLine
 
 	header   Header
 	begun    bool
-	entries  int
 	lastEnd  feed.LineEnd
 	charset  bool // what is odd about it was reported
 	lastLine int
@@ -59,21 +56,14 @@ type textLine struct {
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: feed.NewLines(r, o.Limits)}
+	d := &Decoder{reading: feed.NewReading(o, texts), lines: feed.NewLines(r, o.Limits)}
+	d.block.in = &d.reading
+	return d
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken, is none or is rejected: what came before it is good.
-func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
-	return func(yield func(feed.Record, error) bool) {
-		for {
-			r, err := d.next()
-			if err == io.EOF || !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
 
 // Header returns the header block. It is known when the first record is, or the end of the feed.
 func (d *Decoder) Header() Header { return d.header }
@@ -96,16 +86,14 @@ func (d *Decoder) next() (feed.Record, error) {
 	for {
 		whole, err := d.readBlock()
 		if err == nil {
-			err = d.o.Stopped()
+			err = d.reading.Stopped()
 		}
 		if err != nil {
 			return feed.Record{}, err
 		}
 		d.end = ends[whole]
-		if d.entries++; d.entries > d.limits.Entries {
-			return feed.Record{}, &feed.RejectError{
-				Line: d.block.first, Code: codeTooMany, Why: fmt.Sprintf("more than %d blocks", d.limits.Entries),
-			}
+		if err := d.reading.Count(d.block.first, "blocks"); err != nil {
+			return feed.Record{}, err
 		}
 		if r, ok := d.judge(whole); ok {
 			return r, nil
@@ -130,7 +118,7 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 		case d.block.lines > 0:
 			return blankLine, nil
 		default:
-			d.problem(l.number, codeExtraBlank, "")
+			d.reading.Problem(l.number, codeExtraBlank, "", "")
 		}
 	}
 }
@@ -140,8 +128,8 @@ var ends = [...]feed.End{blankLine: feed.Whole, noBlankLine: feed.Open, cutShort
 
 // ended is the end of the feed. There must be a block (section 4).
 func (d *Decoder) ended(err error) error {
-	if err == io.EOF && d.entries == 0 {
-		d.problem(d.lastLine, codeNoEntity, "")
+	if err == io.EOF && d.reading.Entries() == 0 {
+		d.reading.Problem(d.lastLine, codeNoEntity, "", "")
 	}
 	return err
 }
@@ -160,21 +148,13 @@ func (d *Decoder) readText() (textLine, error) {
 	return d.decode(raw), nil
 }
 
-// readLine returns the next line as it is, and reports an end that is not CRLF once, and again once where they differ.
+// readLine returns the next line as it is.
 func (d *Decoder) readLine() (feed.Line, error) {
-	before := d.lines.Input().LineEnds
-	l, err := d.lines.Next()
-	if err != nil {
-		return l, err
+	l, err := d.reading.ReadLine(d.lines, "lf", "cr", "mixed")
+	if err == nil {
+		d.lastLine, d.lastEnd = l.Number, l.End
 	}
-	if ends := d.lines.Input().LineEnds; ends != before && ends != "crlf" {
-		d.problem(l.Number, codeLineEnds+ends, "")
-	}
-	if l.Number == 1 && d.lines.Marked() {
-		d.problem(1, codeMark, "")
-	}
-	d.lastLine, d.lastEnd = l.Number, l.End
-	return l, nil
+	return l, err
 }
 
 // decode decodes a line, and reports a charset that is not the one declared, or EUC-JP (section 8), once.
@@ -186,18 +166,7 @@ func (d *Decoder) decode(l feed.Line) textLine {
 		if d.lines.Input().Declared != "" {
 			code = codeMismatch
 		}
-		d.problem(l.Number, code, chosen.String())
+		d.reading.Problem(l.Number, code, "", chosen.String())
 	}
 	return textLine{text, clean, l.Number}
-}
-
-// problem reports something about the feed as a whole.
-func (d *Decoder) problem(line int, code, detail string) {
-	d.report(feed.Violation{Line: line, Code: code, Text: words(code, "", detail)})
-}
-
-func (d *Decoder) report(v feed.Violation) {
-	if d.o.Report != nil {
-		d.o.Report(v)
-	}
 }

@@ -18,7 +18,7 @@ func (b *block) set(line int, name, value string) {
 	case contentType:
 		b.record.ContentType = value
 		if !isContentType(value) {
-			b.find(finding{line: line, code: codeBadContentType, field: name, detail: value})
+			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadContentType, Field: name, Value: value})
 		}
 	case version:
 		b.setVersion(line, name, value)
@@ -26,18 +26,18 @@ func (b *block) set(line int, name, value string) {
 		b.setMethod(line, name, value)
 	case count:
 		if !isNumber(value) {
-			b.find(finding{line: line, code: codeBadNumber, field: name, detail: value})
+			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadNumber, Field: name, Value: value})
 		}
 	}
 }
 
 func (b *block) setURI(line int, name, value string) {
 	if len(value) > feed.MaxURL {
-		b.find(finding{line: line, code: codeURLTooLong, field: name})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeURLTooLong, Field: name})
 		return
 	}
 	if !feed.IsURI(value) {
-		b.find(finding{line: line, code: codeBadURL, field: name, detail: value})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadURL, Field: name, Value: value})
 		return
 	}
 	switch name {
@@ -53,18 +53,18 @@ func (b *block) setURI(line int, name, value string) {
 func (b *block) setDate(line int, name, value string) {
 	t, odd, ok := ParseDate(value)
 	if !ok {
-		b.find(finding{line: line, code: codeBadDate, field: name, detail: value})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadDate, Field: name, Value: value})
 		return
 	}
 	for _, code := range odd {
-		f := finding{weight: repair, line: line, code: code, field: name, detail: value, strict: dateStrictCode}
+		f := feed.Finding{Weight: feed.Repair, Line: line, Code: code, Field: name, Value: value, Strict: dateStrictCode}
 		switch code {
 		case dateNoTime: // the grammar has nothing against it
-			f.weight, f.strict = note, ""
+			f.Weight, f.Strict = feed.Note, ""
 		case dateWrongDay: // one of the two is wrong
-			f.strict = ""
+			f.Strict = ""
 		}
-		b.find(f)
+		b.in.Find(f)
 	}
 	r := &b.record
 	switch name {
@@ -76,7 +76,7 @@ func (b *block) setDate(line int, name, value string) {
 		r.Detected = t
 	default: // Expires and Expire say the same (section 5.11), and where they do not, the earlier one counts
 		if r.Expires != 0 && t != 0 && r.Expires != t {
-			b.find(finding{weight: note, line: line, code: codeExpiresDiffer, field: name})
+			b.in.Find(feed.Finding{Weight: feed.Note, Line: line, Code: codeExpiresDiffer, Field: name})
 		}
 		if r.Expires == 0 || t != 0 && t < r.Expires {
 			r.Expires = t
@@ -110,11 +110,11 @@ func (b *block) setVersion(line int, name, value string) {
 	major, minor, dot := strings.Cut(digits, ".")
 	plain, beta := strings.CutSuffix(minor, "beta")
 	if !ok || !dot || !isNumber(major) || !isNumber(plain) {
-		b.find(finding{line: line, code: codeBadVersion, field: name, detail: value})
+		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadVersion, Field: name, Value: value})
 		return
 	}
 	if beta {
-		b.find(finding{weight: repair, line: line, code: codeVersionBeta, field: name, strict: codeBadVersion})
+		b.in.Find(feed.Finding{Weight: feed.Repair, Line: line, Code: codeVersionBeta, Field: name, Strict: codeBadVersion})
 	}
 	b.record.Complete = true
 }
@@ -150,28 +150,28 @@ func (b *block) setMethod(line int, name, value string) {
 	if result := parts[last]; isResult(result) {
 		r.Result, parts = result, parts[:last]
 		if len(result) != 3 || !isNumber(result) {
-			b.findMethod(repair, line, codeMethodResult, name, value)
+			b.findMethod(feed.Repair, line, codeMethodResult, name, value)
 		}
 	} else {
-		b.findMethod(repair, line, codeNoResult, name, value)
+		b.findMethod(feed.Repair, line, codeNoResult, name, value)
 	}
 	if len(parts) == 0 {
-		b.findMethod(fatal, line, codeBadMethod, name, value)
+		b.findMethod(feed.Fatal, line, codeBadMethod, name, value)
 	}
 	for _, word := range parts {
 		switch upper := strings.ToUpper(word); {
 		case methodWords[word]:
 		case methodWords[upper] || moreMethods[upper]:
-			b.findMethod(repair, line, codeMethodWord, name, word)
+			b.findMethod(feed.Repair, line, codeMethodWord, name, word)
 		default:
-			b.findMethod(fatal, line, codeBadMethod, name, value)
+			b.findMethod(feed.Fatal, line, codeBadMethod, name, value)
 		}
 	}
 	r.Method = parts
 }
 
-func (b *block) findMethod(w weight, line int, code, name, detail string) {
-	b.find(finding{weight: w, line: line, code: code, field: name, detail: detail, strict: codeBadMethod})
+func (b *block) findMethod(w feed.Weight, line int, code, name, detail string) {
+	b.in.Find(feed.Finding{Weight: w, Line: line, Code: code, Field: name, Value: detail, Strict: codeBadMethod})
 }
 
 // isResult reports whether s is the number that a method led to. WDB has negative ones of its own.

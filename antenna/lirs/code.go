@@ -5,12 +5,9 @@ import "braid/antenna/feed"
 // The codes of what is found, for programs.
 const (
 	// About the feed, or a line that is no record.
-	codeTooMany  = "too-many-entries"
-	codeNotGzip  = "not-gzip"
-	codeNotEUC   = "charset-not-euc-jp"
-	codeMark     = "byte-order-mark"
-	codeLineEnds = "line-endings-" // and which
-	codeBlank    = "blank-line"
+	codeNotGzip = "not-gzip"
+	codeNotEUC  = "charset-not-euc-jp"
+	codeBlank   = "blank-line"
 
 	// A record is discarded for them, in both modes.
 	codeNoHeader  = "no-record-header"
@@ -36,12 +33,12 @@ const (
 
 // texts say the codes in words. {value} is what was found, in quotes.
 var texts = map[string]string{
-	codeNotGzip:            "the feed is not compressed with gzip, as it should be on its way",
-	codeNotEUC:             "the text is not in EUC: read as {value}",
-	codeMark:               "the feed begins with a byte order mark",
-	codeLineEnds + "cr":    "lines end with CR, which is not recommended",
-	codeLineEnds + "mixed": "lines end in different ways",
-	codeBlank:              "the line is blank",
+	codeNotGzip:                 "the feed is not compressed with gzip, as it should be on its way",
+	codeNotEUC:                  "the text is not in EUC: read as {value}",
+	feed.CodeMark:               "the feed begins with a byte order mark",
+	feed.CodeLineEnds + "cr":    "lines end with CR, which is not recommended",
+	feed.CodeLineEnds + "mixed": "lines end in different ways",
+	codeBlank:                   "the line is blank",
 
 	codeNoHeader:  "the line is neither a comment nor a record: it does not begin with LIRS and a comma",
 	codeTruncated: "the feed ends within the record",

@@ -8,7 +8,6 @@
 package lirs
 
 import (
-	"fmt"
 	"io"
 	"iter"
 
@@ -17,34 +16,22 @@ import (
 
 // A Decoder reads one feed, in memory that does not grow with it.
 type Decoder struct {
-	o       feed.Options
-	limits  feed.Limits
+	reading feed.Reading
 	lines   *feed.Lines
-	entries int
 	begun   bool
 	charset bool // that it is not EUC-JP was reported
 	pieces  []string
-	found   []finding
 	end     feed.End
 }
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	return &Decoder{o: o, limits: o.Limits.OrDefault(), lines: feed.NewLines(r, o.Limits)}
+	return &Decoder{reading: feed.NewReading(o, texts), lines: feed.NewLines(r, o.Limits)}
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken or is rejected: what came before it is good.
-func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
-	return func(yield func(feed.Record, error) bool) {
-		for {
-			r, err := d.next()
-			if err == io.EOF || !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
 
 // Input says what the feed looked like on the outside, so far.
 func (d *Decoder) Input() feed.Input {
@@ -58,13 +45,13 @@ func (d *Decoder) next() (feed.Record, error) {
 	for {
 		l, err := d.readLine()
 		if err == nil {
-			err = d.o.Stopped()
+			err = d.reading.Stopped()
 		}
 		if err != nil {
 			return feed.Record{}, err
 		}
 		if len(l.Raw) == 0 {
-			d.problem(l.Number, codeBlank, "")
+			d.reading.Problem(l.Number, codeBlank, "", "")
 			continue
 		}
 		if l.Raw[0] == '#' {
@@ -73,10 +60,8 @@ func (d *Decoder) next() (feed.Record, error) {
 		if l.End == feed.NoLineEnd {
 			d.end = feed.Open
 		}
-		if d.entries++; d.entries > d.limits.Entries {
-			return feed.Record{}, &feed.RejectError{
-				Line: l.Number, Code: codeTooMany, Why: fmt.Sprintf("more than %d records", d.limits.Entries),
-			}
+		if err := d.reading.Count(l.Number, "records"); err != nil {
+			return feed.Record{}, err
 		}
 		if r, ok := d.record(l); ok {
 			return r, nil
@@ -84,29 +69,19 @@ func (d *Decoder) next() (feed.Record, error) {
 	}
 }
 
-// readLine returns the next line, and reports what is odd about the lines so far, once.
+// readLine returns the next line. LF and CRLF are as they should be.
 func (d *Decoder) readLine() (feed.Line, error) {
-	before := d.lines.Input().LineEnds
-	l, err := d.lines.Next()
+	l, err := d.reading.ReadLine(d.lines, "cr", "mixed")
 	if err == nil || err == io.EOF {
 		d.begin()
 	}
-	if err != nil {
-		return l, err
-	}
-	if l.Number == 1 && d.lines.Marked() {
-		d.problem(1, codeMark, "")
-	}
-	if ends := d.lines.Input().LineEnds; ends != before && (ends == "cr" || ends == "mixed") {
-		d.problem(l.Number, codeLineEnds+ends, "")
-	}
-	return l, nil
+	return l, err
 }
 
 // begin reports a feed that is not compressed. The specification wants it to be.
 func (d *Decoder) begin() {
 	if !d.begun && !d.lines.Input().Gzip {
-		d.problem(0, codeNotGzip, "")
+		d.reading.Problem(0, codeNotGzip, "", "")
 	}
 	d.begun = true
 }
@@ -117,19 +92,7 @@ func (d *Decoder) decode(l feed.Line) (text string, clean bool) {
 	text, clean = d.lines.Text(l.Raw)
 	if chosen := d.lines.Charset(); chosen != nil && chosen != feed.EUCJP && !d.lines.Marked() && !d.charset {
 		d.charset = true
-		d.problem(l.Number, codeNotEUC, chosen.String())
+		d.reading.Problem(l.Number, codeNotEUC, "", chosen.String())
 	}
 	return text, clean
-}
-
-// problem reports something about the feed as a whole, or a line that is no record.
-func (d *Decoder) problem(line int, code, value string) {
-	d.report(feed.Violation{Line: line, Code: code}, value)
-}
-
-func (d *Decoder) report(v feed.Violation, value string) {
-	if d.o.Report != nil {
-		v.Text = feed.Say(texts[v.Code], v.Field, value)
-		d.o.Report(v)
-	}
 }

@@ -162,7 +162,7 @@ func TestLimits_Rule52(t *testing.T) {
 	}
 	records, _, _, err = read("bad\n"+strings.Repeat(line, 3), feed.Options{Limits: feed.Limits{Entries: 3}})
 	var reject *feed.RejectError
-	if len(records) != 2 || !errors.As(err, &reject) || reject.Code != codeTooMany || reject.Line != 4 {
+	if len(records) != 2 || !errors.As(err, &reject) || reject.Code != "too-many-entries" || reject.Line != 4 {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 	records, _, _, err = read(line+"LIRS,"+strings.Repeat(",", 64<<10)+"\n", feed.Options{})

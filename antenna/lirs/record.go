@@ -31,30 +31,13 @@ var names = [standard]string{
 // wdbEpoch is 1980, which WDB writes for a time that it does not know (repair L9).
 const wdbEpoch = 315532800
 
-// A weight is what a finding means for the record.
-type weight int
-
-const (
-	fatal  weight = iota // the record is discarded
-	repair               // it is discarded in strict mode, else warned about
-	note                 // it is warned about
-)
-
-var weights = [...]feed.Weight{fatal: feed.Fatal, repair: feed.Repair, note: feed.Note}
-
-// A finding is something about a record that is not as it should be.
-type finding struct {
-	weight             weight
-	code, field, value string
-}
-
 // record reads the record on a line.
 func (d *Decoder) record(l feed.Line) (feed.Record, bool) {
 	end := l.End
 	text, clean := d.decode(l)
-	d.found = d.found[:0]
+	d.reading.Forget()
 	if !clean {
-		d.find(repair, codeUndecodable, "", "")
+		d.find(feed.Repair, codeUndecodable, "", "")
 	}
 	r := feed.Record{Format: feed.LIRS, Line: l.Number}
 	rest, ok := strings.CutPrefix(text, prefix)
@@ -62,29 +45,29 @@ func (d *Decoder) record(l feed.Line) (feed.Record, bool) {
 		if end == feed.NoLineEnd {
 			d.end = feed.Cut
 		}
-		d.find(fatal, codeNoHeader, "", "")
+		d.find(feed.Fatal, codeNoHeader, "", "")
 		return d.judge(r)
 	}
 	closed := d.split(rest, clean)
 	switch {
 	case end == feed.NoLineEnd && !closed: // nothing else about it is certain
 		d.end = feed.Cut
-		d.found = d.found[:0]
-		d.find(fatal, codeTruncated, "", "")
+		d.reading.Forget()
+		d.find(feed.Fatal, codeTruncated, "", "")
 		return d.judge(r)
 	case end == feed.NoLineEnd:
-		d.find(repair, codeNoLineEnd, "", "")
+		d.find(feed.Repair, codeNoLineEnd, "", "")
 	case !closed:
-		d.find(repair, codeNoComma, "", "")
+		d.find(feed.Repair, codeNoComma, "", "")
 	}
 	p := d.pieces
 	if len(p) > contentLength && isZone(p[timezone]) && isURL(p[contentLength]) { // WDB has no Content-Length (repair L4)
-		d.find(repair, codeNoLength, "", "")
+		d.find(feed.Repair, codeNoLength, "", "")
 		p = slices.Insert(p, contentLength, "0")
 		d.pieces = p
 	}
 	if len(p) < standard {
-		d.find(fatal, codeTooFew, "", strconv.Itoa(len(p)))
+		d.find(feed.Fatal, codeTooFew, "", strconv.Itoa(len(p)))
 		return d.judge(r)
 	}
 	d.fill(&r, p)
@@ -93,19 +76,12 @@ func (d *Decoder) record(l feed.Line) (feed.Record, bool) {
 
 // judge decides whether r is a record, and reports what there is to say of it.
 func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
-	discarded := slices.IndexFunc(d.found, func(f finding) bool { return f.weight == fatal || f.weight == repair && d.o.Strict })
-	for i, f := range d.found {
-		v := feed.Violation{Line: r.Line, Code: f.code, Field: f.field, Record: r.Line, URL: r.URL, Discarded: i == discarded, Weight: weights[f.weight]}
-		if tag := v.Tag(); discarded < 0 && !slices.Contains(r.Warnings, tag) {
-			r.Warnings = append(r.Warnings, tag)
-		}
-		d.report(v, f.value)
-	}
-	return r, discarded < 0
+	ok := d.reading.Judge(&r, r.URL)
+	return r, ok
 }
 
-func (d *Decoder) find(w weight, code, field, value string) {
-	d.found = append(d.found, finding{w, code, field, value})
+func (d *Decoder) find(w feed.Weight, code, field, value string) {
+	d.reading.Find(feed.Finding{Weight: w, Code: code, Field: field, Value: value})
 }
 
 // split splits s into d.pieces at the commas, without the escapes. Closed tells whether a comma ends the last piece. Where s is
@@ -156,7 +132,7 @@ func (d *Decoder) unescape(s string, clean bool) string {
 			if i+1 < len(s) && (s[i+1] == ',' || s[i+1] == '\\') {
 				i++
 			} else if clean {
-				d.find(repair, codeBadEscape, "", s)
+				d.find(feed.Repair, codeBadEscape, "", s)
 			}
 		}
 		b = append(b, s[i])
@@ -172,18 +148,18 @@ func (d *Decoder) fill(r *feed.Record, p []string) {
 	r.Size = d.number(p, contentLength)
 	r.URL = d.text(p, siteURL)
 	if !isURL(r.URL) || len(r.URL) > feed.MaxURL {
-		d.find(fatal, codeBadURL, "", p[siteURL])
+		d.find(feed.Fatal, codeBadURL, "", p[siteURL])
 	} else if _, watchable := feed.Key(r.URL); !watchable {
-		d.find(note, codeNotWatchable, "", "")
+		d.find(feed.Note, codeNotWatchable, "", "")
 	}
 	r.Title = d.text(p, title)
 	r.Author = d.text(p, author)
 	r.AgentURL = d.text(p, antennaURL)
 	if r.AgentURL != "" && !isURL(r.AgentURL) {
-		d.find(note, codeSuspect, "", r.AgentURL)
+		d.find(feed.Note, codeSuspect, "", r.AgentURL)
 	}
 	if r.Detected != 0 && r.LastModified > r.Detected {
-		d.find(note, codeInverted, "", "")
+		d.find(feed.Note, codeInverted, "", "")
 	}
 	r.Failed = r.LastModified == 0 && r.Detected == 0
 	for _, value := range p[standard:] {
@@ -195,7 +171,7 @@ func (d *Decoder) fill(r *feed.Record, p []string) {
 func (d *Decoder) text(p []string, i int) string {
 	switch p[i] {
 	case "":
-		d.find(repair, codeEmpty, names[i], "")
+		d.find(feed.Repair, codeEmpty, names[i], "")
 	case "0":
 	default:
 		return p[i]
@@ -211,7 +187,7 @@ func (d *Decoder) number(p []string, i int) int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || !isDigits(s) && (i != timezone || !isZone(s)) {
-		d.find(fatal, codeBadNumber, names[i], s)
+		d.find(feed.Fatal, codeBadNumber, names[i], s)
 		return 0
 	}
 	return n
@@ -221,7 +197,7 @@ func (d *Decoder) number(p []string, i int) int64 {
 func (d *Decoder) time(p []string, i int) int64 {
 	t := d.number(p, i)
 	if t == wdbEpoch {
-		d.find(note, codeUnknownTime, names[i], "")
+		d.find(feed.Note, codeUnknownTime, names[i], "")
 		return 0
 	}
 	return t

@@ -1,17 +1,12 @@
 package news
 
-import (
-	"slices"
-
-	"braid/antenna/feed"
-)
+import "braid/antenna/feed"
 
 // The codes of what is found, for programs.
 const (
 	// The feed is rejected for them.
 	codeForeign    = "not-news"
 	codeNoSitemap  = "not-sitemap"
-	codeTooMany    = "too-many-entries"
 	codeLargeToken = "line-too-long" // as a line is for other formats
 	codeEntities   = "entities-declared"
 	codeDeep       = "nested-too-deep"
@@ -74,40 +69,9 @@ var texts = map[string]string{
 	codeDay:          "{field} is a day without a time: {value}",
 }
 
-// A finding is something about an entry that is not as it should be.
-type finding struct {
-	weight             feed.Weight
-	code, field, value string
-}
-
 func (d *reader) find(w feed.Weight, code, field, value string) {
-	d.found = append(d.found, finding{w, code, field, value})
+	d.reading.Find(feed.Finding{Weight: w, Code: code, Field: field, Value: value})
 }
 
 // judge decides whether r is a record by what was found, reports that, and forgets it.
-func (d *reader) judge(r *feed.Record) bool {
-	discarded := slices.IndexFunc(d.found, func(f finding) bool {
-		return f.weight == feed.Fatal || f.weight == feed.Repair && d.o.Strict
-	})
-	for i, f := range d.found {
-		v := feed.Violation{Line: r.Line, Code: f.code, Field: f.field, Record: r.Line, URL: r.URL, Discarded: i == discarded && !d.dropped, Weight: f.weight}
-		if tag := v.Tag(); discarded < 0 && !slices.Contains(r.Warnings, tag) {
-			r.Warnings = append(r.Warnings, tag)
-		}
-		d.report(v, f.value)
-	}
-	d.found = d.found[:0]
-	return discarded < 0 && !d.dropped
-}
-
-// problem reports something about the feed as a whole.
-func (d *reader) problem(line int, code, value string) {
-	d.report(feed.Violation{Line: line, Code: code}, value)
-}
-
-func (d *reader) report(v feed.Violation, value string) {
-	if d.o.Report != nil {
-		v.Text = feed.Say(texts[v.Code], v.Field, value)
-		d.o.Report(v)
-	}
-}
+func (d *reader) judge(r *feed.Record) bool { return d.reading.Judge(r, r.URL) }

@@ -57,8 +57,8 @@ func (x *xmlItems) next() error {
 	}
 	for {
 		token, err := x.walker.next()
-		if err == io.EOF && x.d.entries == 0 {
-			x.d.problem(0, codeNoItem, "")
+		if err == io.EOF && x.d.reading.Entries() == 0 {
+			x.d.reading.Problem(0, codeNoItem, "", "")
 		}
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (x *xmlItems) root() error {
 		return err
 	}
 	if !x.d.in.known {
-		x.d.problem(1, codeCharset, x.d.in.declared)
+		x.d.reading.Problem(1, codeCharset, "", x.d.in.declared)
 	}
 	switch strings.ToLower(start.Name.Local) {
 	case "rss", "rdf":

@@ -106,10 +106,10 @@ func (j *jsonItems) end() error {
 		return j.d.foreign()
 	}
 	if !j.named {
-		j.d.problem(0, codeVersion, "")
+		j.d.reading.Problem(0, codeVersion, "", "")
 	}
-	if j.d.entries == 0 {
-		j.d.problem(0, codeNoItem, "")
+	if j.d.reading.Entries() == 0 {
+		j.d.reading.Problem(0, codeNoItem, "", "")
 	}
 	return io.EOF
 }

@@ -13,7 +13,6 @@ package news
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"iter"
 
@@ -37,19 +36,7 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken, is none or is rejected: what came before it is good.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
-	return sequence(func() (feed.Record, error) { return d.next() })
-}
-
-// sequence calls next until the end, or the first error.
-func sequence(next func() (feed.Record, error)) iter.Seq2[feed.Record, error] {
-	return func(yield func(feed.Record, error) bool) {
-		for {
-			r, err := next()
-			if err == io.EOF || !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
+	return feed.Sequence(func() (feed.Record, error) { return d.next() })
 }
 
 // open finds out which format it is.
@@ -87,19 +74,13 @@ func (d *Decoder) foreign() error {
 
 // A reader is what decoders have in common: the input, the limits, and how things are reported.
 type reader struct {
-	o       feed.Options
-	limits  feed.Limits
+	reading feed.Reading
 	in      *input
-	entries int
 	stopped error // why nothing more is read
-	found   []finding
-	// dropped: the item at hand is discarded already. What else is wrong with it is reported.
-	dropped bool
 }
 
 func newReader(r io.Reader, o feed.Options) reader {
-	limits := o.Limits.OrDefault()
-	return reader{o: o, limits: limits, in: newInput(r, limits, o.Stop)}
+	return reader{reading: feed.NewReading(o, texts), in: newInput(r, o.Limits, o.Stop)}
 }
 
 // Input says what the feed looked like on the outside, so far.
@@ -107,11 +88,8 @@ func (d *reader) Input() feed.Input { return d.in.describe() }
 
 // count counts an entry.
 func (d *reader) count(line int) error {
-	if d.stopped = d.o.Stopped(); d.stopped != nil {
+	if d.stopped = d.reading.Stopped(); d.stopped != nil {
 		return d.stopped
 	}
-	if d.entries++; d.entries > d.limits.Entries {
-		return &feed.RejectError{Line: line, Code: codeTooMany, Why: fmt.Sprintf("more than %d entries", d.limits.Entries)}
-	}
-	return nil
+	return d.reading.Count(line, "entries")
 }

@@ -58,7 +58,7 @@ func TestLimits_Rule52(t *testing.T) {
 		want       string
 	}{
 		{"as many items as may be", rssHead + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "<nil>"},
-		{"one more", rssHead + item + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, codeTooMany},
+		{"one more", rssHead + item + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "too-many-entries"},
 		{"octets", rssHead + item + rssTail, feed.Options{Limits: feed.Limits{Bytes: 30}}, 0, "too-large"},
 		{"elements in elements", rssHead + item + "<x>" + deep, feed.Options{}, 1, codeDeep},
 		{"in an item", rssHead + item + "<item><title>" + deep, feed.Options{}, 1, codeDeep},
@@ -72,7 +72,7 @@ func TestLimits_Rule52(t *testing.T) {
 		{"too many in its elements", rssHead + "<item><link" + namespaces(maxNamespaces+1) + ">http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"a tag", `<rss a="` + strings.Repeat("x", maxTag) + `">` + item + "</rss>", feed.Options{}, 0, codeTooLarge},
 		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail, feed.Options{}, 0, codeTooLarge},
-		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`, feed.Options{Limits: feed.Limits{Entries: 1}}, 1, codeTooMany},
+		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`, feed.Options{Limits: feed.Limits{Entries: 1}}, 1, "too-many-entries"},
 		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`, feed.Options{}, 1, codeLargeToken},
 		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken},
 		{"nothing", "", feed.Options{}, 0, codeForeign},

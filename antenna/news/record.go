@@ -17,9 +17,9 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
 	base.URL, _ = unmark(strings.TrimSpace(link)) // to be told of
-	fatal := slices.ContainsFunc(d.found, func(f finding) bool { return f.weight == feed.Fatal })
-	d.dropped = !d.judge(&base)
-	defer func() { d.dropped = false }()
+	fatal := slices.ContainsFunc(d.reading.Found(), func(f feed.Finding) bool { return f.Weight == feed.Fatal })
+	d.reading.Dropped = !d.judge(&base)
+	defer func() { d.reading.Dropped = false }()
 	if fatal {
 		return
 	}
@@ -47,7 +47,7 @@ func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool
 		key = r.URL
 	}
 	if r.URL != "" && seen[key] {
-		d.found = d.found[:0]
+		d.reading.Forget()
 		return
 	}
 	seen[key] = true
@@ -168,8 +168,8 @@ func escapeURL(text string) (uri string, foreign, sloppy bool) {
 // text is a text of an entry without white space around it, and with octets that are none as \xNN.
 func (d *reader) text(s string) string {
 	s, clean := unmark(strings.TrimSpace(s))
-	if f := (finding{weight: feed.Repair, code: codeUndecodable}); !clean && !slices.Contains(d.found, f) {
-		d.found = append(d.found, f)
+	if f := (feed.Finding{Weight: feed.Repair, Code: codeUndecodable}); !clean && !slices.Contains(d.reading.Found(), f) {
+		d.reading.Find(f)
 	}
 	return s
 }

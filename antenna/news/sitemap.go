@@ -22,7 +22,7 @@ func NewSitemapDecoder(r io.Reader, o feed.Options) *SitemapDecoder {
 }
 
 // Records returns the records of the sitemap, one after the other, as Decoder.Records does.
-func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return sequence(d.next) }
+func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
 
 // next returns the next record that is one, or io.EOF, or what ended the sitemap before its end.
 func (d *SitemapDecoder) next() (feed.Record, error) {
@@ -33,8 +33,8 @@ func (d *SitemapDecoder) next() (feed.Record, error) {
 	}
 	for {
 		token, err := d.walker.next()
-		if err == io.EOF && d.entries == 0 {
-			d.problem(0, codeNoItem, "")
+		if err == io.EOF && d.reading.Entries() == 0 {
+			d.reading.Problem(0, codeNoItem, "", "")
 		}
 		if err != nil {
 			return feed.Record{}, err
@@ -63,7 +63,7 @@ func (d *SitemapDecoder) open() error {
 		return &feed.RejectError{Line: 1, Code: codeNoSitemap, Why: "not a sitemap"}
 	}
 	if !d.in.known {
-		d.problem(1, codeCharset, d.in.declared)
+		d.reading.Problem(1, codeCharset, "", d.in.declared)
 	}
 	return nil
 }
