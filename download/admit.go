@@ -24,6 +24,18 @@ func changed(what string) error {
 	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
 }
 
+// reply judges an answer. The sink gets what it needs with it: the fetch may have been cancelled, and not wait for it.
+func (s *session) reply(m message, f *flight) reply {
+	if err := s.answered(m.id, f, *m.answer); err != nil {
+		return reply{err: err}
+	}
+	a := m.answer
+	return reply{
+		awaited: a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims)),
+		front:   s.frontOf(f.from, *a),
+	}
+}
+
 // answered judges the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) error {
 	if f.sink.limit.Load() == 0 { // cancelled before it answered
@@ -49,9 +61,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT, Whole: !a.Ranged && f.at > 0})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
-	f.sink.awaited = a.End < 0 && (len(a.Content) > 0 || !verify.Strong(s.claims))
 	f.answer = a
-	f.sink.front = s.frontOf(o, a)
 	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
 		f.sink.limit.Store(byterange.Unbounded)
 	}

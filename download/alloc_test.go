@@ -37,7 +37,7 @@ func allocations(t *testing.T, size int64) (n, writes float64) {
 	go func() {
 		for m := range out {
 			if m.reply != nil {
-				m.reply <- nil
+				m.reply <- reply{}
 			}
 		}
 	}()

@@ -183,9 +183,9 @@ func TestMirrorAnswersBeforeOrigin(t *testing.T) {
 		"other digest": mirrortest.Digest(other()), "malformed digest": mirrortest.Header("Digest", "SHA-256=x"), "other ETag": mirrortest.ETag(`"m"`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			mirror := sized(t, size, mirrortest.Rate(4*mib), option)
 			linked := sized(t, size, mirrortest.Rate(4*mib))
-			origin := sized(t, size, mirrortest.Rate(4*mib), busy(), mirrortest.ETag(`"o"`), mirrortest.Mirrors(linked.URL))
+			mirror := sized(t, size, waiting(4*mib, linked), option)
+			origin := sized(t, size, waiting(4*mib, linked), busy(), mirrortest.ETag(`"o"`), mirrortest.Mirrors(linked.URL))
 			r := newRun(t, origin.URL)
 			r.mirrors(mirror)
 			r.req.Claims = userClaim(origin.Digest())

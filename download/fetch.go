@@ -21,10 +21,17 @@ type message struct {
 	wrote  byterange.Range
 	fresh  int
 	answer *source.Answer
-	reply  chan<- error // for answer: nil lets the body come
+	reply  chan<- reply // for answer
 	coming int64
 	ended  bool
 	err    error
+}
+
+// A reply is what becomes of the body of an answer.
+type reply struct {
+	err     error // nil lets it come
+	awaited bool  // the loop hears that the file is complete when the body has ended: it may go on
+	front   *front
 }
 
 // A flight is a running fetch, as the loop sees it.
@@ -43,8 +50,8 @@ type flight struct {
 	fresh    byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
 }
 
-// A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch, but for limit,
-// which the loop lowers.
+// A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch. What the loop changes are limit and
+// size.
 type sink struct {
 	ctx   context.Context
 	id    scheduler.FetchID
@@ -57,7 +64,7 @@ type sink struct {
 	writing  sync.Mutex     // held from a look at limit until what it allows is on disk
 	reached  int64          // end of what was written last
 	cut      bool           // it was told that it is enough
-	awaited  bool           // the loop hears that the file is complete when the body has ended: it may go on
+	awaited  bool           // of the reply
 	unheard  *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
 	front    *front         // nil: nothing is held back
 	document bool           // it was a document that may replace the file
@@ -88,13 +95,14 @@ func (e *overrunError) Error() string {
 
 // Answer asks the loop whether the body is wanted.
 func (k *sink) Answer(a source.Answer) error {
-	reply := make(chan error, 1)
-	if err := k.send(message{id: k.id, answer: &a, reply: reply}); err != nil {
+	replies := make(chan reply, 1)
+	if err := k.send(message{id: k.id, answer: &a, reply: replies}); err != nil {
 		return err
 	}
 	select {
-	case err := <-reply:
-		return err
+	case r := <-replies:
+		k.awaited, k.front = r.awaited, r.front
+		return r.err
 	case <-k.ctx.Done():
 		return k.ctx.Err()
 	}

@@ -53,6 +53,19 @@ func vouch(t *testing.T, size int64, mirrors ...*mirrortest.Server) *mirrortest.
 	return sized(t, size, mirrortest.Rate(2*mib), mirrortest.Digest(), mirrortest.Mirrors(links...))
 }
 
+// waiting is the rate of a server that is slow until each of the others has sent a part, however late a busy machine lets them begin: alone
+// it would bring the file before that.
+func waiting(rate int64, others ...*mirrortest.Server) mirrortest.Option {
+	return mirrortest.RateFunc(func(time.Duration) int64 {
+		for _, s := range others {
+			if s.Sent() < 3*mib/4 {
+				return rate / 16
+			}
+		}
+		return rate
+	})
+}
+
 // other is the digest of another file.
 func other() verify.Digest { return mirrortest.Generate(10, 99).Digest() }
 

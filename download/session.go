@@ -147,7 +147,7 @@ func (s *session) handle(m message) {
 	case m.coming != 0:
 		s.step(scheduler.Coming{Fetch: m.id, N: m.coming})
 	case m.answer != nil:
-		m.reply <- s.answered(m.id, f, *m.answer)
+		m.reply <- s.reply(m, f)
 	case m.ended:
 		s.ended(m.id, f, m.err)
 	default:

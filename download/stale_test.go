@@ -2,6 +2,7 @@ package download_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,20 @@ func several(t *testing.T, size int64, n int, options, stale []mirrortest.Option
 	origin = sized(t, size, mirrortest.Rate(6*mib), mirrortest.Mirrors(links...))
 	origin.Set(options...)
 	origin.Set(mirrortest.Digest())
+	return origin, bad
+}
+
+// severalUsed are such servers of which the odd one brings bytes before the others have all.
+func severalUsed(t *testing.T, size int64, n int, options, stale []mirrortest.Option) (origin, bad *mirrortest.Server) {
+	t.Helper()
+	bad = sized(t, size, mirrortest.Rate(6*mib))
+	bad.Set(slices.Concat(options, stale)...)
+	links := []string{bad.URL}
+	for range n - 1 {
+		links = append(links, sized(t, size, slices.Concat(options, []mirrortest.Option{waiting(6*mib, bad)})...).URL)
+	}
+	origin = sized(t, size, waiting(6*mib, bad), mirrortest.Digest(), mirrortest.Mirrors(links...))
+	origin.Set(options...)
 	return origin, bad
 }
 
@@ -73,7 +88,7 @@ func TestStaleMirror_Rule40(t *testing.T) {
 func TestTwoStaleMirrors_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 16 * mib
-	origin, bad := several(t, size, 4, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
+	origin, bad := severalUsed(t, size, 4, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
 	twin := sized(t, size, mirrortest.Rate(6*mib), mirrortest.Corrupt(marks(mib, size)...))
 	origin.Set(mirrortest.Mirrors(twin.URL))
 	r := newRun(t, origin.URL)
@@ -93,7 +108,7 @@ func TestTwoStaleMirrors_Rule40(t *testing.T) {
 func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 6 * mib
-	origin, _ := several(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
+	origin, _ := severalUsed(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
 	r := newRun(t, origin.URL)
 	full := true
 	r.client.Files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
@@ -115,7 +130,7 @@ func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
 	t.Parallel()
 	const size = 12 * mib
-	origin, _ := several(t, size, 3, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
+	origin, _ := severalUsed(t, size, 3, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib, size)...)})
 	slow := sized(t, size, mirrortest.Rate(1000))
 	origin.Set(mirrortest.Mirrors(slow.URL))
 	r := newRun(t, origin.URL)
@@ -128,7 +143,7 @@ func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
 func TestToldOfComparing(t *testing.T) {
 	t.Parallel()
 	const size = 8 * mib
-	origin, _ := several(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
+	origin, _ := severalUsed(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
 	r := newRun(t, origin.URL)
 	res := r.right(origin.Content)
 	told := saw[download.Comparing](r)

@@ -130,6 +130,13 @@ func (c *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// SetDeadline reports no error of a connection that was closed with the swarm, of which reads and writes tell: the library ends the
+// program for it.
+func (c *wire) SetDeadline(t time.Time) error {
+	_ = c.Conn.SetDeadline(t)
+	return nil
+}
+
 func (c *wire) Close() error {
 	c.ways.forget(c)
 	return c.Conn.Close()
