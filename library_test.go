@@ -119,7 +119,7 @@ func exportedInternals(t *testing.T, src []byte) (found []string) {
 		switch n := n.(type) {
 		case *ast.FuncDecl: // what it does is its own matter, and so is what nobody can call
 			n.Body = nil
-			return n.Recv == nil || receiverExported(n.Recv.List[0].Type)
+			return n.Recv == nil || ast.IsExported(receiver(n.Recv.List[0].Type))
 		case *ast.ValueSpec:
 			n.Values = nil
 		case *ast.SelectorExpr:
@@ -133,18 +133,20 @@ func exportedInternals(t *testing.T, src []byte) (found []string) {
 	return found
 }
 
-// receiverExported says that others can name the type of a method.
-func receiverExported(recv ast.Expr) bool {
+// receiver is the name of the type of a method.
+func receiver(recv ast.Expr) string {
 	for {
 		switch x := recv.(type) {
 		case *ast.StarExpr:
 			recv = x.X
 		case *ast.IndexExpr:
 			recv = x.X
+		case *ast.IndexListExpr:
+			recv = x.X
 		case *ast.Ident:
-			return x.IsExported()
+			return x.Name
 		default:
-			return false
+			return ""
 		}
 	}
 }
