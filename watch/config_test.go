@@ -181,6 +181,8 @@ const small = "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://a.
 func TestWrong(t *testing.T) {
 	refused(t, []wrong{
 		{"stat = '/x'\n" + small, "stat", 1, "no such key (did you mean state?)"},
+		{"[Feed.a]\nurl = 'http://127.0.0.1:1/f'\n" + small, "Feed", 1, "no such key (did you mean feed?)"},
+		{small + "Require = 'digest'", "watch.w.Require", 6, "no such key (did you mean require?)"},
 		{small + "dirr = 'x'", "watch.w.dirr", 6, "no such key (did you mean dir?)"},
 		{small + "colour = 'x'", "watch.w.colour", 6, "no such key (there are allow-expired-key, allow-less-proof, allow-older, author"},
 		{small + "[feed.f.limits]\nbites = '3M'", "feed.f.limits.bites", 7, "did you mean bytes?"},

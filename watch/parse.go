@@ -116,9 +116,14 @@ func (b *builder) unknown(key toml.Key) error {
 	return e
 }
 
-// checkTables refuses other values where tables belong: the parser takes them for none.
+// checkTables refuses keys in other letters, and other values where tables belong: the parser takes them for none.
 func (b *builder) checkTables() error {
 	for _, key := range b.meta.Keys() {
+		for n := range key { // the parser finds a name in other letters, too, and [Feed.x] would be no feed
+			if t := tableOf(key[:n+1]); t != nil && !has(t, key[n]) {
+				return b.unknown(key)
+			}
+		}
 		t := tableOf(key)
 		if t == nil {
 			continue
