@@ -71,7 +71,10 @@ func downloadFailure(ctx context.Context, err error) *failure {
 			code = exitBudget
 		}
 	}
-	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: e.Hint}
+	f := &failure{code: code, what: e.What, where: e.Where, why: cause(e.Err, e.Where), hint: hintOf(e)}
+	if e.What == "select" {
+		f.what, f.where = "usage", "--select"
+	}
 	switch {
 	case e.Kept > 0 && e.Part != "":
 		f.kept = sizeText(e.Kept) + " kept in " + e.Part

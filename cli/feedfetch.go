@@ -165,7 +165,7 @@ func feedFailure(ctx context.Context, name string, err error) *failure {
 	} else if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		kind = download.Interrupted
 	}
-	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err, Hint: hint})
+	f := downloadFailure(ctx, &download.Error{Kind: kind, What: "feed", Where: name, Err: err, Hint: download.Hint(hint)})
 	f.kept = ""
 	return f
 }

@@ -123,7 +123,7 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 			return
 		}
 		if e.Hint != "" {
-			log = log.With("hint", watchHint(e.Hint))
+			log = log.With("hint", watchHint(hintOf(e)))
 		}
 	}
 	switch {

@@ -13,9 +13,6 @@ import (
 // A server that gives neither a digest nor a strong validator shows nothing by which the rest of a file could be told to belong to what is
 // here (rule 15). What came stays all the same, for a user who says that it is to be gone on with (Request.Continue).
 
-// unprovenHint says why what was kept is not gone on with.
-const unprovenHint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: --continue goes on if size, date and samples are the same"
-
 // errOtherNow says that what the server has now is not what was begun.
 var errOtherNow = errors.New("the server has another file now, or has it no longer in parts")
 

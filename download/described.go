@@ -77,7 +77,7 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 		return nil, fail(Usage, "read", "", errNoURL, "")
 	}
 	if !isWeb(req.URL) {
-		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, "--no-metalink saves it as it is")
+		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, HintPlain)
 	}
 	return c.document(ctx, req, func([]metalink.Hop) bool { return true })
 }
@@ -145,7 +145,7 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 	case err != nil:
 		return base, err
 	case r.URL == nil:
-		return base, d.fail(f, Network, d.noPlace(base.Peers), "--mirror URL names another place")
+		return base, d.fail(f, Network, d.noPlace(base.Peers), HintMirror)
 	case r.Name == "" && r.Stream == nil:
 		r.Name = f.Name
 	}
@@ -215,7 +215,7 @@ func (d *Document) noPlace(p Peers) error {
 }
 
 // fail is an error about a file of the document.
-func (d *Document) fail(f meta4.File, k Kind, err error, hint string) *Error {
+func (d *Document) fail(f meta4.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 

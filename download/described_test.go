@@ -92,7 +92,7 @@ func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
 	const size = mib
 	f := of(t, made(size, 7))
 	e := following(t, f, sized(t, size, mirrortest.Digest(other()))).wrong(download.Protocol)
-	if !strings.Contains(e.Hint, "x.meta4") {
+	if !strings.Contains(string(e.Hint), "x.meta4") {
 		t.Errorf("hint %q", e.Hint)
 	}
 	following(t, f, sized(t, size+1)).wrong(download.Mismatch)
@@ -140,7 +140,7 @@ func TestDescribedContradictsItself_Rule42(t *testing.T) {
 	f.Pieces = []verify.Pieces{piecesOf(t, made(size, 7))}
 	a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
 	e := following(t, f, a, b).wrong(download.Protocol)
-	if !strings.Contains(e.Error(), "in x.meta4 the digests of the pieces") || !strings.Contains(e.Hint, "document") {
+	if !strings.Contains(e.Error(), "in x.meta4 the digests of the pieces") || !strings.Contains(string(e.Hint), "document") {
 		t.Errorf("%v (%s)", e, e.Hint)
 	}
 	if sent := a.Sent() + b.Sent(); sent > size*5/4 {

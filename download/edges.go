@@ -62,7 +62,7 @@ func (g *getter) span(ctx context.Context) error {
 	if errors.Is(err, metainfo.ErrUnnamed) {
 		kind = NoEvidence
 	}
-	return g.fail(kind, err, "--sha256 HEX is evidence, too")
+	return g.fail(kind, err, HintDigest)
 }
 
 // whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes. Edge is all of

@@ -60,7 +60,7 @@ type Error struct {
 	Err   error
 	Kept  int64  // bytes in the part file
 	Part  string // path of the part file, "" if none is kept
-	Hint  string // the next step, for people who use the command: it may name flags of it
+	Hint  Hint   // the next step
 }
 
 // Error is one line. What others wrote in it is not escaped.
@@ -75,7 +75,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // fail makes an Error of this package.
-func fail(k Kind, what, where string, err error, hint string) *Error {
+func fail(k Kind, what, where string, err error, hint Hint) *Error {
 	return &Error{Kind: k, What: what, Where: where, Err: err, Hint: hint}
 }
 

@@ -75,7 +75,7 @@ func (d *Document) meant(req Request) (meta4.File, error) {
 		r := d.Refused[0]
 		return meta4.File{}, fail(Local, "document", d.Name+", file "+source.Escape(r.Name), errors.New(r.Reason), "")
 	}
-	return meta4.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, "--select NAME chooses one")
+	return meta4.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
 // FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose
@@ -118,12 +118,12 @@ func (e *SeveralError) Error() string {
 func (d *Document) Choose(patterns []string) ([]meta4.File, error) {
 	files, err := meta4.Select(d.Files, patterns)
 	if err != nil {
-		return nil, fail(Usage, "usage", "--select", err, "")
+		return nil, fail(Usage, "select", "", err, "")
 	}
 	if len(files)+len(d.RefusedOf(patterns)) > 0 {
 		return files, nil
 	}
-	return nil, fail(Usage, "usage", "--select", d.selecting(patterns), "")
+	return nil, fail(Usage, "select", "", d.selecting(patterns), "")
 }
 
 func (d *Document) selecting(patterns []string) *SelectError {

@@ -135,7 +135,7 @@ func (g *getter) check(ctx context.Context) error {
 		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
-		return g.fail(NoEvidence, errNobody, "--keyring FILE or --smime-ca FILE says who is")
+		return g.fail(NoEvidence, errNobody, HintSigners)
 	}
 	g.plan.origin = g.req.URL
 	if err := g.findName(ctx); err != nil {
@@ -147,19 +147,19 @@ func (g *getter) check(ctx context.Context) error {
 		if ownName(err) { // rule 10
 			kind = Local
 		}
-		return g.fail(kind, err, "give -o NAME")
+		return g.fail(kind, err, HintName)
 	}
 	if err := partfile.CheckName(filepath.Base(path)); err != nil && path != "" {
-		return &Error{Kind: Local, What: "name", Where: source.Escape(path), Err: err, Hint: "-o NAME takes a shorter one"}
+		return &Error{Kind: Local, What: "name", Where: source.Escape(path), Err: err, Hint: HintShorterName}
 	}
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}
 	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest { // rule 31
-		return g.fail(NoEvidence, errOnlyPieces, "--sha256 HEX is what a torrent lacks")
+		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
 	if g.req.described() && g.req.lacksSignature() && len(g.req.Signatures) == 0 { // rule 47
-		return g.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
+		return g.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
 }
@@ -268,10 +268,10 @@ func (g *getter) session() *session {
 func (g *getter) commit(proof verify.Proof) error {
 	g.result.Size = proof.Size()
 	if g.req.Require == RequireDigest && !proof.Verified() {
-		return g.fail(NoEvidence, errNoDigest, "give --sha256, or leave out --require digest")
+		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
 	}
 	if g.req.Require == RequireSignature && !proof.Signed() {
-		return g.fail(NoEvidence, lackOfSignature(g.plan.signed.all), "--signature FILE|URL names one")
+		return g.fail(NoEvidence, lackOfSignature(g.plan.signed.all), HintSignature)
 	}
 	if g.req.Stream != nil {
 		return g.part.Close()
@@ -299,9 +299,9 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	e.Kept, e.Hint = g.kept, cmp.Or(e.Hint, g.looseHint())
 	switch {
 	case g.refuted && g.kept > 0:
-		e.Hint = refutedHint
+		e.Hint = "if the digest was mistyped, the corrected command needs nothing more"
 	case g.unproven && g.kept > 0 && e.Kind != Limit && e.Kind != Local: // there is something else to be done about these first
-		e.Hint = cmp.Or(e.Hint, unprovenHint)
+		e.Hint = cmp.Or(e.Hint, HintUnproven)
 	}
 	if g.kept > 0 {
 		e.Part = cmp.Or(g.keptAt, g.part.Path())
@@ -312,7 +312,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	g.explainMoved(&e, err)
 	var conflict *verify.ConflictError
 	if none != nil && g.req.Described != nil && errors.As(err, &conflict) { // rule 46
-		e.Kind, e.Hint = Protocol, "the servers have another file than the one that "+g.req.Described.By+" describes"
+		e.Kind, e.Hint = Protocol, Hint("the servers have another file than the one that "+g.req.Described.By+" describes")
 	}
 	return &e
 }
@@ -328,14 +328,14 @@ func (g *getter) explainMoved(e *Error, err error) {
 		e.Kind, e.Hint = Local, "the same command begins anew"
 	case g.moved != nil && g.kept > 0:
 		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
-		e.Hint = "-d " + filepath.Dir(g.keptAt) + " goes on from there"
+		e.Hint = HintFolder
 	case g.moved != nil:
 		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
 		e.Hint = "the same command begins anew"
 	}
 }
 
-func (g *getter) fail(k Kind, err error, hint string) *Error {
+func (g *getter) fail(k Kind, err error, hint Hint) *Error {
 	where := ""
 	if g.req.URL != nil {
 		where = source.Mask(g.req.URL)

@@ -51,10 +51,10 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
 	if s.req.Require == RequireDigest && !verify.Strong(claims) && !mayVouch(a) {
-		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, "give --sha256, or leave out --require digest"))
+		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, HintGiveDigest))
 	}
 	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
-		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, "--signature FILE|URL names one"))
+		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, HintSignature))
 	}
 	if err := s.keepsPromises(o, file); err != nil {
 		return s.stop(err)
@@ -143,7 +143,7 @@ func (s *session) hold() error {
 	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
-		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, "--max-size sets another limit"))
+		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
 	}
 	if err := s.room(s.size); err != nil {
 		return s.stop(err)

@@ -80,9 +80,9 @@ func (l *List) Vouch(r *Request) error {
 		err = verify.Agree(r.Claims, claims)
 	}
 	if err != nil {
-		hint := ""
+		hint := Hint("")
 		if kindOf(err) == NoEvidence {
-			hint = "--checksum ALGORITHM=HEX takes a digest whatever name it stands beside"
+			hint = HintListed
 		}
 		what := "verify"
 		if _, malformed := errors.AsType[*sums.Error](err); malformed {

@@ -35,7 +35,7 @@ func (v *Verdict) Repairable() bool { return v.repair != nil }
 // becomes the file, once it is proven (rule 1): until then the damaged one stays as it is. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
-		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), "--from URL|FILE.meta4 says it")
+		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), HintFrom)
 	}
 	req := *v.repair
 	req.Observe = observe

@@ -97,13 +97,13 @@ func (g *getter) checkURL() error {
 	case !isWeb(u) && !isFTP(u) || u.Host == "":
 		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
 	case !g.req.usable(u):
-		return g.fail(Usage, errors.New("FTP is off"), "leave out --no-ftp")
+		return g.fail(Usage, errors.New("FTP is off"), HintFTP)
 	case !isFTP(u) || g.req.described():
 		return nil
 	case ftpsource.Check(u) != nil: // rule 58
 		return g.fail(Usage, ftpsource.Check(u), "")
 	case IsDocument(u.Path) && !g.req.NoMetalink && g.req.Described == nil:
-		return g.fail(Usage, errWebOnly, "--no-metalink saves it as it is")
+		return g.fail(Usage, errWebOnly, HintPlain)
 	}
 	return nil
 }

@@ -31,10 +31,10 @@ func (s *session) mayFeed(o *origin, a source.Answer) bool {
 }
 
 // looseHint is the way out where mirrors were kept out of a pipe.
-func (g *getter) looseHint() string {
+func (g *getter) looseHint() Hint {
 	for _, src := range g.result.Sources {
 		if errors.Is(src.Err, errLoose) {
-			return "mirrors that nothing ties to the server's file were left out; into a file (-o NAME) they are used, as wrong bytes can be fetched again there"
+			return HintPipe
 		}
 	}
 	return ""

@@ -59,7 +59,7 @@ func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Co
 	}
 	return false, &Error{
 		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
-		Hint: "--overwrite replaces it once the new one is verified; -o NAME takes another name",
+		Hint: HintExists,
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *Client) promised(r *Request, offered promises.Promise) error {
 		return nil
 	}
 	if err := c.Promises.Check(r.URL, offered, time.Now()); err != nil {
-		return fail(NoEvidence, "verify", source.Mask(r.URL), err, promises.Hint)
+		return fail(NoEvidence, "verify", source.Mask(r.URL), err, HintLessProof)
 	}
 	return nil
 }

@@ -29,9 +29,6 @@ func (g *getter) refute(s *session) error {
 	return err
 }
 
-// refutedHint says what the bytes that were kept are good for.
-const refutedHint = "if the digest was mistyped, the corrected command needs nothing more"
-
 // unrefuted takes over what an earlier run found not to have the digest that was wanted of it, if it has the one that is wanted now;
 // else the part file is empty then.
 func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {

@@ -268,12 +268,12 @@ func (h *rehearsal) stops() error {
 	size := h.out.File.Size
 	switch {
 	case h.req.Require == RequireDigest && !verify.Strong(h.out.Claims):
-		return h.fail(NoEvidence, errNoDigest, "give --sha256, or leave out --require digest")
+		return h.fail(NoEvidence, errNoDigest, HintGiveDigest)
 	case h.req.lacksSignature() && len(h.out.Signed) == 0:
-		return h.fail(NoEvidence, errNoSignature, "--signature FILE|URL names one")
+		return h.fail(NoEvidence, errNoSignature, HintSignature)
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
-		return h.fail(Limit, err, "--max-size sets another limit")
+		return h.fail(Limit, err, HintLimit)
 	case h.req.Stream != nil || size < 0:
 		return nil
 	}

@@ -22,7 +22,7 @@ func (g *getter) findName(ctx context.Context) error {
 	}
 	name, err := remoteName(a)
 	if err != nil {
-		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: "-o NAME names the file"}
+		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
 	}
 	g.req.Name = name
 	return nil

@@ -132,6 +132,6 @@ func (g *getter) unheard(err error, sealed bool) error {
 		return err
 	}
 	e := *wrap(err, "download", &g.req)
-	e.Hint = "nothing shows that the journal beside the part file is of a download of yours: --sha256 HEX says what the file is"
+	e.Hint = HintUnsealed
 	return &e
 }

@@ -57,7 +57,7 @@ func TestWithoutValidator_S18_Rule15(t *testing.T) {
 				s := resumable(t, option)
 				r := newRun(t, s.URL)
 				e := r.interrupt(2 * mib)
-				if e.Kept < 2*mib || e.Part != r.part() || !strings.Contains(e.Hint, "--continue") {
+				if e.Kept < 2*mib || e.Part != r.part() || e.Hint != download.HintUnproven {
 					t.Errorf("%d bytes are kept in %q (%s)", e.Kept, e.Part, e.Hint)
 				}
 				r.req.Continue = goOn

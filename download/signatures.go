@@ -137,7 +137,7 @@ func (s *session) gathered(all []found) {
 	}
 	s.plan.signed.all = all
 	if len(all) == 0 && s.req.lacksSignature() {
-		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), "--signature FILE|URL names one"))
+		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
 	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {

@@ -181,7 +181,7 @@ func TestName_Rule11_Rule12(t *testing.T) {
 	}
 	for _, path := range []string{"", "/", "/dir/", "/%2e%2e%2fx", "/.hidden", "/a%00b", "/..", "/%2fetc%2fpasswd"} {
 		r := newRun(t, "http://"+s.Addr+path)
-		if e := r.wrong(download.Usage); e.Hint != "give -o NAME" {
+		if e := r.wrong(download.Usage); e.Hint != download.HintName {
 			t.Errorf("%s: %v (%s)", path, e, e.Hint)
 		}
 		r.empty()

@@ -154,7 +154,7 @@ func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
 		return nil, err
 	}
 	if len(j.checkers) == 0 && x.req.lacksSignature() {
-		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), "--signature FILE|URL names one")
+		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
 	}
 	if len(x.found) == 0 {
 		return nil, nil
@@ -190,11 +190,11 @@ func (x *inspection) lacks() error {
 func (x *inspection) asked() bool { return x.req.URL != nil && x.req.Described == nil }
 
 // wouldHelp names what would say what a file should be.
-func (x *inspection) wouldHelp() string {
+func (x *inspection) wouldHelp() Hint {
 	if x.asked() {
-		return "--sha256 HEX, --checksums LIST or --keyring FILE say what it should be"
+		return HintEvidence
 	}
-	return "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it"
+	return HintAnyEvidence
 }
 
 // judge reads the file and says whether it is the right one, and proven to be as Require demands.
@@ -214,7 +214,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.
 		}
 		return &fault{kind: Mismatch, what: what}
 	case x.unchecked != nil && !proof.Verified():
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.unchecked, "--sha256 HEX is evidence, too")
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.unchecked, HintDigest)
 	}
 	x.verdict.Proof = proof
 	switch {
@@ -223,9 +223,9 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.
 		if proof.ByPieces() {
 			text = "all pieces fit, which is less than verified (" + text + ")"
 		}
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), "--sha256 HEX or --checksums LIST are evidence, too; --require none takes less")
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), HintDigestOrList)
 	case x.req.Require == RequireSignature && !proof.Signed():
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), "--signature FILE|URL names one")
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
 	}
 	return nil
 }
@@ -256,15 +256,15 @@ func (x *inspection) explain(ctx context.Context, err error) *Error {
 	}
 	switch {
 	case e.Kind == NoEvidence && errors.Is(err, errNobody):
-		e.Hint = "--keyring FILE or --smime-ca FILE says who is"
+		e.Hint = HintSigners
 	case e.Kind == Local && errors.Is(err, fs.ErrNotExist):
-		e.Hint = "braid get fetches it"
+		e.Hint = HintFetch
 	case e.Kind == Mismatch && x.req.URL == nil:
-		e.Hint = "--repair --from URL|FILE.meta4 mends it"
+		e.Hint = HintMend
 	case e.Kind == Mismatch && x.verdict.Damaged.Count() > 0:
-		e.Hint = "--repair fetches what is damaged"
+		e.Hint = HintMendPart
 	case e.Kind == Mismatch:
-		e.Hint = "--repair fetches it anew"
+		e.Hint = HintMendAll
 	}
 	return e
 }

@@ -147,7 +147,7 @@ func TestNothingHostileGetsThrough(t *testing.T) {
 			download.SourceDown{ID: 8, URL: evil, Host: evil, Err: errors.New(evil), Gone: true},
 			download.Restarted{Reason: evil}, download.Offered{File: metalink.File{Size: 1}},
 		)
-		err := &download.Error{Kind: download.Network, What: evil, Where: evil, Err: errors.New(evil), Hint: evil, Part: evil, Kept: 5}
+		err := &download.Error{Kind: download.Network, What: evil, Where: evil, Err: errors.New(evil), Hint: download.Hint(evil), Part: evil, Kept: 5}
 		html := page(tl.fail(err), tl.fail(errors.New(evil)))
 		safe(t, html)
 		if strings.Contains(evil, "alert") && !bytes.Contains(html, []byte("alert(1)")) {

@@ -134,7 +134,7 @@ func TestLimits_Rule56(t *testing.T) {
 		u.Allowance, w.rule.Size = antenna.NewAllowance(tt.left), tt.size
 		_, err := w.handle(u)
 		e, ok := errors.AsType[*download.Error](err)
-		if !ok || e.Kind != download.Limit || strings.Contains(e.Hint, "bytes-a-day") != (tt.left < 3) {
+		if !ok || e.Kind != download.Limit || strings.Contains(string(e.Hint), "bytes-a-day") != (tt.left < 3) {
 			t.Errorf("%+v: error is %v (%+v)", tt, err, e)
 		}
 	}

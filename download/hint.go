@@ -1,0 +1,37 @@
+package download
+
+// A Hint is the next step after an [Error], in a few words. In place of one of the constants a program says how its users take that
+// step; others are for people as they are.
+type Hint string
+
+// The steps that a program has to have a way for.
+const (
+	HintSigners       Hint = "say who may sign"
+	HintSignature     Hint = "name a signature"
+	HintDigest        Hint = "a digest from elsewhere is evidence, too"
+	HintDigestOrList  Hint = "a digest or a list of digests is evidence, too; less may be demanded"
+	HintGiveDigest    Hint = "give a digest, or demand none"
+	HintTorrentDigest Hint = "a digest of the whole file is what a torrent lacks"
+	HintListed        Hint = "a digest counts whatever name it stands beside, if it is given by itself"
+	HintLessProof     Hint = "less proof than before may be allowed; then the pin is forgotten"
+	HintEvidence      Hint = "a digest, a list of digests or who may sign says what it should be"
+	HintAnyEvidence   Hint = "a place or a document of the file, a digest, a list of digests or who may sign says what it should be"
+	HintUnsealed      Hint = "nothing shows that the journal beside the part file is of a download of yours: a digest says what the file is"
+	HintUnproven      Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: it may be gone on with if size, date and samples are the same"
+	HintName          Hint = "give it a name"
+	HintNameIt        Hint = "name the file"
+	HintShorterName   Hint = "give it a shorter name"
+	HintSelect        Hint = "choose one"
+	HintExists        Hint = "it may be replaced once the new one is verified, or the new one may have another name"
+	HintFolder        Hint = "the folder of the part file is another one now: there it goes on"
+	HintLimit         Hint = "another limit may be set"
+	HintPipe          Hint = "mirrors that nothing ties to the server's file were left out; into a file they are used, as wrong bytes can be fetched again there"
+	HintMirror        Hint = "name another place"
+	HintPlain         Hint = "it may be saved as it is"
+	HintFTP           Hint = "FTP may be allowed"
+	HintFrom          Hint = "a place or a document of the file says it"
+	HintFetch         Hint = "a download fetches it"
+	HintMend          Hint = "a repair from a place or a document of the file mends it"
+	HintMendPart      Hint = "a repair fetches what is damaged"
+	HintMendAll       Hint = "a repair fetches it anew"
+)
