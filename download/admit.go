@@ -65,7 +65,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
 		f.sink.limit.Store(byterange.Unbounded)
 	}
-	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Start: a.Start, Size: a.Size, Ranged: a.Ranged})
+	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Size: a.Size, Ranged: a.Ranged})
 	if s.how != ongoing {
 		return s.err
 	}

@@ -62,7 +62,7 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 		return gap
 	}
 	start := gap.Start
-	if start < at { // leave the beginning to those who are sooner
+	if start < at { // leave the beginning to those that are sooner
 		start = max(start, min(at, gap.End-want))
 	}
 	if start-gap.Start < w.cfg.MinSplit {

@@ -2,14 +2,12 @@ package scheduler
 
 import "time"
 
-// A Batch decides how many downloads run at once when there are many. It is to a batch what growth is to the
-// connections of one file (C6, S11 to S13): places for further downloads are added in steps, one step at a
-// time, as long as the aggregate grows by them. No download is ever stopped: a place that did not pay is
-// given up when one ends. Like a [Scheduler], it has no clock.
+// A Batch decides how many downloads run at once when there are many. Places for further downloads are added in
+// steps, one step at a time, as long as the aggregate grows by them, as connections are for one file (RFC 6249,
+// section 7). No download is ever stopped: a place that did not pay is given up when one ends. Like a [Scheduler], it has
+// no clock, and it is not safe for concurrent use.
 //
-// Files show by themselves which of two measures of the aggregate is the right one for them.
-//
-// Where downloads are short, each that ends tells how long it held its place and how much work it was. With n
+// Where downloads are short, each that ends shows how long it held its place and how much work it was. With n
 // places, n times the one over the other is the aggregate, whatever the phase of each place. So a step is known to
 // pay when its newcomers have ended once, and known not to pay two round trips later. For each download that has
 // ended a step adds no more than two places: a list that begins with small files may go on with large ones.
@@ -17,28 +15,36 @@ import "time"
 // Where they are long, bytes over time are the measure. It must not grow by itself before a place is added,
 // as it does while connections are young and mirrors are being tried.
 type Batch struct {
-	most  int
-	fixed bool
-
+	most    int
+	fixed   bool
 	allowed int // places
 	running map[JobID]*job
 	lastID  JobID
 	warm    int           // the most that ran at once: that many connections are open
 	ended   int           // downloads that ended well
+	last    time.Time     // when one last ended
 	rtt     time.Duration // of the last first answer
 	flow    meter         // the work of all
+	usual   float64       // aggregate since the last step, 0 until it was measured
+	step    batchStep
+	watch
+	caution
+}
 
-	step     batchStep
-	since    time.Time // when the number of places changed
-	ready    time.Time // when all places were at work; zero: not yet
-	short    tally     // downloads that began then or later and ended
-	early    tally     // others that began since, without the newcomers
-	last     time.Time // when a download last ended
+// A watch is what was seen of the present number of places.
+type watch struct {
+	since time.Time // when the number changed
+	ready time.Time // when all places were at work; zero: not yet
+	short tally     // downloads that began then or later and ended
+	early tally     // others that began since, without the newcomers
+}
+
+// A caution is what steps that did not pay leave behind.
+type caution struct {
 	hold     time.Time // no step begins before
 	failures int       // steps in a row that did not pay
-	cautious bool      // a step has not paid: the next ones are small
+	cautious bool      // the next steps are small
 	stride   int       // how many places for long downloads the next step adds
-	usual    float64   // aggregate since the last step, 0 until it was measured
 }
 
 // A JobID names a download of a batch.
@@ -49,8 +55,7 @@ type job struct {
 	began time.Time
 	bytes int64
 	heard bool
-	// newcomer says that it is the first in a place that is being measured, and fresh that its connection is
-	// a new one.
+	// It is a newcomer if it is the first in a place that is being measured, and fresh if its connection is new.
 	newcomer, fresh bool
 }
 
@@ -73,15 +78,14 @@ func (t *tally) mean() time.Duration { return t.held / time.Duration(max(1, t.n)
 const (
 	// MostAtOnce limits the downloads that run at once where their number is measured.
 	MostAtOnce = 64
-	// perFile is the work that a file is beside its bytes: empty ones are not for nothing.
-	perFile = 64 << 10
-	// longest is how long a download may hold its place and count as short.
-	longest = time.Second
+
+	perFile = 64 << 10    // the work that a file is beside its bytes: empty ones are not for nothing
+	longest = time.Second // how long a download may hold its place and count as short
 )
 
 // NewBatch makes a Batch. If fixed is not 0, so many downloads run at once, whatever they bring.
 func NewBatch(fixed int) *Batch {
-	b := &Batch{most: MostAtOnce, allowed: 1, running: map[JobID]*job{}, stride: 1}
+	b := &Batch{most: MostAtOnce, allowed: 1, running: map[JobID]*job{}, caution: caution{stride: 1}}
 	if fixed > 0 {
 		b.most, b.allowed, b.fixed = fixed, fixed, true
 	}
@@ -108,7 +112,7 @@ func (b *Batch) Began(now time.Time) JobID {
 	return b.lastID
 }
 
-// Answered notes the first answer to a download, and the round-trip time to who gave it.
+// Answered notes the first answer to a download, and the round-trip time to its server.
 func (b *Batch) Answered(_ time.Time, id JobID, rtt time.Duration) {
 	j := b.running[id]
 	if j == nil || j.heard {
@@ -157,11 +161,11 @@ func (b *Batch) Ended(now time.Time, id JobID, well bool) {
 	}
 }
 
-// More tells how many downloads may begin now, and when to ask again if nothing happens before; the zero time
+// More is how many downloads may begin now, and when to ask again if nothing happens before; the zero time
 // means that there is nothing to wait for.
 func (b *Batch) More(now time.Time) (k int, wake time.Time) {
 	if !b.fixed && !b.since.IsZero() {
-		b.think(now)
+		b.decide(now)
 		wake = now.Add(lookSeldom)
 	}
 	return max(0, b.allowed-len(b.running)), wake

@@ -7,7 +7,7 @@ type batchStep struct {
 	from      int // places before; 0 if none is being measured
 	newcomers int // the first downloads in the new places
 	fresh     int // downloads on new connections
-	unheard   int // of these, who has not been answered
+	unheard   int // those of them that have not been answered
 
 	// worth is what a place was worth before, by downloads that ended. done is the work until the step began, firsts
 	// the newcomers that ended since. doubt says that the step did not seem to pay and is looked at once more.
@@ -36,8 +36,8 @@ const (
 	holdMost  = time.Minute
 )
 
-// think is the one place where the number of places changes.
-func (b *Batch) think(now time.Time) {
+// decide is the one place where the number of places changes.
+func (b *Batch) decide(now time.Time) {
 	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unheard <= b.step.fresh {
 		b.ready = now
 	}
@@ -125,7 +125,7 @@ func (b *Batch) pays(now time.Time) {
 	b.raise(now, batchStep{worth: worth}, b.next())
 }
 
-// onTop says that most of what newcomers brought in a few round trips came on top of what the others bring anyway.
+// onTop reports whether most of what newcomers brought in a few round trips came on top of what the others bring anyway.
 func (b *Batch) onTop(now time.Time) bool {
 	s := b.step
 	before := s.worth * float64(s.from) * now.Sub(b.since).Seconds()
@@ -133,11 +133,11 @@ func (b *Batch) onTop(now time.Time) bool {
 	return s.firsts.n > 0 && 2*s.firsts.n >= s.newcomers && b.quick(s.firsts.mean()) && gain >= float64(s.firsts.work)/2
 }
 
-// quick says that a download took so few round trips that it can hardly have been the link that held it up.
+// quick reports whether a download took so few round trips that it can hardly have been the link that held it up.
 func (b *Batch) quick(held time.Duration) bool { return held < 6*b.rtt }
 
 // worth is what a place brings that a short download holds, in work a second; 0 if none has ended. Those that take
-// longer than most and have not ended yet count too: who ends first is not like the others.
+// longer than most and have not ended yet count too: those that end first are not like the others.
 func (b *Batch) worth(now time.Time) float64 {
 	all, mean := b.short, b.short.mean()
 	if all.n == 0 {
@@ -162,7 +162,7 @@ func (b *Batch) next() int {
 	return min(3*b.allowed, 2*b.ended)
 }
 
-// sampled says that enough short downloads have ended for a verdict.
+// sampled reports whether enough short downloads have ended for a verdict.
 func (b *Batch) sampled() bool {
 	need := b.allowed
 	if b.quick(b.short.mean()) {
@@ -222,7 +222,7 @@ func (b *Batch) settled(now time.Time) {
 	}
 }
 
-// growing says that the aggregate rises by itself.
+// growing reports whether the aggregate rises by itself.
 func (b *Batch) growing(now time.Time) bool {
 	age := now.Sub(b.since)
 	younger := float64(b.flow.bytes(now, longLook))
@@ -267,5 +267,5 @@ func (b *Batch) lower(now time.Time) {
 
 // restart begins to measure the present number of places.
 func (b *Batch) restart(now time.Time) {
-	b.short, b.early, b.since, b.ready = tally{}, tally{}, now, time.Time{}
+	b.watch = watch{since: now}
 }

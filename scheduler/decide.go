@@ -84,7 +84,8 @@ func (s *Scheduler) grow() {
 	case v == undecided:
 		return
 	default:
-		fresh := newcomers(s.mirrors)
+		fresh := s.mirrors.which(joined)
+		slices.SortStableFunc(fresh, bySlowness)
 		for _, m := range fresh[:min(s.growth.conclude(v, smp), len(fresh))] {
 			s.close(m, ReasonUseless)
 		}
@@ -131,12 +132,12 @@ func (s *Scheduler) place() {
 // expand opens further mirrors.
 func (s *Scheduler) expand() {
 	g := &s.growth
-	before, open := g.brings(s.now, s.mirrors, func(*mirror) bool { return true }), s.mirrors.count()+s.leaving()
+	before, open := g.brings(s.now, s.mirrors, everyone), s.mirrors.count()+s.leaving()
 	if g.fresh {
 		g.step = max(g.step, s.mirrors.plan(s.cfg.Aggregate))
 	}
 	var added []*mirror
-	for range g.more(open, s.mirrors.stragglers()) {
+	for range g.more(open, len(s.mirrors.which(func(m *mirror) bool { return m.late }))) {
 		if open+len(added) > 0 && !s.worthwhile() {
 			break
 		}

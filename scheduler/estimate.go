@@ -15,14 +15,6 @@ const (
 	hashSpeed   = 800 << 20   // what a processor hashes in a second, with some caution
 )
 
-// warming is how long it takes until a new answer shows what its source can do, if each has a connection of its own.
-func (m *mirror) warming() time.Duration {
-	if m.trips == 0 {
-		return 0
-	}
-	return warmTrips * m.rtt
-}
-
 // remaining is how long the rest takes at the present speed.
 func (w *work) remaining() time.Duration {
 	return time.Duration(min(float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))

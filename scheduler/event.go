@@ -12,16 +12,13 @@ type SourceID int
 // A FetchID names one fetch. The scheduler counts them from 1.
 type FetchID int
 
-// An Event is something that happened outside.
-type Event interface{ event() }
-
-// A Fault says how a fetch failed and so what becomes of its source.
+// A Fault is how a fetch failed, and so what becomes of its source.
 type Fault uint8
 
 const (
 	// FaultNone: the fetch ended because its range was done, or because it was told to stop.
 	FaultNone Fault = iota
-	// FaultTransient: another try makes sense, after a pause (rule 22).
+	// FaultTransient: another try makes sense, after a pause.
 	FaultTransient
 	// FaultGone: this source cannot serve the file; it is not asked again.
 	FaultGone
@@ -32,29 +29,31 @@ const (
 	FaultLied
 )
 
+// An Event is something that happened outside.
+type Event interface{ event() }
+
 type (
-	// SourceAdded makes a source known. Sources are tried in the order in which they are added (S5),
-	// unless what is known of their speed says otherwise.
+	// SourceAdded makes a source known. Sources are tried in the order in which they are added,
+	// unless what is known of their speed counts for more.
 	SourceAdded struct {
 		ID    SourceID
 		Host  string        // host:port of its URL, until it answers
-		Trips int           // round trips that a request takes before the one of its first byte; 0: it needs no others
-		Align int64         // it gives its bytes in units of this length, whole and in any order; 0 and 1: any byte, in order
-		Lead  int64         // where a unit begins, if not at 0: it may be negative
+		Trips int           // round trips of setup that each request takes before the one of its first byte
+		Align int64         // length of the pieces in which it gives its bytes, whole and in any order; 0 and 1: any byte, in order
+		Lead  int64         // where a piece begins, if not at 0: it may be negative
 		Slow  bool          // it takes its time: that it is silent means little
 		Last  bool          // it is used when all others are, and have room beside them, or when there are no others
 		Rate  float64       // remembered speed in bytes a second; 0: unknown
 		RTT   time.Duration // remembered; 0: unknown
-		// Brought is what of Config.Have this source brought; nobody has checked it.
+		// Brought is what of Config.Have this source brought and no check has passed.
 		Brought byterange.Set
 	}
 	// Answered reports the header of an answer, before any byte of its body. If the actions that come
 	// back cancel the fetch, its body must not be used.
 	Answered struct {
 		Fetch  FetchID
-		Host   string // host:port that answers, after redirects (C7)
+		Host   string // host:port that answers, after redirects
 		RTT    time.Duration
-		Start  int64 // offset of the first byte that will come
 		Size   int64 // of the whole file, -1 if unknown
 		Ranged bool  // a range was answered with that range
 	}
@@ -63,8 +62,8 @@ type (
 		Fetch FetchID
 		Range byterange.Range
 	}
-	// Coming reports that N bytes came of a unit that is not complete: Progress will report them. If N is negative, that so
-	// many were wrong.
+	// Coming reports that N bytes came of a piece that is not complete: Progress will report them. If N is negative, so many
+	// were wrong.
 	Coming struct {
 		Fetch FetchID
 		N     int64
@@ -75,13 +74,13 @@ type (
 		Fault Fault
 		After time.Duration // not to be asked again before (Retry-After); 0: the usual back-off
 	}
-	// SizeKnown says how long the file is, when no answer said so and everything is here.
+	// SizeKnown reports how long the file is, when no answer contained it and everything is here.
 	SizeKnown struct{ Size int64 }
-	// Consumed reports how far the in-order reader came. Only a stream needs it: the window is then
-	// counted from there, so that the reader holds the sources back.
+	// Consumed reports how far the in-order reader of a stream came. The window is then counted from there, so that the
+	// reader holds the sources back.
 	Consumed struct{ Front int64 }
-	// PiecesKnown says that pieces of Length bytes can be checked; the last one may be shorter. So may the first: Lead bytes of
-	// it lie before the file.
+	// PiecesKnown reports that pieces of Length bytes can be checked; the last one may be shorter. So may the first: Lead bytes
+	// of it lie before the file.
 	PiecesKnown struct{ Length, Lead int64 }
 	// PieceChecked is the result of a Check.
 	PieceChecked struct {
@@ -107,8 +106,8 @@ func (Tick) event()         {}
 type Action interface{ action() }
 
 type (
-	// Fetch asks for a range of a source. If Range.End is byterange.Unbounded the whole file is asked
-	// for without a Range field; where it then begins to be useful is the scheduler's affair.
+	// Fetch asks a source for a range. If Range.End is byterange.Unbounded the whole file is asked
+	// for without a Range field.
 	Fetch struct {
 		ID     FetchID
 		Source SourceID
@@ -126,20 +125,19 @@ type (
 		ID  FetchID
 		Why Reason
 	}
-	// Check asks whether a piece is right, whose bytes are all on disk. Every Check gets exactly one
-	// PieceChecked.
+	// Check asks whether a piece is right, whose bytes are all on disk. Every Check gets exactly one PieceChecked.
 	Check struct {
 		Piece int64
 		Range byterange.Range
 	}
-	// Ban says that a source lied: it brought wrong bytes, and is not asked again.
+	// Ban reports that a source brought wrong bytes, and is not asked again.
 	Ban struct{ Source SourceID }
-	// Discard says that bytes which are here are wrong, or of somebody who lied: they have to be forgotten before what
-	// follows is done, and a source whose fetch was cancelled as it lied must not write any more.
+	// Discard reports that bytes which are here are wrong, or of a source that is banned: they have to be forgotten before what
+	// follows is done, and a source whose fetch was cancelled for them must not write any more.
 	Discard struct{ Range byterange.Range }
-	// Finish says that every byte is on disk, every fetch has ended and every check was passed.
+	// Finish reports that every byte is on disk, every fetch has ended and every check was passed.
 	Finish struct{}
-	// Fail says that no source is left that could bring what is missing.
+	// Fail reports that no source is left that could bring what is missing.
 	Fail struct{}
 )
 

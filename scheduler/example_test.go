@@ -24,7 +24,7 @@ func Example() {
 			case scheduler.Fetch:
 				fmt.Printf("fetch %v of source %d\n", a.Range, a.Source)
 				events = append(events,
-					scheduler.Answered{Fetch: a.ID, Host: "a.example.net:443", Start: a.Range.Start, Size: size, Ranged: true},
+					scheduler.Answered{Fetch: a.ID, Host: "a.example.net:443", Size: size, Ranged: true},
 					scheduler.Progress{Fetch: a.ID, Range: byterange.Range{Start: a.Range.Start, End: size}},
 					scheduler.FetchEnded{Fetch: a.ID})
 			case scheduler.Finish:

@@ -49,3 +49,32 @@ func opened(piece int64, speed float64) *mirror {
 	m.state = stateOpen
 	return m
 }
+
+// Proves S13: the weakest makes room for one that was never tried, and for one that was only if that did much more, once.
+func TestSwap_S13(t *testing.T) {
+	s := New(Config{Size: gib})
+	s.now = time.Unix(1e9, 0)
+	weak, strong, untried, tried := opened(1, 1e6), opened(1, 9e6), newMirror(SourceAdded{ID: 2}, s.now), opened(1, 2e6)
+	tried.becomeClosed()
+	s.mirrors = mirrors{weak, strong, untried, tried}
+	s.exchange.swap(untried)
+	if weak.open() || !strong.open() || !s.exchange.due.After(s.now) {
+		t.Errorf("the weakest is in state %d, the next exchange is at %v", weak.state, s.exchange.due)
+	}
+	if a, b := s.exchange.opening(untried), s.exchange.opening(untried); a != ReasonExchange || b != ReasonGrowth {
+		t.Errorf("it is opened for %v, then for %v", a, b)
+	}
+	untried.becomeOpen(nil)
+	untried.speed = 1.9e6
+	if s.exchange.swap(tried); !untried.open() {
+		t.Error("it makes room for one that is hardly faster")
+	}
+	untried.speed = 1e6
+	if s.exchange.swap(tried); untried.open() {
+		t.Error("it does not make room for one that is twice as fast")
+	}
+	untried.becomeOpen(nil)
+	if s.exchange.swap(tried); !untried.open() {
+		t.Error("the other comes back a second time")
+	}
+}

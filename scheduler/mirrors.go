@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// mirrors are all that were added, in that order. Its methods sum up those that are open.
+// mirrors are all that were added, in that order. Most of its methods sum up those that are open.
 type mirrors []*mirror
+
+func everyone(*mirror) bool { return true }
 
 func (ms mirrors) find(id SourceID) *mirror {
 	for _, m := range ms {
@@ -16,6 +18,16 @@ func (ms mirrors) find(id SourceID) *mirror {
 		}
 	}
 	return nil
+}
+
+// which lists the open mirrors that ok selects.
+func (ms mirrors) which(ok func(*mirror) bool) (out mirrors) {
+	for _, m := range ms {
+		if m.open() && ok(m) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // count counts the open mirrors.
@@ -28,49 +40,34 @@ func (ms mirrors) count() (n int) {
 	return n
 }
 
-// stragglers counts the open ones of which nothing was heard when their step was judged.
-func (ms mirrors) stragglers() (n int) {
+// sum adds up something of the open mirrors.
+func (ms mirrors) sum(of func(*mirror) float64) (sum float64) {
 	for _, m := range ms {
-		if m.open() && m.late() {
-			n++
+		if m.open() {
+			sum += of(m)
 		}
 	}
-	return n
+	return sum
 }
 
 // fastest lists the open mirrors, the fastest first.
 func (ms mirrors) fastest() (out mirrors) {
-	for _, m := range ms {
-		if m.open() {
-			out = append(out, m)
-		}
-	}
+	out = ms.which(everyone)
 	slices.SortStableFunc(out, bySpeed)
 	return out
 }
 
-// bySpeed orders mirrors, the fastest first.
-func bySpeed(a, b *mirror) int { return cmp.Compare(b.speed, a.speed) }
+// bySpeed orders mirrors, the fastest first; bySlowness the slowest first.
+func bySpeed(a, b *mirror) int    { return cmp.Compare(b.speed, a.speed) }
+func bySlowness(a, b *mirror) int { return cmp.Compare(a.speed, b.speed) }
 
 // aggregate is the speed of all that are open, in bytes a second.
-func (ms mirrors) aggregate() (sum float64) {
-	for _, m := range ms {
-		if m.open() {
-			sum += m.speed
-		}
-	}
-	return sum
-}
+func (ms mirrors) aggregate() float64 { return ms.sum(func(m *mirror) float64 { return m.speed }) }
 
 // mean is what they brought in the last period, in bytes a second. It is long: a source may pause for a moment to measure
 // its path, and so may all at once.
-func (ms mirrors) mean(now time.Time, period time.Duration) (sum float64) {
-	for _, m := range ms {
-		if m.open() {
-			sum += m.meter.over(now, period)
-		}
-	}
-	return sum
+func (ms mirrors) mean(now time.Time, period time.Duration) float64 {
+	return ms.sum(func(m *mirror) float64 { return m.meter.over(now, period) })
 }
 
 // speedOf is the speed of a mirror, or if it is not known the mean of those that were tried.
@@ -116,7 +113,7 @@ func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms
 // flowing reports whether all open mirrors are at work, for long enough to compare them.
 func (ms mirrors) flowing(now time.Time) bool {
 	for _, m := range ms {
-		if m.open() && (m.running == nil || m.meter.flow.IsZero() || now.Sub(m.meter.flow) < ms.settlePeriod()+m.warming()) {
+		if m.open() && (m.running == nil || !m.flows(now, ms.settlePeriod()+m.warming())) {
 			return false
 		}
 	}
@@ -124,20 +121,12 @@ func (ms mirrors) flowing(now time.Time) bool {
 }
 
 // weakest is the slowest open mirror, but never the only one, and none that gives pieces: see wholeFirst for what that costs.
-func (ms mirrors) weakest() (weak *mirror) {
-	n := 0
-	for _, m := range ms {
-		if !m.open() || m.align.whole() {
-			continue
-		}
-		if n++; weak == nil || m.speed < weak.speed {
-			weak = m
-		}
-	}
-	if n < 2 {
+func (ms mirrors) weakest() *mirror {
+	some := ms.which(func(m *mirror) bool { return !m.align.whole() })
+	if len(some) < 2 {
 		return nil
 	}
-	return weak
+	return slices.MinFunc(some, bySlowness)
 }
 
 // ranged reports whether another mirror than m serves ranges, now or later.
@@ -169,15 +158,12 @@ func preferred(a, b *mirror) bool {
 // whose speed is remembered, until together they should bring what was once reached. If most is 0, that is no limit.
 func (ms mirrors) plan(most float64) (n int) {
 	var known mirrors
-	sum := 0.0
 	for _, m := range ms {
-		switch {
-		case m.open():
-			sum += m.speed
-		case m.speed > 0 && m.state <= statePlanned:
+		if m.speed > 0 && !m.tried() {
 			known = append(known, m)
 		}
 	}
+	sum := ms.aggregate()
 	slices.SortStableFunc(known, bySpeed)
 	for _, m := range known {
 		if most > 0 && sum >= most {

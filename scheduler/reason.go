@@ -1,11 +1,11 @@
 package scheduler
 
-// A Reason says why something is done, for people who want to see what went on. No decision depends on it.
+// A Reason is why something is done, for people who want to see what went on. No decision depends on it.
 type Reason uint8
 
 // Why a range is asked for.
 const (
-	// ReasonFirst: somebody has to say what the file is, or nobody else is at work.
+	// ReasonFirst: a source has to say what the file is, or no other is at work.
 	ReasonFirst Reason = iota + 1
 	// ReasonNext: the source is through with its last range.
 	ReasonNext

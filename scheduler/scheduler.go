@@ -1,4 +1,4 @@
-// Package scheduler decides who fetches which range of a file now.
+// Package scheduler decides which source fetches which range of a file now.
 //
 //	do, wake := s.Step(now, ev) // carry out do in order; call again with the next event, or at wake
 //
@@ -132,7 +132,7 @@ func (s *Scheduler) heard(ev Answered) {
 		m.host = ev.Host
 		if s.requests(ev.Host) > s.cfg.PerHost { // the host that answers counts (C7); its place is for another
 			s.close(m, ReasonSameHost)
-			m.leave()
+			m.joined = false
 			return
 		}
 	}

@@ -133,7 +133,7 @@ func (t *tail) split(f *fetch, m *mirror) int64 {
 	lag, hangs := t.lag(m, ours, m.alive), t.hangs(f)
 	left := float64(f.left())
 	take := min(theirs*(left/theirs+hangs-lag)*ours/(theirs+ours), left)
-	// Those who are at work will be free soon, too: what cannot be here when all is done is for them.
+	// The mirrors at work will be free soon, too: what cannot be here when all is done is for them.
 	take = min(take, ours*(t.horizon(nil)-lag/2))
 	gain := take / theirs
 	if take == left {

@@ -122,7 +122,7 @@ func (t *trim) delay() {
 // while, as the network, or a verdict, may have been another one then.
 func (t *trim) regrow() {
 	switch {
-	case !t.growth.ended || t.growth.mode != GrowDoubling || t.running:
+	case !t.growth.ended || t.growth.mode == GrowSingle || t.running:
 		t.again = time.Time{}
 		return
 	case t.again.IsZero():
@@ -145,13 +145,9 @@ func (t *trim) regrow() {
 // crowded reports whether the mirrors seem to share one link: most of them bring less than their best, and together
 // they bring much less.
 func (t *trim) crowded() bool {
-	sum, best, n, less := 0.0, 0.0, 0, 0
-	period := t.mirrors.settlePeriod()
-	for _, m := range t.mirrors {
-		if !m.open() {
-			continue
-		}
-		n++
+	sum, best, less := 0.0, 0.0, 0
+	open, period := t.mirrors.which(everyone), t.mirrors.settlePeriod()
+	for _, m := range open {
 		speed := max(m.meter.over(t.now, period), m.meter.over(t.now, 2*period)) // see mean
 		sum += speed
 		best += m.top
@@ -159,18 +155,16 @@ func (t *trim) crowded() bool {
 			less++
 		}
 	}
-	return sum < crowded*best && 3*less >= 2*n
+	return sum < crowded*best && 3*less >= 2*len(open)
 }
 
 // alike reports whether many of the mirrors bring about the same, as those do that share a link: the same each, or each
 // in proportion to how near it is.
 func (t *trim) alike() bool {
 	var speeds, windows []float64
-	for _, m := range t.mirrors {
-		if m.open() {
-			speeds = append(speeds, m.speed)
-			windows = append(windows, m.speed*m.rtt.Seconds())
-		}
+	for _, m := range t.mirrors.which(everyone) {
+		speeds = append(speeds, m.speed)
+		windows = append(windows, m.speed*m.rtt.Seconds())
 	}
 	return level(speeds) || level(windows)
 }
@@ -186,7 +180,7 @@ func level(values []float64) bool {
 	return n >= 3 && 2*n >= len(values)
 }
 
-// wholeFirst orders mirrors so that those that give pieces are kept. Peers do not let somebody who was away for a moment go on at
+// wholeFirst orders mirrors so that those that give pieces are kept. Peers do not let a client that was away for a moment go on at
 // once: a trial for which nothing speaks costs tens of seconds of what a swarm brings.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
@@ -212,9 +206,5 @@ func (t *trim) within(open mirrors, share float64) (n int) {
 
 // shareOf is the part that some of the mirrors have in what all bring.
 func (t *trim) shareOf(some mirrors) float64 {
-	sum := 0.0
-	for _, m := range some {
-		sum += m.speed
-	}
-	return sum / max(t.mirrors.aggregate(), 1)
+	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }

@@ -305,6 +305,6 @@ func (n *network) answer(f *flight) {
 	c := &n.conns[f.source]
 	c.round, c.used = max(n.now, f.flows), 0
 	n.host[f.source] = n.sc.answersAs(f.h)
-	n.step(Answered{Fetch: f.id, Host: n.host[f.source], RTT: n.rtt(h), Start: f.start, Size: n.sc.size, Ranged: !f.whole && !h.norange})
+	n.step(Answered{Fetch: f.id, Host: n.host[f.source], RTT: n.rtt(h), Size: n.sc.size, Ranged: !f.whole && !h.norange})
 	n.introduce()
 }

@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-func TestUnitBoundaries(t *testing.T) {
+func TestAlignmentBoundaries(t *testing.T) {
 	for _, tt := range []struct {
 		u            alignment
 		off          int64
@@ -28,8 +28,8 @@ func TestUnitBoundaries(t *testing.T) {
 	}
 }
 
-// Units come in any order: what is left is counted, and every byte stays in one state.
-func TestUnitsInAnyOrder(t *testing.T) {
+// Pieces come in any order: what is left is counted, and every byte stays in one state.
+func TestWholePiecesInAnyOrder(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s := New(Config{Size: 10 * mib})
 	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "swarm", Align: mib, Slow: true})
@@ -62,7 +62,7 @@ func TestUnitsInAnyOrder(t *testing.T) {
 }
 
 // What holds the others up at the end is taken whole, if a part would not do.
-func TestLastUnitIsTaken(t *testing.T) {
+func TestLastPieceIsTaken(t *testing.T) {
 	s := New(Config{Size: 2 * mib})
 	s.now = time.Unix(1e9, 0)
 	victim, m := opened(2*mib, 10<<10), opened(1, 4<<20)

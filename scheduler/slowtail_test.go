@@ -46,7 +46,7 @@ func TestTrickleOfASmallFile_S16(t *testing.T) {
 // crawling plays a download of 1 MiB, all of which source 0 was asked for, and of which it brings a byte in 50 ms from some
 // offset on. It tells what was asked for in the time after that.
 func crawling(p *script, f Fetch, from int64, lasts time.Duration) (asked []Fetch) {
-	p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true, Start: f.Range.Start})
+	p.at(0, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true})
 	for off := int64(0); off < from; off += 64 << 10 {
 		asked = append(asked, p.at(20*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: off, End: off + 64<<10}}).fetches()...)
 	}
@@ -92,7 +92,7 @@ func TestTrickleLeavesNoCrumbs_S16(t *testing.T) {
 	p := play(t, Config{Size: mib, Have: byterange.NewSet(byterange.Range{Start: 300, End: mib - 300})})
 	f := p.at(0, SourceAdded{ID: 0, Host: "origin:80", Rate: 10}).only()
 	p.at(0, SourceAdded{ID: 1, Host: "m1:80", Rate: 5e6})
-	p.at(20*ms, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true, Start: f.Range.Start})
+	p.at(20*ms, Answered{Fetch: f.ID, Host: "origin:80", RTT: 20 * ms, Size: mib, Ranged: true})
 	for i := range int64(40) {
 		asked := p.at(100*ms, Progress{Fetch: f.ID, Range: byterange.Range{Start: f.Range.Start + i, End: f.Range.Start + i + 1}}).fetches()
 		if len(asked) > 0 {

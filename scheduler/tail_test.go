@@ -1,0 +1,109 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"braid/byterange"
+)
+
+// racers is the end of a file of 64 MiB: nothing is unassigned, each of some mirrors of known speeds has been at work for ten
+// seconds and has so much left.
+func racers(left []int64, speeds ...float64) (s *Scheduler) {
+	const size = 64 * mib
+	s = New(Config{Size: size})
+	s.now = time.Unix(1e9, 0)
+	end := int64(size)
+	for i, v := range speeds {
+		m := opened(1, v)
+		m.id, m.host, m.rtt, m.alive = SourceID(i), name(i), 40*ms, true
+		s.mirrors = append(s.mirrors, m)
+		if i >= len(left) {
+			m.becomeClosed()
+			continue
+		}
+		s.start(m, byterange.Range{Start: end - left[i], End: end}, false, ReasonNext)
+		f := m.running
+		f.got, f.since, f.guessed = mib, s.now.Add(-10*time.Second), false
+		for at := f.since; !at.After(s.now); at = at.Add(10 * ms) {
+			m.meter.epoch = f.since
+			m.meter.add(at, int64(v/100))
+		}
+		end -= left[i]
+	}
+	s.gain(byterange.Range{Start: 0, End: end}, nil)
+	s.do = nil
+	return s
+}
+
+// Proves that a range is split so that both parts end at the same time, by both speeds and the round trip of the request.
+func TestSplitEndsTogether(t *testing.T) {
+	for _, ours := range []float64{1e6, 4e6, 16e6} {
+		s := racers([]int64{16 * mib}, 4e6, ours)
+		victim, m := s.running[0], s.mirrors[1]
+		if !s.tail.steal(m, ReasonNext) {
+			t.Fatalf("%v bytes a second: nothing was taken", ours)
+		}
+		theirs := float64(victim.left()) / 4e6
+		mine := float64(m.running.left())/ours + s.lag(m, ours, true)
+		if off := theirs - mine; off < -0.2 || off > 0.2 {
+			t.Errorf("%v bytes a second: the parts end after %.2f and %.2f s", ours, theirs, mine)
+		}
+		if len(s.do) != 2 || victim.end != m.running.pos || m.running.end != 64*mib {
+			t.Errorf("%v bytes a second: %v", ours, s.do)
+		}
+	}
+}
+
+// Of several the one that would be through last is split, but the first one when the window is what blocks.
+func TestVictim(t *testing.T) {
+	s := racers([]int64{4 * mib, 30 * mib, 2 * mib}, 4e6, 4e6, 4e6, 4e6)
+	if f := s.tail.victim(s.mirrors[3]); f != s.running[1] {
+		t.Errorf("%+v is split", f)
+	}
+	s.ranges.size *= 1000
+	if f := s.tail.victim(s.mirrors[3]); f != s.running[2] {
+		t.Errorf("%+v is split although the window is full", f)
+	}
+}
+
+// What is won by closing connections costs what is on its way: for a small gain no more than a part of the file.
+func TestSplitBudget(t *testing.T) {
+	s := racers([]int64{mib}, 4e6, 4e6)
+	f := s.running[0]
+	if s.tail.tooDear(f) {
+		t.Error("the first split is too dear")
+	}
+	s.tail.wasted = 64 * mib / 160
+	if !s.tail.tooDear(f) {
+		t.Error("one percent is lost, and the next split is not too dear")
+	}
+	if f.cut = true; s.tail.tooDear(f) {
+		t.Error("a connection that will be closed anyway is too dear")
+	}
+}
+
+// A mirror that wants to leave nothing to another keeps its range; one with a slow tail gives all of it.
+func TestSlowTailIsTakenWhole_S16(t *testing.T) {
+	s := racers([]int64{20 << 10}, 4e6, 4e6)
+	if s.tail.steal(s.mirrors[1], ReasonNext) {
+		t.Error("the last bytes were taken from a mirror that is at work")
+	}
+	s = racers([]int64{20 << 10}, 100, 4e6)
+	if f := s.running[0]; !s.tail.steal(s.mirrors[1], ReasonNext) || !f.ending {
+		t.Error("a slow tail stays where it is")
+	}
+}
+
+// Proves S16: a mirror that drips makes room for one that waits without a place.
+func TestRelieve_S16(t *testing.T) {
+	s := racers([]int64{mib}, 1000, 4e6)
+	s.tail.relieve()
+	if m := s.mirrors[0]; m.open() || !m.slowTail || !m.running.ending {
+		t.Errorf("the mirror that drips is in state %d", m.state)
+	}
+	s = racers([]int64{mib}, 1e6, 4e6)
+	if s.tail.relieve(); !s.mirrors[0].open() {
+		t.Error("a mirror that is through in a second made room")
+	}
+}

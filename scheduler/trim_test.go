@@ -1,0 +1,94 @@
+package scheduler
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// sharing are six mirrors that once brought 4 MB/s each, and bring so much now.
+func sharing(now float64) *Scheduler {
+	s := New(Config{Size: 8 * gib})
+	s.now = time.Unix(1e9, 0)
+	for i := range SourceID(6) {
+		m := opened(1, now)
+		m.id, m.rtt, m.top, m.running = i, 40*ms, 4e6, &fetch{src: m}
+		m.meter.epoch = s.now
+		s.mirrors = append(s.mirrors, m)
+	}
+	s.growth.allowed = 6
+	s.bring(10*time.Second, now)
+	return s
+}
+
+// bring lets all open mirrors bring so many bytes a second for a time.
+func (s *Scheduler) bring(lasts time.Duration, speed float64) {
+	for end := s.now.Add(lasts); s.now.Before(end); s.now = s.now.Add(10 * ms) {
+		for _, m := range s.mirrors {
+			if m.open() {
+				m.meter.add(s.now, int64(speed/100))
+			}
+		}
+	}
+}
+
+// Mirrors that together bring much less than they can share a link: half of them is closed on trial. If the others bring as much, that
+// was right, and growth has ended; if not, all may come back, and the next trial is later.
+func TestTrial_C6(t *testing.T) {
+	s := sharing(2e6)
+	s.trim.review()
+	if !s.trim.running || s.mirrors.count() != 3 || s.growth.allowed != 3 || !s.growth.ended {
+		t.Fatalf("trial %v, %d are open, %d allowed", s.trim.running, s.mirrors.count(), s.growth.allowed)
+	}
+	if s.bring(100*ms, 4e6); s.trim.endTrial() {
+		t.Error("the verdict came at once")
+	}
+	s.bring(5*time.Second, 4e6)
+	if !s.trim.endTrial() || !s.trim.sure || s.growth.allowed != 3 {
+		t.Errorf("the others took over: sure %v, %d allowed", s.trim.sure, s.growth.allowed)
+	}
+
+	s = sharing(2e6)
+	s.trim.review()
+	s.bring(5*time.Second, 2e6)
+	if !s.trim.endTrial() || s.trim.sure || s.growth.allowed != 6 || s.trim.next.Sub(s.now) != trimAgain {
+		t.Errorf("the others bring what they did: sure %v, %d allowed, next trial in %v", s.trim.sure, s.growth.allowed, s.trim.next.Sub(s.now))
+	}
+}
+
+// Without a sign that they share a link, a few of those that are alike are closed on trial, and none of a swarm.
+func TestTrialWithoutASign(t *testing.T) {
+	s := sharing(4e6)
+	s.trim.review()
+	if !s.trim.running || s.mirrors.count() != 5 {
+		t.Errorf("trial %v, %d are open", s.trim.running, s.mirrors.count())
+	}
+	s = sharing(4e6)
+	for i, m := range s.mirrors {
+		if m.speed = float64(i+1) * 1e6; i < 5 {
+			m.speed /= 10
+		}
+	}
+	if s.trim.review(); s.trim.running {
+		t.Error("mirrors that are not alike were closed without a sign")
+	}
+	swarm, a, b := opened(mib, 1), opened(1, 3), opened(1, 2)
+	if got := slices.SortedStableFunc(slices.Values([]*mirror{a, swarm, b}), wholeFirst); got[0] != swarm || got[1] != a {
+		t.Error("a swarm is not kept first")
+	}
+}
+
+// A verdict that was wrong is revoked: what was left brings much less than all did before.
+func TestRegrow(t *testing.T) {
+	s := sharing(2e6)
+	s.trim.review()
+	s.bring(5*time.Second, 4e6)
+	s.trim.endTrial()
+	if s.trim.regrow(); !s.growth.ended {
+		t.Error("growth began anew although the verdict holds")
+	}
+	s.bring(10*time.Second, 1e6)
+	if s.trim.regrow(); s.growth.ended || s.growth.allowed != 6 || !s.growth.careful {
+		t.Errorf("growth ended %v, %d allowed", s.growth.ended, s.growth.allowed)
+	}
+}
