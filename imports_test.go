@@ -51,16 +51,16 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/atomicfile", "internal/fence", "internal/fsys", "internal/mask", "internal/web", "internal/quantity", "address",
+		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "internal/quantity", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
-	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask"}},
+	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask", "internal/web"}},
 	"source/httpsource": {imports: []string{
-		"source", "byterange", "metalink", "verify", "internal/web", "internal/fence",
+		"source", "byterange", "metalink", "verify", "internal/web",
 		"address",
 	}},
-	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "address", "golang.org/x/net/proxy"}},
+	"source/ftpsource": {imports: []string{"source", "byterange", "metalink", "address", "internal/web", "golang.org/x/net/proxy"}},
 	"source/torrentsource": {imports: []string{
 		"source", "byterange", "metalink", "metalink/metainfo", "address",
 		"github.com/anacrolix/dht/v2", "github.com/anacrolix/log", "github.com/anacrolix/torrent", "github.com/anacrolix/torrent/metainfo", "github.com/anacrolix/torrent/storage",
@@ -75,7 +75,7 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys", "linkheader",
-		"address", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
+		"address", "internal/web", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
@@ -111,7 +111,6 @@ var houses = map[string]house{
 	"internal/atomicfile": {imports: []string{"internal/fsys"}},
 	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"address":             {pure: true, imports: []string{"golang.org/x/net/idna"}},
-	"internal/fence":      {imports: []string{"address"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
 	"internal/mask":       {pure: true},
@@ -119,7 +118,7 @@ var houses = map[string]house{
 	"internal/program":    {},
 	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/web":        {imports: []string{"address", "golang.org/x/net/publicsuffix"}},
+	"internal/web":        {imports: []string{"address", "internal/mask", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},

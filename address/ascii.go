@@ -1,8 +1,10 @@
 package address
 
 import (
+	"cmp"
 	"errors"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -25,6 +27,43 @@ func Name(name string) (string, error) {
 		return "", errName
 	}
 	return strings.TrimSuffix(plain, "."), nil
+}
+
+// URL is u with the name of its host as name servers know it. One whose name is no such name is returned as it is. User info, path and
+// query are left as they are; package url escapes what is beyond ASCII in a path (RFC 3987, section 3.1).
+func URL(u *url.URL) *url.URL {
+	host := u.Hostname()
+	if isASCII(host) {
+		return u
+	}
+	if _, err := netip.ParseAddr(host); err == nil { // with a zone
+		return u
+	}
+	name, err := Name(host)
+	if err != nil {
+		return u
+	}
+	plain := *u
+	if plain.Host = name; u.Port() != "" {
+		plain.Host = join(name, u.Port())
+	}
+	return &plain
+}
+
+// ports are those of schemes. That of ftps is the one of ftp: TLS begins after the greeting (RFC 4217).
+var ports = map[string]string{"http": "80", "https": "443", "ftp": "21", "ftps": "21"}
+
+// HostPort is where requests for u go, in lower case and with the port of the scheme if u has none.
+func HostPort(u *url.URL) string {
+	u = URL(u)
+	return join(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ports[u.Scheme], "80"))
+}
+
+func join(host, port string) string {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + port
 }
 
 // ASCII returns a URL, or a glob over URLs, in ASCII (RFC 3987, section 3.1). What is ASCII already is returned as it is.

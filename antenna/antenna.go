@@ -121,18 +121,8 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 	if l, err = a.newLoop(); err != nil {
 		return nil, nil, err
 	}
-	l.handle, l.round, cleanup = handle, r, func() {}
-	if l.poller.transport == nil {
-		t := newTransports(a.TLS, a.TLSFor)
-		l.poller.transport, cleanup = t, t.closeIdle
-		if a.Wrap != nil {
-			l.poller.transport = a.Wrap(t)
-		}
-		if l.poller.proxy = a.Proxy; a.Proxy == nil {
-			l.poller.proxy = environment()
-		}
-	}
-	return l, cleanup, l.start(time.Now())
+	l.handle, l.round = handle, r
+	return l, l.poller.web.CloseIdle, l.start(time.Now())
 }
 
 // A PollError says that a feed could not be polled. The URL is masked.

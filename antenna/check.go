@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/internal/mask"
+	"braid/internal/web"
 )
 
 func (a *Antenna) polls() int { return cmp.Or(max(a.Polls, 0), 32) }
@@ -68,10 +69,10 @@ func (a *Antenna) newLoop() (*loop, error) {
 		names[w.Name] = true
 	}
 	l.poller = &poller{
-		transport: a.Transport, agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.watches),
+		agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.watches),
 	}
 	var err error
-	l.poller.hosts, err = a.typed()
+	l.poller.web, err = a.client()
 	return l, err
 }
 
@@ -105,10 +106,11 @@ func (l *loop) join(m *member) (err error) {
 		return fmt.Errorf("a second feed of that name")
 	}
 	if !m.feed.Local {
-		if m.url, err = url.Parse(m.feed.URL); err != nil {
+		u, err := url.Parse(m.feed.URL)
+		if err != nil {
 			return fmt.Errorf("not a URL")
 		}
-		m.url.Fragment, m.url.RawFragment = "", ""
+		m.url = web.Plain(u)
 	}
 	m.order = len(l.members)
 	m.targets, m.revisit = map[*target]bool{}, map[*target]bool{}

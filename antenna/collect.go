@@ -339,7 +339,7 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 		return kept{}, err
 	}
 	c := newCollector(t.feed, p.match, feed.At(time.Now()))
-	c.format, c.hosts, c.near, c.received = format, p.hosts, near, received
+	c.format, c.hosts, c.near, c.received = format, p.web.AllowHosts, near, received
 	o := feed.Options{Limits: limits}
 	if b, ok := body.(interface{ stopped() error }); ok {
 		o.Stop = b.stopped

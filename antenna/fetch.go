@@ -17,20 +17,15 @@ import (
 	"braid/internal/web"
 )
 
-const (
-	maxRedirects = 10 // rule 26
-	// maxRetryAfter bounds what a server may ask for: a day.
-	maxRetryAfter = 24 * time.Hour
-)
+// maxRetryAfter bounds what a server may ask for: a day.
+const maxRetryAfter = 24 * time.Hour
 
 // A poller makes single requests. It does not change, and is used by all workers at once.
 type poller struct {
-	transport http.RoundTripper
-	agent     string
-	agentURL  string
-	hosts     address.Hosts
-	proxy     func(*url.URL) (*url.URL, error) // nil: there is none
-	match     *matcher
+	web      *web.Client
+	agent    string
+	agentURL string
+	match    *matcher
 }
 
 // A task is one request.
@@ -38,12 +33,9 @@ type task struct {
 	feed *Feed
 	// page is the watch whose URL is checked, if it is that.
 	page *watcher
-	url  *url.URL
-	// named says that a redirect named the URL, and to where that may lead (rule 63); 0: the user did. hops counts them.
-	named address.Scope
-	hops  int
-	// left: the exact origin was left; what is for it alone is not sent again (rule 27).
-	left bool
+	web.Trail
+	// challenges were answered.
+	challenges int
 	// plain has no preconditions, and get is GET for a page whose server knows no HEAD.
 	plain, get bool
 	// What is known from before, and of which URL the validators are.
@@ -55,7 +47,7 @@ type task struct {
 // conditional reports whether the task asks only for what is new. What one server calls its feed says nothing about that of another one, to
 // which it may have redirected since: tags of two hosts may be the same by chance.
 func (t *task) conditional() bool {
-	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.url))
+	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
 
 // sumOfURL stands for a URL in the store: it may be secret (rule 62).
@@ -109,19 +101,15 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	pulse := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer pulse.Stop()
 	req := p.request(t)
-	way, err := p.wayOf(t, req)
-	if err != nil {
-		return answer{err: err}
-	}
-	resp, err := p.transport.RoundTrip(req.WithContext(way.context(ctx)))
+	x, err := p.web.Do(ctx, req)
 	if err != nil {
 		return answer{err: because(ctx, err)}
 	}
-	defer resp.Body.Close()
-	body := &body{ctx: ctx, r: resp.Body, pulse: pulse, left: t.feed.Limits.Bytes}
+	defer x.Close()
+	body := &body{ctx: ctx, x: x, pulse: pulse, left: t.feed.Limits.Bytes}
 	pulse.Reset(silence)
-	a := p.judge(t, resp, body, address.Public|way.from())
-	a.status, a.bytes, a.of = resp.StatusCode, body.n, sumOfURL(t.url)
+	a := p.judge(t, req, x, body)
+	a.status, a.bytes, a.of = x.StatusCode, body.n, sumOfURL(t.URL)
 	if a.err != nil {
 		a.err = because(ctx, a.err)
 	}
@@ -141,53 +129,50 @@ func isReject(err error) bool {
 	return errors.As(err, &reject)
 }
 
-// request makes the request. Secrets go to the host that they are for only (rule 27), and a Referer to nobody (rule 28).
-func (p *poller) request(t *task) *http.Request {
-	u := *t.url
-	u.User = nil
-	req := &http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	req.Header.Set("Accept-Encoding", "gzip")
+// request makes the request. It has no Referer (rule 28).
+func (p *poller) request(t *task) *web.Request {
+	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials()}
+	r.Header = r.User.Header(&t.Trail)
+	r.Header.Set("Accept-Encoding", "gzip")
 	if t.isPage() {
-		req.Header.Set("Accept-Encoding", "identity")
+		r.Header.Set("Accept-Encoding", "identity")
 		if !t.get {
-			req.Method = http.MethodHead
+			r.Method = http.MethodHead
 		}
-	}
-	if home, err := url.Parse(t.feed.URL); err == nil && !t.left && sameOrigin(home, t.url) {
-		for name, values := range t.feed.Header {
-			req.Header[http.CanonicalHeaderKey(name)] = values
-		}
-		if password, ok := home.User.Password(); home.User != nil && req.Header.Get("Authorization") == "" && (ok || home.User.Username() != "") {
-			req.SetBasicAuth(home.User.Username(), password)
-		}
-	}
-	if host := req.Header.Get("Host"); host != "" { // which net/http has in a place of its own
-		req.Host = host
-		req.Header.Del("Host")
-	}
-	if req.Header.Get("User-Agent") == "" {
-		req.Header.Set("User-Agent", p.agent)
 	}
 	switch {
-	case !t.conditional() || req.Method == http.MethodHead:
+	case !t.conditional() || r.Method == http.MethodHead:
 	case t.etag != "": // alone: it is the stronger one (RFC 9110, section 13.1.3)
-		req.Header.Set("If-None-Match", t.etag)
+		r.Header.Set("If-None-Match", t.etag)
 	default:
-		req.Header.Set("If-Modified-Since", t.modified)
+		r.Header.Set("If-Modified-Since", t.modified)
 	}
-	return req
+	return r
+}
+
+// credentials are what the user gave for the server of the feed.
+func (f *Feed) credentials() web.Credentials {
+	c := web.Credentials{Fields: f.Header}
+	if home, err := url.Parse(f.URL); err == nil && home.User != nil && home.User.String() != "" {
+		c.User = home.User
+	}
+	return c
 }
 
 func (t *task) isPage() bool { return t.feed.Kind == Page }
 
-// judge says what an answer is worth. Near is to where URLs may lead that it names.
-func (p *poller) judge(t *task, resp *http.Response, body *body, near address.Scope) answer {
-	switch status := resp.StatusCode; status {
+// judge says what an answer is worth.
+func (p *poller) judge(t *task, req *web.Request, x *web.Exchange, body *body) answer {
+	resp := x.Response
+	if web.IsRedirect(resp.StatusCode) {
+		return redirect(t, x)
+	}
+	switch resp.StatusCode {
 	case http.StatusOK:
 		if t.isPage() {
 			return p.observe(t, resp)
 		}
-		return p.fresh(t, resp, body, near)
+		return p.fresh(t, resp, body, address.Public|x.From)
 	case http.StatusNotModified:
 		if !t.conditional() || t.isPage() && !t.get {
 			return answer{err: errors.New("status 304 Not Modified, which was not asked for")}
@@ -208,15 +193,19 @@ func (p *poller) judge(t *task, resp *http.Response, body *body, near address.Sc
 			again.get = true
 			return answer{again: &again}
 		}
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return p.redirect(t, resp, near)
+	case http.StatusUnauthorized:
+		if p.web.Challenged(req, x, t.challenges) {
+			again := *t
+			again.challenges++
+			return answer{again: &again}
+		}
 	}
 	err := fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	busy, _, _ := web.RetryAfter(resp.Header, time.Now())
 	return answer{err: err, busy: min(busy, maxRetryAfter)}
 }
 
-// fresh reads a feed that is new.
+// fresh reads a feed that is new. Near is to where URLs may lead that it names.
 func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Scope) answer {
 	now := time.Now()
 	received := now
@@ -260,32 +249,22 @@ func isPlain(encoding string) bool {
 	return false
 }
 
-// redirect follows a redirect (rule 26).
-func (p *poller) redirect(t *task, resp *http.Response, near address.Scope) answer {
-	to, err := t.url.Parse(resp.Header.Get("Location"))
-	switch {
-	case resp.Header.Get("Location") == "" || err != nil || to.Host == "":
-		return answer{err: fmt.Errorf("status %d leads nowhere", resp.StatusCode)}
-	case to.Scheme != "http" && to.Scheme != "https":
-		return answer{err: fmt.Errorf("redirected to scheme %.20q", to.Scheme)}
-	case t.url.Scheme == "https" && to.Scheme == "http":
-		return answer{err: errors.New("redirected from https to http")}
-	case t.hops == maxRedirects:
-		return answer{err: fmt.Errorf("more than %d redirects", maxRedirects)}
+// redirect follows a redirect.
+func redirect(t *task, x *web.Exchange) answer {
+	next, err := t.Redirect(x, false)
+	if err != nil {
+		return answer{err: err}
 	}
+	x.Finish()
 	again := *t
-	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	again.url, again.named, again.hops, again.left = to, near, t.hops+1, t.left || !sameOrigin(t.url, to)
+	again.Trail, again.challenges = next, 0
 	return answer{again: &again}
 }
-
-// sameOrigin reports whether two URLs have scheme, host and port in common.
-func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && hostPort(a) == hostPort(b) }
 
 // A body counts and bounds what is read, and tells with each byte that the server is alive.
 type body struct {
 	ctx     context.Context
-	r       io.Reader
+	x       *web.Exchange
 	pulse   *time.Timer
 	n, left int64
 }
@@ -300,11 +279,16 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", b.n-1)}
 	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)])
+	n, err := b.x.Read(p[:min(int64(len(p)), b.left+1)])
 	b.n += int64(n)
 	b.left -= int64(n)
 	if n > 0 {
 		b.pulse.Reset(silence)
+	}
+	if err == io.EOF {
+		if wrong := b.x.Complete(b.x.ContentLength >= 0); wrong != nil {
+			err = wrong
+		}
 	}
 	return n, err
 }

@@ -1,9 +1,7 @@
 package antenna
 
 import (
-	"net"
-	"net/url"
-	"strings"
+	"braid/address"
 	"time"
 )
 
@@ -88,14 +86,5 @@ func taskHost(t *task) string {
 	if t.feed.Local {
 		return localHost
 	}
-	return hostPort(t.url)
-}
-
-// hostPort is what requests are counted by: where they go, whatever is asked.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	return address.HostPort(t.URL)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/internal/mask"
+	"braid/internal/web"
 )
 
 // A loop is one run of Watch or Once. All of it belongs to the goroutine that calls run; workers get values and send values back.
@@ -190,7 +191,7 @@ func (l *loop) begin(m *member, now time.Time) {
 	m.forced = false
 	m.asking = true
 	m.task = task{
-		feed: &m.feed, page: m.page, url: m.url, get: m.saved.Get,
+		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get,
 		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,
 	}
 	l.hosts.want(m, now)

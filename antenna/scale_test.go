@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/internal/web"
 )
 
 // many is a network of feeds that all look alike: i records each, which are new every hour.
@@ -156,7 +157,7 @@ func pollsOf(tb testing.TB, size int) *loop {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l.poller.transport = unconditional{n}
+	l.poller.web = &web.Client{Transport: unconditional{n}}
 	return l
 }
 

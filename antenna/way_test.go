@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/internal/web"
 )
 
 // What the user typed is asked wherever it is, over real connections; what a server on the Internet names is not.
@@ -47,12 +48,10 @@ func TestWay_Rule63(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := newTransport(nil)
-	defer transport.CloseIdleConnections()
-	l.poller.transport = transport
+	defer l.poller.web.CloseIdle()
 	ask := func(named address.Scope) error {
 		f := &Feed{URL: u.String(), Limits: Limits{}.orDefault()}
-		return l.poller.poll(t.Context(), task{feed: f, url: u, named: named}).err
+		return l.poller.poll(t.Context(), task{feed: f, Trail: web.Trail{URL: u, Named: named}}).err
 	}
 	var near *address.Error
 	if err := ask(address.Public); !errors.As(err, &near) {

@@ -201,7 +201,7 @@ func (s *sites) reach(c *httpsource.Client) error {
 	}
 	others := c.Proxy
 	if others == nil {
-		others = httpsource.ProxyFromEnvironment
+		others = web.Environment()
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) {
 		if proxy := through[s.conf.file.Site(u)]; proxy != nil {

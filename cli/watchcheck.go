@@ -8,8 +8,8 @@ import (
 	"net"
 	"os/exec"
 
+	"braid/internal/web"
 	"braid/source"
-	"braid/source/httpsource"
 )
 
 // runCheck says what is wrong with a configuration, before a watcher reads it: all that a start or a reload would say, and what would have
@@ -85,7 +85,7 @@ func (c *loaded) checkServing() error {
 
 func (c *loaded) checkFields(where string, header map[string][]string) error {
 	for name := range header {
-		if httpsource.Reserved(name) {
+		if web.Reserved(name) {
 			return misuse(c.file, where+".header: "+name+": braid sets this field itself", "")
 		}
 	}

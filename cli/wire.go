@@ -12,9 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/address"
 	"braid/download"
+	"braid/internal/web"
 	"braid/metalink"
-	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -162,7 +163,7 @@ func (w *wire) headersTo() (servers []string, err error) {
 			if err != nil {
 				return nil, misuse("--header-to "+word, err.Error(), "")
 			}
-			servers = append(servers, source.ASCII(&url.URL{Host: server}).Host)
+			servers = append(servers, address.URL(&url.URL{Host: server}).Host)
 		}
 	}
 	return servers, nil
@@ -186,7 +187,7 @@ func addField(h http.Header, line string) error {
 		return misuse("", "not a header field", "write 'NAME: VALUE'")
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return misuse(name, "control character in the value", "")
-	case httpsource.Reserved(name):
+	case web.Reserved(name):
 		return misuse(name, "braid sets this field itself", "")
 	}
 	h.Add(name, value)
@@ -271,7 +272,7 @@ func readURL(word string, wrong error, meant func(*url.URL) bool) (*url.URL, err
 		return nil, misuse(maskWord(word), err.Error(), "")
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return source.ASCII(u), nil
+	return address.URL(u), nil
 }
 
 // plainly is what package url does not like about a URL; wrong is for what has no scheme. It is without the URL and its port, which may be part of a password.

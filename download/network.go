@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
 	"braid/source/ftpsource"
@@ -61,7 +62,7 @@ func (c *Client) network() (n network, done func()) {
 // proxyOf is how a proxy is chosen, for FTP as for HTTP.
 func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	if c.Proxy == nil {
-		return httpsource.ProxyFromEnvironment
+		return web.Environment()
 	}
 	return c.Proxy
 }

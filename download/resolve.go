@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/linkheader"
 	"braid/metalink"
 	"braid/metalink/meta4"
@@ -208,7 +209,7 @@ func sameHost(a, b *url.URL) bool {
 		return a == b
 	}
 	if a.Scheme == "http" && b.Scheme == "https" {
-		return strings.EqualFold(source.ASCII(a).Hostname(), source.ASCII(b).Hostname())
+		return strings.EqualFold(address.URL(a).Hostname(), address.URL(b).Hostname())
 	}
 	return sameServer(a, b)
 }

@@ -53,14 +53,3 @@ func TestErrorIsEscaped_Rule61(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
-
-// TestHandshakeErrorNamesTLSOnce: errors of crypto/tls begin with its name, others do not.
-func TestHandshakeErrorNamesTLSOnce(t *testing.T) {
-	for text, want := range map[string]string{
-		"tls: failed to verify certificate": "TLS: failed to verify certificate", "remote error: tls: bad certificate": "TLS: remote error: tls: bad certificate", "EOF": "TLS: EOF",
-	} {
-		if got := (&HandshakeError{Err: errors.New(text)}).Error(); got != want {
-			t.Errorf("%q", got)
-		}
-	}
-}

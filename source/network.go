@@ -11,23 +11,16 @@ import (
 	"syscall"
 
 	"braid/address"
+	"braid/internal/web"
 )
-
-// A HandshakeError says that TLS could not begin.
-type HandshakeError struct{ Err error }
-
-func (e *HandshakeError) Error() string { return "TLS: " + strings.TrimPrefix(e.Err.Error(), "tls: ") }
-
-// Unwrap returns what went wrong.
-func (e *HandshakeError) Unwrap() error { return e.Err }
 
 // NetworkFault says whose fault an error of the network or of TLS is, and whether another try makes sense. What it
 // does not know is the protocol's.
 func NetworkFault(err error) (fault Fault, retry bool) {
-	var handshake *HandshakeError
+	var handshake *web.HandshakeError
 	var dns *net.DNSError
 	var near *address.Error
-	var tunnel *TunnelError
+	var tunnel *web.TunnelError
 	var outlet *OutletError
 	if fault, ok := socksFault(err); ok {
 		return fault, false
@@ -38,7 +31,7 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	case errors.As(err, &outlet): // it is ours
 		return FaultNetwork, false
 	case errors.As(err, &tunnel):
-		return tunnel.fault()
+		return tunnelFault(tunnel.Status)
 	case timedOut(err):
 		return FaultNetwork, true
 	case untrusted(err):

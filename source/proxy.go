@@ -2,26 +2,18 @@ package source
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
 )
 
-// A TunnelError is a proxy that does not connect us to a server.
-type TunnelError struct{ Status int }
-
-func (e *TunnelError) Error() string {
-	return fmt.Sprintf("proxy: status %d %s", e.Status, http.StatusText(e.Status))
-}
-
-// fault says whose fault it is: a gateway may find the server later.
-func (e *TunnelError) fault() (fault Fault, retry bool) {
+// tunnelFault says whose fault it is that a proxy makes no tunnel: a gateway may find the server later.
+func tunnelFault(status int) (fault Fault, retry bool) {
 	switch {
-	case e.Status == http.StatusProxyAuthRequired, e.Status == http.StatusUnauthorized: // tinyproxy's word for a wrong password
+	case status == http.StatusProxyAuthRequired, status == http.StatusUnauthorized: // tinyproxy's word for a wrong password
 		return FaultAuth, false
-	case e.Status >= 500:
-		return FaultNetwork, e.Status != http.StatusNotImplemented
+	case status >= 500:
+		return FaultNetwork, status != http.StatusNotImplemented
 	}
 	return FaultRefused, false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,12 @@ func ProxiesFromEnvironment(get func(name string) string) (ProxyRules, error) {
 		*to = proxy
 	}
 	return r, nil
+}
+
+// Environment returns how proxies are chosen by what the variables say now.
+func Environment() func(*url.URL) (*url.URL, error) {
+	rules, err := ProxiesFromEnvironment(os.Getenv)
+	return func(u *url.URL) (*url.URL, error) { return rules.For(u), err }
 }
 
 // A VariableError says which variable names no proxy. It does not quote it, as there may be a password in it.

@@ -125,3 +125,13 @@ func FuzzNoProxy(f *testing.F) {
 		}
 	})
 }
+
+// TestEnvironment: what is on this machine goes through no proxy of the variables.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("http_proxy", "p:1")
+	for u, want := range map[string]string{"http://127.0.0.1/": "", "http://a.example/": "http://p:1"} {
+		if got, err := Environment()(mustURL(t, u)); text(got) != want || err != nil {
+			t.Errorf("%s goes through %v, %v", u, got, err)
+		}
+	}
+}

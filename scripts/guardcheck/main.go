@@ -27,7 +27,7 @@ var guarded = map[string][]string{
 	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download"},
 	"metalink/meta4": {"download", "cli"}, "metalink/metainfo": {"download", "cli"},
 	"download/partfile": {"download"}, "download/promises": {"download", "cli"}, "download/versions": {"download", "cli"},
-	"internal/atomicfile": {"cli"}, "internal/fence": {"download"}, "internal/mask": {"cli"}, "address": {"internal/fence", "download"},
+	"internal/atomicfile": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
 	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},
 	"watch": {"cli"},

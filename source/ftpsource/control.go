@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"braid/address"
-	"braid/source"
+	"braid/internal/web"
 )
 
 // A control is a control connection: commands and their replies. One goroutine uses it at a time.
@@ -135,7 +135,7 @@ func (k *control) handshake(ctx context.Context, conn net.Conn) (*tls.Conn, erro
 	conn.SetDeadline(time.Time{})
 	secured := tls.Client(conn, k.tls)
 	if err := secured.HandshakeContext(ctx); err != nil {
-		return nil, &source.HandshakeError{Err: err}
+		return nil, &web.HandshakeError{Err: err}
 	}
 	return secured, nil
 }

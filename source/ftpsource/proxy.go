@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/proxy"
 
 	"braid/address"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -120,7 +121,7 @@ func askTunnel(conn net.Conn, via *url.URL, addr string) error {
 	case err != nil || !bytes.HasPrefix(line, []byte("HTTP/1.")):
 		return &source.ProxyError{Err: errTunnel}
 	case status < 200 || status >= 300:
-		return &source.TunnelError{Status: status}
+		return &web.TunnelError{Status: status}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Source struct {
 
 // Source makes a source of the file at u.
 func (c *Client) Source(u *url.URL, o Options) *Source {
-	u = source.ASCII(u)
+	u = address.URL(u)
 	p := *u
 	p.User, p.Fragment, p.RawFragment = nil, "", ""
 	s := &Source{client: c, url: &p, policy: c.policy(u.Hostname(), o.Named)}

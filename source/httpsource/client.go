@@ -14,7 +14,6 @@
 package httpsource
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -24,17 +23,8 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/internal/web"
 	"braid/source"
-)
-
-const (
-	defaultUserAgent      = "braid"
-	defaultConnectTimeout = 10 * time.Second
-	defaultHeaderTimeout  = 30 * time.Second // rule 21
-
-	// defaultIdlePerHost is for one file: there is one request at a time at a mirror (C7) unless the user wants more.
-	defaultIdlePerHost = 4
-	idleTime           = 60 * time.Second
 )
 
 // A Client makes requests and keeps the connections between them. The zero value works. It may be used by
@@ -60,7 +50,7 @@ type Client struct {
 	// TLSFor has the configurations for servers that TLS is not for: of a "host:port", or of a "host" with any port, in lower
 	// case. What comes from one whose certificate nobody checks (InsecureSkipVerify) counts like what comes over http.
 	TLSFor map[string]*tls.Config
-	// Proxy chooses the proxy for a URL. If nil, the environment does (internal/proxies). What a proxy connects to is out of
+	// Proxy chooses the proxy for a URL. If nil, the environment does. What a proxy connects to is out of
 	// sight: of requests to it, only addresses in URLs are checked (rule 63).
 	Proxy func(*url.URL) (*url.URL, error)
 	// Cookies has those that are sent to the servers that the user named, as far as they are for them (rule 27). It is told none.
@@ -86,20 +76,19 @@ type Client struct {
 	Transport http.RoundTripper
 
 	once sync.Once
-	ways map[*tls.Config]transports // by the configuration as the user made it
+	web  web.Client
+}
 
-	logins logins
+// client is what makes the requests.
+func (c *Client) client() *web.Client {
+	c.once.Do(func() {
+		w := &c.web
+		w.UserAgent, w.ConnectTimeout, w.HeaderTimeout, w.IdlePerHost = c.UserAgent, c.ConnectTimeout, c.HeaderTimeout, c.IdlePerHost
+		w.TLS, w.TLSFor, w.Proxy, w.Outlet, w.AllowHosts = c.TLS, c.TLSFor, c.Proxy, c.Outlet.Apply, c.AllowHosts
+		w.Resolver, w.Dial, w.Wrap, w.Transport = c.Resolver, c.Dial, c.Wrap, c.Transport
+	})
+	return &c.web
 }
 
 // CloseIdle closes the connections that wait for another request.
-func (c *Client) CloseIdle() {
-	c.init()
-	for _, t := range c.ways {
-		t.anonymous.own.CloseIdleConnections()
-		t.known.own.CloseIdleConnections()
-	}
-}
-
-func (c *Client) connectTimeout() time.Duration {
-	return cmp.Or(c.ConnectTimeout, defaultConnectTimeout)
-}
+func (c *Client) CloseIdle() { c.client().CloseIdle() }

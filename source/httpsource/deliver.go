@@ -7,43 +7,39 @@ import (
 	"io"
 	"sync"
 
+	"braid/internal/web"
 	"braid/source"
 	"braid/verify"
 )
 
-// bufferSize is the most that a sink gets at once.
-const bufferSize = 256 << 10
-
-var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
-
-var errLonger = errors.New("the body is longer than announced")
+var buffers = sync.Pool{New: func() any { return new([web.BufferSize]byte) }}
 
 // deliver gives the body to w. What one Read brings is given on at once, whatever it is: it is large where bytes come
 // fast, as the connection gathers (socket.go), and of a slow stream nothing waits here.
-func (c *chain) deliver(ctx context.Context, x *exchange, a source.Answer, w source.Sink) error {
-	buf := buffers.Get().(*[bufferSize]byte)
+func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w source.Sink) error {
+	buf := buffers.Get().(*[web.BufferSize]byte)
 	defer buffers.Put(buf)
-	check := newContent(a.Content, x.resp.Trailer)
+	check := newContent(a.Content, x.Trailer)
 	for off := a.Start; ; {
 		p := buf[:]
 		if a.End >= 0 {
-			p = buf[:min(bufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
+			p = buf[:min(web.BufferSize, max(1, a.End-off))] // after the end, one byte shows that there is more
 		}
 		n, err := x.Read(p)
 		if n > 0 && off == a.End {
-			x.close()
-			return c.fail(x, source.FaultProtocol, errLonger)
+			x.Close()
+			return c.fail(x, source.FaultProtocol, web.ErrLonger)
 		}
 		check.write(p[:n])
 		if off+int64(n) == a.End { // before w hears that all is there
 			if err := check.judge(); err != nil {
-				x.close()
+				x.Close()
 				return c.fail(x, source.FaultMismatch, err)
 			}
 		}
 		if n > 0 {
 			if enough, err := give(w, p[:n], off); err != nil || enough {
-				x.leave(a.End - off - int64(n))
+				x.Leave(a.End - off - int64(n))
 				return err
 			}
 			off += int64(n)
@@ -68,15 +64,15 @@ func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
 }
 
 // ended says what the end of a body at off means.
-func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int64, err error, check *content) error {
-	defer x.close()
+func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off int64, err error, check *content) error {
+	defer x.Close()
 	short := off < a.End
 	switch {
 	case err == io.EOF && !short:
 		if err := c.complete(x, a, off); err != nil {
 			return err
 		}
-		check.end(verify.OfContent(x.resp.Trailer, c.channel()))
+		check.end(verify.OfContent(x.Trailer, c.channel()))
 		if err := check.judge(); err != nil {
 			return c.fail(x, source.FaultMismatch, err)
 		}
@@ -93,17 +89,15 @@ func (c *chain) ended(ctx context.Context, x *exchange, a source.Answer, off int
 }
 
 // complete says whether a body that looks complete is.
-func (c *chain) complete(x *exchange, a source.Answer, off int64) error {
-	switch {
-	case x.conn == nil:
+func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
+	switch err := x.Complete(a.End >= 0); err {
+	case nil:
 		return nil
-	case x.conn.overran():
-		return c.fail(x, source.FaultProtocol, errLonger)
-	case c.url.Scheme == "https" && a.End < 0 && len(x.resp.TransferEncoding) == 0 && x.conn.truncated():
-		// With no length at all, only close_notify says that nobody cut the stream (rule 29).
+	case web.ErrCut:
 		e := c.fail(x, source.FaultTLS, fmt.Errorf("body ends at byte %d without close_notify", off))
 		e.Retry = true
 		return e
+	default:
+		return c.fail(x, source.FaultProtocol, err)
 	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -33,20 +34,20 @@ func TestClassify(t *testing.T) {
 		{&net.DNSError{Err: "server misbehaving", Name: "x", IsTemporary: true}, source.FaultNetwork, true},
 		// The server closed between accept and request: net/http has no type for it.
 		{errors.New("http: server closed idle connection"), source.FaultNetwork, true},
-		{&source.HandshakeError{Err: io.EOF}, source.FaultTLS, true},
-		{&source.HandshakeError{Err: context.DeadlineExceeded}, source.FaultNetwork, true},
-		{&source.HandshakeError{Err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}}, source.FaultTLS, false},
-		{&source.HandshakeError{Err: errors.New("tls: no supported versions")}, source.FaultTLS, false},
+		{&web.HandshakeError{Err: io.EOF}, source.FaultTLS, true},
+		{&web.HandshakeError{Err: context.DeadlineExceeded}, source.FaultNetwork, true},
+		{&web.HandshakeError{Err: &net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}}, source.FaultTLS, false},
+		{&web.HandshakeError{Err: errors.New("tls: no supported versions")}, source.FaultTLS, false},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, source.FaultTLS, false},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, source.FaultTLS, false},
-		{fmt.Errorf("x: %w (%w)", io.ErrUnexpectedEOF, errHeadTooLong), source.FaultLimit, false},
-		{errManyInformational, source.FaultLimit, false},
-		{errTwoFramings, source.FaultProtocol, false},
+		{fmt.Errorf("x: %w (%w)", io.ErrUnexpectedEOF, &web.AnswerError{Limit: true}), source.FaultLimit, false},
+		{&web.AnswerError{Limit: true}, source.FaultLimit, false},
+		{&web.AnswerError{}, source.FaultProtocol, false},
 		{errors.New("malformed HTTP response"), source.FaultProtocol, false},
-		{&source.TunnelError{Status: 407}, source.FaultAuth, false},
-		{&source.TunnelError{Status: 403}, source.FaultRefused, false},
-		{&source.TunnelError{Status: 502}, source.FaultNetwork, true},
-		{&source.TunnelError{Status: 501}, source.FaultNetwork, false},
+		{&web.TunnelError{Status: 407}, source.FaultAuth, false},
+		{&web.TunnelError{Status: 403}, source.FaultRefused, false},
+		{&web.TunnelError{Status: 502}, source.FaultNetwork, true},
+		{&web.TunnelError{Status: 501}, source.FaultNetwork, false},
 	} {
 		if fault, retry := classify(tt.err); fault != tt.fault || retry != tt.retry {
 			t.Errorf("%v: %v, %v; want %v, %v", tt.err, fault, retry, tt.fault, tt.retry)
@@ -64,7 +65,7 @@ func TestPlainly(t *testing.T) {
 		"proxy: x.invalid: no such host":                              &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Err: dns}},
 		"proxy: 192.0.2.2:80: connect: connection refused":            &net.OpError{Op: "proxyconnect", Net: "tcp", Err: &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused}},
 		"dial tcp 192.0.2.2:80: connect: connection refused":          &net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: refused},
-		"proxy: status 407 Proxy Authentication Required":             &source.TunnelError{Status: 407},
+		"proxy: status 407 Proxy Authentication Required":             &web.TunnelError{Status: 407},
 		"header section: unexpected EOF (malformed HTTP status code)": fmt.Errorf("header section: %w (%w)", io.ErrUnexpectedEOF, errors.New("malformed HTTP status code")),
 	} {
 		if got := source.Plain(err).Error(); got != want {

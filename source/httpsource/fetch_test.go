@@ -276,58 +276,10 @@ func TestCancelBeforeAnswer_Rule38(t *testing.T) {
 	}
 }
 
-func TestDefaults_Rule21(t *testing.T) {
-	var c Client
-	c.init()
-	if got := c.ways[nil].known.own.ResponseHeaderTimeout; got != 30*time.Second {
-		t.Errorf("header timeout is %v", got)
-	}
-	if c.connectTimeout() != 10*time.Second {
-		t.Errorf("connect timeout is %v", c.connectTimeout())
-	}
-}
-
 func TestHeaderTimeout_Rule21(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Latency(time.Hour))
 	c := newClient(t)
 	c.HeaderTimeout = 20 * time.Millisecond
 	_, err := fetch(t, c, s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultNetwork, true)
-}
-
-// The round-trip time is that of the connect where there was one and nothing lies between; what is reused or goes through a proxy is
-// measured by what was written and heard, in that order.
-func TestRoundTripTime(t *testing.T) {
-	now := time.Now()
-	for name, tt := range map[string]struct {
-		trace  *trace
-		direct bool
-		want   time.Duration
-	}{
-		"connected":       {&trace{connect: 7, wrote: now, heard: now.Add(20)}, true, 7},
-		"by a proxy":      {&trace{connect: 7, wrote: now, heard: now.Add(20)}, false, 20},
-		"reused":          {&trace{connect: 7, reused: true, wrote: now, heard: now.Add(20)}, true, 20},
-		"not connected":   {&trace{wrote: now, heard: now.Add(20)}, true, 20},
-		"not written":     {&trace{heard: now}, false, 0},
-		"heard too early": {&trace{wrote: now.Add(20), heard: now}, false, 0},
-	} {
-		if _, got := tt.trace.result(tt.direct); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
-	}
-}
-
-// Where connecting fails there is no time of a connect.
-func TestFailedConnectIsNoMeasure(t *testing.T) {
-	x := trace{dialed: map[string]time.Time{}}
-	hooks := x.hooks()
-	hooks.ConnectStart("tcp", "192.0.2.1:80")
-	hooks.ConnectDone("tcp", "192.0.2.1:80", errors.New("refused"))
-	if x.connect != 0 {
-		t.Errorf("%v", x.connect)
-	}
-	hooks.ConnectDone("tcp", "192.0.2.1:80", nil)
-	if x.connect == 0 {
-		t.Error("no time of a connect")
-	}
 }

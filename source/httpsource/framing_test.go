@@ -1,10 +1,7 @@
 package httpsource
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -209,50 +206,4 @@ func TestEndlessHeader_Rule20(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.RawString("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20)))
 	_, err := fetch(t, newClient(t), s.URL, Options{}, whole)
 	sourcetest.Fault(t, err, source.FaultLimit, false)
-}
-
-// The guard passes on what the server sent, however it is cut into segments, and knows where it ends.
-func FuzzGuard(f *testing.F) {
-	f.Add("Content-Length: 5\r\n", "hello", "", byte(3))
-	f.Add("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n", "", byte(1))
-	f.Add("Content-Length: 2\nX: y\n", "hello", "extra", byte(200))
-	f.Add("", "until close", "", byte(7))
-	f.Fuzz(func(t *testing.T, fields, body, extra string, cut byte) {
-		stream := "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n" + fields + "\r\n" + body + extra
-		g := newGuard(&segments{data: []byte(stream), size: int(cut)%64 + 1})
-		g.expect()
-		if _, err := g.Write([]byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(readOnly{g})
-		switch {
-		case err == errTwoFramings:
-			lower := strings.ToLower(fields + body + extra)
-			if !strings.Contains(lower, "transfer-encoding") || !strings.Contains(lower, "content-length") {
-				t.Errorf("two framings in %q", stream)
-			}
-			return
-		case err == errSpaced:
-			return
-		case err != nil:
-			t.Fatal(err)
-		case !strings.HasPrefix(stream, string(got)):
-			t.Fatalf("got %q of %q", got, stream)
-		}
-		resp, err := readAnswer(got)
-		oracle, oracleErr := readAnswer([]byte(stream))
-		if (err == nil) != (oracleErr == nil) || !bytes.Equal(resp, oracle) {
-			t.Errorf("through the guard: %q, %v; without: %q, %v", resp, err, oracle, oracleErr)
-		}
-	})
-}
-
-// readAnswer is what net/http makes of a stream with one informational answer.
-func readAnswer(stream []byte) ([]byte, error) {
-	_, stream, _ = bytes.Cut(stream, []byte("\r\n\r\n"))
-	resp, err := http.ReadResponse(newReader(stream), nil)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(resp.Body)
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/web"
 	"braid/source"
 	"braid/verify"
 )
 
 // judge says what an answer is, or why it is not one to the request at hand.
-func (c *chain) judge(x *exchange) (source.Answer, error) {
-	resp := x.resp
+func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
+	resp := x.Response
 	a := source.Answer{
-		Host: source.HostPort(c.url), URL: c.url, RTT: x.rtt, End: -1, Size: -1,
+		Host: source.HostPort(c.trail.URL), URL: c.trail.URL, RTT: x.RTT, End: -1, Size: -1,
 		ETag: resp.Header.Get("ETag"), Hops: c.hops, IfMatchFailed: c.failed,
 	}
 	if t, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
@@ -49,19 +50,19 @@ func (c *chain) conditional() bool {
 	return c.whole && (c.s.opts.IfNoneMatch != "" || !c.s.opts.IfModifiedSince.IsZero())
 }
 
-func (c *chain) judgeWhole(x *exchange, a *source.Answer) error {
-	if err := identity(x.resp.Header); err != nil && !c.gzipped(x.resp.Header) {
+func (c *chain) judgeWhole(x *web.Exchange, a *source.Answer) error {
+	if err := identity(x.Header); err != nil && !c.gzipped(x.Header) {
 		return c.fail(x, source.FaultProtocol, err)
 	}
-	if n := x.resp.ContentLength; n >= 0 {
+	if n := x.ContentLength; n >= 0 {
 		a.End, a.Size = n, n
 	}
 	return nil
 }
 
 // judgePart compares a 206 with the request (rule 13).
-func (c *chain) judgePart(x *exchange, a *source.Answer) error {
-	got, err := c.part206(x.resp)
+func (c *chain) judgePart(x *web.Exchange, a *source.Answer) error {
+	got, err := c.part206(x.Response)
 	if err != nil {
 		return c.fail(x, source.FaultProtocol, err)
 	}
@@ -115,8 +116,8 @@ func identity(h http.Header) error {
 }
 
 // refused is the error for a status that brings no file.
-func (c *chain) refused(x *exchange) error {
-	status := x.resp.StatusCode
+func (c *chain) refused(x *web.Exchange) error {
+	status := x.StatusCode
 	e := c.fail(x, source.FaultRefused, fmt.Errorf("status %d %s", status, http.StatusText(status)))
 	switch status {
 	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
@@ -125,7 +126,7 @@ func (c *chain) refused(x *exchange) error {
 		c.unsatisfied(x, e)
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		after, problem := retryAfter(x.resp.Header, time.Now())
+		after, problem := retryAfter(x.Header, time.Now())
 		e.Retry, e.After = problem == "", after
 		if problem != "" {
 			e.Err = fmt.Errorf("%w; %s", e.Err, problem)
@@ -135,12 +136,12 @@ func (c *chain) refused(x *exchange) error {
 }
 
 // unsatisfied explains a 416: the server has another, shorter file (rule 25).
-func (c *chain) unsatisfied(x *exchange, e *source.Error) {
+func (c *chain) unsatisfied(x *web.Exchange, e *source.Error) {
 	if c.whole {
 		return
 	}
 	e.Fault = source.FaultMismatch
-	size, err := byterange.ParseUnsatisfied(x.resp.Header.Get("Content-Range"))
+	size, err := byterange.ParseUnsatisfied(x.Header.Get("Content-Range"))
 	switch {
 	case err != nil:
 		e.Err = fmt.Errorf("%w: it has nothing at %v", e.Err, c.part)

@@ -77,13 +77,6 @@ func TestProxyGone(t *testing.T) {
 	}
 }
 
-// What was seen of the environment does not change; of the variables see internal/proxies.
-func TestProxyFromEnvironment(t *testing.T) {
-	if p, err := ProxyFromEnvironment(sourcetest.URL(t, "http://127.0.0.1/")); p != nil || err != nil {
-		t.Errorf("%v, %v: what is here goes through no proxy", p, err)
-	}
-}
-
 // A proxy over TLS has to show who it is, and is not shown our certificate; nor is it trusted because the server need not show
 // who it is. Proves rules 27 and 29.
 func TestProxyOverTLS_Rule27(t *testing.T) {

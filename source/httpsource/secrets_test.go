@@ -216,22 +216,3 @@ func TestCookiesOnlyToOrigin_Rule27(t *testing.T) {
 		}
 	}
 }
-
-// An origin is a scheme, a host and a port: with the same port, http is not https.
-func TestSameOrigin_Rule27(t *testing.T) {
-	for other, want := range map[string]bool{
-		"http://a.example/y": true, "http://A.example:80/": true, "https://a.example:80/": false, "http://a.example:81/": false, "http://b.example/": false,
-	} {
-		a, err := url.Parse("http://a.example/x")
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := url.Parse(other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sameOrigin(a, b) != want {
-			t.Errorf("%s: %v", other, !want)
-		}
-	}
-}

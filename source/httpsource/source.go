@@ -2,14 +2,13 @@ package httpsource
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/web"
 	"braid/source"
 )
 
@@ -50,40 +49,18 @@ type Options struct {
 type Source struct {
 	client *Client
 	url    *url.URL // without user info and fragment
-	user   *url.Userinfo
+	user   web.Credentials
 	opts   Options
 }
 
 // Source makes a source of the file at u.
 func (c *Client) Source(u *url.URL, o Options) *Source {
-	s := &Source{client: c, url: plain(u), user: o.User, opts: o}
-	if s.user == nil {
-		s.user = u.User
+	s := &Source{client: c, url: web.Plain(u), opts: o}
+	s.user = web.Credentials{Fields: o.Header, HeaderTo: o.HeaderTo, Secure: o.Secure, User: o.User, Cookies: c.Cookies}
+	if o.User == nil && !o.Mirror {
+		s.user.User = u.User
 	}
 	return s
-}
-
-// plain is u as a request line can have it: its host in ASCII, without user info and fragment, and with a query that has no
-// space, which servers send and package url lets pass.
-func plain(u *url.URL) *url.URL {
-	p := *source.ASCII(u)
-	p.User, p.Fragment, p.RawFragment = nil, "", ""
-	p.RawQuery = escapeQuery(u.RawQuery)
-	return &p
-}
-
-// escapeQuery escapes what is not printable ASCII (RFC 3986, section 3.4). The rest is left as it is: a query
-// means what its server wants it to mean.
-func escapeQuery(q string) string {
-	var b strings.Builder
-	for i := range len(q) {
-		if q[i] <= ' ' || q[i] >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", q[i])
-			continue
-		}
-		b.WriteByte(q[i])
-	}
-	return b.String()
 }
 
 // Traits implements source.Source.
@@ -107,15 +84,15 @@ func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) er
 	}
 	a, err := c.judge(x)
 	if err != nil {
-		x.finish()
+		x.Finish()
 		return err
 	}
 	if err := w.Answer(a); err != nil {
-		x.leave(a.End - a.Start)
+		x.Leave(a.End - a.Start)
 		return err
 	}
 	if c.digest != nil && !s.opts.Trusted {
-		x.close()
+		x.Close()
 		return c.fail(x, source.FaultProtocol, c.digest)
 	}
 	return c.deliver(ctx, x, a, w)
@@ -128,7 +105,7 @@ func (c *Client) Head(ctx context.Context, u *url.URL, o Options) (source.Answer
 	if err != nil {
 		return source.Answer{}, err
 	}
-	defer x.finish()
+	defer x.Finish()
 	a, err := k.judge(x)
 	if err == nil && k.digest != nil && !o.Trusted {
 		err = k.fail(x, source.FaultProtocol, k.digest)

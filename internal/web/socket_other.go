@@ -1,6 +1,6 @@
 //go:build !unix
 
-package httpsource
+package web
 
 import "syscall"
 

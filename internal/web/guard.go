@@ -1,9 +1,8 @@
-package httpsource
+package web
 
 import (
 	"bytes"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"strconv"
@@ -13,10 +12,10 @@ import (
 
 // Why a guard ends a connection.
 var (
-	errTwoFramings = errors.New("the answer has both Content-Length and Transfer-Encoding")
-	errOldFraming  = errors.New("an answer of HTTP/1.0 has Transfer-Encoding")
-	errSpaced      = errors.New("a space behind the name of a field that says how long the answer is")
-	errHeadTooLong = errors.New("the header section is longer than 256 KiB")
+	errTwoFramings = &AnswerError{"the answer has both Content-Length and Transfer-Encoding", false}
+	errOldFraming  = &AnswerError{"an answer of HTTP/1.0 has Transfer-Encoding", false}
+	errSpaced      = &AnswerError{"a space behind the name of a field that says how long the answer is", false}
+	errHeadTooLong = &AnswerError{"the header section is longer than 256 KiB", true}
 )
 
 // maxHead is the most that a header section may have (rule 20).
@@ -140,7 +139,7 @@ func (g *guard) Read(p []byte) (int, error) {
 }
 
 // tails are buffers for the last bytes of bodies.
-var tails = sync.Pool{New: func() any { return new([bufferSize + 1]byte) }}
+var tails = sync.Pool{New: func() any { return new([BufferSize + 1]byte) }}
 
 // read is a Read of the connection. Where p can take no more than the rest of a body, it asks for one byte
 // more: a reader that knows the length would never see that one.
@@ -156,10 +155,10 @@ func (g *guard) read(p []byte) (int, error) {
 	if g.socket != nil {
 		g.socket.gather(body && left >= 2*gatherBytes && len(p) >= gatherBytes)
 	}
-	if !body || left != int64(len(p)) || left > bufferSize {
+	if !body || left != int64(len(p)) || left > BufferSize {
 		return g.readMuch(p)
 	}
-	buf := tails.Get().(*[bufferSize + 1]byte)
+	buf := tails.Get().(*[BufferSize + 1]byte)
 	defer tails.Put(buf)
 	n, err := g.Conn.Read(buf[:left+1])
 	copy(p, buf[:n])

@@ -1,4 +1,4 @@
-package httpsource
+package web
 
 import (
 	"cmp"
@@ -7,13 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
 
-	"braid/internal/fence"
-	"braid/internal/web"
-	"braid/source"
+	"braid/address"
 )
 
 // transports are for one configuration of TLS. They differ in who is told our certificate, and are one if there is none.
@@ -23,17 +19,6 @@ type transports struct{ anonymous, known wrapped }
 type wrapped struct {
 	own     *http.Transport
 	outside http.RoundTripper
-}
-
-func (c *Client) init() {
-	c.once.Do(func() {
-		c.ways = map[*tls.Config]transports{c.TLS: c.newTransports(c.TLS)}
-		for _, config := range c.TLSFor {
-			if _, ok := c.ways[config]; !ok {
-				c.ways[config] = c.newTransports(config)
-			}
-		}
-	})
 }
 
 func (c *Client) newTransports(config *tls.Config) (t transports) {
@@ -74,7 +59,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		Proxy:                  c.proxy,
+		Proxy:                  chosenProxy,
 		OnProxyConnectResponse: tunnelled,
 		DialContext:            c.dialPlain,
 		DialTLSContext:         c.dialTLS(config),
@@ -82,21 +67,21 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		TLSHandshakeTimeout:    c.connectTimeout(),
 		Protocols:              protocols,
 		DisableCompression:     true,
+		MaxIdleConns:           c.MaxIdle,
 		MaxIdleConnsPerHost:    cmp.Or(c.IdlePerHost, defaultIdlePerHost),
-		IdleConnTimeout:        idleTime,
+		IdleConnTimeout:        cmp.Or(c.IdleTime, defaultIdleTime),
 		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
 		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong
 	}
 }
 
-// transport is what a request to u goes through. The servers that the user named may know us.
-func (c *Client) transport(u *url.URL, named bool) http.RoundTripper {
+// transport is what a request to u goes through. The servers that the user named may see our certificate.
+func (c *Client) transport(u *url.URL, own bool) http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
 	}
-	c.init()
-	t := c.ways[c.tlsFor(source.HostPort(u))]
-	if named {
+	t := c.byTLS[c.tlsFor(address.HostPort(u))]
+	if own {
 		return t.known.outside
 	}
 	return t.anonymous.outside
@@ -114,33 +99,13 @@ func (c *Client) tlsFor(hostport string) *tls.Config {
 	return c.TLS
 }
 
-// proven says that what comes from u comes from its server: it is asked over https, and shows who it is.
-func (c *Client) proven(u *url.URL) bool {
+// Proven reports whether what comes from u comes from its server: it is asked over https, and its certificate is checked.
+func (c *Client) Proven(u *url.URL) bool {
 	if u.Scheme != "https" {
 		return false
 	}
-	config := c.tlsFor(source.HostPort(u))
+	config := c.tlsFor(address.HostPort(u))
 	return config == nil || !config.InsecureSkipVerify
-}
-
-// environment is what the variables for proxies say.
-var environment = sync.OnceValues(func() (web.ProxyRules, error) { return web.ProxiesFromEnvironment(os.Getenv) })
-
-// ProxyFromEnvironment is what Client.Proxy is if nobody says.
-func ProxyFromEnvironment(u *url.URL) (*url.URL, error) {
-	rules, err := environment()
-	return rules.For(u), err
-}
-
-// proxy is the proxy for a request. For one that is on its way it was chosen before.
-func (c *Client) proxy(req *http.Request) (*url.URL, error) {
-	if p, ok := req.Context().Value(wayKey{}).(*url.URL); ok {
-		return p, nil
-	}
-	if c.Proxy != nil {
-		return c.Proxy(req.URL)
-	}
-	return ProxyFromEnvironment(req.URL)
 }
 
 func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -153,8 +118,10 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 
 // dial connects. There is a guard on the connection, which is a socket. A connection to a proxy is a tunnel at first.
 func (c *Client) dial(ctx context.Context, network, addr string) (*guard, error) {
-	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: fence.Control}
-	c.Outlet.Apply(&dialer)
+	dialer := net.Dialer{Timeout: c.connectTimeout(), Resolver: c.Resolver, ControlContext: control}
+	if c.Outlet != nil {
+		c.Outlet(&dialer)
+	}
 	connect := dialer.DialContext
 	if c.Dial != nil {
 		connect = c.Dial
@@ -196,7 +163,7 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		conn := tls.Client(raw, config)
 		if err := conn.HandshakeContext(ctx); err != nil {
 			raw.Close()
-			return nil, &source.HandshakeError{Err: err}
+			return nil, &HandshakeError{Err: err}
 		}
 		g := newGuard(conn)
 		if proxied(ctx) {
@@ -226,4 +193,12 @@ func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr s
 	config = config.Clone()
 	config.ServerName = host
 	return config, nil
+}
+
+// tunnelled judges what a proxy says to CONNECT. Of one that says no, net/http would keep the words only.
+func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return &TunnelError{Status: resp.StatusCode}
+	}
+	return nil
 }

@@ -1,21 +1,14 @@
-package httpsource
+package web
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"braid/internal/test/mirrortest"
-	"braid/internal/test/sourcetest"
 )
 
 // sockets are both ends of a connection.
@@ -114,7 +107,7 @@ func TestGatherIsPatientForATime(t *testing.T) {
 func goRead(s *socket) <-chan int {
 	read := make(chan int, 1)
 	go func() {
-		n, _ := s.Read(make([]byte, bufferSize))
+		n, _ := s.Read(make([]byte, BufferSize))
 		read <- n
 	}()
 	return read
@@ -197,7 +190,7 @@ func TestReadEagerly(t *testing.T) {
 // Reading allocates nothing, whether it waits or not.
 func TestSocketAllocatesNothing(t *testing.T) {
 	s, far := sockets(t)
-	data, buf := make([]byte, 1000), make([]byte, bufferSize)
+	data, buf := make([]byte, 1000), make([]byte, BufferSize)
 	s.gather(true)
 	n := testing.AllocsPerRun(50, func() {
 		far.Write(data)
@@ -211,61 +204,3 @@ func TestSocketAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for each read", n)
 	}
 }
-
-// A body that stalls has all its bytes delivered, whatever their number, and a part of a record of TLS is no error.
-func TestStalledBytesAreDelivered(t *testing.T) {
-	for name, options := range secured {
-		for _, n := range []int64{1, 1000, gatherBytes - 1, 300_001} {
-			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
-				s := mirrortest.New(t, mirrortest.Generate(1<<20, 1), slices.Concat(options, []mirrortest.Option{mirrortest.StallAfter(n)})...)
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-				defer cancel()
-				k := &sourcetest.Sink{T: t, Writing: func(off int64, size int) error {
-					if off+int64(size) == n {
-						cancel()
-					}
-					return nil
-				}}
-				err := newClient(t, s).Source(sourcetest.URL(t, s.URL), Options{}).Fetch(ctx, whole, k)
-				if !errors.Is(err, context.Canceled) || int64(len(k.Data)) != n {
-					t.Errorf("%d of %d bytes came, %v", len(k.Data), n, err)
-				}
-			})
-		}
-	}
-}
-
-// A connection that gathered serves further requests, and a sink gets large parts also where TLS has small records.
-func TestGatherAndKeepAlive(t *testing.T) {
-	for name, options := range secured {
-		t.Run(name, func(t *testing.T) {
-			content := mirrortest.Generate(8<<20, 2)
-			s := mirrortest.New(t, content, options...)
-			src := newClient(t, s).Source(sourcetest.URL(t, s.URL), Options{})
-			for range 3 {
-				most := 0
-				k := &sourcetest.Sink{T: t, Writing: func(_ int64, n int) error {
-					most = max(most, n)
-					return nil
-				}}
-				if err := src.Fetch(t.Context(), part(1, 8<<20), k); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(k.Data, content.Bytes()[1:]) {
-					t.Error("other bytes")
-				}
-				if most <= 16<<10 {
-					t.Errorf("at most %d bytes at once", most)
-				}
-			}
-			for _, r := range s.Requests() {
-				if r.Conn != 1 {
-					t.Errorf("a request on connection %d", r.Conn)
-				}
-			}
-		})
-	}
-}
-
-// secured are the ways in which bytes come.
-var secured = map[string][]mirrortest.Option{"plain": nil, "tls": {mirrortest.TLS(nil)}}

@@ -1,4 +1,4 @@
-package httpsource
+package web
 
 import (
 	"context"
@@ -31,30 +31,27 @@ const (
 
 // Limits of rule 20.
 var (
-	errManyInformational = errors.New("more than 20 informational answers")
-	errManyFields        = errors.New("more than 4000 header fields")
+	errManyInformational = &AnswerError{"more than 20 informational answers", true}
+	errManyFields        = &AnswerError{"more than 4000 header fields", true}
 )
 
-// An exchange is one request and its answer.
-type exchange struct {
-	resp   *http.Response
-	from   address.Scope // where the server is
+// An Exchange is one request and its answer, of which it reads the body. One of Finish, Leave and Close ends it.
+type Exchange struct {
+	*http.Response
+	From   address.Scope // where the server is
+	RTT    time.Duration // zero if it is not known
 	conn   *guard        // nil if it is not one of ours
-	rtt    time.Duration
 	cancel context.CancelFunc
-	ended  bool // the answer was read to its end; the connection may serve another request
+	ended  bool   // the answer was read to its end; the connection may serve another request
+	said   *login // who we are, as the request said
 }
 
-// exchange sends req, which may lead to s, and reads the head of the answer. The error is that of the transport.
-func (c *Client) exchange(req *http.Request, named bool, s address.Scope) (*exchange, error) {
-	w, err := c.way(req, s)
-	if err != nil {
-		return nil, err
-	}
+// exchange sends req through a transport and reads the head of the answer. The error is that of the transport.
+func (w *route) exchange(req *http.Request, through http.RoundTripper) (*Exchange, error) {
 	ctx, cancel := context.WithCancel(w.context(req.Context()))
 	t := trace{dialed: map[string]time.Time{}}
 	req = req.WithContext(httptrace.WithClientTrace(ctx, t.hooks()))
-	resp, err := c.transport(req.URL, named).RoundTrip(req)
+	resp, err := through.RoundTrip(req)
 	if err != nil {
 		cancel()
 		if conn, _ := t.result(false); conn != nil && conn.endedInHead() {
@@ -62,10 +59,10 @@ func (c *Client) exchange(req *http.Request, named bool, s address.Scope) (*exch
 		}
 		return nil, err
 	}
-	x := &exchange{resp: resp, from: w.from(), cancel: cancel, ended: resp.Body == http.NoBody}
-	x.conn, x.rtt = t.result(w.direct)
+	x := &Exchange{Response: resp, From: w.server(), cancel: cancel, ended: resp.Body == http.NoBody}
+	x.conn, x.RTT = t.result(w.proxy == nil)
 	if fields(resp.Header) > maxFields {
-		x.close()
+		x.Close()
 		return nil, errManyFields
 	}
 	return x, nil
@@ -79,33 +76,33 @@ func fields(h http.Header) (n int) {
 }
 
 // Read reads the body.
-func (x *exchange) Read(p []byte) (int, error) {
-	n, err := x.resp.Body.Read(p)
+func (x *Exchange) Read(p []byte) (int, error) {
+	n, err := x.Body.Read(p)
 	if err == io.EOF {
 		x.ended = true
 	}
 	return n, err
 }
 
-// finish ends an exchange whose body nobody wants, if there is one.
-func (x *exchange) finish() { x.leave(max(0, x.resp.ContentLength)) }
+// Finish ends an exchange whose body nobody wants, if there is one.
+func (x *Exchange) Finish() { x.Leave(max(0, x.ContentLength)) }
 
-// leave ends an exchange with rest bytes to come, below zero if that is not known. A few bytes are read, which
+// Leave ends an exchange with rest bytes to come, below zero if that is not known. A few bytes are read, which
 // is cheaper than a new connection.
-func (x *exchange) leave(rest int64) {
-	if !x.ended && 0 <= rest && rest <= maxDrain && x.resp.StatusCode >= 200 {
+func (x *Exchange) Leave(rest int64) {
+	if !x.ended && 0 <= rest && rest <= maxDrain && x.StatusCode >= 200 {
 		timer := time.AfterFunc(drainTime, x.cancel)
 		io.CopyN(io.Discard, x, maxDrain+1) // whatever goes wrong, the connection is closed
 		timer.Stop()
 	}
-	x.close()
+	x.Close()
 }
 
-// close ends an exchange. Unless the body was read to its end, the connection is closed when close returns:
+// Close ends an exchange. Unless the body was read to its end, the connection is closed when close returns:
 // the next request to that host is then not a second one at the same time (C7, rule 38).
-func (x *exchange) close() {
+func (x *Exchange) Close() {
 	x.cancel()
-	x.resp.Body.Close() // there is nothing that an error would change
+	x.Body.Close() // there is nothing that an error would change
 	if x.ended || x.conn == nil {
 		return
 	}
@@ -115,6 +112,26 @@ func (x *exchange) close() {
 	case <-x.conn.closed:
 	case <-timer.C:
 	}
+}
+
+// ErrLonger and ErrCut are what may be wrong with a body that looks complete.
+var (
+	ErrLonger = errors.New("the body is longer than announced")
+	ErrCut    = errors.New("the body ends without close_notify")
+)
+
+// Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known. If it was not, only
+// the close_notify of TLS says that nobody cut the stream (rule 29).
+func (x *Exchange) Complete(sized bool) error {
+	switch {
+	case x.conn == nil:
+		return nil
+	case x.conn.overran():
+		return ErrLonger
+	case x.Request.URL.Scheme == "https" && !sized && len(x.TransferEncoding) == 0 && x.conn.truncated():
+		return ErrCut
+	}
+	return nil
 }
 
 // A trace measures the round-trip time of an exchange, and remembers its connection. Its hooks are called

@@ -1,4 +1,4 @@
-package fence
+package web
 
 import (
 	"context"
@@ -12,11 +12,7 @@ import (
 	"testing"
 
 	"braid/address"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A place is a server on loopback that counts, and a transport with a fence.
 type place struct {
@@ -38,7 +34,7 @@ func newPlace(t *testing.T) *place {
 	}
 	p.Start()
 	t.Cleanup(p.Close)
-	dialer := net.Dialer{ControlContext: Control}
+	dialer := net.Dialer{ControlContext: control}
 	p.transport = &http.Transport{DialContext: dialer.DialContext}
 	t.Cleanup(p.transport.CloseIdleConnections)
 	return p
@@ -47,18 +43,18 @@ func newPlace(t *testing.T) *place {
 // visit makes a request and says where the answer came from.
 func (p *place) visit(t *testing.T, url string, s address.Scope) (address.Scope, error) {
 	t.Helper()
-	v := Begin(address.Policy{Scope: s})
-	req, err := http.NewRequestWithContext(v.Context(t.Context()), http.MethodGet, url, nil)
+	v := &route{policy: address.Policy{Scope: s}}
+	req, err := http.NewRequestWithContext(v.context(t.Context()), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp, err := p.transport.RoundTrip(req)
 	if err != nil {
-		return v.From(), err
+		return address.Scope(v.from.Load()), err
 	}
 	defer resp.Body.Close()
 	io.Copy(io.Discard, resp.Body)
-	return v.From(), nil
+	return address.Scope(v.from.Load()), nil
 }
 
 func (p *place) refuses(t *testing.T, url string, s address.Scope) {
@@ -102,14 +98,14 @@ func TestPooled_Rule63(t *testing.T) {
 }
 
 // Connections that nobody checks are a mistake of ours, and are not made.
-func TestControlWithoutVisit(t *testing.T) {
-	if err := Control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
+func TestControlWithoutRoute(t *testing.T) {
+	if err := control(context.Background(), "tcp4", "1.1.1.1:80", nil); err == nil {
 		t.Error("allowed")
 	}
-	ctx := Begin(address.Policy{Scope: address.Public}).Context(t.Context())
-	for address, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
-		if got := Control(ctx, "tcp", address, nil) == nil; got != want {
-			t.Errorf("%s: %v", address, got)
+	ctx := (&route{policy: address.Policy{Scope: address.Public}}).context(t.Context())
+	for to, want := range map[string]bool{"1.1.1.1:80": true, "[2606:4700::1]:80": true, "10.0.0.1:80": false, "[fe80::1%lo]:80": false, "nonsense": false} {
+		if got := control(ctx, "tcp", to, nil) == nil; got != want {
+			t.Errorf("%s: %v", to, got)
 		}
 	}
 }

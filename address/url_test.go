@@ -1,11 +1,11 @@
-package source
+package address
 
 import (
 	"net/url"
 	"testing"
 )
 
-func TestASCII(t *testing.T) {
+func TestURL(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://b\u00fccher.example/":                "http://xn--bcher-kva.example/",
 		"https://me:p@B\u00dcCHER.example:81/a":      "https://me:p@xn--bcher-kva.example:81/a",
@@ -19,7 +19,7 @@ func TestASCII(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := *u
-		if got := ASCII(u).String(); got != want {
+		if got := URL(u).String(); got != want {
 			t.Errorf("%s is %s, want %s", in, got, want)
 		}
 		if *u != before {
