@@ -275,7 +275,7 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
 	case o.pref && t.etag != "" && s.tag.etag != "" && t.etag != s.tag.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
-	case !s.tied() && !s.ties(o, t):
+	case !s.tied() && (!s.ties(o, t) || s.otherDate(o, a)):
 		s.plan.fallBack(o.url) // S18, rule 30
 		return errUntied
 	case s.pipes() && !s.mayFeed(o, a):

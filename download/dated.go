@@ -24,6 +24,13 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 	return !o.pref || etag == "" || etag != s.tag.etag
 }
 
+// otherDate reports whether a mirror's Last-Modified is another than that of the asked server, or than its own was before in this run. Where
+// no digest decides, that is another version, also with the same ETag.
+func (s *session) otherDate(o *origin, a source.Answer) bool {
+	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
+	return other(s.askedDate()) || other(o.showing.modified)
+}
+
 // askedDate is the Last-Modified of the server that the user asked; zero if it gave none itself.
 func (s *session) askedDate() time.Time {
 	if o := s.sources.first(); o != nil && o.showing.asked {

@@ -2,6 +2,7 @@ package download_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,4 +65,47 @@ func TestDatedMirrorAlone_Rule40(t *testing.T) {
 	if share := from(t, res, odd); share.Bytes < size/2 {
 		t.Errorf("%+v", share)
 	}
+}
+
+// Proves rules 30 and 34: without a digest, a Last-Modified that moves within one run is another version, although the strong ETag and
+// the size are the same: nothing of it is put together with what came before, of a mirror or of the server itself.
+func TestDateMovesWithinARun_Rule30_Rule34(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	tag := mirrortest.ETag(`"v1"`)
+	var all []int64
+	for at := int64(0); at < size; at += 1000 {
+		all = append(all, at)
+	}
+	// moves has the file of a day in its first answer, which breaks off, and then that of another day.
+	moves := func() mirrortest.Option {
+		n := 0
+		return mirrortest.Choose(func(q *http.Request) []mirrortest.Option {
+			if q.Method == http.MethodGet {
+				n++
+			}
+			if n <= 1 {
+				return []mirrortest.Option{mirrortest.Modified(day), mirrortest.CutAfter(mib)}
+			}
+			return []mirrortest.Option{mirrortest.Modified(day.Add(time.Hour)), mirrortest.Corrupt(all...)}
+		})
+	}
+	for name, date := range map[string]time.Time{"the server has a date": day, "it has none": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin := sized(t, size, tag, mirrortest.Rate(4*mib), mirrortest.Modified(date))
+			r := newRun(t, origin.URL)
+			r.mirrors(sized(t, size, tag, moves()))
+			r.right(origin.Content)
+		})
+	}
+	t.Run("the server itself", func(t *testing.T) {
+		t.Parallel()
+		want := slices.Clone(made(size, 7))
+		for _, at := range all {
+			want[at] ^= 0xff
+		}
+		newRun(t, sized(t, size, tag, moves()).URL).right(mirrortest.ContentOf(want))
+	})
 }
