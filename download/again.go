@@ -76,7 +76,7 @@ func (g *getter) happened(s *session) history {
 	return history{
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		alone: p.alone, pipe: g.req.Stream != nil, out: s.streamed(),
-		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.req.described() && g.req.Described.Size < 0,
+		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.req.unsized(),
 	}
 }
 

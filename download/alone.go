@@ -23,7 +23,7 @@ type soloist struct {
 func (g *getter) solo(s *session) bool {
 	p := &g.plan
 	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req.described()), s.err
+		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req), s.err
 		if p.said == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
@@ -39,13 +39,16 @@ func (g *getter) solo(s *session) bool {
 	return true
 }
 
+// unsized reports whether a document describes the file and does not say how long it is.
+func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
+
 // alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
-// digest does not count. One that was found to lie does: of two that differ it is not known which one lies, and pieces may be wrong
+// digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is not known which one lies, and pieces may be wrong
 // themselves.
-func (x *sources) alone(size int64, described bool) (out []soloist) {
-	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other })
+func (x *sources) alone(size int64, req *Request) (out []soloist) {
+	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !req.unsized() })
 	slices.SortStableFunc(all, func(a, b *origin) int {
-		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(described), b.share(described)))
+		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(req.described()), b.share(req.described())))
 	})
 	for _, o := range all[:min(mostAlone, len(all))] {
 		out = append(out, soloist{o.url, o.named})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/address"
 	"braid/download"
@@ -170,6 +171,15 @@ func TestDescribedWithoutSize(t *testing.T) {
 	wrong, a := sized(t, size+1), sized(t, size)
 	verified(t, following(t, f, a, wrong).right(a.Content), byDocument)
 	verified(t, following(t, f, wrong, a).right(a.Content), byDocument)
+	// Also where the right one is asked early, and is left out for its size.
+	early := sized(t, size)
+	slow := sized(t, size+1, mirrortest.RateFunc(func(time.Duration) int64 {
+		if len(early.Requests()) == 0 {
+			return mib / 4
+		}
+		return 4 * mib
+	}))
+	verified(t, following(t, f, slow, early).right(early.Content), byDocument)
 }
 
 // An interrupted download goes on when the document is used again, whoever is first then.
