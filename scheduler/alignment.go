@@ -22,14 +22,6 @@ func (a alignment) up(off int64) int64 {
 // down is the last boundary at or before off, but not below 0.
 func (a alignment) down(off int64) int64 { return max(off-(off-a.lead)%a.length, 0) }
 
-// least is the shortest gap that is worth a request while others could fill it: half a piece.
-func (a alignment) least() int64 {
-	if a.whole() {
-		return a.length / 2
-	}
-	return 0
-}
-
 // within is about want bytes of gap from start on, as pieces: one at least, and no part of one that can be left to others.
 func (a alignment) within(gap byterange.Range, start, want int64) byterange.Range {
 	start = max(a.down(start), gap.Start)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -54,7 +55,8 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 		return byterange.Range{}
 	}
 	at += in.Start
-	gap := w.gapAt(in, at, want, max(min(want/2, int64(fewLags*w.lag(m, m.speed, m.alive)*m.speed)), m.align.least()))
+	worth := min(want/2, int64(fewLags*w.lag(m, m.speed, m.alive)*m.speed))
+	gap := w.gapAt(in, at, want, max(worth, m.align.length/2))
 	if gap.Empty() && (!m.align.whole() || w.lone(m)) { // crumbs, but none to a mirror of pieces that has others beside it
 		gap = w.gapAt(in, at, want, 0)
 	}
@@ -73,7 +75,7 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	}
 	start = w.pieces.next(start, gap.End)
 	r := byterange.Range{Start: start, End: w.pieces.next(min(start+want, gap.End), gap.End)}
-	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && !w.ending() || rest < w.cfg.MinSplit {
+	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && w.remaining() >= 2*windowTime || rest < w.cfg.MinSplit {
 		r.End = gap.End // no crumbs
 	}
 	return r
@@ -104,12 +106,7 @@ func (w *work) awaited(g byterange.Range) bool {
 	if g.Len() >= w.cfg.MinSplit {
 		return false
 	}
-	for _, f := range w.running {
-		if f.toEnd && !f.ending && f.end == g.Start {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == g.Start })
 }
 
 // want is how much m should be asked for, and how far from the front: about what it brings in a time long enough that the
@@ -148,12 +145,9 @@ func (w *work) want(m *mirror) (size, ahead int64) {
 
 // lone reports whether m has no others beside it but those that give pieces.
 func (w *work) lone(m *mirror) bool {
-	for _, o := range w.mirrors {
-		if o != m && !o.noRanges && w.usable(o) && !o.align.whole() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.mirrors, func(o *mirror) bool {
+		return o != m && !o.noRanges && w.usable(o) && !o.align.whole()
+	})
 }
 
 // part is what a mirror can bring of what is left before the others are through with the rest, in bytes.
@@ -170,13 +164,8 @@ func (w *work) part(m *mirror, speed float64) float64 {
 // share is what a mirror of unknown speed is asked for at least: an equal part of a third of the file, as far as the
 // window has room for all. If that is too much for it, the rest is taken from it when its speed is known.
 func (w *work) share() int64 {
-	n := 1
-	for _, m := range w.mirrors {
-		if !m.gone() && !m.noRanges && (m.open() || !m.last) {
-			n++
-		}
-	}
-	n = min(n, w.cfg.Split)
+	useful := count(w.mirrors, func(m *mirror) bool { return !m.gone() && !m.noRanges && (m.open() || !m.last) })
+	n := min(useful+1, w.cfg.Split)
 	return min(w.ranges.size/int64(3*n), windowMin/int64(n+1))
 }
 

@@ -31,8 +31,8 @@ type Config struct {
 	Tries int
 	// FirstTries is the same for as long as no source has ever answered. If zero, Tries.
 	FirstTries int
-	// RetryWait is the pause after a first failure; it doubles up to RetryMax. If zero, 1 s and 30 s.
-	RetryWait, RetryMax time.Duration
+	// RetryWait is the pause after a first failure; it doubles up to 30 s. If zero, 1 s.
+	RetryWait time.Duration
 	// Silence is how long a source may send nothing when no other can take over. If zero, 30 s.
 	Silence time.Duration
 }
@@ -43,7 +43,6 @@ func (c Config) withDefaults() Config {
 	c.Tries = cmp.Or(c.Tries, 20)
 	c.FirstTries = cmp.Or(c.FirstTries, c.Tries)
 	c.RetryWait = cmp.Or(c.RetryWait, time.Second)
-	c.RetryMax = cmp.Or(c.RetryMax, 30*time.Second)
 	c.Silence = cmp.Or(c.Silence, 30*time.Second)
 	return c
 }

@@ -240,12 +240,8 @@ func (s *Scheduler) worthwhile() bool {
 // drags reports whether a rest for which no connection would be opened takes long all the same: those at work were
 // watched and are too slow for it.
 func (s *Scheduler) drags() bool {
-	for _, f := range s.running {
-		if s.now.Sub(f.since) < silence {
-			return false
-		}
-	}
-	return len(s.running) > 0 && s.remaining() > trialTime
+	return len(s.running) > 0 && s.remaining() > trialTime &&
+		!slices.ContainsFunc(s.running, func(f *fetch) bool { return s.now.Sub(f.since) < silence })
 }
 
 // wake is when to decide again: soon while something is measured, seldom while all goes well.

@@ -20,9 +20,6 @@ func (w *work) remaining() time.Duration {
 	return time.Duration(min(float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1), maxSeconds) * float64(time.Second))
 }
 
-// ending reports whether the ranges given out now are the last ones.
-func (w *work) ending() bool { return w.remaining() < 2*windowTime }
-
 // lag is how many seconds go by until a new request to m brings bytes at its speed: one round trip if its connection
 // is alive, else one more to connect, and those that its window needs to grow. Where each answer has a connection of its own
 // it is never alive, and connecting is a part of the setup.

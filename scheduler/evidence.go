@@ -46,25 +46,11 @@ func (w *work) pieceChecked(ev PieceChecked) {
 		w.ban(from[0])
 	default:
 		w.discard(piece)
-		w.dispute(piece, from)
+		w.pieces.dispute(piece, from)
 	}
 	for _, m := range from {
 		m.unproven.Remove(piece)
 	}
-}
-
-// dispute remembers a wrong piece that several brought.
-func (w *work) dispute(piece byterange.Range, by mirrors) {
-	var all byterange.Set
-	for _, m := range by {
-		for r := range m.unproven.Covered(piece) {
-			all.Add(r)
-		}
-	}
-	if !all.Contains(piece) { // of an earlier run, for example
-		by = nil
-	}
-	w.pieces.dispute(piece, by)
 }
 
 // cleared is called for a piece that is right. If one of the two mirrors that had brought it wrong before has now brought

@@ -11,7 +11,8 @@ const (
 	lively      = time.Second // a mirror that was heard within it is at work
 	enough      = 256 << 10   // progress that makes up for a failure
 	slowGrace   = 5 * time.Second
-	slowed      = 0.1 // of its speed: a mirror that brings less than that for a while has another one
+	retryMax    = 30 * time.Second // the longest pause after a failure
+	slowed      = 0.1              // of its speed: a mirror that brings less than that for a while has another one
 
 	// Where a request has setup costs, as with FTP, several things are asked before bytes come, and more of them the first
 	// time, with a login and TLS. firstSilence is how many times as long as others such a mirror may be quiet before its first
@@ -62,18 +63,15 @@ func (w *work) standIn(f *fetch) bool {
 	if w.ranges.size < 0 {
 		return false
 	}
-	for _, m := range w.mirrors {
+	return slices.ContainsFunc(w.mirrors, func(m *mirror) bool {
 		if m == f.src || !w.usable(m) || m.noRanges {
-			continue
+			return false
 		}
-		if m.running == nil && w.requests(m.host) < w.cfg.PerHost {
-			return true
+		if m.running == nil {
+			return w.requests(m.host) < w.cfg.PerHost
 		}
-		if m.running != nil && !m.running.ending && w.now.Sub(m.running.heard) < lively && m.running.got > 0 {
-			return true
-		}
-	}
-	return false
+		return !m.running.ending && w.now.Sub(m.running.heard) < lively && m.running.got > 0
+	})
 }
 
 // notice takes note of the speed of a mirror that drips: each byte that comes after a pause begins a new flow, of which
@@ -94,8 +92,7 @@ func (w *work) lighten(f *fetch) {
 	if f.toEnd || f.alone || f.got == 0 || !w.known(f) || !w.standIn(f) {
 		return
 	}
-	speed := m.meter.over(w.now, 2*time.Second)
-	period := windowTime
+	speed, period := m.meter.over(w.now, 2*time.Second), windowTime
 	most := 3 * period
 	if f.guessed && w.lag(m, speed, false)*speed < 0.01*float64(w.ranges.missing()) {
 		most = min(period*3/2, w.remaining()*9/8+time.Second/2)
@@ -104,8 +101,11 @@ func (w *work) lighten(f *fetch) {
 		return
 	}
 	m.speed = m.meter.over(w.now, time.Second) // what it does now, without what it did before
-	keep := m.speed * min(period.Seconds(), float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1))
-	w.lightenTo(f, max(int64(keep), minSteal))
+	keep := max(int64(m.speed*min(period.Seconds(), float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1))), minSteal)
+	end := m.align.up(f.pos + keep)
+	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least { // else too little is won for a request
+		w.shrink(f, end, ReasonSlow)
+	}
 }
 
 // known reports whether f has gone on for long enough to tell how fast its mirror is.
@@ -118,14 +118,6 @@ func (w *work) known(f *fetch) bool {
 		return flows >= warmTrips*f.src.rtt+silence
 	}
 	return w.now.Sub(f.since) >= silence
-}
-
-// lightenTo leaves keep bytes to f, unless too little would be won for a request.
-func (w *work) lightenTo(f *fetch, keep int64) {
-	end := f.src.align.up(f.pos + keep)
-	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least {
-		w.shrink(f, end, ReasonSlow)
-	}
 }
 
 // brokeOff is called for an answer that ended early. If it brought a good part its mirror may go on at once: a server that
@@ -155,7 +147,7 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 		return
 	}
 	wait := w.cfg.RetryWait << min(m.fails-1, 10)
-	m.until = w.now.Add(max(min(wait, w.cfg.RetryMax), after))
+	m.until = w.now.Add(max(min(wait, retryMax), after))
 }
 
 // completeAnswer is called for a mirror that answers a range with the whole file (S15): it is
@@ -163,12 +155,8 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 func (w *work) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true
-	alone := !w.mirrors.ranged(m)
-	for _, o := range w.running {
-		if o != f && o.src.noRanges && !o.ending {
-			alone = false
-		}
-	}
+	alone := !w.mirrors.ranged(m) &&
+		!slices.ContainsFunc(w.running, func(o *fetch) bool { return o != f && o.src.noRanges && !o.ending })
 	sooner := m.speed > 0 && w.ranges.size > 0 &&
 		float64(w.ranges.size)/m.speed < float64(w.ranges.missing())/max(w.mirrors.aggregate()-m.speed, 1)
 	if !alone && !sooner {

@@ -11,11 +11,19 @@ type mirrors []*mirror
 
 func everyone(*mirror) bool { return true }
 
-func (ms mirrors) find(id SourceID) *mirror {
-	for _, m := range ms {
-		if m.id == id {
-			return m
+// count counts the elements that ok selects.
+func count[T any](all []T, ok func(T) bool) (n int) {
+	for _, e := range all {
+		if ok(e) {
+			n++
 		}
+	}
+	return n
+}
+
+func (ms mirrors) find(id SourceID) *mirror {
+	if i := slices.IndexFunc(ms, func(m *mirror) bool { return m.id == id }); i >= 0 {
+		return ms[i]
 	}
 	return nil
 }
@@ -31,14 +39,7 @@ func (ms mirrors) which(ok func(*mirror) bool) (out mirrors) {
 }
 
 // count counts the open mirrors.
-func (ms mirrors) count() (n int) {
-	for _, m := range ms {
-		if m.open() {
-			n++
-		}
-	}
-	return n
-}
+func (ms mirrors) count() int { return count(ms, (*mirror).open) }
 
 // sum adds up something of the open mirrors.
 func (ms mirrors) sum(of func(*mirror) float64) (sum float64) {
@@ -112,12 +113,10 @@ func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms
 
 // flowing reports whether all open mirrors are at work, for long enough to compare them.
 func (ms mirrors) flowing(now time.Time) bool {
-	for _, m := range ms {
-		if m.open() && (m.running == nil || !m.flows(now, ms.settlePeriod()+m.warming())) {
-			return false
-		}
-	}
-	return true
+	period := ms.settlePeriod()
+	return !slices.ContainsFunc(ms, func(m *mirror) bool {
+		return m.open() && (m.running == nil || !m.flows(now, period+m.warming()))
+	})
 }
 
 // weakest is the slowest open mirror, but never the only one, and none that gives pieces: see wholeFirst for what that costs.
@@ -131,12 +130,9 @@ func (ms mirrors) weakest() *mirror {
 
 // ranged reports whether another mirror than m serves ranges, now or later.
 func (ms mirrors) ranged(m *mirror) bool {
-	for _, o := range ms {
-		if o != m && !o.gone() && !o.noRanges && !o.slowTail && (o.running != nil || o.fails == 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ms, func(o *mirror) bool {
+		return o != m && !o.gone() && !o.noRanges && !o.slowTail && (o.running != nil || o.fails == 0)
+	})
 }
 
 // preferred orders mirrors that may be opened: the last resort and those with a slow tail come last, then those that were
@@ -174,35 +170,6 @@ func (ms mirrors) plan(most float64) (n int) {
 		n++
 	}
 	return n
-}
-
-// A Speed is what a source showed that it can do.
-type Speed struct {
-	Source SourceID
-	Host   string        // as it answered
-	Rate   float64       // in bytes a second: the highest mean of 3 s, or less if it collapsed; 0: it failed
-	RTT    time.Duration // 0: unknown
-}
-
-// collapsed is the part of what a source once did below which that says nothing any more.
-const collapsed = 0.25
-
-// speeds lists what is worth remembering.
-func (ms mirrors) speeds() (out []Speed) {
-	for _, m := range ms {
-		if m.top == 0 && (m.speed == 0 || !m.doubtful()) {
-			continue
-		}
-		rate := m.top
-		if m.speed < collapsed*m.top {
-			rate = m.speed
-		}
-		if m.gone() || m.doubtful() {
-			rate = 0
-		}
-		out = append(out, Speed{m.id, m.host, rate, m.rtt})
-	}
-	return out
 }
 
 // topPeriod is how long a mirror must do what is remembered of it. Losses, and buffers on the way, let bytes come in bursts

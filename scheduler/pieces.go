@@ -94,8 +94,17 @@ func (p *pieces) find(off int64) (i int, ok bool) {
 	return slices.BinarySearchFunc(p.disputed, off, func(d disputed, off int64) int { return cmp.Compare(d.piece.Start, off) })
 }
 
-// dispute adds a piece that several mirrors brought, unless it is disputed already.
+// dispute adds a wrong piece that several mirrors brought, unless it is disputed already.
 func (p *pieces) dispute(piece byterange.Range, by []*mirror) {
+	var all byterange.Set
+	for _, m := range by {
+		for r := range m.unproven.Covered(piece) {
+			all.Add(r)
+		}
+	}
+	if !all.Contains(piece) { // of an earlier run, for example
+		by = nil
+	}
 	if i, again := p.find(piece.Start); !again {
 		p.disputed = slices.Insert(p.disputed, i, disputed{piece: piece, by: by})
 	}

@@ -76,9 +76,35 @@ func (s *Scheduler) Outlook(id SourceID) (until time.Time, gone bool) {
 	return m.until, m.gone()
 }
 
+// A Speed is what a source showed that it can do.
+type Speed struct {
+	Source SourceID
+	Host   string        // as it answered
+	Rate   float64       // in bytes a second: the highest mean of 3 s, or less if it collapsed; 0: it failed
+	RTT    time.Duration // 0: unknown
+}
+
+// collapsed is the part of what a source once did below which that says nothing any more.
+const collapsed = 0.25
+
 // Speeds lists what is worth remembering of the sources: of those that were seen at work for a second or more, or were
 // remembered and failed, in the order in which they were added.
-func (s *Scheduler) Speeds() []Speed { return s.mirrors.speeds() }
+func (s *Scheduler) Speeds() (out []Speed) {
+	for _, m := range s.mirrors {
+		if m.top == 0 && (m.speed == 0 || !m.doubtful()) {
+			continue
+		}
+		rate := m.top
+		if m.speed < collapsed*m.top {
+			rate = m.speed
+		}
+		if m.gone() || m.doubtful() {
+			rate = 0
+		}
+		out = append(out, Speed{m.id, m.host, rate, m.rtt})
+	}
+	return out
+}
 
 // Peak is the most that all sources together brought over a second, in bytes a second.
 func (s *Scheduler) Peak() float64 { return s.peak }

@@ -80,10 +80,9 @@ func (t *tail) protected(f *fetch) bool {
 	return f.src.noRanges || f.alone || f.left() < minSteal && t.hangs(f) == 0
 }
 
-// lagsBehind reports whether f has a slow tail: m would be through with what it has left long before it is (S16). A mirror
-// that is not silent is not left, but what it still has to bring, however little that is, may take longer than all the rest
-// of the file did. All that otherwise is a reason to let it go on costs less than that wait. Only a fetch that answers
-// with the whole file has to begin anew when it is stopped: that is not done on trial.
+// lagsBehind reports whether f has a slow tail: m would be through with what it has left long before it is (S16). What it
+// still has to bring, however little, may take longer than all the rest of the file did. Only an answer with the whole file
+// has to begin anew when it is stopped: that is not done on trial.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
@@ -200,10 +199,8 @@ func (t *tail) frontmost() (first *fetch) {
 }
 
 // A mirror with a slow tail may hold the only place that there is: growth has ended with it, or the user wants one source at a
-// time, or the others answer with whole files and are kept for when there are no ranges. Then a mirror that could bring the
-// rest waits for as long as a range takes of which a few bytes come a second. So every wait is compared with what others could
-// do: a fetch that was watched for relieveTime, and needs a minimum and many times what a mirror without a place would, makes
-// room for that one.
+// time, or the others answer with whole files. So every wait is compared with what others could do: a fetch that was watched
+// for relieveTime, and needs a minimum and many times what a mirror without a place would, makes room for that one.
 const (
 	relieveTime  = 5 * time.Second
 	relieveLeast = 10 // seconds that it still needs
@@ -224,11 +221,14 @@ func (t *tail) relieve() {
 		return
 	}
 	for _, m := range t.mirrors {
-		times := 1.0
+		times, n := 1.0, worst.left()
 		if m.open() { // it has a place, and was not to split the range, for one of the reasons that hold in general
 			times = relieveOpen
 		}
-		if m != worst.src && t.waits(m) && needs > times*relieveLeast && needs > times*relieveTimes*t.alone(m, worst) {
+		if m.noRanges {
+			n = t.ranges.size
+		}
+		if m != worst.src && t.waits(m) && needs > times*relieveLeast && needs > times*relieveTimes*t.through(m, float64(n)) {
 			worst.src.slowTail = true
 			worst.src.heldUp()
 			t.close(worst.src, ReasonSlow)
@@ -248,12 +248,4 @@ func (t *tail) drips(f *fetch) float64 {
 // waits reports whether a mirror has nothing to do, and could begin now.
 func (t *tail) waits(m *mirror) bool {
 	return m.running == nil && !m.slowTail && !m.last && t.free(m) && (!m.noRanges || len(t.running) == 1)
-}
-
-// alone is how many seconds m needs for what f has left: for the whole file if it gives no ranges.
-func (t *tail) alone(m *mirror, f *fetch) float64 {
-	if m.noRanges {
-		return t.through(m, float64(t.ranges.size))
-	}
-	return t.through(m, float64(f.left()))
 }

@@ -171,12 +171,8 @@ func (t *trim) alike() bool {
 
 // level reports whether at least half of the values, and three of them, are near the highest.
 func level(values []float64) bool {
-	n, top := 0, slices.Max(values)
-	for _, v := range values {
-		if v > 0.6*top {
-			n++
-		}
-	}
+	top := slices.Max(values)
+	n := count(values, func(v float64) bool { return v > 0.6*top })
 	return n >= 3 && 2*n >= len(values)
 }
 

@@ -114,13 +114,8 @@ func (w *work) discard(r byterange.Range) {
 
 // requests counts the running requests at a host, those included that are being ended: their connection may not be closed
 // yet (RFC 6249, section 7).
-func (w *work) requests(host string) (n int) {
-	for _, f := range w.running {
-		if f.src.host == host {
-			n++
-		}
-	}
-	return n
+func (w *work) requests(host string) int {
+	return count(w.running, func(f *fetch) bool { return f.src.host == host })
 }
 
 // usable reports whether a mirror may be asked now.
@@ -135,11 +130,6 @@ func (w *work) allowed(m *mirror) bool {
 }
 
 // leaving counts the mirrors that lost their place and whose connection is not closed yet.
-func (w *work) leaving() (n int) {
-	for _, f := range w.running {
-		if f.ending && !f.src.open() {
-			n++
-		}
-	}
-	return n
+func (w *work) leaving() int {
+	return count(w.running, func(f *fetch) bool { return f.ending && !f.src.open() })
 }
