@@ -34,6 +34,14 @@ func (a *Allowance) Spend(n int64) bool { return a == nil || a.left.Add(-n) >= 0
 // another day: news without end about files that are not there are requests, too.
 const mostFailed = 10
 
+// A quota is what the updates of a feed that are being handled may bring.
+type quota struct {
+	handling  int // how many there are
+	allowance *Allowance
+	// told is the last day of which it was told that there is no more than was.
+	told int64
+}
+
 // mayHave returns what the updates of m may still bring today, and whether it may have p besides.
 func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
 	day, limits := &m.saved.Day, &m.feed.Limits
@@ -44,38 +52,38 @@ func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
 	if !ok || left == 0 {
 		return nil, ok
 	}
-	if m.handling == 0 || m.allowance.day != day.Number {
-		m.allowance = NewAllowance(left)
-		m.allowance.day = day.Number
+	if m.quota.handling == 0 || m.quota.allowance.day != day.Number {
+		m.quota.allowance = NewAllowance(left)
+		m.quota.allowance.day = day.Number
 	}
-	rest, _ := m.allowance.Left() // what is being handled may have spent it
-	return m.allowance, rest > 0
+	rest, _ := m.quota.allowance.Left() // what is being handled may have spent it
+	return m.quota.allowance, rest > 0
 }
 
 // afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
-func (l *loop) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
-	m := l.byID[p.Feed]
+func (l *updates) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
+	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured
 		return nil, true
 	}
 	m.saved.Day = m.saved.Day.at(now)
 	if a, ok = m.mayHave(p); ok {
 		m.saved.Day.Updates++
-		m.handling++
+		m.quota.handling++
 		l.book.feed(m, false, now)
 	}
 	return a, ok
 }
 
 // account counts what an update has cost its feed. One that failed was none: its place is for the next that waits.
-func (l *loop) account(t *target, h *Handled, stopping bool, now time.Time) {
-	m := l.byID[t.saved.Pending.Feed]
+func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
+	m := l.polls.byID[t.saved.Pending.Feed]
 	if m == nil {
 		return
 	}
 	m.saved.Day = m.saved.Day.at(now)
 	m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
-	m.handling--
+	m.quota.handling--
 	l.book.feed(m, false, now)
 	if h.Err == nil || m.saved.Day.Number != t.day {
 		return
@@ -84,34 +92,34 @@ func (l *loop) account(t *target, h *Handled, stopping bool, now time.Time) {
 	if !stopping {
 		m.saved.Day.Failed++
 	}
-	if m.limited == t.day {
+	if m.quota.told == t.day {
 		l.unpark(m, now)
 	}
 }
 
 // park has the update of t wait for another day.
-func (l *loop) park(t *target, now time.Time) {
+func (l *updates) park(t *target, now time.Time) {
 	p := t.saved.Pending
-	m := l.byID[p.Feed]
+	m := l.polls.byID[p.Feed]
 	p.At, p.Limited = m.saved.Day.end().Add(jitter(time.Hour, chance())-time.Hour), true
-	if m.limited != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
-		m.limited = m.saved.Day.Number
+	if m.quota.told != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
+		m.quota.told = m.saved.Day.Number
 		l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
 	}
 	l.book.target(t, now)
-	l.queue(t, now)
+	l.targets.queue(t, now)
 }
 
 // unpark has one of the updates that wait for another day tried today.
-func (l *loop) unpark(m *member, now time.Time) {
+func (l *updates) unpark(m *member, now time.Time) {
 	var next *target
-	for _, t := range l.targets {
+	for _, t := range l.targets.all {
 		if p := t.saved.Pending; p != nil && p.Limited && p.Feed == m.id && !p.fails() && (next == nil || p.At.Before(next.saved.Pending.At)) {
 			next = t
 		}
 	}
 	if next != nil {
 		next.saved.Pending.At, next.saved.Pending.Limited = now, false
-		l.queue(next, now)
+		l.targets.queue(next, now)
 	}
 }

@@ -122,7 +122,7 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 		return nil, nil, err
 	}
 	l.handle, l.round = handle, r
-	return l, l.poller.web.CloseIdle, l.start(time.Now())
+	return l, l.poller.web.CloseIdle, (&loader{loop: l}).start(time.Now())
 }
 
 // A PollError says that a feed could not be polled. The URL is masked.

@@ -187,13 +187,13 @@ func (l *loop) closeRound(ctx context.Context) {
 	switch {
 	case l.err != nil:
 		return
-	case l.publishing:
+	case l.publisher.running:
 		l.book.lazy = time.Now()
 		return
 	}
 	news := l.book.news
 	l.book.lazy, l.book.news = time.Time{}, false
 	if news {
-		l.publish(ctx)
+		l.publisher.publish(ctx)
 	}
 }

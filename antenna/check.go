@@ -45,12 +45,10 @@ func (a *Antenna) Check() error {
 
 // newLoop makes the loop of a configuration, of which nothing is known yet.
 func (a *Antenna) newLoop() (*loop, error) {
-	l := &loop{
-		a: a, byID: map[string]*member{}, targets: map[spot]*target{}, globbed: map[*watcher]int{},
-		hosts: hosts{gap: a.hostGap(), names: map[string]*host{}},
-		inbox: make(chan message, a.polls()+a.handlers()+1),
-		book:  newBook(a.Store),
-	}
+	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), book: newBook(a.Store)}
+	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
+	l.targets = targets{loop: l, all: map[spot]*target{}, globbed: map[*watcher]int{}}
+	l.updates.loop, l.publisher.loop = l, l
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
 			return nil, fmt.Errorf("feed %s: %w", f.name(), err)
@@ -69,7 +67,7 @@ func (a *Antenna) newLoop() (*loop, error) {
 		names[w.Name] = true
 	}
 	l.poller = &poller{
-		agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.watches),
+		agent: cmp.Or(a.UserAgent, "braid"), agentURL: a.AgentURL, match: newMatcher(l.targets.watches),
 	}
 	var err error
 	l.poller.web, err = a.client()
@@ -102,7 +100,7 @@ func (l *loop) addFeed(f Feed) error {
 
 // join adds m to the members.
 func (l *loop) join(m *member) (err error) {
-	if l.byID[m.id] != nil {
+	if l.polls.byID[m.id] != nil {
 		return fmt.Errorf("a second feed of that name")
 	}
 	if !m.feed.Local {
@@ -112,10 +110,10 @@ func (l *loop) join(m *member) (err error) {
 		}
 		m.url = web.Plain(u)
 	}
-	m.order = len(l.members)
+	m.order = len(l.polls.members)
 	m.targets, m.revisit = map[*target]bool{}, map[*target]bool{}
-	l.byID[m.id] = m
-	l.members = append(l.members, m)
+	l.polls.byID[m.id] = m
+	l.polls.members = append(l.polls.members, m)
 	return nil
 }
 
@@ -125,15 +123,15 @@ func (l *loop) addWatch(w Watch) error {
 		return err
 	}
 	for _, name := range w.Feeds {
-		if l.byID[feedID(name)] == nil {
+		if l.polls.byID[feedID(name)] == nil {
 			return fmt.Errorf("there is no feed %q", name)
 		}
 	}
-	l.watches = append(l.watches, c)
+	l.targets.watches = append(l.targets.watches, c)
 	if c.glob != nil {
 		return nil
 	}
-	l.target(spot{c, c.URL})
+	l.targets.target(spot{c, c.URL})
 	if w.CheckEvery == 0 {
 		return nil
 	}

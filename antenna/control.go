@@ -31,16 +31,16 @@ func (l *loop) runNow(name string, now time.Time) error {
 	for _, m := range members {
 		if !m.asking {
 			m.forced = true
-			l.due.put(m, now)
+			l.polls.due.put(m, now)
 		}
 	}
 	for _, t := range targets {
 		switch {
 		case t.running:
 		case t.saved.Pending != nil:
-			l.tries.put(t, now)
+			l.updates.tries.put(t, now)
 		case t.w.glob == nil:
-			l.await(t, t.askedFor(now), now)
+			l.targets.await(t, t.askedFor(now), now)
 		}
 	}
 	return nil
@@ -60,11 +60,11 @@ func (t *target) askedFor(now time.Time) *pending {
 func (a *Antenna) Forget(ctx context.Context, name string) error {
 	return a.request(ctx, func(l *loop, now time.Time) error {
 		members, targets := l.named(name)
-		isGone, err := l.forgetGone(name, now)
+		isGone, err := (&loader{loop: l}).forgetGone(name, now)
 		if err != nil {
 			return err
 		}
-		if l.byID[feedID(name)] == nil && len(targets) == 0 && !isGone && !slices.ContainsFunc(l.watches, func(w *watcher) bool { return w.Name == name }) {
+		if l.polls.byID[feedID(name)] == nil && len(targets) == 0 && !isGone && !slices.ContainsFunc(l.targets.watches, func(w *watcher) bool { return w.Name == name }) {
 			return fmt.Errorf("there is no feed or watch %q", name)
 		}
 		for _, m := range members {
@@ -116,7 +116,7 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 	}
 	l.offline = true
 	now := time.Now()
-	if err := l.start(now); err != nil {
+	if err := (&loader{loop: l}).start(now); err != nil {
 		return err
 	}
 	return do(l, now)
@@ -124,20 +124,20 @@ func (a *Antenna) offline(do func(l *loop, now time.Time) error) error {
 
 // named returns the feed of a name; of a watch its targets, its own checks and the feeds that may report it.
 func (l *loop) named(name string) (members []*member, targets []*target) {
-	if m := l.byID[feedID(name)]; m != nil {
+	if m := l.polls.byID[feedID(name)]; m != nil {
 		members = append(members, m)
 	}
-	for _, w := range l.watches {
+	for _, w := range l.targets.watches {
 		if w.Name != name {
 			continue
 		}
-		for _, m := range l.members {
+		for _, m := range l.polls.members {
 			if m.id == checkID(name) || strings.HasPrefix(m.id, feedID("")) && (w.feeds == nil || w.feeds[m.feed.Name]) {
 				members = append(members, m)
 			}
 		}
 	}
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		if t.w.Name == name {
 			targets = append(targets, t)
 		}
@@ -150,7 +150,7 @@ func (l *loop) forgetFeed(m *member, now time.Time) {
 	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
 	l.book.feed(m, true, now)
 	if !m.asking {
-		l.due.put(m, now)
+		l.polls.due.put(m, now)
 	}
 }
 
@@ -161,16 +161,16 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 		t.forget = true
 		return
 	}
-	l.tries.remove(t)
+	l.updates.tries.remove(t)
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported}
 	l.book.target(t, now)
-	l.decide(t, now)
+	l.targets.decide(t, now)
 }
 
 // status is how everything stands.
 func (l *loop) status() Status {
 	var s Status
-	for _, m := range l.members {
+	for _, m := range l.polls.members {
 		url := m.feed.URL
 		if !m.feed.Local {
 			url = maskURL(url)
@@ -181,7 +181,7 @@ func (l *loop) status() Status {
 			Err: m.saved.Err, Failures: m.saved.Failures, Code: m.saved.Code, Updates: m.saved.Day.Updates, Bytes: m.saved.Day.Bytes,
 		})
 	}
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		w := WatchStatus{
 			Name: t.w.Name, URL: maskURL(t.url), Reason: t.saved.Reason, Words: t.saved.Words,
 			HaveCopy: t.saved.State.HaveCopy, Last: t.saved.Last,

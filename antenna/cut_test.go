@@ -76,7 +76,7 @@ func TestReadingEnds(t *testing.T) {
 		"<rss><channel><item/></channel></rss>", `{"items":[{}]}`, "<urlset><url/></urlset>", lirsLine(fileURL, time.Unix(1e9, 0), time.Unix(1e9, 0), 1),
 		"HINA/2.2beta\r\nUser-Agent: a\r\n\r\nURL: http://h.example/\r\n\r\n", "@FILE { http://h.example/\n}\n",
 	} {
-		if _, err := l.poller.read(&task{feed: &l.members[0].feed}, endedBody{strings.NewReader(text)}, 0, 0); err != context.Canceled {
+		if _, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, endedBody{strings.NewReader(text)}, 0, 0); err != context.Canceled {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestExtractIsNotRelayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := l.poller.read(&task{feed: &l.members[0].feed}, strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
+	k, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
 	if err != nil || k.relayed != 1 || k.matched != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}

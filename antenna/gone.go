@@ -13,7 +13,7 @@ import (
 const forgotten = 90 * 24 * time.Hour
 
 // loadGone finds what is known of feeds that are not configured.
-func (l *loop) loadGone(now time.Time) error {
+func (l *loader) loadGone(now time.Time) error {
 	since, err := l.a.Store.all(bucketGone)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (l *loop) loadGone(now time.Time) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(feeds)) {
-		known := l.byID[id] != nil
+		known := l.polls.byID[id] != nil
 		if !known {
 			var saved savedFeed
 			if err := json.Unmarshal(feeds[id], &saved); err != nil {
@@ -40,7 +40,7 @@ func (l *loop) loadGone(now time.Time) error {
 }
 
 // rememberSaid notes that a feed, of which no report counts any more, had certain URLs when it was asked last.
-func (l *loop) rememberSaid(id string, polled time.Time) error {
+func (l *loader) rememberSaid(id string, polled time.Time) error {
 	data, err := l.a.Store.get(bucketReports, id)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (l *loop) rememberSaid(id string, polled time.Time) error {
 }
 
 // say notes that a feed had the URL of s at that time.
-func (l *loop) say(s spot, at time.Time) {
+func (l *loader) say(s spot, at time.Time) {
 	if l.said == nil {
 		l.said = map[spot]time.Time{}
 	}
@@ -64,7 +64,7 @@ func (l *loop) say(s spot, at time.Time) {
 
 // configured notes whether what the store has under a key is of a feed or a watch that there is. What is of none is kept for a while: a line of
 // the configuration may come back.
-func (l *loop) configured(bucket []byte, key string, is bool, now time.Time) {
+func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	if l.offline {
 		return
 	}
@@ -83,7 +83,7 @@ func (l *loop) configured(bucket []byte, key string, is bool, now time.Time) {
 }
 
 // remove takes a key out of the store.
-func (l *loop) remove(bucket []byte, key string, now time.Time) {
+func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	if string(bucket) == string(bucketFeeds) {
 		l.book.goneFeed(key, now)
 	} else {
@@ -94,13 +94,13 @@ func (l *loop) remove(bucket []byte, key string, now time.Time) {
 
 // forgetGone forgets what the store has of a feed or a watch of that name that is not configured, or was for another URL. It reports whether
 // there was anything.
-func (l *loop) forgetGone(name string, now time.Time) (found bool, err error) {
+func (l *loader) forgetGone(name string, now time.Time) (found bool, err error) {
 	feeds, err := l.a.Store.all(bucketFeeds)
 	if err != nil {
 		return false, err
 	}
 	for _, id := range []string{feedID(name), checkID(name)} {
-		if feeds[id] != nil && l.byID[id] == nil {
+		if feeds[id] != nil && l.polls.byID[id] == nil {
 			l.remove(bucketFeeds, id, now)
 			found = true
 		}
@@ -110,7 +110,7 @@ func (l *loop) forgetGone(name string, now time.Time) (found bool, err error) {
 		return found, err
 	}
 	known := map[string]bool{}
-	for _, t := range l.targets {
+	for _, t := range l.targets.all {
 		known[targetKey(t)] = true
 	}
 	for key := range targets {

@@ -110,16 +110,16 @@ func TestClockThatWasWrong(t *testing.T) {
 				m := savedFeed{Next: future, Polled: future, Interval: time.Hour}
 				l, err := a.newLoop()
 				if err == nil {
-					err = l.start(time.Now())
+					err = (&loader{loop: l}).start(time.Now())
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, member := range l.members {
+				for _, member := range l.polls.members {
 					member.saved.Next, member.saved.Polled = m.Next, m.Polled
 					l.book.feed(member, true, time.Now())
 				}
-				for _, target := range l.targets {
+				for _, target := range l.targets.all {
 					target.saved.Pending.At = future
 					l.book.target(target, time.Now())
 				}

@@ -19,8 +19,15 @@ const (
 	aheadMost = 8
 )
 
+// The updates are those that are handled, or wait for that.
+type updates struct {
+	*loop
+	tries   queue[*target]
+	running int
+}
+
 // try hands on the update of t, unless its feed has had enough for today (rule 56).
-func (l *loop) try(ctx context.Context, t *target, now time.Time) {
+func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	allowance, ok := l.afford(p, now)
 	if !ok {
@@ -30,22 +37,22 @@ func (l *loop) try(ctx context.Context, t *target, now time.Time) {
 	p.Tries++
 	p.Limited = false
 	t.running, t.day = true, dayCount{}.at(now).Number
-	l.handling++
-	u := l.update(t, p, allowance)
+	l.running++
+	u := l.targets.update(t, p, allowance)
 	l.wg.Go(func() {
 		start := time.Now()
 		o, err := l.handle(ctx, u)
 		took := time.Since(start)
 		l.inbox <- func(l *loop, now time.Time) {
-			l.handling--
+			l.updates.running--
 			t.running = false
-			l.handled(t, Handled{Update: u, Outcome: o, Err: err, Took: took}, ctx.Err() != nil, now)
+			l.updates.handled(t, Handled{Update: u, Outcome: o, Err: err, Took: took}, ctx.Err() != nil, now)
 		}
 	})
 }
 
 // handled takes what became of an update.
-func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
+func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	p := t.saved.Pending
 	l.account(t, &h, stopping, now)
 	switch {
@@ -58,7 +65,7 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 	}
 	l.book.target(t, now)
 	if t.saved.Pending != nil {
-		l.queue(t, now)
+		l.targets.queue(t, now)
 	}
 	l.book.told(h)
 	again := t.again
@@ -68,12 +75,12 @@ func (l *loop) handled(t *target, h Handled, stopping bool, now time.Time) {
 		t.forget = false
 		l.forgetTarget(t, now)
 	case again:
-		l.decide(t, now)
+		l.targets.decide(t, now)
 	}
 }
 
 // postpone has an update that failed come again.
-func (l *loop) postpone(t *target, h *Handled, now time.Time) {
+func (l *updates) postpone(t *target, h *Handled, now time.Time) {
 	p, most, lasting := t.saved.Pending, retryMost, false
 	p.Failures++
 	p.Err = l.text(h.Err)
@@ -87,16 +94,8 @@ func (l *loop) postpone(t *target, h *Handled, now time.Time) {
 	}
 }
 
-// judge says what an error is.
-func (l *loop) judge(err error) (code int, lasting bool) {
-	if l.a.Judge == nil {
-		return 0, false
-	}
-	return l.a.Judge(err)
-}
-
 // acknowledge remembers an update as done.
-func (l *loop) acknowledge(t *target, h *Handled, now time.Time) {
+func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 	p := t.saved.Pending
 	if !p.isAside() {
 		t.saved.State = p.Next

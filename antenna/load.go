@@ -16,10 +16,18 @@ import (
 	"braid/internal/fsys"
 )
 
+// A loader takes what the store knows, when a loop begins.
+type loader struct {
+	*loop
+	// gone is since when what the store has is no longer configured, and said when a feed had a URL last.
+	gone map[string][]byte
+	said map[spot]time.Time
+}
+
 // start takes what the store knows, and says when everything is due.
-func (l *loop) start(now time.Time) error {
+func (l *loader) start(now time.Time) error {
 	prints := l.prints()
-	for _, m := range l.members {
+	for _, m := range l.polls.members {
 		if err := l.load(m, prints(m), now); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
@@ -50,7 +58,7 @@ func (l *loop) start(now time.Time) error {
 
 // review decides what the reports mean that were stored: they may have come while the update before them was being handled, or be from a
 // future that is now. A round with names is about some of them only.
-func (l *loop) review(now time.Time) {
+func (l *loader) review(now time.Time) {
 	meant := func(*target) bool { return true }
 	if l.round != nil && len(l.round.names) > 0 {
 		named := map[*target]bool{}
@@ -59,68 +67,68 @@ func (l *loop) review(now time.Time) {
 			for _, t := range targets {
 				named[t] = true
 			}
-			if m := l.byID[feedID(name)]; m != nil && slices.Contains(members, m) {
+			if m := l.polls.byID[feedID(name)]; m != nil && slices.Contains(members, m) {
 				maps.Copy(named, m.targets)
 			}
 		}
 		meant = func(t *target) bool { return named[t] }
 	}
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		if len(t.reports) > 0 && meant(t) {
-			l.decide(t, now)
+			l.targets.decide(t, now)
 		}
 	}
 }
 
 // wanted has updates wait that are wanted by the configuration, and by no report.
-func (l *loop) wanted(now time.Time) {
+func (l *loader) wanted(now time.Time) {
 	if l.a.Wants == nil || l.offline {
 		return
 	}
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		if t.w.glob != nil || t.saved.Pending != nil || t.saved.Last.At.IsZero() {
 			continue
 		}
 		p := t.askedFor(now)
 		p.Words = "the watch was configured otherwise"
-		if l.a.Wants(l.update(t, p, nil)) {
-			l.await(t, p, now)
+		if l.a.Wants(l.targets.update(t, p, nil)) {
+			l.targets.await(t, p, now)
 		}
 	}
 }
 
 // schedule makes due what is overdue or new, spread over an interval, and the rest when it was to be.
-func (l *loop) schedule(now time.Time) {
+func (l *loader) schedule(now time.Time) {
 	var overdue []*member
-	for _, m := range l.members {
+	for _, m := range l.polls.members {
 		if next := m.next(now); next.After(now) {
-			l.due.put(m, next)
+			l.polls.due.put(m, next)
 		} else {
 			overdue = append(overdue, m)
 		}
 	}
 	for i, m := range overdue {
-		l.due.put(m, now.Add(spread(i, len(overdue), m.feed.bounds().First)))
+		l.polls.due.put(m, now.Add(spread(i, len(overdue), m.feed.bounds().First)))
 	}
-	for _, t := range l.targets {
+	for _, t := range l.targets.all {
 		if t.saved.Pending != nil {
-			l.queue(t, now)
+			l.targets.queue(t, now)
 		}
 	}
 	l.wanted(now)
 }
 
 // call makes due what a round is about. Cron does not know of jitter: what is due within a quarter of its interval is due.
-func (l *loop) call(now time.Time) error {
+func (l *loader) call(now time.Time) error {
 	if len(l.round.names) == 0 {
-		for _, m := range l.members {
+		for _, m := range l.polls.members {
 			if !m.next(now).After(now.Add(m.saved.Interval / 4)) {
-				l.due.put(m, now)
+				l.polls.due.put(m, now)
 			}
 		}
-		for _, t := range l.targets {
+		for _, t := range l.targets.all {
 			if t.saved.Pending != nil {
-				l.queue(t, now)
+				l.targets.queue(t, now)
 			}
 		}
 		l.wanted(now)
@@ -134,7 +142,7 @@ func (l *loop) call(now time.Time) error {
 }
 
 // load takes what the store knows of m. What was asked for other watches, or in another way, is asked in full.
-func (l *loop) load(m *member, fingerprint string, now time.Time) error {
+func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	data, err := l.a.Store.get(bucketFeeds, m.id)
 	if err != nil || data == nil {
 		m.saved.Print, m.saved.Asked = fingerprint, m.asked()
@@ -170,7 +178,7 @@ func (l *loop) load(m *member, fingerprint string, now time.Time) error {
 }
 
 // recall gives the targets the reports that they had. What own checks have seen is no record of a feed.
-func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
+func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	c := newCollector(&m.feed, l.poller.match, feed.At(now))
 	for _, r := range records {
 		c.add(r)
@@ -180,7 +188,7 @@ func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
 		c.hits = l.poller.hitsOf(&m.feed, m.page, m.saved.Seen.report())
 	}
 	for _, h := range c.hits {
-		if t := l.target(spot{h.w, h.url}); t != nil {
+		if t := l.targets.target(spot{h.w, h.url}); t != nil {
 			t.reports[m] = append(t.reports[m], h.record)
 			m.targets[t] = true
 		}
@@ -188,9 +196,9 @@ func (l *loop) recall(m *member, records []feed.Record, now time.Time) {
 }
 
 // prints returns what tells a configuration of feeds from others: how they are asked, and for whom.
-func (l *loop) prints() func(m *member) string {
+func (l *loader) prints() func(m *member) string {
 	common, own := sha256.New(), map[string][]string{}
-	for _, w := range l.watches {
+	for _, w := range l.targets.watches {
 		line := fmt.Sprintf("%q %q %v\n", w.Name, w.URL, w.Glob)
 		if w.feeds == nil {
 			io.WriteString(common, line)
@@ -228,13 +236,13 @@ func targetKey(t *target) string {
 }
 
 // loadTargets takes what the store knows of watched URLs, or what the cache does if the store was lost.
-func (l *loop) loadTargets(now time.Time) (restored int, err error) {
+func (l *loader) loadTargets(now time.Time) (restored int, err error) {
 	saved, err := l.a.Store.all(bucketTargets)
 	if err != nil {
 		return 0, err
 	}
 	byName := map[string]*watcher{}
-	for _, w := range l.watches {
+	for _, w := range l.targets.watches {
 		byName[w.Name] = w
 	}
 	var others []other
@@ -267,13 +275,13 @@ type other struct {
 }
 
 // anew forgets the URL of a watch that had another one in between: the file that is in place is that one's.
-func (l *loop) anew(others []other, now time.Time) error {
+func (l *loader) anew(others []other, now time.Time) error {
 	for _, o := range others {
 		var saved savedTarget
 		if err := json.Unmarshal(o.data, &saved); err != nil {
 			return fmt.Errorf("watch %s: %w", o.w.Name, err)
 		}
-		if t := l.targets[spot{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
+		if t := l.targets.all[spot{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
 			t.saved = savedTarget{Watch: t.saved.Watch, Print: t.saved.Print, Reported: t.saved.Reported}
 			l.book.target(t, now)
 		}
@@ -282,7 +290,7 @@ func (l *loop) anew(others []other, now time.Time) error {
 }
 
 // loadTarget takes what the store has of one URL. It is not taken if it is of another URL than what is watched now.
-func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (taken bool, err error) {
+func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) (taken bool, err error) {
 	var saved savedTarget
 	if err := json.Unmarshal(data, &saved); err != nil {
 		return false, err
@@ -306,11 +314,11 @@ func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (t
 	if outdated {
 		saved.Reported = l.said[s]
 	}
-	if w.glob != nil && l.targets[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
+	if w.glob != nil && l.targets.all[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
 		l.book.gone(key, now)
 		return true, nil
 	}
-	if t := l.target(s); t != nil {
+	if t := l.targets.target(s); t != nil {
 		t.saved = saved
 		l.reconfigured(t, now)
 		if outdated {
@@ -321,10 +329,10 @@ func (l *loop) loadTarget(w *watcher, key string, data []byte, now time.Time) (t
 }
 
 // respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which was handled last is kept.
-func (l *loop) respelt(s spot, saved *savedTarget, key string, now time.Time) (ok bool) {
+func (l *loader) respelt(s spot, saved *savedTarget, key string, now time.Time) (ok bool) {
 	l.book.gone(key, now)
 	saved.URL = s.url
-	t := l.target(s)
+	t := l.targets.target(s)
 	if t == nil || t.saved.Last.At.After(saved.Last.At) {
 		return false
 	}
@@ -334,7 +342,7 @@ func (l *loop) respelt(s spot, saved *savedTarget, key string, now time.Time) (o
 
 // reconfigured has what waits to be tried again tried now, if its watch is configured otherwise than when it failed, or its feed than when it
 // had had enough for a day.
-func (l *loop) reconfigured(t *target, now time.Time) {
+func (l *loader) reconfigured(t *target, now time.Time) {
 	if l.offline {
 		return
 	}
@@ -347,13 +355,13 @@ func (l *loop) reconfigured(t *target, now time.Time) {
 	if p == nil {
 		return
 	}
-	if m := l.byID[p.Feed]; changed || p.Limited && (m == nil || m.anew) {
+	if m := l.polls.byID[p.Feed]; changed || p.Limited && (m == nil || m.anew) {
 		p.At, p.Failures, p.Failed, p.Limited = now, 0, false, false
 	}
 }
 
 // readCache begins with what the cache in LIRS form knows.
-func (l *loop) readCache() (n int) {
+func (l *loader) readCache() (n int) {
 	f, err := fsys.Or(l.a.Files).Open(l.a.Store.cachePath())
 	if err != nil {
 		return 0
@@ -366,7 +374,7 @@ func (l *loop) readCache() (n int) {
 		slim := slimOf(r)
 		fields := r.Fields
 		l.poller.match.all(slim, func(w *watcher, url string) {
-			if t := l.target(spot{w, url}); t != nil {
+			if t := l.targets.target(spot{w, url}); t != nil {
 				n++
 				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy
 				t.saved.State.Baselines = []feed.Baseline{{LastModified: r.LastModified, Detected: r.Detected, Size: r.Size}}
@@ -375,13 +383,4 @@ func (l *loop) readCache() (n int) {
 		})
 	}
 	return n
-}
-
-// relayed returns where the records of relayed feeds are read, by any goroutine.
-func (l *loop) relayed() func(id string) ([]byte, error) {
-	if s := l.a.Store; s != nil {
-		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }
-	}
-	memory := maps.Clone(l.book.memory)
-	return func(id string) ([]byte, error) { return memory[id], nil }
 }

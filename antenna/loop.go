@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"braid/internal/mask"
-	"braid/internal/web"
 )
 
 // A loop is one run of Watch or Once. All of it belongs to the goroutine that calls run; workers get values and send values back.
@@ -17,26 +16,16 @@ type loop struct {
 	handle Handler
 	poller *poller
 
-	members []*member // feeds, then own checks, in the order of the configuration
-	byID    map[string]*member
-	watches []*watcher
-	targets map[spot]*target
-	globbed map[*watcher]int
+	polls     polls
+	targets   targets
+	updates   updates
+	publisher publisher
+	book      book
 
-	due   queue[*member]
-	hosts hosts
-	tries queue[*target]
-
-	polling, handling int
-	publishing        bool
 	// inbox has room for all workers, so that none ever waits.
 	inbox chan message
 	wg    sync.WaitGroup
 
-	book book
-	// gone is since when what the store has is no longer configured, and said when a feed had a URL last; both while the store is read.
-	gone map[string][]byte
-	said map[spot]time.Time
 	// round is what Once is about; nil in Watch.
 	round *round
 	// offline: it does not run, and tells nobody anything. ending: it does not any more.
@@ -127,32 +116,34 @@ func (l *loop) windDown(requests <-chan message) {
 // lastPublish is how long Publish may take when everything else has ended.
 const lastPublish = 30 * time.Second
 
-func (l *loop) idle() bool { return l.polling == 0 && l.handling == 0 && !l.publishing }
+func (l *loop) idle() bool {
+	return l.polls.running == 0 && l.updates.running == 0 && !l.publisher.running
+}
 
 // step starts everything that is due.
 func (l *loop) step(ctx context.Context, now time.Time) {
 	for {
-		m, at, ok := l.due.first()
+		m, at, ok := l.polls.due.first()
 		if !ok || at.After(now) {
 			break
 		}
-		l.due.remove(m)
-		l.begin(m, now)
+		l.polls.due.remove(m)
+		l.polls.begin(m, now)
 	}
-	for l.polling < l.a.polls() {
-		m := l.hosts.next(now)
+	for l.polls.running < l.a.polls() {
+		m := l.polls.hosts.next(now)
 		if m == nil {
 			break
 		}
-		l.poll(ctx, m)
+		l.polls.poll(ctx, m)
 	}
-	for l.handling < l.a.handlers() {
-		t, at, ok := l.tries.first()
+	for l.updates.running < l.a.handlers() {
+		t, at, ok := l.updates.tries.first()
 		if !ok || at.After(now) {
 			break
 		}
-		l.tries.remove(t)
-		l.try(ctx, t, now)
+		l.updates.tries.remove(t)
+		l.updates.try(ctx, t, now)
 	}
 	l.keep(ctx, now)
 }
@@ -164,14 +155,14 @@ func (l *loop) wake() (at time.Time, ok bool) {
 			at, ok = t, true
 		}
 	}
-	_, t, due := l.due.first()
+	_, t, due := l.polls.due.first()
 	sooner(t, due)
-	if l.polling < l.a.polls() {
-		t, due := l.hosts.wake()
+	if l.polls.running < l.a.polls() {
+		t, due := l.polls.hosts.wake()
 		sooner(t, due)
 	}
-	if l.handling < l.a.handlers() {
-		_, t, due := l.tries.first()
+	if l.updates.running < l.a.handlers() {
+		_, t, due := l.updates.tries.first()
 		sooner(t, due)
 	}
 	if l.round == nil {
@@ -179,47 +170,6 @@ func (l *loop) wake() (at time.Time, ok bool) {
 		sooner(t, due)
 	}
 	return at, ok
-}
-
-// begin has m wait for its host, unless a feed has seen its URL lately.
-func (l *loop) begin(m *member, now time.Time) {
-	if until, fresh := l.spared(m, now); fresh && !m.forced {
-		l.tell(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
-		l.later(m, until)
-		return
-	}
-	m.forced = false
-	m.asking = true
-	m.task = task{
-		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get,
-		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,
-	}
-	l.hosts.want(m, now)
-}
-
-// poll starts a worker for m, whose turn it is at its host.
-func (l *loop) poll(ctx context.Context, m *member) {
-	l.polling++
-	t, host := m.task, taskHost(&m.task)
-	l.wg.Go(func() {
-		a := l.poller.poll(ctx, t)
-		l.inbox <- func(l *loop, now time.Time) {
-			l.polling--
-			l.hosts.done(host, a.alone(), now)
-			if ctx.Err() == nil {
-				l.answered(m, a, now)
-			}
-		}
-	})
-}
-
-// later makes m due, unless this is a round and it had its turn.
-func (l *loop) later(m *member, at time.Time) {
-	m.saved.Next = at
-	m.asking = false
-	if l.round == nil {
-		l.due.put(m, at)
-	}
 }
 
 func (l *loop) tell(e Event) {
@@ -241,6 +191,14 @@ func (l *loop) text(err error) string {
 		s = l.a.Hide(s)
 	}
 	return mask.Escape(s)
+}
+
+// judge says what an error is.
+func (l *loop) judge(err error) (code int, lasting bool) {
+	if l.a.Judge == nil {
+		return 0, false
+	}
+	return l.a.Judge(err)
 }
 
 // chance is from 0 to 1.

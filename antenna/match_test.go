@@ -337,8 +337,8 @@ func TestQueue(t *testing.T) {
 			due[h] = at
 		}
 		first, at, ok := q.first()
-		if ok != (len(due) > 0) || len(q.heap) != len(due) {
-			t.Fatalf("%d in the queue, want %d", len(q.heap), len(due))
+		if ok != (len(due) > 0) || len(q.items) != len(due) {
+			t.Fatalf("%d in the queue, want %d", len(q.items), len(due))
 		}
 		for other, t2 := range due {
 			if t2.Before(at) || !due[first].Equal(at) {

@@ -2,11 +2,13 @@ package antenna
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/web"
 )
 
 // A member is a feed, or the own checks of a watch, as the loop has it.
@@ -26,16 +28,22 @@ type member struct {
 	// forced: it is asked though a report is fresh.
 	forced bool
 	// anew: it is configured otherwise than before.
-	anew bool
-	// handling is how many of its updates are being handled, and allowance what these may bring.
-	handling  int
-	allowance *Allowance
-	// limited is the last day of which it was told that there is no more than was.
-	limited int64
+	anew  bool
+	quota quota
 	// targets have reports of it.
 	targets map[*target]bool
 	// revisit are those of them whose report is from the future: it may be of use later.
 	revisit map[*target]bool
+}
+
+// The polls are who is asked, and when.
+type polls struct {
+	*loop
+	members []*member // feeds, then own checks, in the order of the configuration
+	byID    map[string]*member
+	due     queue[*member]
+	hosts   hosts
+	running int
 }
 
 func feedID(name string) string { return "feed " + name }
@@ -63,7 +71,7 @@ func (a *answer) alone() time.Duration {
 }
 
 // answered takes what became of a request of m.
-func (l *loop) answered(m *member, a answer, now time.Time) {
+func (l *polls) answered(m *member, a answer, now time.Time) {
 	if a.again != nil {
 		m.task = *a.again
 		m.saved.Get = m.saved.Get || m.task.get
@@ -75,7 +83,7 @@ func (l *loop) answered(m *member, a answer, now time.Time) {
 		l.missed(m, a, now)
 		return
 	}
-	m.saved.Failures, m.saved.Err, m.saved.Code, m.saved.Failed = 0, "", 0, false
+	m.saved.trouble, m.saved.Failed = trouble{}, false
 	changed := l.heard(m, a, now)
 	interval := m.saved.Rhythm.interval(now, m.feed.bounds())
 	m.saved.Interval = interval
@@ -88,10 +96,10 @@ func (l *loop) answered(m *member, a answer, now time.Time) {
 }
 
 // heard takes what m said. It reports whether that is another thing than before.
-func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
+func (l *polls) heard(m *member, a answer, now time.Time) (changed bool) {
 	known := !m.saved.Rhythm.Changed.IsZero()
 	if a.unchanged {
-		l.revisit(m, now)
+		l.targets.revisit(m, now)
 	} else {
 		changed = !known || a.kept.sum != m.saved.Sum
 		m.saved.Sum, m.saved.ETag, m.saved.Modified, m.saved.Of = a.kept.sum, a.etag, a.modified, a.of
@@ -99,7 +107,7 @@ func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
 			m.saved.Seen = *a.seen
 		}
 		l.book.records(m, a.kept.stored)
-		l.report(m, a.kept, now)
+		l.targets.report(m, a.kept, now)
 	}
 	if known {
 		m.saved.Rhythm = m.saved.Rhythm.saw(changed, now)
@@ -115,11 +123,11 @@ func (l *loop) heard(m *member, a answer, now time.Time) (changed bool) {
 const longest = time.Hour
 
 // missed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts (rule 55).
-func (l *loop) missed(m *member, a answer, now time.Time) {
+func (l *polls) missed(m *member, a answer, now time.Time) {
 	if a.kept != nil {
-		l.report(m, a.kept, now)
+		l.targets.report(m, a.kept, now)
 	}
-	l.revisit(m, now)
+	l.targets.revisit(m, now)
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
 	m.saved.Err = l.text(a.err)
@@ -136,11 +144,11 @@ func (l *loop) missed(m *member, a answer, now time.Time) {
 }
 
 // spared reports whether a feed has seen the URL of own checks lately, and until when that counts.
-func (l *loop) spared(m *member, now time.Time) (until time.Time, ok bool) {
+func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	if m.page == nil {
 		return until, false
 	}
-	t := l.targets[spot{m.page, m.page.URL}]
+	t := l.targets.all[spot{m.page, m.page.URL}]
 	for other, reports := range t.reports {
 		if other.feed.Kind == Page {
 			continue
@@ -152,4 +160,45 @@ func (l *loop) spared(m *member, now time.Time) (until time.Time, ok bool) {
 		}
 	}
 	return until.Add(time.Second), ok // it is good in that second, too
+}
+
+// begin has m wait for its host, unless a feed has seen its URL lately.
+func (l *polls) begin(m *member, now time.Time) {
+	if until, fresh := l.spared(m, now); fresh && !m.forced {
+		l.tell(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
+		l.later(m, until)
+		return
+	}
+	m.forced = false
+	m.asking = true
+	m.task = task{
+		feed: &m.feed, page: m.page, Trail: web.Trail{URL: m.url}, get: m.saved.Get,
+		etag: m.saved.ETag, modified: m.saved.Modified, of: m.saved.Of, seen: m.saved.Seen,
+	}
+	l.hosts.want(m, now)
+}
+
+// poll starts a worker for m, whose turn it is at its host.
+func (l *polls) poll(ctx context.Context, m *member) {
+	l.running++
+	t, host := m.task, taskHost(&m.task)
+	l.wg.Go(func() {
+		a := l.poller.poll(ctx, t)
+		l.inbox <- func(l *loop, now time.Time) {
+			l.polls.running--
+			l.polls.hosts.done(host, a.alone(), now)
+			if ctx.Err() == nil {
+				l.polls.answered(m, a, now)
+			}
+		}
+	})
+}
+
+// later makes m due, unless this is a round and it had its turn.
+func (l *polls) later(m *member, at time.Time) {
+	m.saved.Next = at
+	m.asking = false
+	if l.round == nil {
+		l.due.put(m, at)
+	}
 }

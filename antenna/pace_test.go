@@ -11,9 +11,9 @@ var (
 	bounds = paceBounds{First: 15 * time.Minute, Min: 5 * time.Minute, Max: time.Hour}
 )
 
-// polls plays a feed that changes at the given distances, one after the other, and returns how far polls were apart at the end, and how
+// pollTimes plays a feed that changes at the given distances, one after the other, and returns how far polls were apart at the end, and how
 // late the changes were seen on average.
-func polls(r rhythm, changes []time.Duration) (interval, late time.Duration) {
+func pollTimes(r rhythm, changes []time.Duration) (interval, late time.Duration) {
 	now, next := start, start
 	var sum time.Duration
 	for _, gap := range changes {
@@ -50,9 +50,9 @@ func TestInterval(t *testing.T) {
 		{"a burst after a month", append(every(month, 2), every(10*time.Minute, 30)...), 5 * time.Minute, 5 * time.Minute, time.Hour},
 		{"silence after a burst", append(every(10*time.Minute, 20), month), time.Hour, time.Hour, time.Hour},
 	} {
-		got, late := polls(firstRhythm(time.Time{}, start), tt.changes)
+		got, late := pollTimes(firstRhythm(time.Time{}, start), tt.changes)
 		if got < tt.from || got > tt.to || late > tt.atMostLate {
-			t.Errorf("%s: polls are %v apart, news %v old, want %v to %v, at most %v", tt.name, got, late, tt.from, tt.to, tt.atMostLate)
+			t.Errorf("%s: pollTimes are %v apart, news %v old, want %v to %v, at most %v", tt.name, got, late, tt.from, tt.to, tt.atMostLate)
 		}
 	}
 }

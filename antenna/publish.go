@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,20 +18,26 @@ import (
 	"braid/internal/fsys"
 )
 
+// The publisher publishes what is known, one time after the other.
+type publisher struct {
+	*loop
+	running bool
+}
+
 // publish writes the cache in LIRS form and calls Publish, in a worker: both get values.
-func (l *loop) publish(ctx context.Context) {
+func (l *publisher) publish(ctx context.Context) {
 	now := time.Now()
 	cache, path := l.cached(), l.book.store.cachePath()
 	own := l.observations()
 	var from []*Feed
 	load := l.relayed()
-	for _, m := range l.members {
+	for _, m := range l.polls.members {
 		if m.feed.Relay {
 			from = append(from, &m.feed)
 		}
 	}
 	s := feed.Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
-	l.publishing = true
+	l.running = true
 	l.book.expires = time.Time{}
 	l.wg.Go(func() {
 		var e Published
@@ -41,16 +48,16 @@ func (l *loop) publish(ctx context.Context) {
 		}
 		e.Err = errors.Join(err, e.Err)
 		l.inbox <- func(l *loop, now time.Time) {
-			l.publishing = false
+			l.publisher.running = false
 			l.book.expires = expires
 			if l.a.Publish != nil || e.Err != nil {
-				l.published(e)
+				l.publisher.published(e)
 			}
 		}
 	})
 }
 
-func (l *loop) published(e Published) {
+func (l *publisher) published(e Published) {
 	l.tell(e)
 	if e.Err != nil && l.round != nil {
 		l.round.errs = append(l.round.errs, &PublishError{e.Err})
@@ -118,7 +125,7 @@ func (f *Feed) trusts(r feed.Record) bool {
 
 // observations are what was seen of the watched URLs themselves, by own checks and by who handled updates: of each URL what was seen
 // last, and be it that it could not be reached.
-func (l *loop) observations() []feed.Known {
+func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
 	var seen []time.Time
 	places := map[string]int{}
@@ -134,7 +141,7 @@ func (l *loop) observations() []feed.Known {
 			list[i], seen[i] = k, at
 		}
 	}
-	for _, m := range l.members {
+	for _, m := range l.polls.members {
 		if r := m.saved.Seen.Record; m.feed.Kind == Page && !m.saved.Polled.IsZero() {
 			if m.saved.Failed {
 				r = feed.Record{Failed: true, Title: r.Title, Author: r.Author, Zone: r.Zone}
@@ -143,7 +150,7 @@ func (l *loop) observations() []feed.Known {
 			add(feed.Known{Record: r, Own: true, TimeDetected: m.saved.Seen.TimeDetected}, m.saved.Polled)
 		}
 	}
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		if k, ok := l.downloaded(t); ok {
 			add(k, t.saved.Last.At)
 		}
@@ -152,7 +159,7 @@ func (l *loop) observations() []feed.Known {
 }
 
 // downloaded is what the last update has shown of its URL.
-func (l *loop) downloaded(t *target) (k feed.Known, ok bool) {
+func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	o := &t.saved.Last
 	if o.At.IsZero() {
 		return k, false
@@ -181,9 +188,9 @@ const (
 )
 
 // cached are the lines of the cache: what is remembered of each URL, so that a new store can begin with it.
-func (l *loop) cached() []feed.Record {
+func (l *publisher) cached() []feed.Record {
 	var list []feed.Record
-	for _, t := range l.ordered() {
+	for _, t := range l.targets.ordered() {
 		b, ok := t.saved.baseline()
 		if !isPublic(t.url) || !ok && !t.saved.State.HaveCopy {
 			continue
@@ -217,4 +224,13 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 		return fmt.Errorf("cache: %w", err)
 	}
 	return atomicfile.In(files).WriteFile(path, b.Bytes(), 0o600)
+}
+
+// relayed returns where the records of relayed feeds are read, by any goroutine.
+func (l *publisher) relayed() func(id string) ([]byte, error) {
+	if s := l.a.Store; s != nil {
+		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }
+	}
+	memory := maps.Clone(l.book.memory)
+	return func(id string) ([]byte, error) { return memory[id], nil }
 }

@@ -1,6 +1,9 @@
 package antenna
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 // A queued says when it is due, and where in its queue it is.
 type queued struct {
@@ -10,73 +13,54 @@ type queued struct {
 
 func (q *queued) entry() *queued { return q }
 
-// A queue is a heap of what is due when.
-type queue[T interface{ entry() *queued }] struct{ heap []T }
+// A queue has what is due, by when.
+type queue[T interface{ entry() *queued }] struct{ items items[T] }
 
 // first returns what is due first, and when.
 func (q *queue[T]) first() (item T, at time.Time, ok bool) {
-	if len(q.heap) == 0 {
+	if len(q.items) == 0 {
 		return item, at, false
 	}
-	return q.heap[0], q.heap[0].entry().at, true
+	return q.items[0], q.items[0].entry().at, true
 }
 
 // put makes item due at that time, and adds it if it is not there.
 func (q *queue[T]) put(item T, at time.Time) {
 	e := item.entry()
-	e.at = at
-	if e.place == 0 {
-		q.heap = append(q.heap, item)
-		e.place = len(q.heap)
+	if e.at = at; e.place == 0 {
+		heap.Push(&q.items, item)
+	} else {
+		heap.Fix(&q.items, e.place-1)
 	}
-	q.up(e.place - 1)
-	q.down(e.place - 1)
 }
 
 // remove takes item out, if it is there.
 func (q *queue[T]) remove(item T) {
-	i := item.entry().place - 1
-	if i < 0 {
-		return
+	if place := item.entry().place; place > 0 {
+		heap.Remove(&q.items, place-1)
 	}
-	last := len(q.heap) - 1
-	q.swap(i, last)
-	var none T
-	q.heap[last] = none
-	q.heap = q.heap[:last]
+}
+
+// The items of a queue are a heap.Interface.
+type items[T interface{ entry() *queued }] []T
+
+func (s items[T]) Len() int           { return len(s) }
+func (s items[T]) Less(i, j int) bool { return s[i].entry().at.Before(s[j].entry().at) }
+func (s items[T]) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].entry().place, s[j].entry().place = i+1, j+1
+}
+
+func (s *items[T]) Push(x any) {
+	*s = append(*s, x.(T))
+	x.(T).entry().place = len(*s)
+}
+
+func (s *items[T]) Pop() any {
+	last := len(*s) - 1
+	item := (*s)[last]
+	clear((*s)[last:])
+	*s = (*s)[:last]
 	item.entry().place = 0
-	if i < last {
-		q.up(i)
-		q.down(i)
-	}
-}
-
-func (q *queue[T]) before(i, j int) bool {
-	return q.heap[i].entry().at.Before(q.heap[j].entry().at)
-}
-
-func (q *queue[T]) swap(i, j int) {
-	q.heap[i], q.heap[j] = q.heap[j], q.heap[i]
-	q.heap[i].entry().place, q.heap[j].entry().place = i+1, j+1
-}
-
-func (q *queue[T]) up(i int) {
-	for i > 0 && q.before(i, (i-1)/2) {
-		q.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-}
-
-func (q *queue[T]) down(i int) {
-	for {
-		child := 2*i + 1
-		if child+1 < len(q.heap) && q.before(child+1, child) {
-			child++
-		}
-		if child >= len(q.heap) || !q.before(child, i) {
-			return
-		}
-		q.swap(i, child)
-		i = child
-	}
+	return item
 }

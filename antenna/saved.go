@@ -11,23 +11,32 @@ type (
 	// A savedFeed is what is known of a feed.
 	savedFeed struct {
 		// Print tells whether feed and watches are still those that the validators are for, and Asked whether it is asked in the same way.
-		Print, Asked   string
-		ETag, Modified string
-		// Of stands for the URL that they are of, after redirects.
-		Of           string
+		Print, Asked string
+		validators
 		Sum          uint64
 		Rhythm       rhythm
 		Interval     time.Duration
 		Polled, Next time.Time
-		Failures     int
-		// Err is why the last poll failed, and Code what Antenna.Judge says of that.
-		Err  string
-		Code int
-		Day  dayCount
+		trouble
+		Day dayCount
 		// Seen is what a page said last, and Failed that it could not be reached since.
 		Seen   observation
 		Failed bool
 		Get    bool
+	}
+
+	// The validators are those of what a feed said last.
+	validators struct {
+		ETag, Modified string
+		// Of stands for the URL that they are of, after redirects.
+		Of string
+	}
+
+	// A trouble is why the last poll failed, what Antenna.Judge says of that, and how often that was in a row.
+	trouble struct {
+		Failures int
+		Err      string
+		Code     int
 	}
 
 	// A savedTarget is what is known of one URL of a watch.

@@ -74,7 +74,7 @@ func TestScale(t *testing.T) {
 		hours, watches = 0.2, 1000
 	}
 	synctest.Test(t, func(t *testing.T) {
-		before := heap()
+		before := heapInUse()
 		span := time.Duration(hours * float64(time.Hour))
 		n := &many{start: time.Now(), records: 20, minutes: make([]int, int(span/time.Minute))}
 		a := manyFeeds(n, feeds, watches)
@@ -86,7 +86,7 @@ func TestScale(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), span)
 		defer cancel()
 		var most uint64
-		time.AfterFunc(span-time.Second, func() { most = heap() })
+		time.AfterFunc(span-time.Second, func() { most = heapInUse() })
 		began := used()
 		err := a.Watch(ctx, func(context.Context, Update) (Outcome, error) {
 			mu.Lock()
@@ -115,8 +115,8 @@ func TestScale(t *testing.T) {
 	})
 }
 
-// heap is what is in use, in octets.
-func heap() uint64 {
+// heapInUse is what is in use, in octets.
+func heapInUse() uint64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -136,13 +136,13 @@ func used() time.Duration {
 // onePoll is what a loop does for one poll, without goroutines.
 func onePoll(l *loop) {
 	now := time.Now()
-	m, _, _ := l.due.first()
-	l.due.remove(m)
-	l.begin(m, now)
-	h := l.hosts.next(now.Add(time.Minute))
+	m, _, _ := l.polls.due.first()
+	l.polls.due.remove(m)
+	l.polls.begin(m, now)
+	h := l.polls.hosts.next(now.Add(time.Minute))
 	a := l.poller.poll(context.Background(), h.task)
-	l.hosts.done(taskHost(&h.task), 0, now)
-	l.answered(h, a, now)
+	l.polls.hosts.done(taskHost(&h.task), 0, now)
+	l.polls.answered(h, a, now)
 	l.book.clear()
 }
 
@@ -152,7 +152,7 @@ func pollsOf(tb testing.TB, size int) *loop {
 	a := manyFeeds(n, size/2, size)
 	l, err := a.newLoop()
 	if err == nil {
-		err = l.start(time.Now())
+		err = (&loader{loop: l}).start(time.Now())
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -209,10 +209,10 @@ func TestManyRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := io.MultiReader(strings.NewReader(lirsLine(fileURL, time.Now(), time.Now(), 5)), &repeated{text: line, n: records})
-	before, most, n := heap(), uint64(0), 0
-	k, err := l.poller.read(&task{feed: &l.members[0].feed}, readerFunc(func(p []byte) (int, error) {
+	before, most, n := heapInUse(), uint64(0), 0
+	k, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, readerFunc(func(p []byte) (int, error) {
 		if n++; n%500 == 0 {
-			most = max(most, heap())
+			most = max(most, heapInUse())
 		}
 		return body.Read(p)
 	}), 0, address.Public)

@@ -24,9 +24,17 @@ type target struct {
 	running, again, forget bool
 }
 
+// The targets are the URLs of the watches, with what feeds report of them.
+type targets struct {
+	*loop
+	watches []*watcher
+	all     map[spot]*target
+	globbed map[*watcher]int // how many of them are of a glob
+}
+
 // target returns the target of a spot, and makes one of a glob unless there are too many.
-func (l *loop) target(s spot) *target {
-	t := l.targets[s]
+func (l *targets) target(s spot) *target {
+	t := l.all[s]
 	if t != nil {
 		return t
 	}
@@ -41,7 +49,7 @@ func (l *loop) target(s spot) *target {
 	if s.w.glob != nil {
 		t.saved.URL = s.url
 	}
-	l.targets[s] = t
+	l.all[s] = t
 	return t
 }
 
@@ -50,9 +58,9 @@ const roomAtOnce = maxGlobbed / 100
 
 // makeRoom forgets URLs of a glob that no feed has any more, those first that were reported longest ago; ones that could not be handled so far
 // are the last, and those that wait for their first try stay. It reports whether there were any.
-func (l *loop) makeRoom(w *watcher) bool {
+func (l *targets) makeRoom(w *watcher) bool {
 	var old []*target
-	for _, t := range l.targets {
+	for _, t := range l.all {
 		if p := t.saved.Pending; t.w == w && len(t.reports) == 0 && !t.running && (p == nil || p.fails()) {
 			old = append(old, t)
 		}
@@ -67,8 +75,8 @@ func (l *loop) makeRoom(w *watcher) bool {
 		return cmp.Or(fails(a)-fails(b), a.saved.Reported.Compare(b.saved.Reported))
 	})
 	for _, t := range old[:min(len(old), roomAtOnce)] {
-		l.tries.remove(t)
-		delete(l.targets, spot{w, t.url})
+		l.updates.tries.remove(t)
+		delete(l.all, spot{w, t.url})
 		delete(l.book.targets, t)
 		l.book.gone(targetKey(t), time.Now())
 		l.globbed[w]--
@@ -77,7 +85,7 @@ func (l *loop) makeRoom(w *watcher) bool {
 }
 
 // report takes what m says now of what is watched, in place of what it said before.
-func (l *loop) report(m *member, k *kept, now time.Time) {
+func (l *targets) report(m *member, k *kept, now time.Time) {
 	gone := l.dropped(m, k)
 	var order []*target
 	says := map[*target][]feed.Record{}
@@ -104,14 +112,14 @@ func (l *loop) report(m *member, k *kept, now time.Time) {
 		l.decide(t, now)
 	}
 	for _, t := range gone {
-		if l.targets[spot{t.w, t.url}] == t { // it has not made room
+		if l.all[spot{t.w, t.url}] == t { // it has not made room
 			l.decide(t, now)
 		}
 	}
 }
 
 // dropped are the targets that m told of and does not any more. It is done before new ones are made, which may need their room.
-func (l *loop) dropped(m *member, k *kept) (gone []*target) {
+func (l *targets) dropped(m *member, k *kept) (gone []*target) {
 	if k.partial {
 		return nil
 	}
@@ -131,14 +139,14 @@ func (l *loop) dropped(m *member, k *kept) (gone []*target) {
 }
 
 // revisit decides again where m has a report that was from the future.
-func (l *loop) revisit(m *member, now time.Time) {
+func (l *targets) revisit(m *member, now time.Time) {
 	for _, t := range slices.Collect(maps.Keys(m.revisit)) {
 		l.decide(t, now)
 	}
 }
 
 // decide asks what the latest reports of all feeds mean for t (specified in feed.Decide), and has an update wait if they call for one.
-func (l *loop) decide(t *target, now time.Time) {
+func (l *targets) decide(t *target, now time.Time) {
 	if t.running {
 		t.again = true
 		return
@@ -203,7 +211,7 @@ func (t *target) fetchToSee(v feed.Verdict, records []feed.Record, from []*membe
 }
 
 // useless tells, once, that what m says of a file that was never downloaded is of no use.
-func (l *loop) useless(t *target, m *member, v feed.Verdict) {
+func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 	if t.saved.State.HaveCopy || t.saved.Pending != nil || t.w.useless == v.Reason { // of a glob the first says it for all
 		return
 	}
@@ -212,7 +220,7 @@ func (l *loop) useless(t *target, m *member, v feed.Verdict) {
 }
 
 // reporters are who has a report of t, in the order of the configuration: of reports that are alike the first counts.
-func (l *loop) reporters(t *target) []*member {
+func (l *targets) reporters(t *target) []*member {
 	list := make([]*member, 0, len(t.reports))
 	for m := range t.reports {
 		list = append(list, m)
@@ -222,7 +230,7 @@ func (l *loop) reporters(t *target) []*member {
 }
 
 // rest takes a verdict that calls for nothing. While an update waits, what it will leave behind counts.
-func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
+func (l *targets) rest(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
 	if p := t.saved.Pending; p == nil || p.isAside() {
@@ -235,7 +243,7 @@ func (l *loop) rest(t *target, v feed.Verdict, now time.Time) {
 }
 
 // await has an update wait for its turn. Where it is one that waits already, it keeps its place.
-func (l *loop) await(t *target, p *pending, now time.Time) {
+func (l *targets) await(t *target, p *pending, now time.Time) {
 	if old := t.saved.Pending; old != nil && !old.isAside() && old.same(p) {
 		p.Tries, p.Failures, p.At, p.Err, p.Code = old.Tries, old.Failures, old.At, old.Err, old.Code
 		p.Failed, p.Limited = old.Failed, old.Limited
@@ -249,20 +257,20 @@ func (l *loop) await(t *target, p *pending, now time.Time) {
 }
 
 // queue has the update of t wait until its time. A round takes only what is due when it begins, or comes up in it.
-func (l *loop) queue(t *target, now time.Time) {
+func (l *targets) queue(t *target, now time.Time) {
 	t.saved.Pending.inReach(now)
 	if at := t.saved.Pending.At; l.round == nil || !at.After(now) {
-		l.tries.put(t, at)
+		l.updates.tries.put(t, at)
 	}
 }
 
 // update is what the handler gets.
-func (l *loop) update(t *target, p *pending, most *Allowance) Update {
+func (l *targets) update(t *target, p *pending, most *Allowance) Update {
 	u := Update{
 		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
 		Try: p.Tries, Ahead: p.Ahead, Allowance: most,
 	}
-	if m := l.byID[p.Feed]; m != nil {
+	if m := l.polls.byID[p.Feed]; m != nil {
 		u.Feed = m.feed.Name
 	}
 	u.Record.URL = cmp.Or(u.Record.URL, t.url) // own observations are stored without
@@ -270,12 +278,12 @@ func (l *loop) update(t *target, p *pending, most *Allowance) Update {
 }
 
 // ordered are the targets in the order of the configuration, those of a glob by their URLs.
-func (l *loop) ordered() []*target {
+func (l *targets) ordered() []*target {
 	places := make(map[*watcher]int, len(l.watches))
 	for i, w := range l.watches {
 		places[w] = i
 	}
-	list := slices.Collect(maps.Values(l.targets))
+	list := slices.Collect(maps.Values(l.all))
 	slices.SortFunc(list, func(a, b *target) int {
 		return cmp.Or(places[a.w]-places[b.w], strings.Compare(a.url, b.url))
 	})

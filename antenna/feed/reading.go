@@ -134,8 +134,8 @@ func (r *Reading) ReadLine(in *Lines, odd ...string) (Line, error) {
 	if err != nil {
 		return l, err
 	}
-	if ends := in.ends.String(); in.ends != before && slices.Contains(odd, ends) {
-		r.Problem(l.Number, CodeLineEnds+ends, "", "")
+	if in.ends != before && slices.Contains(odd, in.ends.String()) {
+		r.Problem(l.Number, CodeLineEnds+in.ends.String(), "", "")
 	}
 	if l.Number == 1 && in.mark {
 		r.Problem(1, CodeMark, "", "")
