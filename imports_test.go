@@ -74,14 +74,12 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "download/partfile", "download/promises", "download/speeds", "download/versions", "internal/fsys", "linkheader",
+		"byterange", "download/partfile", "download/state", "internal/fsys", "linkheader",
 		"address", "internal/web", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
-	"download/speeds":   {},
-	"download/versions": {imports: []string{"verify", "internal/atomicfile"}},
-	"download/promises": {imports: []string{"source", "verify", "internal/atomicfile"}},
+	"download/state":    {imports: []string{"source", "verify", "internal/atomicfile", "internal/fsys"}},
 	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
@@ -99,8 +97,8 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/promises",
-		"download/speeds", "download/versions", "inputfile", "internal/atomicfile", "internal/web", "internal/fsys",
+		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
+		"inputfile", "internal/atomicfile", "internal/web", "internal/fsys",
 		"internal/geoip", "internal/handbook", "internal/mask", "internal/nearest", "internal/program",
 		"internal/quantity", "address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",

@@ -19,14 +19,14 @@ const (
 // sizes are what is still too large, and how large: the packages of the product, and in how many files the types have methods that have
 // them in more than maxFiles. A number may only go down, to that of the goal, and a row may only go.
 var sizes = map[string]int{
-	packages: 43, // 35
+	packages: 41, // 35
 
 	"download.session":         25,
 	"download.getter":          22,
 	"download.Client":          16,
 	"download.Request":         16,
 	"antenna.loop":             11,
-	"cli.getCommand":           11,
+	"cli.getCommand":           10,
 	"report.Recorder":          11,
 	"download/partfile.File":   8,
 	"download/partfile.folder": 7,

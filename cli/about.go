@@ -46,9 +46,9 @@ var variables = []handbook.Term{
 var stateFiles = []handbook.Term{
 	{Word: "NAME.part, NAME.part.journal", Text: "what is there of a file that is not complete or not proven; the same command goes on there"},
 	{Word: "NAME.part.bad", Text: "what was set aside because it is of another file or damaged"},
-	{Word: "~/.cache/braid/speeds", Text: "how fast servers were: hosts and no paths (--no-remember)"},
 	{Word: "~/.local/state/braid/journal-key", Text: "by what the journals of this user's part files are told from those of others; without it a resumed download asks its server again what the file is"},
-	{Word: "~/.local/state/braid/promises", Text: "what URLs offered to verify their files with, as hashes of URLs"},
+	{Word: "~/.local/state/braid/hosts", Text: "how fast servers were, under hashes of their names (--no-remember)"},
+	{Word: "~/.local/state/braid/pins", Text: "what URLs offered to verify their files with, under hashes of the URLs"},
 	{Word: "~/.local/state/braid/versions", Text: "what servers said of files that -N downloaded"},
 	{Word: "~/.config/braid/watch.toml", Text: "what braid watch does without an operand"},
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
-	"braid/download/partfile"
-	"braid/download/promises"
-	"braid/download/speeds"
-	"braid/internal/fsys"
+	"braid/download/state"
 	"braid/metalink"
 )
 
@@ -162,7 +158,7 @@ func (g *getCommand) flags() []cli.Flag {
 		parsed(&g.minSplit, groupSource, "ask nobody for less than `SIZE`, as in --min-split-size 20M, unless somebody failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)", "min-split-size"),
 		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together; 0 is as fast as it goes, whatever the settings say", "limit-rate", "max-overall-download-limit"),
 		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
-		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (in the user's cache folder, braid/speeds: hosts, no paths), nor keep what URLs offer to verify their files with", "no-remember"),
+		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (braid/hosts in the user's state folder), nor keep what URLs offer to verify their files with", "no-remember"),
 	)
 	flags = append(flags, g.where.flags()...)
 	flags = append(flags, g.peers.flags()...)
@@ -297,45 +293,13 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
 		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT, Credentials: g.login,
-		Speeds: g.memory(), Promises: rememberedPromises(), Versions: g.versions(), JournalKey: journalKey(),
+		State: &state.Store{Dir: stateFolder(), PinsOnly: g.noRemember}, JournalKey: journalKey(),
 	}
 	if g.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(g.limitRate))
 		g.limit = c.Limit
 	}
 	return c, err
-}
-
-// memory is what is known of servers' speeds. Without a cache folder it is only for this run.
-func (g *getCommand) memory() *speeds.Memory {
-	if g.noRemember {
-		return nil
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return speeds.Open("")
-	}
-	return speeds.Open(filepath.Join(dir, "braid", "speeds"))
-}
-
-// rememberedPromises is what URLs offered before. Without a folder for it, it is only for this run.
-func rememberedPromises() *promises.Memory { return promises.Open(promisesPath()) }
-
-// journalKey seals the journals of part files. Without a folder for it there is none.
-func journalKey() *partfile.Key {
-	path := promisesPath()
-	if path == "" {
-		return nil
-	}
-	return partfile.OpenKey(fsys.OS, filepath.Join(filepath.Dir(path), "journal-key"))
-}
-
-func promisesPath() string {
-	home, err := os.UserHomeDir()
-	if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
-		return ""
-	}
-	return promises.Path(os.Getenv("XDG_STATE_HOME"), home)
 }
 
 // placeURL reads the URL of a file.

@@ -30,6 +30,9 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	if err != nil {
 		return g.report(failureOf(ctx, err))
 	}
+	if err := adoptState(client.State, cacheFolder()); err != nil {
+		g.screen.detail("%v", err)
+	}
 	ctx, stop := within(ctx, time.Duration(g.maxTime))
 	defer stop()
 	defer client.HTTP.CloseIdle()
@@ -46,9 +49,6 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	}
 	if err != nil {
 		return g.report(downloadFailure(ctx, err))
-	}
-	if problem := client.Promises.Problem(); problem != "" {
-		g.screen.detail("%s", problem)
 	}
 	defer g.remember(client)
 	return g.finish(ctx, g.all(ctx, client, list))
@@ -70,16 +70,12 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 
 // remember keeps for the next run what this one learned. Nothing is lost if that fails.
 func (g *getCommand) remember(client *download.Client) {
-	client.Speeds.Save(time.Now())
-	client.Versions.Tidy(time.Now())
-	if g.newer.ifNewer && promisesPath() == "" {
+	client.State.Save()
+	if g.newer.ifNewer && client.State.Dir == "" {
 		g.screen.warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
 	}
-	if err := client.Versions.Err(); err != nil {
+	if err := client.State.Lost(); err != nil {
 		g.screen.warn("-N: what the server said of the file cannot be remembered: %v; the next run may fetch it again", err)
-	}
-	if !g.noRemember {
-		client.Promises.Save(time.Now())
 	}
 }
 

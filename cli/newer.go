@@ -1,23 +1,9 @@
 package cli
 
-import (
-	"path/filepath"
-
-	"braid/download"
-	"braid/download/versions"
-)
+import "braid/download"
 
 // newerFlags say what becomes of a file that is there (rule 54).
 type newerFlags struct{ ifNewer, allowOlder, remoteTime bool }
-
-// versions is what is known of files that were downloaded with -N before.
-func (g *getCommand) versions() *versions.Store {
-	path := promisesPath()
-	if g.noRemember || path == "" {
-		return nil
-	}
-	return versions.Open(filepath.Join(filepath.Dir(path), "versions"))
-}
 
 // gist is what results must have in common to share a line.
 func (w *watcher) gist(r download.Result) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/download/state"
 )
 
 // verifyCommand is one run of "braid verify".
@@ -146,7 +147,8 @@ func (v *verifyCommand) leave(codes []int) error {
 func (v *verifyCommand) client() (*download.Client, error) {
 	hc, err := v.wire.client(append(v.signatures.Value(), v.from, v.checksums)...)
 	hc.HeaderTimeout = time.Duration(v.timeout)
-	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), Promises: rememberedPromises(), JournalKey: journalKey()}
+	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
+	adoptState(c.State, c.State.Dir) // what is not taken over is not known
 	if v.limitRate > 0 {
 		c.Limit = download.NewLimit(int64(v.limitRate))
 	}

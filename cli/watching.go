@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/download/promises"
 	"braid/watch"
 )
 
@@ -282,12 +281,12 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	case os.Getenv("STATE_DIRECTORY") != "": // systemd.exec(5); the first one
 		c.state, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:
-		home, err := os.UserHomeDir()
-		if err != nil && os.Getenv("XDG_STATE_HOME") == "" {
+		dir := stateFolder()
+		if dir == "" {
 			return nil, misuse("watch", "there is no folder for what is remembered", "--state FOLDER, or state = in the configuration")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
-		c.state = filepath.Join(filepath.Dir(promises.Path(os.Getenv("XDG_STATE_HOME"), home)), "watch", own)
+		c.state = filepath.Join(dir, "watch", own)
 	}
 	return c, nil
 }

@@ -75,8 +75,7 @@ func (s *service) work(ctx context.Context, c *loaded, names []string) error {
 	return s.serve(ctx, c)
 }
 
-// rememberEvery is how often what was learned of servers is written, if there is anything: all of it is written anew, which for ten thousand
-// files is half a megabyte, and too much for each of them.
+// rememberEvery is how often the speeds that were learned are written, if there are any.
 const rememberEvery = time.Minute
 
 // remember writes now and then what was learned.
@@ -88,7 +87,7 @@ func (s *service) remember(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			s.current.Load().save()
+			s.current.Load().client.State.Save()
 		}
 	}
 }
@@ -113,6 +112,9 @@ func (s *service) use(c *loaded) error {
 		s.tally.add(ev)
 	}
 	s.log.configure(c)
+	if err := adoptState(next.client.State, c.state); err != nil {
+		s.log.Warn("state", "error", err)
+	}
 	for _, text := range c.warnings() {
 		s.log.Warn("configuration", "warning", text)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,8 +16,7 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/partfile"
-	"braid/download/promises"
-	"braid/download/speeds"
+	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/internal/web"
 	"braid/source/httpsource"
@@ -151,14 +149,7 @@ func (c *loaded) hide(texts ...string) {
 // close ends what is idle, and remembers what was learned.
 func (s *setup) close() {
 	s.client.HTTP.CloseIdle()
-	s.save()
-}
-
-// save remembers what was learned. Nothing is lost if that fails.
-func (s *setup) save() {
-	now := time.Now()
-	s.client.Speeds.Save(now)
-	s.client.Promises.Save(now)
+	s.client.State.Save()
 }
 
 // hostsOf are the hosts that the user named.
@@ -176,7 +167,7 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, error) {
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
-		Speeds: speeds.Open(filepath.Join(c.state, "speeds")), Promises: promises.Open(filepath.Join(c.state, "promises")),
+		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions
 		JournalKey: partfile.OpenKey(fsys.OS, filepath.Join(c.state, "journal-key")),
 	}
 	if c.Rate > 0 {

@@ -133,7 +133,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	} else if err != nil {
 		return err
 	}
-	if err := s.keepsPromises(o, file); err != nil && !s.heard {
+	if err := s.checkPin(o, file); err != nil && !s.heard {
 		return s.stop(err)
 	}
 	if !s.heard { // in this run, of a download that goes on or that a mirror began

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/download/partfile"
-	"braid/download/versions"
+	"braid/download/state"
 	"braid/source"
 	"braid/verify"
 )
@@ -18,15 +18,15 @@ import (
 // A plan is what a session has to know of those before it.
 type plan struct {
 	version
-	origin    *url.URL          // the server to ask; not that of the request when it failed and a mirror stands in
-	changes   int               // how often the file changed while it was fetched
-	restarts  int               // how often what came was of no use
-	fallbacks []*url.URL        // mirrors that nothing ties to the origin, and that were not asked alone yet
-	alones    []*url.URL        // those that were
-	fetches   int               // that were begun
-	touched   int               // how often another program changed the part file
-	here      *versions.Version // what is known of the file that is there; nil: nothing
-	host      string            // that gave Result.ETag and LastModified
+	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
+	changes   int            // how often the file changed while it was fetched
+	restarts  int            // how often what came was of no use
+	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
+	alones    []*url.URL     // those that were
+	fetches   int            // that were begun
+	touched   int            // how often another program changed the part file
+	here      *state.Version // what is known of the file that is there; nil: nothing
+	host      string         // that gave Result.ETag and LastModified
 }
 
 // fallBack remembers a mirror that may serve alone, once.

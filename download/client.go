@@ -20,9 +20,7 @@ import (
 	"time"
 
 	"braid/download/partfile"
-	"braid/download/promises"
-	"braid/download/speeds"
-	"braid/download/versions"
+	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/scheduler"
@@ -59,12 +57,9 @@ type Client struct {
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others (rule 19).
 	MaxSize int64
-	// Speeds remembers how fast servers were, and is told. If nil, nothing is known.
-	Speeds *speeds.Memory
-	// Promises remembers what URLs offered to verify their files with, so that less is noticed. If nil, nothing is known.
-	Promises *promises.Memory
-	// Versions remembers what servers said of files, for requests with IfNewer, and is told. If nil, nothing is known.
-	Versions *versions.Store
+	// State remembers, and is told, how fast hosts were, what URLs have offered as proof, and what servers said of files, for requests
+	// with IfNewer. If nil, nothing is known. The caller saves it.
+	State *state.Store
 	// JournalKey seals the journals of part files. If nil, or if there cannot be one, what a journal says of a file counts only
 	// after the origin or the request has said it again.
 	JournalKey *partfile.Key
@@ -110,7 +105,7 @@ func (c *Client) maxSize() int64 {
 func (c *Client) config(s *session) scheduler.Config {
 	cfg := scheduler.Config{
 		Size: -1, PerHost: c.PerHost, Split: c.Split, MinSplit: c.MinSplit, Growth: c.Growth, Tries: c.Tries, FirstTries: c.Tries,
-		RetryWait: c.RetryWait, Silence: c.Timeout, Aggregate: c.Speeds.Together(time.Now()),
+		RetryWait: c.RetryWait, Silence: c.Timeout, Aggregate: c.State.Speed(state.AllHosts).Rate,
 	}
 	if c.Tries == 0 {
 		cfg.FirstTries = firstTries

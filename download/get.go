@@ -110,7 +110,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err != nil || g.result.NotModified || g.document {
 		return errors.Join(err, g.leave())
 	}
-	g.keepPromises()
+	g.keepPin()
 	g.keepVersion(proof, g.plan.host)
 	g.giveBack(ctx)
 	return nil

@@ -105,7 +105,7 @@ func (x *inspection) believes(file metalink.File) error {
 		return fail(Mismatch, "verify", where, fmt.Errorf("the file has %d bytes there, and %d in %s", file.Size, d.Size, d.By), "")
 	}
 	if x.req.Described == nil {
-		if err := x.c.promised(&x.req, offerOf(file)); err != nil {
+		if err := x.c.checkPin(&x.req, pinOf(file)); err != nil {
 			return err
 		}
 		x.req.observe(Offered{File: file})

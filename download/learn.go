@@ -56,7 +56,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, HintSignature))
 	}
-	if err := s.keepsPromises(o, file); err != nil {
+	if err := s.checkPin(o, file); err != nil {
 		return s.stop(err)
 	}
 	file.Size, s.plan.first = s.sizeOf(a), a

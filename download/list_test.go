@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"braid/download"
-	"braid/download/promises"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
@@ -65,8 +64,8 @@ func TestListDoesNotKeepPromises_Rule64(t *testing.T) {
 	origin := sized(t, mib, mirrortest.Document("/SUMS", "text/plain", listed(t, data, "file.bin")))
 	for _, own := range []bool{false, true} {
 		r := newRun(t, origin.URL)
-		r.client.Promises = promises.Open("")
-		r.client.Promises.Keep(r.req.URL, promises.Of(nil, "application/pgp-signature"), time.Now())
+		r.client.State = &state.Store{}
+		r.client.State.KeepPin(r.req.URL, state.PinOf(nil, "application/pgp-signature"))
 		l := fetchList(t, r, origin, "/SUMS")
 		if own {
 			l, _ = download.ReadList(bytes.NewReader(listed(t, data, "file.bin")), "SUMS")

@@ -3,7 +3,6 @@ package download
 import (
 	"net/url"
 	"slices"
-	"time"
 
 	"braid/address"
 	"braid/scheduler"
@@ -149,7 +148,8 @@ func (s *session) addLane(o *origin) {
 		added.Brought = o.brought
 	}
 	if o.lanes == 1 && !o.swarm { // what one swarm did says nothing of another
-		added.Rate, added.RTT = s.c.Speeds.Hint(o.host, time.Now())
+		known := s.c.State.Speed(o.host)
+		added.Rate, added.RTT = known.Rate, known.RTT
 	}
 	if o.swarm {
 		added = asSource(added, o.src.Traits(), s.req.Peers == PeersAuto)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"braid/download/partfile"
-	"braid/download/versions"
+	"braid/download/state"
 	"braid/source"
 	"braid/verify"
 )
@@ -32,9 +32,9 @@ func (g *getter) recall() error {
 		return err
 	case !there: // and so not up to date
 	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
-		g.plan.here = &versions.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size}
+		g.plan.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size}
 	case r.Described == nil:
-		if v, ok := g.c.Versions.Find(g.result.Path, r.URL); ok && v.Size == info.Size {
+		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.plan.here = &v
 		}
 	}
@@ -176,7 +176,7 @@ const (
 )
 
 // compare tells by tags and dates, which can be compared only if one server gave them.
-func compare(here *versions.Version, a source.Answer) relation {
+func compare(here *state.Version, a source.Answer) relation {
 	if here == nil || here.Host != "" && here.Host != a.Host {
 		return unknown
 	}
@@ -241,7 +241,7 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 	if g.dry || !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.plan.origin != g.req.URL {
 		return
 	}
-	v := versions.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}
+	v := state.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}
 	if v.ETag == "" && v.LastModified.IsZero() {
 		return
 	}
@@ -253,7 +253,7 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 	if here := g.plan.here; here != nil && *here == v {
 		return
 	}
-	if err := g.c.Versions.Keep(g.result.Path, g.req.URL, v); err != nil {
+	if err := g.c.State.KeepVersion(g.result.Path, g.req.URL, v); err != nil {
 		g.note("the version of %s cannot be remembered: %v", source.Escape(g.result.Path), err)
 	}
 }

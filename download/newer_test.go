@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"braid/download"
-	"braid/download/versions"
+	"braid/download/state"
 	"braid/verify"
 )
 
@@ -102,7 +101,7 @@ func (s *shelf) bytes() int {
 func (s *shelf) newer(t *testing.T) *run {
 	r := newRun(t, s.URL+"/file.bin")
 	r.req.IfNewer = true
-	r.client.Versions = versions.Open(filepath.Join(t.TempDir(), "versions"))
+	r.client.State = &state.Store{Dir: t.TempDir()}
 	return r
 }
 
@@ -310,7 +309,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 	s := newShelf(t, "")
 	s.put("two", `"v2"`, tuesday)
 	r := s.newer(t)
-	r.client.Versions = nil
+	r.client.State = nil
 	r.put([]byte("one"))
 	r.req.IfNoneMatch, r.req.IfModifiedSince = `"v2"`, tuesday
 	if res := r.gets("one"); !res.NotModified || res.ETag != `"v2"` || res.Size != 3 {

@@ -15,11 +15,11 @@ func TestIfNewerByDigest(t *testing.T) {
 		"304":  func(r *run, m *shelf) {},
 		"date": func(r *run, m *shelf) { m.put("one", "", monday); m.deaf = true },
 		"watch": func(r *run, m *shelf) {
-			r.client.Versions = nil
+			r.client.State = nil
 			r.req.IfNoneMatch, r.req.IfModifiedSince = `"1"`, tuesday
 		},
 		"older": func(r *run, m *shelf) {
-			r.client.Versions, r.req.IfModifiedSince = nil, tuesday
+			r.client.State, r.req.IfModifiedSince = nil, tuesday
 			m.put("one", "", monday)
 		},
 	} {

@@ -94,7 +94,7 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 		offered.Size = a.Size
 	}
 	if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
-		err = g.c.promised(&g.req, offerOf(x.file))
+		err = g.c.checkPin(&g.req, pinOf(x.file))
 	}
 	return a, offered, false, err
 }

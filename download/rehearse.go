@@ -258,7 +258,8 @@ func (h *rehearsal) addPlace(p Place) {
 	}
 	p.Near = p.Mirror.Geo != "" && slices.Contains(h.req.Locations, p.Mirror.Geo)
 	if p.Role != Swarm {
-		p.Rate, p.RTT = h.c.Speeds.Hint(source.HostPort(p.URL), time.Now())
+		speed := h.c.State.Speed(source.HostPort(p.URL))
+		p.Rate, p.RTT = speed.Rate, speed.RTT
 	}
 	h.out.Places = append(h.out.Places, p)
 }

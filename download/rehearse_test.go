@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/download/speeds"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
 	"braid/metalink/meta4"
@@ -78,8 +78,8 @@ func TestRehearse(t *testing.T) {
 	r := newRun(t, origin.URL)
 	r.req.NoFTP, r.req.Locations = true, []string{"JP"}
 	r.req.Mirrors = []*url.URL{parse(t, "http://127.0.0.1:5/own")}
-	r.client.Speeds = speeds.Open("")
-	r.client.Speeds.Learn(time.Now(), speeds.Speed{Host: "127.0.0.1:3", Rate: 5e6, RTT: time.Millisecond})
+	r.client.State = &state.Store{}
+	r.client.State.Learn("127.0.0.1:3", state.Speed{Rate: 5e6, RTT: time.Millisecond})
 	h, err := r.rehearse(origin)
 	if err != nil {
 		t.Fatal(err)

@@ -1,39 +1,35 @@
 package download
 
 import (
-	"time"
-
-	"braid/download/speeds"
+	"braid/download/state"
 	"braid/source"
 )
 
 // remember tells what the sources showed that they can do, for the next download. What a limit of the user's allowed
 // says nothing of them.
 func (s *session) remember() {
-	if s.c.Speeds == nil || s.c.Limit != nil {
+	if s.c.State == nil || s.c.Limit != nil {
 		return
 	}
-	now := time.Now()
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.sources.lanes[sp.Source]
 		if o.lanes > 1 || o.swarm { // one of several connections is not the server
 			continue
 		}
-		known := speeds.Speed{Host: sp.Host, Rate: sp.Rate, RTT: sp.RTT}
+		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
 		if o.banned {
 			known.Rate = 0
 		}
 		if known.Rate > 0 {
 			working++
 		}
-		s.c.Speeds.Learn(now, known)
+		s.c.State.Learn(sp.Host, known)
 		if named := source.HostPort(o.url); named != sp.Host { // it redirects: both names are asked for
-			known.Host = named
-			s.c.Speeds.Learn(now, known)
+			s.c.State.Learn(named, known)
 		}
 	}
 	if working > 1 {
-		s.c.Speeds.LearnTogether(now, s.sched.Peak())
+		s.c.State.Learn(state.AllHosts, state.Speed{Rate: s.sched.Peak()})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/download/speeds"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 	"braid/scheduler"
 	"braid/source"
@@ -17,12 +17,11 @@ func TestNextDownloadBeginsWithWhatIsKnown(t *testing.T) {
 	fast := sized(t, size, mirrortest.Rate(3*mib))
 	other := sized(t, size, mirrortest.Rate(2*mib))
 	origin := vouch(t, size, other, fast)
-	memory := speeds.Open("")
-	now := time.Now()
-	memory.Learn(now, speeds.Speed{Host: fast.Addr, Rate: 3 * mib, RTT: time.Millisecond})
-	memory.Learn(now, speeds.Speed{Host: other.Addr, Rate: 2 * mib, RTT: time.Millisecond})
+	memory := &state.Store{}
+	memory.Learn(fast.Addr, state.Speed{Rate: 3 * mib, RTT: time.Millisecond})
+	memory.Learn(other.Addr, state.Speed{Rate: 2 * mib, RTT: time.Millisecond})
 	r := newRun(t, origin.URL)
-	r.client.Speeds = memory
+	r.client.State = memory
 	if _, err := r.get(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,21 +44,20 @@ func TestLearnsFromADownload(t *testing.T) {
 	lying := sized(t, size+1, mirrortest.Rate(2*mib))
 	origin := vouch(t, size, mirror, lying)
 	r := newRun(t, origin.URL)
-	r.client.Speeds = speeds.Open("")
+	r.client.State = &state.Store{}
 	if _, err := r.get(); err != nil {
 		t.Fatal(err)
 	}
-	now := time.Now()
 	for _, u := range []string{origin.URL, mirror.URL} {
-		rate, _ := r.client.Speeds.Hint(source.HostPort(parse(t, u)), now)
+		rate := r.client.State.Speed(source.HostPort(parse(t, u))).Rate
 		if rate < mib/2 || rate > 16*mib {
 			t.Errorf("%s: %.0f bytes/s", u, rate)
 		}
 	}
-	if rate, _ := r.client.Speeds.Hint(lying.Addr, now); rate != 0 {
+	if rate := r.client.State.Speed(lying.Addr).Rate; rate != 0 {
 		t.Errorf("the one with another file: %.0f", rate)
 	}
-	if all := r.client.Speeds.Together(now); all < mib {
+	if all := r.client.State.Speed(state.AllHosts).Rate; all < mib {
 		t.Errorf("together %.0f", all)
 	}
 }

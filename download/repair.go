@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"braid/byterange"
-	"braid/download/speeds"
+	"braid/download/state"
 	"braid/source"
 	"braid/verify"
 )
@@ -89,7 +88,7 @@ func (g *getter) forgetRecheck() {
 func (g *getter) ban(s *session, p *party, r byterange.Range) {
 	err := &source.Error{URL: p.from.masked, Host: p.host, Fault: source.FaultMismatch,
 		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
-	g.c.Speeds.Learn(time.Now(), speeds.Speed{Host: p.host}) // not remembered as fast
+	g.c.State.Learn(p.host, state.Speed{}) // not remembered as fast
 	g.observe(SourceDown{ID: p.from.id, URL: p.from.masked, Host: p.host, Err: err, Banned: true})
 	for _, o := range s.sources.all {
 		if o.url.String() == p.from.url.String() {

@@ -63,7 +63,7 @@ type Request struct {
 	// describes.
 	Anchors    Anchors
 	Signatures []Signature
-	// LessProof takes a file whose URL offers less to verify it with than it did before (Client.Promises).
+	// LessProof takes a file whose URL offers less to verify it with than it did before (Client.State).
 	LessProof bool
 	// Described, if not nil, is what a Metalink document says of the file; see Document.Request.
 	Described *Described
@@ -107,7 +107,7 @@ type Request struct {
 	User *url.Userinfo
 	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder
 	// (rule 54); see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
-	// Client.Versions) makes the request conditional.
+	// Client.State) makes the request conditional.
 	IfNewer, AllowOlder bool
 	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified.
 	IfNoneMatch     string

@@ -55,7 +55,7 @@ func (s *session) beat() {
 	}
 	if s.fetches.stats.beats%rememberBeats == 0 {
 		s.remember()
-		s.c.Speeds.Save(time.Now()) // a hint: nothing is lost if it fails
+		s.c.State.Save()
 	}
 	if s.fetches.stats.beats%2 == 0 {
 		s.askTorrent()

@@ -12,7 +12,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
-	"braid/download/promises"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 	"braid/metalink/meta4"
 	"braid/source/httpsource"
@@ -213,14 +213,14 @@ func TestVerifyChanging(t *testing.T) {
 }
 
 // What a URL offered before must be offered again (0015), unless the user vouches for the file or does not mind.
-func TestVerifyPromises(t *testing.T) {
+func TestVerifyPins(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
 	s := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, s.URL)
 	r.onDisk(right)
-	r.client.Promises = promises.Open("")
-	r.client.Promises.Keep(r.req.URL, promises.Of(nil, "application/pgp-signature"), time.Now())
+	r.client.State = &state.Store{}
+	r.client.State.KeepPin(r.req.URL, state.PinOf(nil, "application/pgp-signature"))
 	r.verify(download.NoEvidence)
 	r.req.LessProof = true
 	r.verify(download.Other)

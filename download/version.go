@@ -3,7 +3,7 @@ package download
 import (
 	"braid/address"
 	"braid/download/partfile"
-	"braid/download/promises"
+	"braid/download/state"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -34,7 +34,7 @@ type version struct {
 	brokenAt  int64 // where the server broke off the last time
 
 	signed  signed
-	offered promises.Promise // what the server offers to verify the file with
+	offered state.Pin // what the server offers to verify the file with
 
 	repairs  int      // how often pieces told what was wrong
 	recheck  *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing

@@ -30,10 +30,17 @@ func Write(path string, perm fs.FileMode, content func(io.Writer) error) error {
 }
 
 // A Place is a file system that files are written to.
-type Place struct{ files fsys.FS }
+type Place struct {
+	files fsys.FS
+	hasty bool
+}
 
 // In is the place that files stands for, or that of the system if it is nil.
-func In(files fsys.FS) Place { return Place{fsys.Or(files)} }
+func In(files fsys.FS) Place { return Place{files: fsys.Or(files)} }
+
+// Hasty is p for files that are not worth waiting for the disk: readers see the old content or the new one, but after a loss of
+// power the file may be empty or damaged, which its reader has to notice.
+func (p Place) Hasty() Place { return Place{p.files, true} }
 
 // WriteFile is the function of that name, for a file of p.
 func (p Place) WriteFile(path string, data []byte, perm fs.FileMode) error {
@@ -50,21 +57,24 @@ func (p Place) Write(path string, perm fs.FileMode, content func(io.Writer) erro
 		return err
 	}
 	defer d.Close()
-	return replace(d, name, perm, content)
+	return p.replace(d, name, perm, content)
 }
 
 // replace writes a temporary file and gives it the name.
-func replace(d fsys.Dir, name string, perm fs.FileMode, content func(io.Writer) error) error {
+func (p Place) replace(d fsys.Dir, name string, perm fs.FileMode, content func(io.Writer) error) error {
 	tmp, f, err := create(d, name)
 	if err != nil {
 		return err
 	}
-	if err = fill(f, content, perm); err == nil {
+	if err = p.fill(f, content, perm); err == nil {
 		err = d.Rename(tmp, name)
 	}
 	if err != nil {
 		d.Remove(tmp)
 		return err
+	}
+	if p.hasty {
+		return nil
 	}
 	return d.Sync()
 }
@@ -83,12 +93,12 @@ func create(d fsys.Dir, name string) (tmp string, f fsys.File, err error) {
 
 // fill writes and closes f. What it holds is on disk before it gets its name: a rename may reach the disk
 // before the bytes do.
-func fill(f fsys.File, content func(io.Writer) error, perm fs.FileMode) error {
+func (p Place) fill(f fsys.File, content func(io.Writer) error, perm fs.FileMode) error {
 	err := content(io.NewOffsetWriter(f, 0))
 	if err == nil {
 		err = f.Chmod(perm)
 	}
-	if err == nil {
+	if err == nil && !p.hasty {
 		err = f.Sync()
 	}
 	if closing := f.Close(); err == nil {

@@ -69,3 +69,17 @@ func (f osFile) Free() (int64, error) {
 }
 
 func (f osFile) Datasync() error { return f.control("fdatasync", unix.Fdatasync) }
+
+// SyncAll puts on disk what was written to the file system of the folder at path. For many small files that takes less than a Sync of
+// each.
+func SyncAll(path string) error {
+	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		err = again(func() error { return unix.Syncfs(fd) })
+	}
+	if err != nil {
+		return &fs.PathError{Op: "sync the file system of", Path: path, Err: err}
+	}
+	return nil
+}

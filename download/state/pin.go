@@ -1,0 +1,197 @@
+package state
+
+import (
+	"net/url"
+	"os"
+	"strings"
+
+	"braid/source"
+	"braid/verify"
+)
+
+var pinned = kind{folder: "pins", most: 10_000, old: year, due: "000"}
+
+// A Pin is what a URL offers to verify its file with. A URL that offers less than before has been changed by its owner, or by
+// an attacker who can change the file but not forge the proof. A Pin is no evidence: it holds no digests, keys or signers, and never
+// makes a file right. The zero value is nothing.
+type Pin struct {
+	// HTTPS is the strongest algorithm of a digest that came over https, HTTP of one that came over http.
+	HTTPS, HTTP verify.Algorithm
+	// OpenPGP and SMIME: a signature of that kind is described (RFC 6249, section 5).
+	OpenPGP, SMIME bool
+	// Pieces: a Metalink document with digests of pieces is described. It helps to repair a file and proves nothing that
+	// the digest of the whole does not, so it is never missed.
+	Pieces bool
+}
+
+// PinOf makes a Pin of the digests that servers named and the media types of documents and signatures, in lower case and without
+// parameters. Claims of the user do not count. Whether a Metalink document has Pieces, only its reader knows.
+func PinOf(claims []verify.Claim, documents ...string) (p Pin) {
+	for _, c := range claims {
+		switch alg := c.Digest.Algorithm(); c.Channel {
+		case verify.HTTPS:
+			p.HTTPS = max(p.HTTPS, alg)
+		case verify.HTTP:
+			p.HTTP = max(p.HTTP, alg)
+		}
+	}
+	for _, d := range documents {
+		switch d {
+		case "application/pgp-signature":
+			p.OpenPGP = true
+		case "application/pkcs7-signature", "application/pkcs7-mime":
+			p.SMIME = true
+		}
+	}
+	return p
+}
+
+// A DowngradeError says that a URL offers less to verify its file with than it did before.
+type DowngradeError struct{ Before, Now Pin }
+
+func (e *DowngradeError) Error() string {
+	return "this URL " + strings.Join(e.Now.missing(e.Before), "; it ")
+}
+
+// missing says what was offered before and is not now, in phrases that follow "this URL": a strong digest over https if there is a
+// weaker one now, one over http only, or none (rule 64), and a signature if there is none of its kind. What came over http only
+// guards against accidents and can be missing.
+func (p Pin) missing(before Pin) (what []string) {
+	if before.HTTPS.Strong() && p.HTTPS < before.HTTPS {
+		what = append(what, "gave "+before.HTTPS.String()+" over https before, and now gives "+p.digest())
+	}
+	if before.OpenPGP && !p.OpenPGP {
+		what = append(what, "named an OpenPGP signature before, and now names none")
+	}
+	if before.SMIME && !p.SMIME {
+		what = append(what, "named an S/MIME signature before, and now names none")
+	}
+	return what
+}
+
+// digest says in words which digest is the best.
+func (p Pin) digest() string {
+	switch {
+	case p.HTTPS != 0:
+		return p.HTTPS.String() + " only"
+	case p.HTTP != 0:
+		return p.HTTP.String() + " over http only"
+	}
+	return "no digest"
+}
+
+// raise is all that p or o offers.
+func (p Pin) raise(o Pin) Pin {
+	return Pin{
+		HTTPS: max(p.HTTPS, o.HTTPS), HTTP: max(p.HTTP, o.HTTP),
+		OpenPGP: p.OpenPGP || o.OpenPGP, SMIME: p.SMIME || o.SMIME, Pieces: p.Pieces || o.Pieces,
+	}
+}
+
+// CheckPin compares what u offers now with what it offered before; the error is a *DowngradeError. It is called when all that servers
+// offer is known, and not where the user vouches for the file.
+func (s *Store) CheckPin(u *url.URL, offered Pin) error {
+	name, ok := s.pinName(u)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.pin(name); len(offered.missing(before)) > 0 {
+		return &DowngradeError{Before: before, Now: offered}
+	}
+	return nil
+}
+
+// KeepPin remembers what u offered, when that has proven true. What u offered before still counts. A pin that cannot be written
+// counts as long as the program runs.
+func (s *Store) KeepPin(u *url.URL, offered Pin) {
+	name, ok := s.pinName(u)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.raisePin(name, offered)
+}
+
+// ForgetPin takes back what u offered: the user accepts less.
+func (s *Store) ForgetPin(u *url.URL) {
+	name, ok := s.pinName(u)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pins, name)
+	if s.Dir != "" && !s.PinsOnly {
+		os.Remove(s.path(pinned, name))
+	}
+}
+
+// pinName is the name of the entry of a URL, a hash of scheme, host, port and path. A URL with a query has none: what such a path
+// stands for is another file each time, and the query may be a secret.
+func (s *Store) pinName(u *url.URL) (name string, ok bool) {
+	if s == nil || u == nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" {
+		return "", false
+	}
+	return nameOf(u.Scheme + "://" + source.HostPort(u) + "/" + strings.TrimPrefix(u.EscapedPath(), "/")), true
+}
+
+// pin is what an entry says. The caller holds mu, as it does for what follows.
+func (s *Store) pin(name string) Pin {
+	p, ok := s.pins[name]
+	var r pinRecord
+	if _, there := s.get(pinned, name, &r); !ok && there {
+		p, _ = r.pin()
+	}
+	return p
+}
+
+// raisePin adds to what an entry says.
+func (s *Store) raisePin(name string, offered Pin) error {
+	before := s.pin(name)
+	p := before.raise(offered)
+	if p == before {
+		return nil
+	}
+	err := s.put(pinned, name, p.record())
+	delete(s.pins, name)
+	if err != nil && len(s.pins) < pinned.most {
+		if s.pins == nil {
+			s.pins = map[string]Pin{}
+		}
+		s.pins[name] = p
+	}
+	return err
+}
+
+// A pinRecord is the entry of a Pin.
+type pinRecord struct {
+	V           int
+	HTTPS, HTTP string `json:",omitempty"` // algorithms
+	OpenPGP     bool   `json:",omitempty"`
+	SMIME       bool   `json:",omitempty"`
+	Pieces      bool   `json:",omitempty"`
+}
+
+func (p Pin) record() pinRecord {
+	r := pinRecord{V: format, OpenPGP: p.OpenPGP, SMIME: p.SMIME, Pieces: p.Pieces}
+	if p.HTTPS != 0 {
+		r.HTTPS = p.HTTPS.String()
+	}
+	if p.HTTP != 0 {
+		r.HTTP = p.HTTP.String()
+	}
+	return r
+}
+
+// pin reads r. It reports false if r names an algorithm that is unknown.
+func (r pinRecord) pin() (p Pin, ok bool) {
+	https, known := verify.ParseAlgorithm(r.HTTPS)
+	http, also := verify.ParseAlgorithm(r.HTTP)
+	if r.HTTPS != "" && !known || r.HTTP != "" && !also {
+		return Pin{}, false
+	}
+	return Pin{HTTPS: https, HTTP: http, OpenPGP: r.OpenPGP, SMIME: r.SMIME, Pieces: r.Pieces}, true
+}

@@ -1,0 +1,116 @@
+package state
+
+import (
+	"math"
+	"time"
+)
+
+// AllHosts stands for all hosts together: the most that they brought at once.
+const AllHosts = "*"
+
+const (
+	maxRate = 1e12 // bytes a second
+	maxRTT  = time.Minute
+)
+
+var speeds = kind{folder: "hosts", most: 1000, old: 14 * day, due: "00", hint: true}
+
+// A Speed is what a host did. It is a hint where to begin: what is measured counts from then on.
+type Speed struct {
+	Rate float64       // bytes a second; 0: unknown, or it failed
+	RTT  time.Duration // 0: unknown
+}
+
+// measured is a Speed with its time.
+type measured struct {
+	Speed
+	at    time.Time
+	dirty bool // it is not on disk
+}
+
+// A speedRecord is the entry of a Speed.
+type speedRecord struct {
+	V    int
+	Rate int64         `json:",omitempty"`
+	RTT  time.Duration `json:",omitempty"`
+}
+
+// Speed is what is known of a host, named as host:port.
+func (s *Store) Speed(host string) Speed {
+	if s == nil || s.PinsOnly {
+		return Speed{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host(host).Speed
+}
+
+// Learn remembers what a host did. Old and new values count half each, so that one odd run does not count for much; of AllHosts it is
+// the highest value. A host that failed begins anew.
+func (s *Store) Learn(host string, now Speed) {
+	if s == nil || s.PinsOnly || host == AllHosts && now.Rate <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.host(host)
+	m := measured{now.sane(), time.Now(), true}
+	if before.Rate > 0 && m.Rate > 0 && (host != AllHosts || before.Rate > m.Rate) {
+		m.Rate = (before.Rate + m.Rate) / 2
+	}
+	if m.RTT == 0 {
+		m.RTT = before.RTT
+	}
+	s.hosts[host] = m
+}
+
+// Save writes the speeds that were learned; pins and versions are written at once. A speed that cannot be written is lost.
+func (s *Store) Save() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flush()
+}
+
+func (s *Store) flush() {
+	for host, m := range s.hosts {
+		if m.dirty {
+			s.put(speeds, nameOf(host), speedRecord{format, int64(m.Rate), m.RTT})
+			m.dirty = false
+			s.hosts[host] = m
+		}
+	}
+}
+
+// host is what is known of a host, which is read when it is asked for first.
+func (s *Store) host(name string) measured {
+	m, ok := s.hosts[name]
+	if !ok {
+		var r speedRecord
+		if at, known := s.get(speeds, nameOf(name), &r); known {
+			m = measured{Speed: Speed{float64(r.Rate), r.RTT}.sane(), at: at}
+		}
+		if len(s.hosts) >= speeds.most {
+			s.flush()
+			clear(s.hosts)
+		}
+		if s.hosts == nil {
+			s.hosts = map[string]measured{}
+		}
+		s.hosts[name] = m
+	}
+	if time.Since(m.at) >= speeds.old {
+		return measured{}
+	}
+	return m
+}
+
+// sane keeps values within what can be.
+func (sp Speed) sane() Speed {
+	if math.IsNaN(sp.Rate) {
+		sp.Rate = 0
+	}
+	return Speed{min(max(sp.Rate, 0), maxRate), min(max(sp.RTT, 0), maxRTT)}
+}

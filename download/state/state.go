@@ -1,0 +1,176 @@
+// Package state remembers what downloads have learned, from one run to the next: what the server said of a file (a [Version]), what
+// a URL has offered as proof (a [Pin]), and how fast a host was (a [Speed]).
+//
+// All of it is in one folder, an entry in a file of its own. The name of an entry is a hash: the folder does not tell what was
+// downloaded (rule 62). An entry is replaced whole, so several programs may use the folder at once. One that is damaged is as if it
+// were not there, and the next one replaces it. The modification time is that of the last use; what has not been used for long is
+// forgotten, and so are the oldest of too many.
+//
+// It refuses to be needed: without an entry a file is compared or fetched, a URL is met for the first time, and a speed is measured.
+//
+//	s := &state.Store{Dir: filepath.Join(home, ".local", "state", "braid")}
+//	v, known := s.Version(path, u)
+//	err := s.CheckPin(u, state.PinOf(claims, types...)) // a *DowngradeError
+//	...
+//	s.KeepPin(u, offered)
+//	s.Save() // at the end of the run, and in long ones now and then
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/internal/atomicfile"
+	"braid/internal/fsys"
+)
+
+// A Store is the folder. The nil Store knows nothing and keeps nothing. The fields are not changed after the first use; the methods
+// may be called by several goroutines.
+type Store struct {
+	// Dir is the folder, which is made when there is something to keep. If empty, pins and speeds are remembered in memory only, and
+	// versions not at all.
+	Dir string
+	// PinsOnly checks pins, knows nothing else, and writes nothing.
+	PinsOnly bool
+	// NoVersions neither knows nor keeps versions: the caller does.
+	NoVersions bool
+
+	mu    sync.Mutex
+	pins  map[string]Pin      // those that could not be written, by the name of the entry
+	hosts map[string]measured // what was asked for or learned, by host
+	lost  error               // why the last version could not be kept
+}
+
+// A kind of entries has a folder of its own.
+type kind struct {
+	folder string
+	most   int           // entries
+	old    time.Duration // when an entry is forgotten
+	due    string        // entries are counted when one is written whose name, a hash, begins so
+	hint   bool          // it is not worth waiting for the disk, and reading it does not make it younger
+}
+
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+
+	maxEntry = 16 << 10 // bytes
+	format   = 1        // V of all entries
+)
+
+var errNotWritten = errors.New("nothing is to be written")
+
+// nameOf is the name of an entry. 128 bits of a hash hide the key from readers of a backup or over a shoulder; mode 0700 of the folder
+// does the rest.
+func nameOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (s *Store) path(k kind, name string) string { return filepath.Join(s.Dir, k.folder, name) }
+
+// get reads an entry into r, and says when it was used last.
+func (s *Store) get(k kind, name string, r any) (at time.Time, ok bool) {
+	if s.Dir == "" {
+		return at, false
+	}
+	f, err := fsys.OS.Open(s.path(k, name))
+	if err != nil {
+		return at, false
+	}
+	defer f.Close()
+	info, err := f.Info()
+	if err != nil || time.Since(info.ModTime) >= k.old {
+		return at, false
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxEntry+1))
+	if err != nil || !decode(data, r) {
+		return at, false
+	}
+	if !k.hint && !s.PinsOnly && time.Since(info.ModTime).Abs() > day {
+		s.touch(k, name, time.Now())
+	}
+	return info.ModTime, true
+}
+
+// touch says when an entry was used. If that fails it is only forgotten sooner.
+func (s *Store) touch(k kind, name string, at time.Time) { os.Chtimes(s.path(k, name), at, at) }
+
+// put writes an entry. What is known is not lost by learning more: an entry that replaces another one is on disk before. A new one is
+// not waited for.
+func (s *Store) put(k kind, name string, r any) error {
+	if s.Dir == "" || s.PinsOnly {
+		return errNotWritten
+	}
+	path := s.path(k, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	place := atomicfile.In(fsys.OS)
+	if _, err := os.Lstat(path); k.hint || errors.Is(err, fs.ErrNotExist) {
+		place = place.Hasty()
+	}
+	if err := place.WriteFile(path, encode(r), 0o600); err != nil {
+		return err
+	}
+	if strings.HasPrefix(name, k.due) {
+		return s.tidy(k)
+	}
+	return nil
+}
+
+// tidy forgets entries that were not used for long and, of too many, those that were not used for the longest time. A use in the
+// future is one by a clock that was wrong.
+func (s *Store) tidy(k kind) error {
+	names, err := os.ReadDir(filepath.Join(s.Dir, k.folder))
+	var all []fs.FileInfo
+	for _, n := range names {
+		if info, err := n.Info(); err == nil && info.Mode().IsRegular() {
+			all = append(all, info)
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	now := time.Now()
+	for i, info := range all {
+		switch age := now.Sub(info.ModTime()); {
+		case i >= k.most || age >= k.old:
+			err = errors.Join(err, os.Remove(s.path(k, info.Name())))
+		case age < -day:
+			s.touch(k, info.Name(), now)
+		}
+	}
+	return err
+}
+
+// encode makes the content of an entry: one line of JSON after a hash of it, which tells damage and nothing else.
+func encode(r any) []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // all entries are of types that can be written
+	}
+	return append([]byte(checksum(text)+" "), text...)
+}
+
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// decode reads what encode made. Of anything else, and of another version of the format, nothing is used (rule 8).
+func decode(data []byte, r any) bool {
+	sum, text, _ := bytes.Cut(data, []byte(" "))
+	var head struct{ V int }
+	return len(data) <= maxEntry && string(sum) == checksum(text) &&
+		json.Unmarshal(text, &head) == nil && head.V == format && json.Unmarshal(text, r) == nil
+}

@@ -1,0 +1,115 @@
+package state
+
+import (
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"braid/verify"
+)
+
+const maxETag = 4 << 10
+
+var versions = kind{folder: "versions", most: 10_000, old: year, due: "000"}
+
+// A Version is what is known of one download. It makes the next request conditional (RFC 9110, section 13.1), and shows whether the
+// file on disk is still that one.
+type Version struct {
+	// ETag is as the server sent it, and LastModified is zero if it sent no date that is of use. Host gave both.
+	ETag         string
+	LastModified time.Time
+	Host         string
+	// Size and Digest, a SHA-256, are those of the bytes.
+	Size   int64
+	Digest verify.Digest
+	// Over is how the best evidence came that they were the right ones; zero if there was none.
+	Over verify.Channel
+}
+
+// Version is what is known of the file at path as it came from u.
+func (s *Store) Version(path string, u *url.URL) (Version, bool) {
+	name, ok := s.versionName(path, u)
+	if !ok {
+		return Version{}, false
+	}
+	var r versionRecord
+	if _, ok := s.get(versions, name, &r); !ok {
+		return Version{}, false
+	}
+	return r.version()
+}
+
+// KeepVersion remembers v for the file at path as it came from u. Without a SHA-256 nothing would show that the file is still the one
+// that came: such a Version is not kept.
+func (s *Store) KeepVersion(path string, u *url.URL, v Version) error {
+	name, ok := s.versionName(path, u)
+	if !ok || v.Digest.Algorithm() != verify.SHA256 {
+		return nil
+	}
+	err := s.put(versions, name, v.record())
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lost = err
+	}
+	return err
+}
+
+// Lost is why a version could not be kept; nil if none was lost.
+func (s *Store) Lost() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
+// versionName is the name of an entry. The user's name and password are no part of it.
+func (s *Store) versionName(path string, u *url.URL) (string, bool) {
+	if s == nil || s.Dir == "" || s.PinsOnly || s.NoVersions || u == nil {
+		return "", false
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", false
+	}
+	c := *u
+	c.User, c.Fragment, c.RawFragment = nil, "", ""
+	return nameOf(path + "\x00" + c.String()), true
+}
+
+// A versionRecord is the entry of a Version. ETag is bytes because it may be no UTF-8.
+type versionRecord struct {
+	V        int
+	ETag     []byte `json:",omitempty"`
+	Modified int64  `json:",omitempty"` // seconds since 1970
+	Host     string `json:",omitempty"`
+	Size     int64
+	SHA256   string
+	Over     verify.Channel `json:",omitempty"`
+}
+
+func (v Version) record() versionRecord {
+	r := versionRecord{V: format, Host: v.Host, Size: v.Size, SHA256: v.Digest.Hex(), Over: v.Over}
+	if len(v.ETag) <= maxETag {
+		r.ETag = []byte(v.ETag)
+	}
+	if !v.LastModified.IsZero() {
+		r.Modified = v.LastModified.Unix()
+	}
+	return r
+}
+
+// version reads r. It reports false if r is not as record makes it.
+func (r versionRecord) version() (Version, bool) {
+	d, err := verify.ParseHex(verify.SHA256, r.SHA256)
+	if err != nil || r.Size < 0 || r.Over > verify.User {
+		return Version{}, false
+	}
+	v := Version{ETag: string(r.ETag), Host: r.Host, Size: r.Size, Digest: d, Over: r.Over}
+	if r.Modified != 0 {
+		v.LastModified = time.Unix(r.Modified, 0).UTC()
+	}
+	return v, true
+}
