@@ -25,7 +25,6 @@ var sizes = map[string]int{
 	"download.getter":          22,
 	"download.Client":          16,
 	"download.Request":         16,
-	"antenna.loop":             11,
 	"cli.getCommand":           10,
 	"report.Recorder":          11,
 	"download/partfile.File":   8,

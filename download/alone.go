@@ -39,9 +39,6 @@ func (g *getter) solo(s *session) bool {
 	return true
 }
 
-// unsized reports whether a document describes the file and does not say how long it is.
-func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
-
 // alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
 // digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is not known which one lies, and pieces may be wrong
 // themselves.

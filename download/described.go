@@ -248,6 +248,9 @@ func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
 }
 
+// unsized reports whether a document describes the file and does not say how long it is.
+func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
+
 // listed reports whether a document is a list of places and no more: it has no strong digest, and is no torrent whose pieces tell.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
