@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Challenge is one way in which a server lets itself be convinced.
-type Challenge struct {
-	scheme string // in lower case
-	params map[string]string
-	hash   *hash // of digest
+// A challenge is one way in which a server lets itself be convinced.
+type challenge struct {
+	scheme     string // in lower case
+	params     map[string]string
+	*algorithm // of Digest, else nil
 }
 
-// Choose takes the strongest challenge that can be answered: Digest by the best algorithm, else Basic.
-func Choose(fields []string) (best Challenge, ok bool) {
+// choose takes the strongest challenge that can be answered: Digest by the best algorithm, else Basic.
+func choose(fields []string) (best challenge, ok bool) {
 	rank := 0
 	for _, f := range fields {
 		for _, c := range parseChallenges(f) {
-			if r := c.rank(); r > rank {
+			if r := c.strength(); r > rank {
 				best, rank = c, r
 			}
 		}
@@ -25,14 +25,14 @@ func Choose(fields []string) (best Challenge, ok bool) {
 	return best, rank > 0
 }
 
-// IsDigest says that an answer does not have the password in it.
-func (c Challenge) IsDigest() bool { return c.hash != nil }
+// isDigest says that an answer does not have the password in it.
+func (c challenge) isDigest() bool { return c.algorithm != nil }
 
-// Stale says that the server only wants a newer nonce: the password was right.
-func (c Challenge) Stale() bool { return strings.EqualFold(c.params["stale"], "true") }
+// stale reports whether the server only wants a newer nonce: the password was right.
+func (c challenge) stale() bool { return strings.EqualFold(c.params["stale"], "true") }
 
-// rank is 0 for what cannot be answered.
-func (c *Challenge) rank() int {
+// strength is 0 for what cannot be answered.
+func (c *challenge) strength() int {
 	switch c.scheme {
 	case "basic":
 		return 1
@@ -41,12 +41,12 @@ func (c *Challenge) rank() int {
 		if name == "" {
 			name = "MD5" // RFC 7616, section 3.3
 		}
-		h, ok := hashes[strings.ToLower(name)]
+		h, ok := algorithms[strings.ToLower(name)]
 		qop, given := c.params["qop"]
 		if !ok || c.params["nonce"] == "" || given && !offersAuth(qop) {
 			return 0
 		}
-		c.hash = &h
+		c.algorithm = &h
 		return h.rank
 	}
 	return 0
@@ -63,7 +63,7 @@ func offersAuth(list string) bool {
 }
 
 // parseChallenges takes a field apart. Commas are between challenges as between the parameters of each; what is neither is left out.
-func parseChallenges(field string) (list []Challenge) {
+func parseChallenges(field string) (list []challenge) {
 	for rest := strings.TrimLeft(field, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
 		name, after := consumeToken(rest)
 		if name == "" {
@@ -79,7 +79,7 @@ func parseChallenges(field string) (list []Challenge) {
 		case isParam:
 			return list // a parameter of nothing
 		default:
-			list = append(list, Challenge{scheme: strings.ToLower(name), params: map[string]string{}})
+			list = append(list, challenge{scheme: strings.ToLower(name), params: map[string]string{}})
 			rest = skipToken68(after)
 		}
 	}
@@ -140,7 +140,7 @@ func skipToken68(s string) string {
 	return s
 }
 
-// Basic is an answer that has the password in it.
-func Basic(user, password string) string {
+// basic is an answer that has the password in it.
+func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }

@@ -80,8 +80,8 @@ func isFlag(s string) bool { return strings.EqualFold(s, "TRUE") || strings.Equa
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// CookieField is what a Cookie field says of the cookies for u.
-func CookieField(jar http.CookieJar, u *url.URL) string {
+// cookieField is what a Cookie field says of the cookies for u.
+func cookieField(jar http.CookieJar, u *url.URL) string {
 	var words []string
 	for _, c := range jar.Cookies(u) {
 		words = append(words, c.Name+"="+c.Value)

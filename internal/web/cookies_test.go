@@ -36,7 +36,7 @@ func TestCookieField_Rule27(t *testing.T) {
 		"ftp://example.org/":          "",
 	} {
 		parsed, _ := url.Parse(u)
-		if got := CookieField(jar, parsed); got != want {
+		if got := cookieField(jar, parsed); got != want {
 			t.Errorf("%s: %q, want %q", u, got, want)
 		}
 	}
@@ -66,7 +66,7 @@ func FuzzParseCookies(f *testing.F) {
 			return
 		}
 		stranger := &url.URL{Scheme: "https", Host: "stranger.example", Path: "/x"}
-		got := CookieField(jar, stranger)
+		got := cookieField(jar, stranger)
 		if strings.ContainsAny(got, "\r\n") || got != "" && !strings.Contains(strings.ToLower(text), "example") {
 			t.Fatalf("%q", got)
 		}

@@ -46,7 +46,7 @@ func (c *Credentials) Header(t *Trail) http.Header {
 		}
 	}
 	if !t.Away && c.Cookies != nil {
-		if field := CookieField(c.Cookies, t.URL); field != "" {
+		if field := cookieField(c.Cookies, t.URL); field != "" {
 			h.Set("Cookie", strings.Join(append(h["Cookie"], field), "; "))
 		}
 	}

@@ -6,89 +6,82 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
+	"hash"
+	"io"
 	"strings"
 )
 
-// A hash is an algorithm of Digest.
-type hash struct {
+// An algorithm is one of Digest.
+type algorithm struct {
 	name    string
 	rank    int // the higher the better
 	session bool
-	sum     func(string) string
+	hash    func() hash.Hash
 }
 
-// hashes are the algorithms of RFC 7616, section 6.1, by name in lower case.
-var hashes = map[string]hash{
-	"md5":              {"MD5", 2, false, sumMD5},
-	"md5-sess":         {"MD5-sess", 3, true, sumMD5},
-	"sha-256":          {"SHA-256", 4, false, sumSHA256},
-	"sha-256-sess":     {"SHA-256-sess", 5, true, sumSHA256},
-	"sha-512-256":      {"SHA-512-256", 6, false, sumSHA512},
-	"sha-512-256-sess": {"SHA-512-256-sess", 7, true, sumSHA512},
+// algorithms are those of RFC 7616, section 6.1, by name in lower case.
+var algorithms = map[string]algorithm{
+	"md5":              {"MD5", 2, false, md5.New},
+	"md5-sess":         {"MD5-sess", 3, true, md5.New},
+	"sha-256":          {"SHA-256", 4, false, sha256.New},
+	"sha-256-sess":     {"SHA-256-sess", 5, true, sha256.New},
+	"sha-512-256":      {"SHA-512-256", 6, false, sha512.New512_256},
+	"sha-512-256-sess": {"SHA-512-256-sess", 7, true, sha512.New512_256},
 }
 
-func sumMD5(s string) string {
-	sum := md5.Sum([]byte(s))
-	return hex.EncodeToString(sum[:])
+func (a *algorithm) sum(words ...string) string {
+	h := a.hash()
+	io.WriteString(h, strings.Join(words, ":"))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
-func sumSHA256(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-func sumSHA512(s string) string {
-	sum := sha512.Sum512_256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-// A Question is one request, and who makes it.
-type Question struct {
+// A question is one request, and who makes it.
+type question struct {
 	User, Password string
 	Method, URI    string // as in the request line
 	Nonce          string // random, of the client
 	Count          uint32 // how many requests this one makes with the nonce of the server
 }
 
-// Answer is the Authorization field for a request (RFC 7616, section 3.4).
-func (c Challenge) Answer(q Question) string {
-	if c.hash == nil {
-		return Basic(q.User, q.Password)
+// answer is the Authorization field for a request (RFC 7616, section 3.4).
+func (c challenge) answer(q question) string {
+	if c.algorithm == nil {
+		return basic(q.User, q.Password)
 	}
-	h, realm, nonce := c.hash, c.params["realm"], c.params["nonce"]
+	h, realm, nonce := c.algorithm, c.params["realm"], c.params["nonce"]
 	user := q.User
 	hashed := strings.EqualFold(c.params["userhash"], "true")
 	if hashed {
-		user = h.sum(q.User + ":" + realm)
+		user = h.sum(q.User, realm)
 	}
-	a1 := h.sum(q.User + ":" + realm + ":" + q.Password)
+	a1 := h.sum(q.User, realm, q.Password)
 	if h.session {
-		a1 = h.sum(a1 + ":" + nonce + ":" + q.Nonce)
+		a1 = h.sum(a1, nonce, q.Nonce)
 	}
-	a2 := h.sum(q.Method + ":" + q.URI)
+	a2 := h.sum(q.Method, q.URI)
 	count := fmt.Sprintf("%08x", q.Count)
 	_, qop := c.params["qop"]
-	response := h.sum(a1 + ":" + nonce + ":" + a2) // RFC 2069, for servers that name no qop
+	response := h.sum(a1, nonce, a2) // RFC 2069, for servers that name no qop
 	if qop {
-		response = h.sum(strings.Join([]string{a1, nonce, count, q.Nonce, "auth", a2}, ":"))
+		response = h.sum(a1, nonce, count, q.Nonce, "auth", a2)
 	}
 	return "Digest " + c.fields(user, q, response, count, qop, hashed)
 }
 
 // fields writes the answer. What is quoted and what is not is as section 3.4 has it, which servers insist on.
-func (c Challenge) fields(user string, q Question, response, count string, qop, hashed bool) string {
+func (c challenge) fields(user string, q question, response, count string, qop, hashed bool) string {
 	list := []string{userField(user)}
 	add := func(name, value string) { list = append(list, name+"="+value) }
 	add("realm", quote(c.params["realm"]))
 	add("uri", quote(q.URI))
 	if _, given := c.params["algorithm"]; given {
-		add("algorithm", c.hash.name)
+		add("algorithm", c.algorithm.name)
 	}
 	add("nonce", quote(c.params["nonce"]))
 	if qop {
 		add("nc", count)
 	}
-	if qop || c.hash.session {
+	if qop || c.algorithm.session {
 		add("cnonce", quote(q.Nonce))
 	}
 	if qop {

@@ -19,7 +19,7 @@ type account struct{ scheme, host, user string }
 
 // A login is what a server said last. The zero value is Basic.
 type login struct {
-	challenge Challenge
+	challenge challenge
 	count     uint32 // requests with the nonce of the challenge
 }
 
@@ -35,7 +35,7 @@ func (l *logins) ask(a account) (*login, uint32) {
 	return known, known.count
 }
 
-func (l *logins) learn(a account, c Challenge) {
+func (l *logins) learn(a account, c challenge) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
@@ -58,12 +58,12 @@ func (c *Client) authorize(r *Request) *login {
 	known, count := c.logins.ask(r.account())
 	switch {
 	case known != nil:
-		r.Header.Set("Authorization", known.challenge.Answer(Question{
+		r.Header.Set("Authorization", known.challenge.answer(question{
 			User: user.Username(), Password: password, Method: r.Method, URI: r.URL.RequestURI(), Nonce: rand.Text(), Count: count,
 		}))
 		return known
 	case c.Proven(r.URL):
-		r.Header.Set("Authorization", Basic(user.Username(), password))
+		r.Header.Set("Authorization", basic(user.Username(), password))
 		return &login{}
 	}
 	return nil
@@ -79,14 +79,14 @@ func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away || r.User.User == nil || own || before >= mostChallenges {
 		return false
 	}
-	best, ok := Choose(x.Header.Values("WWW-Authenticate"))
+	best, ok := choose(x.Header.Values("WWW-Authenticate"))
 	switch {
 	case !ok:
 		return false
 	case x.said == nil: // it was told nothing
-	case !best.IsDigest(): // the password was not the right one
+	case !best.isDigest(): // the password was not the right one
 		return false
-	case x.said.challenge.IsDigest() && !best.Stale() && before > 0: // it was told what it had asked for just before
+	case x.said.challenge.isDigest() && !best.stale() && before > 0: // it was told what it had asked for just before
 		return false
 	}
 	c.logins.learn(r.account(), best)

@@ -1,0 +1,74 @@
+package antenna
+
+import (
+	"crypto/tls"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/test/mirrortest"
+)
+
+// A feed is asked for by the client that downloads files, which has the tests for this. These show that its checks count for feeds.
+
+// onceAt polls a feed at a server once.
+func onceAt(t *testing.T, s *mirrortest.Server, feed string) error {
+	t.Helper()
+	j := &journal{}
+	a := &Antenna{Feeds: []Feed{{URL: feed}}, HostGap: time.Millisecond, Observe: j.observe}
+	if strings.HasPrefix(feed, "https:") {
+		a.TLS = &tls.Config{RootCAs: mirrortest.Pool(s)}
+	}
+	return a.Once(t.Context(), j.take)
+}
+
+// Over http, a server that can do with a Digest never sees the password.
+func TestFeedLogin_Rule27(t *testing.T) {
+	for scheme, want := range map[string]string{"Basic": ",Basic", "Digest": ",Digest", "Stale": ",Digest"} {
+		s := mirrortest.New(t, mirrortest.ContentOf([]byte("# nothing\n")), mirrortest.Login(scheme, "me", "s3cret"))
+		u, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User = url.UserPassword("me", "s3cret")
+		if err := onceAt(t, s, u.String()); err != nil {
+			t.Errorf("%s: %v", scheme, err)
+		}
+		var said []string
+		for _, r := range s.Requests() {
+			word, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			said = append(said, word)
+		}
+		if got := strings.Join(said, ","); got != want {
+			t.Errorf("%s: told %q, want %q", scheme, got, want)
+		}
+		u.User = url.UserPassword("me", "wrong")
+		if err := onceAt(t, s, u.String()); err == nil || !strings.Contains(err.Error(), "401") {
+			t.Errorf("%s: a wrong password: %v", scheme, err)
+		}
+	}
+}
+
+// An answer that does not say clearly where it ends is no feed.
+func TestFeedFraming_Rule17_Rule20_Rule29(t *testing.T) {
+	for name, tt := range map[string]struct{ answer, want string }{
+		"two framings":      {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "both Content-Length and Transfer-Encoding"},
+		"many fields":       {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 4001) + "Content-Length: 0\r\n\r\n", "4000 header fields"},
+		"many answers":      {strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 21) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "20 informational answers"},
+		"longer than it is": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n#\n#\n", "longer than announced"},
+	} {
+		s := mirrortest.New(t, mirrortest.ContentOf([]byte(nil)), mirrortest.RawString(tt.answer))
+		if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := mirrortest.New(t, mirrortest.ContentOf([]byte("# nothing\n")), mirrortest.TLS(nil), mirrortest.UntilClose())
+	if err := onceAt(t, s, s.URL); err != nil {
+		t.Error(err)
+	}
+	s.Set(mirrortest.NoCloseNotify())
+	if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), "close_notify") {
+		t.Errorf("cut: %v", err)
+	}
+}
