@@ -15,7 +15,6 @@ import (
 	"braid/address"
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
-	"braid/antenna/soif"
 )
 
 const (
@@ -66,10 +65,9 @@ type kept struct {
 
 // A collector reads one feed and keeps what is to be kept, in memory that grows with that only.
 type collector struct {
-	feed   *Feed
-	format feed.Format
-	match  *matcher
-	hosts  address.Hosts
+	feed  *Feed
+	match *matcher
+	hosts address.Hosts
 	// near is to where URLs of the feed may lead (rule 63).
 	near address.Scope
 	// received stands in for the times that records do not have.
@@ -100,7 +98,8 @@ type spot struct {
 func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error) {
 	for r, err := range records {
 		if err != nil {
-			if c.partial = c.records > 0 && c.format == feed.SOIF && isLocal(err); !c.partial {
+			reject, ok := errors.AsType[*feed.RejectError](err)
+			if c.partial = c.records > 0 && ok && reject.Partial; !c.partial {
 				return kept{}, err
 			}
 			return c.finish(err)
@@ -108,19 +107,6 @@ func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error)
 		c.add(r)
 	}
 	return c.finish(nil)
-}
-
-// isLocal reports whether an error is about one object of a SOIF stream, and not about what the feed costs as a whole.
-func isLocal(err error) bool {
-	var reject *feed.RejectError
-	if !errors.As(err, &reject) {
-		return false
-	}
-	switch reject.Code {
-	case soif.CodeTruncated, soif.CodeNegativeSize:
-		return true
-	}
-	return reject.Code == soif.CodeTooLarge && reject.Line > 0
 }
 
 func (c *collector) finish(err error) (kept, error) {
@@ -339,7 +325,7 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 		return kept{}, err
 	}
 	c := newCollector(t.feed, p.match, feed.At(time.Now()))
-	c.format, c.hosts, c.near, c.received = format, p.web.AllowHosts, near, received
+	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
 	o := feed.Options{Limits: limits}
 	if b, ok := body.(interface{ stopped() error }); ok {
 		o.Stop = b.stopped
@@ -363,6 +349,6 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 var formats = map[Kind]feed.Format{HinaDI: feed.HinaDI, LIRS: feed.LIRS, SOIF: feed.SOIF, News: feed.News, Sitemap: feed.Sitemap}
 
 func isUnknown(err error) bool {
-	var reject *feed.RejectError
-	return errors.As(err, &reject) && reject.Code == CodeUnknownFormat
+	reject, ok := errors.AsType[*feed.RejectError](err)
+	return ok && reject.Code == CodeUnknownFormat
 }

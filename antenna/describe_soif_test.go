@@ -54,7 +54,7 @@ func readSOIF(t *testing.T, raw []byte, strict bool) document {
 			objects = append(objects, describeObject(o))
 		}
 	}
-	cut := slices.ContainsFunc(discarded, func(d document) bool { return d["reason"] == soif.CodeTruncated })
+	cut := slices.ContainsFunc(discarded, func(d document) bool { return d["reason"] == "truncated" })
 	if (rejected != "") != cut {
 		t.Errorf("rejected: %q, discarded %v", rejected, discarded) // rule 55
 	}

@@ -150,8 +150,7 @@ func (c *composer) site(r *feed.Record) pageSite {
 
 // link is a URL that may be followed, or nothing.
 func link(url string) string {
-	key, ok := feed.Key(url)
-	if ok && feed.IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://")) {
+	if feed.IsWeb(url) {
 		return url
 	}
 	return ""

@@ -200,7 +200,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &watch.Rule{
-		Dir: w.Dir, File: w.File, Keep: w.Keep, Run: w.Run, OnFailure: w.OnFailure, HookTime: w.HookTime, Size: w.Size, AllowOlder: w.AllowOlder,
+		Keeping: w.Keeping,
 		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
 	}
 	r.Request.Require = requirement(string(w.Require), flags.given())

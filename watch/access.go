@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/base64"
 	"fmt"
+	"net/textproto"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -78,17 +79,17 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 	from := map[string]string{} // of fields: the key that has them
 	for _, line := range t.Header {
 		name, _, _ := strings.Cut(line, ":")
-		from[canonical(strings.TrimSpace(name))] = "header"
+		from[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = "header"
 	}
 	for _, other := range []struct {
 		key    string
 		fields map[string]string
 	}{{"header-env", t.HeaderEnv}, {"header-file", t.HeaderFile}} {
 		for _, name := range sorted(other.fields) {
-			if first := from[canonical(name)]; first != "" {
+			if first := from[textproto.CanonicalMIMEHeaderKey(name)]; first != "" {
 				return b.wrong("the field is in "+first+", too", "", key(other.key, name)...)
 			}
-			from[canonical(name)] = other.key
+			from[textproto.CanonicalMIMEHeaderKey(name)] = other.key
 		}
 	}
 	user, named := "user-env", ""
@@ -140,7 +141,7 @@ func (b *builder) user(a *access, t *accessTable, key func(...string) []string) 
 
 // field adds a header field. Errors do not show its value.
 func (b *builder) field(a *access, name, value string, ok bool, key []string) error {
-	name = canonical(strings.TrimSpace(name))
+	name = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
 	switch {
 	case !ok:
 		return b.wrong("not a header field", "write 'Name: value'", key...)
@@ -160,17 +161,6 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		b.secret(token)
 	}
 	return nil
-}
-
-// canonical is a field name as package net/http writes it.
-func canonical(name string) string {
-	words := strings.Split(strings.ToLower(name), "-")
-	for i, w := range words {
-		if w != "" {
-			words[i] = strings.ToUpper(w[:1]) + w[1:]
-		}
-	}
-	return strings.Join(words, "-")
 }
 
 // isToken says that s is a token (RFC 9110, section 5.6.2).

@@ -44,28 +44,35 @@ type Publish struct {
 // A Watch is a file, or the files of a glob, and what is to be done with them.
 type Watch struct {
 	antenna.Watch
-	// Dir is the folder, and File what the file is called in it.
-	Dir  string
-	File Template
-	// Require is none, digest or signature; empty is digest, and signature if somebody is trusted to sign.
+	Keeping
+	// Require is none, digest or signature; empty is digest, and signature if anybody is trusted to sign.
 	Require Require
 	// Keyrings, Pins and Authorities say who may sign (files, fingerprints), Signatures where signatures are.
 	Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                         bool
 	// Mirrors are further places of the same file.
 	Mirrors []string
+	// Rate limits the bytes of the watch's downloads a second.
+	Rate int64
+	// AllowLessProof takes a file whose server offers less to verify it with than before.
+	AllowLessProof, NoMetalink bool
+}
+
+// A Keeping says where the files of a watch go, and what happens when there is a new version.
+type Keeping struct {
+	// Dir is the folder, and File what the files are called in it.
+	Dir  string
+	File Template
 	// Keep is how many old versions are kept.
 	Keep int
-	// Run is what is run when there is a new version, and OnFailure when there is a new failure: a program and its arguments. It may
+	// Run is run when there is a new version, and OnFailure when there is a new failure: a program and its arguments. It may
 	// take HookTime, or ten minutes if that is zero.
 	Run, OnFailure []string
 	HookTime       time.Duration
-	// Rate limits the bytes of the watch's downloads a second, and Size those of one file.
-	Rate, Size int64
-	// AllowOlder takes a file that is older than the one that is there (rule 54), and AllowLessProof one whose server offers less to
-	// verify it with than before.
-	AllowOlder, AllowLessProof bool
-	NoMetalink                 bool
+	// Size limits one file.
+	Size int64
+	// AllowOlder takes a file that is older than the one that is there (rule 54).
+	AllowOlder bool
 }
 
 // A Require says what must be proven before a file takes the place of the one before.

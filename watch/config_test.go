@@ -140,10 +140,13 @@ func TestEverything(t *testing.T) {
 			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, Title: "Disk", Author: "Us", Zone: -5400,
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
-		Dir: "/etc/srv", Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
+		Keeping: Keeping{
+			Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
+			HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
+		},
+		Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
-		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
-		HookTime: 5 * time.Minute, Rate: 1 << 20, Size: 2 << 30, AllowOlder: true, AllowLessProof: true, NoMetalink: true,
+		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: 1 << 20, AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)

@@ -31,27 +31,15 @@ import (
 
 // A Rule says how the files of a watch are kept.
 type Rule struct {
-	// Dir is the folder, and File what they are called in it.
-	Dir  string
-	File Template
+	Keeping
 	// Request is what all downloads have in common: what is required, who may sign, mirrors, fields.
 	Request download.Request
 	// Site makes a request one that goes by what counts for its URL. It may be nil.
 	Site func(*download.Request) error
 	// Signatures are those of the file at a URL that the user names. It may be nil.
 	Signatures func(u *url.URL) ([]download.Signature, error)
-	// Keep is how many old versions are kept.
-	Keep int
-	// Run is run when there is a new version, and OnFailure when there is a new failure. They may take HookTime; if that is zero, ten
-	// minutes.
-	Run, OnFailure []string
-	HookTime       time.Duration
 	// Limit holds the downloads of the watch to a number of bytes a second, in place of that of the client.
 	Limit *download.Limiter
-	// Size limits one file.
-	Size int64
-	// AllowOlder takes files that are older than the one that is there.
-	AllowOlder bool
 }
 
 // A Keeper handles updates. Its fields are not changed after use; several updates may be handled at once.

@@ -29,10 +29,12 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Watch: antenna.Watch{
 			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
 		},
-		Dir: b.path(t.Dir), Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
-		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Keep: t.Keep,
-		HookTime: time.Duration(t.HookTime), Rate: int64(t.LimitRate), Size: int64(t.MaxSize),
-		AllowOlder: t.AllowOlder, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
+		Keeping: Keeping{
+			Dir: b.path(t.Dir), Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
+			Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
+		},
+		Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
+		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: int64(t.LimitRate), AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
 	for _, s := range t.Signature { // .asc and URLs are as they are
 		if !strings.HasPrefix(s, ".") && !strings.Contains(s, "://") {
@@ -40,7 +42,6 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		}
 		w.Signatures = append(w.Signatures, s)
 	}
-	w.Run, w.OnFailure = b.program(t.Run), b.program(t.OnFailure)
 	if err := b.checkWatch(&w, t, key); err != nil {
 		return err
 	}

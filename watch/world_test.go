@@ -94,7 +94,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: t.TempDir(), origin: newOrigin(t, "one")}
-	w.rule = &Rule{Dir: filepath.Join(w.dir, "files"), Request: download.Request{Require: download.RequireDigest}}
+	w.rule = &Rule{Keeping: Keeping{Dir: filepath.Join(w.dir, "files")}, Request: download.Request{Require: download.RequireDigest}}
 	w.template("", false)
 	w.start()
 	return w

@@ -64,8 +64,8 @@ func (c *Charset) String() string { return c.name }
 // replacement is what decoders write for what they cannot read. No charset but UTF-8 can have it in its text.
 var replacement = []byte(string(utf8.RuneError))
 
-// Fits reports whether all of line is text in c. Scratch is memory to work in; it is returned for the next call.
-func (c *Charset) Fits(line, scratch []byte) (ok bool, _ []byte) {
+// fits reports whether all of line is text in c. Scratch is memory to work in; it is returned for the next call.
+func (c *Charset) fits(line, scratch []byte) (ok bool, _ []byte) {
 	switch c {
 	case UnknownCharset:
 		return IsASCII(line), scratch

@@ -35,7 +35,7 @@ func TestAppend(t *testing.T) {
 		if string(got) != "> "+tt.want || clean != tt.clean {
 			t.Errorf("%v %q is %q, %v, want %q, %v", tt.charset, tt.line, got, clean, tt.want, tt.clean)
 		}
-		if fits, _ := tt.charset.Fits([]byte(tt.line), nil); fits != tt.clean {
+		if fits, _ := tt.charset.fits([]byte(tt.line), nil); fits != tt.clean {
 			t.Errorf("%v %q fits: %v", tt.charset, tt.line, fits)
 		}
 	}
@@ -162,7 +162,7 @@ func FuzzAppend(f *testing.F) {
 		if strings.Count(string(text), ",") > strings.Count(string(line), ",") {
 			t.Fatalf("%v %q has more commas: %q", c, line, text)
 		}
-		if fits, _ := c.Fits(line, nil); fits != clean {
+		if fits, _ := c.fits(line, nil); fits != clean {
 			t.Fatalf("%v %q: fits %v, clean %v", c, line, fits, clean)
 		}
 		if encoded, ok := c.Encode(nil, string(text)); ok {

@@ -38,9 +38,9 @@ func (r *Record) detected(now Time) (t Time, own bool) {
 	return now, false
 }
 
-// goodUntil returns the last moment at which r may be used, if there is one. A SOIF summary without Time-to-Live does
+// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS, 28800 seconds). A SOIF summary without Time-to-Live does
 // not expire, nor does what a site says of itself: its feed and its map stay as they are until something changes.
-func (r *Record) goodUntil(now Time) (t Time, ok bool) {
+func (r Record) GoodUntil(now Time) (t Time, ok bool) {
 	if r.Expires != 0 {
 		return r.Expires, true
 	}

@@ -76,8 +76,7 @@ func Decide(s State, reports []Record, now Time) Verdict {
 	usable, indexes := []Record{}, []int{}
 	v := Verdict{Reason: NotInFeed, Chosen: -1, Next: s}
 	for i := range reports {
-		why := judge(&reports[i], now)
-		if why == "" {
+		if why, ok := reports[i].Usable(now); ok {
 			usable, indexes = append(usable, reports[i]), append(indexes, i)
 		} else if slices.Index(unusable, why) > slices.Index(unusable, v.Reason) {
 			v.Reason, v.Chosen = why, i
@@ -117,25 +116,25 @@ func Decide(s State, reports []Record, now Time) Verdict {
 	return v
 }
 
-// judge returns why r cannot be used, or nothing.
-func judge(r *Record, now Time) Reason {
+// Usable reports whether Decide can use r, and if not, why.
+func (r Record) Usable(now Time) (why Reason, ok bool) {
 	modified := believable(r.LastModified)
 	if r.Failed {
-		return RetrievalFailed
+		return RetrievalFailed, false
 	}
 	if modified == 0 && r.Size == 0 && r.MD5 == "" {
-		return NoInformation
+		return NoInformation, false
 	}
 	if t, _ := r.detected(now); t > now+Skew {
-		return DetectedInFuture
+		return DetectedInFuture, false
 	}
-	if t, ok := r.goodUntil(now); ok && now > t {
-		return Stale
+	if t, ends := r.GoodUntil(now); ends && now > t {
+		return Stale, false
 	}
 	if modified > now+Skew {
-		return ModifiedInFuture
+		return ModifiedInFuture, false
 	}
-	return ""
+	return "", true
 }
 
 func unusableWords(v Verdict, reports []Record, now Time) string {
@@ -148,7 +147,7 @@ func unusableWords(v Verdict, reports []Record, now Time) string {
 		t, _ := reports[v.Chosen].detected(now)
 		return fmt.Sprintf("detected at %v, which is more than an hour ahead", t)
 	case Stale:
-		t, _ := reports[v.Chosen].goodUntil(now)
+		t, _ := reports[v.Chosen].GoodUntil(now)
 		return fmt.Sprintf("the report was good until %v", t)
 	case ModifiedInFuture:
 		return fmt.Sprintf("modified at %v, which is more than an hour ahead", reports[v.Chosen].LastModified)

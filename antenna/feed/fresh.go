@@ -6,23 +6,14 @@ package feed
 // from looking for months.
 func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	detected, own := r.detected(now)
-	if !own || r.isNews() || judge(&r, now) != "" {
+	if _, ok := r.Usable(now); !own || r.isNews() || !ok {
 		return 0, false
 	}
 	until = detected + Validity
-	if good, ends := r.goodUntil(now); ends {
+	if good, ends := r.GoodUntil(now); ends {
 		until = min(until, good)
 	}
 	return until, until >= now
-}
-
-// GoodUntil returns the last moment at which r may be used and passed on, if there is one (hina-di, section 5.9; LIRS, 28800 seconds).
-func (r Record) GoodUntil(now Time) (until Time, ends bool) { return r.goodUntil(now) }
-
-// Usable reports whether Decide could use r, and if not, why.
-func (r Record) Usable(now Time) (why Reason, ok bool) {
-	why = judge(&r, now)
-	return why, why == ""
 }
 
 // A Use is what Decide could do with a record.

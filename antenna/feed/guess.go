@@ -38,7 +38,7 @@ func (g *guess) observe(line []byte) {
 	}
 	for i, c := range g.candidates {
 		var ok bool
-		if ok, g.scratch = c.Fits(line, g.scratch); !ok {
+		if ok, g.scratch = c.fits(line, g.scratch); !ok {
 			g.misfits[i]++
 		}
 	}

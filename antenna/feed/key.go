@@ -68,6 +68,12 @@ func LooseKey(url string) (key string, ok bool) {
 	return strings.TrimSuffix(key, "/"), ok
 }
 
+// IsWeb reports whether url is one that a person may follow: http or https.
+func IsWeb(url string) bool {
+	key, ok := Key(url)
+	return ok && IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://"))
+}
+
 // defaultPorts are those that a URL need not name.
 var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21"}
 

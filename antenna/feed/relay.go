@@ -63,7 +63,7 @@ func (y Relay) Publish(format Format, own, read []Record, now Time, refused func
 // Pass returns r as it is passed on in a feed of that format, or why it is not.
 func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 	detected, _ := r.detected(now)
-	until, ends := r.goodUntil(now)
+	until, ends := r.GoodUntil(now)
 	switch {
 	case r.Format != format:
 		return Record{}, OtherFormat

@@ -132,6 +132,9 @@ type RejectError struct {
 	Line int    // in the decoded feed, or 0
 	Code string // for programs
 	Why  string // in words
+	// Partial: it is about one entry, and not about what the feed costs as a whole. The entries before it count for those who take what they
+	// can get.
+	Partial bool
 }
 
 func (e *RejectError) Error() string {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 	"time"
 
 	"braid/antenna/feed"
@@ -71,18 +70,12 @@ func (a *atomWriter) entry(r *feed.Record) {
 func Writable(r feed.Record) bool {
 	const year10000 = 253402300800 // which RFC 3339 cannot write
 	t := updatedOf(&r)
-	return t > 0 && t < year10000 && isWeb(r.URL)
+	return t > 0 && t < year10000 && feed.IsWeb(r.URL)
 }
 
 // updatedOf is when a site was modified, or else when somebody looked.
 func updatedOf(r *feed.Record) feed.Time {
 	return cmp.Or(r.LastModified, r.Detected, r.Date, r.FeedDate, r.Received)
-}
-
-// isWeb reports whether a URL is one that people may follow.
-func isWeb(url string) bool {
-	key, ok := feed.Key(url)
-	return ok && feed.IsURI(url) && (strings.HasPrefix(key, "http://") || strings.HasPrefix(key, "https://"))
 }
 
 // element writes an element with a text, if there is one.

@@ -27,7 +27,7 @@ func readWithin(text string, o feed.Options, l limits) string {
 		}
 		if v.Discarded {
 			fmt.Fprintf(&b, ": discards @%s %s", v.Type, v.URL)
-			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == CodeBrackets) { // these alone are repaired otherwise
+			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == codeBrackets) { // these alone are repaired otherwise
 				fmt.Fprintf(&b, ", fatal: %v", fatal)
 			}
 		}

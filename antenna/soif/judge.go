@@ -92,7 +92,7 @@ func parseNumber(text []byte) (n int64, ok bool) {
 // object at all.
 func (p *parser) judge(o *Object) *flaw {
 	if _, ok := feed.Key(o.URL); !ok && o.URL != "" {
-		p.warn(o, violation(place{o.Line, o.Offset}, CodeNotWatchable, ""))
+		p.warn(o, violation(place{o.Line, o.Offset}, codeNotWatchable, ""))
 	}
 	seen := firsts{}
 	for i, a := range o.Attributes {
@@ -100,13 +100,13 @@ func (p *parser) judge(o *Object) *flaw {
 		code := ""
 		switch {
 		case again && isOneOf(decisive, a.Name) && !bytes.EqualFold(a.Value, o.Attributes[first].Value):
-			code = CodeConflict
+			code = codeConflict
 		case again:
-			code = CodeDuplicate
+			code = codeDuplicate
 		case isOneOf(numeric, a.Name) && !isNumber(a.Value):
-			code = CodeBadNumber
+			code = codeBadNumber
 		case equalName(a.Name, MD5) && !isMD5(a.Value):
-			code = CodeBadMD5
+			code = codeBadMD5
 		default:
 			continue
 		}

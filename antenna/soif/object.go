@@ -45,7 +45,7 @@ func (p *parser) object() (o Object, why *flaw) {
 		return o, why
 	}
 	if !blank {
-		p.warn(&o, violation(brace, CodeNoBlank, ""))
+		p.warn(&o, violation(brace, codeNoBlank, ""))
 	}
 	if broken := p.attributes(&o); broken != nil {
 		return o, broken
@@ -69,17 +69,17 @@ func (p *parser) url(o *Object) *flaw {
 	case text == "-":
 		return nil
 	case text == "":
-		return &flaw{Violation: violation(at, CodeNoURL, "")}
+		return &flaw{Violation: violation(at, codeNoURL, "")}
 	case len(text) > maxURL:
 		for len(p.scratch) > maxURL {
 			p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
 		}
-		return &flaw{Violation: violation(at, CodeURLTooLong, "")}
+		return &flaw{Violation: violation(at, codeURLTooLong, "")}
 	case feed.IsURI(text):
 		o.URL = text
 		return nil
 	}
-	bad := &flaw{Violation: violation(at, CodeBadURL, "")}
+	bad := &flaw{Violation: violation(at, codeBadURL, "")}
 	bad.Text = feed.Say(bad.Text, "", text)
 	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else there is no URL, and this is the first attribute
 		o.URL = text
@@ -102,7 +102,7 @@ func (p *parser) attributes(o *Object) *flaw {
 			return nil
 		}
 		if len(p.fields) == p.limits.attributes {
-			return rejectAt(p.here(), CodeTooLarge, "", fmt.Sprintf("an object of more than %d attributes", len(p.fields)))
+			return rejectAt(p.here(), codeTooLarge, "", fmt.Sprintf("an object of more than %d attributes", len(p.fields)))
 		}
 		if why := p.attribute(o); why != nil {
 			return why
@@ -133,7 +133,7 @@ func (p *parser) attribute(o *Object) *flaw {
 	}
 	name := p.intern(p.scratch)
 	if strings.ContainsAny(name, "<>") {
-		p.brackets = &flaw{Violation: violation(at, CodeBrackets, name)}
+		p.brackets = &flaw{Violation: violation(at, codeBrackets, name)}
 		p.brackets.Weight = feed.Repair
 		p.warn(o, p.brackets.Violation)
 	}
@@ -143,7 +143,7 @@ func (p *parser) attribute(o *Object) *flaw {
 	}
 	start := len(p.arena)
 	if start+size > p.limits.object {
-		return rejectAt(p.here(), CodeTooLarge, name, fmt.Sprintf("an object of more than %d octets", p.limits.object))
+		return rejectAt(p.here(), codeTooLarge, name, fmt.Sprintf("an object of more than %d octets", p.limits.object))
 	}
 	if p.arena, ok = p.s.appendN(p.arena, size); !ok {
 		return p.cut(name)
@@ -167,13 +167,13 @@ func (p *parser) size(o *Object, name string) (int, *flaw) {
 	case !ok:
 		return 0, p.cut("")
 	case c == '-' && digits == 0:
-		return 0, rejectAt(at, CodeNegativeSize, name, words[CodeNegativeSize])
+		return 0, rejectAt(at, codeNegativeSize, name, words[codeNegativeSize])
 	case c != '}':
-		return 0, lose(at, CodeBadSize, name)
+		return 0, lose(at, codeBadSize, name)
 	case size > p.limits.Value:
-		return 0, rejectAt(at, CodeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.limits.Value))
+		return 0, rejectAt(at, codeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.limits.Value))
 	case digits == 0:
-		p.warn(o, violation(at, CodeEmptySize, name))
+		p.warn(o, violation(at, codeEmptySize, name))
 	}
 	p.s.skip(1)
 	return size, p.delimiter(name)
@@ -188,7 +188,7 @@ func (p *parser) delimiter(name string) *flaw {
 			return p.cut("")
 		}
 		if rune(c) != want {
-			return lose(p.here(), CodeBadDelimiter, name)
+			return lose(p.here(), codeBadDelimiter, name)
 		}
 		p.s.skip(1)
 	}
@@ -198,9 +198,9 @@ func (p *parser) delimiter(name string) *flaw {
 // misread is the flaw of something that is no attribute. Behind a value the likely reason is the size of that value.
 func (p *parser) misread() *flaw {
 	if n := len(p.fields); n > 0 {
-		return lose(p.here(), CodeSizeMismatch, p.fields[n-1].name)
+		return lose(p.here(), codeSizeMismatch, p.fields[n-1].name)
 	}
-	return lose(p.here(), CodeBadAttribute, "")
+	return lose(p.here(), codeBadAttribute, "")
 }
 
 // lose is a flaw behind which the parser cannot tell where the object ends.
@@ -212,12 +212,12 @@ func lose(at place, code, attribute string) *flaw {
 // than the input ends here, and the feed with it (rule 55).
 func (p *parser) cut(attribute string) *flaw {
 	if p.s.err != io.EOF {
-		return &flaw{Violation: violation(p.here(), CodeTruncated, attribute), stop: p.s.err}
+		return &flaw{Violation: violation(p.here(), codeTruncated, attribute), stop: p.s.err}
 	}
-	return rejectAt(p.here(), CodeTruncated, attribute, words[CodeTruncated])
+	return rejectAt(p.here(), codeTruncated, attribute, words[codeTruncated])
 }
 
 // rejectAt is a flaw that ends the feed.
 func rejectAt(at place, code, attribute, why string) *flaw {
-	return &flaw{Violation: violation(at, code, attribute), stop: rejection(at, code, why)}
+	return &flaw{Violation: violation(at, code, attribute), stop: &feed.RejectError{Line: at.line, Code: code, Why: octet(at, why), Partial: true}}
 }

@@ -52,13 +52,13 @@ func (p *parser) next() (Object, error) {
 		}
 		o, why := p.object()
 		if why == isWrapper {
-			v := violation(place{o.Line, o.Offset}, CodeWrapper, "")
+			v := violation(place{o.Line, o.Offset}, codeWrapper, "")
 			v.Type = o.Type
 			p.report(v)
 			continue
 		}
 		if p.entries++; p.entries > p.limits.Entries {
-			return Object{}, rejection(place{o.Line, o.Offset}, CodeTooMany, fmt.Sprintf("more than %d objects", p.limits.Entries))
+			return Object{}, &feed.RejectError{Line: o.Line, Code: codeTooMany, Why: octet(place{o.Line, o.Offset}, fmt.Sprintf("more than %d objects", p.limits.Entries))}
 		}
 		if why == nil {
 			p.kept++
@@ -92,7 +92,7 @@ func (p *parser) seek() error {
 		case p.atHead():
 			return nil
 		default:
-			p.report(violation(p.here(), CodeJunk, ""))
+			p.report(violation(p.here(), codeJunk, ""))
 			p.foreign = p.foreign || p.entries == 0
 			p.skipJunk()
 		}
@@ -106,14 +106,14 @@ func (p *parser) end() error {
 		return p.s.err
 	}
 	if p.open = p.wrapper != Bare; p.open {
-		p.report(violation(p.here(), CodeWrapperOpen, ""))
+		p.report(violation(p.here(), codeWrapperOpen, ""))
 	}
 	switch {
 	case p.kept > 0:
 	case p.foreign:
-		return &feed.RejectError{Code: CodeForeign, Why: "this is no SOIF"}
+		return &feed.RejectError{Code: codeForeign, Why: "this is no SOIF"}
 	case p.entries == 0:
-		p.report(violation(p.here(), CodeNoObject, ""))
+		p.report(violation(p.here(), codeNoObject, ""))
 	}
 	return io.EOF
 }
@@ -199,10 +199,8 @@ func violation(at place, code, attribute string) feed.Violation {
 	return feed.Violation{Line: at.line, Offset: at.offset, Code: code, Field: attribute, Text: words[code]}
 }
 
-// rejection ends the feed at that place.
-func rejection(at place, code, why string) *feed.RejectError {
-	return &feed.RejectError{Line: at.line, Code: code, Why: fmt.Sprintf("octet %d: %s", at.offset, why)}
-}
+// octet says where something is.
+func octet(at place, why string) string { return fmt.Sprintf("octet %d: %s", at.offset, why) }
 
 func (p *parser) report(v feed.Violation) {
 	if p.o.Report != nil {

@@ -126,7 +126,7 @@ func checkStable(t *testing.T, objects []Object) {
 	for _, strict := range []bool{false, true} {
 		again, err := decodeAll(string(text), feed.Options{Strict: strict, Report: func(v feed.Violation) {
 			switch v.Code {
-			case CodeNotWatchable, CodeDuplicate, CodeConflict, CodeBadNumber, CodeBadMD5: // of the content, not of the form
+			case codeNotWatchable, codeDuplicate, codeConflict, codeBadNumber, codeBadMD5: // of the content, not of the form
 			default:
 				t.Fatalf("%q, written: %+v", text, v)
 			}
