@@ -53,10 +53,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 		if !final.Due {
 			f.folder.remove(f.journalName())
 		}
-		if !f.foreign {
-			f.folder.remove(f.partName() + asideEnding) // what was set aside is of no more use
-		}
-		f.folder.remove(f.journalName() + asideEnding)
+		f.removeAsides()
 	}
 	astray := f.folder.astray(f.name)
 	f.release()

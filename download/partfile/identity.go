@@ -39,6 +39,8 @@ type Identity struct {
 	Date time.Time
 	// Refuted are digests that the bytes, which are all there, do not have.
 	Refuted []verify.Claim
+
+	asides []ownAside // what goes when the download succeeds; the part file's own
 }
 
 // A Mirror is a place of the same file, as the Metalink server described it (RFC 6249, section 3).
@@ -127,6 +129,7 @@ type identityRecord struct {
 	Refuted      []claimRecord `json:",omitempty"`
 	Host         string        `json:",omitempty"`
 	Date         time.Time     `json:",omitzero"`
+	Asides       []ownAside    `json:",omitempty"`
 }
 
 type claimRecord struct {
@@ -139,7 +142,7 @@ func (id Identity) encode() ([]byte, error) {
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,
 		ETag: []byte(id.ETag), ETagHost: id.ETagHost, LastModified: id.LastModified.UTC(), Mirrors: id.Mirrors, Require: id.Require,
 	}
-	rec.Host, rec.Date = id.Host, id.Date.UTC()
+	rec.Host, rec.Date, rec.Asides = id.Host, id.Date.UTC(), id.asides
 	rec.Claims, rec.Refuted = recordsOf(id.Claims), recordsOf(id.Refuted)
 	p, err := json.Marshal(rec)
 	if err == nil && len(p) > maxPayload {
@@ -161,7 +164,7 @@ func decodeIdentity(p []byte) (Identity, error) {
 	if id.Size < -1 {
 		return Identity{}, fmt.Errorf("size %d", id.Size)
 	}
-	id.Host, id.Date = rec.Host, rec.Date
+	id.Host, id.Date, id.asides = rec.Host, rec.Date, rec.Asides
 	var err error
 	if id.Claims, err = claimsOf(rec.Claims); err == nil {
 		id.Refuted, err = claimsOf(rec.Refuted)

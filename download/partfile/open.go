@@ -7,14 +7,20 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
+	"strconv"
+	"time"
 
 	"braid/byterange"
 	"braid/internal/fsys"
 )
 
+// maxEntry is how many bytes the name of an entry may have.
+const maxEntry = 255
+
 // CheckName says whether the files beside a file of that name have names, too: no file system has longer ones.
 func CheckName(name string) error {
-	const most = 255 - len(journalEnding)
+	const most = maxEntry - len(journalEnding)
 	if len(name) > most {
 		return fmt.Errorf("the name has %d bytes, and with those of its journal, NAME%s, no more than %d fit", len(name), journalEnding, most)
 	}
@@ -66,7 +72,7 @@ func Open(files fsys.FS, dir, name string) (*File, error) {
 
 func (f *File) open() error {
 	h, newJournal, err := f.openJournal()
-	alone := newJournal // a part file without any journal is none of ours
+	own := !newJournal && err == nil && h.size > 0 // the part file has a journal, which is one of ours
 	if err == errForeign {
 		h, newJournal, err = f.replaceJournal()
 	}
@@ -76,6 +82,7 @@ func (f *File) open() error {
 	if err := f.unlink(h); err != nil {
 		return err
 	}
+	f.before = oldAsides{h.payload, h.identity.asides}
 	var newPart bool
 	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err
@@ -91,8 +98,7 @@ func (f *File) open() error {
 	case err != nil:
 		return err
 	case !h.known && info.Size > 0:
-		f.foreign = alone
-		return f.setAside("nothing that can be trusted says what it is a part of")
+		return f.setAside("nothing that can be trusted says what it is a part of", own)
 	case len(h.runs) == 0 || info.Size == 0:
 		return f.empty()
 	}
@@ -119,11 +125,8 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 // replaceJournal sets a foreign journal aside and begins one (rule 8). Another process may be faster; then
 // the part file is in use by that one.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
-	bad := f.journalName() + asideEnding
-	if len(bad) > 255 {
-		bad = f.partName() + asideEnding
-	}
-	if err := f.folder.dir.Rename(f.journalName(), bad); err != nil {
+	bad, err := f.renameAside(f.journalName(), journalEnding)
+	if err != nil {
 		return history{}, false, err
 	}
 	f.tell(bad, errForeign.Error())
@@ -163,17 +166,35 @@ func (f *File) empty() error {
 	return f.journal.restart()
 }
 
-// setAside renames what is there to NAME.part.bad, replacing an older one, and starts empty. Should we be
+// An ownAside is a file that a download of the same name set aside, and which had a journal of ours. It goes when the download
+// succeeds; any other file of such a name stays.
+type ownAside struct {
+	Name    string
+	ID      fsys.ID
+	Size    int64
+	ModTime time.Time
+}
+
+// mostAsides is how many names of one kind are tried.
+const mostAsides = 99
+
+// setAside renames what is there to NAME.part.bad and starts empty. Own says that a journal of ours speaks of it. Should we be
 // stopped in between, the journal speaks of bytes that are not there any more.
-func (f *File) setAside(why string) error {
+func (f *File) setAside(why string, own bool) error {
 	info, err := f.part.Info()
 	if err != nil {
 		return err
 	}
 	bad := f.partName() + asideEnding
 	if info.Size > 0 {
-		if err := f.folder.dir.Rename(f.partName(), bad); err != nil {
+		if own {
+			f.removeAsides() // what an earlier run set aside is replaced
+		}
+		if bad, err = f.renameAside(f.partName(), partEnding); err != nil {
 			return err
+		}
+		if own {
+			f.asides = append(f.asides, ownAside{bad, info.ID, info.Size, info.ModTime.UTC()})
 		}
 		f.drop()
 		f.part.Close()
@@ -189,6 +210,48 @@ func (f *File) setAside(why string) error {
 	return f.empty()
 }
 
+// renameAside gives an entry a name that is free: NAME.part.bad, NAME.2.part.bad, and so on.
+func (f *File) renameAside(from, ending string) (name string, err error) {
+	if len(f.name+"."+strconv.Itoa(mostAsides)+ending+asideEnding) > maxEntry {
+		ending = partEnding
+	}
+	for i := 1; i <= mostAsides; i++ {
+		name = f.name + ending + asideEnding
+		if i > 1 {
+			name = f.name + "." + strconv.Itoa(i) + ending + asideEnding
+		}
+		if err = f.folder.renameNew(from, name); !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+	return "", &NameError{f.folder.join(f.name + ending + asideEnding), "and 98 more such names are taken: remove what is not needed"}
+}
+
+// An oldAsides is what the journal that Open found says of such files, and what has its seal. Without that any program may have
+// written it, and it counts for nothing.
+type oldAsides struct {
+	payload []byte
+	list    []ownAside
+}
+
+// ownAsides is what downloads of this name set aside.
+func (f *File) ownAsides() []ownAside {
+	if len(f.before.list) > 0 && f.key.fits(f.name, f.before.payload) {
+		return slices.Concat(f.asides, f.before.list)
+	}
+	return f.asides
+}
+
+// removeAsides removes what downloads of this name set aside, as far as it is what they left there.
+func (f *File) removeAsides() {
+	f.asides = slices.DeleteFunc(slices.Clone(f.ownAsides()), func(a ownAside) bool {
+		info, ok, err := f.folder.regular(a.Name)
+		same := ok && info.ID == a.ID && info.Size == a.Size && info.ModTime.Equal(a.ModTime)
+		return err == nil && (!same || f.folder.remove(a.Name) == nil)
+	})
+	f.before = oldAsides{}
+}
+
 // tell adds to what Aside says.
 func (f *File) tell(name, why string) {
 	if f.aside != "" {
@@ -200,13 +263,13 @@ func (f *File) tell(name, why string) {
 // SealWith makes f seal what it records from now on, and Sealed compare seals, with k.
 func (f *File) SealWith(k *Key) { f.key = k }
 
-// Reset sets the bytes aside as NAME.part.bad, replacing an older one, and starts empty. Begin has to
+// Reset sets the bytes aside as NAME.part.bad, replacing what an earlier run set aside, and starts empty. Begin has to
 // follow. The reason is told by Aside.
 func (f *File) Reset(reason string) error {
 	if err := f.own("reset"); err != nil {
 		return err
 	}
-	return f.setAside(reason)
+	return f.setAside(reason, true)
 }
 
 // Restart throws the bytes away and starts empty: the file has changed at its origin (rule 34). Begin has

@@ -56,9 +56,10 @@ type File struct {
 	prior   history // while inherited
 	key     *Key
 	aside   string
-	foreign bool  // what was set aside is of another program, or the user's
-	freed   int64 // blocks below were given back by Release
-	kept    int64 // by Close
+	before  oldAsides
+	asides  []ownAside // what this run set aside
+	freed   int64      // blocks below were given back by Release
+	kept    int64      // by Close
 	keptAt  string
 
 	// unsafe is the first error of Sync. The system tells of a failed write only once, so a later fsync that
@@ -99,6 +100,7 @@ func (f *File) Begin(id Identity) error {
 		return f.closedError("begin")
 	}
 	if !f.temporary() {
+		id.asides = f.ownAsides()
 		payload, err := id.encode()
 		if err != nil {
 			return err

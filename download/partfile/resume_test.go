@@ -180,10 +180,11 @@ func TestForeignJournal_Rule8(t *testing.T) {
 			if _, ok := f.Prior(); ok {
 				t.Error("was trusted")
 			}
-			if a := f.Aside(); !strings.Contains(a, "x.part.bad: ") || !strings.Contains(a, "x.part.journal.bad: ") {
+			if a := f.Aside(); !strings.Contains(a, "x.2.part.bad: ") || !strings.Contains(a, "x.part.journal.bad: ") {
 				t.Errorf("aside is %q", a)
 			}
-			wantContent(t, in(dir, "x.part.bad"), []byte("abc"))
+			wantContent(t, in(dir, "x.part.bad"), []byte("older"))
+			wantContent(t, in(dir, "x.2.part.bad"), []byte("abc"))
 			wantContent(t, in(dir, "x.part.journal.bad"), journal)
 			must(t, f.Begin(Identity{}))
 			put(t, f, []byte("new"), 0)
