@@ -21,10 +21,8 @@ const (
 var sizes = map[string]int{
 	packages: 41, // 35
 
-	"download.session":         25,
-	"download.getter":          22,
+	"download.getter":          7,
 	"download.Client":          16,
-	"download.Request":         16,
 	"cli.getCommand":           10,
 	"report.Recorder":          11,
 	"download/partfile.File":   8,

@@ -1,9 +1,7 @@
 package download
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"braid/byterange"
@@ -12,17 +10,6 @@ import (
 	"braid/source"
 	"braid/verify"
 )
-
-// errRefused is what a fetch gets as answer when its body is not wanted. It is nobody's fault.
-var errRefused = errors.New("not wanted")
-
-// errUntied keeps a mirror out whose file nothing ties to the origin's. It may serve alone when the origin fails.
-var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
-
-// changed says that the origin has another file now than the one that was begun.
-func changed(what string) error {
-	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
-}
 
 // reply judges an answer. The sink gets what it needs with it: the fetch may have been cancelled, and not wait for it.
 func (s *session) reply(m message, f *flight) reply {
@@ -194,14 +181,6 @@ func (s *session) otherHost(t tag) (outcome, error) {
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
 }
 
-// dateOf is the Last-Modified that goes with tagOf.
-func dateOf(file metalink.File, a source.Answer) time.Time {
-	if elsewhere(file, a) {
-		return time.Time{}
-	}
-	return a.LastModified
-}
-
 // untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
 // of the same file, and no ETag does (S18).
 func (s *session) untied(a source.Answer) (outcome, error) {
@@ -218,44 +197,11 @@ func (s *session) untied(a source.Answer) (outcome, error) {
 	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
-// differs compares two sizes, if both are known.
-func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
-
-// elsewhere says that it was not the Metalink server itself that gave the final answer.
-func elsewhere(file metalink.File, a source.Answer) bool {
-	return file.Server != nil && source.HostPort(file.Server) != a.Host
-}
-
-var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
-
-// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
-// section 8.8.3) and ties nothing.
-type tag struct{ etag, host string }
-
-// tagOf is the tag of the Metalink server, or of the server that answers if there is none.
-func tagOf(file metalink.File, a source.Answer) tag {
-	t := tag{metalink.StrongETag(a.ETag), a.Host}
-	if file.Server != nil {
-		t = tag{file.ETag, source.HostPort(file.Server)}
-	}
-	if t.etag == "" {
-		return tag{}
-	}
-	return t
-}
-
 // ties reports whether a mirror's ETag shows that it has the version of the server (S18): it has the same tag, or the user typed the
 // URLs of both, and each answered with that ETag itself (rule 30).
 func (s *session) ties(o *origin, t tag) bool {
 	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.plan.origin)
 	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
-}
-
-// at reports whether host is the host:port of a URL, where http may have become https.
-func at(host string, u *url.URL) bool {
-	secure := *u
-	secure.Scheme = "https"
-	return host == source.HostPort(u) || u.Scheme == "http" && u.Port() == "" && host == source.HostPort(&secure)
 }
 
 // admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
@@ -284,47 +230,95 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 	return nil
 }
 
-// sameFile compares a mirror's answer with what is known: another size (C8, rule 16) or another digest (C5) is of
-// another file.
-func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
-	if differs(a.Size, size) {
-		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
+// dated reports whether what a mirror answers contradicts the date that the asked server gives, while nothing shows that it has the
+// same version. A mirror without a date contradicts nothing.
+func (s *session) dated(o *origin, a source.Answer) bool {
+	asked := s.askedDate()
+	if o.first || asked.IsZero() || a.LastModified.IsZero() || a.LastModified.Equal(asked) || verify.Strong(common(s.claims, a.Claims)) {
+		return false
 	}
-	if err := verify.Agree(claims, a.Claims); err != nil {
+	etag := metalink.StrongETag(a.ETag)
+	return !o.pref || etag == "" || etag != s.tag.etag
+}
+
+// otherDate reports whether a mirror's Last-Modified is another than that of the asked server, or than its own was before in this run. Where
+// no digest decides, that is another version, also with the same ETag.
+func (s *session) otherDate(o *origin, a source.Answer) bool {
+	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
+	return other(s.askedDate()) || other(o.showing.modified)
+}
+
+// askedDate is the Last-Modified of the server that the user asked; zero if it gave none itself.
+func (s *session) askedDate() time.Time {
+	if o := s.sources.first(); o != nil && o.showing.asked {
+		return o.showing.modified
+	}
+	return time.Time{}
+}
+
+// pipes reports whether bytes are given away that nothing has proven: into a pipe, where no pieces are known.
+func (s *session) pipes() bool {
+	return s.req.Stream != nil && !s.req.provenByPieces() && (s.plan.pieces.IsZero() || s.plan.mistrust)
+}
+
+// mayFeed reports whether an answer is tied to the first one, so that bytes of both may go into one pipe: by the digest, by a strong ETag
+// that the server promised to share (pref; RFC 6249, section 3.3) or that of a mirror which the user named, or by date and size.
+func (s *session) mayFeed(o *origin, a source.Answer) bool {
+	t := tagOf(metalink.File{}, a)
+	switch {
+	case s.lead == nil || s.leader == o || o.swarm || verify.Strong(common(s.claims, a.Claims)):
+		return true
+	case o.pref && t.etag != "" && t.etag == s.tag.etag, s.ties(o, t):
+		return true
+	}
+	sized := a.Size >= 0 && a.Size == s.size
+	return sized && !a.LastModified.IsZero() && a.LastModified.Equal(s.lead.LastModified)
+}
+
+// frontOf is the front of an answer to a fetch, nil if nothing has to be held back: nobody asked for anything but a document, or
+// what came before is not there to be looked at.
+func (s *session) frontOf(o *origin, a source.Answer) *front {
+	if !s.req.follows() || isXML(s.req.URL) || o.swarm || a.Start >= sniffSize {
+		return nil
+	}
+	f := &front{held: make([]byte, a.Start), written: a.Start}
+	if have := s.part.Have(); !have.Contains(byterange.Range{End: a.Start}) {
+		return nil
+	}
+	if _, err := s.part.ReadAt(f.held, 0); a.Start > 0 && err != nil {
+		return nil
+	}
+	if !s.req.mayReplace(a.Hops, s.roleOf(o)) {
+		f.refusal = mismatch(o, "%w", errInPlace)
+	}
+	return f
+}
+
+// tied says that something tells of all answers together whether they are of the right file (S18).
+func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
+
+// trusted says that a strong digest came from the user or over https, so that a redirect to http can do no
+// harm (rule 26).
+func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
+
+// against says that the server contradicts the user, who asked for another file (rules 32 and 64). Where a document
+// vouches it is one of several, and the others may have the file (rule 39).
+func (s *session) against(o *origin, claims []verify.Claim) error {
+	err := verify.Agree(s.req.Claims, claims)
+	switch {
+	case err == nil:
+		return nil
+	case s.req.Described != nil:
 		return otherDigest(o, err)
 	}
-	return nil
+	return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
 }
 
-// otherDigest is short, as it stands in a list of mirrors; the whole digests are in the error behind it.
-func otherDigest(o *origin, err error) error {
-	var c *verify.ConflictError
-	if !errors.As(err, &c) {
-		return mismatch(o, "another digest: %w", err)
+// checkPin compares what the server offers to verify the file with with what the URL offered before.
+func (s *session) checkPin(o *origin, file metalink.File) error {
+	if !o.first || s.standIn() || s.req.NoMetalink {
+		return nil
 	}
-	return mismatch(o, "another digest: %w", &shortConflict{c})
-}
-
-type shortConflict struct{ *verify.ConflictError }
-
-func (e *shortConflict) Error() string {
-	return fmt.Sprintf("its %v is %.12s..., want %.12s...", e.A.Digest.Algorithm(), e.B.Digest.Hex(), e.A.Digest.Hex())
-}
-
-func (e *shortConflict) Unwrap() error { return e.ConflictError }
-
-func mismatch(o *origin, format string, args ...any) error {
-	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch, Err: fmt.Errorf(format, args...)}
-}
-
-// common are the claims of b that a makes too.
-func common(a, b []verify.Claim) (out []verify.Claim) {
-	for _, x := range a {
-		for _, y := range b {
-			if x.Digest == y.Digest {
-				out = append(out, y)
-			}
-		}
-	}
-	return out
+	s.plan.offered = pinOf(file)
+	return s.c.checkPin(s.req, s.plan.offered)
 }

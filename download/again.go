@@ -183,3 +183,74 @@ func (g *getter) askHead(ctx context.Context) error {
 	}
 	return context.Cause(ctx)
 }
+
+// mostTouched is how often a part file is looked at again that another program writes to.
+const mostTouched = 3
+
+// reread prepares another session that goes on with what is still here as it came, where another program changed the part file.
+// That session hashes all of it again. It reports false if the digest is wrong for another reason.
+func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
+	bad, err := g.part.Recheck(ctx)
+	if err != nil {
+		return false, errors.Join(local(err), s.err)
+	}
+	if s.how != partTouched && bad.Len() == 0 {
+		return false, nil
+	}
+	g.note("%v: all that is here is read again, and %d bytes are fetched again", s.err, bad.Len())
+	for r := range bad.All() {
+		s.sources.void(r)
+	}
+	g.goOn(s)
+	return true, nil
+}
+
+// disown lets the next session begin with what is known of the file, without that source and what it said.
+func (g *getter) disown(s *session) error {
+	g.goOn(s)
+	g.plan.prior.Size, g.plan.prior.ETag, g.plan.prior.ETagHost = -1, "", ""
+	if !verify.Strong(s.claims) {
+		g.plan.prior = nil
+	}
+	if g.plan.said != nil {
+		said := *g.plan.said
+		said.Size, g.plan.said = -1, &said
+	}
+	return g.empty()
+}
+
+// solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
+// whether there is another one.
+func (g *getter) solo(s *session) bool {
+	p := &g.plan
+	if !p.alone {
+		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req), s.err
+		if p.said == nil { // an earlier run heard it
+			said := s.file
+			said.Size, said.Claims = s.size, s.claims
+			p.said = &said
+		}
+		p.past = nil // everybody gets another chance
+	}
+	if len(p.soloists) == 0 {
+		return false
+	}
+	p.origin, p.named = p.soloists[0].url, p.soloists[0].named
+	p.soloists = p.soloists[1:]
+	return true
+}
+
+// refute keeps what is here for such a run. It returns the error to end with.
+func (g *getter) refute(s *session) error {
+	wrong, err := wrongOf(s.err), s.err
+	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
+		return errors.Join(err, g.empty())
+	}
+	id := s.identity()
+	id.Refuted = []verify.Claim{wrong.Claim}
+	if begun := g.part.Begin(id); begun != nil {
+		return errors.Join(err, local(begun))
+	}
+	g.refuted = true
+	return err
+}

@@ -18,30 +18,9 @@ type soloist struct {
 	named address.Scope // who named it (rule 63)
 }
 
-// solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
-// whether there is another one.
-func (g *getter) solo(s *session) bool {
-	p := &g.plan
-	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req), s.err
-		if p.said == nil { // an earlier run heard it
-			said := s.file
-			said.Size, said.Claims = s.size, s.claims
-			p.said = &said
-		}
-		p.past = nil // everybody gets another chance
-	}
-	if len(p.soloists) == 0 {
-		return false
-	}
-	p.origin, p.named = p.soloists[0].url, p.soloists[0].named
-	p.soloists = p.soloists[1:]
-	return true
-}
-
 // alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
-// digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is not known which one lies, and pieces may be wrong
-// themselves.
+// digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is
+// not known which one lies, and pieces may be wrong themselves.
 func (x *sources) alone(size int64, req *Request) (out []soloist) {
 	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !req.unsized() })
 	slices.SortStableFunc(all, func(a, b *origin) int {

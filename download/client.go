@@ -167,16 +167,6 @@ func look(ctx context.Context, hc network, req *Request, c condition) (source.An
 	return glance(ctx, hc, req, c)
 }
 
-// lookOptions are for who is asked before anything is fetched.
-func (r *Request) lookOptions(c condition) httpsource.Options {
-	o := r.ownOptions(vouched(r.Claims))
-	if r.Described != nil {
-		o = r.optionsFor(r.URL, r.named(r.URL), o.Trusted)
-	}
-	o.IfNoneMatch, o.IfModifiedSince = c.etag, c.since
-	return o
-}
-
 // glance begins a fetch and refuses the body.
 func glance(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	var k peek

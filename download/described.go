@@ -16,6 +16,7 @@ import (
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
+	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -254,24 +255,6 @@ func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 
 // listed reports whether a document is a list of places and no more: it has no strong digest, and is no torrent whose pieces tell.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
-// addDescribed makes the places known that a document names.
-func (s *session) addDescribed() {
-	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})
-	s.addUserMirrors()
-	s.addSwarm()
-	s.addLanes()
-}
-
-// takeDescribed begins with what a document says of the file.
-func (s *session) takeDescribed() {
-	d := s.req.Described
-	s.claims = join(s.req.Claims, s.claims)
-	if d.Size >= 0 {
-		s.known, s.size = true, d.Size
-	}
-	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
-}
-
 // readable reports as an error that what is said of the file cannot be read, where nothing strong remains (rule 31).
 func (r *Request) readable() error {
 	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
@@ -295,3 +278,26 @@ func (r *Request) tellDescribed() {
 		r.note("%s: %s", d.By, n)
 	}
 }
+
+// spans reports whether the file shares pieces of a torrent with others, and nothing else would tell whether it is right.
+func (r *Request) spans() bool {
+	d := r.Described
+	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() && !verify.Strong(r.Claims)
+}
+
+// bySwarm says that a document names no place but torrents, whose peers may be asked.
+func (r *Request) bySwarm() bool {
+	d := r.Described
+	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)
+}
+
+// shared says that peers may be asked for the file that a torrent describes.
+func (r *Request) shared() bool {
+	return r.Peers.asked() && r.Described != nil && r.Described.sharing != nil
+}
+
+// isSwarm says that u is no server, but a swarm that may be asked.
+func (r *Request) isSwarm(u *url.URL) bool { return torrentsource.IsSwarm(u) && r.shared() }
+
+// seeds says that the file is to be given to peers when it is here.
+func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }

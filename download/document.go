@@ -24,19 +24,6 @@ type told struct {
 // leastPieces is the size of a file for which a document with pieces is worth a request.
 const leastPieces = 8 << 20
 
-// askDocument fetches a document that the server described, beside the first ranges, when its pieces are of use (S10) or it
-// may have a signature: one after the other, as long as there are no pieces.
-func (s *session) askDocument() {
-	doc, ok := s.plan.nextDocument(s.file)
-	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.plan.signed.asked
-	if !ok || s.aside.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
-		return
-	}
-	s.aside.begin(signed)
-	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	s.workers.Go(func() { s.aside.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
-}
-
 // nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
 func (p *plan) nextDocument(f metalink.File) (metalink.Document, bool) {
 	for _, find := range []func(metalink.File) (metalink.Document, bool){metalinkOf, torrentOf} {
@@ -47,13 +34,6 @@ func (p *plan) nextDocument(f metalink.File) (metalink.Document, bool) {
 	return metalink.Document{}, false
 }
 
-// piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
-// that is asked for before them disturbs the measurements of growth least.
-func (s *session) piecesHelp() bool {
-	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
-	return others && !s.plan.alone && s.size >= leastPieces
-}
-
 // metalinkOf is the first Metalink/XML document about a file.
 func metalinkOf(f metalink.File) (metalink.Document, bool) {
 	for _, d := range f.Documents {
@@ -62,34 +42,6 @@ func metalinkOf(f metalink.File) (metalink.Document, bool) {
 		}
 	}
 	return metalink.Document{}, false
-}
-
-// hear takes over what a document says. If that is of no use, the download goes on without.
-func (s *session) hear(t told) {
-	if s.believe(t) {
-		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.Pieces, t.from, true
-	}
-	if s.news {
-		s.addMirrors()
-	}
-	s.hashHeld()
-	s.usePieces()
-	s.askDocument()
-}
-
-// believe takes over what a document says to verify the file with.
-func (s *session) believe(t told) bool {
-	s.aside.read()
-	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
-	if t.err != nil {
-		s.note("%s is not used: %v", t.from, t.err)
-		s.askSignatures()
-		return false
-	}
-	s.file = t.file
-	s.corroborate(t.file.Claims)
-	s.askSignatures()
-	return true
 }
 
 // describedBy fetches a document and adds what it says to what the header fields said.

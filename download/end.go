@@ -3,10 +3,12 @@ package download
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"time"
 
-	"braid/download/partfile"
+	"braid/byterange"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -117,60 +119,145 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// prove waits for the hash, which is at most a moment behind, and judges the file.
-func (s *session) prove() (verify.Proof, error) {
-	if s.result.NotModified {
-		return verify.Proof{}, nil
-	}
-	if !s.hashing.begun() && !s.aside.awaits() && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
-		return verify.Proof{}, s.sources.none()
-	}
-	if err := s.consult(); err != nil {
-		return verify.Proof{}, err
-	}
-	if err := s.awaitSignatures(); err != nil {
-		return verify.Proof{}, err
-	}
-	s.observe(Complete{Size: s.part.Front()})
-	proof, err := s.hashing.prove(s.ctx, s.part.Front(), s.late)
-	if err == nil {
-		s.observe(Verified{Proof: proof})
-	}
-	return proof, err
-}
-
-// consult asks the server for the signatures that it names, where everything was here before it answered: from an earlier
-// run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
-// taken as any answer of its is; one that does not answer has said nothing.
-func (s *session) consult() error {
-	o := s.sources.first()
-	if s.heard || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+// short is an error if a body of which nothing said how long it is ended before the file does by what the same server said of the
+// same version: to HEAD, or to GET before (RFC 9110, section 8.6). Then it was cut.
+func (s *session) short(f *flight) error {
+	a, said := f.answer, s.plan.sized
+	if s.size >= 0 || a.Size >= 0 || a.Host != said.Host || f.sink.cut || f.at >= said.Size || otherVersion(said, a) != "" {
 		return nil
 	}
-	a, err := look(s.ctx, s.http, s.req, condition{})
-	if err == nil {
-		err = s.admitOrigin(o, a)
+	return &source.Error{
+		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
+		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, said.Size, io.ErrUnexpectedEOF),
 	}
-	if err == nil {
-		s.askDocument()
-	} else if s.how == ongoing && s.ctx.Err() == nil {
-		s.note("%s is asked for a signature in vain: %v", o.masked, err)
-	}
-	return s.err
 }
 
-// streamed tells whether any byte went out.
-func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
+// theEnd says that the origin, asked for what follows what is here, answered that nothing does (416, RFC 9110, section 14.4).
+func (s *session) theEnd(o *origin, err error) (size int64, ok bool) {
+	var e *source.Error
+	if !o.first || !s.mayEnd(s.part) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
+		return 0, false
+	}
+	size, err = byterange.ParseUnsatisfied(http.Header(e.Hops[len(e.Hops)-1].Header).Get("Content-Range"))
+	return size, err == nil && size == s.part.Front()
+}
 
-// identity is what the journal says that the part file is a part of.
-func (s *session) identity() partfile.Identity {
-	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
-	if s.tag.etag != "" {
-		id.LastModified = s.date
+// settle says how long the file is, when that comes out after all of it is here.
+func (s *session) settle(size int64) {
+	if s.size = size; s.hold() == nil {
+		s.step(scheduler.SizeKnown{Size: size})
 	}
-	id.Host, id.Date = s.plan.host, s.result.LastModified
-	if p := s.plan.prior; p != nil && id.Host == "" { // it has not answered in this run
-		id.Host, id.Date = p.Host, p.Date
+}
+
+// brokeOff is told of every fetch that may be tried again. The second that ends at one place leads to a look at the digest. Of
+// a stream, what is out cannot be read again.
+func (s *session) brokeOff() {
+	if !s.mayEnd(s.part) || s.req.Stream != nil {
+		return
 	}
-	return id
+	front := s.part.Front()
+	again := s.cut.at == front
+	if s.cut.at = front; !again || s.cut.tried == front {
+		return
+	}
+	s.cut.tried = front
+	claims, ctx := slices.Clone(s.claims), s.ctx
+	s.workers.Go(func() {
+		check := verify.NewChecker(front, claims)
+		r := io.NewSectionReader(s.part, 0, front)
+		for ctx.Err() == nil {
+			if _, err := io.CopyN(check, r, 1<<20); err != nil {
+				break
+			}
+		}
+		if _, err := check.Proof(); err == nil {
+			s.cut.ends <- front // which has room for it
+		}
+	})
+}
+
+// endsAt is told that the digest is that of the first size bytes.
+func (s *session) endsAt(size int64) {
+	if s.mayEnd(s.part) && s.part.Front() == size {
+		s.settle(size)
+	}
+}
+
+// vouched takes note of an answer that came as a whole and fits its own Content-Digest (RFC 9530, section 2). If that is the
+// whole file, from the server that the user asked, it is worth as much as a Digest of that server; of a part of the file, or of a
+// mirror, it says that nothing was damaged on the way and no more.
+func (s *session) vouched(f *flight) {
+	o, a := f.from, f.answer
+	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
+		return
+	}
+	if s.roleOf(o) != asOrigin || ownAnswers(a.Hops, asOrigin) < len(a.Hops) {
+		return
+	}
+	// A SHA-256 is made of every file; for what else there is the file is read again.
+	if i := slices.IndexFunc(a.Content, isSHA256); i >= 0 {
+		s.claims = join(s.claims, a.Content[i:i+1])
+		s.late = a.Content[i : i+1]
+		return
+	}
+	s.corroborate(a.Content)
+}
+
+// exclude ends a fetch of a source that lied: it does not write any more, and what it wrote and nobody was told of is
+// forgotten.
+func (s *session) exclude(f *flight) {
+	f.excluded = true
+	unheard := f.sink.halt(f.at)
+	var wrong []byterange.Range
+	for r := range unheard.All() {
+		for g := range s.here.Gaps(r) {
+			wrong = append(wrong, g)
+		}
+	}
+	for _, g := range wrong {
+		s.void(g)
+	}
+}
+
+// void forgets bytes that are wrong. If they were hashed already, the hash begins anew; of a stream they are out.
+func (s *session) void(r byterange.Range) {
+	s.here.Remove(r)
+	s.swarm.gone(r)
+	if err := s.part.Void(r); err != nil {
+		s.stop(local(err))
+		return
+	}
+	s.sources.void(r)
+	switch {
+	case s.hashing.passed() <= r.Start:
+	case s.req.Stream != nil:
+		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
+	default:
+		s.rehash()
+	}
+}
+
+// ban takes note of a source that lied.
+func (s *session) ban(lane scheduler.SourceID) {
+	o := s.sources.lanes[lane]
+	if o.banned {
+		return
+	}
+	p := &s.hashing.pieces
+	start, end := p.list.At(int(p.wrong))
+	p.banned++
+	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, p.from)
+	s.atlas.tell(o.tree, false)
+	s.tellDown(o, lane)
+}
+
+// A body of which nobody says how long it is may break off behind its last byte: a chunked one whose last chunk is missing, for
+// example. By itself that is a cut like any other, and no file (rule 17): the rest is asked for. When there is none, as the
+// server then says or as nothing comes of it, and a strong digest is known, that decides whether what is here is the file.
+
+// A cutoff is where bodies of unknown length broke off.
+type cutoff struct {
+	at    int64      // the last time; 0: never yet
+	tried int64      // what was compared with the digest then
+	ends  chan int64 // a length of the file by which its digest holds
 }

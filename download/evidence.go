@@ -117,3 +117,41 @@ func isCMS(data []byte) bool {
 	}
 	return len(data) > 0 && data[0] == 0x30
 }
+
+// accepts reports whether a file whose proof is p is what is demanded.
+func (r *Request) accepts(p verify.Proof) bool {
+	switch r.Require {
+	case RequireDigest:
+		return p.Verified()
+	case RequireSignature:
+		return p.Signed()
+	}
+	return true
+}
+
+// ownWord says that the evidence is the user's word, or that of somebody whom the user trusts to sign: more than anything
+// that a server could say (rule 64).
+func (r *Request) ownWord() bool {
+	return backed(r.Claims, verify.Signed, verify.User) || len(r.Anchors.Pins) > 0
+}
+
+// lacksSignature says that the file itself has to be signed: a signature is demanded, and there is no digest from a list
+// that has one.
+func (r *Request) lacksSignature() bool {
+	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
+}
+
+// byPieces is what a torrent claims of the file, if there is no strong digest; zero if nothing.
+func (r *Request) byPieces() verify.PieceClaim {
+	d := r.Described
+	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
+		return verify.PieceClaim{}
+	}
+	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
+}
+
+// provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
+func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
+
+// minds says that an older file is not to replace a newer one.
+func (r *Request) minds() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }

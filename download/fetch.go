@@ -261,22 +261,6 @@ func (k *sink) send(m message) error {
 	}
 }
 
-// launch starts the fetch that the scheduler asked for.
-func (s *session) launch(a scheduler.Fetch) {
-	o := s.sources.lanes[a.Source]
-	ctx, cancel := context.WithCancel(s.ctx)
-	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.fetches.messages, most: s.c.maxSize()}
-	k.limit.Store(a.Range.End)
-	k.size.Store(s.size)
-	if o.swarm {
-		k.unheard = &byterange.Set{}
-	}
-	s.plan.fetches++
-	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
-	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
-	s.fetches.begin(a.ID, f, func() error { return o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)) })
-}
-
 // faultOf tells the scheduler what the end of a fetch means for its source.
 func faultOf(err error) (scheduler.Fault, time.Duration) {
 	var e *source.Error
@@ -295,4 +279,9 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 		return scheduler.FaultTransient, e.After
 	}
 	return scheduler.FaultGone, 0
+}
+
+// wrongBytes reports whether a fetch ended because what it brought is not of the file.
+func wrongBytes(err error) bool {
+	return errors.As(err, new(*overrunError)) || errors.As(err, new(*source.ContentError))
 }

@@ -2,7 +2,6 @@ package download
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -22,37 +21,6 @@ func IsDocument(name string) bool {
 		return true
 	}
 	return false
-}
-
-// follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
-// to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
-func (g *getter) follow(ctx context.Context) (*getter, error) {
-	req, err := g.described(ctx)
-	if err != nil {
-		return g, err
-	}
-	next := newGetter(g.c, req, g.atlas)
-	next.began = g.began
-	next.plan.fetches, next.result.Fetched, next.result.Duplicate = g.plan.fetches, g.result.Fetched, g.result.Duplicate
-	return next, next.get(ctx)
-}
-
-// described is the request for the file that the document at the URL of the request describes.
-func (g *getter) described(ctx context.Context) (Request, error) {
-	d, err := g.c.inPlace(ctx, g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	f, err := d.meant(g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	req, err := d.Request(f, g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
-	return req, nil
 }
 
 // meant is the file that a request is for whose answer is the document: of the selected ones that of the name which was

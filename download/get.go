@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -15,6 +16,8 @@ import (
 	"braid/internal/fsys"
 	"braid/scheduler"
 	"braid/source"
+	"braid/source/ftpsource"
+	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -91,7 +94,7 @@ func (g *getter) get(ctx context.Context) error {
 		}
 		if done, err := g.present(ctx); done || err != nil {
 			if g.result.AlreadyComplete && err == nil {
-				g.giveBack(ctx)
+				giveBack(ctx, g.http, &g.req, g.plan.sharing, g.result.Path)
 			}
 			return err
 		}
@@ -112,21 +115,8 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	g.keepPin()
 	g.keepVersion(proof, g.plan.host)
-	g.giveBack(ctx)
+	giveBack(ctx, g.http, &g.req, g.plan.sharing, g.result.Path)
 	return nil
-}
-
-// leave keeps for the next run what it can go on with, and nothing else (rule 15).
-func (g *getter) leave() error {
-	if g.req.Stream != nil || !g.useful && !g.unproven {
-		return g.part.Discard()
-	}
-	err := g.part.Close() // which may have to void some of it
-	g.kept, g.keptAt = g.part.Kept()
-	if errors.As(err, &g.moved) {
-		return nil // explain tells of it
-	}
-	return err
 }
 
 // check refuses requests that make no sense, and finds the name.
@@ -184,28 +174,6 @@ func (g *getter) makeFolders() error {
 		}
 	}
 	return partfile.MakeFolders(g.c.files(), g.req.Dir, g.req.Name)
-}
-
-// open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
-func (g *getter) open(ctx context.Context) (err error) {
-	if g.req.Stream != nil {
-		g.part, err = partfile.OpenTemp(g.c.files(), "")
-		return err
-	}
-	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
-		return err
-	}
-	if err := g.c.JournalKey.Make(); err != nil {
-		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
-	}
-	g.part.SealWith(g.c.JournalKey)
-	if err = g.recover(ctx); err != nil || g.document {
-		return errors.Join(err, g.part.Close())
-	}
-	if why := g.part.Aside(); why != "" {
-		g.observe(Restarted{Reason: why})
-	}
-	return nil
 }
 
 // sessions runs sessions until one succeeds and its file is in place, or there is no way left.
@@ -344,3 +312,88 @@ func (g *getter) fail(k Kind, err error, hint Hint) *Error {
 }
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
+
+// looseHint is the way out where mirrors were kept out of a pipe.
+func (g *getter) looseHint() Hint {
+	for _, src := range g.result.Sources {
+		if errors.Is(src.Err, errLoose) {
+			return HintPipe
+		}
+	}
+	return ""
+}
+
+// findName takes the name that the server gives the file, if the request wants that one (rule 11): of its Content-Disposition
+// (RFC 6266), else the last segment of the URL that it leads to.
+func (g *getter) findName(ctx context.Context) error {
+	if !g.req.RemoteName || g.req.Name != "" || g.req.Stream != nil || g.req.Described != nil || isFTP(g.req.URL) {
+		return nil
+	}
+	a, err := look(ctx, g.http, &g.req, condition{})
+	if err != nil {
+		return err
+	}
+	name, err := remoteName(a)
+	if err != nil {
+		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
+	}
+	g.req.Name = name
+	return nil
+}
+
+// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
+// out when their turn comes (rule 39).
+func (g *getter) checkURL() error {
+	switch u := g.req.URL; {
+	case u == nil:
+		return g.fail(Usage, errNoURL, "")
+	case slices.Contains(g.req.Mirrors, nil):
+		return g.fail(Usage, errors.New("one of its mirrors is no URL"), "")
+	case g.req.isSwarm(u):
+		return nil
+	case torrentsource.IsSwarm(u):
+		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
+	case !isWeb(u) && !isFTP(u) || u.Host == "":
+		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
+	case !g.req.usable(u):
+		return g.fail(Usage, errors.New("FTP is off"), HintFTP)
+	case !isFTP(u) || g.req.described():
+		return nil
+	case ftpsource.Check(u) != nil: // rule 58
+		return g.fail(Usage, ftpsource.Check(u), "")
+	case IsDocument(u.Path) && !g.req.NoMetalink && g.req.Described == nil:
+		return g.fail(Usage, errWebOnly, HintPlain)
+	}
+	return nil
+}
+
+// described is the request for the file that the document at the URL of the request describes.
+func (g *getter) described(ctx context.Context) (Request, error) {
+	d, err := g.c.inPlace(ctx, g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	f, err := d.meant(g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	req, err := d.Request(f, g.asked)
+	if err != nil {
+		return g.asked, err
+	}
+	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
+	return req, nil
+}
+
+// follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
+// to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
+func (g *getter) follow(ctx context.Context) (*getter, error) {
+	req, err := g.described(ctx)
+	if err != nil {
+		return g, err
+	}
+	next := newGetter(g.c, req, g.atlas)
+	next.began = g.began
+	next.plan.fetches, next.result.Fetched, next.result.Duplicate = g.plan.fetches, g.result.Fetched, g.result.Duplicate
+	return next, next.get(ctx)
+}

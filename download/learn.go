@@ -2,7 +2,6 @@ package download
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -138,53 +137,10 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 	return nil
 }
 
-// hold makes sure that there is room for the file, and records what it is.
-func (s *session) hold() error {
-	s.fetches.bound(s.size)
-	if most := s.c.MaxSize; most > 0 && s.size > most {
-		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
-		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
-	}
-	if err := s.room(s.size); err != nil {
-		return s.stop(err)
-	}
-	if err := s.part.Begin(s.identity()); err != nil {
-		return s.stop(local(err))
-	}
-	if err := s.allocate(); err != nil {
-		return s.stop(local(err))
-	}
-	return nil
-}
-
 // errOnlyPieces: what is SHA-1 does not count as a digest.
 var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which are no proof against who made it")
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
-
-// stop ends the session with an error, which also refuses the body that is waiting.
-func (s *session) stop(err error) error { return s.end(outcomeOf(err), err) }
-
-// end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
-func (s *session) end(how outcome, err error) error {
-	if s.how == ongoing {
-		s.how, s.err = how, err
-	}
-	return err
-}
-
-// against says that the server contradicts the user, who asked for another file (rules 32 and 64). Where a document
-// vouches it is one of several, and the others may have the file (rule 39).
-func (s *session) against(o *origin, claims []verify.Claim) error {
-	err := verify.Agree(s.req.Claims, claims)
-	switch {
-	case err == nil:
-		return nil
-	case s.req.Described != nil:
-		return otherDigest(o, err)
-	}
-	return s.stop(fail(Mismatch, "verify", o.masked, err, "the server has another file than the one that was asked for"))
-}
 
 // describe reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
 func (s *session) describe(o *origin, a source.Answer) (x resolution, err error) {
@@ -255,58 +211,6 @@ func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	return x.file, err
 }
 
-// room checks that the file fits (rules 7 and 19).
-func (s *session) room(size int64) error {
-	if s.req.Stream != nil || size < 0 {
-		return nil
-	}
-	if err := s.part.CheckSpace(size); err != nil {
-		return local(err)
-	}
-	return nil
-}
-
-// begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
-func (s *session) begin() {
-	s.addFirst()
-	if len(s.sources.lanes) == 0 && s.how == ongoing {
-		for _, o := range s.sources.all {
-			s.sources.last = o.err
-		}
-		s.stop(s.sources.none())
-	}
-}
-
-// addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
-func (s *session) addFirst() {
-	if s.known {
-		if s.hold() != nil {
-			return
-		}
-		s.askSignatures()
-		s.startHash()
-		s.usePieces()
-	}
-	if s.req.described() {
-		s.addDescribed()
-		return
-	}
-	opts := s.req.originOptions(s.plan, s.trusted())
-	if !s.standIn() && s.req.Described == nil {
-		opts.IfNoneMatch, opts.IfModifiedSince = s.req.IfNoneMatch, s.req.IfModifiedSince
-	}
-	s.addOrigin(s.plan.origin, opts, origin{first: true})
-	switch {
-	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
-		s.addMirrors()
-	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server's answer comes first, that others are tied to
-		s.addUserMirrors()
-	}
-	if s.known && verify.Strong(s.claims) { // in a session that goes on with another
-		s.addSwarm()
-	}
-}
-
 // corroborate adds the claims of this run's answer to those of an earlier run.
 func (s *session) corroborate(claims []verify.Claim) {
 	all := join(s.claims, claims)
@@ -322,4 +226,52 @@ func (s *session) corroborate(claims []verify.Claim) {
 // join is a with those claims of b that are not in it.
 func join(a, b []verify.Claim) []verify.Claim {
 	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(c verify.Claim) bool { return slices.Contains(a, c) }))
+}
+
+// takeDescribed begins with what a document says of the file.
+func (s *session) takeDescribed() {
+	d := s.req.Described
+	s.claims = join(s.req.Claims, s.claims)
+	if d.Size >= 0 {
+		s.known, s.size = true, d.Size
+	}
+	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
+}
+
+// renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
+// reports an error if that has happened too often.
+func (s *session) renewed(a source.Answer, file *metalink.File) error {
+	said := s.plan.said
+	if said == nil || s.standIn() {
+		return nil
+	}
+	why := ""
+	if err := verify.Agree(said.Claims, file.Claims); err != nil {
+		why = err.Error()
+	} else if !elsewhere(*file, a) && !(verify.Strong(said.Claims) && verify.Strong(file.Claims)) {
+		why = otherVersion(s.plan.first, a)
+	}
+	if why == "" {
+		return nil
+	}
+	if s.plan.changes++; s.plan.changes > 1 && s.plan.alone {
+		return s.end(fileChanged, changed(why))
+	}
+	s.note("%v", changed(why))
+	s.plan.renew(s.req)
+	return nil
+}
+
+// disowned ends the session if a source that turned out to have a document in place of the file said what its size is.
+func (s *session) disowned(o *origin, err error) {
+	if errors.Is(err, errInPlace) && s.sizeBy == o {
+		s.end(sizeDisowned, err)
+	}
+}
+
+// contradicted says that the document which the user named is wrong in itself (rule 42): all of its pieces hold, and the digest
+// of the whole, which is from there too, does not. Other bytes would not mend that.
+func (s *session) contradicted() bool {
+	d, wrong := s.req.Described, wrongOf(s.err)
+	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By
 }

@@ -87,23 +87,3 @@ func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
 	}
 	return n, nil
 }
-
-// throttled is where the bytes of a fetch go.
-func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink {
-	limit := s.limiter()
-	if o.swarm && s.req.Limit == nil { // it pays for what its connections read
-		limit = nil
-	}
-	if limit == nil {
-		return k
-	}
-	return &throttle{k, ctx, limit}
-}
-
-// limiter is the limit of this download; nil if there is none.
-func (s *session) limiter() *Limiter {
-	if s.req.Limit != nil {
-		return s.req.Limit
-	}
-	return s.c.Limit
-}

@@ -3,7 +3,6 @@ package download
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"net/url"
 
@@ -92,54 +91,4 @@ func kept(u *url.URL) string {
 		return source.Mask(u)
 	}
 	return u.String()
-}
-
-// plant begins the part file with what is useful of the damaged file. What an earlier run has left stays.
-func (g *getter) plant(ctx context.Context) error {
-	s := g.req.seed
-	if s == nil || s.useful.Count() == 0 {
-		return nil
-	}
-	id := s.identity
-	if g.plan.prior != nil {
-		id = *g.plan.prior
-	}
-	err := g.part.Begin(id)
-	if err == nil {
-		err = g.part.CheckSpace(id.Size)
-	}
-	if err == nil {
-		err = g.copySeed(ctx, s)
-	}
-	have := g.part.Have()
-	if err != nil {
-		g.kept = have.Len()
-		return errors.Join(local(err), g.part.Close())
-	}
-	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
-	if g.plan.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
-		g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
-	}
-	g.observe(Resumed{Bytes: have.Len(), Have: have})
-	return nil
-}
-
-// copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
-func (g *getter) copySeed(ctx context.Context, s *seed) error {
-	f, err := openRegular(g.c.files(), s.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	have := g.part.Have()
-	r := newReading(g.observe, s.identity.Size, have.Len())
-	for useful := range s.useful.All() {
-		for gap := range have.Gaps(useful) {
-			err := r.copy(ctx, io.NewOffsetWriter(g.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

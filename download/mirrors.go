@@ -3,6 +3,7 @@ package download
 import (
 	"net/url"
 	"slices"
+	"time"
 
 	"braid/address"
 	"braid/scheduler"
@@ -53,56 +54,13 @@ func (s *session) addSiblings() {
 	}
 }
 
-// ownOptions are for requests to the server that the user asked.
-func (r *Request) ownOptions(trusted bool) httpsource.Options {
-	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted}
-}
-
 // mirrorOptions are for requests to others than the server that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
-
-func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
-	o := r.ownOptions(trusted)
-	o.Mirror, o.User, o.Referer = true, nil, r.asked()
-	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
-	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
-		o.Referer = nil // rule 28: or it is the address of something private
-	}
-	return o
-}
-
-// asked is the URL that the user typed: that of the document, if there is one that was not a local file.
-func (r *Request) asked() *url.URL {
-	if r.Described != nil {
-		return r.Described.URL
-	}
-	return r.URL
-}
 
 // optionsFor are for requests to a place or a document that the user did not type. What may be a secret is for the
 // user's server only (rule 27), which it may be all the same.
 func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return s.req.optionsFor(u, named, s.trusted())
-}
-
-func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) httpsource.Options {
-	o := r.mirrorOptions(trusted)
-	if r.typed(u) { // rule 59
-		o.Mirror = false
-	}
-	if asked := r.asked(); asked != nil && sameServer(u, asked) {
-		o = r.ownOptions(trusted)
-	}
-	o.Named = named
-	return o
-}
-
-// originOptions are for requests to the origin, which another server may stand in for, or a document may have named.
-func (r *Request) originOptions(p *plan, trusted bool) httpsource.Options {
-	if p.origin == r.URL && r.Described == nil {
-		return r.ownOptions(trusted)
-	}
-	return r.optionsFor(p.origin, p.named|r.named(p.origin), trusted)
 }
 
 // standIn says that a mirror is asked in place of the server that failed, or that has wrong bytes. Its links are a
@@ -167,4 +125,112 @@ func (s *session) addLanes() {
 			}
 		}
 	}
+}
+
+// begin makes the first sources known. If all of them were found to lie before, there is nothing to wait for.
+func (s *session) begin() {
+	s.addFirst()
+	if len(s.sources.lanes) == 0 && s.how == ongoing {
+		for _, o := range s.sources.all {
+			s.sources.last = o.err
+		}
+		s.stop(s.sources.none())
+	}
+}
+
+// addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
+func (s *session) addFirst() {
+	if s.known {
+		if s.hold() != nil {
+			return
+		}
+		s.askSignatures()
+		s.startHash()
+		s.usePieces()
+	}
+	if s.req.described() {
+		s.addDescribed()
+		return
+	}
+	opts := s.req.originOptions(s.plan, s.trusted())
+	if !s.standIn() && s.req.Described == nil {
+		opts.IfNoneMatch, opts.IfModifiedSince = s.req.IfNoneMatch, s.req.IfModifiedSince
+	}
+	s.addOrigin(s.plan.origin, opts, origin{first: true})
+	switch {
+	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
+		s.addMirrors()
+	case verify.Strong(s.req.Claims) && !s.pipes(): // else the server's answer comes first, that others are tied to
+		s.addUserMirrors()
+	}
+	if s.known && verify.Strong(s.claims) { // in a session that goes on with another
+		s.addSwarm()
+	}
+}
+
+// addDescribed makes the places known that a document names.
+func (s *session) addDescribed() {
+	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})
+	s.addUserMirrors()
+	s.addSwarm()
+	s.addLanes()
+}
+
+// addSwarm makes the swarm a source, if it may be one and a torrent is known.
+func (s *session) addSwarm() {
+	if x := s.plan.sharing; x != nil && s.req.Peers.asked() && !s.plan.alone {
+		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
+	}
+}
+
+// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when what the
+// servers bring will take long. A torrent about another file is as bad as a mirror that has one: only a strong digest would tell,
+// so without one none is asked for (C4).
+func (s *session) askTorrent() {
+	doc, ok := torrentOf(s.file)
+	if !ok || s.req.Peers == PeersOff || s.plan.sharing != nil || s.plan.torrentAsked || s.plan.alone || s.size < 0 || !verify.Strong(s.claims) {
+		return
+	}
+	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {
+		return
+	}
+	s.plan.torrentAsked = true
+	if s.req.Peers == PeersHidden {
+		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
+		return
+	}
+	ctx, opts := s.ctx, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
+	size := s.size
+	s.workers.Go(func() {
+		o := offer{from: source.Mask(doc.URL)}
+		o.sharing, o.err = fetchSharing(ctx, s.http, doc, opts, size)
+		s.aside.offered <- o
+	})
+}
+
+// slow says that the servers have been at work for a while and need much longer.
+func (s *session) slow() bool {
+	have := s.part.Have()
+	left := float64(s.size - have.Len())
+	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
+}
+
+// take makes the swarm of an offered torrent a source.
+func (s *session) take(o offer) {
+	if o.err != nil {
+		s.note("%s is not used for peers: %v", o.from, o.err)
+		return
+	}
+	s.plan.sharing = o.sharing
+	s.addSwarm()
+}
+
+// useLast lets a mirror be used when all others are and much is left, or when there are no others. It does so once.
+func (s *session) useLast(o *origin) {
+	if o.last > 0 {
+		return
+	}
+	o.last = s.sources.lane(o)
+	s.note("%s: %v", o.masked, errDated)
+	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }

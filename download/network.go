@@ -3,7 +3,6 @@ package download
 import (
 	"errors"
 	"net/url"
-	"slices"
 	"time"
 
 	"braid/internal/web"
@@ -71,43 +70,6 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
-
-// usable says that a place is of a kind that the request may use.
-func (r *Request) usable(u *url.URL) bool {
-	return isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u)
-}
-
-// typed says that the user typed this URL of a mirror: then the name and password in it, or known for it, are for that server. Web servers
-// have header fields for theirs, which mirrors do not get (rule 27).
-func (r *Request) typed(u *url.URL) bool {
-	return isFTP(u) && r.Described == nil && slices.Contains(r.Mirrors, u)
-}
-
-// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
-// out when their turn comes (rule 39).
-func (g *getter) checkURL() error {
-	switch u := g.req.URL; {
-	case u == nil:
-		return g.fail(Usage, errNoURL, "")
-	case slices.Contains(g.req.Mirrors, nil):
-		return g.fail(Usage, errors.New("one of its mirrors is no URL"), "")
-	case g.req.isSwarm(u):
-		return nil
-	case torrentsource.IsSwarm(u):
-		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
-	case !isWeb(u) && !isFTP(u) || u.Host == "":
-		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
-	case !g.req.usable(u):
-		return g.fail(Usage, errors.New("FTP is off"), HintFTP)
-	case !isFTP(u) || g.req.described():
-		return nil
-	case ftpsource.Check(u) != nil: // rule 58
-		return g.fail(Usage, ftpsource.Check(u), "")
-	case IsDocument(u.Path) && !g.req.NoMetalink && g.req.Described == nil:
-		return g.fail(Usage, errWebOnly, HintPlain)
-	}
-	return nil
-}
 
 // errWebOnly: how good a digest is depends on how it came (rule 64), and the ways that are told apart are http and https.
 var errWebOnly = errors.New("a document is read from disk or over http or https")

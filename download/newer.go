@@ -163,9 +163,6 @@ func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	return err == nil && there && !then.IsZero() && then.Equal(usable(info.ModTime)) && info.Size == a.Size
 }
 
-// minds says that an older file is not to replace a newer one.
-func (r *Request) minds() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
-
 // A relation says how an answer relates to the file that is there.
 type relation uint8
 
@@ -269,4 +266,15 @@ func channelOfProof(p verify.Proof) verify.Channel {
 		}
 	}
 	return verify.User
+}
+
+// keepPin remembers what the URL offered, now that it was true.
+func (g *getter) keepPin() {
+	if g.plan.origin != g.req.URL || g.req.NoMetalink {
+		return
+	}
+	if g.req.LessProof {
+		g.c.State.ForgetPin(g.req.URL)
+	}
+	g.c.State.KeepPin(g.req.URL, g.plan.offered)
 }

@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"braid/byterange"
@@ -32,21 +31,6 @@ type checked struct {
 	err   error // of the disk
 }
 
-// usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
-func (s *session) usePieces() {
-	list := s.plan.pieces
-	if s.plan.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
-		return
-	}
-	if list.Size() != s.size {
-		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.plan.piecesFrom, list.Size(), s.size)
-		return
-	}
-	s.hashing.take(list, s.plan.piecesFrom)
-	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.plan.piecesFrom)
-	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
-}
-
 // checkPiece reads a piece back and says whether it is right.
 func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChecker, r byterange.Range) (bool, error) {
 	buf := pieceBuffers.Get().(*[hashBuffer]byte)
@@ -66,65 +50,6 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 }
 
 var pieceBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
-
-// pieceChecked takes the result of a check.
-func (s *session) pieceChecked(c checked) {
-	if c.err != nil {
-		s.stop(c.err)
-		return
-	}
-	s.hashing.settle(c)
-	s.step(scheduler.PieceChecked{Piece: c.piece, OK: c.ok})
-	s.hashing.checkNext(s.ctx, s.provenBySwarm)
-}
-
-// ban takes note of a source that lied.
-func (s *session) ban(lane scheduler.SourceID) {
-	o := s.sources.lanes[lane]
-	if o.banned {
-		return
-	}
-	p := &s.hashing.pieces
-	start, end := p.list.At(int(p.wrong))
-	p.banned++
-	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, p.from)
-	s.atlas.tell(o.tree, false)
-	s.tellDown(o, lane)
-}
-
-// exclude ends a fetch of a source that lied: it does not write any more, and what it wrote and nobody was told of is
-// forgotten.
-func (s *session) exclude(f *flight) {
-	f.excluded = true
-	unheard := f.sink.halt(f.at)
-	var wrong []byterange.Range
-	for r := range unheard.All() {
-		for g := range s.here.Gaps(r) {
-			wrong = append(wrong, g)
-		}
-	}
-	for _, g := range wrong {
-		s.void(g)
-	}
-}
-
-// void forgets bytes that are wrong. If they were hashed already, the hash begins anew; of a stream they are out.
-func (s *session) void(r byterange.Range) {
-	s.here.Remove(r)
-	s.swarm.gone(r)
-	if err := s.part.Void(r); err != nil {
-		s.stop(local(err))
-		return
-	}
-	s.sources.void(r)
-	switch {
-	case s.hashing.passed() <= r.Start:
-	case s.req.Stream != nil:
-		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
-	default:
-		s.rehash()
-	}
-}
 
 // A gate keeps a hasher behind what was proven, when there are pieces to prove it by.
 type gate struct {

@@ -6,15 +6,6 @@ import (
 	"braid/source"
 )
 
-// checkPin compares what the server offers to verify the file with with what the URL offered before.
-func (s *session) checkPin(o *origin, file metalink.File) error {
-	if !o.first || s.standIn() || s.req.NoMetalink {
-		return nil
-	}
-	s.plan.offered = pinOf(file)
-	return s.c.checkPin(s.req, s.plan.offered)
-}
-
 // pinOf is what a server offers to verify a file with.
 func pinOf(file metalink.File) state.Pin {
 	var kinds []string
@@ -34,15 +25,4 @@ func (c *Client) checkPin(r *Request, offered state.Pin) error {
 		return fail(NoEvidence, "verify", source.Mask(r.URL), err, HintLessProof)
 	}
 	return nil
-}
-
-// keepPin remembers what the URL offered, now that it was true.
-func (g *getter) keepPin() {
-	if g.plan.origin != g.req.URL || g.req.NoMetalink {
-		return
-	}
-	if g.req.LessProof {
-		g.c.State.ForgetPin(g.req.URL)
-	}
-	g.c.State.KeepPin(g.req.URL, g.plan.offered)
 }

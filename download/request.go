@@ -323,3 +323,17 @@ func (Complete) event()      {}
 func (Verified) event()      {}
 func (Seeding) event()       {}
 func (Note) event()          {}
+
+// An Allocation says when a file gets its room on disk.
+type Allocation uint8
+
+const (
+	// AllocateNone lets it grow as bytes come; there may be holes until all are here.
+	AllocateNone Allocation = iota
+	// AllocateTry takes the room at the start where the file system can do that, without writing anything.
+	AllocateTry
+	// AllocateMust does so, too, and does not begin where the file system cannot.
+	AllocateMust
+)
+
+var errNoAllocation = errors.New("the file system cannot take the room for a file beforehand")

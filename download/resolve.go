@@ -2,6 +2,7 @@ package download
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"braid/address"
+	"braid/byterange"
 	"braid/linkheader"
 	"braid/metalink"
 	"braid/metalink/meta4"
@@ -244,4 +246,23 @@ func misfits(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, e
 		claims, err = append(claims, c), cmp.Or(err, error(&verify.MismatchError{Claim: c, Got: got}))
 	}
 	return claims, err
+}
+
+// inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media
+// type. The first bytes are asked for, so that this is for when it makes a difference. A document of more than these is shorter than
+// its file, which has size bytes, or -1 if that is not known.
+func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
+	switch {
+	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > meta4.MaxSize, !r.mayReplace(a.Hops, r.role()):
+		return false
+	case size >= 0 && (a.Size == size || a.Size > max(size, sniffSize)):
+		return false
+	}
+	m := &memory{most: sniffSize, first: true}
+	err := hc.bring(ctx, r.URL, r.lookOptions(condition{}), byterange.Range{End: sniffSize}, m)
+	if err != nil && !errors.Is(err, source.ErrEnough) || m.answer.Start > 0 || !r.mayReplace(m.answer.Hops, r.role()) {
+		return false
+	}
+	f := front{held: m.data.Bytes()}
+	return f.isDocument()
 }

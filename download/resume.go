@@ -3,8 +3,10 @@ package download
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 
+	"braid/byterange"
 	"braid/download/partfile"
 	"braid/metalink"
 	"braid/source"
@@ -134,4 +136,214 @@ func (g *getter) unheard(err error, sealed bool) error {
 	e := *wrap(err, "download", &g.req)
 	e.Hint = HintUnsealed
 	return &e
+}
+
+// resumeUnproven goes on with what an earlier run has left and nothing proves, if the user wants that; else what is here is set
+// aside until the new file is in place.
+func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
+	if !g.mayContinue(prior) || !g.part.Sealed() {
+		return g.part.Reset("nothing shows that the rest would be of the same file")
+	}
+	if err := g.part.Recover(ctx); err != nil {
+		return err
+	}
+	if err := g.sameSamples(ctx, prior); err != nil {
+		have := g.part.Have()
+		g.kept = have.Len()
+		if ctx.Err() != nil || unanswered(err) {
+			return err
+		}
+		return g.part.Reset(err.Error())
+	}
+	g.plan.continued, g.result.Continued = true, true
+	g.goOnWith(prior)
+	return nil
+}
+
+// mayContinue reports whether the user wants that what nothing proves is gone on with, and nothing more is demanded.
+func (g *getter) mayContinue(prior partfile.Identity) bool {
+	return g.req.Continue && g.req.Require == RequireNothing && len(g.req.Mirrors) == 0 && !g.req.described() &&
+		prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
+}
+
+// continueBroken goes on, within one run, with what came before the server broke off, as resumeUnproven does between two. It reports
+// whether it did; the error says that the server did not answer as often as it is asked.
+func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
+	id, have := s.identity(), s.part.Have()
+	if g.req.Stream != nil || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
+		return false, nil
+	}
+	err := g.sameSamples(ctx, id)
+	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id) {
+		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
+			return false, err
+		}
+		if err := g.pause(ctx); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err != nil:
+		g.note("it begins anew: %v", err)
+		return false, nil
+	}
+	g.note("the server broke off, and gives neither a digest nor a strong ETag: it goes on, as size, date and samples are the same")
+	if front := have.FirstGap(0); front > g.plan.brokenAt { // rule 22
+		g.plan.brokenAt, g.plan.restarts = front, 0
+	}
+	g.goOn(s)
+	g.plan.continued, g.result.Continued = true, true
+	return true, nil
+}
+
+// sameSamples fetches the first MiB of what is here, the last one, and samples between them once more, and compares.
+func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error {
+	have := g.part.Have()
+	end := have.FirstGap(0)
+	parts := []byterange.Range{{End: min(1<<20, end)}}
+	for i := range int64(continuedSamples) {
+		at := end / (continuedSamples + 1) * (i + 1)
+		parts = append(parts, byterange.Range{Start: at, End: min(at+unit, end)})
+	}
+	parts = append(parts, byterange.Range{Start: max(0, end-1<<20), End: end})
+	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
+	for _, r := range parts {
+		k := &sameAgain{part: g.part, prior: prior, r: r, at: r.Start}
+		if err := src.Fetch(ctx, r, k); err != nil {
+			return err
+		}
+		if k.at != r.End {
+			return errOtherNow
+		}
+	}
+	return nil
+}
+
+// What came wholly and does not have the digest that the request gave is kept: the digest may have been mistyped. It counts only for a
+// run with another strong digest, which it has (rule 40).
+
+// unrefuted takes over what an earlier run found not to have the digest that was wanted of it, if it has the one that is wanted now;
+// else the part file is empty then.
+func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {
+	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
+	again := func(c verify.Claim) bool {
+		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
+	}
+	switch {
+	case slices.ContainsFunc(g.req.Claims, again):
+		return g.part.Restart()
+	case !slices.ContainsFunc(g.req.Claims, strong):
+		return g.part.Reset("it does not have the digest that was given for it, and there is no other now")
+	}
+	if err := g.part.Recover(ctx); err != nil {
+		return err
+	}
+	have := g.part.Have()
+	check := verify.NewChecker(have.Len(), g.req.Claims)
+	if have.Contains(byterange.Range{End: have.Len()}) {
+		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
+			return err
+		}
+	}
+	if _, err := check.Proof(); err != nil {
+		return g.part.Restart()
+	}
+	g.goOnWith(partfile.Identity{
+		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
+	})
+	return nil
+}
+
+// goOnWith begins with what is here.
+func (g *getter) goOnWith(id partfile.Identity) {
+	have := g.part.Have()
+	g.result.Resumed, g.plan.prior = have.Len(), &id
+	g.observe(Resumed{Bytes: have.Len(), Have: have})
+}
+
+// plant begins the part file with what is useful of the damaged file. What an earlier run has left stays.
+func (g *getter) plant(ctx context.Context) error {
+	s := g.req.seed
+	if s == nil || s.useful.Count() == 0 {
+		return nil
+	}
+	id := s.identity
+	if g.plan.prior != nil {
+		id = *g.plan.prior
+	}
+	err := g.part.Begin(id)
+	if err == nil {
+		err = g.part.CheckSpace(id.Size)
+	}
+	if err == nil {
+		err = g.copySeed(ctx, s)
+	}
+	have := g.part.Have()
+	if err != nil {
+		g.kept = have.Len()
+		return errors.Join(local(err), g.part.Close())
+	}
+	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
+	if g.plan.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
+		g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
+	}
+	g.observe(Resumed{Bytes: have.Len(), Have: have})
+	return nil
+}
+
+// copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
+func (g *getter) copySeed(ctx context.Context, s *seed) error {
+	f, err := openRegular(g.c.files(), s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	have := g.part.Have()
+	r := newReading(g.observe, s.identity.Size, have.Len())
+	for useful := range s.useful.All() {
+		for gap := range have.Gaps(useful) {
+			err := r.copy(ctx, io.NewOffsetWriter(g.part, gap.Start), io.NewSectionReader(f, gap.Start, gap.Len()))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
+func (g *getter) open(ctx context.Context) (err error) {
+	if g.req.Stream != nil {
+		g.part, err = partfile.OpenTemp(g.c.files(), "")
+		return err
+	}
+	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
+		return err
+	}
+	if err := g.c.JournalKey.Make(); err != nil {
+		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
+	}
+	g.part.SealWith(g.c.JournalKey)
+	if err = g.recover(ctx); err != nil || g.document {
+		return errors.Join(err, g.part.Close())
+	}
+	if why := g.part.Aside(); why != "" {
+		g.observe(Restarted{Reason: why})
+	}
+	return nil
+}
+
+// leave keeps for the next run what it can go on with, and nothing else (rule 15).
+func (g *getter) leave() error {
+	if g.req.Stream != nil || !g.useful && !g.unproven {
+		return g.part.Discard()
+	}
+	err := g.part.Close() // which may have to void some of it
+	g.kept, g.keptAt = g.part.Kept()
+	if errors.As(err, &g.moved) {
+		return nil // explain tells of it
+	}
+	return err
 }

@@ -2,13 +2,16 @@ package download
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"braid/byterange"
 	"braid/download/partfile"
+	"braid/download/state"
 	"braid/scheduler"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -174,3 +177,180 @@ func (s *session) drain() {
 	s.hashing.workers.Wait()
 	s.hashing.stop()
 }
+
+// launch starts the fetch that the scheduler asked for.
+func (s *session) launch(a scheduler.Fetch) {
+	o := s.sources.lanes[a.Source]
+	ctx, cancel := context.WithCancel(s.ctx)
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.fetches.messages, most: s.c.maxSize()}
+	k.limit.Store(a.Range.End)
+	k.size.Store(s.size)
+	if o.swarm {
+		k.unheard = &byterange.Set{}
+	}
+	s.plan.fetches++
+	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
+	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
+	s.fetches.begin(a.ID, f, func() error { return o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)) })
+}
+
+// beat brings the journal up to date and tells the observer how far it is.
+func (s *session) beat() {
+	s.fetches.stats.beat()
+	if !s.known {
+		return
+	}
+	if err := s.part.Flush(); err != nil {
+		s.stop(local(err))
+		return
+	}
+	if s.fetches.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
+		s.workers.Go(func() {
+			defer s.syncing.Store(false)
+			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
+				s.hashing.fail(local(err))
+			}
+		})
+	}
+	if s.fetches.stats.beats%rememberBeats == 0 {
+		s.remember()
+		s.c.State.Save()
+	}
+	if s.fetches.stats.beats%2 == 0 {
+		s.askTorrent()
+		s.progress()
+	}
+}
+
+func (s *session) progress() {
+	if s.req.Observe == nil {
+		return
+	}
+	s.fetches.tellBrought()
+	have := s.part.Have()
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
+}
+
+// remember tells what the sources showed that they can do, for the next download. What a limit of the user's allowed
+// says nothing of them.
+func (s *session) remember() {
+	if s.c.State == nil || s.c.Limit != nil {
+		return
+	}
+	working := 0
+	for _, sp := range s.sched.Speeds() {
+		o := s.sources.lanes[sp.Source]
+		if o.lanes > 1 || o.swarm { // one of several connections is not the server
+			continue
+		}
+		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
+		if o.banned {
+			known.Rate = 0
+		}
+		if known.Rate > 0 {
+			working++
+		}
+		s.c.State.Learn(sp.Host, known)
+		if named := source.HostPort(o.url); named != sp.Host { // it redirects: both names are asked for
+			s.c.State.Learn(named, known)
+		}
+	}
+	if working > 1 {
+		s.c.State.Learn(state.AllHosts, state.Speed{Rate: s.sched.Peak()})
+	}
+}
+
+// limiter is the limit of this download; nil if there is none.
+func (s *session) limiter() *Limiter {
+	if s.req.Limit != nil {
+		return s.req.Limit
+	}
+	return s.c.Limit
+}
+
+// throttled is where the bytes of a fetch go.
+func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink {
+	limit := s.limiter()
+	if o.swarm && s.req.Limit == nil { // it pays for what its connections read
+		limit = nil
+	}
+	if limit == nil {
+		return k
+	}
+	return &throttle{k, ctx, limit}
+}
+
+// identity is what the journal says that the part file is a part of.
+func (s *session) identity() partfile.Identity {
+	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
+	if s.tag.etag != "" {
+		id.LastModified = s.date
+	}
+	id.Host, id.Date = s.plan.host, s.result.LastModified
+	if p := s.plan.prior; p != nil && id.Host == "" { // it has not answered in this run
+		id.Host, id.Date = p.Host, p.Date
+	}
+	return id
+}
+
+// hold makes sure that there is room for the file, and records what it is.
+func (s *session) hold() error {
+	s.fetches.bound(s.size)
+	if most := s.c.MaxSize; most > 0 && s.size > most {
+		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
+		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
+	}
+	if err := s.room(s.size); err != nil {
+		return s.stop(err)
+	}
+	if err := s.part.Begin(s.identity()); err != nil {
+		return s.stop(local(err))
+	}
+	if err := s.allocate(); err != nil {
+		return s.stop(local(err))
+	}
+	return nil
+}
+
+// room checks that the file fits (rules 7 and 19).
+func (s *session) room(size int64) error {
+	if s.req.Stream != nil || size < 0 {
+		return nil
+	}
+	if err := s.part.CheckSpace(size); err != nil {
+		return local(err)
+	}
+	return nil
+}
+
+// allocate takes the room for the file, once its size is known (rule 19).
+func (s *session) allocate() error {
+	if s.c.Allocation == AllocateNone || s.req.Stream != nil || s.size <= 0 {
+		return nil
+	}
+	if err := s.part.Preallocate(s.size); err != nil || s.c.Allocation == AllocateTry {
+		return err
+	}
+	if ok, err := s.part.Allocated(s.size); err != nil || ok {
+		return err
+	}
+	return errNoAllocation
+}
+
+// stop ends the session with an error, which also refuses the body that is waiting.
+func (s *session) stop(err error) error { return s.end(outcomeOf(err), err) }
+
+// end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
+func (s *session) end(how outcome, err error) error {
+	if s.how == ongoing {
+		s.how, s.err = how, err
+	}
+	return err
+}
+
+func (s *session) note(format string, args ...any) { s.req.note(format, args...) }
+
+func (s *session) observe(ev Event) { s.req.observe(ev) }
+
+// streamed tells whether any byte went out.
+func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }

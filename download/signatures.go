@@ -84,33 +84,6 @@ func signaturesOf(req *Request, f metalink.File) (out []Signature) {
 	return out[:min(len(out), mostSignatures)]
 }
 
-// askSignatures fetches the signatures that there are, if there is somebody to trust. It is called when a description of the
-// file came.
-func (s *session) askSignatures() {
-	all := signaturesOf(s.req, s.file)
-	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
-		all = signaturesFor(s.req, s.file)
-	}
-	if !s.req.Anchors.Any() {
-		s.result.Unvalidated = nil
-		for _, sig := range all {
-			s.result.Unvalidated = append(s.result.Unvalidated, sig.From)
-		}
-		return
-	}
-	if s.plan.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
-		return
-	}
-	s.plan.signed.asked = true
-	ctx, done, hc, req, trusted := s.ctx, s.plan.signed.done, s.http, s.req, s.trusted()
-	s.aside.gathering = true
-	s.workers.Go(func() {
-		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
-			done <- got
-		}
-	})
-}
-
 // inOneTime ends when the signatures of a file must be there: all together have the time of one document that is slow (rule 21).
 func (n network) inOneTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, longest*n.patience(), errSlow)
@@ -126,60 +99,6 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 		})
 	})
 }
-
-// gathered takes the signatures over. What was hashed before they were here is hashed once more.
-func (s *session) gathered(all []found) {
-	s.aside.gathering = false
-	for _, f := range all {
-		if f.err != nil {
-			s.note("signature %s: %v", f.from, f.err)
-		}
-	}
-	s.plan.signed.all = all
-	if len(all) == 0 && s.req.lacksSignature() {
-		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
-		return
-	}
-	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
-		s.stop(err)
-		return
-	}
-	if s.hashing.begun() {
-		s.rehash()
-		return
-	}
-	s.hashHeld()
-}
-
-// hashHeld begins to hash a stream that waited for signatures.
-func (s *session) hashHeld() {
-	if !s.hashing.begun() && s.known {
-		s.startHash()
-	}
-}
-
-// startHash begins to hash what is here, unless it has to wait.
-func (s *session) startHash() {
-	if s.waits() {
-		return
-	}
-	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
-	if c := s.req.byPieces(); !c.Pieces.IsZero() {
-		check.ByPieces(c)
-	}
-	s.hashing.begin(s.ctx, check, s.size)
-}
-
-// rehash begins to hash anew, if it has begun.
-func (s *session) rehash() {
-	if s.hashing.begun() {
-		s.hashing.stop()
-		s.startHash()
-	}
-}
-
-// waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
-func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() }
 
 // A jury checks all signatures of a file at once.
 type jury struct {
@@ -309,14 +228,6 @@ func (j *jury) Attest() (out []verify.Attestation, err error) {
 	return out, nil
 }
 
-// witnesses check the signatures that are at hand, beside the digests.
-func (s *session) witnesses() []verify.Witness {
-	if len(s.plan.signed.all) == 0 {
-		return nil
-	}
-	return []verify.Witness{newJury(s.plan.signed.all, &s.req.Anchors, time.Now())}
-}
-
 // lackOfSignature is the error of a file that has none and should have one (rule 47).
 func lackOfSignature(all []found) error {
 	for _, f := range all {
@@ -328,36 +239,3 @@ func lackOfSignature(all []found) error {
 }
 
 var errNoSignature = errors.New("there is no signature that could be checked")
-
-// presentWitnesses check the signatures of a file that is there already.
-func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []verify.Witness {
-	if !g.req.Anchors.Any() {
-		return nil
-	}
-	all := signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
-	return []verify.Witness{newJury(all, &g.req.Anchors, time.Now())}
-}
-
-// awaitSignatures waits for those that are still being fetched, and for the document that may have them.
-func (s *session) awaitSignatures() error {
-	if s.aside.reading {
-		select {
-		case t := <-s.aside.told:
-			s.believe(t)
-			s.askSignatures()
-			s.hashHeld()
-		case <-s.ctx.Done():
-			return context.Cause(s.ctx)
-		}
-	}
-	if !s.aside.gathering && len(s.plan.signed.done) == 0 {
-		return s.err
-	}
-	select {
-	case all := <-s.plan.signed.done:
-		s.gathered(all)
-		return s.err
-	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
-	}
-}

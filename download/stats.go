@@ -35,49 +35,8 @@ func (t *stats) rate() float64 {
 	return float64(newest-oldest) / (time.Duration(n-1) * beat).Seconds()
 }
 
-// beat brings the journal up to date and tells the observer how far it is.
-func (s *session) beat() {
-	s.fetches.stats.beat()
-	if !s.known {
-		return
-	}
-	if err := s.part.Flush(); err != nil {
-		s.stop(local(err))
-		return
-	}
-	if s.fetches.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
-		s.workers.Go(func() {
-			defer s.syncing.Store(false)
-			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
-				s.hashing.fail(local(err))
-			}
-		})
-	}
-	if s.fetches.stats.beats%rememberBeats == 0 {
-		s.remember()
-		s.c.State.Save()
-	}
-	if s.fetches.stats.beats%2 == 0 {
-		s.askTorrent()
-		s.progress()
-	}
-}
-
 // rememberBeats: what is learned of the servers' speeds is written so often.
 const rememberBeats = int(30 * time.Second / beat)
 
 // syncBeats: what is on the disk for good is at most this many beats old.
 const syncBeats = int(5 * time.Second / beat)
-
-func (s *session) progress() {
-	if s.req.Observe == nil {
-		return
-	}
-	s.fetches.tellBrought()
-	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
-}
-
-func (s *session) note(format string, args ...any) { s.req.note(format, args...) }
-
-func (s *session) observe(ev Event) { s.req.observe(ev) }

@@ -19,7 +19,6 @@ import (
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/source/torrentsource"
-	"braid/verify"
 )
 
 // Peers says when BitTorrent peers are asked.
@@ -101,14 +100,6 @@ func (d *Document) sharingOf(name string) *sharing {
 	return nil
 }
 
-// shared says that peers may be asked for the file that a torrent describes.
-func (r *Request) shared() bool {
-	return r.Peers.asked() && r.Described != nil && r.Described.sharing != nil
-}
-
-// isSwarm says that u is no server, but a swarm that may be asked.
-func (r *Request) isSwarm(u *url.URL) bool { return torrentsource.IsSwarm(u) && r.shared() }
-
 // swarms makes what takes part in swarms, for all downloads of a client.
 func (c *Client) swarms(n network) *torrentsource.Client {
 	t := &torrentsource.Client{
@@ -119,13 +110,6 @@ func (c *Client) swarms(n network) *torrentsource.Client {
 		t.Pay = c.Limit.pay
 	}
 	return t
-}
-
-// addSwarm makes the swarm a source, if it may be one and a torrent is known.
-func (s *session) addSwarm() {
-	if x := s.plan.sharing; x != nil && s.req.Peers.asked() && !s.plan.alone {
-		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
-	}
 }
 
 // A swarm is the part that a session takes in one; without a source there is none.
@@ -162,22 +146,6 @@ func (w *swarm) gone(r byterange.Range) {
 	}
 }
 
-// provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
-// will read it back, as it does all.
-func (s *session) provenBySwarm(c scheduler.Check) bool {
-	x, list := s.plan.sharing, s.hashing.pieces.list
-	if s.swarm.src == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
-		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
-		return false
-	}
-	for _, o := range s.sources.all {
-		if o.swarm {
-			return o.brought.Contains(c.Range)
-		}
-	}
-	return false
-}
-
 // asSource is what the scheduler has to know of a source of units.
 func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.SourceAdded {
 	ev.Align, ev.Lead, ev.Slow, ev.Last = t.Align, t.Lead, t.Slow, last
@@ -191,53 +159,11 @@ const (
 	swarmAfter = 3 * time.Second
 )
 
-// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when what the
-// servers bring will take long. A torrent about another file is as bad as a mirror that has one: only a strong digest would tell,
-// so without one none is asked for (C4).
-func (s *session) askTorrent() {
-	doc, ok := torrentOf(s.file)
-	if !ok || s.req.Peers == PeersOff || s.plan.sharing != nil || s.plan.torrentAsked || s.plan.alone || s.size < 0 || !verify.Strong(s.claims) {
-		return
-	}
-	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {
-		return
-	}
-	s.plan.torrentAsked = true
-	if s.req.Peers == PeersHidden {
-		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
-		return
-	}
-	ctx, opts := s.ctx, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	size := s.size
-	s.workers.Go(func() {
-		o := offer{from: source.Mask(doc.URL)}
-		o.sharing, o.err = fetchSharing(ctx, s.http, doc, opts, size)
-		s.aside.offered <- o
-	})
-}
-
-// slow says that the servers have been at work for a while and need much longer.
-func (s *session) slow() bool {
-	have := s.part.Have()
-	left := float64(s.size - have.Len())
-	return time.Duration(s.fetches.stats.beats)*beat >= swarmAfter && left > s.fetches.stats.rate()*swarmLeast.Seconds()
-}
-
 // An offer is a torrent that a server described.
 type offer struct {
 	from    string // masked
 	sharing *sharing
 	err     error
-}
-
-// take makes the swarm of an offered torrent a source.
-func (s *session) take(o offer) {
-	if o.err != nil {
-		s.note("%s is not used for peers: %v", o.from, o.err)
-		return
-	}
-	s.plan.sharing = o.sharing
-	s.addSwarm()
 }
 
 // fetchSharing fetches a described torrent and finds the file in it.
@@ -260,37 +186,33 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o http
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seeds says that the file is to be given to peers when it is here.
-func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
-
-// giveBack lets peers have the file, for as long as the user wants. The file is in place: nothing that happens here makes the
-// download fail.
-func (g *getter) giveBack(ctx context.Context) {
-	x := g.plan.sharing
-	if x == nil || !g.req.seeds() || g.req.Stream != nil {
+// giveBack lets peers have the file that is at path, for as long as the user wants. The file is in place: nothing that happens here
+// makes the download fail.
+func giveBack(ctx context.Context, hc network, req *Request, x *sharing, path string) {
+	if x == nil || !req.seeds() || req.Stream != nil {
 		return
 	}
-	file, err := os.Open(g.result.Path)
+	file, err := os.Open(path)
 	if err != nil {
-		g.req.note("it is not given to peers: %v", err)
+		req.note("it is not given to peers: %v", err)
 		return
 	}
 	defer file.Close()
-	src := g.http.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: file, Seed: true, Dir: g.req.Dir, Peers: x.peers, Named: x.named})
+	src := hc.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
 	defer src.Close()
 	if err := src.Seed(); err != nil {
-		g.req.note("it is not given to peers: %v", err)
+		req.note("it is not given to peers: %v", err)
 		return
 	}
 	src.Here(byterange.Range{Start: 0, End: x.file.Size})
-	g.seed(ctx, src, x.file.Size)
+	keepSeeding(ctx, req, src, path, x.file.Size)
 }
 
-// seed waits until peers got enough.
-func (g *getter) seed(ctx context.Context, src *torrentsource.Source, size int64) {
-	if g.req.SeedTime > 0 {
+// keepSeeding waits until peers got enough.
+func keepSeeding(ctx context.Context, req *Request, src *torrentsource.Source, path string, size int64) {
+	if req.SeedTime > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, g.req.SeedTime)
+		ctx, cancel = context.WithTimeout(ctx, req.SeedTime)
 		defer cancel()
 	}
 	look := time.NewTicker(seedBeat)
@@ -299,10 +221,10 @@ func (g *getter) seed(ctx context.Context, src *torrentsource.Source, size int64
 	for {
 		st := src.Standing()
 		if told == nil || told.Peers != st.Connected || told.Given != st.Given {
-			told = &Seeding{Path: g.result.Path, Peers: st.Connected, Given: st.Given, Addrs: src.Addrs()}
-			g.observe(*told)
+			told = &Seeding{Path: path, Peers: st.Connected, Given: st.Given, Addrs: src.Addrs()}
+			req.observe(*told)
 		}
-		if g.req.SeedRatio > 0 && float64(st.Given) >= g.req.SeedRatio*float64(size) {
+		if req.SeedRatio > 0 && float64(st.Given) >= req.SeedRatio*float64(size) {
 			return
 		}
 		select {
@@ -314,3 +236,6 @@ func (g *getter) seed(ctx context.Context, src *torrentsource.Source, size int64
 }
 
 const seedBeat = 250 * time.Millisecond
+
+// A torrent that somebody describes is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that a
+// document names, and all servers have failed. In each a strong digest of the whole decides (C4).

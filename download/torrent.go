@@ -80,27 +80,6 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 // IsTorrent says that a URL or a path names a torrent.
 func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
 
-// byPieces is what a torrent claims of the file, if there is no strong digest; zero if nothing.
-func (r *Request) byPieces() verify.PieceClaim {
-	d := r.Described
-	if d == nil || !d.Torrent || verify.Strong(r.Claims) {
-		return verify.PieceClaim{}
-	}
-	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
-}
-
-// spans reports whether the file shares pieces of a torrent with others, and nothing else would tell whether it is right.
-func (r *Request) spans() bool {
-	d := r.Described
-	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() && !verify.Strong(r.Claims)
-}
-
-// provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
-func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
-
-// tied says that something tells of all answers together whether they are of the right file (S18).
-func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
-
 // Magnet finds the torrent that a magnet link means: at the places that the link itself names, else at peers. The link is
 // the user's word, and its hash says whether what came is the torrent. The error is an *Error.
 func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {

@@ -70,30 +70,6 @@ func (p *plan) renew(req *Request) {
 	p.version = newVersion(req)
 }
 
-// renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
-// reports an error if that has happened too often.
-func (s *session) renewed(a source.Answer, file *metalink.File) error {
-	said := s.plan.said
-	if said == nil || s.standIn() {
-		return nil
-	}
-	why := ""
-	if err := verify.Agree(said.Claims, file.Claims); err != nil {
-		why = err.Error()
-	} else if !elsewhere(*file, a) && !(verify.Strong(said.Claims) && verify.Strong(file.Claims)) {
-		why = otherVersion(s.plan.first, a)
-	}
-	if why == "" {
-		return nil
-	}
-	if s.plan.changes++; s.plan.changes > 1 && s.plan.alone {
-		return s.end(fileChanged, changed(why))
-	}
-	s.note("%v", changed(why))
-	s.plan.renew(s.req)
-	return nil
-}
-
 // otherVersion says how two answers of one server show that they are about two versions of a file (RFC 9110, section 8.8). It is
 // empty if they do not.
 func otherVersion(a, b source.Answer) string {

@@ -1,0 +1,121 @@
+package download
+
+import (
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// What answers say of a file is compared here, by values.
+
+// errRefused is what a fetch gets as answer when its body is not wanted. It is nobody's fault.
+var errRefused = errors.New("not wanted")
+
+// errUntied keeps a mirror out whose file nothing ties to the origin's. It may serve alone when the origin fails.
+var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
+
+// changed says that the origin has another file now than the one that was begun.
+func changed(what string) error {
+	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
+}
+
+// errDated ends the first request to a mirror that has the file of another date.
+var errDated = errors.New("its Last-Modified is another than the server's, and no digest of its own speaks for it: it is used last")
+
+// dateOf is the Last-Modified that goes with tagOf.
+func dateOf(file metalink.File, a source.Answer) time.Time {
+	if elsewhere(file, a) {
+		return time.Time{}
+	}
+	return a.LastModified
+}
+
+// differs compares two sizes, if both are known.
+func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
+
+// elsewhere says that it was not the Metalink server itself that gave the final answer.
+func elsewhere(file metalink.File, a source.Answer) bool {
+	return file.Server != nil && source.HostPort(file.Server) != a.Host
+}
+
+var errOtherHost = errors.New("the server redirects to another host now, and nothing shows that it has the same file")
+
+// A tag is a strong ETag and the host:port that gave it. The same ETag of another host is about another resource (RFC 9110,
+// section 8.8.3) and ties nothing.
+type tag struct{ etag, host string }
+
+// tagOf is the tag of the Metalink server, or of the server that answers if there is none.
+func tagOf(file metalink.File, a source.Answer) tag {
+	t := tag{metalink.StrongETag(a.ETag), a.Host}
+	if file.Server != nil {
+		t = tag{file.ETag, source.HostPort(file.Server)}
+	}
+	if t.etag == "" {
+		return tag{}
+	}
+	return t
+}
+
+// at reports whether host is the host:port of a URL, where http may have become https.
+func at(host string, u *url.URL) bool {
+	secure := *u
+	secure.Scheme = "https"
+	return host == source.HostPort(u) || u.Scheme == "http" && u.Port() == "" && host == source.HostPort(&secure)
+}
+
+// sameFile compares a mirror's answer with what is known: another size (C8, rule 16) or another digest (C5) is of
+// another file.
+func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
+	if differs(a.Size, size) {
+		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
+	}
+	if err := verify.Agree(claims, a.Claims); err != nil {
+		return otherDigest(o, err)
+	}
+	return nil
+}
+
+// otherDigest is short, as it stands in a list of mirrors; the whole digests are in the error behind it.
+func otherDigest(o *origin, err error) error {
+	var c *verify.ConflictError
+	if !errors.As(err, &c) {
+		return mismatch(o, "another digest: %w", err)
+	}
+	return mismatch(o, "another digest: %w", &shortConflict{c})
+}
+
+type shortConflict struct{ *verify.ConflictError }
+
+func (e *shortConflict) Error() string {
+	return fmt.Sprintf("its %v is %.12s..., want %.12s...", e.A.Digest.Algorithm(), e.B.Digest.Hex(), e.A.Digest.Hex())
+}
+
+func (e *shortConflict) Unwrap() error { return e.ConflictError }
+
+func mismatch(o *origin, format string, args ...any) error {
+	return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultMismatch, Err: fmt.Errorf(format, args...)}
+}
+
+// common are the claims of b that a makes too.
+func common(a, b []verify.Claim) (out []verify.Claim) {
+	for _, x := range a {
+		for _, y := range b {
+			if x.Digest == y.Digest {
+				out = append(out, y)
+			}
+		}
+	}
+	return out
+}
+
+func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
+
+// mayVouch reports whether an answer is evidence by its own digest once it came as a whole.
+func mayVouch(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
+
+// errLoose keeps a mirror out of a pipe.
+var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), and what a pipe has taken cannot be fetched again: left out")

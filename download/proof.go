@@ -1,0 +1,254 @@
+package download
+
+import (
+	"braid/scheduler"
+	"braid/source"
+	"braid/verify"
+	"context"
+	"time"
+)
+
+// askDocument fetches a document that the server described, beside the first ranges, when its pieces are of use (S10) or it
+// may have a signature: one after the other, as long as there are no pieces.
+func (s *session) askDocument() {
+	doc, ok := s.plan.nextDocument(s.file)
+	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.plan.signed.asked
+	if !ok || s.aside.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
+		return
+	}
+	s.aside.begin(signed)
+	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
+	s.workers.Go(func() { s.aside.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+}
+
+// piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
+// that is asked for before them disturbs the measurements of growth least.
+func (s *session) piecesHelp() bool {
+	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
+	return others && !s.plan.alone && s.size >= leastPieces
+}
+
+// hear takes over what a document says. If that is of no use, the download goes on without.
+func (s *session) hear(t told) {
+	if s.believe(t) {
+		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.Pieces, t.from, true
+	}
+	if s.news {
+		s.addMirrors()
+	}
+	s.hashHeld()
+	s.usePieces()
+	s.askDocument()
+}
+
+// believe takes over what a document says to verify the file with.
+func (s *session) believe(t told) bool {
+	s.aside.read()
+	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
+	if t.err != nil {
+		s.note("%s is not used: %v", t.from, t.err)
+		s.askSignatures()
+		return false
+	}
+	s.file = t.file
+	s.corroborate(t.file.Claims)
+	s.askSignatures()
+	return true
+}
+
+// askSignatures fetches the signatures that there are, if there is somebody to trust. It is called when a description of the
+// file came.
+func (s *session) askSignatures() {
+	all := signaturesOf(s.req, s.file)
+	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
+		all = signaturesFor(s.req, s.file)
+	}
+	if !s.req.Anchors.Any() {
+		s.result.Unvalidated = nil
+		for _, sig := range all {
+			s.result.Unvalidated = append(s.result.Unvalidated, sig.From)
+		}
+		return
+	}
+	if s.plan.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
+		return
+	}
+	s.plan.signed.asked = true
+	ctx, done, hc, req, trusted := s.ctx, s.plan.signed.done, s.http, s.req, s.trusted()
+	s.aside.gathering = true
+	s.workers.Go(func() {
+		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
+			done <- got
+		}
+	})
+}
+
+// gathered takes the signatures over. What was hashed before they were here is hashed once more.
+func (s *session) gathered(all []found) {
+	s.aside.gathering = false
+	for _, f := range all {
+		if f.err != nil {
+			s.note("signature %s: %v", f.from, f.err)
+		}
+	}
+	s.plan.signed.all = all
+	if len(all) == 0 && s.req.lacksSignature() {
+		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
+		return
+	}
+	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
+		s.stop(err)
+		return
+	}
+	if s.hashing.begun() {
+		s.rehash()
+		return
+	}
+	s.hashHeld()
+}
+
+// awaitSignatures waits for those that are still being fetched, and for the document that may have them.
+func (s *session) awaitSignatures() error {
+	if s.aside.reading {
+		select {
+		case t := <-s.aside.told:
+			s.believe(t)
+			s.askSignatures()
+			s.hashHeld()
+		case <-s.ctx.Done():
+			return context.Cause(s.ctx)
+		}
+	}
+	if !s.aside.gathering && len(s.plan.signed.done) == 0 {
+		return s.err
+	}
+	select {
+	case all := <-s.plan.signed.done:
+		s.gathered(all)
+		return s.err
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+}
+
+// waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
+func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() }
+
+// witnesses check the signatures that are at hand, beside the digests.
+func (s *session) witnesses() []verify.Witness {
+	if len(s.plan.signed.all) == 0 {
+		return nil
+	}
+	return []verify.Witness{newJury(s.plan.signed.all, &s.req.Anchors, time.Now())}
+}
+
+// startHash begins to hash what is here, unless it has to wait.
+func (s *session) startHash() {
+	if s.waits() {
+		return
+	}
+	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
+	if c := s.req.byPieces(); !c.Pieces.IsZero() {
+		check.ByPieces(c)
+	}
+	s.hashing.begin(s.ctx, check, s.size)
+}
+
+// hashHeld begins to hash a stream that waited for signatures.
+func (s *session) hashHeld() {
+	if !s.hashing.begun() && s.known {
+		s.startHash()
+	}
+}
+
+// rehash begins to hash anew, if it has begun.
+func (s *session) rehash() {
+	if s.hashing.begun() {
+		s.hashing.stop()
+		s.startHash()
+	}
+}
+
+// usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
+func (s *session) usePieces() {
+	list := s.plan.pieces
+	if s.plan.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
+		return
+	}
+	if list.Size() != s.size {
+		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.plan.piecesFrom, list.Size(), s.size)
+		return
+	}
+	s.hashing.take(list, s.plan.piecesFrom)
+	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.plan.piecesFrom)
+	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
+}
+
+// pieceChecked takes the result of a check.
+func (s *session) pieceChecked(c checked) {
+	if c.err != nil {
+		s.stop(c.err)
+		return
+	}
+	s.hashing.settle(c)
+	s.step(scheduler.PieceChecked{Piece: c.piece, OK: c.ok})
+	s.hashing.checkNext(s.ctx, s.provenBySwarm)
+}
+
+// provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
+// will read it back, as it does all.
+func (s *session) provenBySwarm(c scheduler.Check) bool {
+	x, list := s.plan.sharing, s.hashing.pieces.list
+	if s.swarm.src == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
+		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
+		return false
+	}
+	for _, o := range s.sources.all {
+		if o.swarm {
+			return o.brought.Contains(c.Range)
+		}
+	}
+	return false
+}
+
+// prove waits for the hash, which is at most a moment behind, and judges the file.
+func (s *session) prove() (verify.Proof, error) {
+	if s.result.NotModified {
+		return verify.Proof{}, nil
+	}
+	if !s.hashing.begun() && !s.aside.awaits() && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
+		return verify.Proof{}, s.sources.none()
+	}
+	if err := s.consult(); err != nil {
+		return verify.Proof{}, err
+	}
+	if err := s.awaitSignatures(); err != nil {
+		return verify.Proof{}, err
+	}
+	s.observe(Complete{Size: s.part.Front()})
+	proof, err := s.hashing.prove(s.ctx, s.part.Front(), s.late)
+	if err == nil {
+		s.observe(Verified{Proof: proof})
+	}
+	return proof, err
+}
+
+// consult asks the server for the signatures that it names, where everything was here before it answered: from an earlier
+// run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
+// taken as any answer of its is; one that does not answer has said nothing.
+func (s *session) consult() error {
+	o := s.sources.first()
+	if s.heard || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+		return nil
+	}
+	a, err := look(s.ctx, s.http, s.req, condition{})
+	if err == nil {
+		err = s.admitOrigin(o, a)
+	}
+	if err == nil {
+		s.askDocument()
+	} else if s.how == ongoing && s.ctx.Err() == nil {
+		s.note("%s is asked for a signature in vain: %v", o.masked, err)
+	}
+	return s.err
+}
