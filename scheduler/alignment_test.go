@@ -94,3 +94,31 @@ func TestLastResort(t *testing.T) {
 		t.Errorf("actions are %v", do)
 	}
 }
+
+// Less than half a piece is left, the swarm has the only place, and the mirror that could bring it waits for that: the swarm does.
+// Proves rule 21: nothing waits for ever.
+func TestCrumbsOfTheOnlyPlace_Rule21(t *testing.T) {
+	p := play(t, Config{Size: 8 * mib, Split: 1})
+	a := p.at(0, SourceAdded{ID: 0, Host: "a"}).only()
+	p.at(0, FetchEnded{Fetch: a.ID, Fault: FaultTransient})
+	b := p.at(0, SourceAdded{ID: 1, Host: "swarm", Align: mib, Slow: true, Last: true}).only()
+	p.at(0, Coming{Fetch: b.ID, N: 7 * mib})
+	p.at(0, Progress{Fetch: b.ID, Range: byterange.Range{Start: 100 << 10, End: 8 * mib}})
+	p.at(2*time.Second, FetchEnded{Fetch: b.ID, Fault: FaultTransient})
+	if got := p.only(); got.Range != (byterange.Range{End: 100 << 10}) {
+		t.Errorf("asked for %v", got)
+	}
+}
+
+// A mirror without ranges serves when no other can, and peers when there are no others: neither waits for the other. Proves S15 and
+// rule 39.
+func TestPeersBesideCompleteAnswers_S15_Rule39(t *testing.T) {
+	p, first := begin(t, unknown(), 1)
+	second := p.s.running[1].id
+	p.at(0, Answered{Fetch: second, Host: name(1), Size: gib})
+	p.at(0, FetchEnded{Fetch: second})
+	p.at(0, SourceAdded{ID: 2, Host: "swarm", Align: mib, Slow: true, Last: true})
+	if got := p.at(0, FetchEnded{Fetch: first.ID, Fault: FaultGone}).only(); got.Source != 2 {
+		t.Errorf("asked for %v", got)
+	}
+}

@@ -57,7 +57,8 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	at += in.Start
 	worth := min(want/2, int64(fewLags*w.lag(m, m.speed, m.alive)*m.speed))
 	gap := w.gapAt(in, at, want, max(worth, m.align.length/2))
-	if gap.Empty() && (!m.align.whole() || w.lone(m)) { // crumbs, but none to a mirror of pieces that has others beside it
+	// Crumbs, but none to a mirror of pieces that has others beside it, unless they wait for its place.
+	if gap.Empty() && (!m.align.whole() || w.lone(m) || len(w.running) == 0) {
 		gap = w.gapAt(in, at, want, 0)
 	}
 	if gap.Empty() {

@@ -191,7 +191,7 @@ func (s *Scheduler) lastResort(m *mirror) bool {
 	if s.mirrors.count()+s.leaving() > 0 {
 		return s.mirrors.flowing(s.now) && s.remaining() > lastTime
 	}
-	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) })
+	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) && s.allowed(o) })
 }
 
 // feed gives a mirror something to do. It reports false if there is nothing.

@@ -129,6 +129,12 @@ func (v *inventor) scenario() scenario {
 			v.lasting(&sc.hosts[1+i])
 		}
 	}
+	if i := v.next(16); i > 0 && i < len(sc.hosts) { // one is a swarm, which is the last resort and a single source
+		h := &sc.hosts[i]
+		h.unit, h.late, sc.lanes = int64(1+v.next(8))<<16, true, 1
+		h.norange, h.half, h.cut, h.wrong, h.lies, h.as = false, false, 0, false, nil, ""
+		sc.cfg.Split = 1 + v.next(3)
+	}
 	return sc
 }
 

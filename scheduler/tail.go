@@ -87,7 +87,14 @@ func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
 	}
-	return t.eta(f) > t.through(m, float64(f.left()))+takeGain
+	n := f.left()
+	if f.alone { // another begins the piece anew: that has to be worth it, and not a guess, or two take it from each other for ever
+		if !t.known(f) {
+			return false
+		}
+		n = t.pieces.at(t.pieces.index(f.end - 1)).Len()
+	}
+	return t.eta(f) > t.through(m, float64(n))+takeGain
 }
 
 // through is in how many seconds m brings n bytes, if it is asked for them now.

@@ -107,3 +107,16 @@ func TestRelieve_S16(t *testing.T) {
 		t.Error("a mirror that is through in a second made room")
 	}
 }
+
+// A disputed piece that one mirror is to bring alone is not taken from it while its connection is young: another would begin the piece
+// anew, and lose it in the same way. Proves S10 and rule 39: the download ends.
+func TestDisputedPieceIsNotPassedAround_S10_Rule39(t *testing.T) {
+	for _, split := range []int{3, 16} {
+		hosts := each([]host{plain(200, 40*ms), plain(200, 8*ms), plain(10, 161*ms)}, func(_ int, h *host) { h.most = mbit(1) })
+		hosts[2].lies = func(piece int64) bool { return piece == 0 }
+		r := run(t, scenario{size: 1835163, piece: 1114112, lanes: 3, hosts: hosts, limit: 5 * time.Minute, cfg: Config{Split: split}})
+		if !r.finished || r.total() > 60 {
+			t.Errorf("split %d: finished %v after %v requests", split, r.finished, r.requests)
+		}
+	}
+}
