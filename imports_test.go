@@ -51,7 +51,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "internal/quantity", "address",
+		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/quantity", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -116,7 +116,7 @@ var houses = map[string]house{
 	"internal/program":    {},
 	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/web":        {imports: []string{"address", "internal/mask", "golang.org/x/net/publicsuffix"}},
+	"internal/web":        {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},

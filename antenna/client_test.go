@@ -72,3 +72,15 @@ func TestFeedFraming_Rule17_Rule20_Rule29(t *testing.T) {
 		t.Errorf("cut: %v", err)
 	}
 }
+
+// What an answer brings is what its Content-Digest says (RFC 9530, section 2).
+func TestFeedContentDigest(t *testing.T) {
+	text := mirrortest.ContentOf([]byte("# nothing\n"))
+	if s := mirrortest.New(t, text, mirrortest.ContentDigest()); onceAt(t, s, s.URL) != nil {
+		t.Error("a right one is refused")
+	}
+	s := mirrortest.New(t, text, mirrortest.ContentDigest(), mirrortest.Corrupt(5))
+	if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), "Content-Digest says sha-256") {
+		t.Errorf("a wrong one: %v", err)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"braid/address"
 	"braid/antenna/feed"
 	"braid/internal/web"
+	"braid/verify"
 )
 
 // maxRetryAfter bounds what a server may ask for: a day.
@@ -107,6 +108,7 @@ func (p *poller) ask(ctx context.Context, t *task) answer {
 	}
 	defer x.Close()
 	body := &body{ctx: ctx, x: x, pulse: pulse, left: t.feed.Limits.Bytes}
+	body.check = web.NewContent(verify.OfContent(x.Header, verify.HTTP), x.Trailer)
 	pulse.Reset(silence)
 	a := p.judge(t, req, x, body)
 	a.status, a.bytes, a.of = x.StatusCode, body.n, sumOfURL(t.URL)
@@ -265,6 +267,7 @@ func redirect(t *task, x *web.Exchange) answer {
 type body struct {
 	ctx     context.Context
 	x       *web.Exchange
+	check   *web.Content
 	pulse   *time.Timer
 	n, left int64
 }
@@ -285,10 +288,21 @@ func (b *body) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.pulse.Reset(silence)
 	}
+	b.check.Write(p[:n])
 	if err == io.EOF {
-		if wrong := b.x.Complete(b.x.ContentLength >= 0); wrong != nil {
-			err = wrong
-		}
+		err = b.end()
 	}
 	return n, err
+}
+
+// end is io.EOF if what came is all, and what the answer says of it.
+func (b *body) end() error {
+	if err := b.x.Complete(b.x.ContentLength >= 0); err != nil {
+		return err
+	}
+	b.check.End(verify.OfContent(b.x.Trailer, verify.HTTP))
+	if got, want, wrong := b.check.Wrong(); wrong {
+		return fmt.Errorf("the answer has %v, and its %s says %v", got, want.Field, want.Digest)
+	}
+	return io.EOF
 }

@@ -19,7 +19,7 @@ var buffers = sync.Pool{New: func() any { return new([web.BufferSize]byte) }}
 func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w source.Sink) error {
 	buf := buffers.Get().(*[web.BufferSize]byte)
 	defer buffers.Put(buf)
-	check := newContent(a.Content, x.Trailer)
+	check := web.NewContent(a.Content, x.Trailer)
 	for off := a.Start; ; {
 		p := buf[:]
 		if a.End >= 0 {
@@ -30,9 +30,9 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 			x.Close()
 			return c.fail(x, source.FaultProtocol, web.ErrLonger)
 		}
-		check.write(p[:n])
+		check.Write(p[:n])
 		if off+int64(n) == a.End { // before w hears that all is there
-			if err := check.judge(); err != nil {
+			if err := contentError(check); err != nil {
 				x.Close()
 				return c.fail(x, source.FaultMismatch, err)
 			}
@@ -64,7 +64,7 @@ func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
 }
 
 // ended says what the end of a body at off means.
-func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off int64, err error, check *content) error {
+func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off int64, err error, check *web.Content) error {
 	defer x.Close()
 	short := off < a.End
 	switch {
@@ -72,8 +72,8 @@ func (c *chain) ended(ctx context.Context, x *web.Exchange, a source.Answer, off
 		if err := c.complete(x, a, off); err != nil {
 			return err
 		}
-		check.end(verify.OfContent(x.Trailer, c.channel()))
-		if err := check.judge(); err != nil {
+		check.End(verify.OfContent(x.Trailer, c.channel()))
+		if err := contentError(check); err != nil {
 			return c.fail(x, source.FaultMismatch, err)
 		}
 		return nil
@@ -100,4 +100,12 @@ func (c *chain) complete(x *web.Exchange, a source.Answer, off int64) error {
 	default:
 		return c.fail(x, source.FaultProtocol, err)
 	}
+}
+
+// contentError compares what an answer brought with what it says of it.
+func contentError(k *web.Content) error {
+	if got, want, wrong := k.Wrong(); wrong {
+		return &source.ContentError{Got: got, Want: want}
+	}
+	return nil
 }
