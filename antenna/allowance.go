@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An Allowance is how many bytes the updates of a feed may still bring today (rule 56). Those that are handled at the same time share
+// An Allowance is how many bytes the updates of a feed may still bring today. Those that are handled at the same time share
 // it: each spends what it transfers while it does. The nil Allowance has no end.
 type Allowance struct {
 	day  int64

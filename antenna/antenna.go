@@ -6,8 +6,8 @@
 //		return download(ctx, u.URL, u.Last.ETag) // conditional, and verified by its own means
 //	})
 //
-// A feed is a hint and never more (rule 56): it marks a configured URL, and what is requested is that URL. The package refuses to
-// download, to verify and to publish; it does not know who does.
+// A feed is a hint and never more: it marks a configured URL, and what is requested is that URL. The package refuses to
+// download and to verify: that is for the handler.
 package antenna
 
 import (
@@ -34,7 +34,7 @@ type Antenna struct {
 	// tests of this module: the interface is an internal one.
 	Files fsys.FS
 
-	// AllowHosts are hosts that are asked whoever names them (rule 63). Addresses in the URLs of feeds and watches are so anyway.
+	// AllowHosts are hosts that are asked whoever names them. Addresses in the URLs of feeds and watches are so anyway.
 	AllowHosts address.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
@@ -46,8 +46,8 @@ type Antenna struct {
 	// them and returns what is asked instead, which passes the context of requests on, follows no redirects and decodes nothing.
 	// It is called once in each Watch and Once.
 	Wrap func(own http.RoundTripper) http.RoundTripper
-	// Transport makes the requests in place of the antenna's own connections, as Wrap does not: in a test, say. To what addresses it
-	// connects nobody checks then, how long it waits for a connection or a header section is its own matter, and Proxy is not asked.
+	// Transport makes the requests in place of the antenna's own connections, as Wrap does not: in a test, say. Its addresses are
+	// not checked then, how long it waits for a connection or a header section is its own matter, and Proxy is not asked.
 	Transport http.RoundTripper
 	// UserAgent is sent with requests, and AgentURL is where this antenna publishes, for Publish.
 	UserAgent, AgentURL string
@@ -61,19 +61,19 @@ type Antenna struct {
 	// Round is how often what is known is written and published, if anything has changed. If zero, it is a minute.
 	Round time.Duration
 
-	// Wants reports whether an update is wanted though nobody reports news, as the last one was handled by another configuration. It is
+	// Wants reports whether an update is wanted without news, as the last one was handled by another configuration. It is
 	// asked when a run begins, of the one URL of each watch that was handled before, and must not block. If nil, none is.
 	Wants func(Update) bool
 	// Judge says what an error is, of the handler or a *PollError. The code is kept with what failed and shown by Status: an exit code, say.
 	// An update whose error lasts, as time alone does not mend it, comes again once a day in the end. If nil, codes are 0 and no error
 	// lasts.
 	Judge func(error) (code int, lasting bool)
-	// Observe is told what happens, one event after the other. It must not block. If nil, nobody is.
+	// Observe is told what happens, one event after the other. It must not block. It may be nil.
 	Observe func(Event)
 	// Hide takes secrets out of what errors say, before that is stored or shown: a server may send back what it was told. If nil, nothing is
 	// taken out.
 	Hide func(string) string
-	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nobody does.
+	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nothing is published.
 	Publish func(context.Context, feed.Snapshot) error
 
 	mu       sync.Mutex

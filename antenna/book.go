@@ -29,7 +29,7 @@ type book struct {
 	events []Event
 	// news: what is published may be another since the last round.
 	news bool
-	// expires is when something that is published stops being good; it is taken out then, though nobody says anything new.
+	// expires is when something that is published stops being good; it is taken out then, without any news.
 	expires time.Time
 }
 
@@ -53,7 +53,7 @@ func (b *book) feed(m *member, news bool, now time.Time) {
 	b.note(news, now)
 }
 
-// records notes what is kept of m now. That somebody has seen the same again is worth publishing.
+// records notes what is kept of m now. A later look at the same is worth publishing, too.
 func (b *book) records(m *member, stored []byte) {
 	b.stored[m] = stored
 	b.news = true
@@ -181,7 +181,7 @@ func encode(v any) []byte {
 	return data
 }
 
-// closeRound writes everything, also for who reads LIRS and for Publish. While a publication runs the next one waits.
+// closeRound writes everything, and has it published. While a publication runs the next one waits.
 func (l *loop) closeRound(ctx context.Context) {
 	l.save()
 	switch {

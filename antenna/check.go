@@ -18,7 +18,7 @@ func (a *Antenna) round() time.Duration { return cmp.Or(max(a.Round, 0), time.Mi
 
 func (a *Antenna) hostGap() time.Duration { return cmp.Or(max(a.HostGap, 0), time.Second) }
 
-// maskURL is a URL as it is shown (rule 62).
+// maskURL is a URL as it is shown.
 func maskURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

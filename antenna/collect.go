@@ -55,7 +55,7 @@ type kept struct {
 	sum    uint64
 
 	records, matched, relayed, skipped int
-	// partial: the feed broke behind what there is (rule 55). What it had before and has not here is not gone.
+	// partial: the feed broke behind what there is. What it had before and has not here is not gone.
 	partial bool
 	// open: nothing says that the feed is whole, so that what the server calls it must not stand for it.
 	open bool
@@ -68,7 +68,7 @@ type collector struct {
 	feed  *Feed
 	match *matcher
 	hosts address.Hosts
-	// near is to where URLs of the feed may lead (rule 63).
+	// near is to where URLs of the feed may lead.
 	near address.Scope
 	// received stands in for the times that records do not have.
 	received feed.Time
@@ -93,8 +93,8 @@ type spot struct {
 	url string
 }
 
-// collect reads all records. Where a feed is rejected (rule 52) or its way breaks, nothing of it counts; where a SOIF stream is
-// wrong, what came before does (rule 55).
+// collect reads all records. Where a feed is rejected or its way breaks, nothing of it counts; where a SOIF stream is
+// wrong, what came before does.
 func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error) {
 	for r, err := range records {
 		if err != nil {
@@ -239,7 +239,7 @@ func (c *collector) room(s spot) bool {
 }
 
 // relays reports whether r is kept to be published again. What the user watches is on hosts that the user named; anything else must
-// not be internal (rule 53).
+// not be internal.
 func (c *collector) relays(r feed.Record) bool {
 	if !c.feed.Relay || c.relayed >= c.feed.Limits.Relayed {
 		return false
@@ -260,7 +260,7 @@ func (c *collector) relays(r feed.Record) bool {
 	return true
 }
 
-// isWeb reports whether a record's URL can be of use: http or https, not too long (rule 53).
+// isWeb reports whether a record's URL can be of use: http or https, not too long.
 func isWeb(s string) bool {
 	if len(s) > feed.MaxURL {
 		return false
@@ -336,7 +336,7 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 		return k, err
 	}
 	switch d.Input().End {
-	case feed.Cut: // what came before the cut counts (rule 55)
+	case feed.Cut: // what came before the cut counts
 		k.partial = true
 		err = &feed.RejectError{Code: "truncated", Why: "the feed ends within an entry: it was cut off"}
 	case feed.Open:

@@ -50,7 +50,7 @@ func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []st
 	c.relay = feed.Relay{Self: s.AgentURL}
 	for _, k := range s.Records {
 		switch {
-		case k.Own && hasUser(k.URL): // rule 62
+		case k.Own && hasUser(k.URL):
 			c.report.Unwritable++
 		case k.Own:
 			c.own = append(c.own, k)

@@ -39,12 +39,12 @@ type Feed struct {
 
 const (
 	// DefaultMin is how far polls of a feed that changes all the time are apart, and DefaultMax those of one that never does
-	// (rule 57).
+	//.
 	DefaultMin = 5 * time.Minute
 	DefaultMax = time.Hour
 )
 
-// Limits bound what a feed may cost (rules 52 and 56).
+// Limits bound what a feed may cost.
 type Limits struct {
 	feed.Limits
 	// Time is how long one request may take in all. If zero, it is 10 minutes. Without a byte it takes 30 seconds at most.

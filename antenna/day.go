@@ -2,7 +2,7 @@ package antenna
 
 import "time"
 
-// A dayCount counts what something cost in one day, UTC (rule 56).
+// A dayCount counts what something cost in one day, UTC.
 type dayCount struct {
 	// Number is the day, from 1970-01-01.
 	Number int64

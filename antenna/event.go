@@ -2,8 +2,8 @@ package antenna
 
 import "time"
 
-// An Event is something that happened, for logs and metrics. URLs and errors in events are masked (rule 62); words may quote
-// feeds and are for who prints them to escape (rule 61).
+// An Event is something that happened, for logs and metrics. URLs and errors in events are masked; words may quote
+// feeds and have to be escaped where they are printed.
 type Event interface{ event() }
 
 // Polled says that a feed, or the URL of a watch (own checks have the watch's name), was asked and answered.
@@ -15,7 +15,7 @@ type Polled struct {
 	// Unchanged: it is what it was (304), or nothing of what is kept of it has changed.
 	Unchanged bool
 	// Bytes is how long the answer was, and Records how many records there were; Matched of them are watched, Relayed are kept to be
-	// published, Skipped were of no use (rule 53).
+	// published, Skipped were of no use.
 	Bytes                              int64
 	Records, Matched, Relayed, Skipped int
 	// Next is when it is asked again.
@@ -62,7 +62,7 @@ type Why string
 
 const (
 	FreshReport Why = "fresh-report" // a feed has seen the URL lately: it is not asked again
-	DailyLimit  Why = "daily-limit"  // of the feed (rule 56); told once a day
+	DailyLimit  Why = "daily-limit"  // of the feed; told once a day
 	TooMany     Why = "too-many"     // a glob has as many URLs as it may have
 )
 

@@ -51,7 +51,7 @@ func (t *task) conditional() bool {
 	return !t.plain && (t.etag != "" || t.modified != "") && (t.feed.Local || t.of == sumOfURL(t.URL))
 }
 
-// sumOfURL stands for a URL in the store: it may be secret (rule 62).
+// sumOfURL stands for a URL in the store: it may be secret.
 func sumOfURL(u *url.URL) string {
 	sum := sha256.Sum256([]byte(u.String()))
 	return hex.EncodeToString(sum[:8])
@@ -80,7 +80,7 @@ type answer struct {
 // errSilent is the cause of a request that was cancelled for want of bytes.
 var errSilent = fmt.Errorf("no byte for %v", silence)
 
-// poll makes one request. Redirects are not followed: the host that they lead to may be busy, and who knows that says when.
+// poll makes one request. Redirects are not followed: the host that they lead to may be busy, and the loop knows when it is free.
 func (p *poller) poll(ctx context.Context, t task) answer {
 	start := time.Now()
 	var a answer
@@ -131,7 +131,7 @@ func isReject(err error) bool {
 	return errors.As(err, &reject)
 }
 
-// request makes the request. It has no Referer (rule 28).
+// request makes the request. It has no Referer.
 func (p *poller) request(t *task) *web.Request {
 	r := &web.Request{Method: http.MethodGet, Trail: t.Trail, User: t.feed.credentials()}
 	r.Header = r.User.Header(&t.Trail)

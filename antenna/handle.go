@@ -26,7 +26,7 @@ type updates struct {
 	running int
 }
 
-// try hands on the update of t, unless its feed has had enough for today (rule 56).
+// try hands on the update of t, unless its feed has had enough for today.
 func (l *updates) try(ctx context.Context, t *target, now time.Time) {
 	p := t.saved.Pending
 	allowance, ok := l.afford(p, now)

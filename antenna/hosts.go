@@ -40,7 +40,7 @@ func (s *hosts) want(m *member, now time.Time) {
 	}
 }
 
-// next returns who may ask its host now, which is then busy. Hosts that nobody waits for are forgotten.
+// next returns the member that may ask its host now, which is then busy. Hosts that no member waits for are forgotten.
 func (s *hosts) next(now time.Time) *member {
 	for {
 		h, at, ok := s.ready.first()

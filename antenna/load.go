@@ -229,7 +229,7 @@ func (m *member) asked() string {
 	return fmt.Sprintf("%.8x-%.2x", h.Sum(nil), secret.Sum(nil))
 }
 
-// targetKey is the name of a target in the store. The URL is not in it: that of a watch may be secret (rule 62).
+// targetKey is the name of a target in the store. The URL is not in it: that of a watch may be secret.
 func targetKey(t *target) string {
 	sum := sha256.Sum256([]byte(t.url))
 	return t.w.Name + "\x00" + hex.EncodeToString(sum[:16])

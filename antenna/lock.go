@@ -14,7 +14,7 @@ import (
 // A LockedError says that another process has the store open.
 type LockedError struct {
 	Path string
-	// PID and Command are of who has it, if that is known.
+	// PID and Command are those of the process that has it, if they are known.
 	PID     int
 	Command string
 }
@@ -30,7 +30,7 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is in use by %s", e.Path, who)
 }
 
-// lockedBy finds out who has the lock of a file: the kernel has a list.
+// lockedBy finds the process that has the lock of a file, in the list of the kernel.
 func lockedBy(path string) *LockedError {
 	e := &LockedError{Path: path}
 	info, err := os.Stat(path)

@@ -28,7 +28,7 @@ type loop struct {
 
 	// round is what Once is about; nil in Watch.
 	round *round
-	// offline: it does not run, and tells nobody anything. ending: it does not any more.
+	// offline: the loop does not run, and reports no events. ending: it is about to end.
 	offline, ending bool
 	err             error // ours: it ends the run
 }
@@ -40,7 +40,7 @@ type round struct {
 	errs  []error
 }
 
-// A message is what a worker sends, or somebody who asks for something.
+// A message is what a worker sends, or another goroutine with a request.
 type message func(l *loop, now time.Time)
 
 // run works until ctx ends, the round is done, or something of ours fails.
@@ -98,7 +98,7 @@ func (l *loop) finish(ctx context.Context, requests <-chan message) {
 	l.windDown(requests)
 }
 
-// windDown waits for the workers, and answers who asks meanwhile: a program may take half a minute to end, and a watchdog does not wait for that.
+// windDown waits for the workers, and answers requests meanwhile: a program may take half a minute to end, and a watchdog does not wait for that.
 func (l *loop) windDown(requests <-chan message) {
 	for !l.idle() {
 		select {
@@ -181,7 +181,7 @@ func (l *loop) tell(e Event) {
 // fail ends the run for a reason that is ours.
 func (l *loop) fail(err error) { l.err = errors.Join(l.err, err) }
 
-// text is an error as it is stored and shown (rules 61 and 62).
+// text is an error as it is stored and shown.
 func (l *loop) text(err error) string {
 	if err == nil {
 		return ""

@@ -23,7 +23,7 @@ type watcher struct {
 	useless feed.Reason
 }
 
-// A matcher finds who watches what a record is about. It does not change, and is used by all workers at once.
+// A matcher finds the watches of the URL of a record. It does not change, and is used by all workers at once.
 type matcher struct {
 	exact feed.Index[*watcher]
 	// globs are by the scheme and host that they begin with.

@@ -36,7 +36,7 @@ type member struct {
 	revisit map[*target]bool
 }
 
-// The polls are who is asked, and when.
+// The polls are the members, and when each is asked.
 type polls struct {
 	*loop
 	members []*member // feeds, then own checks, in the order of the configuration
@@ -119,10 +119,10 @@ func (l *polls) heard(m *member, a answer, now time.Time) (changed bool) {
 	return changed
 }
 
-// longest is how far polls of a feed are apart that is down, if it is not asked more rarely anyway (rule 57).
+// longest is how far polls of a feed are apart that is down, if it is not asked more rarely anyway.
 const longest = time.Hour
 
-// missed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts (rule 55).
+// missed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts.
 func (l *polls) missed(m *member, a answer, now time.Time) {
 	if a.kept != nil {
 		l.targets.report(m, a.kept, now)

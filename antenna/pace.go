@@ -54,7 +54,7 @@ type paceBounds struct {
 }
 
 // interval returns how long to wait before the next look: a quarter of the time in which a change is expected. That is the Gap, or
-// the age of the last change if that is more: what does not change is asked ever less often, which is the back-off of rule 57
+// the age of the last change if that is more: what does not change is asked ever less often, which is the back-off
 // for feeds that answer 304.
 func (r rhythm) interval(now time.Time, b paceBounds) time.Duration {
 	if r.Changed.IsZero() {
@@ -71,7 +71,7 @@ func jitter(d time.Duration, chance float64) time.Duration {
 }
 
 // backoff returns how long to wait after so many failures in a row: twice base after the first, twice as long after each
-// further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that those who failed together do not come back together.
+// further one, most at most. Chance, from 0 to 1, adds up to a quarter, so that tries that failed together do not come back together.
 func backoff(base, most time.Duration, failures int, chance float64) time.Duration {
 	d := most
 	if shift := max(failures, 1); shift < 32 && base <= most>>shift {

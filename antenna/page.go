@@ -19,7 +19,7 @@ import (
 // An observation is what a URL itself said.
 type observation struct {
 	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a watch may be secret
-	// (rule 62).
+	//.
 	Record feed.Record
 	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
 	ETag  string
@@ -47,7 +47,7 @@ func (o observation) report() feed.Record {
 	return r
 }
 
-// early reports whether the time of modification had not come when it was obtained: the clock of the server is wrong (rule 54).
+// early reports whether the time of modification had not come when it was obtained: the clock of the server is wrong.
 func (o *observation) early() bool { return o.Record.LastModified > o.Record.Detected+feed.Skew }
 
 // tag tells versions apart: the ETag, or else a time of modification that cannot be believed.
@@ -131,7 +131,7 @@ func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	return answer{kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
 }
 
-// hitsOf are who watches a page: own checks are of one watch, other pages of all who watch that URL.
+// hitsOf are the watches of a page: own checks belong to one watch, other pages to all that have that URL.
 func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
 	if page != nil {
 		return []hit{{page, page.URL, r}}
@@ -142,7 +142,7 @@ func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
 
 // readFile polls a local file.
 func (p *poller) readFile(ctx context.Context, t *task) answer {
-	f, err := os.OpenFile(t.feed.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for who writes into it
+	f, err := os.OpenFile(t.feed.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for a writer
 	if err != nil {
 		return answer{err: err}
 	}

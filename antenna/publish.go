@@ -123,7 +123,7 @@ func (f *Feed) trusts(r feed.Record) bool {
 	})
 }
 
-// observations are what was seen of the watched URLs themselves, by own checks and by who handled updates: of each URL what was seen
+// observations are what was seen of the watched URLs themselves, by own checks and by the handler of updates: of each URL what was seen
 // last, and be it that it could not be reached.
 func (l *publisher) observations() []feed.Known {
 	var list []feed.Known
@@ -175,7 +175,7 @@ func (l *publisher) downloaded(t *target) (k feed.Known, ok bool) {
 	return k, true
 }
 
-// isPublic reports whether a URL may stand where others read it: user info and queries may be secret (rule 62).
+// isPublic reports whether a URL may stand where others read it: user info and queries may be secret.
 func isPublic(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery

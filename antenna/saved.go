@@ -41,7 +41,7 @@ type (
 
 	// A savedTarget is what is known of one URL of a watch.
 	savedTarget struct {
-		// Watch is the name, and URL that of a glob: others are configured, and may be secret (rule 62). Print is that of the Watch.
+		// Watch is the name, and URL that of a glob: others are configured, and may be secret. Print is that of the Watch.
 		Watch, URL, Print string
 		State             feed.State
 		Last              Outcome
@@ -58,7 +58,7 @@ type (
 		Reason feed.Reason
 		Words  string
 		Record feed.Record
-		// Feed is the id of who reported it.
+		// Feed is the id of the member that reported it.
 		Feed string
 		// Next is what to remember once it is acknowledged.
 		Next feed.State

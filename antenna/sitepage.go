@@ -163,8 +163,8 @@ const (
 	mostMarks = 4
 )
 
-// words are a text of somebody else's: without what would move other text about, not longer than anybody reads, and nothing if there is
-// nothing to see in it.
+// words makes a foreign text fit for the page: without what would move other text about, shortened, and empty if there is nothing to see in
+// it.
 func words(s string) string { return quantity.Shorten(plain(s), longestWords) }
 
 func plain(s string) string {

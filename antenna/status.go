@@ -26,7 +26,7 @@ type FeedStatus struct {
 	Failures int
 	// Code is what Antenna.Judge says of that error.
 	Code int
-	// Updates and Bytes are what it cost today (rule 56).
+	// Updates and Bytes are what it cost today.
 	Updates int
 	Bytes   int64
 }
@@ -48,7 +48,7 @@ type WatchStatus struct {
 	Next    time.Time
 	Err     string
 	// Code is what Antenna.Judge says of that error, and Limited that the update waits for a day on which its feed may have more
-	// (rule 56). Ahead: it was handled, and comes again as the origin did not have yet what was reported.
+	//. Ahead: it was handled, and comes again as the origin did not have yet what was reported.
 	Code           int
 	Limited, Ahead bool
 }

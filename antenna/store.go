@@ -49,7 +49,7 @@ const (
 // errEmpty is why a store is lost that is gone, or that a process made in place of a lost one before it ended at once.
 var errEmpty = errors.New("nothing is in it, though there is a cache")
 
-// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad (rule 8). In place of one that
+// OpenStore opens the store at path, or makes it. A store that cannot be read is set aside as PATH.bad. In place of one that
 // was, or that is not there any more, what is known is taken from the file antenna.lirs in the same folder. If another process has it
 // open, the error is a *LockedError.
 func OpenStore(path string) (*Store, error) {

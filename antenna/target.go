@@ -20,7 +20,7 @@ type target struct {
 	reports map[*member][]feed.Record
 	// day is the one on which the update that is being handled began.
 	day int64
-	// running: the handler is at it. Meanwhile came reports (again), or somebody wants it forgotten.
+	// running: the handler is at it. Meanwhile came reports (again), or a request to forget it.
 	running, again, forget bool
 }
 
@@ -219,7 +219,7 @@ func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 	l.tell(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
-// reporters are who has a report of t, in the order of the configuration: of reports that are alike the first counts.
+// reporters are the members with a report of t, in the order of the configuration: of reports that are alike the first counts.
 func (l *targets) reporters(t *target) []*member {
 	list := make([]*member, 0, len(t.reports))
 	for m := range t.reports {

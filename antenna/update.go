@@ -27,7 +27,7 @@ type Update struct {
 	Try int
 	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
 	Ahead bool
-	// Allowance is what the feed may still cost today (rule 56), shared with other updates of it; nil if that is not limited. The
+	// Allowance is what the feed may still cost today, shared with other updates of it; nil if that is not limited. The
 	// handler spends from it what it transfers, and stops when there is nothing left.
 	Allowance *Allowance
 }
@@ -45,7 +45,7 @@ type Outcome struct {
 	Size         int64
 	// Digest and Evidence say what it was verified with, and Path where it is.
 	Digest, Evidence, Path string
-	// ModTime is that of the file at Path, so that who takes the next update sees whether it is still that file.
+	// ModTime is that of the file at Path, so that the handler of the next update sees whether it is still that file.
 	ModTime time.Time
 	// Bytes is how much was transferred.
 	Bytes int64

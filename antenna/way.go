@@ -8,7 +8,7 @@ import (
 	"braid/internal/web"
 )
 
-// silence is how long there may be no byte (rules 21 and 52).
+// silence is how long there may be no byte.
 const silence = 30 * time.Second
 
 // client is what makes the requests.

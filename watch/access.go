@@ -149,7 +149,7 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 		return b.wrong("the name of a field has other characters", "write 'Name: value'", key...)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return b.wrong("the value of the field has control characters", "", key...)
-	case key[0] == "watch" && key[2] != "header" && web.ForAnyServer(name): // rule 27
+	case key[0] == "watch" && key[2] != "header" && web.ForAnyServer(name):
 		return b.wrong("this field is no secret: mirrors would be told it", "header = ['Name: value']", key...)
 	}
 	a.header[name] = append(a.header[name], value)

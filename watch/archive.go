@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// oldFolder is where old versions are, beside the file. Names of files do not begin with a dot (rule 10), so that no feed reaches it.
+	// oldFolder is where old versions are, beside the file. Names of files do not begin with a dot, so that no feed reaches it.
 	oldFolder = ".old"
 	// oldTime is what stands behind the name of an old version: when it was written here.
 	oldTime = "2006-01-02T15-04-05Z"
 )
 
 // keepOld gives the version that is there a second name, so that the first one always exists. It returns that name if it is new. The
-// name says the version: who does it twice does it once.
+// name says the version: doing it twice is doing it once.
 func (t *task) keepOld() (linked string, err error) {
 	if t.rule.Keep == 0 || !t.there {
 		return "", nil

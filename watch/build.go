@@ -155,7 +155,7 @@ func (b *builder) checkFeed(f *antenna.Feed, t *feedTable, key func(string) []st
 	return b.web(f.URL, key("url")...)
 }
 
-// isGatherer reports whether s is how SOIF names who has written it: a host with its port, or in a feed that is SOIF a host.
+// isGatherer reports whether s names a gatherer as SOIF does: a host with its port, or in a feed that is SOIF a host.
 func isGatherer(s string, kind antenna.Kind) bool {
 	host, port, ok := strings.Cut(s, ":")
 	if !ok && kind == antenna.SOIF {

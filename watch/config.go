@@ -19,7 +19,7 @@ type Config struct {
 	Metrics   string
 	Log       Log
 	UserAgent string
-	// Hosts are those that servers and feeds may name though they are internal (rule 63).
+	// Hosts are those that servers and feeds may name though they are internal.
 	Hosts []string
 
 	Feeds   []antenna.Feed
@@ -71,7 +71,7 @@ type Keeping struct {
 	HookTime       time.Duration
 	// Size limits one file.
 	Size int64
-	// AllowOlder takes a file that is older than the one that is there (rule 54).
+	// AllowOlder takes a file that is older than the one that is there.
 	AllowOlder bool
 }
 

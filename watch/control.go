@@ -25,7 +25,7 @@ import (
 // socketName is the name of the socket.
 const socketName = "control"
 
-// A Watcher is who is asked. It may be by several goroutines.
+// A Watcher is what the socket answers for. Its methods may be called by several goroutines at once.
 type Watcher interface {
 	Status(ctx context.Context) (antenna.Status, error)
 	RunNow(ctx context.Context, name string) error

@@ -50,7 +50,7 @@ type Keeper struct {
 	Rules map[string]*Rule
 	// Hook runs a program. If nil, RunHook does.
 	Hook func(ctx context.Context, h Hook) error
-	// Log is told what an update does not tell, without secrets. If nil, nobody is.
+	// Log gets what an update does not tell, without secrets. It may be nil.
 	Log *slog.Logger
 	// Memory keeps what has failed, and what is not acknowledged though it is in place. If nil, that is known in this run only.
 	Memory *Memory
@@ -97,7 +97,7 @@ func (k *Keeper) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome,
 		if err := k.memory.succeeded(t.key()); err != nil {
 			k.Log.Error("it cannot be remembered what is done", "error", err)
 		}
-	case ctx.Err() == nil: // else nobody failed
+	case ctx.Err() == nil: // else it was interrupted
 		k.failed(ctx, t, err)
 	}
 	return o, err

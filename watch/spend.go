@@ -10,7 +10,7 @@ import (
 // errSpent ends a download when its feed may cost nothing more today. What is here already is kept for another day.
 var errSpent = errors.New("the feed has brought as many bytes as it may in a day")
 
-// get downloads, and spends what comes from the allowance of the feed while it comes (rule 56).
+// get downloads, and spends what comes from the allowance of the feed while it comes.
 func (t *task) get(ctx context.Context, r download.Request) (download.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -35,7 +35,7 @@ func (t *task) get(ctx context.Context, r download.Request) (download.Result, er
 	client := t.client()
 	left, limited := t.update.Allowance.Left()
 	res, err := client.Get(ctx, r)
-	spend(max(0, res.Fetched-spent)) // what nobody was told of
+	spend(max(0, res.Fetched-spent)) // what no event told
 	if err != nil && context.Cause(ctx) == errSpent {
 		return res, errSpent
 	}

@@ -120,7 +120,7 @@ func (t *task) request() (download.Request, error) {
 	return r, err
 }
 
-// client is who downloads, with the limits of the watch, and of what its feed may still cost today (rule 56).
+// client downloads, with the limits of the watch, and of what its feed may still cost today.
 func (t *task) client() *download.Client {
 	c := *t.Client
 	if t.rule.Limit != nil {
@@ -184,7 +184,7 @@ func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
 func (t *task) same(o *antenna.Outcome) bool { return t.here && t.known.Digest == o.Digest }
 
 // compare reports where a file is not what its feed says. That proves nothing about either, and the file was verified by its own
-// evidence: somebody may want to know.
+// evidence: a log line says so.
 func (t *task) compare(o *antenna.Outcome) {
 	r := &t.update.Record
 	if r.Size > 0 && r.Size != o.Size {
@@ -214,7 +214,7 @@ func md5Of(files fsys.FS, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// observe logs what happens in the download, for who wants to know.
+// observe logs what happens in the download.
 func (t *task) observe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.SourceUp:

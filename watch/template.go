@@ -121,7 +121,7 @@ func (t *Template) tells(glob string) bool {
 // Steady reports whether each version of a file has the same name.
 func (t *Template) Steady() bool { return !t.has("date") && !t.has("time") }
 
-// Name makes the name of a file: a path with slashes that is safe below a folder (rule 10).
+// Name makes the name of a file: a path with slashes that is safe below a folder.
 func (t *Template) Name(s Subject) (string, error) {
 	var b strings.Builder
 	for _, p := range t.parts {

@@ -13,7 +13,7 @@ import (
 const (
 	// mostKept is how many old versions a watch may keep.
 	mostKept = 1000
-	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and nobody says it.
+	// shortest is how near own checks of a URL may be, and unasked how far they are apart where there are no feeds and check-every is not set.
 	shortest = time.Second
 	unasked  = time.Hour
 )
@@ -124,7 +124,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 	return b.checkFeeds(w, key)
 }
 
-// checkFeeds refuses feeds that do not exist, and a watch of which nobody can tell.
+// checkFeeds refuses feeds that do not exist, and a watch that no feed can report.
 func (b *builder) checkFeeds(w *Watch, key func(string) []string) error {
 	known := []string{}
 	for _, f := range b.config.Feeds {

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// Skew is how far clocks may differ: what is further in the future is not believed (rule 54).
+	// Skew is how far clocks may differ: what is further in the future is not believed.
 	Skew = 3600
 	// Validity is how long a record is good for after its detection, if it does not say: the expiresCount of LIRS, which
 	// its specification fixes. Nothing that this old is past it yet.
 	Validity = 28800
 
-	// earliest is 1990, before which no date is believed (rule 54).
+	// earliest is 1990, before which no date is believed.
 	earliest Time = 631152000
 )
 
-// believable returns t, or no moment if it is from before there was a web to watch (rule 54).
+// believable returns t, or no moment if it is from before there was a web to watch.
 func believable(t Time) Time {
 	if t < earliest {
 		return 0

@@ -6,7 +6,7 @@ type guess struct {
 	candidates []*Charset
 	misfits    []int
 	scratch    []byte
-	// strange: the text declares a charset that nobody knows.
+	// strange: the text declares an unknown charset.
 	strange bool
 }
 

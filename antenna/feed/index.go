@@ -1,6 +1,6 @@
 package feed
 
-// An Index finds who watches the URL of a record, in a time that does not depend on how many watch. The zero Index is empty.
+// An Index finds the watches of the URL of a record, in a time that does not depend on their number. The zero Index is empty.
 type Index[W any] struct {
 	// Loose lets a record find a watch by LooseKey, if that leads to a single one.
 	Loose bool
@@ -25,7 +25,7 @@ func (x *Index[W]) Add(url string, w W) bool {
 	return true
 }
 
-// Find returns who watches what r is about: by Key, else, for a record of LIRS, by FoldedKey, else by LooseKey.
+// Find returns the watches of what r is about: by Key, else, for a record of LIRS, by FoldedKey, else by LooseKey.
 func (x *Index[W]) Find(r Record) []W {
 	key, ok := Key(r.URL)
 	if !ok {

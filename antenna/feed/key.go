@@ -2,7 +2,7 @@ package feed
 
 import "strings"
 
-// MaxURL is the longest URL that a record may have, in octets (rule 53).
+// MaxURL is the longest URL that a record may have, in octets.
 const MaxURL = 8 << 10
 
 // IsURI reports whether s is an absolute URI in the letters of RFC 2396, with a scheme and something behind it. A

@@ -5,7 +5,7 @@ import "time"
 // A Snapshot is what is known at one moment, for publishing it.
 type Snapshot struct {
 	Records []Known
-	// Agent and AgentURL say who publishes: a name, and the URL at which what is published is to be found.
+	// Agent and AgentURL name the publishing agent: its name, and the URL at which what is published is to be found.
 	Agent, AgentURL string
 	Now             time.Time
 }

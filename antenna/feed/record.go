@@ -51,7 +51,7 @@ type Record struct {
 	// MD5 is that of the content, in 32 lower-case hexadecimal digits.
 	MD5 string
 
-	// Agent and AgentURL say who obtained the metadata from the site: Authorized and Authorized-url, LIRS' antenna URL, SOIF's
+	// Agent and AgentURL name the agent that obtained the metadata from the site: Authorized and Authorized-url, LIRS' antenna URL, SOIF's
 	// Gatherer. Method is how, with a REMOTE on the left for each agent since; Result is what the site answered.
 	Agent, AgentURL string
 	Method          []string
@@ -86,7 +86,7 @@ func (r Record) Get(name string) (value string, ok bool) {
 	return r.Fields[i].Value, true
 }
 
-// Hops counts the agents between who obtained the metadata and the feed that it was read from.
+// Hops counts the agents between the one that obtained the metadata and the feed that it was read from.
 func (r Record) Hops() (n int) {
 	for _, word := range r.Method {
 		if strings.EqualFold(word, "REMOTE") {

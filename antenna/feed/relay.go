@@ -22,11 +22,11 @@ type Refusal string
 
 const (
 	OtherFormat  Refusal = "other-format"   // a new summary would not be the word of its agent
-	NoAuthority  Refusal = "no-authority"   // it does not say who obtained it
+	NoAuthority  Refusal = "no-authority"   // it does not name the agent that obtained it
 	Untrusted    Refusal = "untrusted"      // the agent is not among those that the feed's configuration trusts
 	OwnReturned  Refusal = "own-returned"   // it was ours
 	TooManyHops  Refusal = "too-many-hops"  //
-	Undated      Refusal = "undated"        // nobody behind us could tell when it expires
+	Undated      Refusal = "undated"        // an agent behind us could not tell when it expires
 	NoLongerGood Refusal = "no-longer-good" //
 	FromFuture   Refusal = "from-future"    //
 	NothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
@@ -140,7 +140,7 @@ func (m *merger) add(r Record) {
 	if m.format == LIRS {
 		key, ok = FoldedKey(r.URL)
 	}
-	if !ok { // nobody can watch it, but it is there
+	if !ok { // it cannot be watched, but it is there
 		key = r.URL
 	}
 	i, seen := m.places[key]

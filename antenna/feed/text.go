@@ -10,7 +10,7 @@ func (s *Lines) Declare(label string) {
 	s.guess = newGuess(label)
 }
 
-// Text decodes a line. What is not text in the charset of the feed is written as \xNN (rule 55), and clean is false then.
+// Text decodes a line. What is not text in the charset of the feed is written as \xNN, and clean is false then.
 //
 // The charset is chosen once, at the first line that is not ASCII, by that line and those of the next 256 KiB. Raw is not
 // valid any more.

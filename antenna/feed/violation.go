@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Options say how a feed is read. The zero value reads tolerantly, within the limits of rule 52.
+// Options say how a feed is read. The zero value reads tolerantly, within the usual limits.
 type Options struct {
 	// Strict holds the feed to the letter of its specification: what would need a repair is discarded. Otherwise a closed list
 	// of repairs is made, each of which is reported.
 	Strict bool
 	Limits Limits
-	// Report is told of everything that is not as it should be, as it is met. If nil, nobody is.
+	// Report is told of everything that is not as it should be, as it is met. It may be nil.
 	Report func(Violation)
 	// Stop is asked before each entry; an error ends the feed with it. If nil, nothing does.
 	Stop func() error
@@ -26,7 +26,7 @@ func (o Options) Stopped() error {
 	return o.Stop()
 }
 
-// Limits bound what a feed may cost (rule 52). Each is that of the rule if it is zero.
+// Limits bound what a feed may cost. Each has the value that is named here if it is zero.
 type Limits struct {
 	Bytes   int64 // decoded, of the whole feed: 64 MiB
 	Entries int   // those that are discarded included: 1,000,000
@@ -35,7 +35,7 @@ type Limits struct {
 	Ratio   int64 // how much a compressed feed may grow past its first MiB: 200
 }
 
-// OrDefault returns l with the limits of rule 52 where it has none.
+// OrDefault returns l with the usual limits where it has none.
 func (l Limits) OrDefault() Limits {
 	if l.Bytes <= 0 {
 		l.Bytes = 64 << 20
@@ -132,8 +132,7 @@ type RejectError struct {
 	Line int    // in the decoded feed, or 0
 	Code string // for programs
 	Why  string // in words
-	// Partial: it is about one entry, and not about what the feed costs as a whole. The entries before it count for those who take what they
-	// can get.
+	// Partial: it is about one entry, and not about what the feed costs as a whole. A tolerant reader keeps the entries before it.
 	Partial bool
 }
 

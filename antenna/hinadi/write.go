@@ -114,7 +114,7 @@ func Fields(r feed.Record) ([]feed.Field, error) {
 	return b.fields, nil
 }
 
-// maxValue keeps lines below the limit of readers (rule 52), whatever a charset makes of them.
+// maxValue keeps lines below the limit of readers, whatever a charset makes of them.
 const maxValue = 40 << 10
 
 // A blockWriter collects the fields of a block, each once.

@@ -64,7 +64,7 @@ func Append(b []byte, r feed.Record) ([]byte, error) {
 }
 
 const (
-	// maxLine is the limit of readers (rule 52).
+	// maxLine is the limit of readers.
 	maxLine = 64 << 10
 	// maxText is how long a field may be that comes from elsewhere. No longer one is a URL, a title or a name.
 	maxText = feed.MaxURL

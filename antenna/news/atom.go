@@ -16,7 +16,7 @@ import (
 type AtomHeader struct {
 	// ID is the URI that names the feed for ever: the URL where it is published.
 	ID, Title string
-	// Author is who is named where a record has nobody.
+	// Author is the author of records that name none.
 	Author string
 	// Self is the URL of the feed, and Site that of a page about it; they may be empty.
 	Self, Site string
@@ -73,7 +73,7 @@ func Writable(r feed.Record) bool {
 	return t > 0 && t < year10000 && feed.IsWeb(r.URL)
 }
 
-// updatedOf is when a site was modified, or else when somebody looked.
+// updatedOf is when a site was modified, or else when it was looked at.
 func updatedOf(r *feed.Record) feed.Time {
 	return cmp.Or(r.LastModified, r.Detected, r.Date, r.FeedDate, r.Received)
 }

@@ -12,7 +12,7 @@ import (
 const marked = 0x10FE00
 
 // A marker lets UTF-8 through, and puts a marked character for each octet that is none, and for control characters that neither XML
-// nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there (rule 55).
+// nor JSON can have. So readers that refuse such text get it whole, and unmark says later what was there.
 type marker struct {
 	transform.NopResetter
 	ascii bool // of an unknown charset nothing else can be read

@@ -110,7 +110,7 @@ func (d *Decoder) date(field, kind, text string, parsed *time.Time, fields *[]fe
 	return t
 }
 
-// length reads the length of an enclosure. 0 is what those write who do not know it.
+// length reads the length of an enclosure. Feeds write 0 when they do not know it.
 func (d *Decoder) length(text string) int64 {
 	if text = d.text(text); text == "" {
 		return 0

@@ -9,16 +9,16 @@ import (
 // The codes of violations. Those of the first group say why an object was discarded, those of the second what was odd
 // about one that was kept, and those of the third what was found between objects.
 const (
-	codeTruncated    = "truncated"     // the feed is rejected (rule 55)
-	codeNegativeSize = "negative-size" // the feed is rejected (rule 55)
-	codeTooLarge     = "too-large"     // the feed is rejected (rules 52 and 55)
+	codeTruncated    = "truncated"     // the feed is rejected
+	codeNegativeSize = "negative-size" // the feed is rejected
+	codeTooLarge     = "too-large"     // the feed is rejected
 	codeSizeMismatch = "size-mismatch"
 	codeBadAttribute = "malformed-attribute"
 	codeBadSize      = "bad-size"
 	codeBadDelimiter = "bad-delimiter"
 	codeNoURL        = "no-url"
 	codeBadURL       = "bad-url"
-	codeURLTooLong   = "url-too-long" // rule 53
+	codeURLTooLong   = "url-too-long"
 
 	codeNoBlank      = "no-blank-before-url" // repair S5
 	codeEmptySize    = "empty-size"          // repair S6
@@ -33,7 +33,7 @@ const (
 	codeWrapper     = "wrapper" // repair S3
 	codeWrapperOpen = "wrapper-not-closed"
 	codeNoObject    = "no-object"
-	codeTooMany     = "too-many-entries" // the feed is rejected (rule 52)
+	codeTooMany     = "too-many-entries" // the feed is rejected
 	codeForeign     = "not-soif"         // the feed is rejected
 )
 

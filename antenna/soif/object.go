@@ -14,7 +14,7 @@ type flaw struct {
 	feed.Violation
 	// lost: the parser cannot tell where the object ends.
 	lost bool
-	// stop is set when the feed is rejected at this object (rules 52 and 55).
+	// stop is set when the feed is rejected at this object.
 	stop error
 }
 
@@ -180,7 +180,7 @@ func (p *parser) size(o *Object, name string) (int, *flaw) {
 }
 
 // delimiter reads the colon and the tab (RFC 2655, section 3.5). Nothing else will do: with another octet
-// instead, nobody knows whether the count includes it.
+// instead, it is not known whether the count includes it.
 func (p *parser) delimiter(name string) *flaw {
 	for _, want := range ":\t" {
 		c, ok := p.s.peek()
@@ -209,7 +209,7 @@ func lose(at place, code, attribute string) *flaw {
 }
 
 // cut is the flaw of an object in which the stream ends or breaks. The value of an attribute with a size that is longer
-// than the input ends here, and the feed with it (rule 55).
+// than the input ends here, and the feed with it.
 func (p *parser) cut(attribute string) *flaw {
 	if p.s.err != io.EOF {
 		return &flaw{Violation: violation(p.here(), codeTruncated, attribute), stop: p.s.err}

@@ -13,7 +13,7 @@ import (
 // record. No identifier has an @.
 const TypeField = "@"
 
-// record is what o reports. Octets that are no text in the charset are escaped (rule 55). The fields have the values as they
+// record is what o reports. Octets that are no text in the charset are escaped. The fields have the values as they
 // came.
 func (o Object) record(set *feed.Charset) feed.Record {
 	r := feed.Record{
