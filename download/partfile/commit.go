@@ -1,6 +1,7 @@
 package partfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -209,6 +210,104 @@ func (f *File) release() (err error) {
 	}
 	if f.folder.dir != nil {
 		err = errors.Join(err, f.folder.close())
+	}
+	return err
+}
+
+// announce records what is committed next. If something will be due it is on disk then, with the name of the journal. Else it saves
+// the next run work, and a journal that has no room for it is no reason to fail.
+func (f *File) announce(p verify.Proof, due bool) error {
+	err := f.record(p, due)
+	if !due {
+		return nil
+	}
+	if err == nil {
+		err = f.journal.file.Datasync()
+	}
+	if err == nil && !f.named.Load() {
+		err = f.folder.dir.Sync()
+	}
+	return err
+}
+
+func (f *File) record(p verify.Proof, due bool) error {
+	info, err := f.part.Info()
+	if err != nil {
+		return err
+	}
+	f.journal.mu.Lock()
+	defer f.journal.mu.Unlock()
+	id, err := decodeIdentity(f.journal.identity)
+	if err != nil {
+		return err
+	}
+	c := committed{URLSum: id.URLSum, Size: p.Size(), ModTime: info.ModTime.UTC(), Due: due}
+	for _, d := range p.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			c.Digest = recordsOf([]verify.Claim{{Digest: d}})
+		}
+	}
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return f.journal.append(func(b []byte) []byte {
+		return appendRecord(b, kindCommitted, func(b []byte) []byte { return append(b, f.key.sealed(f.name, payload)...) })
+	})
+}
+
+// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within the commit, on
+// a file system that cannot rename without replacing.
+func (f *File) unlink(h history) error {
+	if h.committed == nil {
+		return nil
+	}
+	info, there, err := f.folder.target(f.name)
+	if err != nil || !there {
+		return nil // place looks at it again
+	}
+	part, err := f.folder.dir.Stat(f.partName())
+	if err != nil || part.ID != info.ID {
+		return nil
+	}
+	return f.folder.remove(f.partName())
+}
+
+// Kept is what Close has left for the next run, and where that is. It is nothing after Commit or Discard, and where the file is not
+// found any more.
+func (f *File) Kept() (size int64, path string) { return f.kept, f.keptAt }
+
+func (f *File) gone() error {
+	what := "was removed or replaced by another program while it was written"
+	if _, err := f.folder.files.Stat(f.folder.path); notThere(err) {
+		what = "was removed by another program while it was written, with its folder"
+	}
+	return &MovedError{Path: f.Path(), What: what}
+}
+
+// here returns a *MovedError if there is no part file any more.
+func (f *File) here() error {
+	if _, err := f.folder.dir.Stat(f.partName()); errors.Is(err, fs.ErrNotExist) {
+		return f.gone()
+	}
+	return nil
+}
+
+// keep finds out where the part file is that is left.
+func (f *File) keep() error {
+	if f.temporary() {
+		return nil
+	}
+	if same, err := f.folder.names(f.partName(), f.part); !same && err == nil {
+		return f.gone()
+	}
+	have := f.Have()
+	f.kept, f.keptAt = have.Len(), f.Path()
+	err := f.folder.astray(f.partName())
+	if moved, ok := errors.AsType[*MovedError](err); ok {
+		if f.keptAt = moved.Now; moved.Now == "" {
+			f.kept = 0
+		}
 	}
 	return err
 }

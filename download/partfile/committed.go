@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"time"
@@ -38,48 +37,6 @@ func decodeCommitted(p []byte) (*committed, error) {
 		c.digest = claims[0].Digest
 	}
 	return c, nil
-}
-
-// announce records what is committed next. If something will be due it is on disk then, with the name of the journal. Else it saves
-// the next run work, and a journal that has no room for it is no reason to fail.
-func (f *File) announce(p verify.Proof, due bool) error {
-	err := f.record(p, due)
-	if !due {
-		return nil
-	}
-	if err == nil {
-		err = f.journal.file.Datasync()
-	}
-	if err == nil && !f.named.Load() {
-		err = f.folder.dir.Sync()
-	}
-	return err
-}
-
-func (f *File) record(p verify.Proof, due bool) error {
-	info, err := f.part.Info()
-	if err != nil {
-		return err
-	}
-	f.journal.mu.Lock()
-	defer f.journal.mu.Unlock()
-	id, err := decodeIdentity(f.journal.identity)
-	if err != nil {
-		return err
-	}
-	c := committed{URLSum: id.URLSum, Size: p.Size(), ModTime: info.ModTime.UTC(), Due: due}
-	for _, d := range p.Digests() {
-		if d.Algorithm() == verify.SHA256 {
-			c.Digest = recordsOf([]verify.Claim{{Digest: d}})
-		}
-	}
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return f.journal.append(func(b []byte) []byte {
-		return appendRecord(b, kindCommitted, func(b []byte) []byte { return append(b, f.key.sealed(f.name, payload)...) })
-	})
 }
 
 // A Committed is a file that is in place, and its journal, which is locked: the run that put it there was stopped before it removed
@@ -127,23 +84,6 @@ func (c *Committed) open() (ok bool, err error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// placed looks at a file that has its final name. It is not ok if there is none, or if there is a part file with bytes that are
-// not its own.
-func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
-	info, there, err := d.target(name)
-	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {
-		return info, false, nil
-	}
-	if err != nil {
-		return info, false, err
-	}
-	part, err := d.dir.Stat(name + partEnding)
-	if errors.Is(err, fs.ErrNotExist) {
-		return info, true, nil
-	}
-	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
 }
 
 // is reports whether info is, by size and date, of the file that was committed.
@@ -200,21 +140,4 @@ func (c *Committed) Close() error {
 		err = c.file.Close()
 	}
 	return errors.Join(err, c.folder.close())
-}
-
-// unlink removes the name of the part file where that is a second one of the file in place: a run was stopped within the commit, on
-// a file system that cannot rename without replacing.
-func (f *File) unlink(h history) error {
-	if h.committed == nil {
-		return nil
-	}
-	info, there, err := f.folder.target(f.name)
-	if err != nil || !there {
-		return nil // place looks at it again
-	}
-	part, err := f.folder.dir.Stat(f.partName())
-	if err != nil || part.ID != info.ID {
-		return nil
-	}
-	return f.folder.remove(f.partName())
 }

@@ -1,6 +1,13 @@
 package partfile
 
-import "hash/crc32"
+import (
+	"braid/byterange"
+	"cmp"
+	"context"
+	"hash/crc32"
+	"io"
+	"slices"
+)
 
 // castagnoli is the table of CRC-32C (RFC 3720, section 12.1), which processors compute themselves.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -45,4 +52,51 @@ func join(a, b uint32, n int64) uint32 {
 		}
 	}
 	return a ^ b
+}
+
+// copySize is how much is read at once.
+const copySize = 1 << 20
+
+// holds reads r from part and says whether the bytes have its CRC. On the way it computes those of parts,
+// which must be inside r.
+func holds(part io.ReaderAt, r run, buf []byte, parts []run) (bool, error) {
+	var sum uint32
+	for at := r.Start; at < r.End; {
+		p := buf[:min(int64(len(buf)), r.End-at)]
+		n, err := part.ReadAt(p, at)
+		if n < len(p) {
+			if err == io.EOF {
+				return false, nil
+			}
+			return false, err
+		}
+		here := byterange.Range{Start: at, End: at + int64(n)}
+		sum = crc32.Update(sum, castagnoli, p)
+		for i := range parts {
+			if x := parts[i].Intersect(here); !x.Empty() {
+				parts[i].crc = crc32.Update(parts[i].crc, castagnoli, p[x.Start-at:x.End-at])
+			}
+		}
+		at = here.End
+	}
+	return sum == r.crc, nil
+}
+
+// matching returns the bytes of those runs that part holds, reading from its start to its end.
+func matching(ctx context.Context, part io.ReaderAt, runs []run) (right byterange.Set, err error) {
+	runs = slices.SortedFunc(slices.Values(runs), func(a, b run) int { return cmp.Compare(a.Start, b.Start) })
+	buf := make([]byte, copySize)
+	for _, r := range runs {
+		if err := ctx.Err(); err != nil {
+			return right, err
+		}
+		ok, err := holds(part, r, buf, nil)
+		if err != nil {
+			return right, err
+		}
+		if ok {
+			right.Add(r.Range)
+		}
+	}
+	return right, nil
 }

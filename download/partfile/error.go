@@ -1,7 +1,9 @@
 package partfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
 )
 
@@ -46,3 +48,18 @@ type StateError struct {
 }
 
 func (e *StateError) Error() string { return e.Path + ": " + e.What }
+
+// A MovedError says that a file is not where it was put: its folder was moved or removed under way, or another program removed the
+// part file.
+type MovedError struct {
+	Path string // where it should be
+	Now  string // where it is; empty if it is gone, or that is not known
+	What string // "its folder was moved or renamed meanwhile", ...
+}
+
+func (e *MovedError) Error() string { return e.Path + ": " + e.What }
+
+// notThere reports whether a path leads nowhere.
+func notThere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

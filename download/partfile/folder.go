@@ -190,3 +190,89 @@ func kind(mode fs.FileMode) string {
 	}
 	return "a device"
 }
+
+// astray returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found there wherever
+// it was moved. What cannot be found out is no error.
+func (d folder) astray(name string) error {
+	here, err := d.dir.Stat(name)
+	if err != nil {
+		return nil
+	}
+	at, err := d.files.Stat(d.join(name))
+	if err == nil && at.ID == here.ID || err != nil && !notThere(err) {
+		return nil
+	}
+	moved := &MovedError{Path: d.join(name), What: "its folder was moved or removed meanwhile, and it is in it, wherever that is now"}
+	if where := d.dir.Where(); where != "" {
+		now := path.Join(where, name)
+		if at, err := d.files.Stat(now); err == nil && at.ID == here.ID {
+			moved.Now, moved.What = now, "its folder was moved or renamed meanwhile: it is "+now
+		}
+	}
+	return moved
+}
+
+// placed looks at a file that has its final name. It is not ok if there is none, or if there is a part file with bytes that are
+// not its own.
+func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
+	info, there, err := d.target(name)
+	if _, other := errors.AsType[*NameError](err); other || !there && err == nil {
+		return info, false, nil
+	}
+	if err != nil {
+		return info, false, err
+	}
+	part, err := d.dir.Stat(name + partEnding)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, true, nil
+	}
+	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
+}
+
+// target says whether there is an ordinary file at name.
+func (d folder) target(name string) (info fsys.Info, present bool, err error) {
+	info, err = d.dir.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fsys.Info{}, false, nil
+	case err != nil:
+		return fsys.Info{}, false, err
+	case kind(info.Mode) != "":
+		return fsys.Info{}, false, &NameError{d.join(name), "is " + kind(info.Mode)}
+	}
+	return info, true, nil
+}
+
+// make makes a folder, unless one of that name is there.
+func (d folder) make(name string) error {
+	err := fsys.Mkdir(d.dir, name, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		return &NameError{d.join(name), "is not a folder, or a symbolic link to one"}
+	}
+	return err
+}
+
+// MakeFolders makes the folders of name, which is relative to dir, as far as they are missing, and puts that on disk. What is there
+// and is no folder, or a symbolic link to one, is a *NameError.
+func MakeFolders(files fsys.FS, dir, name string) error {
+	if !fs.ValidPath(name) || name == "." {
+		return &NameError{filepath.Join(dir, name), "is no name for a file"}
+	}
+	parents, last := "", path.Dir(name)
+	if last == "." {
+		return nil
+	}
+	for p := range strings.SplitSeq(last, "/") {
+		parents = path.Join(parents, p)
+		d, base, err := openFolder(files, dir, parents)
+		if err != nil {
+			return err
+		}
+		err = d.make(base)
+		d.close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package partfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,20 +37,6 @@ func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err 
 	}
 	defer d.close()
 	return d.target(base)
-}
-
-// target says whether there is an ordinary file at name.
-func (d folder) target(name string) (info fsys.Info, present bool, err error) {
-	info, err = d.dir.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fsys.Info{}, false, nil
-	case err != nil:
-		return fsys.Info{}, false, err
-	case kind(info.Mode) != "":
-		return fsys.Info{}, false, &NameError{d.join(name), "is " + kind(info.Mode)}
-	}
-	return info, true, nil
 }
 
 // Open opens the part file of name, which is relative to dir, and makes it ours: no other process can
@@ -305,4 +292,49 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	f := &File{part: part, ledger: newLedger(writing)}
 	f.ledger.quiet = true
 	return f, nil
+}
+
+// Prior says what an earlier run was downloading, if it left any bytes. They have not been looked at.
+func (f *File) Prior() (Identity, bool) {
+	if f.ledger.now() != inherited {
+		return Identity{}, false
+	}
+	return f.prior.identity, true
+}
+
+// Recover takes over what an earlier run left. Each range that the journal has is read and its CRC-32C
+// compared; what differs is missing (rule 8), what is right is in Have. If ctx ends, nothing is decided.
+func (f *File) Recover(ctx context.Context) error {
+	if f.ledger.now() != inherited {
+		return nil
+	}
+	right, err := matching(ctx, f.part, f.prior.runs)
+	if err != nil {
+		return err
+	}
+	for r := range right.All() {
+		f.ledger.restore(r)
+	}
+	f.prior = history{}
+	f.ledger.enter(idle)
+	return nil
+}
+
+// Inherited is how many bytes an earlier run has left, by what its journal says.
+func (f *File) Inherited() int64 {
+	if f.ledger.now() != inherited {
+		return 0
+	}
+	info, err := f.part.Info()
+	if err != nil {
+		return 0
+	}
+	have := f.prior.have(info.Size)
+	return have.Len()
+}
+
+// Sealed says that what Prior says was written with this key for this name. Else it may be of anybody: the bytes have to be proven
+// by other evidence, as Prior is none.
+func (f *File) Sealed() bool {
+	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
 }
