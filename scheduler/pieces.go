@@ -28,6 +28,7 @@ type disputed struct {
 	by      []*mirror // the mirrors that had brought all of it; nil if they are not known
 	sole    *mirror   // fetches it alone, and goes on after an answer that broke off; nil: not chosen yet
 	reached int64     // how far those before it came
+	taken   int       // how often it was taken from a mirror with a slow tail
 }
 
 func newPieces(ev PiecesKnown, size int64) pieces {
@@ -118,6 +119,16 @@ func (p *pieces) resolve(piece byterange.Range) (by []*mirror) {
 		p.disputed = slices.Delete(p.disputed, i, i+1)
 	}
 	return by
+}
+
+// disputedAt is the disputed piece with the byte at off; nil if there is none.
+func (p *pieces) disputedAt(off int64) *disputed {
+	if len(p.disputed) > 0 {
+		if i, ok := p.find(p.at(p.index(off)).Start); ok {
+			return &p.disputed[i]
+		}
+	}
+	return nil
 }
 
 // outside are the parts of r, in order, that are of no disputed piece: several may fetch them.

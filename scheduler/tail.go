@@ -88,11 +88,12 @@ func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 		return false
 	}
 	n := f.left()
-	if f.alone { // another begins the piece anew: that has to be worth it, and not a guess, or two take it from each other for ever
-		if !t.known(f) {
+	if d := t.pieces.disputedAt(f.end - 1); f.alone && d != nil {
+		// Another begins the piece anew. That has to be worth it, and less often each time, or two take it from each other for ever.
+		if !t.known(f) || t.now.Sub(f.since) < silence<<min(d.taken, 10) {
 			return false
 		}
-		n = t.pieces.at(t.pieces.index(f.end - 1)).Len()
+		n = d.piece.Len()
 	}
 	return t.eta(f) > t.through(m, float64(n))+takeGain
 }
@@ -111,6 +112,9 @@ func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
 	if !f.alone {
 		t.take(f, f.pos, m, why)
 		return true
+	}
+	if d := t.pieces.disputedAt(f.end - 1); d != nil {
+		d.taken++
 	}
 	t.close(f.src, ReasonSlow) // else the piece is kept for it
 	return t.repair(m)
