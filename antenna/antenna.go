@@ -39,12 +39,12 @@ type Antenna struct {
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
 	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a "host:port", or a "host"
-	// with any port, in lower case.
+	// with any port, in lower case. Their certificates are shown only to the servers that the user named (rule 27).
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
 	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it gets what makes
 	// them and returns what is asked instead, which passes the context of requests on, follows no redirects and decodes nothing.
-	// It is called once in each Watch and Once.
+	// In each Watch and Once it is called once for each kind of connections: those that show a certificate of TLS or TLSFor, and others.
 	Wrap func(own http.RoundTripper) http.RoundTripper
 	// Transport makes the requests in place of the antenna's own connections, as Wrap does not: in a test, say. Its addresses are
 	// not checked then, how long it waits for a connection or a header section is its own matter, and Proxy is not asked.

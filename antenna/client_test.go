@@ -2,8 +2,11 @@ package antenna
 
 import (
 	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,5 +85,33 @@ func TestFeedContentDigest(t *testing.T) {
 	s := mirrortest.New(t, text, mirrortest.ContentDigest(), mirrortest.Corrupt(5))
 	if err := onceAt(t, s, s.URL); err == nil || !strings.Contains(err.Error(), "Content-Digest says sha-256") {
 		t.Errorf("a wrong one: %v", err)
+	}
+}
+
+// The user's certificate is shown to the server of the feed, and not where a redirect leads.
+func TestFeedClientCertificate_Rule27(t *testing.T) {
+	var mu sync.Mutex
+	shown := map[string]int{} // by path
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		shown[r.URL.Path] = len(r.TLS.PeerCertificates)
+		if to := r.URL.Query().Get("to"); to != "" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		w.Write([]byte("# nothing\n"))
+	}))
+	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	s.StartTLS()
+	defer s.Close()
+	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/elsewhere"
+	j := &journal{}
+	a := &Antenna{
+		Feeds: []Feed{{URL: s.URL + "/feed?to=" + url.QueryEscape(elsewhere)}}, HostGap: time.Millisecond, Observe: j.observe,
+		TLS: &tls.Config{Certificates: s.TLS.Certificates, InsecureSkipVerify: true},
+	}
+	if err := a.Once(t.Context(), j.take); err != nil || shown["/feed"] != 1 || shown["/elsewhere"] != 0 || len(shown) != 2 {
+		t.Errorf("%v, certificates shown: %v", err, shown)
 	}
 }
