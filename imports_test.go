@@ -34,7 +34,6 @@ var houses = map[string]house{
 	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}},
 	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "address"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
-	"inputfile":         {pure: true},
 	"metalink/metainfo": {pure: true, imports: []string{"metalink", "metalink/meta4", "verify"}},
 
 	"verify/smime": {pure: true},
@@ -51,7 +50,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/quantity", "address",
+		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -86,22 +85,19 @@ var houses = map[string]house{
 		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"settings": {pure: true, imports: []string{"github.com/BurntSushi/toml", "address", "internal/nearest"}},
-
-	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/quantity"}},
+	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
 
 	"watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/web", "address",
-		"internal/mask", "internal/nearest", "internal/program", "internal/quantity", "metalink/meta4", "verify",
+		"internal/mask", "internal/option", "internal/program", "metalink/meta4", "verify",
 		"github.com/BurntSushi/toml",
 	}},
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
-		"inputfile", "internal/atomicfile", "internal/web", "internal/fsys",
-		"internal/geoip", "internal/handbook", "internal/mask", "internal/nearest", "internal/program",
-		"internal/quantity", "address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
-		"serve", "settings", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
+		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/handbook", "internal/mask", "internal/option", "internal/program",
+		"address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
+		"serve", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
@@ -112,9 +108,8 @@ var houses = map[string]house{
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
 	"internal/handbook":   {pure: true},
 	"internal/mask":       {pure: true},
-	"internal/nearest":    {pure: true},
+	"internal/option":     {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
 	"internal/program":    {},
-	"internal/quantity":   {pure: true},
 	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
 	"internal/web":        {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"braid/antenna/feed"
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // maxRows is how many sites the page lists.
@@ -132,7 +132,7 @@ func (c *composer) listed() []feed.Record {
 // site is a line of the page.
 func (c *composer) site(r *feed.Record) pageSite {
 	s := pageSite{
-		Author: words(r.Author), URL: quantity.Shorten(plain(r.URL), longestURL), Link: link(r.URL),
+		Author: words(r.Author), URL: option.Shorten(plain(r.URL), longestURL), Link: link(r.URL),
 		Checked: momentOf(r.Detected), Failed: r.Failed,
 	}
 	s.Name = cmp.Or(words(r.Title), s.URL)
@@ -140,7 +140,7 @@ func (c *composer) site(r *feed.Record) pageSite {
 		s.Time = momentOf(r.LastModified)
 	}
 	if r.Size > 0 {
-		s.Size = quantity.Size(r.Size)
+		s.Size = option.SizeText(r.Size)
 	}
 	if r.Format != feed.Own {
 		s.Via, s.ViaLink = cmp.Or(words(r.Agent), words(r.AgentURL)), link(r.AgentURL)
@@ -165,7 +165,7 @@ const (
 
 // words makes a foreign text fit for the page: without what would move other text about, shortened, and empty if there is nothing to see in
 // it.
-func words(s string) string { return quantity.Shorten(plain(s), longestWords) }
+func words(s string) string { return option.Shorten(plain(s), longestWords) }
 
 func plain(s string) string {
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/settings"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -132,7 +132,7 @@ func sitesText(c *configuration) (lines []string) {
 	return lines
 }
 
-func siteRows(s *settings.Site) (rows [][]string) {
+func siteRows(s *option.Site) (rows [][]string) {
 	add := func(name string, words ...string) {
 		for _, word := range words {
 			if word != "" {

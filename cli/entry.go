@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"braid/download"
-	"braid/inputfile"
+	"braid/internal/option"
 	"braid/verify"
 )
 
@@ -51,7 +51,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 }
 
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
-func (g *getCommand) entry(listed inputfile.Entry) (download.Request, error) {
+func (g *getCommand) entry(listed option.Entry) (download.Request, error) {
 	e := &entry{Request: g.common, get: g, dir: g.dir}
 	u, err := g.placeURL(listed.URIs[0])
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"braid/download"
-	"braid/inputfile"
+	"braid/internal/option"
 	"braid/metalink"
 )
 
@@ -129,9 +129,9 @@ type listed struct {
 // entries makes requests of the list, each with its line.
 func (l *worklist) entries() iter.Seq2[listed, int] {
 	return func(yield func(listed, int) bool) {
-		for e, err := range inputfile.Entries(l.list) {
+		for e, err := range option.Entries(l.list) {
 			r := listed{err: err}
-			var wrong *inputfile.Error
+			var wrong *option.Error
 			if errors.As(err, &wrong) {
 				r.err = misuse(l.get.place(wrong.Line), wrong.Why, "")
 			}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/settings"
+	"braid/internal/option"
 )
 
 // A configuration is the user's file of settings.
 type configuration struct {
 	path string // "" if there is no folder for one
-	file *settings.File
+	file *option.Settings
 	said map[string]bool // the flags of the command: whether the command line or the environment has them; nil without a command
 	line map[string]bool // those that the command line has
 }
@@ -55,22 +55,22 @@ func readConfiguration(commands []*cli.Command) (*configuration, error) {
 	}
 	data, err := readSmall("configuration", c.path, mostConfiguration)
 	if err == nil {
-		c.file, err = settings.Parse(data, knownFlags(commands))
+		c.file, err = option.ParseSettings(data, knownFlags(commands))
 	}
-	if wrong, ok := errors.AsType[*settings.Error](err); ok {
+	if wrong, ok := errors.AsType[*option.Error](err); ok {
 		return c, misuse(c.path, wrong.Error(), wrong.Hint)
 	}
 	return c, err
 }
 
 // knownFlags are the flags of each command, those of the commands below it among them.
-func knownFlags(commands []*cli.Command) settings.Known {
-	known := settings.Known{}
+func knownFlags(commands []*cli.Command) option.Known {
+	known := option.Known{}
 	for _, top := range commands {
 		if len(top.Flags)+len(top.Subcommands) == 0 {
 			continue
 		}
-		known[top.Name] = map[string]settings.Kind{}
+		known[top.Name] = map[string]option.Kind{}
 		for _, c := range allCommands([]*cli.Command{top}) {
 			for _, f := range c.Flags {
 				known[top.Name][f.Names()[0]] = kindOf(f)
@@ -80,21 +80,21 @@ func knownFlags(commands []*cli.Command) settings.Known {
 	return known
 }
 
-func kindOf(f cli.Flag) settings.Kind {
+func kindOf(f cli.Flag) option.Kind {
 	switch f := f.(type) {
 	case *cli.BoolFlag:
-		return settings.Switch
+		return option.Switch
 	case *cli.StringSliceFlag:
-		return settings.Words
+		return option.Words
 	case *cli.GenericFlag:
 		switch f.Value.(type) {
 		case *hosts:
-			return settings.Words
+			return option.Words
 		case *size, *rate:
-			return settings.Amount
+			return option.Amount
 		}
 	}
-	return settings.Word
+	return option.Text
 }
 
 // fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.

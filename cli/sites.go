@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/internal/web"
-	"braid/settings"
 	"braid/source/httpsource"
 )
 
@@ -21,7 +21,7 @@ type sites struct {
 	conf *configuration
 
 	mu    sync.Mutex // for rules, and linked in them: watches ask when there is an update
-	rules map[*settings.Site]*siteRules
+	rules map[*option.Site]*siteRules
 }
 
 // siteRules are what one site says, read.
@@ -35,7 +35,7 @@ type siteRules struct {
 }
 
 func newSites(c *configuration) *sites {
-	return &sites{conf: c, rules: map[*settings.Site]*siteRules{}}
+	return &sites{conf: c, rules: map[*option.Site]*siteRules{}}
 }
 
 // any says that there are some.
@@ -68,7 +68,7 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 }
 
 // read reads what a site says.
-func (s *sites) read(site *settings.Site) (*siteRules, error) {
+func (s *sites) read(site *option.Site) (*siteRules, error) {
 	paths := func(words []string) cli.StringSlice {
 		var list []string
 		for _, word := range words {
@@ -107,7 +107,7 @@ func (s *sites) read(site *settings.Site) (*siteRules, error) {
 }
 
 // at says that an error is about a site.
-func (s *sites) at(site *settings.Site, err error) error {
+func (s *sites) at(site *option.Site, err error) error {
 	f, ok := err.(*failure)
 	if !ok {
 		return err
@@ -182,7 +182,7 @@ func (s *sites) reach(c *httpsource.Client) error {
 	if !s.any() {
 		return nil
 	}
-	through := map[*settings.Site]*url.URL{}
+	through := map[*option.Site]*url.URL{}
 	for i := range s.conf.file.Sites {
 		site := &s.conf.file.Sites[i]
 		if site.Proxy != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
@@ -213,7 +213,7 @@ func (s *sites) reach(c *httpsource.Client) error {
 }
 
 // trust makes a client believe the server of a site as this says. The command line beats it.
-func (s *sites) trust(c *httpsource.Client, site *settings.Site) error {
+func (s *sites) trust(c *httpsource.Client, site *option.Site) error {
 	server := site.HostPort()
 	if _, said := c.TLSFor[server]; said || len(site.CACert) == 0 && !site.Insecure {
 		return nil

@@ -1,24 +1,23 @@
 package cli
 
 import (
-	"braid/internal/nearest"
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // How quantities are written and read, under the names that fit a sentence here.
 var (
-	sizeText = quantity.Size
-	rateText = quantity.Rate
-	timeText = quantity.Time
-	percent  = quantity.Percent
-	count    = quantity.Count
-	shorten  = quantity.Shorten
+	sizeText = option.SizeText
+	rateText = option.RateText
+	timeText = option.TimeText
+	percent  = option.Percent
+	count    = option.Count
+	shorten  = option.Shorten
 
-	parseSize = quantity.ParseSize
-	parseTime = quantity.ParseTime
-	errSize   = quantity.ErrSize
-	errTime   = quantity.ErrTime
+	parseSize = option.ParseSize
+	parseTime = option.ParseTime
+	errSize   = option.ErrSize
+	errTime   = option.ErrTime
 )
 
 // nearestWord finds the word that was probably meant, or "".
-var nearestWord = nearest.Word
+var nearestWord = option.Nearest

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // A tick is a mark on an axis: At is its place, as a percentage of the axis.
@@ -60,7 +60,7 @@ func tickText(t, step time.Duration) string {
 	case step < time.Minute && t < time.Minute:
 		return strconv.FormatFloat(t.Seconds(), 'f', -1, 64) + " s"
 	}
-	s := strings.TrimSuffix(quantity.Time(t), " 0 s")
+	s := strings.TrimSuffix(option.TimeText(t), " 0 s")
 	return strings.TrimSuffix(s, " 0 min")
 }
 
@@ -70,7 +70,7 @@ func byteTicks(top float64, suffix string) (ticks []tick) {
 	for top >= unit*1024 {
 		unit *= 1024
 	}
-	_, name, _ := strings.Cut(quantity.Size(int64(unit)), " ")
+	_, name, _ := strings.Cut(option.SizeText(int64(unit)), " ")
 	step := byteStep(top/unit, unit > 1)
 	for i := 0; float64(i)*step <= top/unit*1.0001; i++ {
 		y := float64(i) * step

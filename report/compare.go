@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // compare takes down when what came is compared with what other sources have: from the first event that says so to the first one that
@@ -29,7 +29,7 @@ func (r *Recorder) endComparison() {
 		return
 	}
 	r.checks.add(gap{nil, r.comparing, r.now})
-	r.say(false, "%s were compared", quantity.Size(r.compared))
+	r.say(false, "%s were compared", option.SizeText(r.compared))
 	r.comparing = never
 }
 
@@ -81,6 +81,6 @@ func (r *Recorder) stood(since time.Duration) {
 // tellChecks says when what came was compared.
 func (r *Recorder) tellChecks(w *words) {
 	for _, g := range r.checks {
-		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", quantity.Time(g.from), quantity.Time(g.to))
+		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/quantity"
+	"braid/internal/option"
 	"braid/scheduler"
 )
 
@@ -69,7 +69,7 @@ func (r *Recorder) cut(ev download.RangeCut) {
 	f.to = ev.End
 	if ev.Why != scheduler.ReasonDone && ev.Why != scheduler.ReasonMet {
 		bad := ev.Why == scheduler.ReasonSilent || ev.Why == scheduler.ReasonSlow || ev.Why == scheduler.ReasonLied
-		r.say(bad, "%s ends at %s: %s", f.who.host, quantity.Size(ev.End), cutTexts[ev.Why])
+		r.say(bad, "%s ends at %s: %s", f.who.host, option.SizeText(ev.End), cutTexts[ev.Why])
 	}
 }
 

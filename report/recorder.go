@@ -9,7 +9,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
-	"braid/internal/quantity"
+	"braid/internal/option"
 	"braid/scheduler"
 	"braid/source"
 )
@@ -163,7 +163,7 @@ func (r *Recorder) reach(at time.Time) {
 
 // say adds a line to the log.
 func (r *Recorder) say(bad bool, format string, args ...any) {
-	r.log.add(entry{r.now, quantity.Shorten(source.Escape(fmt.Sprintf(format, args...)), 300), bad})
+	r.log.add(entry{r.now, option.Shorten(source.Escape(fmt.Sprintf(format, args...)), 300), bad})
 }
 
 func (r *Recorder) resume(ev download.Resumed) {
@@ -173,7 +173,7 @@ func (r *Recorder) resume(ev download.Resumed) {
 		slices.SortStableFunc(r.prior, func(a, b byterange.Range) int { return cmp.Compare(b.Len(), a.Len()) })
 		r.prior = slices.Clone(r.prior[:maxRows])
 	}
-	r.say(false, "%s are here from an earlier run", quantity.Size(ev.Bytes))
+	r.say(false, "%s are here from an earlier run", option.SizeText(ev.Bytes))
 }
 
 func (r *Recorder) offered(ev download.Offered) {
@@ -181,9 +181,9 @@ func (r *Recorder) offered(ev download.Offered) {
 	r.named, r.noDigest = max(r.named, len(ev.File.Mirrors)), ev.File.NoDigest
 	size := "a file of unknown size"
 	if ev.File.Size >= 0 {
-		size = quantity.Size(ev.File.Size)
+		size = option.SizeText(ev.File.Size)
 	}
-	r.say(false, "the server offers %s, %s, %s", size, quantity.Count(len(ev.File.Claims), "digest"), quantity.Count(len(ev.File.Mirrors), "mirror"))
+	r.say(false, "the server offers %s, %s, %s", size, option.Count(len(ev.File.Claims), "digest"), option.Count(len(ev.File.Mirrors), "mirror"))
 }
 
 // resize takes the size of the file as soon as it is known.
@@ -201,7 +201,7 @@ func (r *Recorder) up(ev download.SourceUp) {
 	if ev.Whole {
 		whole = "; it sends the whole file in place of a range"
 	}
-	r.say(false, "%s answers for the first time (%s away)%s", m.host, quantity.Time(ev.RTT), whole)
+	r.say(false, "%s answers for the first time (%s away)%s", m.host, option.TimeText(ev.RTT), whole)
 }
 
 func (r *Recorder) down(ev download.SourceDown) {
@@ -216,7 +216,7 @@ func (r *Recorder) down(ev download.SourceDown) {
 		r.say(true, "%s is given up: %s", m.host, m.failure)
 	default:
 		m.pause = &gap{m, r.now, r.now + ev.Back}
-		r.say(true, "%s failed and is asked again in %s at the earliest: %s", m.host, quantity.Time(ev.Back), m.failure)
+		r.say(true, "%s failed and is asked again in %s at the earliest: %s", m.host, option.TimeText(ev.Back), m.failure)
 	}
 }
 
@@ -233,7 +233,7 @@ func (r *Recorder) endPause(m *mirror) {
 func (r *Recorder) restart(ev download.Restarted) {
 	clear(r.byID) // the numbers of the sources begin anew
 	r.restarted++
-	text := quantity.Shorten(source.Escape(ev.Reason), 200)
+	text := option.Shorten(source.Escape(ev.Reason), 200)
 	if len(r.restarts) < maxMarks {
 		r.restarts = append(r.restarts, entry{r.now, text, true})
 	}
@@ -249,7 +249,7 @@ func failureText(err error, host string) string {
 	if err == nil {
 		return ""
 	}
-	return quantity.Shorten(strings.TrimPrefix(source.Escape(err.Error()), host+": "), 160)
+	return option.Shorten(strings.TrimPrefix(source.Escape(err.Error()), host+": "), 160)
 }
 
 func sortedKeys(m map[int]*fetch) (keys []int) {
@@ -282,7 +282,7 @@ func (r *Recorder) started(ev download.RangeStarted) {
 	r.most = max(r.most, len(r.running))
 	r.take(f)
 	if ev.Why != scheduler.ReasonNext {
-		r.say(false, "%s is asked for %s from %s on: %s", m.host, sizeOf(ev.Range), quantity.Size(ev.Range.Start), startTexts[ev.Why])
+		r.say(false, "%s is asked for %s from %s on: %s", m.host, sizeOf(ev.Range), option.SizeText(ev.Range.Start), startTexts[ev.Why])
 	}
 }
 
@@ -290,7 +290,7 @@ func sizeOf(x byterange.Range) string {
 	if x.End == byterange.Unbounded {
 		return "everything"
 	}
-	return quantity.Size(x.Len())
+	return option.SizeText(x.Len())
 }
 
 // steal counts who takes over from whom.

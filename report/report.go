@@ -23,7 +23,7 @@ import (
 	"strconv"
 	"time"
 
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // Magic is what every page begins with.
@@ -97,15 +97,15 @@ func order(a, b *Recorder) int {
 
 func (r *Recorder) listed() listed {
 	class, outcome := r.outcome()
-	l := listed{number: r.number, Name: r.name(), URL: r.url, Class: class, Outcome: outcome, Time: quantity.Time(r.end)}
+	l := listed{number: r.number, Name: r.name(), URL: r.url, Class: class, Outcome: outcome, Time: option.TimeText(r.end)}
 	if r.size >= 0 {
-		l.Size = quantity.Size(r.size)
+		l.Size = option.SizeText(r.size)
 	}
 	if n := r.fetched(); n > 0 && r.end > 0 {
-		l.Rate = quantity.Rate(float64(n) / r.end.Seconds())
+		l.Rate = option.RateText(float64(n) / r.end.Seconds())
 	}
 	if r.err != nil {
-		l.Text = quantity.Shorten(r.failure(), 160)
+		l.Text = option.Shorten(r.failure(), 160)
 	}
 	return l
 }
@@ -129,7 +129,7 @@ func (p *Page) HTML() []byte {
 		view.Pictures = view.Pictures || s.Charts != nil
 		view.Sections = append(view.Sections, s)
 	}
-	view.Title = quantity.Count(p.added, "download")
+	view.Title = option.Count(p.added, "download")
 	if p.added == 1 {
 		view.Title = view.Sections[0].Title
 	} else {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/internal/quantity"
+	"braid/internal/option"
 	"braid/scheduler"
 )
 
@@ -214,7 +214,7 @@ func (r *Recorder) charts() *charts {
 func (r *Recorder) rules() (out []rule) {
 	add := func(t time.Duration, name, title string) {
 		at := float64(t) / float64(max(r.end, 1))
-		out = append(out, rule{percentText(at), name, title + " (" + quantity.Time(t) + ")", at > 0.8})
+		out = append(out, rule{percentText(at), name, title + " (" + option.TimeText(t) + ")", at > 0.8})
 	}
 	for _, e := range r.restarts {
 		add(e.at, "begun again", "begun again: "+e.text)
@@ -240,7 +240,7 @@ func (r *Recorder) legend() (keys []key) {
 		}
 	}
 	if rest > 0 {
-		keys = append(keys, key{"cx", quantity.Count(n, "other"), "", share(rest, all)})
+		keys = append(keys, key{"cx", option.Count(n, "other"), "", share(rest, all)})
 	}
 	return keys
 }
@@ -250,17 +250,17 @@ func (r *Recorder) table() (out []account) {
 	all := r.fetched()
 	for _, m := range r.ranked() {
 		a := account{
-			Class: r.colour(m), Name: r.label(m), Full: m.url, Bytes: quantity.Size(m.bytes), Share: share(m.bytes, all),
-			Fetches: m.asked, Failures: m.failures, Working: quantity.Time(m.working), Fate: fate(m),
+			Class: r.colour(m), Name: r.label(m), Full: m.url, Bytes: option.SizeText(m.bytes), Share: share(m.bytes, all),
+			Fetches: m.asked, Failures: m.failures, Working: option.TimeText(m.working), Fate: fate(m),
 		}
 		if m.bytes > 0 {
-			a.Rate = quantity.Rate(m.rate())
+			a.Rate = option.RateText(m.rate())
 		}
 		if m.rtt > 0 {
-			a.Away = quantity.Time(m.rtt)
+			a.Away = option.TimeText(m.rtt)
 		}
 		if m.quiet > 0 {
-			a.Quiet = quantity.Time(m.quiet)
+			a.Quiet = option.TimeText(m.quiet)
 		}
 		out = append(out, a)
 	}
@@ -287,18 +287,18 @@ func fate(m *mirror) string {
 
 // fetchTitle is what a fetch was about, for those who point at it.
 func (r *Recorder) fetchTitle(f *fetch) string {
-	text := fmt.Sprintf("%s, %s to %s: ", r.label(f.who), quantity.Time(f.asked), quantity.Time(f.ended))
+	text := fmt.Sprintf("%s, %s to %s: ", r.label(f.who), option.TimeText(f.asked), option.TimeText(f.ended))
 	if f.merged > 0 {
-		return text + fmt.Sprintf("%d requests, %s", f.merged+1, quantity.Size(f.bytes))
+		return text + fmt.Sprintf("%d requests, %s", f.merged+1, option.SizeText(f.bytes))
 	}
 	text += fmt.Sprintf("request %d, for %s: %s", f.number, rangeText(byterange.Range{Start: f.from, End: f.to}), startTexts[f.why])
 	if f.answered == never {
 		text += "; no answer"
 	} else {
-		text += fmt.Sprintf("; answered in %s; %s", quantity.Time(f.answered-f.asked), quantity.Size(f.bytes))
+		text += fmt.Sprintf("; answered in %s; %s", option.TimeText(f.answered-f.asked), option.SizeText(f.bytes))
 	}
 	if took := f.ended - f.answered; f.answered != never && took > 0 && f.bytes > 0 {
-		text += " at " + quantity.Rate(float64(f.bytes)/took.Seconds())
+		text += " at " + option.RateText(float64(f.bytes)/took.Seconds())
 	}
 	if why := cutTexts[f.cut]; why != "" {
 		text += "; " + why
@@ -313,7 +313,7 @@ func rangeText(x byterange.Range) string {
 	if x.End == byterange.Unbounded {
 		return "the whole file"
 	}
-	return quantity.Size(x.Start) + " to " + quantity.Size(x.End)
+	return option.SizeText(x.Start) + " to " + option.SizeText(x.End)
 }
 
 // sortedByStart are the fetches of a source in the order in which they were asked.

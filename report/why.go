@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"braid/internal/quantity"
+	"braid/internal/option"
 	"braid/scheduler"
 )
 
@@ -16,7 +16,7 @@ import (
 func (r *Recorder) tellLimit(w *words) {
 	if r.Limit > 0 { // then no speed says anything of the link
 		reached := float64(r.fetched()) > 0.8*float64(r.Limit)*r.end.Seconds()
-		text := "--limit-rate allowed " + quantity.Rate(float64(r.Limit)) + " in all"
+		text := "--limit-rate allowed " + option.RateText(float64(r.Limit)) + " in all"
 		if reached {
 			text += ", and that is what came"
 		}
@@ -30,7 +30,7 @@ func (r *Recorder) tellLimit(w *words) {
 	brought := r.contributors()
 	switch {
 	case useless > 0:
-		w.say(true, "The link seems full: %s more added nothing.", quantity.Count(useless, "connection"))
+		w.say(true, "The link seems full: %s more added nothing.", option.Count(useless, "connection"))
 	case crowded > 0:
 		w.say(true, "The link looked full for a while: together the sources brought much less than each had shown, so that %s closed on trial.", was(crowded, "connection"))
 	case brought == 1 && r.named == 0 && len(r.mirrors) == 1:
@@ -116,7 +116,7 @@ func was(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " was"
 	}
-	return quantity.Count(n, noun) + " were"
+	return option.Count(n, noun) + " were"
 }
 
 // tellBegin says how long it took until something came.
@@ -126,9 +126,9 @@ func (r *Recorder) tellBegin(w *words) {
 		w.say(true, "Nobody answered.")
 	case r.first == never && r.size == 0:
 	case r.first == never:
-		w.say(true, "The first answer came after %s, and no byte of the file after it.", quantity.Time(r.answer))
+		w.say(true, "The first answer came after %s, and no byte of the file after it.", option.TimeText(r.answer))
 	default:
-		w.say(r.answer > time.Second || r.answer > 300*time.Millisecond && r.ofAll(r.answer) > 0.05, "%s went by until the first answer.", quantity.Time(r.answer))
+		w.say(r.answer > time.Second || r.answer > 300*time.Millisecond && r.ofAll(r.answer) > 0.05, "%s went by until the first answer.", option.TimeText(r.answer))
 	}
 }
 
@@ -142,7 +142,7 @@ func (r *Recorder) tellStill(w *words) {
 		return
 	}
 	long := slices.MaxFunc(r.still, func(a, b gap) int { return cmp.Compare(a.to-a.from, b.to-b.from) })
-	w.say(true, "For %s nothing came from anybody, the longest time from %s to %s.", quantity.Time(sum), quantity.Time(long.from), quantity.Time(long.to))
+	w.say(true, "For %s nothing came from anybody, the longest time from %s to %s.", option.TimeText(sum), option.TimeText(long.from), option.TimeText(long.to))
 }
 
 // tellEnd says what happened after the last byte.
@@ -152,7 +152,7 @@ func (r *Recorder) tellEnd(w *words) {
 	}
 	check, place := r.verified-r.complete, r.end-r.verified
 	w.say(r.ofAll(check) > 0.1 && check > 200*time.Millisecond, "The check of all bytes was done %s after the last byte, and %s later everything was in place.",
-		quantity.Time(check), quantity.Time(place))
+		option.TimeText(check), option.TimeText(place))
 }
 
 // A stretch is a time in which much less came than in the rest.
@@ -177,15 +177,15 @@ func (r *Recorder) tellStretches(w *words) {
 		if m := r.silentIn(from, to); m != nil {
 			b.WriteString(", while " + r.label(m) + " was silent")
 		} else if s.culprit != nil {
-			b.WriteString(", mostly because " + r.label(s.culprit) + " brought " + quantity.Rate(s.his) + " in place of " + quantity.Rate(s.hisElse))
+			b.WriteString(", mostly because " + r.label(s.culprit) + " brought " + option.RateText(s.his) + " in place of " + option.RateText(s.hisElse))
 		}
 		switch {
 		case s.atBegin:
-			w.say(true, "Until %s it was slow to begin with: %s, then %s.", quantity.Time(to), quantity.Rate(s.slow), quantity.Rate(s.fast))
+			w.say(true, "Until %s it was slow to begin with: %s, then %s.", option.TimeText(to), option.RateText(s.slow), option.RateText(s.fast))
 		case s.atEnd:
-			w.say(true, "From %s to the end only %s came, before that it was %s%s.", quantity.Time(from), quantity.Rate(s.slow), quantity.Rate(s.fast), &b)
+			w.say(true, "From %s to the end only %s came, before that it was %s%s.", option.TimeText(from), option.RateText(s.slow), option.RateText(s.fast), &b)
 		default:
-			w.say(true, "From %s to %s only %s came, else %s%s.", quantity.Time(from), quantity.Time(to), quantity.Rate(s.slow), quantity.Rate(s.fast), &b)
+			w.say(true, "From %s to %s only %s came, else %s%s.", option.TimeText(from), option.TimeText(to), option.RateText(s.slow), option.RateText(s.fast), &b)
 		}
 	}
 }

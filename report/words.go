@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/quantity"
+	"braid/internal/option"
 	"braid/scheduler"
 	"braid/source"
 )
@@ -61,12 +61,12 @@ func (r *Recorder) headline() string {
 		return "Nothing was transferred."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s", quantity.Size(r.result.Size), quantity.Time(r.end))
+	fmt.Fprintf(&b, "%s in %s", option.SizeText(r.result.Size), option.TimeText(r.end))
 	if r.resumed > 0 {
-		fmt.Fprintf(&b, ", %s of it from an earlier run", quantity.Size(r.resumed))
+		fmt.Fprintf(&b, ", %s of it from an earlier run", option.SizeText(r.resumed))
 	}
 	if r.end > 0 {
-		fmt.Fprintf(&b, ": %s on average", quantity.Rate(float64(r.useful())/r.end.Seconds()))
+		fmt.Fprintf(&b, ": %s on average", option.RateText(float64(r.useful())/r.end.Seconds()))
 	}
 	fmt.Fprintf(&b, "; proof: %s.", r.result.Proof)
 	return b.String()
@@ -81,12 +81,12 @@ func (r *Recorder) failure() string {
 	}
 	after := "At once"
 	if r.end >= time.Millisecond {
-		after = "After " + quantity.Time(r.end)
+		after = "After " + option.TimeText(r.end)
 	}
-	text = fmt.Sprintf("%s: %s.", after, quantity.Shorten(source.Escape(text), 300))
-	text += fmt.Sprintf(" %s came in this run", quantity.Size(r.fetched()))
+	text = fmt.Sprintf("%s: %s.", after, option.Shorten(source.Escape(text), 300))
+	text += fmt.Sprintf(" %s came in this run", option.SizeText(r.fetched()))
 	if ok && e.Kept > 0 {
-		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", quantity.Size(e.Kept))
+		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", option.SizeText(e.Kept))
 	}
 	return text + "; nothing is kept."
 }
@@ -127,7 +127,7 @@ func (r *Recorder) words() (w words) {
 // tellRestarts says what was of no use.
 func (r *Recorder) tellRestarts(w *words) {
 	for _, e := range r.restarts {
-		w.say(true, "What came until %s was of no use, and everything began again: %s.", quantity.Time(e.at), e.text)
+		w.say(true, "What came until %s was of no use, and everything began again: %s.", option.TimeText(e.at), e.text)
 	}
 	if n := r.restarted - len(r.restarts); n > 0 {
 		w.say(true, "That happened %d more times.", n)
@@ -147,7 +147,7 @@ func (r *Recorder) tellShares(w *words) {
 	}
 	for len(rest) > 0 && (len(parts) < most-1 || len(rest) == 1) {
 		m := rest[0]
-		parts = append(parts, fmt.Sprintf("%s brought %s at %s", r.label(m), share(m.bytes, all), quantity.Rate(m.rate())))
+		parts = append(parts, fmt.Sprintf("%s brought %s at %s", r.label(m), share(m.bytes, all), option.RateText(m.rate())))
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
@@ -155,13 +155,13 @@ func (r *Recorder) tellShares(w *words) {
 		for _, m := range rest {
 			sum += m.bytes
 		}
-		parts = append(parts, fmt.Sprintf("%s brought the other %s", quantity.Count(len(rest), "source"), share(sum, all)))
+		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, all)))
 	}
 	if len(parts) > 0 {
 		w.say(false, "%s.", strings.Join(parts, ", "))
 	}
 	if d := r.result.Duplicate; d > all/50 && d > 0 {
-		w.say(true, "%s came twice.", quantity.Size(d))
+		w.say(true, "%s came twice.", option.SizeText(d))
 	}
 }
 
@@ -196,9 +196,9 @@ func (r *Recorder) tellLosses(w *words) {
 			continue
 		}
 		counts[k] = 0
-		text := fmt.Sprintf("%s fell silent at %s after %s", r.label(l.who), quantity.Time(l.since), quantity.Size(l.bytes))
+		text := fmt.Sprintf("%s fell silent at %s after %s", r.label(l.who), option.TimeText(l.since), option.SizeText(l.bytes))
 		if l.why == scheduler.ReasonSlow {
-			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", r.label(l.who), quantity.Time(l.at))
+			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", r.label(l.who), option.TimeText(l.at))
 		}
 		w.say(true, "%s%s%s.", text, r.taken(l), times(n))
 	}
@@ -210,9 +210,9 @@ func (r *Recorder) taken(l *loss) string {
 	case l.taker == nil:
 		return ""
 	case l.taker == l.who:
-		return fmt.Sprintf("; it went on itself at %s", quantity.Time(l.taken))
+		return fmt.Sprintf("; it went on itself at %s", option.TimeText(l.taken))
 	}
-	return fmt.Sprintf("; the rest of its range went to %s at %s", r.label(l.taker), quantity.Time(l.taken))
+	return fmt.Sprintf("; the rest of its range went to %s at %s", r.label(l.taker), option.TimeText(l.taken))
 }
 
 // times says that it was not the only time.
@@ -239,15 +239,15 @@ func (r *Recorder) tellFailures(w *words) {
 		}
 		switch {
 		case m.banned:
-			w.say(true, "%s was dropped at %s, as its content is wrong: %s.", r.label(m), quantity.Time(m.goneAt), m.failure)
+			w.say(true, "%s was dropped at %s, as its content is wrong: %s.", r.label(m), option.TimeText(m.goneAt), m.failure)
 		case m.failures < 2:
-			w.say(true, "%s failed at %s%s%s: %s.", r.label(m), quantity.Time(m.failedAt), given(m), r.takenFrom(m), m.failure)
+			w.say(true, "%s failed at %s%s%s: %s.", r.label(m), option.TimeText(m.failedAt), given(m), r.takenFrom(m), m.failure)
 		default:
-			w.say(true, "%s failed %d times, first at %s%s%s: %s%s.", r.label(m), m.failures, quantity.Time(m.failedAt), given(m), r.takenFrom(m), m.before, lastly(m))
+			w.say(true, "%s failed %d times, first at %s%s%s: %s%s.", r.label(m), m.failures, option.TimeText(m.failedAt), given(m), r.takenFrom(m), m.before, lastly(m))
 		}
 	}
 	if more > 0 {
-		w.say(true, "%s failed, too.", quantity.Count(more, "other source"))
+		w.say(true, "%s failed, too.", option.Count(more, "other source"))
 	}
 }
 
@@ -256,7 +256,7 @@ func given(m *mirror) string {
 	if !m.gone {
 		return ""
 	}
-	return ", was given up at " + quantity.Time(m.goneAt)
+	return ", was given up at " + option.TimeText(m.goneAt)
 }
 
 // lastly is the last failure of a source, if it is another one than the first.

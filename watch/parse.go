@@ -11,7 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"braid/internal/nearest"
+	"braid/internal/option"
 )
 
 // ConfigOptions are what a configuration is read with.
@@ -107,7 +107,7 @@ func (b *builder) unknown(key toml.Key) error {
 	}
 	e := &ConfigError{Line: line, Key: key.String(), Why: "no such key"}
 	names := namesIn(tableOf(key))
-	if near := nearest.Word(key[len(key)-1], names); near != "" {
+	if near := option.Nearest(key[len(key)-1], names); near != "" {
 		e.Hint = "did you mean " + near + "?"
 	} else if len(names) > 0 {
 		slices.Sort(names)

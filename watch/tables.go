@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/antenna"
-	"braid/internal/quantity"
+	"braid/internal/option"
 )
 
 // A file is a configuration as it is written.
@@ -114,7 +114,7 @@ func (s *span) UnmarshalText(text []byte) error {
 	if isBare(text, 1000) {
 		return fmt.Errorf(`write a time with its unit, as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
 	}
-	d, err := quantity.ParseTime(string(text))
+	d, err := option.ParseTime(string(text))
 	*s = span(d)
 	return err
 }
@@ -129,9 +129,9 @@ func isBare(text []byte, less float64) bool {
 type amount int64
 
 func (a *amount) UnmarshalText(text []byte) error {
-	n, err := quantity.ParseSize(string(text))
+	n, err := option.ParseSize(string(text))
 	if err == nil && n == 0 {
-		err = quantity.ErrSize
+		err = option.ErrSize
 	}
 	*a = amount(n)
 	return err

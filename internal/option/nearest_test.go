@@ -1,15 +1,15 @@
-package nearest
+package option
 
 import "testing"
 
-func TestWord(t *testing.T) {
+func TestNearest(t *testing.T) {
 	known := []string{"out", "overwrite", "max-size", "quiet", "timeout", "connect-timeout", "tries", "sha256"}
 	for word, want := range map[string]string{
 		"output": "out", "outt": "out", "ouptut": "", "oevrwrite": "overwrite", "maxsize": "max-size", "quite": "quiet",
 		"sha-256": "sha256", "sha": "sha256", "timeuot": "timeout", "bogus": "", "": "", "x": "",
 	} {
-		if got := Word(word, known); got != want {
-			t.Errorf("Word(%q) is %q, want %q", word, got, want)
+		if got := Nearest(word, known); got != want {
+			t.Errorf("Nearest(%q) is %q, want %q", word, got, want)
 		}
 	}
 }

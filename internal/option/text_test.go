@@ -1,4 +1,4 @@
-package quantity
+package option
 
 import (
 	"math"
@@ -12,17 +12,17 @@ func TestSize(t *testing.T) {
 		102399: "100 KiB", 1<<20 - 1: "1 MiB", 1 << 20: "1 MiB", 256 << 20: "256 MiB", 3 << 29: "1.5 GiB",
 		1 << 40: "1 TiB", math.MaxInt64: "8 EiB",
 	} {
-		if got := Size(n); got != want {
-			t.Errorf("Size(%d) is %q, want %q", n, got, want)
+		if got := SizeText(n); got != want {
+			t.Errorf("SizeText(%d) is %q, want %q", n, got, want)
 		}
 	}
 	for r, want := range map[float64]string{0: "0 B/s", 83886080: "80 MiB/s", -1: "0 B/s", math.Inf(1): "0 B/s"} {
-		if got := Rate(r); got != want {
-			t.Errorf("Rate(%g) is %q, want %q", r, got, want)
+		if got := RateText(r); got != want {
+			t.Errorf("RateText(%g) is %q, want %q", r, got, want)
 		}
 	}
-	if got := Rate(math.NaN()); got != "0 B/s" {
-		t.Errorf("Rate(NaN) is %q", got)
+	if got := RateText(math.NaN()); got != "0 B/s" {
+		t.Errorf("RateText(NaN) is %q", got)
 	}
 }
 
@@ -34,8 +34,8 @@ func TestTime(t *testing.T) {
 		250 * time.Second: "4 min 10 s", 3599500 * time.Millisecond: "1 h 0 min", 125 * time.Minute: "2 h 5 min",
 		240 * time.Hour: "10 days",
 	} {
-		if got := Time(d); got != want {
-			t.Errorf("Time(%v) is %q, want %q", d, got, want)
+		if got := TimeText(d); got != want {
+			t.Errorf("TimeText(%v) is %q, want %q", d, got, want)
 		}
 	}
 }

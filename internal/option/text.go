@@ -1,11 +1,4 @@
-// Package quantity writes sizes, speeds, times and counts for people, in the same way on the screen and in reports, and reads what
-// people write for sizes and times.
-//
-// It refuses to write exactly: three digits are enough. What it reads is exact, or refused.
-//
-//	quantity.Size(1536)                  // 1.5 KiB
-//	quantity.Time(250 * time.Second)     // 4 min 10 s
-package quantity
+package option
 
 import (
 	"fmt"
@@ -17,11 +10,11 @@ import (
 
 var units = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// Size writes a number of bytes.
-func Size(n int64) string { return scaled(float64(n)) }
+// SizeText writes a number of bytes.
+func SizeText(n int64) string { return scaled(float64(n)) }
 
-// Rate writes bytes a second.
-func Rate(r float64) string {
+// RateText writes bytes a second.
+func RateText(r float64) string {
 	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
 		r = 0
 	}
@@ -41,8 +34,8 @@ func scaled(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', decimals, 64), ".0") + " " + units[unit]
 }
 
-// Time writes a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
-func Time(d time.Duration) string {
+// TimeText writes a duration: 40 ms, 3.2 s, 4 min 10 s, 2 h 5 min.
+func TimeText(d time.Duration) string {
 	switch s := d.Round(time.Second); {
 	case d < 0:
 		return "0 s"

@@ -1,5 +1,13 @@
-// Package inputfile reads lists of files to download, in the form that aria2 gave them: a line has the URIs of
-// one file, separated by tabs, and indented lines after it are options of that file.
+package option
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// A list of files to download has the form that aria2 gave it: a line has the URIs of one file, separated by tabs, and indented lines
+// after it are options of that file.
 //
 //	# a comment
 //	https://example.org/a.iso	https://mirror.example.net/a.iso
@@ -9,16 +17,6 @@
 //	{"url": "https://example.org/c.iso", "out": "c.iso"}
 //
 // The last of these is a line of JSON, which is a file as well.
-//
-// The package knows the form only. It refuses to know which options there are, what a URI is, and where the
-// list is from.
-package inputfile
-
-import (
-	"fmt"
-	"iter"
-	"strings"
-)
 
 // MaxLine is the most bytes that a line may have.
 const MaxLine = 64 << 10
@@ -27,22 +25,14 @@ const MaxLine = 64 << 10
 type Entry struct {
 	Line    int      // of the URIs, counted from 1
 	URIs    []string // at least one; none is empty
-	Options []Option // in order, with duplicates
+	Options []Line   // in order, with duplicates
 }
 
-// An Option is what an indented line says about the file before it.
-type Option struct {
+// A Line is what an indented line says about the file before it.
+type Line struct {
 	Line        int
 	Name, Value string // without space around; Name is not empty
 }
-
-// An Error says which line makes no sense, and why.
-type Error struct {
-	Line int
-	Why  string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }
 
 // Entries reads a list. It ends with the first error, which is an *Error; what came before it was right.
 func Entries(list string) iter.Seq2[Entry, error] {
@@ -84,19 +74,19 @@ func (e *Entry) take(l line) (another bool, err error) {
 	text := strings.TrimSpace(l.text)
 	switch {
 	case len(l.text) > MaxLine:
-		return false, &Error{l.number, fmt.Sprintf("longer than %d bytes", MaxLine)}
+		return false, &Error{Line: l.number, Why: fmt.Sprintf("longer than %d bytes", MaxLine)}
 	case text == "" || text[0] == '#':
 		return false, nil
 	case l.text[0] != ' ' && l.text[0] != '\t':
 		return true, nil
 	case e.Line == 0:
-		return false, &Error{l.number, "an option (the line is indented) before any URL"}
+		return false, &Error{Line: l.number, Why: "an option (the line is indented) before any URL"}
 	}
 	name, value, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
-		return false, &Error{l.number, "an option (the line is indented) without NAME=VALUE"}
+		return false, &Error{Line: l.number, Why: "an option (the line is indented) without NAME=VALUE"}
 	}
-	e.Options = append(e.Options, Option{l.number, name, strings.TrimSpace(value)})
+	e.Options = append(e.Options, Line{l.number, name, strings.TrimSpace(value)})
 	return false, nil
 }
 

@@ -1,4 +1,4 @@
-package inputfile
+package option
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ func isJSON(text string) bool { return strings.HasPrefix(text, "{") }
 // parseJSON makes an entry of an object.
 func parseJSON(text string, line int) (Entry, error) {
 	e := Entry{Line: line}
-	wrong := func(why string) (Entry, error) { return Entry{}, &Error{line, why} }
+	wrong := func(why string) (Entry, error) { return Entry{}, &Error{Line: line, Why: why} }
 	var object map[string]any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -56,7 +56,7 @@ func parseJSON(text string, line int) (Entry, error) {
 			return wrong(fmt.Sprintf("%+q: %s", key, why))
 		}
 		for _, w := range words {
-			e.Options = append(e.Options, Option{line, key, w})
+			e.Options = append(e.Options, Line{line, key, w})
 		}
 	}
 	return e, nil

@@ -1,20 +1,12 @@
-// Package settings reads the user's configuration file: values for flags, of all commands or of one, and what counts at some
-// sites.
+// Package option is what the options of the command are: which there are, how their values are written and read, and the files
+// that have them beside the command line. Those are the user's settings, and lists of files to download.
 //
-//	limit-rate = "20M"
-//	mirror = ["https://mirror.example.net/disk.iso"]
+// It opens no file, reads no environment and asks no server. A name that is no option is an error with its line, as what was meant to
+// protect must not be passed over.
 //
-//	[get]
-//	dir = "~/downloads"
-//
-//	[site."https://example.org/pub/*"]
-//	keyring = ["example.asc"]
-//	require = "signature"
-//
-// Values are words as the command line has them. Which flags there are is for the caller to say, and so is what their words mean;
-// a key that is none of them is an error with its line, as what was meant to protect must not be passed over. The package opens no
-// file and reads no environment.
-package settings
+//	size, err := option.ParseSize("1.5G")
+//	text := option.SizeText(1536) // 1.5 KiB
+package option
 
 import (
 	"cmp"
@@ -26,9 +18,20 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-
-	"braid/internal/nearest"
 )
+
+// The settings are values for flags, of all commands or of one, and what counts at some sites. Values are words as the command line has
+// them.
+//
+//	limit-rate = "20M"
+//	mirror = ["https://mirror.example.net/disk.iso"]
+//
+//	[get]
+//	dir = "~/downloads"
+//
+//	[site."https://example.org/pub/*"]
+//	keyring = ["example.asc"]
+//	require = "signature"
 
 // A Kind is what a key takes.
 type Kind uint8
@@ -37,7 +40,7 @@ const (
 	// Switch is true or false.
 	Switch Kind = iota + 1
 	// Word is one string or number.
-	Word
+	Text
 	// Amount is one number of bytes, with its unit.
 	Amount
 	// Words is one string or several.
@@ -53,8 +56,8 @@ type Value struct {
 	Line  int
 }
 
-// A File is what was read. A nil File says nothing.
-type File struct {
+// Settings are what was read. Nil says nothing.
+type Settings struct {
 	values map[string]map[string]Value // by command; "" is for all
 	Sites  []Site                      // in the order of their patterns
 }
@@ -77,8 +80,8 @@ func (e *Error) Error() string {
 	return where + e.Why
 }
 
-// Parse reads a file. The error is an *Error.
-func Parse(data []byte, known Known) (*File, error) {
+// ParseSettings reads a file. The error is an *Error.
+func ParseSettings(data []byte, known Known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
@@ -90,14 +93,14 @@ func Parse(data []byte, known Known) (*File, error) {
 	return r.read(top)
 }
 
-// A reader makes a File of what a parser has found.
+// A reader makes Settings of what a parser has found.
 type reader struct {
 	data  string
 	known Known
 }
 
-func (r *reader) read(top map[string]any) (*File, error) {
-	f := &File{values: map[string]map[string]Value{"": {}}}
+func (r *reader) read(top map[string]any) (*Settings, error) {
+	f := &Settings{values: map[string]map[string]Value{"": {}}}
 	all := r.all()
 	for _, name := range sorted(top) {
 		table, isTable := top[name].(map[string]any)
@@ -207,7 +210,7 @@ func wordOf(v any) (word, is string) {
 
 func (r *reader) unknown(path, names []string) error {
 	hint := ""
-	if near := nearest.Word(path[len(path)-1], names); near != "" {
+	if near := Nearest(path[len(path)-1], names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return r.wrong(path, "no such key", hint)
@@ -249,7 +252,7 @@ func (r *reader) line(path []string) int {
 func sorted(table map[string]any) []string { return slices.Sorted(maps.Keys(table)) }
 
 // Value is what the file says of a flag of a command: in the command's own table, else for all.
-func (f *File) Value(command, flag string) (Value, bool) {
+func (f *Settings) Value(command, flag string) (Value, bool) {
 	if f == nil {
 		return Value{}, false
 	}

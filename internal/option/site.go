@@ -1,4 +1,4 @@
-package settings
+package option
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type Site struct {
 
 // siteKeys are the keys of a site. They are flags, and mean the same.
 var siteKeys = map[string]Kind{
-	"keyring": Words, "pin": Words, "smime-ca": Words, "allow-expired-key": Switch, "require": Word, "header": Words, "proxy": Word,
+	"keyring": Words, "pin": Words, "smime-ca": Words, "allow-expired-key": Switch, "require": Text, "header": Words, "proxy": Text,
 	"limit-rate": Amount, "cacert": Words, "insecure": Switch,
 }
 
@@ -143,7 +143,7 @@ func (s *Site) HostPort() string {
 }
 
 // Site is the site of a URL: the one with the longest pattern. It is nil if there is none.
-func (f *File) Site(u *url.URL) *Site {
+func (f *Settings) Site(u *url.URL) *Site {
 	if f == nil {
 		return nil
 	}

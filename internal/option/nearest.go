@@ -1,12 +1,9 @@
-// Package nearest guesses which word somebody meant who wrote one that does not exist.
-//
-// It refuses to guess far: a wrong suggestion is worse than none.
-package nearest
+package option
 
 import "strings"
 
-// Word finds the word that was probably meant, or "".
-func Word(word string, known []string) string {
+// Nearest finds the word that was probably meant, or "". It does not guess far: a wrong suggestion is worse than none.
+func Nearest(word string, known []string) string {
 	best, bestDistance := "", max(1, (len(word)+1)/3)+1
 	for _, k := range known {
 		d := distance(word, k)

@@ -1,4 +1,4 @@
-package settings
+package option
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 )
 
 var known = Known{
-	"get":   {"limit-rate": Word, "quiet": Switch, "mirror": Words, "tries": Word, "out": Word},
-	"probe": {"json": Switch, "tries": Word},
+	"get":   {"limit-rate": Text, "quiet": Switch, "mirror": Words, "tries": Text, "out": Text},
+	"probe": {"json": Switch, "tries": Text},
 }
 
 const example = `# for all
@@ -42,9 +42,9 @@ allow-expired-key = true
 [site."http://[::1]:8080/*"]
 `
 
-func mustParse(t *testing.T, text string) *File {
+func mustParse(t *testing.T, text string) *Settings {
 	t.Helper()
-	f, err := Parse([]byte(text), known)
+	f, err := ParseSettings([]byte(text), known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestValue(t *testing.T) {
 	if _, ok := f.Value("get", "out"); ok {
 		t.Error("a value for what the file does not name")
 	}
-	if _, ok := (*File)(nil).Value("get", "out"); ok {
+	if _, ok := (*Settings)(nil).Value("get", "out"); ok {
 		t.Error("no file says something")
 	}
 }
@@ -105,7 +105,7 @@ func TestSite(t *testing.T) {
 	if s := f.Site(u); s.Proxy != "socks5://127.0.0.1:1080" || s.LimitRate != "1024" || !s.Insecure || len(s.CACert) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if (*File)(nil).Site(u) != nil {
+	if (*Settings)(nil).Site(u) != nil {
 		t.Error("no file says something")
 	}
 }
@@ -139,7 +139,7 @@ func TestParseRefuses(t *testing.T) {
 		{"quiet = true\nquiet = false", 2, "", ""},
 		{"quiet", 1, "", ""},
 	} {
-		_, err := Parse([]byte(tt.text), known)
+		_, err := ParseSettings([]byte(tt.text), known)
 		var e *Error
 		if !errors.As(err, &e) || e.Line != tt.line || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(e.Hint, tt.hint) {
 			t.Errorf("%q: %+v", tt.text, err)
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(example)
 	f.Add("[site.\"http://h\"]\n[get]\nquiet=true")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := Parse([]byte(text), known)
+		file, err := ParseSettings([]byte(text), known)
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Why == "" {

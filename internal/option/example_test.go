@@ -1,0 +1,46 @@
+package option_test
+
+import (
+	"fmt"
+
+	"braid/internal/option"
+)
+
+// A command's own table comes before what counts for all; a key that is none is an error with its line.
+func ExampleParseSettings() {
+	known := option.Known{"get": {"limit-rate": option.Text, "quiet": option.Switch}}
+	f, err := option.ParseSettings([]byte("limit-rate = \"20M\"\n[get]\nlimit-rate = \"5M\"\n"), known)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v, ok := f.Value("get", "limit-rate")
+	fmt.Println(v.Words, v.Line, ok)
+	_, err = option.ParseSettings([]byte("limit-rat = \"20M\"\n"), known)
+	fmt.Println(err)
+	// Output:
+	// [5M] 3 true
+	// line 1: limit-rat: no such key
+}
+
+// A line has the places of one file, and indented lines say more about it.
+func ExampleEntries() {
+	list := "# a comment\n" +
+		"https://example.org/a.iso\thttps://mirror.example.net/a.iso\n" +
+		"  out=disk.iso\n" +
+		"https://example.org/b.iso\n"
+	for entry, err := range option.Entries(list) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("line", entry.Line, entry.URIs)
+		for _, o := range entry.Options {
+			fmt.Println(" ", o.Name, "is", o.Value)
+		}
+	}
+	// Output:
+	// line 2 [https://example.org/a.iso https://mirror.example.net/a.iso]
+	//   out is disk.iso
+	// line 4 [https://example.org/b.iso]
+}
