@@ -73,7 +73,7 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "download/partfile", "download/state", "internal/fsys", "linkheader",
+		"byterange", "download/partfile", "download/state", "internal/fsys",
 		"address", "internal/web", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",

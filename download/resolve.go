@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"braid/address"
 	"braid/byterange"
-	"braid/linkheader"
 	"braid/metalink"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
@@ -108,36 +105,12 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers is how many answers at the beginning of a chain are the asked server's, or of a server to which it led without a word
-// of the file. What those say counts as its word.
+// ownAnswers is how many answers at the beginning of a chain count as the asked server's word.
 func ownAnswers(hops []metalink.Hop, as role) int {
 	if as == asMirror {
 		return 0
 	}
-	plain := true // no redirect said anything of the file
-	for i, h := range hops {
-		if !plain && !sameHost(hops[0].URL, h.URL) && !askedAt(hops, i) {
-			return i
-		}
-		plain = plain && !speaks(h)
-	}
-	return len(hops)
-}
-
-// askedAt reports whether an answer comes from the asked server.
-func askedAt(hops []metalink.Hop, at int) bool {
-	if sameHost(hops[0].URL, hops[at].URL) {
-		return true
-	}
-	for _, h := range hops[:at+1] {
-		if metalinkServer(h) {
-			return sameHost(h.URL, hops[at].URL)
-		}
-		if speaks(h) {
-			return false
-		}
-	}
-	return false
+	return metalink.Own(hops)
 }
 
 // natureOf says what the last answer of a chain stands for, as far as its header tells.
@@ -162,7 +135,7 @@ func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 		return false
 	}
 	last := len(hops) - 1
-	return r.namesDocument(hops) || askedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
+	return r.namesDocument(hops) || metalink.AskedAt(hops, last) && !slices.ContainsFunc(hops[:last], strongly)
 }
 
 // namesDocument reports whether the URL of the request names a document, or its first answer does by its media type.
@@ -180,40 +153,10 @@ func announcesDocument(h metalink.Hop) bool {
 	return h.Status < 400 && (meta4.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metainfo.MediaType))
 }
 
-// metalinkServer reports whether an answer makes its server the Metalink server: it has Links and a strong digest (C2).
-func metalinkServer(h metalink.Hop) bool {
-	return h.Status < 400 && strongly(h) && linksOf(h)
-}
-
-// speaks reports whether an answer says anything of the file beside where it is.
-func speaks(h metalink.Hop) bool {
-	header := http.Header(h.Header)
-	return h.Status < 400 && (header.Get("Digest") != "" || header.Get("Repr-Digest") != "" || linksOf(h))
-}
-
 // strongly reports whether an answer carries a strong digest.
 func strongly(h metalink.Hop) bool {
 	claims, _ := verify.FromHeader(h.Header, verify.HTTP)
 	return verify.Strong(claims)
-}
-
-// linksOf reports whether an answer has Links with a relation of RFC 6249.
-func linksOf(h metalink.Hop) bool {
-	links, _ := linkheader.Parse(h.Header["Link"])
-	return slices.ContainsFunc(links, func(l linkheader.Link) bool {
-		return l.Rel(linkheader.Duplicate) || l.Rel(linkheader.DescribedBy)
-	})
-}
-
-// sameHost reports whether b is the server of a, where http may become https.
-func sameHost(a, b *url.URL) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if a.Scheme == "http" && b.Scheme == "https" {
-		return strings.EqualFold(address.URL(a).Hostname(), address.URL(b).Hostname())
-	}
-	return sameServer(a, b)
 }
 
 // decides reports whether the asked server gave a strong digest and a mirror answered: the digest says which file the server has,

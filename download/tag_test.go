@@ -1,8 +1,11 @@
 package download_test
 
 import (
+	"bytes"
 	"net/http"
+	"os"
 	"testing"
+	"time"
 
 	"braid/internal/test/mirrortest"
 )
@@ -86,5 +89,35 @@ func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	r.client.Tries = 2
 	if res, err := r.get(); err != nil || res.Fetched != size+mib {
 		t.Errorf("%d bytes were fetched: %v", res.Fetched, err)
+	}
+}
+
+// Proves S18: several ETag fields in one answer, and one whose tag is empty, tie nothing together.
+func TestETagsThatTieNothing_S18(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	for name, tags := range map[string][2][]string{
+		"two fields": {{`"1"`, `"2"`}, {`"1"`, `"3"`}},
+		"one list":   {{`"1", "2"`}, {`"1", "2"`}},
+		"empty":      {{`""`}, {`""`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			versions, n := [2][]byte{made(size, 8), made(size, 9)}, 0
+			s := mirrortest.New(t, []byte{}, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header()["Etag"] = tags[min(n, 1)]
+				r.Header.Del("If-Match")
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(versions[min(n, 1)]))
+				n++
+			})), mirrortest.Once(mirrortest.CutAfter(mib)))
+			r := newRun(t, s.URL)
+			res, err := r.get()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(res.Path); err != nil || !bytes.Equal(got, versions[1]) {
+				t.Errorf("it is a file of both versions, %v", err)
+			}
+		})
 	}
 }

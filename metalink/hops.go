@@ -161,13 +161,13 @@ func (c *chain) claims() []verify.Claim {
 }
 
 // StrongETag is the entity tag that the lines of an ETag field give, with its quotes, if that is one and a strong
-// one (RFC 9110, section 8.8.3); else it is empty.
+// one (RFC 9110, section 8.8.3); else it is empty. So it is for the tag "", which servers give to any file.
 func StrongETag(lines ...string) string {
 	if len(lines) != 1 {
 		return ""
 	}
 	tag := strings.Trim(lines[0], " \t")
-	if len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"' {
+	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
 		return ""
 	}
 	bad := func(c rune) bool { return c <= ' ' || c == '"' || c == 0x7f }

@@ -376,7 +376,7 @@ func TestMalformedIsANote_Rule31(t *testing.T) {
 func TestETag(t *testing.T) {
 	tests := map[string]string{
 		`ETag: "abc"`:                    `"abc"`,
-		`ETag: ""`:                       `""`,
+		`ETag: ""`:                       "",             // a tag to the letter, which tells no two versions apart
 		"ETag: \"\xfc\xff\"":             "\"\xfc\xff\"", // obs-text
 		`ETag: W/"abc"`:                  "",
 		`ETag: abc`:                      "",

@@ -26,7 +26,7 @@ type chain struct {
 
 	trail   web.Trail // of the request at hand
 	hops    []metalink.Hop
-	vouched bool  // a strong digest came over https (rule 26)
+	vouched bool  // a strong digest came over https, from the asked server (rule 26)
 	digest  error // of a malformed digest (rule 31)
 	failed  bool  // an If-Match did (rule 35)
 
@@ -107,7 +107,8 @@ func (c *chain) note(x *web.Exchange) {
 	if err != nil {
 		c.digest = errors.Join(c.digest, err)
 	}
-	c.vouched = c.vouched || h.Proven() && verify.Strong(claims)
+	own := !c.s.opts.Mirror && metalink.Own(c.hops) == len(c.hops) // what a mirror says of itself is no evidence (C2)
+	c.vouched = c.vouched || own && h.Proven() && verify.Strong(claims)
 }
 
 // channel is how much the last answer is to be trusted: what came over http, from a server whose certificate nobody checked, or

@@ -19,9 +19,9 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 	resp := x.Response
 	a := source.Answer{
 		Host: source.HostPort(c.trail.URL), URL: c.trail.URL, RTT: x.RTT, End: -1, Size: -1,
-		ETag: resp.Header.Get("ETag"), Hops: c.hops, IfMatchFailed: c.failed,
+		ETag: entityTag(resp.Header), Hops: c.hops, IfMatchFailed: c.failed,
 	}
-	if t, err := http.ParseTime(resp.Header.Get("Last-Modified")); err == nil {
+	if t, err := http.ParseTime(single(resp.Header, "Last-Modified")); err == nil {
 		a.LastModified = t
 	}
 	a.Claims, _ = verify.FromHeader(resp.Header, c.channel())
@@ -43,6 +43,24 @@ func (c *chain) judge(x *web.Exchange) (source.Answer, error) {
 		return a, c.refused(x)
 	}
 	return a, err
+}
+
+// entityTag is the ETag of an answer, as sent: empty for a tag without content, which tells no two versions apart, and for several.
+func entityTag(h http.Header) string {
+	tag := single(h, "ETag")
+	if strings.TrimPrefix(tag, "W/") == `""` || strings.Count(tag, `"`) > 2 {
+		return ""
+	}
+	return tag
+}
+
+// single is the value of a field that has one; else it is empty. One that is sent twice may come from two servers, one behind the
+// other, and says nothing.
+func single(h http.Header, name string) string {
+	if values := h.Values(name); len(values) == 1 {
+		return strings.TrimSpace(values[0])
+	}
+	return ""
 }
 
 // conditional says that a 304 is an answer to this request.

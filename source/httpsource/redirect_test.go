@@ -152,6 +152,28 @@ func TestDowngrade_Rule26(t *testing.T) {
 	sourcetest.Fault(t, err, source.FaultRefused, false)
 }
 
+// What a mirror says of itself vouches for nothing: neither one to which a redirect with a digest led, nor one that is asked as such.
+func TestDowngradeByMirror_Rule26_C2(t *testing.T) {
+	md5, err := verify.ParseHex(verify.MD5, strings.Repeat("0", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := mirrortest.New(t, file)
+	mirror := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest(), mirrortest.Redirect(plain.URL))
+	origin := mirrortest.New(t, file, mirrortest.TLS(nil), mirrortest.Digest(md5), mirrortest.Redirect(mirror.URL))
+	c := newClient(t, mirror, origin)
+	_, err = fetch(t, c, origin.URL, Options{}, whole)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
+	_, err = fetch(t, c, mirror.URL, Options{Mirror: true}, whole)
+	sourcetest.Fault(t, err, source.FaultRefused, false)
+	if len(plain.Requests()) != 0 {
+		t.Error("the insecure server was asked")
+	}
+	// A server that leads on without a word leaves it to the next one to say what the file is.
+	origin.Reset(mirrortest.TLS(nil), mirrortest.Redirect(mirror.URL))
+	mustFetch(t, c, origin.URL, Options{}, whole)
+}
+
 // A query that no request line could carry is escaped; what is well formed is left alone.
 func TestRedirectToOddQuery(t *testing.T) {
 	s := mirrortest.New(t, file, mirrortest.Once(mirrortest.Redirect("?a b=\u00e9&c=%20")))
