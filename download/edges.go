@@ -24,8 +24,13 @@ type edges struct {
 	size   int64
 }
 
-// mostEdges is how many bytes of such pieces are kept.
-const mostEdges = 64 << 20
+const (
+	mostEdges     = 64 << 20 // bytes of such pieces are kept; and a piece may have so many
+	mostEdgeParts = 200      // files may be in one, as each is a request
+	mostEdgeSeeds = 8        // web seeds are asked for one
+)
+
+var errLargeEdge = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
 
 func newEdges() *edges {
 	return &edges{turn: make(chan struct{}, 1), proven: map[int][]byte{}}
@@ -59,7 +64,7 @@ func (g *getter) span(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	kind := kindOf(err)
-	if errors.Is(err, metainfo.ErrUnnamed) {
+	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeEdge) {
 		kind = NoEvidence
 	}
 	return g.fail(kind, err, HintDigest)
@@ -104,7 +109,10 @@ func (g *getter) edge(ctx context.Context, x *sharing, i int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent: %w", i, err)
 	}
-	data, err := g.fetchEdge(ctx, x, parts, want)
+	var data []byte
+	if err = feasible(parts); err == nil {
+		data, err = g.fetchEdge(ctx, x, parts, want)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i, source.Escape(x.file.Name), err)
 	}
@@ -112,29 +120,51 @@ func (g *getter) edge(ctx context.Context, x *sharing, i int) ([]byte, error) {
 	return data, nil
 }
 
+// feasible returns an error if a piece is too much to fetch for a check.
+func feasible(parts []metainfo.Part) error {
+	size, n := int64(0), 0
+	for _, p := range parts {
+		if size += p.End - p.Start; !p.Zeros {
+			n++
+		}
+	}
+	if size > mostEdges || n > mostEdgeParts {
+		return errLargeEdge
+	}
+	return nil
+}
+
 // fetchEdge asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
 func (g *getter) fetchEdge(ctx context.Context, x *sharing, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
-		data := bytes.Join(all, nil)
 		h := want.Algorithm().New()
-		h.Write(data)
+		for _, b := range all {
+			h.Write(b)
+		}
 		if !bytes.Equal(h.Sum(nil), want.Bytes()) {
 			return nil
 		}
-		return data
+		return bytes.Join(all, nil)
 	}
 	var last error
 	found := make([][][]byte, len(parts)) // by part, each once
-	for k := 0; g.req.Peers != PeersOnly && k < len(x.torrent.Mirrors(x.file)) && ctx.Err() == nil; k++ {
+	spare := mostEdges                    // bytes that may be kept beside the first ones of each part
+	for k := 0; g.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), mostEdgeSeeds) && ctx.Err() == nil; k++ {
 		for j, p := range parts {
 			b, err := g.seedPart(ctx, x, p, k)
 			if err != nil {
 				last = err
 				continue
 			}
-			if !slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
-				found[j] = append(found[j], b)
+			if slices.ContainsFunc(found[j], func(o []byte) bool { return bytes.Equal(o, b) }) {
+				continue
 			}
+			if len(found[j]) > 0 {
+				if spare -= len(b); spare < 0 {
+					continue
+				}
+			}
+			found[j] = append(found[j], b)
 		}
 		if data := combine(found, nil, right, new(int)); data != nil {
 			return data, nil
@@ -164,7 +194,7 @@ func cmpErr(a, b error) error {
 	return b
 }
 
-// mostCombined is how many ways to put a piece together are tried.
+// mostCombined is how many ways to put a piece together are tried with each web seed.
 const mostCombined = 256
 
 // combine tries what was found of each part with what was found of the others.

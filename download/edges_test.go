@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,38 @@ func TestPiecesThatFilesShare_Rule43(t *testing.T) {
 			if _, err := os.Stat(r.dir + "/root/" + name); err == nil {
 				t.Errorf("%s, %s wrong, and nobody else: it exists", name, what)
 			}
+		}
+	}
+}
+
+// A piece that many files share is not fetched for one of them: each would be a request to each web seed. Nor are more than a few web
+// seeds asked for one.
+func TestPieceOfManyFiles_Rule43(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]int{1000: 0, 20: 8 * 21} {
+		f := folder{data: made(int64(n)*10, 3)}
+		for i := range n {
+			f.names, f.sizes = append(f.names, fmt.Sprintf("f%d", i)), append(f.sizes, 10)
+		}
+		asked := atomic.Int32{}
+		counted := mirrortest.New(t, []byte{}, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b := f.data[:10]
+			if asked.Add(1)%2 == 0 {
+				b = f.data[10:20]
+			}
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+		})))
+		var seeds []string
+		for i := range 30 {
+			seeds = append(seeds, fmt.Sprintf("http://%s/%d/", counted.Addr, i))
+		}
+		_, _, err := f.get(t, "f7", seeds...)
+		e, ok := errors.AsType[*download.Error](err)
+		if most == 0 && (!ok || e.Kind != download.NoEvidence || !strings.Contains(e.Error(), "200 files")) {
+			t.Errorf("%d files: %v", n, err)
+		}
+		if got := int(asked.Load()); err == nil || got > most {
+			t.Errorf("%d files: %v after %d requests", n, err, got)
 		}
 	}
 }
