@@ -151,6 +151,12 @@ func eventName(first ast.Expr) string {
 	return ""
 }
 
+// jsonObjects are written once, as several events have them.
+var jsonObjects = []string{"claimLine", "pieceLine", "saidLine", "signatureLine"}
+
+// objectName is what the page calls an object.
+func objectName(of string) string { return strings.TrimSuffix(of, "Line") }
+
 // page is the part of the page that is made, and all fields as EVENT.FIELD:TYPE.
 func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 	var b strings.Builder
@@ -163,12 +169,18 @@ func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 				t.Fatalf("%s: events %q, %q", of, names, s.docs[of])
 			}
 			told[of] = true
-			fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| field | type | |\n|---|---|---|\n", names[0], sentence(s.docs[of]))
-			for _, f := range s.fields(t, of, "") {
-				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.name, f.kind, f.note)
-				fields = append(fields, strings.ReplaceAll(group.command, " ", "-")+":"+names[0]+"."+f.name+":"+strings.TrimSuffix(strings.Fields(f.kind)[0], ","))
+			all := s.fields(t, of)
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", names[0], sentence(s.docs[of]))
+			writeFields(&b, all, "")
+			for _, name := range flat(all, "") {
+				fields = append(fields, strings.ReplaceAll(group.command, " ", "-")+":"+names[0]+"."+name)
 			}
 		}
+	}
+	b.WriteString("\n## Objects\n")
+	for _, of := range jsonObjects {
+		fmt.Fprintf(&b, "\n### %s\n\n", objectName(of))
+		writeFields(&b, s.fields(t, of), "")
 	}
 	for of := range s.names {
 		if !told[of] {
@@ -176,6 +188,38 @@ func (s *sourceOf) page(t *testing.T) (text string, fields []string) {
 		}
 	}
 	return b.String(), fields
+}
+
+// writeFields lists fields, and below one those that it has inside, unless it is an object of the end of the page.
+func writeFields(b *strings.Builder, all []jsonField, indent string) {
+	for _, f := range all {
+		kind, isObject := f.kind, slices.Contains(jsonObjects, f.of)
+		if isObject {
+			kind = fmt.Sprintf("[%s](#%s)", objectName(f.of), objectName(f.of))
+			if f.path != "" {
+				kind = "list of " + kind
+			}
+		}
+		if f.isOptional {
+			kind += "?"
+		}
+		if f.note != "" {
+			kind += ": " + f.note
+		}
+		fmt.Fprintf(b, "%s- `%s` %s\n", indent, f.name, kind)
+		if !isObject {
+			writeFields(b, f.inner, indent+"  ")
+		}
+	}
+}
+
+// flat are all fields as PATH:TYPE.
+func flat(all []jsonField, within string) (paths []string) {
+	for _, f := range all {
+		paths = append(paths, within+f.name+":"+f.kind)
+		paths = append(paths, flat(f.inner, within+f.name+f.path+".")...)
+	}
+	return paths
 }
 
 // sentence is a comment without the name of the type.
@@ -188,13 +232,19 @@ func sentence(doc string) string {
 	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
-type jsonField struct{ name, kind, note string }
+// A jsonField is a field of an object, and what that has inside.
+type jsonField struct {
+	name, kind, note string
+	isOptional       bool
+	of, path         string // the struct that it has inside, if any, and what stands between the two in a path
+	inner            []jsonField
+}
 
-func (s *sourceOf) fields(t *testing.T, of, within string) (all []jsonField) {
+func (s *sourceOf) fields(t *testing.T, of string) (all []jsonField) {
 	for _, f := range s.types[of].Fields.List {
 		if len(f.Names) == 0 {
 			if embedded := f.Type.(*ast.Ident).Name; embedded != "head" {
-				all = append(all, s.fields(t, embedded, within)...)
+				all = append(all, s.fields(t, embedded)...)
 			}
 			continue
 		}
@@ -203,14 +253,12 @@ func (s *sourceOf) fields(t *testing.T, of, within string) (all []jsonField) {
 		}
 		raw, _ := strconv.Unquote(f.Tag.Value)
 		name, options, _ := strings.Cut(reflect.StructTag(raw).Get("json"), ",")
-		kind, inner, path := jsonKind(f.Type)
-		if options != "" {
-			kind += ", if there"
+		field := jsonField{name: name, isOptional: options != "", note: strings.Join(strings.Fields(f.Comment.Text()), " ")}
+		field.kind, field.of, field.path = jsonKind(f.Type)
+		if field.of != "" {
+			field.inner = s.fields(t, field.of)
 		}
-		all = append(all, jsonField{within + name, kind, strings.Join(strings.Fields(f.Comment.Text()), " ")})
-		if inner != "" {
-			all = append(all, s.fields(t, inner, within+name+path+".")...)
-		}
+		all = append(all, field)
 	}
 	return all
 }
