@@ -173,9 +173,7 @@ var errFolder = errors.New("is a folder")
 // sniff finds the format.
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
-	if in != nil {
-		o.Reader = in
-	}
+	o.Reader = in
 	forced, ok := formatNames[f.from.word]
 	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == antenna.CodeUnknownFormat) {
 		o.format = forced
