@@ -81,10 +81,13 @@ type Antenna struct {
 	ended    <-chan struct{}
 }
 
-// Watch polls until ctx ends and calls handle for each update. When ctx has ended and what is known is stored, it returns nil; an
-// error is one of configuration or of the store.
+// Watch polls until ctx ends and calls handle for each update. When ctx has ended and what is known is stored, it returns
+// ctx.Err(), as Once does; another error is one of configuration or of the store.
 func (a *Antenna) Watch(ctx context.Context, handle Handler) error {
-	return a.run(ctx, handle, nil)
+	if err := a.run(ctx, handle, nil); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // Once is one round, for cron: it polls what is due, hands on what that brings and what is left of earlier rounds, and returns the

@@ -176,7 +176,13 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 		now := s.current.Load()
 		run, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		go func() { ended <- now.antenna.Watch(run, now.keeper.Handle) }()
+		go func() {
+			err := now.antenna.Watch(run, now.keeper.Handle)
+			if err == run.Err() { // it was told to end, and did
+				err = nil
+			}
+			ended <- err
+		}()
 		next, err := s.await(c, ended, hup, ctx)
 		stop()
 		if next == nil {

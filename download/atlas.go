@@ -1,11 +1,13 @@
 package download
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"sync"
 
 	"braid/metalink"
+	"braid/metalink/meta4"
 )
 
 // An atlas is what the files of a batch tell each other: the folders that mirrors have beside a file (RFC 6249,
@@ -71,7 +73,9 @@ func (a *atlas) siblings(u *url.URL) (found []sibling) {
 		m.URL, m.Pref = at, false
 		found = append(found, sibling{m, t})
 	}
-	slices.SortStableFunc(found, func(a, b sibling) int { return a.Pri - b.Pri })
+	slices.SortStableFunc(found, func(a, b sibling) int {
+		return cmp.Compare(cmp.Or(a.Pri, meta4.NoPriority), cmp.Or(b.Pri, meta4.NoPriority))
+	})
 	return found
 }
 

@@ -135,6 +135,9 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	if req.URL == nil {
 		return Offer{}, fail(Usage, "probe", "", errNoURL, "")
 	}
+	if err := c.checkNumbers(&req, "probe"); err != nil {
+		return Offer{}, err
+	}
 	hc, done := c.network()
 	defer done()
 	a, err := look(ctx, hc, &req, condition{})
@@ -194,4 +197,28 @@ func wrap(err error, what string, req *Request) *Error {
 		return own
 	}
 	return &Error{Kind: kindOf(err), What: what, Where: source.Mask(req.URL), Err: err}
+}
+
+// checkNumbers is an *Error of kind Usage if a number of the client or of a request makes no sense; what says what is being done.
+func (c *Client) checkNumbers(r *Request, what string) error {
+	for _, n := range []struct {
+		name  string
+		wrong bool
+	}{
+		{"PerHost", c.PerHost < 0}, {"Split", c.Split < 0}, {"Tries", c.Tries < 0}, {"MinSplit", c.MinSplit < 0},
+		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0},
+		{"Allocation", c.Allocation > AllocateMust}, {"Growth", c.Growth > scheduler.GrowSingle},
+		{"Require", r.Require > RequireSignature}, {"Peers", r.Peers > PeersHidden},
+		{"SeedRatio", !(r.SeedRatio >= 0)}, {"SeedTime", r.SeedTime < 0}, // a ratio may be no number at all
+	} {
+		if !n.wrong {
+			continue
+		}
+		where := ""
+		if r.URL != nil {
+			where = source.Mask(r.URL)
+		}
+		return fail(Usage, what, where, errors.New(n.name+" is out of range"), "")
+	}
+	return nil
 }

@@ -77,6 +77,9 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")
 	}
+	if err := c.checkNumbers(&req, "read"); err != nil {
+		return nil, err
+	}
 	if !isWeb(req.URL) {
 		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, HintPlain)
 	}

@@ -121,7 +121,7 @@ func (g *getter) get(ctx context.Context) error {
 
 // check refuses requests that make no sense, and finds the name.
 func (g *getter) check(ctx context.Context) error {
-	if err := cmp.Or(g.checkURL(), g.req.readable()); err != nil {
+	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51

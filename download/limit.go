@@ -11,7 +11,7 @@ import (
 )
 
 // A Limiter holds all who share it together to a number of bytes a second. It may be used by several goroutines. NewLimit makes
-// one; a nil *Limiter is no limit.
+// one; a nil *Limiter and the zero Limiter are no limit.
 type Limiter struct {
 	bytes   int64 // a second
 	turns   *rate.Limiter
@@ -37,16 +37,29 @@ const roundTime = 250 * time.Millisecond
 
 // wait waits for a turn, and says how many of most bytes may pass in it.
 func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
+	if l.turns == nil {
+		return l.outer(ctx, most)
+	}
 	waiting := l.waiting.Add(1)
 	defer l.waiting.Add(-1)
 	fair := max(l.bytes/(waiting*int64(time.Second/roundTime)), 1)
 	n = int(min(int64(most), int64(l.turns.Burst()), fair))
-	if l.within != nil { // first, as it may let less pass
-		if n, err = l.within.wait(ctx, n); err != nil {
-			return n, err
-		}
+	if n, err = l.outer(ctx, n); err != nil { // first, as it may let less pass
+		return n, err
 	}
-	return n, l.turns.WaitN(ctx, n)
+	if err = l.turns.WaitN(ctx, n); err != nil { // it fails at once if the turn would come after the deadline
+		<-ctx.Done()
+		err = ctx.Err()
+	}
+	return n, err
+}
+
+// outer waits for a turn of the limit that l is a part of.
+func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
+	if l.within == nil {
+		return most, ctx.Err()
+	}
+	return l.within.wait(ctx, most)
 }
 
 // pay waits until n bytes, which are here already, may have come.

@@ -42,6 +42,9 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")
 	}
+	if err := c.checkNumbers(&req, "read"); err != nil {
+		return nil, err
+	}
 	hc, done := c.network()
 	defer done()
 	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)

@@ -88,6 +88,9 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	if err != nil {
 		return nil, fail(Usage, "usage", "magnet link", err, "")
 	}
+	if err := c.checkNumbers(&req, "read"); err != nil {
+		return nil, err
+	}
 	req.Peers = c.Peers(req.Peers)
 	if len(m.Sources) == 0 && !req.Peers.asked() {
 		return nil, fail(Network, "read", name, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")

@@ -37,6 +37,9 @@ type Verdict struct {
 // The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if nothing says what it should be,
 // or less than Require demands. The Verdict then says what is known all the same.
 func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
+	if err := c.checkNumbers(&req, "verify"); err != nil {
+		return Verdict{}, err
+	}
 	hc, done := c.network()
 	defer done()
 	x := newInspection(c, hc, req)

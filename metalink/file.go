@@ -73,7 +73,7 @@ type File struct {
 // scheme is http, https or ftp; whether that can be used is for the caller to know.
 type Mirror struct {
 	URL   *url.URL
-	Pri   int           // 1 to 999999; the lowest comes first, and 0, which nobody said, before all
+	Pri   int           // 1 to 999999; the lowest comes first. If zero, none is stated, which means 999999
 	Pref  bool          // shares the server's ETag or digests (section 3.3)
 	Geo   string        // ISO 3166-1 alpha-2 in capitals, or ""
 	Depth int           // how many folders are mirrored as well (section 3.4)

@@ -11,7 +11,7 @@ import (
 )
 
 // Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri
-// first, and else as they are.
+// first, one that none was stated for last (RFC 6249, section 3.1), and else as they are.
 func Sort(mirrors []Mirror) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int {
 		switch {
@@ -20,7 +20,7 @@ func Sort(mirrors []Mirror) {
 		case b.Pref && !a.Pref:
 			return +1
 		}
-		return cmp.Compare(a.Pri, b.Pri)
+		return cmp.Compare(cmp.Or(a.Pri, linkheader.LowestPri), cmp.Or(b.Pri, linkheader.LowestPri))
 	})
 }
 

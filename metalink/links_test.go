@@ -327,3 +327,16 @@ func checkFile(t *testing.T, f File, trusted bool) {
 		t.Fatalf("not in order:\n%s", text(f))
 	}
 }
+
+// A mirror without a priority comes last (RFC 6249, section 3.1), as it does in package serve.
+func TestSortWithoutPriority(t *testing.T) {
+	mirrors := []Mirror{{Geo: "none"}, {Geo: "two", Pri: 2}, {Geo: "last", Pri: 999999}, {Geo: "one", Pri: 1}, {Geo: "preferred", Pref: true}}
+	Sort(mirrors)
+	var order []string
+	for _, m := range mirrors {
+		order = append(order, m.Geo)
+	}
+	if got := strings.Join(order, " "); got != "preferred one two none last" {
+		t.Error(got)
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"braid/byterange"
 )
 
-// Config sets up a Scheduler. Every zero value means the default.
+// Config sets up a Scheduler. Zero values and negative ones mean the default.
 type Config struct {
 	// Size is that of the file in bytes; -1 if it is not known yet.
 	Size int64
@@ -38,11 +38,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.PerHost = cmp.Or(c.PerHost, 1)
-	c.Split = cmp.Or(c.Split, 16)
-	c.Tries = cmp.Or(c.Tries, 20)
-	c.FirstTries = cmp.Or(c.FirstTries, c.Tries)
-	c.RetryWait = cmp.Or(c.RetryWait, time.Second)
-	c.Silence = cmp.Or(c.Silence, 30*time.Second)
+	c.PerHost = cmp.Or(max(c.PerHost, 0), 1)
+	c.Split = cmp.Or(max(c.Split, 0), 16)
+	c.MinSplit = max(c.MinSplit, 0)
+	c.Tries = cmp.Or(max(c.Tries, 0), 20)
+	c.FirstTries = cmp.Or(max(c.FirstTries, 0), c.Tries)
+	c.RetryWait = cmp.Or(max(c.RetryWait, 0), time.Second)
+	c.Silence = cmp.Or(max(c.Silence, 0), 30*time.Second)
 	return c
 }

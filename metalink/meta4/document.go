@@ -120,7 +120,7 @@ type MetaURL struct {
 	URL      *url.URL
 	Type     string        // media type in lower case without parameters; Torrent for BitTorrent
 	Name     string        // path of the file in that document, safe as File.Name; "": the document is about nothing else
-	Priority int           // 1 to NoPriority; the lowest comes first
+	Priority int           // 1 to NoPriority; the lowest comes first. If zero, none is stated, which means NoPriority
 	By       address.Scope // where those are who named it (rule 63)
 }
 

@@ -41,7 +41,9 @@ func (f File) Metalink(over verify.Channel) metalink.File {
 
 // documents are the meta URLs as metalink has them, the best first.
 func (f File) documents() (documents []metalink.Document) {
-	byPriority := func(a, b MetaURL) int { return cmp.Compare(a.Priority, b.Priority) }
+	byPriority := func(a, b MetaURL) int {
+		return cmp.Compare(cmp.Or(a.Priority, NoPriority), cmp.Or(b.Priority, NoPriority))
+	}
 	for _, m := range slices.SortedStableFunc(slices.Values(f.MetaURLs), byPriority) {
 		d := metalink.Document{URL: m.URL, Type: m.Type, Name: m.Name, By: m.By}
 		if d.Type == Torrent {
