@@ -151,6 +151,19 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestHouseIsDrawn: doc/design.md names each package of the table, by its path or below another one of its row by its last name.
+func TestHouseIsDrawn(t *testing.T) {
+	page, err := os.ReadFile("doc/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range houses {
+		if pkg != "." && !bytes.Contains(page, []byte("`"+pkg+"`")) && !bytes.Contains(page, []byte(", `"+path.Base(pkg)+"`")) {
+			t.Errorf("doc/design.md does not name %s", pkg)
+		}
+	}
+}
+
 // TestImportsCatches shows that each rule of the table bites.
 func TestImportsCatches(t *testing.T) {
 	table := map[string]house{
