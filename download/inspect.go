@@ -37,7 +37,9 @@ func (x *inspection) learn(ctx context.Context) error {
 	x.claims = join(x.req.Claims, x.file.Claims)
 	x.takeDescribed()
 	x.readDocuments(ctx)
-	x.size = x.file.Size
+	if x.size = x.file.Size; x.hearsay && differs(x.size, x.verdict.Size) {
+		x.size = -1
+	}
 	return nil
 }
 
@@ -90,7 +92,7 @@ func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
 		return file, err
 	}
 	if file = r.file; r.wrong == nil {
-		file.Size = a.Size
+		file.Size, x.hearsay = a.Size, r.decides(a.Hops)
 	}
 	return file, nil
 }

@@ -94,6 +94,9 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 		offered = x.file
 		offered.Size = a.Size
 	}
+	if x.decides(a.Hops) { // the digest does, and the size is a mirror's word
+		offered.Size = -1
+	}
 	if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
 		err = g.c.checkPin(&g.req, pinOf(x.file))
 	}

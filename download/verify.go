@@ -62,6 +62,7 @@ type inspection struct {
 	file     metalink.File // what server and documents say of the file
 	claims   []verify.Claim
 	size     int64   // that it should have; -1: nobody says
+	hearsay  bool    // the size is a mirror's word, and the asked server's digest decides
 	found    []found // signatures
 	plan     plan    // which documents were read
 
