@@ -1,8 +1,10 @@
 package download_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -326,5 +328,26 @@ func TestDocumentsOfOthers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The URL of a file that is half here leads to a document now, without its media type, which describes the same file: what is here
+// stays. Proves rule 34.
+func TestDocumentInPlaceOfTheRest_Rule34(t *testing.T) {
+	t.Parallel()
+	const size = 4 * mib
+	origin, mirror := sized(t, size, mirrortest.Digest(), mirrortest.Rate(4*mib)), sized(t, size)
+	text := document(t, at(t, of(t, made(size, 7)), mirror))
+	for name, options := range map[string][]mirrortest.Option{"ranges": nil, "HEAD is refused": {mirrortest.OnHead(mirrortest.Status(405))}} {
+		r := newRun(t, origin.URL)
+		r.interrupt(mib)
+		origin.Reset(append(options, mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(text))
+		})))...)
+		if res := r.right(mirror.Content); res.Resumed < mib {
+			t.Errorf("%s: %d bytes were gone on with", name, res.Resumed)
+		}
+		origin.Reset(mirrortest.Digest(), mirrortest.Rate(4*mib))
 	}
 }

@@ -39,7 +39,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if o.first && s.shrunk(o, err) {
-		s.end(fileChanged, changed("it is shorter than what was asked for"))
+		s.end(fileChanged, errShrunk)
 		return
 	}
 	if err == nil {
@@ -77,6 +77,8 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		s.tellDown(o, f.lane)
 	}
 }
+
+var errShrunk = changed("it is shorter than what was asked for")
 
 // shrunk says that the origin itself has nothing any more where the range was that it was asked for: not a stale
 // mirror's answer (rule 25), but another file (rule 34).

@@ -192,7 +192,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 				s.stop(err)
 			}
 		}
-		if g.document = s.how == gotDocument; g.document || s.how == ongoing {
+		if g.document = s.how == gotDocument || s.how == fileChanged && g.replaced(ctx, s); g.document || s.how == ongoing {
 			return proof, nil
 		}
 		if err := g.again(ctx, s); err != nil {

@@ -1,8 +1,11 @@
 package download_test
 
 import (
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
@@ -47,8 +50,35 @@ func TestMistypedDigest_Rule40(t *testing.T) {
 	t.Run("another", func(t *testing.T) {
 		r := begin(t)
 		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
-		if res, err := r.get(); err == nil || res.Resumed != 0 {
-			t.Errorf("%v, %d resumed", err, res.Resumed)
+		before := s.Sent() + mirror.Sent()
+		if e := r.wrong(download.Mismatch); e.Kept != size || e.Part != r.part() || e.Hint == "" || s.Sent()+mirror.Sent() != before {
+			t.Errorf("kept %d in %q (%s), and %d bytes were fetched", e.Kept, e.Part, e.Hint, s.Sent()+mirror.Sent()-before)
+		}
+		r.req.Claims = userClaim(s.Digest())
+		if res := r.right(s.Content); res.Fetched != 0 {
+			t.Errorf("%d bytes were fetched", res.Fetched)
+		}
+	})
+	t.Run("another, twice", func(t *testing.T) {
+		r := begin(t)
+		r.req.Claims = userClaim(mirrortest.Generate(9, 9).Digest())
+		r.wrong(download.Mismatch)
+		if res, err := r.get(); err == nil || res.Resumed != 0 || res.Fetched < size {
+			t.Errorf("%v: %d bytes were fetched, %d resumed", err, res.Fetched, res.Resumed)
+		}
+	})
+	t.Run("another file since", func(t *testing.T) {
+		origin := sized(t, size)
+		r := newRun(t, origin.URL)
+		r.req.Claims = userClaim(other())
+		r.wrong(download.Mismatch)
+		next := made(size+1, 7)
+		r.req.Claims = userClaim(sized(t, size+1).Digest())
+		origin.Reset(mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(next))
+		})))
+		if res, err := r.get(); err != nil || !res.Proof.Verified() {
+			t.Errorf("%+v, %v", res, err)
 		}
 	})
 	t.Run("none", func(t *testing.T) {

@@ -127,6 +127,16 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (a sour
 	return a, file, err
 }
 
+// replaced reports whether the file of the server is shorter now as a document came in its place, which may describe what is here.
+func (g *getter) replaced(ctx context.Context, s *session) bool {
+	if !errors.Is(s.err, errShrunk) {
+		return false
+	}
+	_, _, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
+	g.useful = g.useful || g.document
+	return g.document && err == nil
+}
+
 // unheard is what a download ends with that cannot go on before the server has said what the file is.
 func (g *getter) unheard(err error, sealed bool) error {
 	var src *source.Error
@@ -241,19 +251,49 @@ func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {
 		return err
 	}
 	have := g.part.Have()
-	check := verify.NewChecker(have.Len(), g.req.Claims)
-	if have.Contains(byterange.Range{End: have.Len()}) {
+	check, whole := verify.NewChecker(have.Len(), g.req.Claims), have.Contains(byterange.Range{End: have.Len()})
+	if whole {
 		if err := newReading(g.observe, have.Len(), 0).copy(ctx, check, io.NewSectionReader(g.part, 0, have.Len())); err != nil {
 			return err
 		}
 	}
 	if _, err := check.Proof(); err != nil {
+		if wrong := wrongOf(err); whole && wrong != nil {
+			return g.refutedAgain(ctx, prior, wrong)
+		}
 		return g.part.Restart()
 	}
 	g.goOnWith(partfile.Identity{
 		URL: prior.URL, URLSum: prior.URLSum, Size: have.Len(), Claims: g.req.Claims, Mirrors: prior.Mirrors, Require: prior.Require,
 	})
 	return nil
+}
+
+// mostRefuted is how many digests are remembered that what is here does not have.
+const mostRefuted = 8
+
+// refutedAgain keeps what is here, which does not have this digest either, unless the server shows that it has another file now.
+func (g *getter) refutedAgain(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
+	have := g.part.Have()
+	a, err := look(ctx, g.http, &g.req, condition{})
+	if err != nil {
+		g.kept = have.Len()
+		return err
+	}
+	then := source.Answer{Host: a.Host, Size: have.Len(), LastModified: prior.Date}
+	if prior.ETagHost == a.Host {
+		then.ETag = prior.ETag
+	}
+	wanted := slices.ContainsFunc(a.Claims, func(c verify.Claim) bool { return c.Digest == wrong.Claim.Digest })
+	if wanted || otherVersion(then, a) != "" {
+		return g.part.Restart()
+	}
+	prior.Refuted = append(prior.Refuted[max(0, len(prior.Refuted)+1-mostRefuted):], wrong.Claim)
+	if err := g.part.Begin(prior); err != nil {
+		return err
+	}
+	g.refuted, g.kept = true, have.Len()
+	return g.fail(Mismatch, wrong, "")
 }
 
 // goOnWith begins with what is here.
