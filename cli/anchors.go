@@ -24,13 +24,13 @@ type anchorFlags struct {
 	allowExpiredKey bool
 }
 
-func (a *anchorFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		list(&a.keyrings, groupProof, "an OpenPGP signature by a key in `FILE` must be good; FILE is what gpg --export writes, armored or not (repeatable)", "keyring"),
-		list(&a.pins, groupProof, "only signatures by the key with this `FINGERPRINT` count, 40 hexadecimal digits (repeatable)", "pin"),
-		list(&a.authorities, groupProof, "an S/MIME signature must lead to a root certificate in `FILE`, in PEM (repeatable)", "smime-ca"),
-		list(&a.signatures, groupProof, "a signature of the file, `FILE|URL|.ext`: .asc means the URL of the file with .asc behind it; those that the server names are used anyway (repeatable). With --checksums: of the list", "signature"),
-		toggle(&a.allowExpiredKey, groupProof, "take signatures by keys that have expired since, for archives", "allow-expired-key"),
+func (a *anchorFlags) targets() targets {
+	return targets{
+		"keyring":           &a.keyrings,
+		"pin":               &a.pins,
+		"smime-ca":          &a.authorities,
+		"signature":         &a.signatures,
+		"allow-expired-key": &a.allowExpiredKey,
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"errors"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func TestEveryFlag(t *testing.T) {
 				t.Errorf("%s %v: no usage text", c.Name, f.Names())
 				continue
 			}
-			if env := doc.GetEnvVars(); !slices.Equal(env, []string{environment(f.Names()[0])}) {
+			if env := doc.GetEnvVars(); !slices.Equal(env, []string{option.Variable(f.Names()[0])}) {
 				t.Errorf("%s %v: environment %v", c.Name, f.Names(), env)
 			}
 			if word, _ := placeholder(doc.GetUsage()); (word != "") != doc.TakesValue() {

@@ -165,7 +165,7 @@ const (
 
 // configure adds what the configuration says to what the command line does.
 func configure(app *cli.App, command string, flags []cli.Flag, a *arranged) error {
-	c, err := readConfiguration(app.Commands)
+	c, err := readConfiguration()
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func newConfig(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:   "config",
 		Usage:  "show the settings of a command, and where each comes from",
-		Flags:  []cli.Flag{toggle(&k.all, groupOutput, "show also flags that nobody has set, as in braid config --all get", "all")},
+		Flags:  flags(option.Config, targets{"all": &k.all}),
 		Action: func(c *cli.Context) error { return k.run(c.Context, c.App.Commands, c.Args().Slice()) },
 	}
 	s.help(c, manual{
@@ -92,8 +92,8 @@ func (k *configCommand) run(ctx context.Context, commands []*cli.Command, words 
 
 // rows are what is known of a flag: each of its values and where it comes from.
 func (k *configCommand) rows(c *configuration, command, flag string) (rows [][]string) {
-	if value := os.Getenv(environment(flag)); value != "" {
-		return [][]string{{flag, "= " + maskSetting(flag, value), environment(flag)}}
+	if value := os.Getenv(option.Variable(flag)); value != "" {
+		return [][]string{{flag, "= " + maskSetting(flag, value), option.Variable(flag)}}
 	}
 	v, ok := c.file.Value(command, flag)
 	for _, word := range v.Words {

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
+	"braid/internal/option"
 	"braid/internal/web"
 	"braid/metalink"
 )
@@ -27,12 +26,12 @@ type credentialFlags struct {
 	err   error
 }
 
-func (f *credentialFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		text(&f.user, groupWire, "`USER:PASSWORD`: credentials for the URL's own server, as in -u me:s3cret; by Digest if it wants that, else by Basic", "user", "u"),
-		text(&f.netrcFile, groupWire, "look names and passwords up in `FILE`, for the URL's own server and for FTP servers of --mirror, as in --netrc-file ~/work.netrc (default: what NETRC names, else ~/.netrc)", "netrc-file"),
-		toggle(&f.noNetrc, groupWire, "look them up nowhere", "no-netrc"),
-		text(&f.cookies, groupWire, "send the cookies in `FILE`, in Netscape's format as browsers export it, to the URL's own server as far as they are for it, as in --load-cookies cookies.txt", "load-cookies"),
+func (f *credentialFlags) targets() targets {
+	return targets{
+		"user":         &f.user,
+		"netrc-file":   &f.netrcFile,
+		"no-netrc":     &f.noNetrc,
+		"load-cookies": &f.cookies,
 	}
 }
 
@@ -41,7 +40,7 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 	if f.user != "" {
 		user, err := userinfo(f.user)
 		if err != nil {
-			return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+environment("user"))
+			return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+option.Variable("user"))
 		}
 		return user, nil
 	}

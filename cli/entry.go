@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,27 +26,24 @@ type entry struct {
 	required bool // it says what must be proven
 }
 
-// entryOptions are the options of an entry. Those of aria2 that make sense here have its names, the others are our
-// flags.
+// entryOptions read the options that the table allows in lists (option.InLine).
 var entryOptions = map[string]func(e *entry, value string) error{
-	"out":             (*entry).name,
-	"dir":             func(e *entry, v string) error { e.dir = v; return nil },
-	"checksum":        (*entry).checksum,
-	"sha256":          (*entry).sha256,
-	"mirror":          (*entry).mirror,
-	"header":          (*entry).field,
-	"user-agent":      func(e *entry, v string) error { return e.field("User-Agent: " + v) },
-	"referer":         func(e *entry, v string) error { return e.field("Referer: " + v) },
-	"no-referer":      func(e *entry, v string) error { return choose(&e.NoReferer, v) },
-	"user":            (*entry).user,
-	"require":         (*entry).require,
-	"overwrite":       func(e *entry, v string) error { return choose(&e.Overwrite, v) },
-	"allow-overwrite": func(e *entry, v string) error { return choose(&e.Overwrite, v) },
-	"if-newer":        func(e *entry, v string) error { return choose(&e.IfNewer, v) },
-	"conditional-get": func(e *entry, v string) error { return choose(&e.IfNewer, v) },
-	"remote-time":     func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
-	"remote-name":     func(e *entry, v string) error { return choose(&e.RemoteName, v) },
-	"no-metalink":     func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
+	"out":         (*entry).name,
+	"dir":         func(e *entry, v string) error { e.dir = v; return nil },
+	"checksum":    (*entry).checksum,
+	"sha256":      (*entry).sha256,
+	"mirror":      (*entry).mirror,
+	"header":      (*entry).field,
+	"user-agent":  func(e *entry, v string) error { return e.field("User-Agent: " + v) },
+	"referer":     func(e *entry, v string) error { return e.field("Referer: " + v) },
+	"no-referer":  func(e *entry, v string) error { return choose(&e.NoReferer, v) },
+	"user":        (*entry).user,
+	"require":     (*entry).require,
+	"overwrite":   func(e *entry, v string) error { return choose(&e.Overwrite, v) },
+	"if-newer":    func(e *entry, v string) error { return choose(&e.IfNewer, v) },
+	"remote-time": func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
+	"remote-name": func(e *entry, v string) error { return choose(&e.RemoteName, v) },
+	"no-metalink": func(e *entry, v string) error { return choose(&e.NoMetalink, v) },
 }
 
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
@@ -64,7 +60,8 @@ func (g *getCommand) entry(listed option.Entry) (download.Request, error) {
 		return e.Request, g.at(listed.Line, "", err)
 	}
 	for _, o := range listed.Options {
-		set, ok := entryOptions[o.Name]
+		name, ok := option.InList(o.Name)
+		set := entryOptions[name]
 		if !ok {
 			return e.Request, g.at(o.Line, shorten(o.Name, 40), unknownOption(o.Name))
 		}
@@ -99,7 +96,7 @@ func (g *getCommand) at(line int, option string, err error) error {
 }
 
 func unknownOption(name string) error {
-	names := slices.Sorted(maps.Keys(entryOptions))
+	names := option.ListNames()
 	hint := "there are " + strings.Join(names, ", ")
 	if near := nearestWord(name, names); near != "" {
 		hint = "did you mean " + near + "?"
@@ -184,7 +181,7 @@ func (e *entry) field(v string) error {
 }
 
 func (e *entry) require(v string) error {
-	c := choice{words: requirements}
+	c := choice{Words: option.WordsOf("require")}
 	err := c.Set(v)
 	e.Require, e.required = requirement(v, false), true
 	return err

@@ -47,19 +47,14 @@ type feedFlags struct {
 	maxTime    duration
 }
 
-func (f *feedFlags) flags() []cli.Flag {
-	f.from.words = []string{"hina-di", "lirs", "soif", "news", "sitemap", "rss", "atom", "json"}
-	return slices.Concat([]cli.Flag{
-		parsed(&f.from, groupFeed, "take it for `FORMAT`, whatever it looks like: hina-di, lirs, soif, news (also rss, atom, json), sitemap", "from"),
-		parsed(&f.maxSize, groupFeed, "read at most `SIZE`, after decompression (default 64M)", "max-size"),
-		parsed(&f.maxEntries, groupFeed, "read at most `N` entries (default 1000000)", "max-entries"),
-	}, f.wireFlags())
-}
-
-// wireFlags are those of the requests.
-func (f *feedFlags) wireFlags() []cli.Flag {
-	return append(f.wire.flags(), parsed(&f.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-		parsed(&f.maxTime, groupWire, "give up on a server that is not done within `TIME`, as in --max-time 2m (default 10m)", "max-time"))
+func (f *feedFlags) targets() targets {
+	return merged(targets{
+		"from":        &f.from,
+		"max-size":    &f.maxSize,
+		"max-entries": &f.maxEntries,
+		"timeout":     &f.timeout,
+		"max-time":    &f.maxTime,
+	}, f.wire.targets())
 }
 
 // limits are those of rule 52, or what the user said.
@@ -174,7 +169,7 @@ var errFolder = errors.New("is a folder")
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
 	o.Reader = in
-	forced, ok := formatNames[f.from.word]
+	forced, ok := formatNames[f.from.Word]
 	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == antenna.CodeUnknownFormat) {
 		o.format = forced
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/antenna/feed"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -25,9 +26,9 @@ func newFeedCheck(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "check",
 		Usage: "hold a feed to the letter of its specification, and tell what readers repair",
-		Flags: append([]cli.Flag{
-			toggle(&v.json, groupOutput, "write one JSON object a line: each finding, and at last the feed", "json"),
-		}, v.flags()...),
+		Flags: flags(option.FeedCheck, v.targets(), targets{
+			"json": &v.json,
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,6 +21,7 @@ import (
 	newsfeed "braid/antenna/news"
 	"braid/antenna/soif"
 	"braid/internal/atomicfile"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -35,15 +35,14 @@ type feedConvert struct {
 
 func newFeedConvert(s streams) *cli.Command {
 	v := &feedConvert{feedFlags: feedFlags{streams: s}}
-	v.to.words = []string{"hina-di", "lirs", "soif", "atom"}
 	c := &cli.Command{
 		Name:  "convert",
 		Usage: "write what a feed reports in another format",
-		Flags: slices.Concat([]cli.Flag{
-			parsed(&v.to, groupFeed, "write `FORMAT`: hina-di, lirs, soif, atom", "to"),
-			text(&v.target, groupFile, "write to `NAME`, whole or not at all (default: standard output)", "out", "o"),
-			toggle(&v.overwrite, groupFile, "replace a file that is there", "overwrite"),
-		}, v.flags()),
+		Flags: flags(option.FeedConvert, v.targets(), targets{
+			"to":        &v.to,
+			"out":       &v.target,
+			"overwrite": &v.overwrite,
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{
@@ -60,7 +59,7 @@ func newFeedConvert(s streams) *cli.Command {
 }
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {
-	if v.to.word == "" {
+	if v.to.Word == "" {
 		return misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
 	}
 	if v.target != "" && v.target != "-" && !v.overwrite {
@@ -81,7 +80,7 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	}
 	if n := c.lost + c.unwritable; n > 0 && err == nil {
 		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
-			o.name, count(n, "record"), c.lost, c.unwritable, v.to.word)))
+			o.name, count(n, "record"), c.lost, c.unwritable, v.to.Word)))
 	}
 	return err
 }
@@ -128,7 +127,7 @@ type conversion struct {
 func (c *conversion) write(w io.Writer) error {
 	now := feed.At(time.Now())
 	var err error
-	switch c.to.word {
+	switch c.to.Word {
 	case "lirs":
 		err = lirs.Encode(w, c.records(func(r feed.Record) error { _, err := lirs.Append(nil, r); return err }))
 	case "soif":

@@ -7,13 +7,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -28,9 +28,9 @@ func newFeedFind(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "find",
 		Usage: "list the feeds that a page names",
-		Flags: slices.Concat([]cli.Flag{
-			toggle(&v.json, groupOutput, "write one JSON object a line", "json"),
-		}, v.wireFlags()),
+		Flags: flags(option.FeedFind, v.targets(), targets{
+			"json": &v.json,
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/antenna/feed"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -29,10 +30,10 @@ func newFeedShow(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "show",
 		Usage: "list what a feed reports, one URL a line",
-		Flags: append([]cli.Flag{
-			toggle(&v.json, groupOutput, "write one JSON object a line, with all that is known", "json"),
-			list(&v.match, groupFeed, "only URLs like `GLOB`: * is anything without a slash, ** is anything (repeatable)", "match"),
-		}, v.flags()...),
+		Flags: flags(option.FeedShow, v.targets(), targets{
+			"json":  &v.json,
+			"match": &v.match,
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"cmp"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -9,54 +11,40 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The groups of flags, in which the help shows them.
-const (
-	groupFile   = "File"
-	groupProof  = "Proof"
-	groupSource = "Sources"
-	groupPeers  = "Peers"
-	groupWire   = "Requests"
-	groupOutput = "Output"
-	groupServer = "Server"
-	groupFeed   = "Feed"
-)
+// targets are where the values of options go, by their first name: to a *string, *bool, *cli.StringSlice, or what reads a form of its own.
+type targets map[string]any
 
-// environment is where a flag's value comes from when the command line has none.
-func environment(flag string) string {
-	return "BRAID_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+func merged(all ...targets) targets {
+	one := targets{}
+	for _, t := range all {
+		maps.Copy(one, t)
+	}
+	return one
 }
 
-// text is a flag that takes any word. The usage names the word in backquotes, the first name is the one of
-// the environment.
-func text(to *string, group, usage string, names ...string) cli.Flag {
-	return &cli.StringFlag{
-		Destination: to, Category: group, Usage: usage,
-		Name: names[0], Aliases: names[1:], EnvVars: []string{environment(names[0])},
+// flags makes the flags of a command from its options. A target without an option is one of other commands.
+func flags(c option.Commands, to ...targets) (list []cli.Flag) {
+	all := merged(to...)
+	for _, o := range option.Of(c) {
+		names := strings.Fields(o.Names)
+		name, aliases, group, usage, variables := names[0], names[1:], o.Heading(c), o.Help(), []string{option.Variable(names[0])}
+		switch to := all[name].(type) {
+		case *string:
+			list = append(list, &cli.StringFlag{Name: name, Aliases: aliases, Category: group, Usage: usage, EnvVars: variables, Destination: to, Value: *to})
+		case *bool:
+			list = append(list, &cli.BoolFlag{Name: name, Aliases: aliases, Category: group, Usage: usage, EnvVars: variables, Destination: to})
+		case *cli.StringSlice:
+			list = append(list, &cli.StringSliceFlag{Name: name, Aliases: aliases, Category: group, Usage: usage, EnvVars: variables, Destination: to})
+		case cli.Generic:
+			if choice, ok := to.(*choice); ok {
+				choice.Words = o.Choices()
+			}
+			list = append(list, &cli.GenericFlag{Name: name, Aliases: aliases, Category: group, Usage: usage, EnvVars: variables, Value: to})
+		default:
+			panic("--" + name + " has no target")
+		}
 	}
-}
-
-// list is a flag that may be repeated.
-func list(to *cli.StringSlice, group, usage string, names ...string) cli.Flag {
-	return &cli.StringSliceFlag{
-		Destination: to, Category: group, Usage: usage,
-		Name: names[0], Aliases: names[1:], EnvVars: []string{environment(names[0])},
-	}
-}
-
-// toggle is a flag without a value.
-func toggle(to *bool, group, usage string, names ...string) cli.Flag {
-	return &cli.BoolFlag{
-		Destination: to, Category: group, Usage: usage,
-		Name: names[0], Aliases: names[1:], EnvVars: []string{environment(names[0])},
-	}
-}
-
-// parsed is a flag whose value has a form of its own.
-func parsed(to cli.Generic, group, usage string, names ...string) cli.Flag {
-	return &cli.GenericFlag{
-		Value: to, Category: group, Usage: usage,
-		Name: names[0], Aliases: names[1:], EnvVars: []string{environment(names[0])},
-	}
+	return list
 }
 
 // checkEnvironment refuses variables that are set and empty, for flags that take a value and are not on the command line:
@@ -68,8 +56,8 @@ func checkEnvironment(flags []cli.Flag, given *arranged) error {
 		if !ok || !doc.TakesValue() || given.has(name) {
 			continue
 		}
-		if value, set := os.LookupEnv(environment(name)); set && value == "" {
-			return misuse(environment(name), emptyValue, "unset it, or give it one")
+		if value, set := os.LookupEnv(option.Variable(name)); set && value == "" {
+			return misuse(option.Variable(name), emptyValue, "unset it, or give it one")
 		}
 	}
 	return nil
@@ -82,7 +70,7 @@ var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwr
 // beatEnvironment takes back what the environment says when the command line says the opposite.
 func (a *arranged) beatEnvironment() {
 	for _, o := range opposites {
-		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(environment(o[1])) != "" {
+		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(option.Variable(o[1])) != "" {
 			a.flags = append(a.flags, "--"+o[1]+"=false")
 		}
 	}

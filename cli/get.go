@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/option"
 	"braid/metalink"
 )
 
@@ -62,11 +63,7 @@ type getCommand struct {
 var ignoredByGet = []string{"L", "f"}
 
 func newGetCommand(s streams) *getCommand {
-	return &getCommand{
-		streams: s, outputFlags: newOutputFlags(s),
-		require: choice{words: requirements},
-		peers:   newPeerFlags(), allocation: choice{words: []string{"none", "prealloc", "falloc"}},
-	}
+	return &getCommand{streams: s, outputFlags: newOutputFlags(s)}
 }
 
 func newGet(s streams) *cli.Command {
@@ -81,7 +78,7 @@ func (g *getCommand) command(action func(operands []string) error) *cli.Command 
 	c := &cli.Command{
 		Name:   "get",
 		Usage:  "download files and prove that they are the right ones",
-		Flags:  g.flags(),
+		Flags:  flags(option.Get, g.targets()),
 		Action: func(c *cli.Context) error { return action(c.Args().Slice()) },
 	}
 	g.streams.help(c, getManual)
@@ -129,62 +126,49 @@ var getManual = manual{
 	},
 }
 
-func (g *getCommand) flags() []cli.Flag {
-	flags := []cli.Flag{
-		text(&g.out, groupFile, "call the file `NAME`; - is standard output: bytes are written in order as they arrive, and whether they were right only the exit code says", "out", "o"),
-		toggle(&g.remoteName, groupFile, "call the file what the server calls it (Content-Disposition, else the last part of the URL that it leads to), as in braid get --remote-name 'https://example.org/download?id=7'", "remote-name"),
-		text(&g.dir, groupFile, "put files in `FOLDER`, which is made if it is missing", "dir", "d", "P"),
-		text(&g.input, groupFile, "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it; or an object of JSON a line, {\"url\": \"https://example.org/a.iso\", \"out\": \"b.iso\"}", "input-file", "i"),
-		parsed(&g.atOnce, groupFile, "download so many files at once, `N|auto` (default auto: more as long as that is faster, at most 64)", "max-concurrent-downloads", "j"),
-		toggle(&g.overwrite, groupFile, "replace a file of that name once the new one is verified", "overwrite"),
-		toggle(&g.goOn, groupFile, "go on with what is here where the server gives no digest and no strong ETag, if samples are the same", "continue", "c"),
-		toggle(&g.keep, groupFile, "if there is a file of that name, leave it and exit with 0", "no-clobber"),
-		toggle(&g.newer.ifNewer, groupFile, "replace a file of that name if the server has a newer one, once that is verified; if it has none, exit with 0 (braid/versions in the user's state folder remembers what is there)", "if-newer", "N"),
-		toggle(&g.newer.allowOlder, groupFile, "with -N, replace it also by an older one", "allow-older"),
-		toggle(&g.newer.remoteTime, groupFile, "give the file the date that the server says", "remote-time", "R"),
-		parsed(&g.allocation, groupFile, "`none|prealloc|falloc`: when a file gets its room on disk: as bytes come (none, the default), or before the first one, as in --file-allocation falloc; prealloc begins only where the file system can do that", "file-allocation"),
-		parsed(&g.maxSize, groupFile, "give up on files larger than `SIZE` (default 64G where the server does not say the length)", "max-size"),
-	}
-	flags = append(flags, g.digestFlags()...)
-	flags = append(flags,
-		g.checksumsFlag(),
-		parsed(&g.require, groupProof, "`none|digest|signature`: what must be proven before the file gets its name (default none, and signature with --keyring or --smime-ca)", "require"),
-		list(&g.mirrors, groupSource, "a `URL` of the same file elsewhere (repeatable; for one file)", "mirror"),
-		list(&g.choose, groupSource, "of a Metalink document or torrent, only the files that `GLOB` names, as in --select '*.iso' (repeatable)", "select"),
-		toggle(&g.noMetalink, groupSource, "ignore the mirrors that the server names, and save a Metalink document or torrent as it is", "no-metalink"),
-		toggle(&g.noFTP, groupSource, "leave out FTP servers (ftp://, and ftps:// with TLS), as in braid get --no-ftp https://example.org/disk.iso", "no-ftp"),
-		parsed(&g.split, groupSource, "use at most `N` sources at once (default 16)", "split", "s"),
-		parsed(&g.perHost, groupSource, "at most `N` requests at one server at once (default 1, as RFC 6249 demands)", "max-connection-per-server", "x"),
-		parsed(&g.minSplit, groupSource, "ask nobody for less than `SIZE`, as in --min-split-size 20M, unless somebody failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)", "min-split-size"),
-		parsed(&g.limitRate, groupSource, "fetch at most `RATE` a second, from all servers together; 0 is as fast as it goes, whatever the settings say", "limit-rate", "max-overall-download-limit"),
-		toggle(&g.lessProof, groupProof, "take a file whose server offers less to verify it with than it did before, a digest or a signature", "allow-less-proof"),
-		toggle(&g.noRemember, groupSource, "neither use nor keep what is known of the servers' speeds (braid/hosts in the user's state folder), nor keep what URLs offer to verify their files with", "no-remember"),
-	)
-	flags = append(flags, g.where.flags()...)
-	flags = append(flags, g.peers.flags()...)
-	flags = append(flags, g.anchorFlags.flags()...)
-	flags = append(flags, g.wire.flags()...)
-	flags = append(flags,
-		toggle(&g.noReferer, groupWire, "do not tell mirrors the original URL", "no-referer"),
-		parsed(&g.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-		parsed(&g.maxTime, groupWire, "end after `TIME` in all, as in --max-time 2h; what is there is kept, and the same command goes on", "max-time"),
-		parsed(&g.tries, groupWire, "try a source `N` times without progress (default 20, and 5 as long as no server has ever answered)", "tries"),
-		parsed(&g.retryWait, groupWire, "wait `TIME` before the second try, then twice as long up to 30s (default 1s)", "retry-wait"),
-	)
-	flags = append(flags, g.outputFlags.flags()...)
-	return append(flags,
-		toggle(&g.verbose, groupOutput, "say what happens to every source, and below the progress how each of them stands", "verbose", "v"),
-		parsed(&g.onComplete, groupOutput, "run `COMMAND` for each file that came, as in --on-complete 'tar xf {}': {} is its path, BRAID_FILE_PATH and others in the environment say more, and there is no shell", "on-complete"),
-		toggle(&g.dryRun, groupOutput, "say what would be done, and do nothing, as in braid get --dry-run disk.meta4: name, size, what is there of it, what it would be proven by, and mirrors in their order; of servers only header fields, documents and signatures are asked for, with --json as an object a file", "dry-run"),
-		text(&g.reportPath, groupOutput, "draw what happened on one page, `FILE` as in --report why.html, also when the download fails: which mirror brought what when, how fast, and what held it up", "report"),
-	)
+func (g *getCommand) targets() targets {
+	return merged(targets{
+		"out":                       &g.out,
+		"remote-name":               &g.remoteName,
+		"dir":                       &g.dir,
+		"input-file":                &g.input,
+		"max-concurrent-downloads":  &g.atOnce,
+		"overwrite":                 &g.overwrite,
+		"continue":                  &g.goOn,
+		"no-clobber":                &g.keep,
+		"if-newer":                  &g.newer.ifNewer,
+		"allow-older":               &g.newer.allowOlder,
+		"remote-time":               &g.newer.remoteTime,
+		"file-allocation":           &g.allocation,
+		"max-size":                  &g.maxSize,
+		"require":                   &g.require,
+		"mirror":                    &g.mirrors,
+		"select":                    &g.choose,
+		"no-metalink":               &g.noMetalink,
+		"no-ftp":                    &g.noFTP,
+		"split":                     &g.split,
+		"max-connection-per-server": &g.perHost,
+		"min-split-size":            &g.minSplit,
+		"limit-rate":                &g.limitRate,
+		"allow-less-proof":          &g.lessProof,
+		"no-remember":               &g.noRemember,
+		"no-referer":                &g.noReferer,
+		"timeout":                   &g.timeout,
+		"max-time":                  &g.maxTime,
+		"tries":                     &g.tries,
+		"retry-wait":                &g.retryWait,
+		"verbose":                   &g.verbose,
+		"on-complete":               &g.onComplete,
+		"dry-run":                   &g.dryRun,
+		"report":                    &g.reportPath,
+	}, g.where.targets(), g.peers.targets(), g.anchorFlags.targets(), g.wire.targets(), g.outputFlags.targets())
 }
 
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
 		Overwrite: g.overwrite, Due: len(g.onComplete.args) > 0, Continue: g.goOn, NoMetalink: g.noMetalink, NoFTP: g.noFTP, Select: g.choose.Value(), LessProof: g.lessProof,
-		Require: requirement(g.require.word, g.anchorFlags.given()),
+		Require: requirement(g.require.Word, g.anchorFlags.given()),
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}
 	g.peers.apply(&g.common)
@@ -226,7 +210,7 @@ func (g *getCommand) check(words []string) error {
 		{g.out == "-" && g.json, "--json", "the file goes to standard output", "-o NAME"},
 		{g.out == "-" && g.dir != "", "-d", "the file goes to standard output", ""},
 		{g.peers.seeds() && g.out == "-", "--seed-time", "the file goes to standard output", "-o NAME"},
-		{g.peers.seeds() && g.peers.mode.word == peersOff, "--seed-time", "contradicts --bittorrent off", ""},
+		{g.peers.seeds() && g.peers.mode.Word == peersOff, "--seed-time", "contradicts --bittorrent off", ""},
 		{g.reportPath == "-", "--report", "a page needs a file", "--report FILE.html"},
 		{g.reportPath != "" && filepath.Clean(g.reportPath) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
 		{strings.HasSuffix(g.out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
@@ -240,9 +224,6 @@ func (g *getCommand) check(words []string) error {
 
 // allocations are the words of --file-allocation.
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
-
-// requirements are the words of --require.
-var requirements = []string{"none", "digest", "signature"}
 
 // requirement is what must be proven: who says whom he trusts wants a signature, unless he says otherwise (rule 47).
 func requirement(word string, trusts bool) download.Require {
@@ -290,7 +271,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	hc, err := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
-		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.word], Tries: int(g.tries),
+		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.Word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
 		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT, Credentials: g.login,
 		State: &state.Store{Dir: stateFolder(), PinsOnly: g.noRemember}, JournalKey: journalKey(),

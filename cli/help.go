@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"cmp"
 	"fmt"
 	"strings"
@@ -49,7 +50,7 @@ func commandHelp(c *cli.Command, m manual) string {
 		return b.String()
 	}
 	b.WriteString("\n" + units(c.Flags) + "Each flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
-		environment(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
+		option.Variable(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
 	return b.String()
 }
 

@@ -25,7 +25,7 @@ func TestHelp(t *testing.T) {
 		"meta --help":           {"braid meta [FLAG]... FILE...", "-o, --out NAME", "--sign-with FILE", "BRAID_PASSPHRASE", "Examples:"},
 		"feed --help":           {"braid feed COMMAND", "  find ", "  check ", "  show ", "  convert ", "Examples:", "braid feed COMMAND --help"},
 		"help feed":             {"braid feed COMMAND"},
-		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_JSON", "Examples:", "7: not, or it is"},
+		"feed check -h":         {"braid feed check [FLAG]... FILE|URL|-", "--from FORMAT", "BRAID_FROM", "Examples:", "7: not, or it is"},
 		"help feed show":        {"braid feed show [FLAG]...", "--match GLOB"},
 		"feed convert x --help": {"braid feed convert --to FORMAT", "-o, --out NAME"},
 		"feed find --help":      {"braid feed find [FLAG]... URL"},

@@ -16,6 +16,7 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/internal/program"
 	"braid/source"
 	"braid/verify"
@@ -110,7 +111,7 @@ func (h *hook) run(ctx context.Context, w io.Writer, path string, env []string) 
 // run it again.
 func ofHooks(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return strings.HasPrefix(name, filePrefix) || name == environment("on-complete")
+	return strings.HasPrefix(name, filePrefix) || name == option.Variable("on-complete")
 }
 
 // hooked is how a hook ended.

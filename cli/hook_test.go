@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/verify"
 )
 
@@ -126,7 +127,7 @@ func TestFileEnvironment(t *testing.T) {
 		if !strings.Contains(strings.Join(help, " "), short) {
 			t.Errorf("the help does not have %s", name)
 		}
-		for _, f := range newGetCommand(streams{}).flags() {
+		for _, f := range flags(option.Get, newGetCommand(streams{}).targets()) {
 			if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(doc.GetEnvVars(), name) {
 				t.Errorf("%s is a flag", name)
 			}

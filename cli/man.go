@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"compress/gzip"
 	"os"
 	"path/filepath"
@@ -19,10 +20,10 @@ func newMan(s streams) *cli.Command {
 	m := &manCommand{}
 	c := &cli.Command{
 		Name: "man", Usage: "write the man pages into a folder", Hidden: true,
-		Flags: []cli.Flag{
-			text(&m.date, groupFile, "the pages are of this `DATE`, as in --date 2026-11-21 (default: when this version was made)", "date"),
-			toggle(&m.gzip, groupFile, "compress them, as in braid man --gzip /usr/local/share/man/man1", "gzip"),
-		},
+		Flags: flags(option.Man, targets{
+			"date": &m.date,
+			"gzip": &m.gzip,
+		}),
 		Action: func(c *cli.Context) error { return m.run(c.App, c.Args().Slice()) },
 	}
 	s.help(c, manual{

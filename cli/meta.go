@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/atomicfile"
+	"braid/internal/option"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/serve"
@@ -43,14 +44,12 @@ func newMeta(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "meta",
 		Usage: "write documents about files: Metalink (.meta4), torrents",
-		Flags: slices.Concat([]cli.Flag{
-			text(&v.out, groupFile, "write one document about all files to `NAME`, \"-\" is standard output (default: FILE.meta4 beside each file)", "out", "o"),
-			toggle(&v.overwrite, groupFile, "replace a document that is there", "overwrite"),
-		}, v.torrentFlags.flags(), v.mirrorFlags.flags(groupSource), []cli.Flag{
-			list(&v.hashes, groupProof, "add a digest by `ALGORITHM`, as sha-512, to the SHA-256 that is always there (repeatable)", "hash"),
-			parsed(&v.pieceLength, groupProof, "make pieces of `SIZE`, as 1M (default: 256K, or as much more as keeps them at 2000)", "piece-length"),
-		}, v.signFlags.flags("sign each file"), []cli.Flag{
-			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
+		Flags: flags(option.Meta, v.torrentFlags.targets(), v.mirrorFlags.targets(), v.signFlags.targets(), targets{
+			"out":          &v.out,
+			"overwrite":    &v.overwrite,
+			"hash":         &v.hashes,
+			"piece-length": &v.pieceLength,
+			"quiet":        &v.quiet,
 		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}

@@ -19,10 +19,10 @@ type torrentFlags struct {
 
 const torrentSuffix = ".torrent"
 
-func (f *torrentFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		toggle(&f.torrent, groupFile, "write a torrent beside each file too, FILE.torrent, with its mirrors as web seeds", "torrent"),
-		list(&f.trackers, groupSource, "the torrent names the tracker at `URL`, as --tracker udp://tracker.example.org:6969 (repeatable, the first is asked first)", "tracker"),
+func (f *torrentFlags) targets() targets {
+	return targets{
+		"torrent": &f.torrent,
+		"tracker": &f.trackers,
 	}
 }
 

@@ -17,10 +17,10 @@ type mirrorFlags struct {
 
 const mostMirrors = 16 << 20
 
-func (m *mirrorFlags) flags(group string) []cli.Flag {
-	return []cli.Flag{
-		list(&m.words, group, "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; a URL without a slash at the end is a mirror of one file (repeatable)", "mirror"),
-		text(&m.file, group, "read mirrors from `FILE`, one a line", "mirrors"),
+func (m *mirrorFlags) targets() targets {
+	return targets{
+		"mirror":  &m.words,
+		"mirrors": &m.file,
 	}
 }
 

@@ -109,7 +109,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 }
 
 // required says that it is the word of this run, and not of the settings in general, what must be proven.
-func (g *getCommand) required() bool { return g.require.word != "" && !g.sites.general("require") }
+func (g *getCommand) required() bool { return g.require.Word != "" && !g.sites.general("require") }
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
 func orList(word string, err error) error {

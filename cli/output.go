@@ -2,8 +2,6 @@ package cli
 
 import (
 	"os"
-
-	"github.com/urfave/cli/v2"
 )
 
 // outputFlags say what a person sees of a command that takes its time.
@@ -15,27 +13,22 @@ type outputFlags struct {
 }
 
 func newOutputFlags(s streams) outputFlags {
-	return outputFlags{
-		terminal: isTerminal(s.err),
-		progress: choice{words: []string{progressBar, progressPlain, progressNone}},
-		color:    choice{words: []string{colorAuto, colorAlways, colorNever}},
-	}
+	return outputFlags{terminal: isTerminal(s.err)}
 }
 
-// flags are all but -v, which says something else for each command.
-func (o *outputFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		toggle(&o.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
-		parsed(&o.progress, groupOutput, "`bar|plain|none`: how to show progress (default: a bar on a terminal, else a line every 10s)", "progress"),
-		parsed(&o.color, groupOutput, "`auto|always|never`: when to use colours, as in --color never (default auto: on a terminal, unless NO_COLOR is set or TERM is dumb)", "color"),
-		toggle(&o.json, groupOutput, "write what happens to standard output, one JSON object a line", "json"),
+func (o *outputFlags) targets() targets {
+	return targets{
+		"quiet":    &o.quiet,
+		"progress": &o.progress,
+		"color":    &o.color,
+		"json":     &o.json,
 	}
 }
 
 // screen is where messages go, with the progress below them.
 func (o *outputFlags) screen(s streams) *screen {
-	sc := newScreen(s.err, o.quiet, o.verbose, progressWord(o.progress.word, o.quiet, o.json, o.terminal), o.terminal)
-	sc.color = colored(o.color.word, o.terminal)
+	sc := newScreen(s.err, o.quiet, o.verbose, progressWord(o.progress.Word, o.quiet, o.json, o.terminal), o.terminal)
+	sc.color = colored(o.color.Word, o.terminal)
 	return sc
 }
 

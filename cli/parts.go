@@ -15,6 +15,7 @@ import (
 
 	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/source"
 )
 
@@ -48,7 +49,7 @@ func newPartsList(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:   "list",
 		Usage:  "list what is unfinished in a folder, and what was set aside",
-		Flags:  []cli.Flag{toggle(&v.json, groupOutput, "write one JSON object a line, as in braid parts --json", "json")},
+		Flags:  flags(option.PartsList, targets{"json": &v.json}),
 		Action: func(c *cli.Context) error { return v.run(c.Args().Slice()) },
 	}
 	s.help(c, manual{
@@ -181,10 +182,10 @@ func newPartsRemove(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "remove",
 		Usage: "remove what unfinished downloads have left, and what was set aside",
-		Flags: []cli.Flag{
-			toggle(&v.quiet, groupOutput, "say nothing but what went wrong", "quiet", "q"),
-			toggle(&v.json, groupOutput, "write what was removed to standard output, one JSON object a line", "json"),
-		},
+		Flags: flags(option.PartsRemove, targets{
+			"quiet": &v.quiet,
+			"json":  &v.json,
+		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{

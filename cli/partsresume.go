@@ -12,6 +12,7 @@ import (
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/option"
 	"braid/source"
 	"braid/verify"
 )
@@ -22,18 +23,12 @@ type partsResume struct {
 	complete []string // files that are in place, of which only the journal was left
 }
 
-// saidByPart are flags of get that say what a part file knows, or what does not go with several.
-var saidByPart = []string{
-	"out", "remote-name", "dir", "input-file", "no-clobber", "if-newer", "allow-older", "sha256", "checksum", "mirror", "select",
-	"on-complete", "seed-ratio", "seed-time", "peer-listen", "bittorrent", "no-dht",
-}
-
 func newPartsResume(s streams) *cli.Command {
 	v := &partsResume{getCommand: newGetCommand(s)}
 	c := &cli.Command{
 		Name:  "resume",
 		Usage: "go on with unfinished downloads",
-		Flags: slices.DeleteFunc(v.getCommand.flags(), func(f cli.Flag) bool { return slices.Contains(saidByPart, f.Names()[0]) }),
+		Flags: flags(option.Resume, v.getCommand.targets()),
 		Action: func(c *cli.Context) error {
 			return v.run(c.Context, c.Args().Slice())
 		},

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 )
 
@@ -28,23 +26,19 @@ type peerFlags struct {
 	listen listenAddress
 }
 
-func newPeerFlags() peerFlags {
-	return peerFlags{mode: choice{words: []string{peersAuto, peersOnly, peersOff}}}
-}
-
-func (p *peerFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		parsed(&p.mode, groupPeers, "`auto|only|off`: ask BitTorrent peers, who then see your address, for files that a torrent is known of: auto (default) when web servers are slow or there are none, without letting anybody connect to you, and never where a proxy is configured; only as in --bittorrent only disk.torrent asks no web seed, and peers directly, past any proxy; off asks no peer", "bittorrent"),
-		parsed(&p.ratio, groupPeers, "then give the file to peers until they got `N` times its size, as in --seed-ratio 1.5 (default: stop when it is here)", "seed-ratio"),
-		parsed(&p.time, groupPeers, "then give the file to peers for `TIME`, as in --seed-time 30m; with --seed-ratio until the first of both", "seed-time"),
-		parsed(&p.listen, groupPeers, "let peers connect to `[HOST]:PORT`, as in --peer-listen :6881 (default: none may; any port with --bittorrent only, --seed-ratio and --seed-time)", "peer-listen"),
-		toggle(&p.noDHT, groupPeers, "find peers by trackers only: neither by the distributed hash table (DHT) nor by other peers, as in --no-dht disk.torrent", "no-dht"),
+func (p *peerFlags) targets() targets {
+	return targets{
+		"bittorrent":  &p.mode,
+		"seed-ratio":  &p.ratio,
+		"seed-time":   &p.time,
+		"peer-listen": &p.listen,
+		"no-dht":      &p.noDHT,
 	}
 }
 
 // peers is what a request says of them.
 func (p *peerFlags) peers() download.Peers {
-	switch p.mode.word {
+	switch p.mode.Word {
 	case peersOff:
 		return download.PeersOff
 	case peersOnly:
@@ -60,7 +54,7 @@ func (p *peerFlags) address() string {
 	switch {
 	case p.listen != "":
 		return string(p.listen)
-	case p.mode.word == peersOff || p.mode.word != peersOnly && !p.seeds():
+	case p.mode.Word == peersOff || p.mode.Word != peersOnly && !p.seeds():
 		return ""
 	}
 	return ":0"

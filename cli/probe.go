@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/download"
+	"braid/internal/option"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -35,12 +36,11 @@ func newProbe(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "probe",
 		Usage: "show what a server offers: size, digests, pieces, signatures, mirrors, documents",
-		Flags: slices.Concat([]cli.Flag{
-			toggle(&p.json, groupOutput, "write one JSON object", "json"),
-			toggle(&p.speed, groupOutput, "fetch from the server and from each mirror for a second, one after the other, and say how fast each was, as in braid probe --speed https://example.org/disk.iso", "speed"),
-		}, p.digestFlags(), []cli.Flag{
-			parsed(&p.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-		}, p.flags()),
+		Flags: flags(option.Probe, p.targets(), targets{
+			"json":    &p.json,
+			"speed":   &p.speed,
+			"timeout": &p.timeout,
+		}),
 		Action: func(c *cli.Context) error { return p.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, manual{

@@ -109,7 +109,7 @@ func flagsOf(flags []cli.Flag) (described []handbook.Flag) {
 		}
 		if g, ok := f.(*cli.GenericFlag); ok {
 			if c, ok := g.Value.(*choice); ok {
-				d.Words = c.words
+				d.Words = c.Words
 			}
 		}
 		if len(doc.GetEnvVars()) > 0 {

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/internal/web"
 	"braid/source"
 	"braid/source/httpsource"
@@ -20,11 +18,11 @@ type routeFlags struct {
 	outlet         string
 }
 
-func (f *routeFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		text(&f.proxy, groupWire, "ask through a proxy, `URL` as http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if it wants that, as in --proxy socks5://127.0.0.1:1080; without it http_proxy, https_proxy, ftp_proxy and all_proxy say which", "proxy"),
-		text(&f.noProxy, groupWire, "ask `HOSTS` directly, as in --no-proxy example.org,10.0.0.0/8, or all with '*'; without it no_proxy says which", "no-proxy"),
-		text(&f.outlet, groupWire, "connect from `ADDRESS|DEVICE`, an address of this machine or a network interface, as in --interface 192.0.2.7 or --interface wg0", "interface"),
+func (f *routeFlags) targets() targets {
+	return targets{
+		"proxy":     &f.proxy,
+		"no-proxy":  &f.noProxy,
+		"interface": &f.outlet,
 	}
 }
 

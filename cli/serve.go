@@ -13,11 +13,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/option"
 	"braid/serve"
 	"braid/verify/openpgp"
 )
@@ -45,23 +45,18 @@ func newServe(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:  "serve",
 		Usage: "serve a folder with digests and the names of mirrors (Metalink/HTTP)",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{
-				Name: "listen", Destination: &v.listen, Value: defaultListen, Category: groupServer, EnvVars: []string{environment("listen")},
-				Usage: "the `ADDRESS` to listen at, as host:port; port 0 takes a free one (default " + defaultListen + ")",
-			},
-		}, v.mirrorFlags.flags(groupServer), []cli.Flag{
-			parsed(&v.maxLinks, groupServer, "name at most `N` mirrors in one answer (default 50)", "max-links"),
-			text(&v.mirrorOf, groupServer, "be a mirror of the server that has the folder at `URL`, and name no mirrors", "mirror-of"),
-			toggle(&v.noMeta4, groupServer, "make no Metalink documents with digests of pieces for files that have none", "no-meta4"),
-			text(&v.url, groupServer, "in documents that are made, the folder is at `URL`; needed behind a proxy", "url"),
-			text(&v.tls.cert, groupServer, "serve https, with the certificate in `FILE` (PEM, those of intermediate authorities after it), as in braid serve --tls-cert fullchain.pem --tls-key privkey.pem /srv/pub", "tls-cert"),
-			text(&v.tls.key, groupServer, "the private key of --tls-cert is in `FILE` (PEM)", "tls-key"),
-			parsed(&v.connections, groupServer, "have at most `N` connections at a time, a quarter of them from one address, this machine aside (default 1000)", "max-connections"),
-			parsed(&v.rate, groupServer, "send at most `RATE` a second, to all clients together", "limit-rate"),
-		}, v.signFlags.flags("sign what has no signature beside it,"), []cli.Flag{
-			toggle(&v.quiet, groupOutput, "say nothing but the address and what went wrong", "quiet", "q"),
-			toggle(&v.verbose, groupOutput, "write a line for each request", "verbose", "v"),
+		Flags: flags(option.Serve, v.mirrorFlags.targets(), v.signFlags.targets(), targets{
+			"listen":          &v.listen,
+			"max-links":       &v.maxLinks,
+			"mirror-of":       &v.mirrorOf,
+			"no-meta4":        &v.noMeta4,
+			"url":             &v.url,
+			"tls-cert":        &v.tls.cert,
+			"tls-key":         &v.tls.key,
+			"max-connections": &v.connections,
+			"limit-rate":      &v.rate,
+			"quiet":           &v.quiet,
+			"verbose":         &v.verbose,
 		}),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}

@@ -45,7 +45,7 @@ func configurationPath() string {
 const mostConfiguration = 4 << 20
 
 // readConfiguration reads the user's file, if there is one.
-func readConfiguration(commands []*cli.Command) (*configuration, error) {
+func readConfiguration() (*configuration, error) {
 	c := &configuration{path: configurationPath()}
 	if c.path == "" {
 		return c, nil
@@ -55,46 +55,12 @@ func readConfiguration(commands []*cli.Command) (*configuration, error) {
 	}
 	data, err := readSmall("configuration", c.path, mostConfiguration)
 	if err == nil {
-		c.file, err = option.ParseSettings(data, knownFlags(commands))
+		c.file, err = option.ParseSettings(data)
 	}
 	if wrong, ok := errors.AsType[*option.Error](err); ok {
 		return c, misuse(c.path, wrong.Error(), wrong.Hint)
 	}
 	return c, err
-}
-
-// knownFlags are the flags of each command, those of the commands below it among them.
-func knownFlags(commands []*cli.Command) option.Known {
-	known := option.Known{}
-	for _, top := range commands {
-		if len(top.Flags)+len(top.Subcommands) == 0 {
-			continue
-		}
-		known[top.Name] = map[string]option.Kind{}
-		for _, c := range allCommands([]*cli.Command{top}) {
-			for _, f := range c.Flags {
-				known[top.Name][f.Names()[0]] = kindOf(f)
-			}
-		}
-	}
-	return known
-}
-
-func kindOf(f cli.Flag) option.Kind {
-	switch f := f.(type) {
-	case *cli.BoolFlag:
-		return option.Switch
-	case *cli.StringSliceFlag:
-		return option.Words
-	case *cli.GenericFlag:
-		switch f.Value.(type) {
-		case *hosts:
-			return option.Words
-		case *size, *rate:
-			return option.Amount
-		}
-	}
-	return option.Text
 }
 
 // fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
@@ -121,7 +87,7 @@ func (c *configuration) fill(command string, flags []cli.Flag, a *arranged) map[
 
 // said says that the command line or the environment has a flag.
 func said(name string, a *arranged) bool {
-	_, set := os.LookupEnv(environment(name))
+	_, set := os.LookupEnv(option.Variable(name))
 	return set || a.has(name)
 }
 

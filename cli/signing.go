@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/verify/openpgp"
 )
 
@@ -21,10 +19,10 @@ const (
 	mostPassphrase = 4 << 10
 )
 
-func (f *signFlags) flags(usage string) []cli.Flag {
-	return []cli.Flag{
-		text(&f.key, groupProof, usage+" with the OpenPGP key in `FILE`, which is what gpg --export-secret-keys writes; what unlocks it is in "+passphraseVariable, "sign-with"),
-		text(&f.passphraseFile, groupProof, "what unlocks the key is the first line of `FILE`", "passphrase-file"),
+func (f *signFlags) targets() targets {
+	return targets{
+		"sign-with":       &f.key,
+		"passphrase-file": &f.passphraseFile,
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 	if r.anchors, err = flags.anchors(); err != nil {
 		return nil, s.at(site, err)
 	}
-	require := choice{words: requirements}
+	require := choice{Words: option.WordsOf("require")}
 	if site.Require != "" {
 		if err := require.Set(site.Require); err != nil {
 			return nil, s.at(site, misuse("require", err.Error(), ""))

@@ -21,12 +21,12 @@ type trustFlags struct {
 	clientCert, clientKey string
 }
 
-func (f *trustFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		list(&f.authorities, groupWire, "trust servers of the authorities in `FILE`, in PEM, beside those of the system, as in --cacert company.pem (repeatable)", "cacert"),
-		list(&f.insecure, groupWire, "do not check the certificate of `HOST`, with :PORT if only that is meant, as in --insecure nas.local:8443; what comes from it counts like what comes over http (repeatable)", "insecure"),
-		text(&f.clientCert, groupWire, "show the certificate in `FILE`, in PEM, to the URL's own server, as in --client-cert me.pem", "client-cert"),
-		text(&f.clientKey, groupWire, "its key is in `FILE`, in PEM (default: that of --client-cert)", "client-key"),
+func (f *trustFlags) targets() targets {
+	return targets{
+		"cacert":      &f.authorities,
+		"insecure":    &f.insecure,
+		"client-cert": &f.clientCert,
+		"client-key":  &f.clientKey,
 	}
 }
 

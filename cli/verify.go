@@ -12,6 +12,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/option"
 )
 
 // verifyCommand is one run of "braid verify".
@@ -36,10 +37,7 @@ type verifyCommand struct {
 }
 
 func newVerifyCommand(s streams) *verifyCommand {
-	return &verifyCommand{
-		streams: s, outputFlags: newOutputFlags(s),
-		require: choice{words: requirements},
-	}
+	return &verifyCommand{streams: s, outputFlags: newOutputFlags(s)}
 }
 
 func newVerify(s streams) *cli.Command {
@@ -47,7 +45,7 @@ func newVerify(s streams) *cli.Command {
 	c := &cli.Command{
 		Name:   "verify",
 		Usage:  "check that files on disk are the right ones",
-		Flags:  v.flags(),
+		Flags:  flags(option.Verify, v.targets()),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, verifyManual)
@@ -77,30 +75,17 @@ var verifyManual = manual{
 	},
 }
 
-func (v *verifyCommand) flags() []cli.Flag {
-	return slices.Concat(
-		[]cli.Flag{
-			text(&v.from, groupProof, "what a file should be says `URL|META`: the server of the file (of a URL that ends with a slash: of the files in that folder), or a Metalink document, on disk or by its URL", "from"),
-		},
-		v.digestFlags(),
-		[]cli.Flag{
-			v.checksumsFlag(),
-			toggle(&v.ignoreMissing, groupProof, "without FILE, check only those files of the list of --checksums that are here", "ignore-missing"),
-			parsed(&v.require, groupProof, "`none|digest|signature`: what must be proven (default digest, and signature with --keyring or --smime-ca)", "require"),
-			toggle(&v.lessProof, groupProof, "accept that the server offers less to verify the file with than it did before, a digest or a signature", "allow-less-proof"),
-		},
-		v.anchorFlags.flags(),
-		[]cli.Flag{
-			toggle(&v.repair, groupFile, "fetch what is damaged, and put the right file in its place", "repair"),
-			parsed(&v.limitRate, groupSource, "with --repair, fetch at most `RATE` a second; 0 is as fast as it goes, whatever the settings say", "limit-rate", "max-overall-download-limit"),
-		},
-		v.wire.flags(),
-		[]cli.Flag{
-			parsed(&v.timeout, groupWire, "give up on a server that is silent for `TIME` (default 30s)", "timeout"),
-			toggle(&v.verbose, groupOutput, "say what is known of each file", "verbose", "v"),
-		},
-		v.outputFlags.flags(),
-	)
+func (v *verifyCommand) targets() targets {
+	return merged(targets{
+		"from":             &v.from,
+		"ignore-missing":   &v.ignoreMissing,
+		"require":          &v.require,
+		"allow-less-proof": &v.lessProof,
+		"repair":           &v.repair,
+		"limit-rate":       &v.limitRate,
+		"timeout":          &v.timeout,
+		"verbose":          &v.verbose,
+	}, v.anchorFlags.targets(), v.wire.targets(), v.outputFlags.targets())
 }
 
 // run checks each file and leaves the exit code that says most.

@@ -17,8 +17,8 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 		return err
 	}
 	v.several = len(paths) != 1
-	v.common = download.Request{Require: requirement(v.require.word, v.anchorFlags.given()), LessProof: v.lessProof}
-	if v.require.word == "" && !v.anchorFlags.given() {
+	v.common = download.Request{Require: requirement(v.require.Word, v.anchorFlags.given()), LessProof: v.lessProof}
+	if v.require.Word == "" && !v.anchorFlags.given() {
 		v.common.Require = download.RequireDigest
 	}
 	if v.common.Claims, err = v.claims(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/option"
 	"braid/watch"
 )
 
@@ -38,38 +39,36 @@ type watchCommand struct {
 }
 
 func newWatch(s streams) *cli.Command {
-	v := &watchCommand{streams: s, require: choice{words: requirements}, logFormat: choice{words: []string{"text", "json"}}}
+	v := &watchCommand{streams: s}
 	c := &cli.Command{
 		Name:   "watch",
 		Usage:  "keep files up to date by what feeds say of them (the antenna)",
-		Flags:  v.flags(),
+		Flags:  flags(option.Watch, v.targets()),
 		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
 	}
 	s.help(c, watchManual)
 	return c
 }
 
-const groupWatch = "Watch"
-
-func (v *watchCommand) flags() []cli.Flag {
-	return []cli.Flag{
-		text(&v.configFile, groupWatch, "the configuration is `FILE`, in TOML; it may also be the operand (default braid/watch.toml in your configuration folder)", "config"),
-		toggle(&v.once, groupWatch, "look once after everything that is due, and end: for cron", "once"),
-		list(&v.feeds, groupWatch, "without a configuration: the `URL` or file of a feed (repeatable)", "feed"),
-		list(&v.urls, groupWatch, "without a configuration: the `URL` of a file to keep up to date, or with stars a glob over the URLs of feeds (repeatable)", "url"),
-		text(&v.dir, groupWatch, "without a configuration: the `FOLDER` of the files", "dir", "d"),
-		parsed(&v.require, groupWatch, "without a configuration: `none|digest|signature`, what must be proven (default digest)", "require"),
-		list(&v.keyrings, groupWatch, "without a configuration: an OpenPGP signature by a key in `FILE` must be good (repeatable)", "keyring"),
-		list(&v.authorities, groupWatch, "without a configuration: an S/MIME signature must lead to a root certificate in `FILE` (repeatable)", "smime-ca"),
-		parsed(&v.checkEvery, groupWatch, "without a configuration: ask for the URL itself every `TIME`, while no feed has seen it lately (default 1h if there are no feeds)", "check-every"),
-		list(&v.allowHosts, groupWatch, "connect to `HOST`, a name, an address or a network, whoever names it (repeatable)", "allow-host"),
-		text(&v.state, groupWatch, "remember in `FOLDER` what was seen and done (default: one of your own for each configuration)", "state"),
-		text(&v.publish, groupWatch, "publish what is known in `FOLDER`, as feeds and a page", "publish"),
-		text(&v.metrics, groupOutput, "serve metrics for Prometheus at `ADDRESS`, as host:port", "metrics"),
-		parsed(&v.logFormat, groupOutput, "`text|json`: how the log is written, to standard error (default text)", "log-format"),
-		toggle(&v.quiet, groupOutput, "log only what went wrong", "quiet", "q"),
-		toggle(&v.verbose, groupOutput, "log each poll and each source, too", "verbose", "v"),
-		toggle(&v.json, groupOutput, "status: one JSON object a line", "json"),
+func (v *watchCommand) targets() targets {
+	return targets{
+		"config":      &v.configFile,
+		"once":        &v.once,
+		"feed":        &v.feeds,
+		"url":         &v.urls,
+		"dir":         &v.dir,
+		"require":     &v.require,
+		"keyring":     &v.keyrings,
+		"smime-ca":    &v.authorities,
+		"check-every": &v.checkEvery,
+		"allow-host":  &v.allowHosts,
+		"state":       &v.state,
+		"publish":     &v.publish,
+		"metrics":     &v.metrics,
+		"log-format":  &v.logFormat,
+		"quiet":       &v.quiet,
+		"verbose":     &v.verbose,
+		"json":        &v.json,
 	}
 }
 
@@ -246,7 +245,7 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		return nil, err
 	}
 	c, err := watch.FromFlags(watch.Flags{
-		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: watch.Require(v.require.word), CheckEvery: time.Duration(v.checkEvery),
+		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: watch.Require(v.require.Word), CheckEvery: time.Duration(v.checkEvery),
 		Keyrings: v.keyrings.Value(), Authorities: v.authorities.Value(),
 	}, how(here))
 	if err != nil {
@@ -264,8 +263,8 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	if v.metrics != "" {
 		c.Metrics = v.metrics
 	}
-	if v.logFormat.word != "" {
-		c.Log.Format = v.logFormat.word
+	if v.logFormat.Word != "" {
+		c.Log.Format = v.logFormat.Word
 	}
 	switch {
 	case v.quiet:

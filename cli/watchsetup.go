@@ -47,7 +47,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := readConfiguration(newApp(streams{}).Commands) // anew at each SIGHUP, too
+	conf, err := readConfiguration() // anew at each SIGHUP, too
 	if err != nil {
 		return nil, err
 	}

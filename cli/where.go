@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/internal/geoip"
 )
@@ -19,10 +17,10 @@ type whereFlags struct {
 	database  string
 }
 
-func (f *whereFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		parsed(&f.countries, groupSource, "try mirrors in these countries first, `CC,...` as in --location jp,kr: those of which the server, the document or --geoip-db says that they are there", "location"),
-		text(&f.database, groupSource, "learn from `FILE` where mirrors are of which nobody else says it, as in --location jp --geoip-db GeoLite2-Country.mmdb: a database in MaxMind's format; their names are looked up before they are used, but not of those behind a proxy", "geoip-db"),
+func (f *whereFlags) targets() targets {
+	return targets{
+		"location": &f.countries,
+		"geoip-db": &f.database,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,28 +39,19 @@ type wire struct {
 	credentialFlags
 }
 
-func (w *wire) flags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		list(&w.header, groupWire, "add a `FIELD` 'Name: value' to requests to the URL's own server; only Accept, Accept-Charset, Accept-Language and User-Agent go to mirrors and over redirects, too (repeatable)", "header", "H"),
-		list(&w.headerTo, groupWire, "add the fields of -H to requests to `HOST` as well, with :PORT if only that is meant, as in --header-to cdn.example.org (repeatable)", "header-to"),
-		text(&w.referer, groupWire, "tell the URL's own server that `URL` led to it, as in --referer https://example.org/downloads", "referer"),
-		text(&w.userAgent, groupWire, "call ourselves `NAME`", "user-agent", "U", "A"),
-		parsed(&w.connectTimeout, groupWire, "give up on a connection after `TIME` (default 10s)", "connect-timeout"),
-		toggle(&w.allowDowngrade, groupWire, "follow redirects from https to http without a digest", "allow-downgrade"),
-		parsed(&w.allowHosts, groupWire, "connect to `HOST`, a name, an address or a network such as 10.0.0.0/8, whoever names it; what servers and documents name does not lead into private networks otherwise, unless the server is there, too (repeatable)", "allow-host"),
-	}, w.credentialFlags.flags(), w.trust.flags(), w.route.flags())
-}
-
-// digestFlags are the user's word on what a file is.
-func (w *wire) digestFlags() []cli.Flag {
-	return []cli.Flag{
-		text(&w.sha256, groupProof, "the file must have this SHA-256, in `HEX`; then mirrors are used whatever the server says", "sha256"),
-		list(&w.checksum, groupProof, "the file must have this digest, `ALGORITHM=HEX` as sha-512=1f40fc...; md5 and sha-1 are checked, too, and prove nothing (repeatable)", "checksum"),
-	}
-}
-
-func (w *wire) checksumsFlag() cli.Flag {
-	return text(&w.checksums, groupProof, "the file must have the digest that a list says, `FILE|URL` as SHA256SUMS or NAME.sha256: your own word if it is on disk, else as good as the way it came, and signed with --keyring or --signature, which are then about the list", "checksums")
+func (w *wire) targets() targets {
+	return merged(targets{
+		"header":          &w.header,
+		"header-to":       &w.headerTo,
+		"referer":         &w.referer,
+		"user-agent":      &w.userAgent,
+		"connect-timeout": &w.connectTimeout,
+		"allow-downgrade": &w.allowDowngrade,
+		"allow-host":      &w.allowHosts,
+		"sha256":          &w.sha256,
+		"checksum":        &w.checksum,
+		"checksums":       &w.checksums,
+	}, w.credentialFlags.targets(), w.trust.targets(), w.route.targets())
 }
 
 // client is what makes the requests. The user typed these URLs.

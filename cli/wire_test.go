@@ -96,7 +96,7 @@ func TestValues(t *testing.T) {
 		{new(size), []string{"1", "2M", "64G"}, []string{"0", "-1", "", "x"}},
 		{new(duration), []string{"1", "1m30s", "2ms"}, []string{"0", "-1s", "", "x"}},
 		{new(number), []string{"1", "16"}, []string{"0", "-1", "", "x", "1.5", "1000001"}},
-		{&choice{words: []string{"a", "b"}}, []string{"a", "b"}, []string{"", "c", "A"}},
+		{&choice{Words: []string{"a", "b"}}, []string{"a", "b"}, []string{"", "c", "A"}},
 	} {
 		for _, s := range tt.good {
 			if err := tt.v.Set(s); err != nil {

@@ -8,15 +8,14 @@ import (
 
 // A command's own table comes before what counts for all; a key that is none is an error with its line.
 func ExampleParseSettings() {
-	known := option.Known{"get": {"limit-rate": option.Text, "quiet": option.Switch}}
-	f, err := option.ParseSettings([]byte("limit-rate = \"20M\"\n[get]\nlimit-rate = \"5M\"\n"), known)
+	f, err := option.ParseSettings([]byte("limit-rate = \"20M\"\n[get]\nlimit-rate = \"5M\"\n"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	v, ok := f.Value("get", "limit-rate")
 	fmt.Println(v.Words, v.Line, ok)
-	_, err = option.ParseSettings([]byte("limit-rat = \"20M\"\n"), known)
+	_, err = option.ParseSettings([]byte("limit-rat = \"20M\"\n"))
 	fmt.Println(err)
 	// Output:
 	// [5M] 3 true

@@ -23,13 +23,13 @@ const MaxLine = 64 << 10
 
 // An Entry is one file of a list.
 type Entry struct {
-	Line    int      // of the URIs, counted from 1
-	URIs    []string // at least one; none is empty
-	Options []Line   // in order, with duplicates
+	Line    int       // of the URIs, counted from 1
+	URIs    []string  // at least one; none is empty
+	Options []Setting // in order, with duplicates
 }
 
-// A Line is what an indented line says about the file before it.
-type Line struct {
+// A Setting is what an indented line says about the file before it.
+type Setting struct {
 	Line        int
 	Name, Value string // without space around; Name is not empty
 }
@@ -86,7 +86,7 @@ func (e *Entry) take(l line) (another bool, err error) {
 	if name = strings.TrimSpace(name); !ok || name == "" {
 		return false, &Error{Line: l.number, Why: "an option (the line is indented) without NAME=VALUE"}
 	}
-	e.Options = append(e.Options, Line{l.number, name, strings.TrimSpace(value)})
+	e.Options = append(e.Options, Setting{l.number, name, strings.TrimSpace(value)})
 	return false, nil
 }
 

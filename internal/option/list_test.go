@@ -30,10 +30,10 @@ func TestEntries(t *testing.T) {
 		{"mirrors", "a\tb \t\t c\t\n", []Entry{{1, []string{"a", "b", "c"}, nil}}},
 		{"space within", "a b\n", []Entry{{1, []string{"a b"}, nil}}},
 		{"options", "\n# one\na\n  out=x\n\tchecksum = sha-256=ab=\n\n # not an option\n header=A: b \nb\n", []Entry{
-			{3, []string{"a"}, []Line{{4, "out", "x"}, {5, "checksum", "sha-256=ab="}, {8, "header", "A: b"}}}, {9, []string{"b"}, nil},
+			{3, []string{"a"}, []Setting{{4, "out", "x"}, {5, "checksum", "sha-256=ab="}, {8, "header", "A: b"}}}, {9, []string{"b"}, nil},
 		}},
-		{"the same option twice, one of them empty", "a\n out=\n out=b", []Entry{{1, []string{"a"}, []Line{{2, "out", ""}, {3, "out", "b"}}}}},
-		{"from another system", "\ufeffa\r\n  out=x\r\n\r\nb\r\n", []Entry{{1, []string{"a"}, []Line{{2, "out", "x"}}}, {4, []string{"b"}, nil}}},
+		{"the same option twice, one of them empty", "a\n out=\n out=b", []Entry{{1, []string{"a"}, []Setting{{2, "out", ""}, {3, "out", "b"}}}}},
+		{"from another system", "\ufeffa\r\n  out=x\r\n\r\nb\r\n", []Entry{{1, []string{"a"}, []Setting{{2, "out", "x"}}}, {4, []string{"b"}, nil}}},
 		{"long", strings.Repeat("a", MaxLine), []Entry{{1, []string{strings.Repeat("a", MaxLine)}, nil}}},
 	} {
 		if got, err := read(tt.list); err != nil || !reflect.DeepEqual(got, tt.want) {
@@ -118,7 +118,7 @@ func write(t *testing.T, to *strings.Builder, e Entry, last *int) {
 	}
 }
 
-func sameOptions(a, b []Line) bool {
+func sameOptions(a, b []Setting) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -56,7 +56,7 @@ func parseJSON(text string, line int) (Entry, error) {
 			return wrong(fmt.Sprintf("%+q: %s", key, why))
 		}
 		for _, w := range words {
-			e.Options = append(e.Options, Line{line, key, w})
+			e.Options = append(e.Options, Setting{line, key, w})
 		}
 	}
 	return e, nil

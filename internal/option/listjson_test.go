@@ -12,9 +12,9 @@ func TestJSON(t *testing.T) {
 	got, err := read(`{"url": "a", "mirrors": ["b", "c"], "out": "x y", "overwrite": true, "n": 12345678901234567890, "header": ["A: b", "C: d"]}` + "\r\n" +
 		"d\te\n  out=z\n" + `{"url": ["f", "g"]}` + "\n  dir=h\n")
 	want := []Entry{
-		{1, []string{"a", "b", "c"}, []Line{{1, "header", "A: b"}, {1, "header", "C: d"}, {1, "n", "12345678901234567890"}, {1, "out", "x y"}, {1, "overwrite", "true"}}},
-		{2, []string{"d", "e"}, []Line{{3, "out", "z"}}},
-		{4, []string{"f", "g"}, []Line{{5, "dir", "h"}}},
+		{1, []string{"a", "b", "c"}, []Setting{{1, "header", "A: b"}, {1, "header", "C: d"}, {1, "n", "12345678901234567890"}, {1, "out", "x y"}, {1, "overwrite", "true"}}},
+		{2, []string{"d", "e"}, []Setting{{3, "out", "z"}}},
+		{4, []string{"f", "g"}, []Setting{{5, "dir", "h"}}},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)

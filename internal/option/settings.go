@@ -33,22 +33,8 @@ import (
 //	keyring = ["example.asc"]
 //	require = "signature"
 
-// A Kind is what a key takes.
-type Kind uint8
-
-const (
-	// Switch is true or false.
-	Switch Kind = iota + 1
-	// Word is one string or number.
-	Text
-	// Amount is one number of bytes, with its unit.
-	Amount
-	// Words is one string or several.
-	Words
-)
-
-// Known are the flags of each command, by name.
-type Known map[string]map[string]Kind
+// known are the options of each command, by name.
+type known map[string]map[string]Kind
 
 // A Value is what the file says of a flag.
 type Value struct {
@@ -81,7 +67,9 @@ func (e *Error) Error() string {
 }
 
 // ParseSettings reads a file. The error is an *Error.
-func ParseSettings(data []byte, known Known) (*Settings, error) {
+func ParseSettings(data []byte) (*Settings, error) { return parseSettings(data, settable()) }
+
+func parseSettings(data []byte, known known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
@@ -96,7 +84,7 @@ func ParseSettings(data []byte, known Known) (*Settings, error) {
 // A reader makes Settings of what a parser has found.
 type reader struct {
 	data  string
-	known Known
+	known known
 }
 
 func (r *reader) read(top map[string]any) (*Settings, error) {
@@ -170,7 +158,7 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" where "+kind.String()+" belongs", "")
 		case word == "":
 			return Value{}, r.wrong(path, emptyValue, leaveOut)
-		case kind == Amount && isBare(word):
+		case kind.isAmount() && isBare(word, 1024):
 			return Value{}, r.wrong(path, "a few bytes may be meant in another unit", fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, word))
 		}
 		value.Words = append(value.Words, word)
@@ -182,16 +170,6 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 }
 
 const emptyValue, leaveOut = "the value is empty", "leave the key out"
-
-// isBare reports whether word is so small a number of bytes without a unit that another one may be meant. 0 is 0.
-func isBare(word string) bool {
-	x, err := strconv.ParseFloat(word, 64)
-	return err == nil && x > 0 && x < 1024
-}
-
-func (k Kind) String() string {
-	return [...]string{"nothing", "true or false", "a string", "a string", "a string or a list of them"}[k]
-}
 
 // wordOf is a value as the command line has it, and what it is.
 func wordOf(v any) (word, is string) {

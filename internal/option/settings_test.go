@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var known = Known{
-	"get":   {"limit-rate": Text, "quiet": Switch, "mirror": Words, "tries": Text, "out": Text},
-	"probe": {"json": Switch, "tries": Text},
+var knownHere = known{
+	"get":   {"limit-rate": Rate, "quiet": Switch, "mirror": Words, "tries": Word, "out": Word},
+	"probe": {"json": Switch, "tries": Word},
 }
 
 const example = `# for all
@@ -44,7 +44,7 @@ allow-expired-key = true
 
 func mustParse(t *testing.T, text string) *Settings {
 	t.Helper()
-	f, err := ParseSettings([]byte(text), known)
+	f, err := parseSettings([]byte(text), knownHere)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestParseRefuses(t *testing.T) {
 		{"quiet = true\nquiet = false", 2, "", ""},
 		{"quiet", 1, "", ""},
 	} {
-		_, err := ParseSettings([]byte(tt.text), known)
+		_, err := parseSettings([]byte(tt.text), knownHere)
 		var e *Error
 		if !errors.As(err, &e) || e.Line != tt.line || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(e.Hint, tt.hint) {
 			t.Errorf("%q: %+v", tt.text, err)
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(example)
 	f.Add("[site.\"http://h\"]\n[get]\nquiet=true")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := ParseSettings([]byte(text), known)
+		file, err := parseSettings([]byte(text), knownHere)
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Why == "" {
@@ -160,7 +160,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for command, flags := range known {
+		for command, flags := range knownHere {
 			for name, kind := range flags {
 				v, ok := file.Value(command, name)
 				if ok && (kind != Words && len(v.Words) != 1 || v.Line < 1 || kind == Switch && v.Words[0] != "true" && v.Words[0] != "false") {

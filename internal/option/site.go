@@ -29,12 +29,6 @@ type Site struct {
 	prefix       bool
 }
 
-// siteKeys are the keys of a site. They are flags, and mean the same.
-var siteKeys = map[string]Kind{
-	"keyring": Words, "pin": Words, "smime-ca": Words, "allow-expired-key": Switch, "require": Text, "header": Words, "proxy": Text,
-	"limit-rate": Amount, "cacert": Words, "insecure": Switch,
-}
-
 // sites reads the tables of sites. The more exact pattern comes first.
 func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 	for _, pattern := range sorted(tables) {
@@ -43,7 +37,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		if !ok {
 			return nil, r.wrong(path, "a table belongs here", `[site."https://example.org/pub/*"]`)
 		}
-		values, err := r.table(table, siteKeys, path...)
+		values, err := r.table(table, siteKeys(), path...)
 		if err != nil {
 			return nil, err
 		}
