@@ -54,7 +54,7 @@ var houses = map[string]house{
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
-	"source": {imports: []string{"byterange", "metalink", "verify", "address", "internal/mask", "internal/web"}},
+	"source": {imports: []string{"byterange", "metalink", "metalink/metainfo", "verify", "address", "internal/mask", "internal/web"}},
 	"source/httpsource": {imports: []string{
 		"source", "byterange", "metalink", "verify", "internal/web",
 		"address",
@@ -75,7 +75,7 @@ var houses = map[string]house{
 	"download": {imports: []string{
 		"byterange", "download/partfile", "download/state", "internal/fsys",
 		"address", "internal/web", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
-		"source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
+		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"download/state":    {imports: []string{"source", "verify", "internal/atomicfile", "internal/fsys"}},
@@ -97,7 +97,7 @@ var houses = map[string]house{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
 		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/handbook", "internal/mask", "internal/option", "internal/program",
 		"address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
-		"serve", "source", "source/ftpsource", "source/httpsource", "verify", "verify/openpgp", "verify/smime", "watch",
+		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},

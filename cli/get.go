@@ -14,6 +14,7 @@ import (
 	"braid/download/state"
 	"braid/internal/option"
 	"braid/metalink"
+	"braid/source/torrentsource"
 )
 
 // getCommand is one run of "braid get".
@@ -273,7 +274,7 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.Word], Tries: int(g.tries),
 		Timeout: time.Duration(g.timeout), RetryWait: time.Duration(g.retryWait), MaxSize: int64(g.maxSize),
-		PeerListen: g.peers.address(), NoDHT: g.peers.noDHT, Credentials: g.login,
+		Swarms: torrentsource.Plug(g.peers.address(), g.peers.noDHT), Credentials: g.login,
 		State: &state.Store{Dir: stateFolder(), PinsOnly: g.noRemember}, JournalKey: journalKey(),
 	}
 	if g.limitRate > 0 {

@@ -27,7 +27,6 @@ import (
 	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -73,13 +72,12 @@ type Client struct {
 	// module: the interface is an internal one.
 	Files fsys.FS
 
-	// PeerListen is the address, host:port, where BitTorrent peers may connect to us. If empty, none may.
-	PeerListen string
-	// NoDHT looks for peers at trackers only, not in the distributed hash table and not at other peers.
-	NoDHT bool
+	// Swarms makes what takes part in BitTorrent swarms, once for each Get or GetAll, which closes it: torrentsource.Plug has one. If
+	// nil, no peers are asked, and a note says so where Request.Peers wants them.
+	Swarms func(source.SwarmConfig) source.Swarms
 
 	ftp      *ftpsource.Client // that the downloads of a batch share
-	torrents *torrentsource.Client
+	torrents source.Swarms
 }
 
 const (
@@ -156,7 +154,7 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 
 // look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	if torrentsource.IsSwarm(req.URL) { // nobody is asked what the torrent says
+	if source.IsSwarm(req.URL) { // nobody is asked what the torrent says
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
 	if isFTP(req.URL) {
@@ -208,7 +206,7 @@ func (c *Client) checkNumbers(r *Request, what string) error {
 		{"PerHost", c.PerHost < 0}, {"Split", c.Split < 0}, {"Tries", c.Tries < 0}, {"MinSplit", c.MinSplit < 0},
 		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0},
 		{"Allocation", c.Allocation > AllocateMust}, {"Growth", c.Growth > scheduler.GrowSingle},
-		{"Require", r.Require > RequireSignature}, {"Peers", r.Peers > PeersHidden},
+		{"Require", r.Require > RequireSignature}, {"Peers", r.Peers > PeersMissing},
 		{"SeedRatio", !(r.SeedRatio >= 0)}, {"SeedTime", r.SeedTime < 0}, // a ratio may be no number at all
 	} {
 		if !n.wrong {

@@ -16,7 +16,6 @@ import (
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -300,7 +299,7 @@ func (r *Request) shared() bool {
 }
 
 // isSwarm says that u is no server, but a swarm that may be asked.
-func (r *Request) isSwarm(u *url.URL) bool { return torrentsource.IsSwarm(u) && r.shared() }
+func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.shared() }
 
 // seeds says that the file is to be given to peers when it is here.
 func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }

@@ -11,7 +11,6 @@ import (
 	"braid/byterange"
 	"braid/metalink/metainfo"
 	"braid/source"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -236,7 +235,7 @@ func (g *getter) swarmParts(ctx context.Context, x *sharing, parts []metainfo.Pa
 			all[j] = make([]byte, p.End-p.Start)
 			continue
 		}
-		src := g.http.swarms.Source(x.torrent, p.File, torrentsource.Options{Dir: g.req.Dir, Peers: x.peers, Named: x.named})
+		src := g.http.swarms.Swarm(x.torrent, p.File, source.SwarmOptions{Dir: g.req.Dir, Peers: x.peers, Named: x.named})
 		defer src.Close()
 		wg.Go(func() {
 			all[j], errs[j] = fetchPart(ctx, src, longest*g.http.patience(), byterange.Range{Start: p.Start, End: p.End})

@@ -17,7 +17,6 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/ftpsource"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -28,7 +27,7 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
 
 func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
-	if c.HTTP == nil || c.ftp == nil || c.torrents == nil {
+	if c.HTTP == nil || c.ftp == nil || c.torrents == nil && c.Swarms != nil {
 		own := *c
 		hc, done := c.network()
 		defer done()
@@ -351,7 +350,7 @@ func (g *getter) checkURL() error {
 		return g.fail(Usage, errors.New("one of its mirrors is no URL"), "")
 	case g.req.isSwarm(u):
 		return nil
-	case torrentsource.IsSwarm(u):
+	case source.IsSwarm(u):
 		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
 	case !isWeb(u) && !isFTP(u) || u.Host == "":
 		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")

@@ -9,7 +9,6 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -88,8 +87,8 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 		return
 	}
 	o.url, o.masked, o.host, o.named = u, source.Mask(u), source.HostPort(u), opts.Named
-	if o.swarm = torrentsource.IsSwarm(u); o.swarm {
-		o.src, o.host = s.swarm.join(s), torrentsource.Host
+	if o.swarm = source.IsSwarm(u); o.swarm {
+		o.src, o.host = s.swarm.join(s), source.SwarmHost
 	} else {
 		o.src = s.http.Source(u, opts)
 	}
@@ -195,7 +194,7 @@ func (s *session) askTorrent() {
 		return
 	}
 	s.plan.torrentAsked = true
-	if s.req.Peers == PeersHidden {
+	if !s.req.Peers.asked() {
 		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
 		return
 	}

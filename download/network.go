@@ -10,14 +10,13 @@ import (
 	"braid/source"
 	"braid/source/ftpsource"
 	"braid/source/httpsource"
-	"braid/source/torrentsource"
 )
 
 // A network makes sources by the schemes of their URLs. Requests that are no matter of ranges are made over HTTP.
 type network struct {
 	*httpsource.Client
 	ftp     *ftpsource.Client
-	swarms  *torrentsource.Client
+	swarms  source.Swarms
 	timeout time.Duration // see Client.Timeout
 }
 
@@ -46,7 +45,7 @@ func (c *Client) network() (n network, done func()) {
 		n.swarms = c.swarms(n)
 	}
 	return n, func() {
-		if n.swarms != c.torrents {
+		if n.swarms != nil && c.torrents == nil {
 			n.swarms.Close()
 		}
 		if n.Client != c.HTTP {

@@ -26,7 +26,7 @@ func TestNumbersMakeSense(t *testing.T) {
 		"Allocation": func(c *download.Client, _ *download.Request) { c.Allocation = download.AllocateMust + 1 },
 		"Growth":     func(c *download.Client, _ *download.Request) { c.Growth = scheduler.GrowSingle + 1 },
 		"Require":    func(_ *download.Client, r *download.Request) { r.Require = download.RequireSignature + 1 },
-		"Peers":      func(_ *download.Client, r *download.Request) { r.Peers = download.PeersHidden + 1 },
+		"Peers":      func(_ *download.Client, r *download.Request) { r.Peers = download.PeersMissing + 1 },
 		"SeedRatio":  func(_ *download.Client, r *download.Request) { r.SeedRatio = math.NaN() },
 		"SeedTime":   func(_ *download.Client, r *download.Request) { r.SeedTime = -1 },
 	} {

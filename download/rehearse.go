@@ -14,7 +14,6 @@ import (
 	"braid/download/partfile"
 	"braid/metalink"
 	"braid/source"
-	"braid/source/torrentsource"
 	"braid/verify"
 )
 
@@ -66,6 +65,7 @@ func (c *Client) Rehearse(ctx context.Context, req Request) (Rehearsal, error) {
 	hc, done := c.network()
 	defer done()
 	own.HTTP, own.ftp, own.torrents = hc.Client, hc.ftp, hc.swarms
+	req.Peers = c.peersFor(req.Peers, req.URL)
 	h := &rehearsal{getter: newGetter(&own, req, nil)}
 	h.dry = true
 	err := h.run(ctx)
@@ -226,7 +226,7 @@ func (h *rehearsal) places(ctx context.Context, x *inspection) {
 		}
 		h.addPlace(p)
 	}
-	if h.req.shared() && !torrentsource.IsSwarm(h.req.URL) {
+	if h.req.shared() && !source.IsSwarm(h.req.URL) {
 		h.addPlace(Place{URL: h.req.Described.sharing.url(), Role: Swarm})
 	}
 	slices.SortStableFunc(h.out.Places[1:], func(a, b Place) int {
@@ -244,7 +244,7 @@ func (h *rehearsal) placeOf(d *Described, u *url.URL) Place {
 			return Place{URL: u, Role: Named, Mirror: m}
 		}
 	}
-	if torrentsource.IsSwarm(u) {
+	if source.IsSwarm(u) {
 		return Place{URL: u, Role: Swarm}
 	}
 	return Place{URL: u, Role: ByUser}

@@ -18,7 +18,6 @@ import (
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/source/torrentsource"
 )
 
 // Peers says when BitTorrent peers are asked.
@@ -34,6 +33,8 @@ const (
 	PeersOnly
 	// PeersHidden asks none: it is what becomes of PeersAuto where a proxy is configured (Client.Peers).
 	PeersHidden
+	// PeersMissing asks none: it is what becomes of PeersAuto and PeersOnly where a client has no Swarms (Client.Peers).
+	PeersMissing
 )
 
 // asked says that peers may be asked.
@@ -41,17 +42,24 @@ func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 
 // why says why they may not.
 func (p Peers) why() string {
-	if p == PeersHidden {
+	switch p {
+	case PeersHidden:
 		return "peers are not asked, who would see the address that the proxy hides"
+	case PeersMissing:
+		return "this program has no BitTorrent"
 	}
 	return "peers are off"
 }
 
-// Peers is how peers are asked for files where the user wants p: of itself a client does not connect to them past a proxy.
+// Peers is how peers are asked for files where the user wants p: of itself a client does not connect to them past a proxy,
+// and without Swarms not at all.
 func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
 
 func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
-	if p == PeersAuto && c.proxied(origin) {
+	switch {
+	case p.asked() && c.Swarms == nil:
+		return PeersMissing
+	case p == PeersAuto && c.proxied(origin):
 		return PeersHidden
 	}
 	return p
@@ -85,7 +93,7 @@ type sharing struct {
 	edges   *edges        // pieces that its files share
 }
 
-func (x *sharing) url() *url.URL { return torrentsource.URL(x.torrent, x.file) }
+func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
 
 // sharingOf is the file of the torrent in peers' hands, if the document is a torrent.
 func (d *Document) sharingOf(name string) *sharing {
@@ -100,25 +108,28 @@ func (d *Document) sharingOf(name string) *sharing {
 	return nil
 }
 
-// swarms makes what takes part in swarms, for all downloads of a client.
-func (c *Client) swarms(n network) *torrentsource.Client {
-	t := &torrentsource.Client{
-		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, AllowHosts: n.AllowHosts, Listen: c.PeerListen, NoDHT: c.NoDHT,
-		Scratch: func(dir string) (torrentsource.Scratch, error) { return partfile.OpenScratch(fsys.Or(c.Files), dir) },
+// swarms makes what takes part in swarms, for all downloads of a client; nil if it has no Swarms.
+func (c *Client) swarms(n network) source.Swarms {
+	if c.Swarms == nil {
+		return nil
+	}
+	cfg := source.SwarmConfig{
+		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, AllowHosts: n.AllowHosts,
+		Scratch: func(dir string) (source.Scratch, error) { return partfile.OpenScratch(fsys.Or(c.Files), dir) },
 	}
 	if c.Limit != nil {
-		t.Pay = c.Limit.pay
+		cfg.Pay = c.Limit.pay
 	}
-	return t
+	return c.Swarms(cfg)
 }
 
 // A swarm is the part that a session takes in one; without a source there is none.
-type swarm struct{ src *torrentsource.Source }
+type swarm struct{ src source.Swarm }
 
 // join takes part in the swarm of a file, with what is here of it already.
 func (w *swarm) join(s *session) source.Source {
 	x := s.plan.sharing
-	w.src = s.http.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
+	w.src = s.http.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
 	for r := range s.here.All() {
 		w.src.Here(r)
 	}
@@ -198,7 +209,7 @@ func giveBack(ctx context.Context, hc network, req *Request, x *sharing, path st
 		return
 	}
 	defer file.Close()
-	src := hc.swarms.Source(x.torrent, x.file, torrentsource.Options{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
+	src := hc.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: file, Seed: true, Dir: req.Dir, Peers: x.peers, Named: x.named})
 	defer src.Close()
 	if err := src.Seed(); err != nil {
 		req.note("it is not given to peers: %v", err)
@@ -209,7 +220,7 @@ func giveBack(ctx context.Context, hc network, req *Request, x *sharing, path st
 }
 
 // keepSeeding waits until peers got enough.
-func keepSeeding(ctx context.Context, req *Request, src *torrentsource.Source, path string, size int64) {
+func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path string, size int64) {
 	if req.SeedTime > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, req.SeedTime)

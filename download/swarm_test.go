@@ -17,6 +17,7 @@ import (
 	"braid/internal/test/mirrortest"
 	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
+	"braid/source"
 	"braid/source/httpsource"
 	"braid/source/torrentsource"
 )
@@ -26,7 +27,7 @@ func startPeer(t *testing.T, torrent, data []byte) (src *torrentsource.Source, a
 	t.Helper()
 	m := parsedTorrent(t, torrent)
 	c := &torrentsource.Client{Listen: "127.0.0.1:0", NoDHT: true}
-	src = c.Source(m, m.Files[0], torrentsource.Options{Part: bytes.NewReader(data), Seed: true})
+	src = c.Source(m, m.Files[0], source.SwarmOptions{Part: bytes.NewReader(data), Seed: true})
 	if err := src.Seed(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func tracked(t *testing.T, name string, data []byte, peers ...netip.AddrPort) (t
 func byMagnet(t *testing.T, link string) *run {
 	t.Helper()
 	r := newRun(t, "http://unused.example/")
-	r.client.NoDHT = true
+	r.client.Swarms = torrentsource.Plug("", true)
 	r.req.URL, r.req.Peers = nil, download.PeersAuto
 	d, err := r.client.Magnet(t.Context(), r.req, link)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestSwarmAlone(t *testing.T) {
 	_, addr := startPeer(t, torrent, data)
 	res := byMagnet(t, magnetOf(t, torrent, addr)).right(mirrortest.Generate(3*mib+5, 7))
 	checkedOnly(t, res, "bittorrent v1 piece hashes from the magnet link")
-	if len(res.Sources) != 1 || res.Sources[0].Host != torrentsource.Host || res.Sources[0].Bytes != 3*mib+5 || res.Duplicate > 0 {
+	if len(res.Sources) != 1 || res.Sources[0].Host != source.SwarmHost || res.Sources[0].Bytes != 3*mib+5 || res.Duplicate > 0 {
 		t.Errorf("result is %+v", res)
 	}
 }
@@ -134,13 +135,13 @@ func TestSwarmBesideServers_C4(t *testing.T) {
 	origin := torrented(t, size, torrent)
 	for _, mode := range []download.Peers{download.PeersOff, download.PeersOnly} {
 		r := newRun(t, origin.URL)
-		r.client.NoDHT, r.req.Peers = true, mode
+		r.client.Swarms, r.req.Peers = torrentsource.Plug("", true), mode
 		res := r.right(origin.Content)
 		verified(t, res, "sha-256 from Digest over http")
 		useful(t, res, origin)
 		brought := int64(0)
 		for _, src := range res.Sources {
-			if src.Host == torrentsource.Host {
+			if src.Host == source.SwarmHost {
 				brought = src.Bytes
 			}
 		}
@@ -160,7 +161,7 @@ func TestSwarmHasAnotherFile_Rule40(t *testing.T) {
 	torrent, _ := tracked(t, "file.bin", other, addr)
 	origin := torrented(t, size, torrent)
 	r := newRun(t, origin.URL)
-	r.client.NoDHT, r.req.Peers = true, download.PeersOnly
+	r.client.Swarms, r.req.Peers = torrentsource.Plug("", true), download.PeersOnly
 	verified(t, r.right(origin.Content), "sha-256 from Digest over http")
 }
 
@@ -174,7 +175,7 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 	t.Cleanup(c.Close)
 	var addr netip.AddrPort
 	for i, f := range m.Files {
-		src := c.Source(m, f, torrentsource.Options{Part: bytes.NewReader(files[i]), Seed: true})
+		src := c.Source(m, f, source.SwarmOptions{Part: bytes.NewReader(files[i]), Seed: true})
 		if err := src.Seed(); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestSwarmOfSeveralFiles(t *testing.T) {
 		addr = src.Addrs()[0]
 	}
 	r := newRun(t, "http://unused.example/")
-	r.client.NoDHT, r.req.URL, r.req.Peers = true, nil, download.PeersAuto
+	r.client.Swarms, r.req.URL, r.req.Peers = torrentsource.Plug("", true), nil, download.PeersAuto
 	d, err := r.client.Magnet(t.Context(), r.req, magnetOf(t, torrent, addr))
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +212,7 @@ func TestGiveBack(t *testing.T) {
 	torrent := torrentOf(t, "file.bin", data)
 	_, addr := startPeer(t, torrent, data)
 	r := byMagnet(t, magnetOf(t, torrent, addr))
-	r.client.PeerListen = "127.0.0.1:0"
+	r.client.Swarms = torrentsource.Plug("127.0.0.1:0", true)
 	r.req.SeedRatio, r.req.SeedTime = 100, time.Hour
 	ctx, stop := context.WithCancel(t.Context())
 	r.ctx = ctx
@@ -239,7 +240,7 @@ func TestPeersOff(t *testing.T) {
 	data := made(mib, 7)
 	torrent := torrentOf(t, "file.bin", data)
 	peer, addr := startPeer(t, torrent, data)
-	_, err := (&download.Client{NoDHT: true}).Magnet(t.Context(), download.Request{}, magnetOf(t, torrent, addr))
+	_, err := (&download.Client{Swarms: torrentsource.Plug("", true)}).Magnet(t.Context(), download.Request{}, magnetOf(t, torrent, addr))
 	if err == nil || peer.Standing().Known > 0 {
 		t.Errorf("%v, %+v", err, peer.Standing())
 	}
@@ -264,7 +265,7 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	}
 	place.Set(mirrortest.Document("/gone.torrent", "text/plain", []byte("no torrent")))
 	r := newRun(t, "http://unused.example/")
-	r.client.NoDHT = true
+	r.client.Swarms = torrentsource.Plug("", true)
 	var d *download.Document
 	for _, f.Size = range []int64{size, -1} {
 		text, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
@@ -307,7 +308,7 @@ func TestPeersAsRescue(t *testing.T) {
 		origin := vouch(t, size)
 		origin.Set(mirrortest.Link(`<http://`+shelf.Addr+`/file.torrent>; rel=describedby; type="application/x-bittorrent"`), mirrortest.DieAfter(size/2))
 		r := newRun(t, origin.URL)
-		r.client.NoDHT, r.client.Tries, r.req.Peers = true, 1, mode
+		r.client.Swarms, r.client.Tries, r.req.Peers = torrentsource.Plug("", true), 1, mode
 		if mode == download.PeersOff {
 			if _, err := r.get(); err == nil {
 				t.Error("nobody brings the second half, and it is there")
@@ -343,7 +344,7 @@ func TestPeersBesideAProxy(t *testing.T) {
 		"":          func(*url.URL) (*url.URL, error) { return nil, nil },
 	}
 	for name, proxy := range proxies {
-		c := download.Client{NoDHT: true, HTTP: &httpsource.Client{Proxy: proxy}}
+		c := download.Client{Swarms: torrentsource.Plug("", true), HTTP: &httpsource.Client{Proxy: proxy}}
 		for _, mode := range []download.Peers{download.PeersAuto, download.PeersOnly} {
 			ask := mode == download.PeersOnly || name == ""
 			if got := c.Peers(mode); (got == mode) != ask {

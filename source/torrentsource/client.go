@@ -14,21 +14,20 @@
 //
 //	var c torrentsource.Client
 //	defer c.Close()
-//	src := c.Source(torrent, file, torrentsource.Options{Part: part})
+//	src := c.Source(torrent, file, source.SwarmOptions{Part: part})
 //	defer src.Close()
 //	err := src.Fetch(ctx, byterange.Range{Start: 0, End: 1 << 20}, sink)
 package torrentsource
 
 import (
 	"cmp"
-	"context"
-	"io"
 	"os"
 	"sync"
 	"time"
 
 	"braid/address"
 	"braid/metalink/metainfo"
+	"braid/source"
 )
 
 const (
@@ -39,34 +38,23 @@ const (
 // A Client takes part in swarms. The zero value works, without listening. It may be used by several goroutines, and must not be
 // changed or copied after its first use.
 type Client struct {
-	// ConnectTimeout limits the time to connect to a peer. If zero, it is 10 s.
-	ConnectTimeout time.Duration
-	// Timeout limits the time without a byte of what is wanted. If zero, it is 30 s.
-	Timeout time.Duration
-	// AllowHosts are connected to whoever names them (rule 63).
-	AllowHosts address.Hosts
+	source.SwarmConfig
 	// Listen is the address, host:port, where peers may connect to us. If empty, none may.
 	Listen string
 	// NoDHT asks trackers only: neither the distributed hash table (BEP 5) nor peers for other peers (BEP 11).
 	NoDHT bool
 	// Bootstrap are the nodes, host:port, to enter the distributed hash table by. If nil, those that are well known.
 	Bootstrap []string
-	// Pay, if not nil, is called for bytes that came from peers. It may wait, and so holds them back.
-	Pay func(ctx context.Context, n int) error
-	// Scratch makes the file for what is not proven yet, in the folder that Options.Dir names. If nil, it is a temporary file.
-	Scratch func(dir string) (Scratch, error)
 
 	mu     sync.Mutex
 	swarms map[key]*swarm
 }
 
-// A Scratch keeps bytes that are not proven yet, all over again if they were wrong. Release says that n bytes from off on are
-// of no use any more.
-type Scratch interface {
-	io.ReaderAt
-	io.WriterAt
-	io.Closer
-	Release(off, n int64) error
+// Plug makes the Swarms of a download.Client: clients that listen at an address, as Client.Listen and Client.NoDHT say.
+func Plug(listen string, noDHT bool) func(source.SwarmConfig) source.Swarms {
+	return func(c source.SwarmConfig) source.Swarms {
+		return &Client{SwarmConfig: c, Listen: listen, NoDHT: noDHT}
+	}
 }
 
 // A key tells swarms apart: by the torrent, and by where connections may lead.
@@ -81,7 +69,7 @@ func (c *Client) connectTimeout() time.Duration {
 
 func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
 
-func (c *Client) scratch(dir string) (Scratch, error) {
+func (c *Client) scratch(dir string) (source.Scratch, error) {
 	if c.Scratch != nil {
 		return c.Scratch(dir)
 	}

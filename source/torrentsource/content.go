@@ -11,6 +11,7 @@ import (
 	"github.com/anacrolix/torrent/storage"
 
 	"braid/byterange"
+	"braid/source"
 )
 
 // A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the shelf
@@ -38,7 +39,7 @@ type member struct {
 	here   byterange.Set // in its part
 }
 
-func newContent(length, size int64, scratch Scratch) *content {
+func newContent(length, size int64, scratch source.Scratch) *content {
 	return &content{
 		length: length, size: size, shelf: newShelf(length, scratch), closed: make(chan struct{}), over: make(chan struct{}),
 		jobs: map[int][]*job{}, proven: map[int]bool{}, rough: map[int]int64{}, stale: map[int]bool{},

@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/metalink/metainfo"
+	"braid/source"
 )
 
 // FuzzPieces invents torrents of several files, ranges of them, and what is here of each, and compares the ways from bytes of files to
@@ -59,7 +60,7 @@ func newMapped(length int64, sizes []byte, seed uint64) *mapped {
 		if n == 0 { // nobody asks for one
 			continue
 		}
-		s := &Source{torrent: torrent, file: file, options: Options{Part: bytes.NewReader(m.data[file.Offset:at])}}
+		s := &Source{torrent: torrent, file: file, options: source.SwarmOptions{Part: bytes.NewReader(m.data[file.Offset:at])}}
 		m.sources = append(m.sources, s)
 		m.content.enter(s, byterange.Set{})
 		for range 3 {
@@ -199,6 +200,6 @@ func TestCloseAnswersPeers(t *testing.T) {
 }
 
 // A broken scratch file cannot be read.
-type broken struct{ Scratch }
+type broken struct{ source.Scratch }
 
 func (broken) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -1,24 +1,24 @@
 package torrentsource_test
 
 import (
+	"context"
 	"fmt"
-	"strings"
+	"net/url"
 
-	"braid/metalink/metainfo"
+	"braid/download"
 	"braid/source/torrentsource"
-	"braid/verify"
 )
 
-// A swarm has a name like other places. Nothing is open before somebody fetches from it.
-func ExampleURL() {
-	pieces := verify.NewPieceMaker(verify.SHA1, 1<<18)
-	fmt.Fprint(pieces, strings.Repeat("x", 1<<20))
-	t, err := metainfo.New("disk.iso", pieces.Pieces())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	u := torrentsource.URL(t, t.Files[0])
-	fmt.Println(u, torrentsource.IsSwarm(u))
-	// Output: bittorrent://82195266a2798edd8b18a7cb616e40efdf6c9366/disk.iso true
+// A client of package download asks peers only where it is told how.
+func ExamplePlug() {
+	client := download.Client{Swarms: torrentsource.Plug("", false)} // peers cannot connect to it
+	fmt.Println(client.Peers(download.PeersOnly) == download.PeersOnly)
+	client.Swarms = nil
+	_, err := client.Get(context.Background(), download.Request{
+		URL: &url.URL{Scheme: "bittorrent", Host: "82195266a2798edd8b18a7cb616e40efdf6c9366"}, Peers: download.PeersOnly,
+	})
+	fmt.Println(err)
+	// Output:
+	// true
+	// download bittorrent://82195266a2798edd8b18a7cb616e40efdf6c9366: this program has no BitTorrent
 }

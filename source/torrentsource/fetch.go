@@ -164,7 +164,7 @@ func (j *job) answer() error {
 	}
 	j.answered = true
 	return j.sink.Answer(source.Answer{
-		Host: Host, URL: j.source.url, Start: j.r.Start, End: j.r.End, Size: j.source.file.Size, Ranged: true,
+		Host: source.SwarmHost, URL: j.source.url, Start: j.r.Start, End: j.r.End, Size: j.source.file.Size, Ranged: true,
 		ETag: j.source.tag(), Hops: []metalink.Hop{{URL: j.source.url}},
 	})
 }
@@ -220,7 +220,7 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	if errors.As(err, &near) {
 		err = near
 	}
-	return &source.Error{URL: source.Mask(s.url), Host: Host, Fault: f, Retry: retry, Err: err}
+	return &source.Error{URL: source.Mask(s.url), Host: source.SwarmHost, Fault: f, Retry: retry, Err: err}
 }
 
 // want makes a job one of those who want pieces, and lets the library ask for them.

@@ -25,7 +25,7 @@ func TestFetch(t *testing.T) {
 		whole, part(0, 1), part(5*pieceLength, 7*pieceLength), part(100, 3*pieceLength-5), part(20*pieceLength, 20*pieceLength+123),
 		part(19*pieceLength+7, byterange.Unbounded),
 	} {
-		s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+		s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 		k := newSink(t, m.Size)
 		if err := s.Fetch(t.Context(), r, k); err != nil {
 			t.Fatalf("%v: %v", r, err)
@@ -33,7 +33,7 @@ func TestFetch(t *testing.T) {
 		r.End = min(r.End, m.Size)
 		wantBytes(t, k, data, r)
 		a := k.answer
-		if a.Host != Host || a.Start != r.Start || a.End != r.End || a.Size != m.Size || !a.Ranged || a.ETag == "" {
+		if a.Host != source.SwarmHost || a.Start != r.Start || a.End != r.End || a.Size != m.Size || !a.Ranged || a.ETag == "" {
 			t.Errorf("answer is %+v", a)
 		}
 		if addrs := s.Addrs(); len(addrs) > 0 {
@@ -48,7 +48,7 @@ func TestFetchInOrder(t *testing.T) {
 	data := made(t, 400*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	front := int64(-1) // when half of all is here
@@ -70,7 +70,7 @@ func TestFetchAgain(t *testing.T) {
 	data := made(t, 8*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Part: bytes.NewReader(data), Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Part: bytes.NewReader(data), Peers: []string{addr}, Named: near})
 	defer s.Close()
 	for _, r := range []byterange.Range{part(0, pieceLength), part(0, 4*pieceLength), part(3*pieceLength, m.Size), part(0, m.Size)} {
 		k := newSink(t, m.Size)
@@ -87,7 +87,7 @@ func TestShrinkAndRefuse(t *testing.T) {
 	data := made(t, 40*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	const end = 3*pieceLength + 9
@@ -111,7 +111,7 @@ func TestCancel(t *testing.T) {
 	data := made(t, 40*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	k := newSink(t, m.Size)
@@ -130,7 +130,7 @@ func TestCancel(t *testing.T) {
 func TestNobody_Rule21(t *testing.T) {
 	data := made(t, 2*pieceLength, 1)
 	m := torrentOf(t, data)
-	s := newClient(t, &Client{Timeout: 50 * time.Millisecond}).Source(m, m.Files[0], Options{})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 50 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{})
 	defer s.Close()
 	sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultNetwork, true)
 }
@@ -140,8 +140,8 @@ func TestNear_Rule63(t *testing.T) {
 	data := made(t, 2*pieceLength, 1)
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
-	c := newClient(t, &Client{Timeout: 100 * time.Millisecond})
-	s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: address.Public})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 100 * time.Millisecond}})
+	s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: address.Public})
 	defer s.Close()
 	err := sourcetest.Fault(t, s.Fetch(t.Context(), whole, newSink(t, m.Size)), source.FaultRefused, false)
 	if _, ok := errors.AsType[*address.Error](err.Err); !ok {
@@ -162,7 +162,7 @@ func TestLiar_S10(t *testing.T) {
 	for i := range 8 {
 		liar.swarm.torrent.Piece(i).UpdateCompletion()
 	}
-	s := newClient(t, &Client{Timeout: 300 * time.Millisecond}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 300 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	e := sourcetest.Fault(t, s.Fetch(t.Context(), whole, k), source.FaultNetwork, true)
@@ -178,7 +178,7 @@ func TestHere(t *testing.T) {
 	bad := bytes.Clone(data)
 	bad[9*pieceLength] ^= 1
 	_, addr := seeder(t, m, bad)
-	s := newClient(t, &Client{}).Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	s := newClient(t, &Client{}).Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	for _, r := range []byterange.Range{part(0, 9*pieceLength), part(10*pieceLength, m.Size)} {
 		k := newSink(t, m.Size)
@@ -199,7 +199,7 @@ func TestSeveralFiles(t *testing.T) {
 	c := newClient(t, &Client{})
 	var all []*Source
 	for i, f := range m.Files {
-		s := c.Source(m, f, Options{Part: bytes.NewReader(files[i]), Peers: []string{addr}, Named: near})
+		s := c.Source(m, f, source.SwarmOptions{Part: bytes.NewReader(files[i]), Peers: []string{addr}, Named: near})
 		defer s.Close()
 		all = append(all, s)
 		k := newSink(t, f.Size)
@@ -231,7 +231,7 @@ func TestCostsNothing(t *testing.T) {
 	}
 	goroutines, open := runtime.NumGoroutine(), files()
 	c := &Client{}
-	s := c.Source(m, m.Files[0], Options{})
+	s := c.Source(m, m.Files[0], source.SwarmOptions{})
 	s.Here(part(0, 1))
 	s.Gone(part(0, 1))
 	s.Close()

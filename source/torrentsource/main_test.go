@@ -82,7 +82,7 @@ func seeder(t *testing.T, m metainfo.Torrent, files ...[]byte) (*Source, string)
 	c := newClient(t, &Client{Listen: "127.0.0.1:0"})
 	var first *Source
 	for i, f := range m.Files {
-		s := c.Source(m, f, Options{Part: bytes.NewReader(files[i]), Seed: true})
+		s := c.Source(m, f, source.SwarmOptions{Part: bytes.NewReader(files[i]), Seed: true})
 		if err := s.Seed(); err != nil {
 			t.Fatal(err)
 		}

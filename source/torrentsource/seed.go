@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"braid/byterange"
+	"braid/source"
 )
 
 // Seed takes part in the swarm without a Fetch: peers can have what Here says is in Part.
@@ -30,23 +31,15 @@ func (s *Source) Settle(part io.ReaderAt) {
 	}
 }
 
-// A Standing is how a source stands in its swarm.
-type Standing struct {
-	Known, Connected int   // peers
-	Given            int64 // bytes that peers got from us, of the whole torrent
-	Taken            int64 // bytes that they brought, those included that were of no use
-	Pieces           int   // that peers can have
-}
-
 // Standing tells how the source stands; the zero value before it takes part.
-func (s *Source) Standing() Standing {
+func (s *Source) Standing() source.Standing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.swarm == nil {
-		return Standing{}
+		return source.Standing{}
 	}
 	st := s.swarm.torrent.Stats()
-	return Standing{
+	return source.Standing{
 		Known: st.TotalPeers, Connected: st.ActivePeers, Pieces: st.PiecesComplete,
 		Given: st.BytesWrittenData.Int64(), Taken: st.BytesReadData.Int64(),
 	}

@@ -1,6 +1,9 @@
 package torrentsource
 
-import "sync"
+import (
+	"braid/source"
+	"sync"
+)
 
 // mostShelved is how many bytes of pieces are kept in memory. What one fast peer has under way fits: 250 blocks, of 16 KiB each.
 const mostShelved = 8 << 20
@@ -11,7 +14,7 @@ const mostShelved = 8 << 20
 type shelf struct {
 	length int64 // of a piece
 	most   int64 // bytes in memory
-	file   Scratch
+	file   source.Scratch
 
 	mu     sync.Mutex
 	pieces map[int][]byte // in memory
@@ -19,7 +22,7 @@ type shelf struct {
 	spare  [][]byte
 }
 
-func newShelf(length int64, file Scratch) *shelf {
+func newShelf(length int64, file source.Scratch) *shelf {
 	return &shelf{length: length, most: mostShelved, file: file, pieces: map[int][]byte{}, filed: map[int]bool{}}
 }
 

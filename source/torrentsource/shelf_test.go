@@ -1,6 +1,7 @@
 package torrentsource
 
 import (
+	"braid/source"
 	"bytes"
 	"math/rand/v2"
 	"os"
@@ -90,8 +91,8 @@ func TestShelfSparesTheDisk(t *testing.T) {
 	m := torrentOf(t, data)
 	_, addr := seeder(t, m, data)
 	scratch := newScratch(t)
-	c := newClient(t, &Client{Scratch: func(string) (Scratch, error) { return scratch, nil }})
-	s := c.Source(m, m.Files[0], Options{Peers: []string{addr}, Named: near})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) { return scratch, nil }}})
+	s := c.Source(m, m.Files[0], source.SwarmOptions{Peers: []string{addr}, Named: near})
 	defer s.Close()
 	k := newSink(t, m.Size)
 	if err := s.Fetch(t.Context(), whole, k); err != nil {
@@ -108,8 +109,8 @@ func TestIdlePiecesLeaveTheMemory(t *testing.T) {
 	data := made(t, pieceLength, 1)
 	m := torrentOf(t, bytes.Repeat(data, 8))
 	scratch := newScratch(t)
-	c := newClient(t, &Client{Scratch: func(string) (Scratch, error) { return scratch, nil }})
-	s := c.Source(m, m.Files[0], Options{Named: near})
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Scratch: func(string) (source.Scratch, error) { return scratch, nil }}})
+	s := c.Source(m, m.Files[0], source.SwarmOptions{Named: near})
 	defer s.Close()
 	w, err := s.joined()
 	if err != nil {

@@ -1,7 +1,6 @@
 package torrentsource
 
 import (
-	"io"
 	"net/url"
 	"sync"
 
@@ -11,30 +10,13 @@ import (
 	"braid/source"
 )
 
-// Host is what the place is called that swarms are, as no server answers for them, and the scheme of their URLs.
-const Host = "bittorrent"
-
-// Options say what is special about one source.
-type Options struct {
-	// Part is the file as far as it is here: what Here says of it is read, checked and given to peers. If nil, nothing is.
-	Part io.ReaderAt
-	// Dir is the folder for what is not proven yet.
-	Dir string
-	// Peers are addresses of peers, host:port, beside those that trackers and others name.
-	Peers []string
-	// Seed gives to peers also what we get nothing for. The first source of a torrent says so for all.
-	Seed bool
-	// Named says where connections may lead (rule 63): as far as who named the torrent. If zero, anywhere.
-	Named address.Scope
-}
-
 // A Source is one file of a torrent, in its swarm. It is nowhere until it is asked for something. Close has to be called when
 // no Fetch runs any more.
 type Source struct {
 	client  *Client
 	torrent metainfo.Torrent
 	file    metainfo.File
-	options Options
+	options source.SwarmOptions
 	key     key
 	url     *url.URL
 
@@ -45,20 +27,17 @@ type Source struct {
 }
 
 // Source makes a source of a file of a torrent.
-func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o Options) *Source {
+func (c *Client) Source(t metainfo.Torrent, f metainfo.File, o source.SwarmOptions) *Source {
 	if o.Named == 0 {
 		o.Named = address.Anywhere
 	}
-	return &Source{client: c, torrent: t, file: f, options: o, key: key{t.InfoHash, o.Named}, url: URL(t, f)}
+	return &Source{client: c, torrent: t, file: f, options: o, key: key{t.InfoHash, o.Named}, url: source.SwarmURL(t, f)}
 }
 
-// URL names a file of a torrent, for messages and wherever else a place has a URL: bittorrent://HASH/path.
-func URL(t metainfo.Torrent, f metainfo.File) *url.URL {
-	return &url.URL{Scheme: Host, Host: t.InfoHash.String(), Path: "/" + f.Path()}
+// Swarm is Source, as package download asks for it.
+func (c *Client) Swarm(t metainfo.Torrent, f metainfo.File, o source.SwarmOptions) source.Swarm {
+	return c.Source(t, f, o)
 }
-
-// IsSwarm says that u is of a swarm.
-func IsSwarm(u *url.URL) bool { return u.Scheme == Host }
 
 // Traits implements source.Source.
 func (s *Source) Traits() source.Traits {

@@ -15,6 +15,7 @@ import (
 
 	"braid/address"
 	"braid/metalink/metainfo"
+	"braid/source"
 )
 
 // A swarm is one torrent, in the library. It is shared by the sources of its files.
@@ -48,7 +49,7 @@ func (s *Source) content() geometry {
 }
 
 // start begins to take part in a swarm.
-func (c *Client) start(k key, private bool, o Options, g geometry) (*swarm, error) {
+func (c *Client) start(k key, private bool, o source.SwarmOptions, g geometry) (*swarm, error) {
 	scratch, err := c.scratch(o.Dir)
 	if err != nil {
 		return nil, err
@@ -294,7 +295,7 @@ func (c *Client) Metadata(ctx context.Context, m metainfo.Magnet, named address.
 	if named == 0 {
 		named = address.Anywhere
 	}
-	w, err := c.start(key{m.InfoHash, named}, false, Options{}, geometry{})
+	w, err := c.start(key{m.InfoHash, named}, false, source.SwarmOptions{}, geometry{})
 	if err != nil {
 		return metainfo.Torrent{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	alog "github.com/anacrolix/log"
 
 	"braid/metalink/metainfo"
+	"braid/source"
 )
 
 // A register is what a node knows of who has torrents.
@@ -65,7 +66,7 @@ func TestTable(t *testing.T) {
 	if found.InfoHash != m.InfoHash || found.Size != m.Size {
 		t.Errorf("the torrent is %+v", found)
 	}
-	c = newClient(t, &Client{Bootstrap: []string{node}, Timeout: 100 * time.Millisecond})
+	c = newClient(t, &Client{Bootstrap: []string{node}, SwarmConfig: source.SwarmConfig{Timeout: 100 * time.Millisecond}})
 	if _, err := c.Metadata(t.Context(), metainfo.Magnet{InfoHash: m.InfoHash}, near); err == nil {
 		t.Error("somebody was asked")
 	}

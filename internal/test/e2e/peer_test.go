@@ -10,6 +10,7 @@ import (
 
 	"braid/byterange"
 	"braid/metalink/metainfo"
+	"braid/source"
 	"braid/source/torrentsource"
 )
 
@@ -25,7 +26,7 @@ func startPeer(ts *testscript.TestScript, neg bool, args []string) {
 	file, err := os.Open(ts.MkAbs(args[2]))
 	ts.Check(err)
 	c := &torrentsource.Client{Listen: "127.0.0.1:0", NoDHT: true}
-	src := c.Source(m, m.Files[0], torrentsource.Options{Part: file, Seed: true})
+	src := c.Source(m, m.Files[0], source.SwarmOptions{Part: file, Seed: true})
 	ts.Check(src.Seed())
 	ts.Defer(func() {
 		src.Close()
