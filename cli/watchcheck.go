@@ -66,7 +66,11 @@ func (c *loaded) warnings() (list []string) {
 // checkServing refuses what would fail when a watcher begins, or with each of its requests.
 func (c *loaded) checkServing() error {
 	if c.Metrics != "" {
-		if _, _, err := net.SplitHostPort(c.Metrics); err != nil {
+		_, port, err := net.SplitHostPort(c.Metrics)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port) // a number that is no port fails without a look at the system's table
+		}
+		if err != nil {
 			return misuse(c.file, "metrics: "+maskWord(c.Metrics)+" is no address", "HOST:PORT, as 127.0.0.1:9110")
 		}
 	}

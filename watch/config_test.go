@@ -247,6 +247,7 @@ func TestWrong(t *testing.T) {
 		{"state = 'x'", "", 0, "there is nothing to watch"},
 		{"state = 3", "state", 1, "a number where a string belongs"},
 		{small + "run = 'touch x'", "watch.w.run", 6, "a string where a list belongs"},
+		{small + "keep = 1.5", "watch.w.keep", 6, "a fraction where a whole number belongs"},
 		{small + "run = [1]", "watch.w.run", 6, "a number where a string belongs"},
 		{small + "limit-rate = [1]", "watch.w.limit-rate", 6, "a list where a string belongs"},
 		{small + "no-metalink = 'yes'", "watch.w.no-metalink", 6, "a string where a boolean belongs"},

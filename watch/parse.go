@@ -84,6 +84,9 @@ func explain(err error) error {
 	e.Line, _ = strconv.Atoi(m[1])
 	if t := match(types, e.Why); t != nil {
 		e.Why = "a " + kind(t[1]) + " where a " + kind(t[2]) + " belongs"
+		if kind(t[1]) == kind(t[2]) {
+			e.Why = "a fraction where a whole number belongs"
+		}
 	} else if t := match(ofTable, e.Why); t != nil {
 		e.Why = "a " + kind(t[2]) + " where a " + kind(t[1]) + " belongs"
 	}
