@@ -3,10 +3,6 @@ package watch
 import (
 	"fmt"
 	"reflect"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"braid/antenna"
 	"braid/internal/option"
@@ -107,48 +103,14 @@ type publishTable struct {
 	Title    string `toml:"title"`
 }
 
-// A span is a time: "10m", "1h30m". A number without a unit is seconds, unless it is so small that minutes or hours may be meant.
-type span time.Duration
-
-func (s *span) UnmarshalText(text []byte) error {
-	if isBare(text, 1000) {
-		return fmt.Errorf(`write a time with its unit, as "%[1]ss", "%[1]sm" or "%[1]sh"`, text)
-	}
-	d, err := option.ParseTime(string(text))
-	*s = span(d)
-	return err
-}
-
-// isBare reports whether text is a number without a unit that is less than some other: it may be meant in another unit. Zero is zero.
-func isBare(text []byte, less float64) bool {
-	x, err := strconv.ParseFloat(string(text), 64)
-	return err == nil && x > 0 && x < less
-}
-
-// An amount is a number of bytes: "500K", "2G".
-type amount int64
-
-func (a *amount) UnmarshalText(text []byte) error {
-	n, err := option.ParseSize(string(text))
-	if err == nil && n == 0 {
-		err = option.ErrSize
-	}
-	*a = amount(n)
-	return err
-}
-
-// A bulk is an amount of which a few bytes make no sense.
-type bulk int64
-
-func (b *bulk) UnmarshalText(text []byte) error {
-	if isBare(text, 1024) {
-		return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, text)
-	}
-	var a amount
-	err := a.UnmarshalText(text)
-	*b = bulk(a)
-	return err
-}
+// The values of options, as the table of options has them.
+type (
+	span   = option.PeriodValue
+	amount = option.SizeValue
+	bulk   = option.BulkValue
+	count  = option.NumberValue
+	plenty = option.EntriesValue
+)
 
 const unlimited = "unlimited"
 
@@ -184,39 +146,12 @@ func (t *tally) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A count is a number from 1 to a million.
-type count int
-
-func (c *count) UnmarshalText(text []byte) error {
-	var a amount
-	if a.UnmarshalText(text) != nil || strings.Trim(string(text), "0123456789") != "" || a > 1_000_000 {
-		return fmt.Errorf("write a number from 1 to 1000000")
-	}
-	*c = count(a)
-	return nil
-}
-
-// A plenty is a number from 1 to a billion.
-type plenty int
-
-func (p *plenty) UnmarshalText(text []byte) error {
-	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 1 || n > 1_000_000_000 {
-		return fmt.Errorf("write a number from 1 to 1000000000")
-	}
-	*p = plenty(n)
-	return nil
-}
-
-var requirements = []string{string(RequireNothing), string(RequireDigest), string(RequireSignature)}
-
 // UnmarshalText reads one of the words.
 func (r *Require) UnmarshalText(text []byte) error {
-	*r = Require(text)
-	if !slices.Contains(requirements, string(text)) {
-		return fmt.Errorf("write one of %s", strings.Join(requirements, ", "))
-	}
-	return nil
+	choice := option.ChoiceValue{Words: option.WordsOf("require")}
+	err := choice.Set(string(text))
+	*r = Require(choice.Word)
+	return err
 }
 
 // tableOf is the type of the table that a key is in, and nil if there is none.
