@@ -95,7 +95,7 @@ var houses = map[string]house{
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
-		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/handbook", "internal/mask", "internal/option", "internal/program",
+		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
@@ -106,7 +106,6 @@ var houses = map[string]house{
 	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"address":             {pure: true, imports: []string{"golang.org/x/net/idna"}},
 	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
-	"internal/handbook":   {pure: true},
 	"internal/mask":       {pure: true},
 	"internal/option":     {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
 	"internal/program":    {},

@@ -1,6 +1,6 @@
 package cli
 
-import "braid/internal/handbook"
+import "braid/internal/option"
 
 // aboutBraid is what the man page says first.
 var aboutBraid = []string{
@@ -13,7 +13,7 @@ var aboutBraid = []string{
 }
 
 // exitCodes are what the exit codes mean. They are documented and none is ever given another meaning.
-var exitCodes = []handbook.Term{
+var exitCodes = []option.Term{
 	{Word: "0", Text: "the file is in place, verified to the level asked for"},
 	{Word: "1", Text: "none of those below"},
 	{Word: "2", Text: "the command makes no sense"},
@@ -33,7 +33,7 @@ var exitCodes = []handbook.Term{
 }
 
 // variables are those of the environment that are no flags.
-var variables = []handbook.Term{
+var variables = []option.Term{
 	{Word: "BRAID_...", Text: "each flag: --limit-rate is BRAID_LIMIT_RATE. The command line beats it, and an empty value is an error"},
 	{Word: "http_proxy, https_proxy, no_proxy", Text: "proxies, and hosts that are asked without one"},
 	{Word: "SSL_CERT_FILE, SSL_CERT_DIR", Text: "the authorities that certificates must lead to"},
@@ -43,7 +43,7 @@ var variables = []handbook.Term{
 }
 
 // stateFiles are those that are written beside the files that were asked for.
-var stateFiles = []handbook.Term{
+var stateFiles = []option.Term{
 	{Word: "NAME.part, NAME.part.journal", Text: "what is there of a file that is not complete or not proven; the same command goes on there"},
 	{Word: "NAME.part.bad", Text: "what was set aside because it is of another file or damaged"},
 	{Word: "~/.local/state/braid/journal-key", Text: "by what the journals of this user's part files are told from those of others; without it a resumed download asks its server again what the file is"},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/handbook"
+	"braid/internal/option"
 )
 
 // newCompletion is "braid completion", which prints what a shell has to know.
@@ -26,10 +26,10 @@ func newCompletion(s streams) *cli.Command {
 	c.Action = func(c *cli.Context) error {
 		script := ""
 		if c.NArg() == 1 {
-			script = handbook.Completion(c.Args().First(), c.App.Name)
+			script = option.Completion(c.Args().First(), c.App.Name)
 		}
 		if script == "" {
-			return misuse("completion", "one shell is needed", "there are "+strings.Join(handbook.Shells(), ", "))
+			return misuse("completion", "one shell is needed", "there are "+strings.Join(option.Shells(), ", "))
 		}
 		_, err := fmt.Fprint(s.out, script)
 		return outputFailure(err)

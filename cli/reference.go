@@ -7,15 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/handbook"
+	"braid/internal/option"
 )
 
 // reference is what this program says of itself, for man pages and completions. All of it comes from the table of commands.
-func reference(app *cli.App) handbook.Program {
+func reference(app *cli.App) option.Program {
 	b := thisBuild()
-	return handbook.Program{
+	return option.Program{
 		Version: b.version, Date: b.date,
-		Command: handbook.Command{
+		Command: option.Command{
 			Name: app.Name, Summary: rootSummary, Usage: waysOf(rootUsage), Notes: []string{rootNote},
 			Examples: examplesOf(rootExamples), Flags: flagsOf(app.Flags),
 			Commands: commandsOf(app, app.Commands),
@@ -25,13 +25,13 @@ func reference(app *cli.App) handbook.Program {
 }
 
 // commandsOf describes those that users type.
-func commandsOf(app *cli.App, commands []*cli.Command) (described []handbook.Command) {
+func commandsOf(app *cli.App, commands []*cli.Command) (described []option.Command) {
 	for _, c := range commands {
 		if c.Hidden {
 			continue
 		}
 		m := manualOf(app, c)
-		d := handbook.Command{
+		d := option.Command{
 			Name: c.Name, Summary: c.Usage, Usage: waysOf(m.usage), Examples: examplesOf(m.examples), Notes: m.notes,
 			Flags: flagsOf(c.Flags), Commands: commandsOf(app, c.Subcommands),
 		}
@@ -49,16 +49,16 @@ func waysOf(usage string) (ways []string) {
 	return ways
 }
 
-func examplesOf(pairs []string) (examples []handbook.Example) {
+func examplesOf(pairs []string) (examples []option.Example) {
 	for i := 0; i+1 < len(pairs); i += 2 {
-		examples = append(examples, handbook.Example{What: pairs[i], Line: pairs[i+1]})
+		examples = append(examples, option.Example{What: pairs[i], Line: pairs[i+1]})
 	}
 	return examples
 }
 
 // operandsOf is what may stand in a line beside flags: the words in capitals say whether it is a file, and those in small
 // letters stand for themselves.
-func operandsOf(typed string, ways []string) (kind handbook.Kind, words []string) {
+func operandsOf(typed string, ways []string) (kind option.Fits, words []string) {
 	for _, way := range ways {
 		way = strings.TrimPrefix(way, typed+" ")
 		kind = max(kind, operandKind(way))
@@ -79,30 +79,30 @@ func wordsIn(placeholder string) (words []string) {
 }
 
 // operandKind says what a placeholder stands for.
-func operandKind(placeholder string) handbook.Kind {
+func operandKind(placeholder string) option.Fits {
 	switch {
 	case strings.Contains(placeholder, "FOLDER"):
-		return handbook.Folder
+		return option.Folder
 	case strings.Contains(placeholder, "FILE"), strings.Contains(placeholder, "META"), strings.Contains(placeholder, "CONFIG"), placeholder == "LIST":
-		return handbook.File
+		return option.File
 	}
-	return handbook.Anything
+	return option.Anything
 }
 
 // flagsOf describes flags.
-func flagsOf(flags []cli.Flag) (described []handbook.Flag) {
+func flagsOf(flags []cli.Flag) (described []option.Flag) {
 	for _, f := range flags {
 		doc, ok := f.(cli.DocGenerationFlag)
 		if !ok {
 			continue
 		}
-		d := handbook.Flag{Names: f.Names(), Group: groupOf(f)}
+		d := option.Flag{Names: f.Names(), Group: groupOf(f)}
 		d.Value, d.Usage = placeholder(doc.GetUsage())
 		if doc.TakesValue() {
 			d.Value = cmp.Or(d.Value, "VALUE")
 			d.Kind, d.Words = operandKind(d.Value), wordsIn(d.Value)
 			if d.Names[0] == "out" || d.Names[0] == "report" { // a NAME, but not yet there
-				d.Kind = handbook.File
+				d.Kind = option.File
 			}
 		} else {
 			d.Value = ""

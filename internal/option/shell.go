@@ -1,4 +1,4 @@
-package handbook
+package option
 
 import (
 	_ "embed"
@@ -37,7 +37,7 @@ func Completion(shell, program string) string {
 }
 
 // kinds are how a Reply calls what fits beside its words.
-var kinds = map[Kind]string{Anything: "words", File: "files", Folder: "folders"}
+var kinds = map[Fits]string{Anything: "words", File: "files", Folder: "folders"}
 
 // String is a Reply as the scripts read it: a line that says whether files fit, one with the prefix, one with what files
 // begin with, and the words, each with what it is after a tab.

@@ -1,15 +1,4 @@
-// Package handbook is what a program of commands says of itself, as data, and what is made of that: man pages, and the words
-// that complete a line in a shell.
-//
-//	man := handbook.Program{Command: braid, Version: "1.0.0", Date: "2026-11-21"}
-//	for _, page := range man.Pages() {
-//		os.WriteFile(page.Name+".1", page.Text, 0o644)
-//	}
-//	reply := man.Complete([]string{"get", "--requ"}) // --require
-//
-// It refuses to know a flag of its own. All words come from those who define the commands, so that help, pages and
-// completions cannot say different things.
-package handbook
+package option
 
 // A Program is a command with others below it, and what is said once for all of them.
 type Program struct {
@@ -33,7 +22,7 @@ type Command struct {
 	Examples []Example
 	Notes    []string // paragraphs
 	Flags    []Flag
-	Operands Kind // what else may stand in a line
+	Operands Fits // what else may stand in a line
 	Words    []string
 	Commands []Command
 }
@@ -48,16 +37,16 @@ type Flag struct {
 	Value    string   // stands for the value: "NAME"; without one the flag takes none
 	Usage    string
 	Variable string   // of the environment
-	Kind     Kind     // of the value
+	Kind     Fits     // of the value
 	Words    []string // that the value can be
 	Repeats  bool
 }
 
-// A Kind is what a word in a line can be.
-type Kind int
+// Fits is what a word in a line can be.
+type Fits int
 
 const (
-	Anything Kind = iota // a URL, a number: nothing that a shell could know
+	Anything Fits = iota // a URL, a number: nothing that a shell could know
 	File
 	Folder
 )

@@ -1,4 +1,4 @@
-package handbook
+package option
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 type Reply struct {
 	Words  []Term // whole words, and what each is
 	Prefix string // stands before each in the line and is not part of it: "--require="
-	Kind   Kind   // files or folders fit as well
+	Kind   Fits   // files or folders fit as well
 	Rest   string // what of the last word they begin with, if they do
 }
 

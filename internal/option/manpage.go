@@ -1,4 +1,4 @@
-package handbook
+package option
 
 import (
 	"bytes"
