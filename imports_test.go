@@ -23,6 +23,8 @@ type house struct {
 	// imports lists what the package may import beside the standard library: packages of this module
 	// without the leading "braid/", and modules of others.
 	imports []string
+	// but lists packages that a pure one imports although they are not: for types that are handed over.
+	but []string
 }
 
 // houses is the architecture (doc/design.md, "The house"). A package that is not listed fails the test,
@@ -31,10 +33,9 @@ var houses = map[string]house{
 	"byterange":         {pure: true},
 	"linkheader":        {pure: true},
 	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}},
-	"metalink/meta4":    {pure: true, imports: []string{"metalink", "verify", "address"}},
+	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}, but: []string{"net/http"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
-	"metalink/metainfo": {pure: true, imports: []string{"metalink", "metalink/meta4", "verify"}},
+	"metalink/metainfo": {pure: true, imports: []string{"metalink", "verify"}},
 
 	"verify/smime": {pure: true},
 	"verify/sums":  {pure: true, imports: []string{"verify"}},
@@ -74,7 +75,7 @@ var houses = map[string]house{
 
 	"download": {imports: []string{
 		"byterange", "download/partfile", "download/state", "internal/fsys",
-		"address", "internal/web", "metalink", "metalink/meta4", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
+		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
@@ -82,21 +83,21 @@ var houses = map[string]house{
 	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
-		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/meta4", "metalink/metainfo", "verify", "verify/openpgp",
+		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
 
 	"watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/web", "address",
-		"internal/mask", "internal/option", "internal/program", "metalink/meta4", "verify",
+		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
 		"github.com/BurntSushi/toml",
 	}},
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
 		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "internal/sdnotify", "metalink", "metalink/meta4", "metalink/metainfo", "report", "scheduler",
+		"address", "internal/sdnotify", "metalink", "metalink/metainfo", "report", "scheduler",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
@@ -306,7 +307,7 @@ func checkFile(name string, src []byte, row house, used map[string]bool) (proble
 		if !isStandard(p) && !slices.Contains(row.imports, strings.TrimPrefix(p, module+"/")) {
 			problems = append(problems, fmt.Sprintf("%s: must not import %s", name, p))
 		}
-		if row.pure && isImpure(p) {
+		if row.pure && isImpure(p) && !slices.Contains(row.but, p) {
 			problems = append(problems, fmt.Sprintf("%s: pure, must not import %s", name, p))
 		}
 	}

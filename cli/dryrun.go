@@ -125,7 +125,7 @@ func planLines(h download.Rehearsal, most int) []string {
 	for _, c := range h.Claims {
 		rows = append(rows, []string{"digest", c.Digest.Algorithm().String() + " " + c.Digest.Hex() + strings.TrimPrefix(c.String(), c.Digest.Algorithm().String())})
 	}
-	if p := h.File.Pieces; !p.IsZero() {
+	if p := h.File.BestPieces(); !p.IsZero() {
 		rows = append(rows, []string{"pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), h.Pieces)})
 	}
 	for _, s := range h.Signed {
@@ -273,7 +273,7 @@ func newPlanEvent(at time.Time, h download.Rehearsal, fails bool) planEvent {
 	case h.Resumes > 0:
 		e.Do = "resume"
 	}
-	if p := h.File.Pieces; !p.IsZero() {
+	if p := h.File.BestPieces(); !p.IsZero() {
 		e.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
 	}
 	for _, s := range h.Signed {

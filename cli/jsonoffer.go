@@ -118,7 +118,7 @@ func jsonEvidence(e download.Evidence) *evidenceLine {
 	if e.Err != nil {
 		line.Error = e.Err.Error()
 	}
-	if p := e.File.Pieces; !p.IsZero() {
+	if p := e.File.BestPieces(); !p.IsZero() {
 		line.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
 	}
 	for _, s := range e.Signatures {

@@ -15,7 +15,7 @@ import (
 
 	"braid/internal/atomicfile"
 	"braid/internal/option"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/serve"
 	"braid/source"
@@ -142,7 +142,7 @@ func (v *metaCommand) check(s sheet, all []string) error {
 	names := map[string]bool{}
 	for _, path := range s.paths {
 		name := filepath.Base(path)
-		if err := meta4.SafePath(name); err != nil {
+		if err := metalink.CheckPath(name); err != nil {
 			return metaFailure(path, err)
 		}
 		if names[name] {
@@ -172,7 +172,7 @@ type metaKind struct {
 }
 
 var (
-	aMeta4   = metaKind{meta4.Looks, errors.New("exists, and is no Metalink document"), "--overwrite replaces it, -o NAME takes another name"}
+	aMeta4   = metaKind{metalink.Looks, errors.New("exists, and is no Metalink document"), "--overwrite replaces it, -o NAME takes another name"}
 	aTorrent = metaKind{metainfo.Looks, errors.New("exists, and is no torrent"), "--overwrite replaces it"}
 )
 
@@ -212,7 +212,7 @@ func (k metaKind) is(path string) bool {
 
 // write makes a document and puts it where it belongs.
 func (v *metaCommand) write(ctx context.Context, s sheet) error {
-	d := meta4.Document{Generator: "braid"}
+	d := metalink.Document{Generator: "braid"}
 	for _, path := range s.paths {
 		f, err := v.describe(ctx, path)
 		if err != nil {
@@ -224,7 +224,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 			return err
 		}
 	}
-	data, err := meta4.Format(d)
+	data, err := metalink.Format(d)
 	if err != nil {
 		return misuse("meta", err.Error(), "a greater --piece-length, or fewer files in one document")
 	}

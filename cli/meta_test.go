@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
@@ -36,15 +36,15 @@ func TestMeta(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	d, fault := meta4.Parse(strings.NewReader(string(data)))
+	d, fault := metalink.Parse(strings.NewReader(string(data)))
 	if fault != nil || len(d.Files) != 1 || len(d.Warnings) > 0 {
 		t.Fatalf("%+v, %v", d, fault)
 	}
 	f := d.Files[0]
-	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Hashes) != 2 || f.Hashes[0].Algorithm() != verify.SHA512 {
-		t.Errorf("it describes %s, %d bytes, %v", f.Name, f.Size, f.Hashes)
+	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 2 || f.Claims[0].Digest.Algorithm() != verify.SHA512 {
+		t.Errorf("it describes %s, %d bytes, %v", f.Name, f.Size, f.Claims)
 	}
-	r := verify.NewReader(strings.NewReader(body), f.Size, f.Claims(verify.User))
+	r := verify.NewReader(strings.NewReader(body), f.Size, f.Claims)
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		t.Error(err)
 	}
@@ -98,7 +98,7 @@ func TestMetaInterrupted(t *testing.T) {
 func TestMetaOfAFileThatGrows(t *testing.T) {
 	v := &metaCommand{algorithms: []verify.Algorithm{verify.SHA256}}
 	for _, body := range []string{"longer", "s"} {
-		f := described{File: meta4.File{Size: 3}}
+		f := described{File: metalink.File{Size: 3}}
 		if err := v.measure(t.Context(), strings.NewReader(body), &f); err != errChanging {
 			t.Errorf("%q: %v", body, err)
 		}

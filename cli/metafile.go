@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 	"braid/verify/openpgp"
 )
@@ -43,14 +42,14 @@ func (v *metaCommand) mirrorsOf(name string) (places []metalink.Mirror) {
 
 // described is what documents say of a file.
 type described struct {
-	meta4.File
+	metalink.File
 	sha1 verify.Pieces // for a torrent; zero if there is to be none
 }
 
 // describe reads a file, once, and says all that documents say of it.
 func (v *metaCommand) describe(ctx context.Context, path string) (described, error) {
 	name := filepath.Base(path)
-	f := described{File: meta4.File{Name: name, Mirrors: v.mirrorsOf(name)}}
+	f := described{File: metalink.File{Name: name, Mirrors: v.mirrorsOf(name)}}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNoFile // opening a pipe would wait for a writer
@@ -120,13 +119,13 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 }
 
 // finish takes what was made while the file was read.
-func finish(f *meta4.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm, signing *openpgp.Signing) error {
+func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algorithms []verify.Algorithm, signing *openpgp.Signing) error {
 	for i, a := range algorithms {
 		d, err := verify.NewDigest(a, sums[i].Sum(nil))
 		if err != nil {
 			return err
 		}
-		f.Hashes = append(f.Hashes, d)
+		f.Claims = append(f.Claims, verify.Claim{Digest: d})
 	}
 	if p := pieces.Pieces(); !p.IsZero() {
 		f.Pieces = []verify.Pieces{p}
@@ -175,7 +174,7 @@ func signatureBeside(path string) ([]metalink.Signature, error) {
 	if err == nil {
 		data, err = os.ReadFile(path)
 	}
-	text, ok := meta4.ArmoredSignature(data)
+	text, ok := metalink.ArmoredSignature(data)
 	if err == nil && !ok {
 		err = errArmor
 	}
@@ -186,7 +185,7 @@ func signatureBeside(path string) ([]metalink.Signature, error) {
 }
 
 // contents says what a document says of a file.
-func contents(f meta4.File) string {
+func contents(f metalink.File) string {
 	parts := []string{sizeText(f.Size)}
 	if p := f.BestPieces(); !p.IsZero() {
 		parts = append(parts, fmt.Sprintf("%s of %s", count(p.Count(), "piece"), sizeText(p.Length())))

@@ -213,7 +213,7 @@ func evidenceLines(e download.Evidence) []string {
 	if e.Err != nil {
 		rows = append(rows, []string{" ", "no document", e.Document + " is not used: " + e.Err.Error()})
 	}
-	if p := e.File.Pieces; !p.IsZero() {
+	if p := e.File.BestPieces(); !p.IsZero() {
 		rows = append(rows, []string{" ", "pieces", fmt.Sprintf("%d of %s by %v, in %s", p.Count(), sizeText(p.Length()), p.Algorithm(), e.Document)})
 	}
 	for _, s := range e.Signatures {

@@ -67,7 +67,7 @@ func TestWatch(t *testing.T) {
 		{
 			download.Offered{File: metalink.File{
 				Size: 2048, Claims: []verify.Claim{claim(t)}, ETag: `"e"`, Mirrors: []metalink.Mirror{{URL: m, Pri: 1, Geo: "DE", Pref: true}},
-				Documents: []metalink.Document{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 3,
+				Documents: []metalink.MetaURL{{URL: m, Type: "t", Name: "n"}}, IgnoredCount: 3,
 				Ignored: []metalink.Ignored{{Target: "x", Reason: "scheme"}, {Target: "y", Reason: "self"}, {Target: "z", Reason: "scheme"}},
 			}}, false,
 			"server: 2 KiB, sha-256 from Digest over https, 1 mirror\nserver: 3 links ignored: scheme (2), self (1)\n",

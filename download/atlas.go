@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 )
 
 // An atlas is what the files of a batch tell each other: the folders that mirrors have beside a file (RFC 6249,
@@ -74,7 +73,7 @@ func (a *atlas) siblings(u *url.URL) (found []sibling) {
 		found = append(found, sibling{m, t})
 	}
 	slices.SortStableFunc(found, func(a, b sibling) int {
-		return cmp.Compare(cmp.Or(a.Pri, meta4.NoPriority), cmp.Or(b.Pri, meta4.NoPriority))
+		return cmp.Compare(cmp.Or(a.Pri, metalink.NoPriority), cmp.Or(b.Pri, metalink.NoPriority))
 	})
 	return found
 }

@@ -11,6 +11,7 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )
@@ -230,7 +231,7 @@ func TestTorrentByURL(t *testing.T) {
 	t.Parallel()
 	const size = mib
 	seed := sized(t, size)
-	for path, kind := range map[string]string{"/x.torrent": "text/plain", "/download?id=1": metainfo.MediaType + "; x=y"} {
+	for path, kind := range map[string]string{"/x.torrent": "text/plain", "/download?id=1": metalink.Torrent + "; x=y"} {
 		site := mirrortest.New(t, []byte("x"), mirrortest.Name(strings.TrimPrefix(path, "/")))
 		site.Set(mirrortest.Document(strings.TrimSuffix(path, "?id=1"), kind, torrentOf(t, "file.bin", made(size, 7), seed.URL)))
 		r := newRun(t, "http://"+site.Addr+path)

@@ -12,7 +12,6 @@ import (
 
 	"braid/address"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
@@ -31,7 +30,7 @@ type Described struct {
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
 	// Torrents may have pieces, if the document itself has none, and their peers the file, if its places do not.
-	Torrents []metalink.Document
+	Torrents []metalink.MetaURL
 	Notes    []string // what of the document is not used
 
 	sharing   *sharing // nil: no peers are known
@@ -41,7 +40,7 @@ type Described struct {
 
 // A Document is a Metalink document, or a torrent in the words of one, that says what to download.
 type Document struct {
-	meta4.Document
+	metalink.Document
 	Torrent bool
 	Name    string         // in messages: masked and printable
 	URL     *url.URL       // nil if it was a local file
@@ -65,8 +64,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	if err != nil {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
-	d.Name, d.Over = source.Escape(path.Base(name)), verify.User
-	d.comesFrom(address.Loopback)
+	d.Name = source.Escape(path.Base(name))
+	d.comesFrom(verify.User, address.Loopback)
 	return d, nil
 }
 
@@ -109,10 +108,10 @@ func (c *Client) document(ctx context.Context, req Request, may func([]metalink.
 // fetchDocument fetches and reads one document. The digests of its own answer describe the document; a digest of a redirect does,
 // or else the file.
 func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Options) (*Document, []metalink.Hop, error) {
-	data, a, err := fetchSmall(ctx, hc, u, o, meta4.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, u, o, metalink.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {
-		err = &meta4.Error{Kind: meta4.TooMuch, Why: long.Error()}
+		err = &metalink.Error{Kind: metalink.TooMuch, Why: long.Error()}
 	}
 	if err == nil && len(a.Hops) > 0 {
 		_, err = misfits(a.Hops, len(a.Hops)-1, data)
@@ -135,14 +134,14 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	if base, err := nameFrom(u); err == nil {
 		name = base
 	}
-	d.Name, d.URL, d.Over = source.Escape(name), u, channelOf(a)
-	d.comesFrom(fromOf(a))
+	d.Name, d.URL = source.Escape(name), u
+	d.comesFrom(channelOf(a), fromOf(a))
 	return d, a.Hops, nil
 }
 
 // Request is base for a file of the document, which has to say where it can be had. What base says of the file, such as a
 // digest, must not contradict the document; a name that it has stays.
-func (d *Document) Request(f meta4.File, base Request) (Request, error) {
+func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	r, err := d.Describe(f, base)
 	switch {
 	case err != nil:
@@ -157,36 +156,37 @@ func (d *Document) Request(f meta4.File, base Request) (Request, error) {
 
 // Describe is base with what the document says of a file: for a check of it no place is needed, and URL is nil if none is
 // known.
-func (d *Document) Describe(f meta4.File, base Request) (Request, error) {
+func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	base = base.own()
-	m := f.Metalink(d.Over)
-	for i := range m.Claims {
-		m.Claims[i].Field = d.Name
+	claims := slices.Clone(f.Claims)
+	for i := range claims {
+		claims[i].Field, claims[i].Channel = d.Name, d.Over
 	}
-	if err := verify.Agree(slices.Concat(base.Claims, d.led), m.Claims); err != nil {
+	if err := verify.Agree(slices.Concat(base.Claims, d.led), claims); err != nil {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	r.Claims = join(join(base.Claims, m.Claims), d.vouched)
+	r.Claims = join(join(base.Claims, claims), d.vouched)
 	r.Described = &Described{
-		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: m.Size, Pieces: m.Pieces, Notes: d.notesOf(f, m, base),
+		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(), Notes: d.notesOf(f, base),
 		sharing: d.sharingOf(f.Name), malformed: f.Malformed,
 	}
 	r.Signatures = slices.Clip(base.Signatures)
-	for _, doc := range m.Documents {
+	for _, doc := range f.Documents {
 		if isTorrent(doc) && isWeb(doc.URL) {
 			r.Described.Torrents = append(r.Described.Torrents, doc)
 		}
 	}
-	for _, sig := range m.Signatures {
+	for _, sig := range f.Signatures {
 		if isSignature(sig.Type) {
 			r.Signatures = append(r.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
 		}
 	}
 	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
-	base.near(context.Background(), m.Mirrors)
+	mirrors := slices.Clone(f.Mirrors)
+	base.near(context.Background(), mirrors)
 	var places []*url.URL
-	for _, o := range m.Mirrors {
+	for _, o := range mirrors {
 		if r.usable(o.URL) {
 			if lists(base.Mirrors, o.URL) {
 				o.By = address.Anywhere
@@ -218,27 +218,27 @@ func (d *Document) noPlace(p Peers) error {
 }
 
 // fail is an error about a file of the document.
-func (d *Document) fail(f meta4.File, k Kind, err error, hint Hint) *Error {
+func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 
 // notesOf says what of the description of a file is not used.
-func (d *Document) notesOf(f meta4.File, m metalink.File, base Request) (notes []string) {
-	for _, u := range f.MetaURLs {
-		if u.Type == meta4.Torrent && isWeb(u.URL) {
+func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
+	for _, u := range f.Documents {
+		if isTorrent(u) && isWeb(u.URL) {
 			continue
 		}
 		notes = append(notes, fmt.Sprintf("%s: documents of the type %s are not supported yet", source.Mask(u.URL), u.Type))
 	}
-	for _, o := range m.Mirrors {
+	for _, o := range f.Mirrors {
 		if !base.usable(o.URL) {
 			notes = append(notes, source.Mask(o.URL)+": left out, as FTP is off")
 		}
 	}
-	for _, i := range m.Ignored {
+	for _, i := range f.Ignored {
 		notes = append(notes, fmt.Sprintf("%s is ignored: %s", source.Escape(i.Target), i.Reason))
 	}
-	if more := m.IgnoredCount - len(m.Ignored); more > 0 {
+	if more := f.IgnoredCount - len(f.Ignored); more > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more are ignored", more))
 	}
 	return notes
@@ -274,7 +274,10 @@ func (r *Request) tellDescribed() {
 	if d == nil {
 		return
 	}
-	f := metalink.File{Size: d.Size, Claims: r.Claims, Mirrors: d.Mirrors, Pieces: d.Pieces}
+	f := metalink.File{Size: d.Size, Claims: r.Claims, Mirrors: d.Mirrors}
+	if !d.Pieces.IsZero() {
+		f.Pieces = []verify.Pieces{d.Pieces}
+	}
 	r.observe(Offered{File: f, By: d.By})
 	for _, n := range d.Notes {
 		r.note("%s: %s", d.By, n)

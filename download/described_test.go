@@ -15,17 +15,16 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 )
 
 // following makes a download of what a document of the user's says of data: at these servers, in this order.
-func following(t *testing.T, f meta4.File, servers ...*mirrortest.Server) *run {
+func following(t *testing.T, f metalink.File, servers ...*mirrortest.Server) *run {
 	t.Helper()
 	return followingOver(t, verify.User, f, servers...)
 }
 
-func followingOver(t *testing.T, over verify.Channel, f meta4.File, servers ...*mirrortest.Server) *run {
+func followingOver(t *testing.T, over verify.Channel, f metalink.File, servers ...*mirrortest.Server) *run {
 	t.Helper()
 	for i, s := range servers {
 		f.Mirrors = append(f.Mirrors, metalink.Mirror{URL: parse(t, s.URL), Pri: i + 1, By: address.Loopback})
@@ -42,9 +41,9 @@ func followingOver(t *testing.T, over verify.Channel, f meta4.File, servers ...*
 }
 
 // of is how a document describes data.
-func of(t *testing.T, data []byte) meta4.File {
+func of(t *testing.T, data []byte) metalink.File {
 	t.Helper()
-	return meta4.File{Name: "file.bin", Size: int64(len(data)), Hashes: []verify.Digest{sum(t, data)}}
+	return metalink.File{Name: "file.bin", Size: int64(len(data)), Claims: []verify.Claim{{Digest: sum(t, data)}}}
 }
 
 const byDocument = "sha-256 from x.meta4"
@@ -84,7 +83,7 @@ func TestDescribedFollowsNoLinks_C2(t *testing.T) {
 	r := following(t, of(t, made(size, 7)), a)
 	r.right(a.Content)
 	asked(t, stranger, false)
-	weak := following(t, meta4.File{Name: "file.bin", Size: size}, a)
+	weak := following(t, metalink.File{Name: "file.bin", Size: size}, a)
 	weak.right(a.Content)
 	asked(t, stranger, false)
 }
@@ -99,9 +98,9 @@ func TestDescribedContradicted_Rule42_Rule46(t *testing.T) {
 		t.Errorf("hint %q", e.Hint)
 	}
 	following(t, f, sized(t, size+1)).wrong(download.Mismatch)
-	weak := meta4.File{Name: "file.bin", Size: size}
+	weak := metalink.File{Name: "file.bin", Size: size}
 	following(t, weak, sized(t, size+1)).wrong(download.Mismatch)
-	weak.Hashes = []verify.Digest{md5Of(t, made(size, 7))}
+	weak.Claims = []verify.Claim{{Digest: md5Of(t, made(size, 7))}}
 	following(t, weak, sized(t, size, mirrortest.Header("Digest", "MD5=AAAAAAAAAAAAAAAAAAAAAA=="))).wrong(download.Protocol)
 }
 
@@ -227,13 +226,13 @@ func TestDescribedWeak_Rule43(t *testing.T) {
 	t.Parallel()
 	const size = 2 * mib
 	dead, a, b := sized(t, size, mirrortest.Status(404)), sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.ETag(`"other"`))
-	r := following(t, meta4.File{Name: "file.bin", Size: size}, dead, a, b)
+	r := following(t, metalink.File{Name: "file.bin", Size: size}, dead, a, b)
 	res := r.right(a.Content)
 	verified(t, res, "unverified")
 	if one, other := from(t, res, a).Bytes, from(t, res, b).Bytes; one != 0 && other != 0 {
 		t.Errorf("%d bytes of %s and %d of %s", one, a.URL, other, b.URL)
 	}
-	r = following(t, meta4.File{Name: "file.bin", Size: size}, a)
+	r = following(t, metalink.File{Name: "file.bin", Size: size}, a)
 	r.req.Require = download.RequireDigest
 	r.wrong(download.NoEvidence)
 }
@@ -305,7 +304,7 @@ func TestDescribedAgainstTheUser_Rule64(t *testing.T) {
 // Documents that others wrote are read, and become requests.
 func TestDocumentsOfOthers(t *testing.T) {
 	for name, want := range map[string]int{"aria2.meta4": 1, "aria2.metalink": 2, "fedora.metalink": 1, "mirrorbrain.meta4": 1, "mirrorcache.meta4": 1} {
-		file, err := os.Open("../metalink/meta4/testdata/" + name)
+		file, err := os.Open("../metalink/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

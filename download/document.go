@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -15,7 +14,7 @@ import (
 
 // A told is what a Metalink document said of the file.
 type told struct {
-	doc  metalink.Document
+	doc  metalink.MetaURL
 	file metalink.File
 	from string // masked
 	err  error  // why it is of no use
@@ -25,30 +24,30 @@ type told struct {
 const leastPieces = 8 << 20
 
 // nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
-func (p *plan) nextDocument(f metalink.File) (metalink.Document, bool) {
-	for _, find := range []func(metalink.File) (metalink.Document, bool){metalinkOf, torrentOf} {
+func (p *plan) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
+	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
 			return doc, true
 		}
 	}
-	return metalink.Document{}, false
+	return metalink.MetaURL{}, false
 }
 
 // metalinkOf is the first Metalink/XML document about a file.
-func metalinkOf(f metalink.File) (metalink.Document, bool) {
+func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
-		if meta4.IsMediaType(d.Type) && isWeb(d.URL) {
+		if metalink.IsMediaType(d.Type) && isWeb(d.URL) {
 			return d, true
 		}
 	}
-	return metalink.Document{}, false
+	return metalink.MetaURL{}, false
 }
 
 // describedBy fetches a document and adds what it says to what the header fields said.
-func describedBy(ctx context.Context, hc network, doc metalink.Document, opts httpsource.Options,
+func describedBy(ctx context.Context, hc network, doc metalink.MetaURL, opts httpsource.Options,
 	file metalink.File, claims []verify.Claim) told {
 	t := told{doc: doc, from: source.Mask(doc.URL)}
-	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, meta4.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, metalink.MaxSize)
 	if err != nil {
 		t.err = err
 		return t
@@ -57,24 +56,24 @@ func describedBy(ctx context.Context, hc network, doc metalink.Document, opts ht
 		t.file, t.err = withTorrent(data, doc.Name, file, claims)
 		return t
 	}
-	d, err := meta4.Read(bytes.NewReader(data))
+	d, err := metalink.Read(bytes.NewReader(data))
 	if err != nil {
 		t.err = err
 		return t
 	}
-	nameBy(&d, fromOf(a))
-	t.file, t.err = mergeDocument(d, doc.Name, file, claims, channelOf(a))
+	d.From(channelOf(a), fromOf(a))
+	t.file, t.err = mergeDocument(d, doc.Name, file, claims)
 	return t
 }
 
 // mergeDocument finds the file in a document, and wants the document to mean the same file: it has to give the digest
 // of the whole that is known already (rules 40 and 46).
-func mergeDocument(d meta4.Document, name string, file metalink.File, claims []verify.Claim, over verify.Channel) (metalink.File, error) {
+func mergeDocument(d metalink.Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := fileOf(d, name)
 	if !ok {
 		return file, errors.New("it does not say which of its files this is")
 	}
-	said := f.Claims(over)
+	said := f.Claims
 	if err := verify.Agree(claims, said); err != nil {
 		return file, err
 	}
@@ -84,11 +83,11 @@ func mergeDocument(d meta4.Document, name string, file metalink.File, claims []v
 	if !verify.Strong(common(claims, said)) {
 		return file, errors.New("it has no SHA-256 or better that is known of the file")
 	}
-	return meta4.Merge(file, f, over)
+	return metalink.Merge(file, f)
 }
 
 // fileOf is the file of a document that is meant: that of the name or, if there is no other, the only one.
-func fileOf(d meta4.Document, name string) (meta4.File, bool) {
+func fileOf(d metalink.Document, name string) (metalink.File, bool) {
 	for _, f := range d.Files {
 		if f.Name == name && name != "" {
 			return f, true
@@ -97,7 +96,7 @@ func fileOf(d meta4.Document, name string) (meta4.File, bool) {
 	if len(d.Files) == 1 && name == "" {
 		return d.Files[0], true
 	}
-	return meta4.File{}, false
+	return metalink.File{}, false
 }
 
 // channelOf is how an answer came.

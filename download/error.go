@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"braid/download/partfile"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
@@ -131,8 +131,8 @@ func kindOf(err error) Kind {
 	var coded *fault
 	var errno syscall.Errno
 	var path *fs.PathError
-	var document *meta4.Error
-	var other *meta4.OtherFileError
+	var document *metalink.Error
+	var other *metalink.OtherFileError
 	var list *sums.Error
 	var longList *sums.LimitError
 	var missing *sums.NotFoundError

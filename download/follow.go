@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify/sums"
 )
@@ -25,13 +25,13 @@ func IsDocument(name string) bool {
 
 // meant is the file that a request is for whose answer is the document: of the selected ones that of the name which was
 // asked for, or the only one.
-func (d *Document) meant(req Request) (meta4.File, error) {
+func (d *Document) meant(req Request) (metalink.File, error) {
 	files, err := d.Choose(req.Select)
 	if err != nil {
-		return meta4.File{}, err
+		return metalink.File{}, err
 	}
 	if asked, err := nameFrom(req.URL); err == nil {
-		named := func(f meta4.File) bool { return path.Base(f.Name) == asked }
+		named := func(f metalink.File) bool { return path.Base(f.Name) == asked }
 		if i := slices.IndexFunc(files, named); i >= 0 && !slices.ContainsFunc(files[i+1:], named) {
 			return files[i], nil
 		}
@@ -41,34 +41,34 @@ func (d *Document) meant(req Request) (meta4.File, error) {
 		return files[0], nil
 	case len(files) == 0:
 		r := d.Refused[0]
-		return meta4.File{}, fail(Local, "document", d.Name+", file "+source.Escape(r.Name), errors.New(r.Reason), "")
+		return metalink.File{}, fail(Local, "document", d.Name+", file "+source.Escape(r.Name), errors.New(r.Reason), "")
 	}
-	return meta4.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
+	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
 // FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose
 // last name is the same, else the only one. The error is an *Error.
-func (d *Document) FileAt(file string) (meta4.File, error) {
+func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
 	called := func(name string) bool { return strings.HasSuffix(at, "/"+name) }
-	found := slices.DeleteFunc(slices.Clone(d.Files), func(f meta4.File) bool { return !called(f.Name) })
+	found := slices.DeleteFunc(slices.Clone(d.Files), func(f metalink.File) bool { return !called(f.Name) })
 	if len(found) > 0 {
-		return slices.MaxFunc(found, func(a, b meta4.File) int { return cmp.Compare(len(a.Name), len(b.Name)) }), nil
+		return slices.MaxFunc(found, func(a, b metalink.File) int { return cmp.Compare(len(a.Name), len(b.Name)) }), nil
 	}
-	found = slices.DeleteFunc(slices.Clone(d.Files), func(f meta4.File) bool { return !called(path.Base(f.Name)) })
+	found = slices.DeleteFunc(slices.Clone(d.Files), func(f metalink.File) bool { return !called(path.Base(f.Name)) })
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0 && len(d.Files) == 1:
 		return d.Files[0], nil
 	case len(found) == 0:
-		return meta4.File{}, fail(NoEvidence, "verify", d.Name, d.selecting([]string{path.Base(at)}), "")
+		return metalink.File{}, fail(NoEvidence, "verify", d.Name, d.selecting([]string{path.Base(at)}), "")
 	}
 	e := &sums.AmbiguousError{Name: path.Base(at)}
 	for _, f := range found[:min(len(found), mostNames)] {
 		e.Paths = append(e.Paths, f.Name)
 	}
-	return meta4.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as the document has them they are told apart")
+	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as the document has them they are told apart")
 }
 
 // A SeveralError says that the answer is a document of several files, of which none is called what was asked for.
@@ -83,8 +83,8 @@ func (e *SeveralError) Error() string {
 
 // Choose is the files of the document that patterns name; without patterns all. Those that the document has, but with
 // names that are not safe, are no error here: see Refused. The error is an *Error with a *SelectError in it.
-func (d *Document) Choose(patterns []string) ([]meta4.File, error) {
-	files, err := meta4.Select(d.Files, patterns)
+func (d *Document) Choose(patterns []string) ([]metalink.File, error) {
+	files, err := metalink.Select(d.Files, patterns)
 	if err != nil {
 		return nil, fail(Usage, "select", "", err, "")
 	}
@@ -103,9 +103,9 @@ func (d *Document) selecting(patterns []string) *SelectError {
 }
 
 // RefusedOf is what patterns name of the files that were left out as their names are not safe (rule 10).
-func (d *Document) RefusedOf(patterns []string) (refused []meta4.Refused) {
+func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	for _, r := range d.Refused {
-		chosen, err := meta4.Select([]meta4.File{{Name: r.Name}}, patterns)
+		chosen, err := metalink.Select([]metalink.File{{Name: r.Name}}, patterns)
 		if err == nil && len(chosen) > 0 {
 			refused = append(refused, r)
 		}

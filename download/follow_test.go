@@ -10,15 +10,15 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
 )
 
 // document writes what describes files.
-func document(t *testing.T, files ...meta4.File) []byte {
+func document(t *testing.T, files ...metalink.File) []byte {
 	t.Helper()
-	out, err := meta4.Format(meta4.Document{Files: files})
+	out, err := metalink.Format(metalink.Document{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func document(t *testing.T, files ...meta4.File) []byte {
 }
 
 // at is a file with its places.
-func at(t *testing.T, f meta4.File, servers ...*mirrortest.Server) meta4.File {
+func at(t *testing.T, f metalink.File, servers ...*mirrortest.Server) metalink.File {
 	t.Helper()
 	f.Mirrors = following(t, f, servers...).req.Described.Mirrors
 	return f
@@ -52,7 +52,7 @@ func TestDocumentChannel_Rule64(t *testing.T) {
 // Proves rule 41 as far as the fetch goes: what is too long is not read to its end.
 func TestDocumentTooLong_Rule41(t *testing.T) {
 	for _, length := range []mirrortest.Option{mirrortest.Chunked(), mirrortest.Latency(0)} {
-		s := mirrortest.New(t, []byte("<a>"+strings.Repeat(" ", meta4.MaxSize)), mirrortest.Name("x.meta4"), length)
+		s := mirrortest.New(t, []byte("<a>"+strings.Repeat(" ", metalink.MaxSize)), mirrortest.Name("x.meta4"), length)
 		_, err := new(download.Client).Document(t.Context(), download.Request{URL: parse(t, s.URL)})
 		var e *download.Error
 		if !errors.As(err, &e) || e.Kind != download.Protocol || !strings.Contains(err.Error(), "more than") {
@@ -73,7 +73,7 @@ func TestFollowOnlyDocuments(t *testing.T) {
 	}{
 		"a document":            {"disk.iso", doc, a.Content},
 		"after a comment":       {"disk.iso", []byte("<?xml version='1.0'?>\n<!-- x -->" + strings.SplitN(string(doc), "?>", 2)[1]), a.Content},
-		"a short one":           {"disk.iso", []byte("<metalink xmlns='" + meta4.Namespace4 + "'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
+		"a short one":           {"disk.iso", []byte("<metalink xmlns='" + metalink.Namespace4 + "'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
 		"XML was asked for":     {"disk.xml", doc, mirrortest.Content{}},
 		"other XML":             {"disk.iso", []byte("<?xml version='1.0'?>\n<other/>"), mirrortest.Content{}},
 		"a page":                {"disk.iso", []byte("<!DOCTYPE html><html>" + strings.Repeat("x", 10000)), mirrortest.Content{}},
@@ -100,7 +100,7 @@ func TestFollowFindsTheFile(t *testing.T) {
 	a := sized(t, mib)
 	f := at(t, of(t, made(mib, 7)), a)
 	typed := mirrortest.Header("Content-Type", "Application/Metalink4+XML; charset=utf-8")
-	named := func(names ...string) (files []meta4.File) {
+	named := func(names ...string) (files []metalink.File) {
 		for _, n := range names {
 			g := f
 			g.Name = n
@@ -109,7 +109,7 @@ func TestFollowFindsTheFile(t *testing.T) {
 		return files
 	}
 	for _, tt := range []struct {
-		files  []meta4.File
+		files  []metalink.File
 		choose []string
 		want   string // the path, or "" for an error
 	}{
@@ -145,14 +145,14 @@ func TestRenewOnce_Rule45(t *testing.T) {
 	doc := func(query string) []byte {
 		u := *origin
 		u.RawQuery = query
-		out, err := meta4.Format(meta4.Document{Origin: &u, Dynamic: true, Files: []meta4.File{at(t, of(t, made(mib, 7)), a)}})
+		out, err := metalink.Format(metalink.Document{Origin: &u, Dynamic: true, Files: []metalink.File{at(t, of(t, made(mib, 7)), a)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
 	for query, want := range map[string]int{"": 1, "n": 2} {
-		s.Set(mirrortest.Document("/x.meta4", meta4.MediaType4, doc(query)))
+		s.Set(mirrortest.Document("/x.meta4", metalink.MediaType4, doc(query)))
 		before := len(s.Requests())
 		d, err := new(download.Client).Document(t.Context(), download.Request{URL: origin})
 		if n := len(s.Requests()) - before; err != nil || n != want || len(d.Files) != 1 {
@@ -180,7 +180,7 @@ func TestDigestsOnTheWayToADocument_Rule46_Rule64(t *testing.T) {
 	a := sized(t, mib)
 	f := at(t, of(t, made(mib, 7)), a)
 	doc := document(t, f)
-	f.Hashes = nil
+	f.Claims = nil
 	bare := document(t, f)
 	right, wrong := sum(t, made(mib, 7)), sum(t, made(mib, 8))
 	for name, tt := range map[string]struct {

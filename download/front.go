@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/source"
 )
 
@@ -32,7 +32,7 @@ func (f *front) decided() bool {
 }
 
 // isDocument reports whether what is held is the beginning of a document.
-func (f *front) isDocument() bool { return maybeXML(f.held) && meta4.Looks(f.held) }
+func (f *front) isDocument() bool { return maybeXML(f.held) && metalink.Looks(f.held) }
 
 // maybeXML spares most files the XML reader.
 func maybeXML(b []byte) bool {

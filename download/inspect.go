@@ -159,11 +159,11 @@ func (x *inspection) readDocuments(ctx context.Context) {
 			continue
 		}
 		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
-		if p := t.file.Pieces; x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size { // of a torrent, which proves nothing
+		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size { // of a torrent, which proves nothing
 			x.req.note("%s has pieces of a file of %d bytes, not %d: they are not used", t.from, p.Size(), v.Size)
 			continue
 		}
-		v.Pieces, v.PiecesFrom = t.file.Pieces, t.from
+		v.Pieces, v.PiecesFrom = t.file.BestPieces(), t.from
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -160,11 +159,11 @@ func TestRepairSigned_Rule47(t *testing.T) {
 	f := of(t, right)
 	f.Pieces = []verify.Pieces{piecesOf(t, right)}
 	f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, right))}}
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sized(t, size, mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc),
+	s := sized(t, size, mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc),
 		mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
 	r := newRun(t, s.URL)
 	r.req.Anchors, r.req.Require = trusts(t, alice), download.RequireSignature

@@ -11,7 +11,6 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/source/httpsource"
 )
 
@@ -56,7 +55,7 @@ func TestServerNames_Rule63(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad, good := sized(t, size), sized(t, size)
-			bad.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
+			bad.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc), mirrortest.Document("/file.bin.asc", "application/pgp-signature", alice.sign(t, data)))
 			origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Link(fmt.Sprintf(link, cellar(t, bad)), "<"+good.URL+">; rel=duplicate"))
 			r := newRun(t, origin.URL)
 			r.req.Anchors = trusts(t, alice)
@@ -144,7 +143,7 @@ func TestDocumentNames_Rule63(t *testing.T) {
 		f := of(t, data)
 		f.Mirrors = []metalink.Mirror{{URL: parse(t, cellar(t, bad)), Pri: 1}}
 		mirror := sized(t, size, mirrortest.Rate(6*mib))
-		origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f)),
+		origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, f)),
 			mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`, "<"+mirror.URL+">; rel=duplicate"))
 		r := newRun(t, origin.URL)
 		r.right(origin.Content)
@@ -159,7 +158,7 @@ func TestRenewNames_Rule63(t *testing.T) {
 	good := sized(t, mib)
 	newer := mirrortest.New(t, document(t, at(t, of(t, made(mib, 7)), good)), mirrortest.Name("x.meta4"))
 	u := parse(t, cellar(t, newer))
-	text, err := meta4.Format(meta4.Document{Origin: u, Dynamic: true, Files: []meta4.File{at(t, of(t, made(mib, 7)), good)}})
+	text, err := metalink.Format(metalink.Document{Origin: u, Dynamic: true, Files: []metalink.File{at(t, of(t, made(mib, 7)), good)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +212,7 @@ func TestResumedMirrors_Rule63(t *testing.T) {
 func TestEvidence_Rule63(t *testing.T) {
 	t.Parallel()
 	data := made(mib, 7)
-	bad := sized(t, mib, mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, of(t, data))))
+	bad := sized(t, mib, mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, of(t, data))))
 	origin := sized(t, mib, mirrortest.Digest(), mirrortest.Link("<"+cellar(t, bad)+`.meta4>; rel=describedby; type="application/metalink4+xml"`))
 	c, req := &download.Client{}, download.Request{URL: parse(t, origin.URL)}
 	o, err := c.Probe(t.Context(), req)

@@ -10,7 +10,6 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 )
 
@@ -18,8 +17,8 @@ import (
 func described(t *testing.T, size int64, data []byte, mirrors ...*mirrortest.Server) *mirrortest.Server {
 	t.Helper()
 	origin := vouch(t, size, mirrors...)
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
-		Name: "file.bin", Size: int64(len(data)), Hashes: []verify.Digest{sum(t, data)}, Pieces: []verify.Pieces{piecesOf(t, data)},
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
+		Name: "file.bin", Size: int64(len(data)), Claims: []verify.Claim{{Digest: sum(t, data)}}, Pieces: []verify.Pieces{piecesOf(t, data)},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +27,7 @@ func described(t *testing.T, size int64, data []byte, mirrors ...*mirrortest.Ser
 	for _, m := range mirrors {
 		links = append(links, "<"+m.URL+">; rel=duplicate")
 	}
-	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	return origin
 }
 
@@ -157,13 +156,13 @@ func TestWrongPieces_C9_Rule42(t *testing.T) {
 	a := sized(t, size, mirrortest.Rate(4*mib))
 	origin := described(t, size, made(size, 7), a)
 	wrong := piecesOf(t, made(size, 8))
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
-		Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, made(size, 7))}, Pieces: []verify.Pieces{wrong},
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
+		Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, made(size, 7))}}, Pieces: []verify.Pieces{wrong},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	res := newRun(t, origin.URL).right(origin.Content)
 	verified(t, res, byDigest)
 }
@@ -174,13 +173,13 @@ func TestDocumentWithoutDigest_Rule46(t *testing.T) {
 	const size = 9 * mib
 	a := sized(t, size, mirrortest.Rate(4*mib))
 	origin := described(t, size, made(size, 7), a)
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
 		Name: "file.bin", Size: size, Pieces: []verify.Pieces{piecesOf(t, made(size, 8))}, Mirrors: []metalink.Mirror{{URL: parse(t, a.URL), Pri: 1}},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+	origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 	r := newRun(t, origin.URL)
 	verified(t, r.right(origin.Content), byDigest)
 	said := func(n download.Note) bool { return strings.Contains(n.Text, "no SHA-256 or better that is known") }

@@ -6,7 +6,7 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -17,8 +17,8 @@ func TestEvidence_Rule46(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10
 	origin := sized(t, size, mirrortest.Digest())
-	other := meta4.File{Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, made(size, 99))}}
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{other}})
+	other := metalink.File{Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, made(size, 99))}}}
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{other}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestEvidence_Rule46(t *testing.T) {
 		mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`),
 		mirrortest.Link(`</a.asc>; rel=describedby; type="application/pgp-signature"`),
 		mirrortest.Link(`</b.asc>; rel=describedby; type="application/pgp-signature"`),
-		mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc),
+		mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc),
 		mirrortest.Document("/a.asc", "application/pgp-signature", []byte("\x1b[2J")),
 		mirrortest.When(isPath("/b.asc"), mirrortest.Status(404)),
 	)
@@ -39,7 +39,7 @@ func TestEvidence_Rule46(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := client.Evidence(t.Context(), req, offer)
-	if e.Err == nil || !strings.HasSuffix(e.Document, "/file.bin.meta4") || !e.File.Pieces.IsZero() {
+	if e.Err == nil || !strings.HasSuffix(e.Document, "/file.bin.meta4") || !e.File.BestPieces().IsZero() {
 		t.Errorf("document %s: %v, pieces %v", e.Document, e.Err, e.File.Pieces)
 	}
 	if len(e.Signatures) != 2 || e.Signatures[0].Err == nil || e.Signatures[1].Err == nil {

@@ -31,7 +31,7 @@ func (s *session) piecesHelp() bool {
 // hear takes over what a document says. If that is of no use, the download goes on without.
 func (s *session) hear(t told) {
 	if s.believe(t) {
-		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.Pieces, t.from, true
+		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.BestPieces(), t.from, true
 	}
 	if s.news {
 		s.addMirrors()
@@ -199,8 +199,10 @@ func (s *session) pieceChecked(c checked) {
 // will read it back, as it does all.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
 	x, list := s.plan.sharing, s.hashing.pieces.list
-	if s.swarm.src == nil || x == nil || x.file.Pieces.IsZero() || x.file.Pieces.Length() != list.Length() ||
-		x.file.Pieces.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
+	if s.swarm.src == nil || x == nil {
+		return false
+	}
+	if own := x.file.BestPieces(); own.IsZero() || own.Length() != list.Length() || own.Digest(int(c.Piece)) != list.Digest(int(c.Piece)) {
 		return false
 	}
 	for _, o := range s.sources.all {

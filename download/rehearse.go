@@ -116,7 +116,7 @@ func (h *rehearsal) run(ctx context.Context) error {
 	x.readDocuments(ctx)
 	h.out.Hops, h.out.File, h.out.Claims = x.answer.Hops, x.file, x.claims
 	if !x.verdict.Pieces.IsZero() {
-		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, x.verdict.Pieces
+		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
 	}
 	h.out.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
 	h.places(ctx, x)

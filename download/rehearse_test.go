@@ -14,7 +14,6 @@ import (
 	"braid/download/state"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -167,12 +166,12 @@ func TestRehearseFolders(t *testing.T) {
 func TestRehearseDocument(t *testing.T) {
 	t.Parallel()
 	place := sized(t, mib)
-	f := meta4.File{Name: "file.bin", Size: mib, Hashes: []verify.Digest{place.Digest()}, Mirrors: []metalink.Mirror{{URL: parse(t, place.URL), Pri: 1}}}
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+	f := metalink.File{Name: "file.bin", Size: mib, Claims: []verify.Claim{{Digest: place.Digest()}}, Mirrors: []metalink.Mirror{{URL: parse(t, place.URL), Pri: 1}}}
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin := sized(t, mib, mirrortest.Document("/d.meta4", meta4.MediaType4, doc))
+	origin := sized(t, mib, mirrortest.Document("/d.meta4", metalink.MediaType4, doc))
 	r := newRun(t, "http://"+origin.Addr+"/d.meta4")
 	h, err := r.rehearse(origin, place)
 	if err != nil || len(h.Places) != 1 || h.Request.Described == nil || h.Path != r.path() || h.File.Size != mib || !verify.Strong(h.Claims) {

@@ -8,7 +8,6 @@ import (
 
 	"braid/address"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -52,18 +51,20 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 // extend adds what a less trusted document says of the same files.
 func (d *Document) extend(newer *Document) {
 	for i, f := range d.Files {
-		j := slices.IndexFunc(newer.Files, func(o meta4.File) bool { return o.Name == f.Name })
+		j := slices.IndexFunc(newer.Files, func(o metalink.File) bool { return o.Name == f.Name })
 		if j < 0 {
 			continue
 		}
 		o := newer.Files[j]
-		said, now := f.Claims(d.Over), o.Claims(newer.Over)
+		said, now := f.Claims, o.Claims
 		if err := verify.Agree(said, now); err != nil || !verify.Strong(common(said, now)) || differs(f.Size, o.Size) {
 			d.note("%s at %s is another version: it is not used", source.Escape(f.Name), source.Mask(d.Origin))
 			continue
 		}
-		f.Mirrors = slices.Concat(f.Mirrors, o.Mirrors)
-		metalink.Sort(f.Mirrors)
+		both := slices.Concat(f.Mirrors, o.Mirrors)
+		metalink.Sort(both)
+		f.Mirrors = nil
+		f.Add(both...)
 		if f.Size < 0 {
 			f.Size = o.Size
 		}

@@ -128,7 +128,7 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 			continue
 		}
 		s.file = t.file
-		if p := t.file.Pieces; !p.IsZero() && p.Size() == s.size {
+		if p := t.file.BestPieces(); !p.IsZero() && p.Size() == s.size {
 			g.plan.pieces, g.plan.piecesFrom = p, t.from
 			return true
 		}
@@ -177,16 +177,16 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 }
 
 // fetchSwarm fetches a torrent for its peers.
-func (g *getter) fetchSwarm(ctx context.Context, doc metalink.Document, size int64) (*sharing, error) {
+func (g *getter) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int64) (*sharing, error) {
 	o := g.req.optionsFor(doc.URL, g.req.namedBy(doc.URL, doc.By), true)
 	return fetchSharing(ctx, g.http, doc, o, size)
 }
 
 // share takes a swarm for the sessions to come.
-func (g *getter) share(x *sharing, doc metalink.Document) {
+func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	g.plan.sharing = x
 	if g.plan.pieces.IsZero() && !g.plan.mistrust {
-		g.plan.pieces, g.plan.piecesFrom = x.file.Pieces, source.Mask(doc.URL)
+		g.plan.pieces, g.plan.piecesFrom = x.file.BestPieces(), source.Mask(doc.URL)
 	}
 	if d := g.req.Described; d != nil {
 		own := *d

@@ -11,8 +11,6 @@ import (
 
 	"braid/byterange"
 	"braid/metalink"
-	"braid/metalink/meta4"
-	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
 )
@@ -150,7 +148,7 @@ func (r *Request) follows() bool { return !r.NoMetalink && r.Described == nil &&
 func announcesDocument(h metalink.Hop) bool {
 	kind := http.Header(h.Header).Get("Content-Type")
 	plain, _, _ := strings.Cut(kind, ";")
-	return h.Status < 400 && (meta4.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metainfo.MediaType))
+	return h.Status < 400 && (metalink.IsMediaType(kind) || strings.EqualFold(strings.TrimSpace(plain), metalink.Torrent))
 }
 
 // strongly reports whether an answer carries a strong digest.
@@ -196,7 +194,7 @@ func misfits(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, e
 // its file, which has size bytes, or -1 if that is not known.
 func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
 	switch {
-	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > meta4.MaxSize, !r.mayReplace(a.Hops, r.role()):
+	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):
 		return false
 	case size >= 0 && (a.Size == size || a.Size > max(size, sniffSize)):
 		return false

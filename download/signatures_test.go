@@ -16,7 +16,6 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 	"braid/verify/openpgp"
 )
@@ -130,7 +129,7 @@ func TestKeptForSignature_Rule47_Rule6(t *testing.T) {
 		"document": func(signed []byte) []mirrortest.Option {
 			f := of(t, right)
 			f.Signatures = []metalink.Signature{{Type: "application/pgp-signature", Text: string(alice.sign(t, signed))}}
-			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, document(t, f))}
+			return []mirrortest.Option{mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, document(t, f))}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,15 +224,15 @@ func TestSignaturesFromEverywhere_C10(t *testing.T) {
 	})
 	t.Run("a document's", func(t *testing.T) {
 		origin := sized(t, size, mirrortest.Digest())
-		doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
-			Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, data)},
+		doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
+			Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, data)}},
 			Signatures: []metalink.Signature{{Type: "application/pgp-signature", Text: string(signature)}},
 		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		slow := mirrortest.When(isPath("/file.bin.meta4"), mirrortest.Latency(500*time.Millisecond)) // the bytes are there before
-		origin.Set(slow, mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+		origin.Set(slow, mirrortest.Link(meta4Link), mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 		signedBy(t, start(t, origin.URL).right(origin.Content))
 		r := start(t, origin.URL)
 		var out bytes.Buffer

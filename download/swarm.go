@@ -178,7 +178,7 @@ type offer struct {
 }
 
 // fetchSharing fetches a described torrent and finds the file in it.
-func fetchSharing(ctx context.Context, hc network, doc metalink.Document, o httpsource.Options, size int64) (*sharing, error) {
+func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o httpsource.Options, size int64) (*sharing, error) {
 	data, a, err := fetchSmall(ctx, hc, doc.URL, o, metainfo.MaxSize)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"braid/byterange"
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
@@ -256,19 +256,19 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	torrent, _ := tracked(t, "file.bin", data, addr)
 	f := of(t, data)
 	place := mirrortest.New(t, data)
-	place.Set(mirrortest.Document("/x.torrent", metainfo.MediaType, torrent))
+	place.Set(mirrortest.Document("/x.torrent", metalink.Torrent, torrent))
 	missing := *parse(t, place.URL)
 	for _, path := range []string{"/gone.torrent", "/x.torrent"} { // the first that is there counts
 		u := missing
 		u.Path = path
-		f.MetaURLs = append(f.MetaURLs, meta4.MetaURL{URL: &u, Type: meta4.Torrent})
+		f.Documents = append(f.Documents, metalink.MetaURL{URL: &u, Type: metalink.Torrent})
 	}
 	place.Set(mirrortest.Document("/gone.torrent", "text/plain", []byte("no torrent")))
 	r := newRun(t, "http://unused.example/")
 	r.client.Swarms = torrentsource.Plug("", true)
 	var d *download.Document
 	for _, f.Size = range []int64{size, -1} {
-		text, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+		text, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 		if err == nil {
 			d, err = download.ReadDocument(bytes.NewReader(text), "x.meta4")
 		}
@@ -290,7 +290,7 @@ func TestDocumentNamesATorrentAlone_C4(t *testing.T) {
 	if _, err := d.Request(f, download.Request{}); err == nil {
 		t.Error("there is a place, and peers are off")
 	}
-	f.Hashes = nil
+	f.Claims = nil
 	if _, err := d.Request(f, download.Request{Peers: download.PeersAuto}); err == nil {
 		t.Error("there is a place, and nothing would tell whether it is right")
 	}
@@ -303,7 +303,7 @@ func TestPeersAsRescue(t *testing.T) {
 	data := made(size, 7)
 	_, addr := startPeer(t, torrentOf(t, "file.bin", data), data)
 	torrent, tracker := tracked(t, "file.bin", data, addr)
-	shelf := mirrortest.New(t, []byte("x"), mirrortest.Document("/file.torrent", metainfo.MediaType, torrent))
+	shelf := mirrortest.New(t, []byte("x"), mirrortest.Document("/file.torrent", metalink.Torrent, torrent))
 	for _, mode := range []download.Peers{download.PeersOff, download.PeersAuto} {
 		origin := vouch(t, size)
 		origin.Set(mirrortest.Link(`<http://`+shelf.Addr+`/file.torrent>; rel=describedby; type="application/x-bittorrent"`), mirrortest.DieAfter(size/2))

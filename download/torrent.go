@@ -12,23 +12,22 @@ import (
 
 	"braid/address"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
 )
 
 // torrentOf is the first torrent about a file.
-func torrentOf(f metalink.File) (metalink.Document, bool) {
+func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {
 		if isTorrent(d) && isWeb(d.URL) {
 			return d, true
 		}
 	}
-	return metalink.Document{}, false
+	return metalink.MetaURL{}, false
 }
 
-func isTorrent(d metalink.Document) bool { return d.Type == metainfo.MediaType }
+func isTorrent(d metalink.MetaURL) bool { return d.Type == metalink.Torrent }
 
 // withTorrent adds the pieces of a file that a torrent has. Their SHA-1 tells where the file is damaged; whether it is the
 // right one says a strong digest, and without one they are not used.
@@ -45,7 +44,7 @@ func withTorrent(data []byte, name string, file metalink.File, claims []verify.C
 		return file, errors.New("it does not say which of its files this is")
 	case differs(f.Size, file.Size):
 		return file, fmt.Errorf("the file has %d bytes there, not %d", f.Size, file.Size)
-	case f.Pieces.IsZero():
+	case len(f.Pieces) == 0:
 		return file, errors.New("the pieces of this file run into those of others")
 	}
 	file.Pieces = f.Pieces
@@ -70,7 +69,7 @@ func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
 func parseDocument(r io.Reader, name string) (*Document, error) {
 	b := bufio.NewReader(r)
 	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
-		m, err := meta4.Read(b)
+		m, err := metalink.Read(b)
 		return &Document{Document: m}, err
 	}
 	t, err := metainfo.Parse(b)
@@ -133,8 +132,8 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	if len(m.Trackers) > 0 {
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
-	d := &Document{Document: t.Document(), Torrent: true, Name: name, Over: verify.User, torrent: &t, peers: m.Peers, edges: newEdges()}
-	d.comesFrom(address.Loopback)
+	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, edges: newEdges()}
+	d.comesFrom(verify.User, address.Loopback)
 	return d
 }
 

@@ -8,7 +8,6 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )
@@ -37,7 +36,7 @@ func torrented(t *testing.T, size int64, torrent []byte, mirrors ...*mirrortest.
 	for _, m := range mirrors {
 		links = append(links, "<"+m.URL+">; rel=duplicate")
 	}
-	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.torrent", metainfo.MediaType, torrent))
+	origin.Set(mirrortest.Link(links...), mirrortest.Document("/file.bin.torrent", metalink.Torrent, torrent))
 	return origin
 }
 
@@ -64,11 +63,11 @@ func TestTorrentPiecesWhenTheWholeIsWrong_S19(t *testing.T) {
 		liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
 		origin := torrented(t, size, torrentOf(t, "file.bin", made(size, 7)), liar)
 		if document {
-			doc, err := meta4.Format(meta4.Document{Files: []meta4.File{of(t, made(size, 7))}})
+			doc, err := metalink.Format(metalink.Document{Files: []metalink.File{of(t, made(size, 7))}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			origin.Set(mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc), mirrortest.Link("<"+liar.URL+">; rel=duplicate",
+			origin.Set(mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc), mirrortest.Link("<"+liar.URL+">; rel=duplicate",
 				`</file.bin.torrent>; rel=describedby; type="application/x-bittorrent"`, `</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`))
 		}
 		r := newRun(t, origin.URL)
@@ -120,9 +119,9 @@ func TestTorrentOfADocument_S10(t *testing.T) {
 	const size = 8 * mib
 	liar := sized(t, size, mirrortest.Rate(4*mib), mirrortest.Corrupt(marks(mib, size)...))
 	a := sized(t, size, mirrortest.Rate(4*mib))
-	a.Set(mirrortest.Document("/x.torrent", metainfo.MediaType, torrentOf(t, "x", made(size, 7))))
+	a.Set(mirrortest.Document("/x.torrent", metalink.Torrent, torrentOf(t, "x", made(size, 7))))
 	f := of(t, made(size, 7))
-	f.MetaURLs = []meta4.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: meta4.Torrent, Name: "x", Priority: 1, By: address.Loopback}}
+	f.Documents = []metalink.MetaURL{{URL: parse(t, strings.Replace(a.URL, "file.bin", "x.torrent", 1)), Type: metalink.Torrent, Name: "x", Pri: 1, By: address.Loopback}}
 	r := following(t, f, liar, a)
 	res := r.right(a.Content)
 	verified(t, res, byDocument)
@@ -144,7 +143,7 @@ func TestTorrentIsEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := c.Evidence(t.Context(), req, o)
-	if e.Err != nil || e.File.Pieces.Count() != 4 || !strings.HasSuffix(e.Document, ".torrent") {
+	if e.Err != nil || e.File.BestPieces().Count() != 4 || !strings.HasSuffix(e.Document, ".torrent") {
 		t.Errorf("got %+v", e)
 	}
 	weak := metalink.File{Size: size, Documents: o.File.Documents}

@@ -14,7 +14,7 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -134,12 +134,12 @@ func TestVerifyPieces_C9_Rule40(t *testing.T) {
 			origin := sized(t, size, mirrortest.Digest())
 			f := of(t, right)
 			f.Pieces = []verify.Pieces{piecesOf(t, tt.pieces)}
-			doc, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+			doc, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			origin.Set(mirrortest.Link(`</file.bin.meta4>; rel=describedby; type="application/metalink4+xml"`),
-				mirrortest.Document("/file.bin.meta4", meta4.MediaType4, doc))
+				mirrortest.Document("/file.bin.meta4", metalink.MediaType4, doc))
 			r := newRun(t, origin.URL)
 			r.onDisk(tt.data)
 			v := r.verify(tt.want)
@@ -157,7 +157,7 @@ func TestVerifyPieces_C9_Rule40(t *testing.T) {
 func TestVerifyPiecesAlone_Rule43(t *testing.T) {
 	t.Parallel()
 	right := made(mib, 7)
-	f := meta4.File{Name: "file.bin", Size: mib, Pieces: []verify.Pieces{piecesOf(t, right)}}
+	f := metalink.File{Name: "file.bin", Size: mib, Pieces: []verify.Pieces{piecesOf(t, right)}}
 	for want, data := range map[download.Kind][]byte{download.NoEvidence: right, download.Mismatch: changed(right, 1)} {
 		r := newRun(t, "http://h/")
 		r.req.URL = nil
@@ -178,11 +178,11 @@ func TestVerifyFollows(t *testing.T) {
 	right := made(mib, 7)
 	f := of(t, right)
 	f.Pieces = []verify.Pieces{piecesOf(t, right)}
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{f}})
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{f}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := mirrortest.New(t, doc, mirrortest.Header("Content-Type", meta4.MediaType4), mirrortest.Name("file.bin"))
+	s := mirrortest.New(t, doc, mirrortest.Header("Content-Type", metalink.MediaType4), mirrortest.Name("file.bin"))
 	r := newRun(t, s.URL)
 	r.onDisk(right)
 	if v := r.verify(download.Other); !strings.Contains(v.Proof.String(), "sha-256 from file.bin over http") {
@@ -234,7 +234,7 @@ func TestDocumentFileAt(t *testing.T) {
 	document := func(names ...string) *download.Document {
 		d := &download.Document{Name: "x.meta4"}
 		for _, n := range names {
-			d.Files = append(d.Files, meta4.File{Name: n})
+			d.Files = append(d.Files, metalink.File{Name: n})
 		}
 		return d
 	}

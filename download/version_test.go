@@ -9,7 +9,7 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
@@ -89,8 +89,8 @@ func TestChangedWithItsPieces_Rule34(t *testing.T) {
 	described := func(seed uint64) release {
 		v := file(size, seed)
 		v.link = meta4Link + ", <" + mirror.URL + ">; rel=duplicate"
-		return release{v, document(t, meta4.File{
-			Name: "file.bin", Size: size, Hashes: []verify.Digest{sum(t, v.body)}, Pieces: []verify.Pieces{piecesOf(t, v.body)},
+		return release{v, document(t, metalink.File{
+			Name: "file.bin", Size: size, Claims: []verify.Claim{{Digest: sum(t, v.body)}}, Pieces: []verify.Pieces{piecesOf(t, v.body)},
 		})}
 	}
 	old, next := described(1), described(2)

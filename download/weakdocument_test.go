@@ -5,16 +5,16 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
 // weakly is how a document without a SHA-256 of the whole describes data: by MD5, by pieces, or by both.
-func weakly(t *testing.T, data []byte, md5, pieces bool) meta4.File {
+func weakly(t *testing.T, data []byte, md5, pieces bool) metalink.File {
 	t.Helper()
-	f := meta4.File{Name: "file.bin", Size: int64(len(data))}
+	f := metalink.File{Name: "file.bin", Size: int64(len(data))}
 	if md5 {
-		f.Hashes = []verify.Digest{md5Of(t, data)}
+		f.Claims = []verify.Claim{{Digest: md5Of(t, data)}}
 	}
 	if pieces {
 		f.Pieces = []verify.Pieces{piecesOf(t, data)}
@@ -56,7 +56,7 @@ func TestPiecesAreNotGivenUp_Rule42(t *testing.T) {
 	for _, md5 := range []bool{false, true} {
 		f := weakly(t, made(size, 7), false, true)
 		if md5 {
-			f.Hashes = []verify.Digest{md5Of(t, made(size, 8))}
+			f.Claims = []verify.Claim{{Digest: md5Of(t, made(size, 8))}}
 		}
 		a, b := mirrortest.New(t, made(size, 8)), mirrortest.New(t, made(size, 8))
 		following(t, f, a, b).wrong(download.Mismatch)

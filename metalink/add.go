@@ -1,6 +1,9 @@
 package metalink
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Add adds mirrors to those of f and puts all in order (Sort); of equals those that f had come first. Addresses
 // of the Metalink server itself (C2) and those that f has already are ignored, and so are those without
@@ -30,6 +33,33 @@ func (f *File) Add(mirrors ...Mirror) {
 		last := len(f.Mirrors) - 1
 		f.Ignore(f.Mirrors[last].URL.String(), tooMany)
 		f.Mirrors = f.Mirrors[:last]
+	}
+}
+
+// addDocuments takes those that f has not, the best first.
+func (f *File) addDocuments(more []MetaURL) {
+	f.Documents = slices.Clone(f.Documents)
+	byPriority := func(a, b MetaURL) int { return cmp.Compare(cmp.Or(a.Pri, NoPriority), cmp.Or(b.Pri, NoPriority)) }
+	for _, d := range slices.SortedStableFunc(slices.Values(more), byPriority) {
+		f.addDocument(d, d.URL.String())
+	}
+}
+
+// addDocument takes a document whose URL was written as target. RFC 6249, section 4, wants "a type parameter that
+// indicates the MIME type"; without one, its use is not known.
+func (f *File) addDocument(d MetaURL, target string) {
+	same := func(o MetaURL) bool {
+		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == d.URL.String()
+	}
+	switch {
+	case d.Type == "":
+		f.Ignore(target, "a document without a type")
+	case slices.ContainsFunc(f.Documents, same):
+		f.Ignore(target, listed)
+	case len(f.Documents) >= MaxDocuments:
+		f.Ignore(target, "beyond the first 50 documents")
+	default:
+		f.Documents = append(f.Documents, d)
 	}
 }
 

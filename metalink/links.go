@@ -20,7 +20,7 @@ func Sort(mirrors []Mirror) {
 		case b.Pref && !a.Pref:
 			return +1
 		}
-		return cmp.Compare(cmp.Or(a.Pri, linkheader.LowestPri), cmp.Or(b.Pri, linkheader.LowestPri))
+		return cmp.Compare(cmp.Or(a.Pri, NoPriority), cmp.Or(b.Pri, NoPriority))
 	})
 }
 
@@ -53,7 +53,7 @@ func (c *chain) take(links []linkheader.Link, h Hop) {
 			c.addMirror(l, u, h.From, seen)
 		}
 		if l.Rel(linkheader.DescribedBy) {
-			c.addDocument(l, u, h.From)
+			c.file.addDocument(MetaURL{URL: u, Type: l.Type(), Name: l.Name(), By: h.From}, l.Target)
 		}
 	}
 }
@@ -90,25 +90,6 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 			// Section 3.3: "FTP mirrors are considered 'normal', as they do not emit ETags".
 			Pref: l.Pref() && !IsFTP(u),
 		})
-	}
-}
-
-// addDocument takes the document at u. RFC 6249, section 4, wants "a type parameter that indicates the MIME
-// type"; without one, nobody can tell what it would be good for.
-func (c *chain) addDocument(l linkheader.Link, u *url.URL, by address.Scope) {
-	d := Document{URL: u, Type: l.Type(), Name: l.Name(), By: by}
-	same := func(o Document) bool {
-		return o.Type == d.Type && o.Name == d.Name && o.URL.String() == u.String()
-	}
-	switch {
-	case d.Type == "":
-		c.ignore(l.Target, "a document without a type")
-	case slices.ContainsFunc(c.file.Documents, same):
-		c.ignore(l.Target, listed)
-	case len(c.file.Documents) >= MaxDocuments:
-		c.ignore(l.Target, "beyond the first 50 documents")
-	default:
-		c.file.Documents = append(c.file.Documents, d)
 	}
 }
 

@@ -1,6 +1,7 @@
 package metalink
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -49,6 +50,31 @@ func CheckName(s string) error {
 	}
 	if ending := ownEnding(s); ending != "" {
 		return &NameError{What: "ends with " + ending + ", as the files do in which unfinished downloads are kept", Own: true}
+	}
+	return nil
+}
+
+// maxPath is the longest path that Linux has.
+const maxPath = 4096
+
+// CheckPath says why a stranger may not have a file put at the path name below a folder, or nothing if it may. The
+// path has slashes, whatever the system, and each part of it must pass CheckName. RFC 5854, section 4.1.2.1, wants it relative and without directory
+// traversal; what is refused beyond that hides, deceives a reader, or means something else on another system.
+func CheckPath(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name is empty")
+	case len(name) > maxPath:
+		return fmt.Errorf("the name is longer than %d bytes", maxPath)
+	case !utf8.ValidString(name):
+		return errors.New("the name is not valid UTF-8")
+	case name[0] == '/':
+		return errors.New("the name is an absolute path")
+	}
+	for segment := range strings.SplitSeq(name, "/") {
+		if err := CheckName(segment); err != nil {
+			return fmt.Errorf("a part of %w", err)
+		}
 	}
 	return nil
 }

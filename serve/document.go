@@ -4,10 +4,9 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"slices"
 	"sync"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/verify"
 )
@@ -20,8 +19,8 @@ type documentKind struct {
 }
 
 var documentKinds = []documentKind{
-	{meta4Suffix, meta4.MediaType4, readMeta4},
-	{".torrent", metainfo.MediaType, readTorrent},
+	{meta4Suffix, metalink.MediaType4, readMeta4},
+	{".torrent", metalink.Torrent, readTorrent},
 	{armorSuffix, pgpType, nil},
 	{".sig", pgpType, nil},
 	{".p7m", "application/pkcs7-mime", nil},
@@ -151,17 +150,19 @@ func choose(files []described, base string, v *version) (string, bool) {
 }
 
 // readMeta4 reads names, sizes and digests of files in a Metalink document (RFC 5854, section 4). What package
-// meta4 refuses clients refuse too.
+// metalink refuses clients refuse too.
 func readMeta4(r io.Reader) ([]described, error) {
-	document, err := meta4.Parse(r)
+	document, err := metalink.Parse(r)
 	if err != nil {
 		return nil, err
 	}
 	var files []described
 	for _, f := range document.Files {
 		d := described{name: f.Name, size: f.Size}
-		if i := slices.IndexFunc(f.Hashes, isSHA256); i >= 0 {
-			d.digest = f.Hashes[i]
+		for _, c := range f.Claims {
+			if c.Digest.Algorithm() == verify.SHA256 {
+				d.digest = c.Digest
+			}
 		}
 		files = append(files, d)
 	}
@@ -180,5 +181,3 @@ func readTorrent(r io.Reader) ([]described, error) {
 	}
 	return files, nil
 }
-
-func isSHA256(d verify.Digest) bool { return d.Algorithm() == verify.SHA256 }

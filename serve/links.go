@@ -44,7 +44,7 @@ func newLink(target, relation string, params ...linkheader.Param) linkheader.Lin
 // duplicates name the mirrors, those with the lowest pri first (RFC 6249, section 3).
 func (s *Server) duplicates(r *http.Request, name string) []linkheader.Link {
 	var links []linkheader.Link
-	for _, m := range s.mirrorsOf(name, r.Host, r.URL.Path) {
+	for _, m := range s.mirrorsOf(name, r.Host, prefix(r)+r.URL.Path) {
 		target, _ := m.target(name)
 		m.Pref = m.Pref && !metalink.IsFTP(m.URL) // V7
 		m.Depth = m.depthOf(name)

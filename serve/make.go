@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 )
 
@@ -23,7 +22,7 @@ func (s *Server) makes(name string) (w wants) {
 	if _, ok := documentType(name); ok || metalink.IsOwn(path.Base(name)) {
 		return wants{}
 	}
-	w.pieces = s.meta4 && meta4.SafePath(path.Base(name)) == nil && !s.beside(name, meta4Suffix)
+	w.pieces = s.meta4 && metalink.CheckPath(path.Base(name)) == nil && !s.beside(name, meta4Suffix)
 	w.signature = s.digests.signer != nil && !slices.ContainsFunc(documentKinds, func(kind documentKind) bool {
 		return isSignature(kind) && s.beside(name, kind.suffix)
 	})
@@ -91,14 +90,14 @@ func (s *Server) make(r *http.Request, name string, kind documentKind) ([]byte, 
 	if len(mirrors) == 0 { // RFC 5854, section 4.1.2: "at least one" URL
 		return nil, fs.ErrNotExist
 	}
-	f := meta4.File{Name: path.Base(name), Size: v.info.Size(), Hashes: []verify.Digest{v.digest}, Mirrors: mirrors}
+	f := metalink.File{Name: path.Base(name), Size: v.info.Size(), Claims: []verify.Claim{{Digest: v.digest}}, Mirrors: mirrors}
 	if !v.pieces.IsZero() {
 		f.Pieces = []verify.Pieces{v.pieces}
 	}
 	if text, ok := s.armor(name, v); ok {
 		f.Signatures = []metalink.Signature{{Type: pgpType, Text: text}}
 	}
-	return meta4.Format(meta4.Document{Generator: "braid", Files: []meta4.File{f}})
+	return metalink.Format(metalink.Document{Generator: "braid", Files: []metalink.File{f}})
 }
 
 // isFile says that there is a regular file: opening a pipe would wait for a writer.
@@ -111,7 +110,7 @@ func (s *Server) isFile(name string) bool {
 func (s *Server) copies(r *http.Request, name string) (all []metalink.Mirror) {
 	self := s.self
 	if self == nil {
-		self = &url.URL{Scheme: "http", Host: r.Host, Path: "/"}
+		self = &url.URL{Scheme: "http", Host: r.Host, Path: prefix(r) + "/"}
 		if r.TLS != nil {
 			self.Scheme = "https"
 		}
@@ -153,5 +152,5 @@ func (s *Server) armor(name string, v *version) (string, bool) {
 	if err != nil || len(data) > maxArmor {
 		return "", false
 	}
-	return meta4.ArmoredSignature(data)
+	return metalink.ArmoredSignature(data)
 }

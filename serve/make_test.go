@@ -19,7 +19,7 @@ import (
 	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
 	"braid/linkheader"
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 	"braid/verify/openpgp"
 )
@@ -63,9 +63,9 @@ func good(t *testing.T, sig, body string, public []byte) bool {
 }
 
 // parse reads a document about one file.
-func parse(t *testing.T, a answer) meta4.File {
+func parse(t *testing.T, a answer) metalink.File {
 	t.Helper()
-	d, err := meta4.Parse(strings.NewReader(a.body))
+	d, err := metalink.Parse(strings.NewReader(a.body))
 	if err != nil || len(d.Files) != 1 || len(d.Warnings)+len(d.Refused) > 0 {
 		t.Fatalf("%d %s: %+v, %v", a.status, clip(a.body), d, err)
 	}
@@ -73,7 +73,7 @@ func parse(t *testing.T, a answer) meta4.File {
 }
 
 // urls are the mirrors of a document, with pri and geo.
-func urls(f meta4.File) (list []string) {
+func urls(f metalink.File) (list []string) {
 	for _, m := range f.Mirrors {
 		list = append(list, fmt.Sprint(m.URL, " ", m.Pri, " ", m.Geo))
 	}
@@ -92,13 +92,13 @@ func TestMadeMeta4_V5(t *testing.T) {
 	}
 	a := w.get("/d/a%20b.iso.meta4")
 	sum, err := sum(t.Context(), strings.NewReader(a.body))
-	if err != nil || a.digest(t) != sum || a.header.Get("Etag") != etag(sum) || a.header.Get("Content-Type") != meta4.MediaType4 {
+	if err != nil || a.digest(t) != sum || a.header.Get("Etag") != etag(sum) || a.header.Get("Content-Type") != metalink.MediaType4 {
 		t.Errorf("the document goes out with %v", a.header)
 	}
 	f := parse(t, a)
 	pieces := f.BestPieces()
-	if f.Name != "a b.iso" || f.Size != int64(len(body)) || !slices.Equal(f.Hashes, []verify.Digest{file.digest(t)}) || pieces.Count() != 4 {
-		t.Errorf("it describes %s, %d bytes, %v, %d pieces", f.Name, f.Size, f.Hashes, pieces.Count())
+	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 1 || f.Claims[0].Digest != file.digest(t) || pieces.Count() != 4 {
+		t.Errorf("it describes %s, %d bytes, %v, %d pieces", f.Name, f.Size, f.Claims, pieces.Count())
 	}
 	for i := range pieces.Count() {
 		if from, to := pieces.At(i); !pieces.Check(i, []byte(body[from:to])) {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -27,6 +28,19 @@ func requestPath(u *url.URL) (name string, slash, ok bool) {
 	}
 	_, err := filepath.Localize(name) // what only this system cannot have as a name
 	return name, slash, err == nil
+}
+
+// prefix is what http.StripPrefix took from the path of r, or "".
+func prefix(r *http.Request) string {
+	asked, err := url.ParseRequestURI(r.RequestURI)
+	if err != nil {
+		return ""
+	}
+	before, ok := strings.CutSuffix(asked.Path, r.URL.Path)
+	if !ok {
+		return ""
+	}
+	return before
 }
 
 // safeName says that a file or folder of this name is served (rule 10). One dot at the beginning covers

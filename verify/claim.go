@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -40,6 +41,18 @@ type Claim struct {
 	Field   string      // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only
 	Channel Channel     // if zero, it is not known, and less trusted than any other
 	By      Attestation // who signed what it is from, if Channel is Signed
+}
+
+// Hex is the user's claim that the whole file has the digest of these hexadecimal digits, in either case: 32 digits are
+// of MD5, 40 of SHA-1, 64 of SHA-256 and 128 of SHA-512. Any other text is an error.
+func Hex(digits string) (Claim, error) {
+	for a := MD5; a <= SHA512; a++ {
+		if len(digits) == 2*a.Size() {
+			d, err := ParseHex(a, digits)
+			return Claim{Digest: d, Channel: User}, err
+		}
+	}
+	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has 32, 40, 64 or 128", len(digits))
 }
 
 // String says what is claimed by whom: "sha-256 from Digest over https", "sha-256 from --sha256".

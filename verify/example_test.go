@@ -70,3 +70,16 @@ func ExampleChecker() {
 	fmt.Println(err)
 	// Output: sha-256 is 7509e5bda0c762d2bac7f90d758b5b2263fa01ccbc542ab5e3df163be08e6ca9, want b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9 (from the release notes)
 }
+
+// The digest that somebody published becomes a claim, which the file has to meet.
+func ExampleHex() {
+	claim, err := verify.Hex("b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := verify.NewReader(strings.NewReader("hello world"), -1, []verify.Claim{claim})
+	_, err = io.Copy(io.Discard, r)
+	fmt.Println(r.Proof(), err)
+	// Output: sha-256 from the user <nil>
+}

@@ -14,7 +14,7 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/metalink/meta4"
+	"braid/metalink"
 )
 
 // options have two variables and one file.
@@ -357,7 +357,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil || w.Glob {
 				continue
 			}
-			if name, err := w.File.Name(Subject{URL: u, Watch: w.Name}); err != nil || meta4.SafePath(name) != nil {
+			if name, err := w.File.Name(Subject{URL: u, Watch: w.Name}); err != nil || metalink.CheckPath(name) != nil {
 				t.Fatalf("%s: %q, %v", w.Name, name, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"braid/metalink"
 	"crypto/sha256"
 	"fmt"
 	"net/url"
@@ -8,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"braid/metalink/meta4"
 )
 
 // A Template is what files are called in the folder of a watch: text with fields in braces. The zero Template is {base}, or for a
@@ -135,7 +134,7 @@ func (t *Template) Name(s Subject) (string, error) {
 		b.WriteString(text)
 	}
 	name := b.String()
-	if err := meta4.SafePath(name); err != nil {
+	if err := metalink.CheckPath(name); err != nil {
 		return "", fmt.Errorf("%.100q cannot be a name: %w", name, err)
 	}
 	if t.folder != "" && s.URL.RawQuery != "" && !t.has("query") && !t.has("hash") {

@@ -1,12 +1,11 @@
 package watch
 
 import (
+	"braid/metalink"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
-
-	"braid/metalink/meta4"
 )
 
 func name(t *testing.T, template, glob, of string) (string, error) {
@@ -95,7 +94,7 @@ func FuzzName(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if meta4.SafePath(x) != nil {
+		if metalink.CheckPath(x) != nil {
 			t.Fatalf("%s: %q", a, x)
 		}
 		if y, err := tmpl.Name(Subject{URL: v}); err == nil && x == y && strings.TrimPrefix(u.Path, "/") != strings.TrimPrefix(v.Path, "/") {

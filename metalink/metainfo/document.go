@@ -2,29 +2,19 @@ package metainfo
 
 import (
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 )
 
-// Document is what t says in the words of a Metalink document: names, sizes, pieces, and web seeds as mirrors, of which none
-// comes before another.
-func (t *Torrent) Document() meta4.Document {
-	d := meta4.Document{Warnings: t.Warnings}
-	for _, r := range t.Refused {
-		d.Refused = append(d.Refused, meta4.Refused{Name: r.Name, Reason: r.Reason})
-	}
+// Document is t as a document, with web seeds as mirrors, of which none comes before another.
+func (t *Torrent) Document() metalink.Document {
+	d := metalink.Document{Refused: t.Refused, Warnings: t.Warnings}
 	for _, f := range t.Files {
-		file := meta4.File{Name: f.Name, Size: f.Size}
-		if !f.Pieces.IsZero() {
-			file.Pieces = []verify.Pieces{f.Pieces}
-		}
-		if f.Size == 0 { // there is but one such file
-			file.Hashes = []verify.Digest{emptyDigest()}
-		}
+		var mirrors []metalink.Mirror
 		for _, u := range t.Mirrors(f) {
-			file.Mirrors = append(file.Mirrors, metalink.Mirror{URL: u, Pri: meta4.NoPriority})
+			mirrors = append(mirrors, metalink.Mirror{URL: u, Pri: metalink.NoPriority})
 		}
-		d.Files = append(d.Files, file)
+		f.Add(mirrors...)
+		d.Files = append(d.Files, f.File)
 	}
 	return d
 }

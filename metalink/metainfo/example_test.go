@@ -33,7 +33,7 @@ func ExampleNew() {
 		return
 	}
 	f := back.Files[0]
-	fmt.Println(f.Name, f.Size, f.Pieces.Count(), back.Mirrors(f)[0], back.InfoHash == t.InfoHash)
+	fmt.Println(f.Name, f.Size, f.BestPieces().Count(), back.Mirrors(f)[0], back.InfoHash == t.InfoHash)
 	// Output: disk.iso 1048576 4 https://a.example.net/disk.iso true
 }
 

@@ -3,7 +3,7 @@ package metainfo
 import (
 	"crypto/sha1"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
@@ -13,7 +13,7 @@ func New(name string, pieces verify.Pieces) (Torrent, error) {
 	if pieces.IsZero() || pieces.Algorithm() != verify.SHA1 {
 		return Torrent{}, fault("a file without digests of pieces by %v", verify.SHA1)
 	}
-	if err := meta4.SafePath(name); err != nil {
+	if err := metalink.CheckPath(name); err != nil {
 		return Torrent{}, fault("%v", err)
 	}
 	info := appendPair([]byte("d"), "length", pieces.Size())

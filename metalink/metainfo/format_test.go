@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
@@ -44,7 +44,7 @@ func TestFormat(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	one := made(t, "a", "x").Files[0].Pieces
+	one := made(t, "a", "x").Files[0].BestPieces()
 	m := verify.NewPieceMaker(verify.SHA256, 16)
 	m.Write([]byte("x"))
 	for name, p := range map[string]verify.Pieces{"": one, "../a": one, "a": m.Pieces(), "b": {}} {
@@ -140,11 +140,11 @@ func checkTorrent(t *testing.T, tor Torrent) {
 	}
 	end, names := int64(0), map[string]bool{}
 	for _, f := range tor.Files {
-		if f.Offset < end || f.Size < 0 || f.Offset+f.Size > tor.Size || meta4.SafePath(f.Name) != nil || names[f.Name] {
+		if f.Offset < end || f.Size < 0 || f.Offset+f.Size > tor.Size || metalink.CheckPath(f.Name) != nil || names[f.Name] {
 			t.Fatalf("file %+v after %d of %d", f, end, tor.Size)
 		}
 		end, names[f.Name] = f.Offset+f.Size, true
-		if p := f.Pieces; !p.IsZero() && (p.Size() != f.Size || p.Length() != tor.PieceLength || f.Offset%p.Length() != 0) {
+		if p := f.BestPieces(); !p.IsZero() && (p.Size() != f.Size || p.Length() != tor.PieceLength || f.Offset%p.Length() != 0) {
 			t.Fatalf("%d pieces of %d for %+v", p.Count(), p.Length(), f)
 		}
 		for _, u := range tor.Mirrors(f) {

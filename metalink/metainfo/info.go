@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"braid/metalink/meta4"
+	"braid/metalink"
 	"braid/verify"
 )
 
@@ -99,14 +99,19 @@ func (t *Torrent) take(entries []entry, sums string, single bool) error {
 			err = errors.New("it is a symbolic link")
 		}
 		if err != nil {
-			t.Refused = append(t.Refused, Refused{Name: name, Reason: err.Error()})
+			t.Refused = append(t.Refused, metalink.Refused{Name: name, Reason: err.Error()})
 			continue
 		}
-		f := File{Name: name, Size: e.size, Offset: e.offset, parts: e.path}
-		if f.Pieces, err = t.piecesOf(entries[i:], sums); err != nil {
+		f := File{File: metalink.File{Name: name, Size: e.size}, Offset: e.offset, parts: e.path}
+		pieces, err := t.piecesOf(entries[i:], sums)
+		switch {
+		case err != nil:
 			return err
-		}
-		if f.Pieces.IsZero() && f.Size > 0 {
+		case !pieces.IsZero():
+			f.Pieces = []verify.Pieces{pieces}
+		case f.Size == 0: // there is but one such file
+			f.Claims = []verify.Claim{{Digest: emptyDigest(), Field: "torrent"}}
+		default:
 			if f.Span, err = t.spanOf(f, sums); err != nil {
 				return err
 			}
@@ -129,7 +134,7 @@ func safe(root string, parts []string) error {
 			return errors.New("a part of the name is empty")
 		}
 	}
-	return meta4.SafePath(strings.Join(append([]string{root}, parts...), "/"))
+	return metalink.CheckPath(strings.Join(append([]string{root}, parts...), "/"))
 }
 
 // piecesOf is the pieces of the first of files, if they are its own: it begins where one begins, and ends where one ends or is

@@ -4,7 +4,7 @@
 //	t, err := metainfo.Parse(resp.Body)
 //	...
 //	for _, f := range t.Files {
-//		fmt.Println(f.Name, f.Size, f.Pieces.Count(), f.Mirrors)
+//		fmt.Println(f.Name, f.Size, len(f.Pieces), t.Mirrors(f))
 //	}
 //
 // It refuses to be a BitTorrent client: it knows no peers, and asks nobody for anything, so that who reads the pieces of a
@@ -28,9 +28,6 @@ import (
 	"braid/verify"
 )
 
-// MediaType is what servers call a torrent.
-const MediaType = "application/x-bittorrent"
-
 // Limits of a torrent (rule 41). Beyond them it is refused, but for those of the last rows, which are cut.
 const (
 	MaxSize        = 8 << 20 // bytes
@@ -50,8 +47,8 @@ type Torrent struct {
 	Name string
 	// Files are those with safe names, each another one. They do not have the files that only fill up pieces.
 	Files []File
-	// Refused are the files that were left out (rule 10).
-	Refused []Refused
+	// Refused are the files that were left out, because of their names.
+	Refused []metalink.Refused
 	// Size is that of all files together, PieceLength that of all pieces but the last.
 	Size, PieceLength int64
 	InfoHash          Hash
@@ -70,12 +67,11 @@ type Torrent struct {
 
 // A File is a file of a torrent.
 type File struct {
-	// Name is the path of the file below the folder where it is to be put, with slashes; see meta4.SafePath.
-	Name         string
-	Size, Offset int64 // Offset is where it begins in the torrent
-	// Pieces are the digests of the file's pieces. There are none if the first or the last has bytes of other files, too.
-	Pieces verify.Pieces
-	// Span are the digests of all pieces with bytes of the file, if it has no Pieces: verify.NewSpan.
+	// File has the name, the size in bytes and the pieces, if they are of this file alone; its mirrors are in Document.
+	metalink.File
+	Offset int64 // where it begins in the torrent
+	// Span is all pieces that have bytes of the file, if some have those of its neighbours, too: zero if Pieces has them,
+	// and for an empty file. See verify.NewSpan.
 	Span verify.Pieces
 
 	parts []string // of Name, below the folder of the torrent; nil for its only file
@@ -88,9 +84,6 @@ func (f File) Path() string {
 	}
 	return strings.Join(f.parts, "/")
 }
-
-// A Refused is a file that was left out.
-type Refused struct{ Name, Reason string }
 
 // A Hash is what names a torrent: the SHA-1 of its dictionary "info".
 type Hash [sha1.Size]byte

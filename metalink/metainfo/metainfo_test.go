@@ -93,7 +93,7 @@ func TestSingleFile(t *testing.T) {
 		t.Errorf("trackers %s", got)
 	}
 	f := tor.Files[0]
-	if len(tor.Files) != 1 || f.Name != "a b.iso" || f.Pieces.Count() != 4 || !f.Pieces.Check(3, []byte(text[48:])) {
+	if len(tor.Files) != 1 || f.Name != "a b.iso" || f.BestPieces().Count() != 4 || !f.BestPieces().Check(3, []byte(text[48:])) {
 		t.Errorf("file %+v", f)
 	}
 	if got := fmt.Sprint(tor.Mirrors(f)); got != "[http://h.example/pub/a%20b.iso https://h.example/x?y ftp://h.example/100%25/a%20b.iso]" {
@@ -145,10 +145,10 @@ func TestPiecesOfSeveral(t *testing.T) {
 		var got []string
 		for _, f := range tor.Files {
 			base := strings.TrimPrefix(f.Name, "root/d/")
-			got = append(got, fmt.Sprintf("[%s %d]", base, f.Pieces.Count()))
-			for i := range f.Pieces.Count() {
-				start, end := f.Pieces.At(i)
-				if !f.Pieces.Check(i, []byte(text[start:end])) || f.Pieces.Check(i, []byte(text[start+1:end+1])) {
+			got = append(got, fmt.Sprintf("[%s %d]", base, f.BestPieces().Count()))
+			for i := range f.BestPieces().Count() {
+				start, end := f.BestPieces().At(i)
+				if !f.BestPieces().Check(i, []byte(text[start:end])) || f.BestPieces().Check(i, []byte(text[start+1:end+1])) {
 					t.Errorf("%s: piece %d of %s", name, i, f.Name)
 				}
 			}
@@ -269,8 +269,8 @@ func TestDocument(t *testing.T) {
 	if len(d.Files) != 3 || len(d.Refused) != 1 || d.Files[0].Name != "root/d/a" || d.Files[0].BestPieces().Count() != 2 {
 		t.Fatalf("got %+v", d)
 	}
-	m := d.Files[2].Metalink(verify.User)
-	if m.Size != 0 || len(m.Mirrors) != 1 || !verify.Strong(m.Claims) || verify.Strong(d.Files[1].Metalink(verify.User).Claims) {
+	m := d.Files[2]
+	if m.Size != 0 || len(m.Mirrors) != 1 || !verify.Strong(m.Claims) || verify.Strong(d.Files[1].Claims) {
 		t.Errorf("got %+v", m)
 	}
 }

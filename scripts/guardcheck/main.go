@@ -24,8 +24,8 @@ import (
 var guarded = map[string][]string{
 	"antenna": {"cli"}, "antenna/feed": {"antenna/lirs", "antenna/hinadi", "antenna/soif", "antenna"},
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},
-	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download"},
-	"metalink/meta4": {"download", "cli"}, "metalink/metainfo": {"download", "cli"},
+	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli"},
+	"metalink/metainfo": {"download", "cli"},
 	"download/partfile": {"download"}, "download/state": {"download", "cli"},
 	"internal/atomicfile": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
 )
@@ -55,7 +56,7 @@ func newMapped(length int64, sizes []byte, seed uint64) *mapped {
 	torrent := metainfo.Torrent{PieceLength: length, Size: int64(len(m.data))}
 	at := int64(0)
 	for _, n := range sizes {
-		file := metainfo.File{Offset: at, Size: int64(n)}
+		file := metainfo.File{File: metalink.File{Size: int64(n)}, Offset: at}
 		at += file.Size
 		if n == 0 { // nobody asks for one
 			continue

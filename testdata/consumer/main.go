@@ -15,7 +15,6 @@ import (
 	"braid/download"
 	"braid/linkheader"
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/scheduler"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -101,13 +100,13 @@ func get(ctx context.Context, u *url.URL, dir string) error {
 		return err
 	}
 	fmt.Println("download:", result.Size, "bytes,", result.Proof, "- asked:", t.methods["GET"], "- told:", told > 0)
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
-		Name: "file", Size: result.Size, Hashes: []verify.Digest{result.Proof.Digests()[0]}, Mirrors: []metalink.Mirror{{URL: u}},
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
+		Name: "file", Size: result.Size, Claims: []verify.Claim{{Digest: result.Proof.Digests()[0]}}, Mirrors: []metalink.Mirror{{URL: u}},
 	}}})
 	if err != nil {
 		return err
 	}
-	back, err := meta4.Parse(strings.NewReader(string(doc)))
+	back, err := metalink.Parse(strings.NewReader(string(doc)))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/serve"
 	"braid/verify"
 )
@@ -144,16 +143,16 @@ func describe(t *testing.T, body []byte, mirrors []metalink.Mirror) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := meta4.Document{Generator: "braid", Published: time.Unix(1e9, 0), Files: []meta4.File{{
+	d := metalink.Document{Generator: "braid", Published: time.Unix(1e9, 0), Files: []metalink.File{{
 		Name: downloadName, Size: int64(len(body)), Pieces: []verify.Pieces{pieces}, Mirrors: mirrors, MaxConnections: 1,
-		Hashes:     []verify.Digest{sum(verify.SHA256, body), sum(verify.MD5, body)}, // with SHA-512, wget2 1.99 never ends
+		Claims:     []verify.Claim{{Digest: sum(verify.SHA256, body)}, {Digest: sum(verify.MD5, body)}}, // with SHA-512, wget2 1.99 never ends
 		Signatures: []metalink.Signature{{Type: "application/pgp-signature", Text: "-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----"}},
-		Info: meta4.Info{
+		Info: metalink.Info{
 			Identity: "a", Version: "1", Description: "\"x\" & <y>\nz", Languages: []string{"de", "ja"}, OS: []string{"Linux-x86"},
-			Publisher: meta4.Party{Name: "p", URL: "http://example.org/"}, License: meta4.Party{Name: "MIT"},
+			Publisher: metalink.Party{Name: "p", URL: "http://example.org/"}, License: metalink.Party{Name: "MIT"},
 		},
 	}}}
-	out, err := meta4.Format(d)
+	out, err := metalink.Format(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"cmp"
@@ -125,7 +125,8 @@ func (f *fileReader) takePieces(pieces verify.Pieces) error {
 			return fault(Conflict, "two lists say otherwise what the %v of its pieces are", pieces.Algorithm())
 		}
 	}
-	for _, d := range f.file.Hashes {
+	for _, c := range f.file.Claims {
+		d := c.Digest
 		if pieces.Count() == 1 && d.Algorithm() == pieces.Algorithm() && d != pieces.Digest(0) {
 			return fault(Conflict, "its %v is %s, and that of its only piece %s", d.Algorithm(), d.Hex(), pieces.Digest(0).Hex())
 		}

@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"encoding/binary"
@@ -108,7 +108,7 @@ func TestCutAnywhere_Rule41(t *testing.T) {
 
 // What may be around a document, and in which encodings it comes.
 func TestAccepted_Rule41(t *testing.T) {
-	want := text(parse(t, doc("<version>\u00e9\U0001f600</version>")))
+	want := textOf(parse(t, doc("<version>\u00e9\U0001f600</version>")))
 	body := doc("<version>\u00e9\U0001f600</version>")
 	for name, s := range map[string]string{
 		"declared":        `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + body,
@@ -124,7 +124,7 @@ func TestAccepted_Rule41(t *testing.T) {
 		"comment inside":  doc("<version>\u00e9<!-- x -->\U0001f600</version>"),
 		"prefix":          `<q:metalink xmlns:q="` + Namespace4 + `"><q:file name="f"><q:version>` + "\u00e9\U0001f600" + `</q:version></q:file></q:metalink>`,
 	} {
-		if got := text(parse(t, s)); got != want {
+		if got := textOf(parse(t, s)); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -39,8 +39,8 @@ func content(n int) []byte {
 	return b
 }
 
-// text shows all of a document that is not the zero value, a line for each.
-func text(d Document) string {
+// textOf shows all of a document that is not the zero value, a line for each.
+func textOf(d Document) string {
 	var b strings.Builder
 	line := func(there bool, format string, args ...any) {
 		if there {
@@ -54,8 +54,8 @@ func text(d Document) string {
 	for _, f := range d.Files {
 		line(true, "file %s", f.Name)
 		line(f.Size >= 0, "size %d", f.Size)
-		for _, h := range f.Hashes {
-			line(true, "%v %.8s", h.Algorithm(), h.Hex())
+		for _, c := range f.Claims {
+			line(true, "%v %.8s", c.Digest.Algorithm(), c.Digest.Hex())
 		}
 		for _, p := range f.Pieces {
 			line(true, "pieces %d of %d %v %.8s", p.Count(), p.Length(), p.Algorithm(), p.Digest(0).Hex())
@@ -66,8 +66,8 @@ func text(d Document) string {
 		for _, m := range f.Mirrors {
 			line(true, "url %s pri=%d geo=%s", m.URL, m.Pri, m.Geo)
 		}
-		for _, m := range f.MetaURLs {
-			line(true, "metaurl %s %s name=%s pri=%d", m.URL, m.Type, m.Name, m.Priority)
+		for _, m := range f.Documents {
+			line(true, "metaurl %s %s name=%s pri=%d", m.URL, m.Type, m.Name, m.Pri)
 		}
 		line(f.MaxConnections > 0, "maxconnections %d", f.MaxConnections)
 		for _, i := range []struct{ name, value string }{
@@ -99,7 +99,7 @@ func wantText(t *testing.T, d Document, want string) {
 	for l := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
 		lines = append(lines, strings.TrimSpace(l))
 	}
-	got := text(d)
+	got := textOf(d)
 	if want := strings.Join(lines, "\n") + "\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -122,7 +122,7 @@ func TestMirrorCache(t *testing.T) {
 		url ftp://ftp.fr.example.com/rolling/iso/rolling-DVD-x86_64.iso pri=3 geo=FR
 		url https://mirror.us.example.edu/rolling/iso/rolling-DVD-x86_64.iso pri=4 geo=US`)
 	body := content(1_200_000)
-	if sum := sha256.Sum256(body); string(sum[:]) != string(d.Files[0].Hashes[0].Bytes()) {
+	if sum := sha256.Sum256(body); string(sum[:]) != string(d.Files[0].Claims[0].Digest.Bytes()) {
 		t.Error("the digest is not the file's")
 	}
 	for i, p := 0, d.Files[0].BestPieces(); i < p.Count(); i++ {
@@ -147,7 +147,7 @@ func TestMirrorBrain(t *testing.T) {
 		url http://ftp.se.example.net/office/stable/office-7.1.tar.gz pri=1 geo=SE
 		url http://nl.example.net/tdf/office/stable/office-7.1.tar.gz?from=a&b pri=2 geo=NL
 		url http://nowhere.example.net/office-7.1.tar.gz pri=2 geo=
-		metaurl http://download.example.org/office/stable/office-7.1.tar.gz.torrent torrent name= pri=999999
+		metaurl http://download.example.org/office/stable/office-7.1.tar.gz.torrent application/x-bittorrent name= pri=999999
 		ignored rsync://jp.example.net/office/stable/office-7.1.tar.gz: its scheme is not http, https or ftp
 		ignored 1`)
 }
@@ -187,7 +187,7 @@ func TestMetalink3(t *testing.T) {
 		url ftp://ftp.example.jp/tool-1.2.tar.bz2 pri=1 geo=JP
 		url http://us.example.com/tool-1.2.tar.bz2 pri=11 geo=US
 		url http://last.example.com/tool-1.2.tar.bz2 pri=999999 geo=
-		metaurl http://example.org/tool-1.2.tar.bz2.torrent torrent name= pri=21
+		metaurl http://example.org/tool-1.2.tar.bz2.torrent application/x-bittorrent name= pri=21
 		version 1.2
 		description A tool & more
 		language en-US
@@ -218,7 +218,7 @@ func TestMetalink4(t *testing.T) {
 		url ftp://ftp.example.jp/tool-1.2.tar.bz2 pri=10 geo=JP
 		url http://late.example.com/tool-1.2.tar.bz2 pri=999999 geo=
 		url http://odd.example.com/tool-1.2.tar.bz2 pri=999999 geo=
-		metaurl http://example.org/tool.torrent torrent name=tool/tool-1.2.tar.bz2 pri=5
+		metaurl http://example.org/tool.torrent application/x-bittorrent name=tool/tool-1.2.tar.bz2 pri=5
 		identity tool
 		version 1.2
 		description A <tool> & more

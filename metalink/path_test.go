@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"regexp"
@@ -8,12 +8,12 @@ import (
 )
 
 // Proves rule 10.
-func TestSafePath_Rule10(t *testing.T) {
+func TestCheckPath_Rule10(t *testing.T) {
 	for _, name := range []string{
 		"a", "a.iso", "a/b/c.iso", "Debian 12.iso", "a..b", "a~", "a-~b/c", "\u00e4\u65e5\u672c.iso", "C", "com", "COM10", "console.txt", "lpt0",
 		"nul-file", "a'b\"c<d>|?*", "%2e%2e", strings.Repeat("x", 255) + "/" + strings.Repeat("y", 255), "a\u200db", "COM\u2074",
 	} {
-		if err := SafePath(name); err != nil {
+		if err := CheckPath(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestSafePath_Rule10(t *testing.T) {
 		"a/" + strings.Repeat("ä", 128):  "longer than 255 bytes",
 		strings.Repeat("a/", 3000) + "a": "longer than 4096 bytes",
 	} {
-		if err := SafePath(name); err == nil || !strings.Contains(err.Error(), want) {
+		if err := CheckPath(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q: got %v, want %s", name, err, want)
 		}
 	}
@@ -102,20 +102,20 @@ func safe(name string) bool {
 	return true
 }
 
-// FuzzSafePath: what is let through is harmless by another judgement, and so is each folder above it.
-func FuzzSafePath(f *testing.F) {
+// FuzzCheckPath: what is let through is harmless by another judgement, and so is each folder above it.
+func FuzzCheckPath(f *testing.F) {
 	for _, s := range []string{"a/b.iso", "../x", "a/..", "C:\\x", "con.txt", "a\u202eb", "x.", "~", "com\u00b9", "\xff", "nul .a", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if SafePath(name) != nil {
+		if CheckPath(name) != nil {
 			return
 		}
 		if !safe(name) {
 			t.Fatalf("%q is let through", name)
 		}
 		for i, c := range name {
-			if c == '/' && SafePath(name[:i]) != nil {
+			if c == '/' && CheckPath(name[:i]) != nil {
 				t.Fatalf("%q is let through, its folder %q is not", name, name[:i])
 			}
 		}
@@ -143,6 +143,6 @@ func TestUnsafeNames_Rule10(t *testing.T) {
 		refused "`+strings.Repeat("x", 200)+`..." in line 7: a part of the name is longer than 255 bytes`)
 	d := parse(t, strings.Replace(doc3(""), `"f"`, `"/f"`, 1))
 	if len(d.Files) != 0 || len(d.Refused) != 1 {
-		t.Errorf("got %s", text(d))
+		t.Errorf("got %s", textOf(d))
 	}
 }

@@ -1,4 +1,4 @@
-package meta4_test
+package metalink_test
 
 import (
 	"fmt"
@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"braid/metalink"
-	"braid/metalink/meta4"
 	"braid/verify"
 )
 
 // What a document says of a file. A name that could leave its folder is left out.
 func ExampleParse() {
-	doc, err := meta4.Parse(strings.NewReader(`<metalink xmlns="urn:ietf:params:xml:ns:metalink">
+	doc, err := metalink.Parse(strings.NewReader(`<metalink xmlns="urn:ietf:params:xml:ns:metalink">
 		<file name="pub/disk.iso"><size>11</size><hash type="sha-256">b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9</hash>
 			<url priority="2">https://a.example.net/disk.iso</url><url priority="1">https://b.example.net/disk.iso</url></file>
 		<file name="../.bashrc"><url>https://a.example.net/x</url></file></metalink>`))
@@ -22,7 +21,7 @@ func ExampleParse() {
 		return
 	}
 	for _, f := range doc.Files {
-		fmt.Println(f.Name, f.Size, len(f.Hashes), f.Mirrors[0].URL)
+		fmt.Println(f.Name, f.Size, len(f.Claims), f.Mirrors[0].URL)
 	}
 	for _, r := range doc.Refused {
 		fmt.Println("refused:", r.Name)
@@ -52,8 +51,12 @@ func ExampleFormat() {
 		fmt.Println(err)
 		return
 	}
-	doc, err := meta4.Format(meta4.Document{Files: []meta4.File{{
-		Name: "hello.txt", Size: proof.Size(), Hashes: proof.Digests(), Pieces: []verify.Pieces{parts.Pieces()},
+	var claims []verify.Claim
+	for _, d := range proof.Digests() {
+		claims = append(claims, verify.Claim{Digest: d})
+	}
+	doc, err := metalink.Format(metalink.Document{Files: []metalink.File{{
+		Name: "hello.txt", Size: proof.Size(), Claims: claims, Pieces: []verify.Pieces{parts.Pieces()},
 		Mirrors: []metalink.Mirror{{URL: mirror, Pri: 1, Geo: "DE"}},
 	}}})
 	fmt.Printf("%s%v\n", doc, err)

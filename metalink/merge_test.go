@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"errors"
@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"braid/metalink"
 	"braid/verify"
 )
 
-// shown is what of m counts here, a line for each.
-func shown(m metalink.File) string {
+// shownFile is what of m counts here, a line for each.
+func shownFile(m File) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "size %d\n", m.Size)
 	for _, c := range m.Claims {
@@ -27,8 +26,8 @@ func shown(m metalink.File) string {
 	for _, d := range m.Documents {
 		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintln("document", d.URL, d.Type, d.Name)))
 	}
-	if !m.Pieces.IsZero() {
-		fmt.Fprintf(&b, "pieces %d of %d %v\n", m.Pieces.Count(), m.Pieces.Length(), m.Pieces.Algorithm())
+	for _, p := range m.Pieces {
+		fmt.Fprintf(&b, "pieces %d of %d %v\n", p.Count(), p.Length(), p.Algorithm())
 	}
 	for _, s := range m.Signatures {
 		fmt.Fprintf(&b, "signature %s\n", s.Type)
@@ -40,13 +39,21 @@ func shown(m metalink.File) string {
 	return b.String()
 }
 
-func wantShown(t *testing.T, m metalink.File, want string) {
+// over is f as it comes over a channel.
+func over(f File, channel verify.Channel) File {
+	f.Claims = slices.Clone(f.Claims)
+	d := Document{Files: []File{f}}
+	d.From(channel, 0)
+	return d.Files[0]
+}
+
+func wantShown(t *testing.T, m File, want string) {
 	t.Helper()
 	var lines []string
 	for l := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
 		lines = append(lines, strings.TrimSpace(l)+"\n")
 	}
-	if got, want := shown(m), strings.Join(lines, ""); got != want {
+	if got, want := shownFile(m), strings.Join(lines, ""); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -60,7 +67,7 @@ func TestMetalink_S5(t *testing.T) {
 		<metaurl mediatype="torrent" priority="3">http://a/1.torrent</metaurl>
 		<metaurl mediatype="torrent" priority="7">http://a/1.torrent</metaurl>
 		<metaurl mediatype="application/x" priority="8">http://a/x</metaurl>`))
-	wantShown(t, d.Files[0].Metalink(verify.HTTPS), `
+	wantShown(t, over(d.Files[0], verify.HTTPS), `
 		size 8
 		sha-256 from metalink over https: 00000000
 		md5 from metalink over https: 00000000
@@ -77,7 +84,7 @@ func TestMetalink_S5(t *testing.T) {
 		ignored http://a/f: listed before
 		ignored http://a/1.torrent: listed before
 		ignored 3, no digest false`)
-	if got := d.Files[0].Claims(verify.User)[0].String(); got != "sha-256 from metalink" {
+	if got := over(d.Files[0], verify.User).Claims[0].String(); got != "sha-256 from metalink" {
 		t.Errorf("a claim is %q", got)
 	}
 }
@@ -90,24 +97,24 @@ func TestNoStrongHash_Rule43(t *testing.T) {
 		`<url>http://h/</url><hash type="sha-256">` + sha256Zero + `</hash>`: false,
 		"": false,
 	} {
-		if m := parse(t, doc(inside)).Files[0].Metalink(verify.HTTPS); m.NoDigest != want {
+		if m := parse(t, doc(inside)).Files[0]; m.NoDigest != want {
 			t.Errorf("%s: no digest %v", inside, m.NoDigest)
 		}
 	}
 }
 
 // header is what the server https://a.example/f says of a file of 8 bytes.
-func header(t testing.TB, fields ...string) metalink.File {
+func header(t testing.TB, fields ...string) File {
 	t.Helper()
 	u, err := url.Parse("https://a.example/f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := metalink.Hop{URL: u, Status: 200, Header: map[string][]string{}}
+	h := Hop{URL: u, Status: 200, Header: map[string][]string{}}
 	for i := 0; i < len(fields); i += 2 {
 		h.Header[fields[i]] = append(h.Header[fields[i]], fields[i+1])
 	}
-	m, err := metalink.FromHops([]metalink.Hop{h}, false)
+	m, err := FromHops([]Hop{h}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +130,13 @@ func TestMerge_Rule46(t *testing.T) {
 		"Link", "<https://m2.example/f>; rel=duplicate; pri=5",
 		"Link", "<https://a.example/f.meta4>; rel=describedby; type=application/metalink4+xml")
 	h.Mirrors, h.Documents = slices.Grow(h.Mirrors, 9), slices.Grow(h.Documents, 9)
-	before := shown(h)
+	before := shownFile(h)
 	f := parse(t, doc(`<size>8</size><hash type="sha-256">`+sha256Zero+`</hash><hash type="md5">`+md5Zero+`</hash>
 		<signature mediatype="application/pgp-signature">x</signature>`+list("4", "sha-1", sha1Zero, sha1One)+`
 		<url priority="5">http://m3.example/f</url><url priority="1">https://m1.example:443/f</url>
 		<url priority="4">ftp://m4.example/f</url><url>http://a.example/f</url><url>rsync://x/y</url>
 		<metaurl mediatype="torrent">https://a.example/f.torrent</metaurl>`)).Files[0]
-	m, err := Merge(h, f, verify.HTTP)
+	m, err := Merge(h, over(f, verify.HTTP))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,13 +159,13 @@ func TestMerge_Rule46(t *testing.T) {
 	if m.ETag != `"e"` || m.Server.String() != "https://a.example/f" {
 		t.Errorf("ETag %s of %v", m.ETag, m.Server)
 	}
-	once := shown(m)
+	once := shownFile(m)
 	other := parse(t, doc(`<metaurl mediatype="torrent">https://a.example/other</metaurl><url>http://m5.example/</url>`)).Files[0]
-	if _, err := Merge(h, other, verify.HTTP); err != nil || shown(h) != before || shown(m) != once {
+	if _, err := Merge(h, over(other, verify.HTTP)); err != nil || shownFile(h) != before || shownFile(m) != once {
 		t.Errorf("what was there before was changed (%v)", err)
 	}
 	// Of one digest the most trusted claim counts (rule 64).
-	if m, err := Merge(h, f, verify.User); err != nil || m.Claims[0].String() != "sha-256 from metalink" || len(m.Claims) != 2 {
+	if m, err := Merge(h, over(f, verify.User)); err != nil || m.Claims[0].String() != "sha-256 from metalink" || len(m.Claims) != 2 {
 		t.Errorf("claims %v, %v", m.Claims, err)
 	}
 }
@@ -169,21 +176,21 @@ func TestMergeDisjoint_Rule46(t *testing.T) {
 	strong := parse(t, doc(`<size>8</size><url>http://m.example/f</url><hash type="sha-256">`+sha256Zero+`</hash>`)).Files[0]
 	silent := header(t)
 	silent.Size = -1
-	m, err := Merge(silent, strong, verify.HTTPS)
+	m, err := Merge(silent, over(strong, verify.HTTPS))
 	if err != nil || m.Size != 8 || m.NoDigest || len(m.Mirrors) != 1 || !verify.Strong(m.Claims) {
-		t.Errorf("got %s, %v", shown(m), err)
+		t.Errorf("got %s, %v", shownFile(m), err)
 	}
-	if m, err = Merge(silent, weak, verify.HTTPS); err != nil || m.Size != -1 || !m.NoDigest {
-		t.Errorf("got %s, %v", shown(m), err)
+	if m, err = Merge(silent, over(weak, verify.HTTPS)); err != nil || m.Size != -1 || !m.NoDigest {
+		t.Errorf("got %s, %v", shownFile(m), err)
 	}
 	// Links without a digest were ignored (C4); a document that has one ties nothing to them afterwards.
 	links := header(t, "Link", "<https://m1.example/f>; rel=duplicate")
-	if m, err = Merge(links, weak, verify.HTTPS); err != nil || !m.NoDigest || len(m.Mirrors) != 1 {
-		t.Errorf("got %s, %v", shown(m), err)
+	if m, err = Merge(links, over(weak, verify.HTTPS)); err != nil || !m.NoDigest || len(m.Mirrors) != 1 {
+		t.Errorf("got %s, %v", shownFile(m), err)
 	}
 	sha512 := digest(t, verify.SHA512, strings.Repeat("0", 128))
-	if m, err = Merge(header(t, "Digest", verify.Field(sha512)), strong, verify.HTTPS); err != nil || len(m.Claims) != 2 || m.Claims[0].Digest != sha512 {
-		t.Errorf("got %s, %v", shown(m), err)
+	if m, err = Merge(header(t, "Digest", verify.Field(sha512)), over(strong, verify.HTTPS)); err != nil || len(m.Claims) != 2 || m.Claims[0].Digest != sha512 {
+		t.Errorf("got %s, %v", shownFile(m), err)
 	}
 }
 
@@ -196,15 +203,15 @@ func TestOtherFile_Rule46(t *testing.T) {
 		`<hash type="sha-256">` + sha256Zero + `</hash><hash type="md5">` + md5One + `</hash>`: "md5 is " + md5Zero,
 		`<size>9</size><hash type="sha-256">` + sha256Zero + `</hash>`:                         "it has 9 bytes here and 8 there",
 	} {
-		m, err := Merge(h, parse(t, doc(inside)).Files[0], verify.HTTPS)
+		m, err := Merge(h, over(parse(t, doc(inside)).Files[0], verify.HTTPS))
 		if _, ok := errors.AsType[*OtherFileError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", inside, err, want)
 		}
-		if !reflect.DeepEqual(m, metalink.File{}) {
-			t.Errorf("%s: a description all the same: %s", inside, shown(m))
+		if !reflect.DeepEqual(m, File{}) {
+			t.Errorf("%s: a description all the same: %s", inside, shownFile(m))
 		}
 	}
-	_, err := Merge(h, parse(t, doc(`<hash type="md5">`+md5One+`</hash>`)).Files[0], verify.HTTP)
+	_, err := Merge(h, over(parse(t, doc(`<hash type="md5">`+md5One+`</hash>`)).Files[0], verify.HTTP))
 	if _, ok := errors.AsType[*verify.ConflictError](err); !ok {
 		t.Errorf("%v does not say what differs", err)
 	}

@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"braid/metalink"
 	"braid/verify"
 )
 
@@ -170,7 +169,7 @@ func checkDocument(t *testing.T, d Document) {
 
 func checkFileRead(t *testing.T, f File) {
 	t.Helper()
-	if f.Size < -1 || len(f.Mirrors)+len(f.MetaURLs)+f.IgnoredCount > MaxURLs || f.IgnoredCount < len(f.Ignored) {
+	if f.Size < -1 || len(f.Mirrors)+len(f.Documents)+f.IgnoredCount > MaxURLs || f.IgnoredCount < len(f.Ignored) {
 		t.Fatalf("got %+v", f)
 	}
 	for _, p := range f.Pieces {
@@ -178,9 +177,10 @@ func checkFileRead(t *testing.T, f File) {
 			t.Fatalf("%d pieces of %d for %d bytes", p.Count(), p.Length(), f.Size)
 		}
 	}
-	for i, h := range f.Hashes {
-		if i > 0 && h.Algorithm() >= f.Hashes[i-1].Algorithm() || len(h.Bytes()) != h.Algorithm().Size() {
-			t.Fatalf("hashes %v", f.Hashes)
+	for i, c := range f.Claims {
+		h := c.Digest
+		if i > 0 && h.Algorithm() >= f.Claims[i-1].Digest.Algorithm() || len(h.Bytes()) != h.Algorithm().Size() {
+			t.Fatalf("hashes %v", f.Claims)
 		}
 	}
 	for _, m := range f.Mirrors {
@@ -189,8 +189,8 @@ func checkFileRead(t *testing.T, f File) {
 			t.Fatalf("mirror %+v", m)
 		}
 	}
-	for _, m := range f.MetaURLs {
-		checkPlace(t, m.URL.Scheme, m.URL.Host, m.Priority)
+	for _, m := range f.Documents {
+		checkPlace(t, m.URL.Scheme, m.URL.Host, m.Pri)
 		if m.Type == "" || m.Name != "" && !safe(m.Name) {
 			t.Fatalf("meta URL %+v", m)
 		}
@@ -204,14 +204,13 @@ func checkPlace(t *testing.T, scheme, host string, priority int) {
 	}
 }
 
-// checkMetalink: what a download is given keeps to the limits of package metalink.
+// checkMetalink: what a document gives keeps to the limits of package metalink.
 func checkMetalink(t *testing.T, f File) {
 	t.Helper()
-	m := f.Metalink(verify.HTTPS)
-	if len(m.Mirrors) > metalink.MaxMirrors || len(m.Documents) > metalink.MaxDocuments || len(m.Claims) != len(f.Hashes) {
-		t.Fatalf("%d mirrors, %d documents, %d claims", len(m.Mirrors), len(m.Documents), len(m.Claims))
+	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > MaxDocuments {
+		t.Fatalf("%d mirrors, %d documents", len(f.Mirrors), len(f.Documents))
 	}
-	if m.NoDigest && (len(m.Mirrors) == 0 || verify.Strong(m.Claims)) {
-		t.Fatalf("contradicts itself: %+v", m)
+	if f.NoDigest && (len(f.Mirrors) == 0 || verify.Strong(f.Claims)) {
+		t.Fatalf("contradicts itself: %+v", f)
 	}
 }

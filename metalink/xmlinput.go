@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := parse(t, tt.document)
 			if len(d.Files) != 1 || len(d.Files[0].Pieces) != 0 || len(d.Warnings) != 1 {
-				t.Fatalf("got %s", text(d))
+				t.Fatalf("got %s", textOf(d))
 			}
 			line := "line 2: "
 			if strings.Contains(tt.document, Namespace3) {
@@ -63,7 +63,7 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 	// Metalink 3 numbers pieces, in any order.
 	d := parse(t, numbered("2", sha1One, "0", sha1Zero, "1", sha1Zero))
 	if p := d.Files[0].BestPieces(); p.Count() != 3 || p.Digest(2).Hex() != sha1One || p.Digest(0).Hex() != sha1Zero {
-		t.Errorf("got %s", text(d))
+		t.Errorf("got %s", textOf(d))
 	}
 }
 
@@ -156,8 +156,8 @@ func TestPriorityAndCountry(t *testing.T) {
 		`preference="101"`: NoPriority, `preference=""`: NoPriority, `priority="1"`: NoPriority,
 	} {
 		d := parse(t, doc3("<resources><url "+s+">http://h/</url><url type='bittorrent' "+s+">http://h/t</url></resources>"))
-		if f := d.Files[0]; f.Mirrors[0].Pri != want || f.MetaURLs[0].Priority != want {
-			t.Errorf("%s: got %s", s, text(d))
+		if f := d.Files[0]; f.Mirrors[0].Pri != want || f.Documents[0].Pri != want {
+			t.Errorf("%s: got %s", s, textOf(d))
 		}
 	}
 }
@@ -172,8 +172,8 @@ func TestMetaURLs_Rule45(t *testing.T) {
 		<metaurl>http://h/5</metaurl>
 		<metaurl mediatype="a b">http://h/6?secret</metaurl>`)), `
 		file f
-		metaurl http://h/1 torrent name=a/b pri=999999
 		metaurl http://h/2 application/x name= pri=3
+		metaurl http://h/1 application/x-bittorrent name=a/b pri=999999
 		ignored http://h/3: the name in it is not safe
 		ignored magnet:?...: its scheme is not http, https or ftp
 		ignored http://h/5: a document without a type

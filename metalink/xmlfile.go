@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/metalink"
 	"braid/verify"
 )
 
@@ -20,7 +19,9 @@ type fileReader struct {
 	urls  int
 	lists []pieceList
 
-	malformed []*Error // hashes that cannot be read
+	mirrors   []Mirror  // in the order of the document
+	documents []MetaURL // likewise
+	malformed []*Error  // hashes that cannot be read
 }
 
 // file reads an element of that name; inside reads what is in it.
@@ -41,7 +42,7 @@ func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElem
 
 // judgeMalformed warns of hashes that cannot be read; where no strong one is left that can, they may be an error (rule 31).
 func (f *fileReader) judgeMalformed() {
-	strong := slices.ContainsFunc(f.file.Hashes, func(d verify.Digest) bool { return d.Algorithm().Strong() })
+	strong := verify.Strong(f.file.Claims)
 	for i, e := range f.malformed {
 		if e.File = f.file.Name; i == 0 && !strong {
 			f.file.Malformed = e
@@ -58,7 +59,7 @@ func (f *fileReader) finish() error {
 	}
 	f.judgeMalformed()
 	file := &f.file
-	if err := SafePath(file.Name); err != nil {
+	if err := CheckPath(file.Name); err != nil {
 		f.doc.Refused = append(f.doc.Refused, Refused{Line: f.begin, Name: short(file.Name), Reason: err.Error()})
 		return nil
 	}
@@ -66,14 +67,19 @@ func (f *fileReader) finish() error {
 		return fault(Conflict, "a file of this name is described in line %d already", line)
 	}
 	f.lines[file.Name] = f.begin
-	slices.SortFunc(file.Hashes, strongestHash)
+	slices.SortFunc(file.Claims, strongestClaim)
 	slices.SortStableFunc(file.Pieces, strongestPieces)
-	metalink.Sort(file.Mirrors)
+	Sort(f.mirrors) // of one place that is there twice the better entry counts
+	file.Add(f.mirrors...)
+	file.addDocuments(f.documents)
+	file.NoDigest = len(file.Mirrors) > 0 && !verify.Strong(file.Claims)
 	f.doc.Files = append(f.doc.Files, *file)
 	return nil
 }
 
-func strongestHash(a, b verify.Digest) int { return cmp.Compare(b.Algorithm(), a.Algorithm()) }
+func strongestClaim(a, b verify.Claim) int {
+	return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
+}
 
 func strongestPieces(a, b verify.Pieces) int {
 	return cmp.Or(cmp.Compare(b.Algorithm(), a.Algorithm()), cmp.Compare(a.Length(), b.Length()))
@@ -161,7 +167,7 @@ func (f *fileReader) inResources(e xml.StartElement) error {
 		return f.skip()
 	}
 	if trim(strings.ToLower(attr(e, "type"))) == "bittorrent" {
-		return f.metaURL(Torrent, "", priority3(e))
+		return f.metaURL(torrentWord, "", priority3(e))
 	}
 	return f.url(attr(e, "location"), priority3(e))
 }
@@ -276,15 +282,15 @@ func (f *fileReader) hash(e xml.StartElement) error {
 		f.malformed = append(f.malformed, &Error{Line: f.line, Kind: Invalid, Why: "its hash " + quote(text) + ": " + err.Error(), Err: err})
 		return nil
 	}
-	for _, have := range f.file.Hashes {
+	for _, have := range f.file.Claims {
 		switch {
-		case have == d:
+		case have.Digest == d:
 			return nil
-		case have.Algorithm() == alg:
-			return fault(Conflict, "its %v is %s and %s", alg, have.Hex(), d.Hex())
+		case have.Digest.Algorithm() == alg:
+			return fault(Conflict, "its %v is %s and %s", alg, have.Digest.Hex(), d.Hex())
 		}
 	}
-	f.file.Hashes = append(f.file.Hashes, d)
+	f.file.Claims = append(f.file.Claims, verify.Claim{Digest: d, Field: claimField})
 	return nil
 }
 
@@ -298,7 +304,7 @@ func (f *fileReader) signature(media string) error {
 		f.warn("signature ignored: it has no media type or no content")
 		return nil
 	}
-	f.file.Signatures = append(f.file.Signatures, metalink.Signature{Type: media, Text: text})
+	f.file.Signatures = append(f.file.Signatures, Signature{Type: media, Text: text})
 	return nil
 }
 
@@ -310,10 +316,10 @@ func (f *fileReader) url(location string, priority int) error {
 	}
 	u, reason := resolve(target)
 	if reason != "" {
-		f.ignore(target, reason)
+		f.file.Ignore(target, reason)
 		return nil
 	}
-	f.file.Mirrors = append(f.file.Mirrors, metalink.Mirror{URL: u, Pri: priority, Geo: country(location)})
+	f.mirrors = append(f.mirrors, Mirror{URL: u, Pri: priority, Geo: country(location)})
 	return nil
 }
 
@@ -323,19 +329,22 @@ func (f *fileReader) metaURL(media, name string, priority int) error {
 	if err != nil {
 		return err
 	}
-	m := MetaURL{Type: mediaType(media), Name: name, Priority: priority}
+	m := MetaURL{Type: mediaType(media), Name: name, Pri: priority}
+	if m.Type == torrentWord {
+		m.Type = Torrent
+	}
 	u, reason := resolve(target)
 	if m.URL = u; reason == "" && m.Type == "" {
 		reason = "a document without a type"
 	}
-	if reason == "" && name != "" && SafePath(name) != nil {
+	if reason == "" && name != "" && CheckPath(name) != nil {
 		reason = "the name in it is not safe"
 	}
 	if reason != "" {
-		f.ignore(target, reason)
+		f.file.Ignore(target, reason)
 		return nil
 	}
-	f.file.MetaURLs = append(f.file.MetaURLs, m)
+	f.documents = append(f.documents, m)
 	return nil
 }
 
@@ -345,13 +354,6 @@ func (f *fileReader) target() (string, error) {
 		return "", &Error{Kind: TooMuch, File: f.file.Name, Why: fmt.Sprintf("it has more than %d URLs", MaxURLs)}
 	}
 	return f.text()
-}
-
-// ignore counts a URL that is not taken.
-func (f *fileReader) ignore(target, reason string) {
-	m := metalink.File{Ignored: f.file.Ignored, IgnoredCount: f.file.IgnoredCount}
-	m.Ignore(target, reason)
-	f.file.Ignored, f.file.IgnoredCount = m.Ignored, m.IgnoredCount
 }
 
 // priority4 reads a priority (RFC 5854, section 4.2.16.2).

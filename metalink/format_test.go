@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"braid/metalink"
 	"braid/verify"
 )
 
@@ -46,10 +45,10 @@ func roundTrip(t *testing.T, d Document) []byte {
 		t.Fatalf("%v in\n%s", err, out)
 	}
 	if again.Refused != nil || again.Warnings != nil {
-		t.Fatalf("not all of it is read: %s\n%s", text(again), out)
+		t.Fatalf("not all of it is read: %s\n%s", textOf(again), out)
 	}
 	if want := written(d); !reflect.DeepEqual(again, want) {
-		t.Fatalf("got\n%s\nwant\n%s\nfrom\n%s", text(again), text(want), out)
+		t.Fatalf("got\n%s\nwant\n%s\nfrom\n%s", textOf(again), textOf(want), out)
 	}
 	if twice := format(t, again); !bytes.Equal(twice, out) {
 		t.Fatalf("first\n%s\nthen\n%s", out, twice)
@@ -90,8 +89,8 @@ of&#x9;it&#x202E;&#x85;</description>
     </license>
     <resources xmlns="http://www.metalinker.org/" maxconnections="1"/>
     <size>100000</size>
-    <hash type="sha-256">` + d.Files[0].Hashes[0].Hex() + `</hash>
-    <hash type="sha-1">` + d.Files[0].Hashes[1].Hex() + `</hash>
+    <hash type="sha-256">` + d.Files[0].Claims[0].Digest.Hex() + `</hash>
+    <hash type="sha-1">` + d.Files[0].Claims[1].Digest.Hex() + `</hash>
     <signature mediatype="application/pgp-signature">
 ` + d.Files[0].Signatures[0].Text + `
 </signature>
@@ -107,13 +106,13 @@ of&#x9;it&#x202E;&#x85;</description>
 	}
 }
 
-func mirror(t testing.TB, u string, pri int) metalink.Mirror {
+func mirror(t testing.TB, u string, pri int) Mirror {
 	t.Helper()
 	parsed, err := url.Parse(u)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return metalink.Mirror{URL: parsed, Pri: pri}
+	return Mirror{URL: parsed, Pri: pri}
 }
 
 // The order in which a program has things does not matter.
@@ -128,18 +127,18 @@ func TestFormatIsCanonical(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := File{
-		Name: "f", Size: 8, Hashes: []verify.Digest{sha, md}, Pieces: []verify.Pieces{long, short},
-		Mirrors: []metalink.Mirror{mirror(t, "http://a/", 1), mirror(t, "http://b/", 2), mirror(t, "http://c/", 0)},
+		Name: "f", Size: 8, Claims: claimed(sha, md), Pieces: []verify.Pieces{long, short},
+		Mirrors: []Mirror{mirror(t, "http://a/", 1), mirror(t, "http://b/", 2), mirror(t, "http://c/", 0)},
 	}
 	g := f
-	g.Hashes = []verify.Digest{md, sha}
+	g.Claims = claimed(md, sha)
 	g.Pieces = []verify.Pieces{short, long}
-	g.Mirrors = []metalink.Mirror{f.Mirrors[1], f.Mirrors[0], f.Mirrors[2]}
+	g.Mirrors = []Mirror{f.Mirrors[1], f.Mirrors[0], f.Mirrors[2]}
 	g.Mirrors[2].Pri, f.Mirrors[2].Pri = NoPriority, NoPriority
 	if a, b := roundTrip(t, Document{Files: []File{f}}), format(t, Document{Files: []File{g}}); !bytes.Equal(a, b) {
 		t.Errorf("%s\nand\n%s", a, b)
 	}
-	if g.Hashes[0] != md || g.Mirrors[0].Pri != 2 || g.Pieces[0] != short {
+	if g.Claims[0].Digest != md || g.Mirrors[0].Pri != 2 || g.Pieces[0] != short {
 		t.Error("the document was changed")
 	}
 	f.Mirrors[2].Pri = 0 // whoever sets none means none
@@ -170,23 +169,23 @@ func TestNotWritten(t *testing.T) {
 		"too many":      {Document{Files: make([]File, MaxFiles+1)}, TooMuch, "more than 10000 files"},
 		"name":          {file(func(f *File) { f.Name = "../f" }), Invalid, `file "../f": a part of the name begins with a dot`},
 		"name twice":    {Document{Files: []File{good(), good()}}, Conflict, `file "f": there are two files of this name`},
-		"too many URLs": {file(func(f *File) { f.Mirrors = make([]metalink.Mirror, MaxURLs+1) }), TooMuch, "more than 5000 URLs"},
-		"no URL":        {file(func(f *File) { f.Mirrors = make([]metalink.Mirror, 1) }), Invalid, "a mirror has no usable URL"},
-		"URL":           {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "file:///f", 1)} }), Invalid, "a mirror has no usable URL"},
-		"priority":      {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "http://h/", NoPriority+1)} }), Invalid, "a priority"},
-		"no priority":   {file(func(f *File) { f.Mirrors = []metalink.Mirror{mirror(t, "http://h/", -1)} }), Invalid, "a priority"},
-		"country":       {file(func(f *File) { f.Mirrors = []metalink.Mirror{{URL: mirror(t, "http://h/", 1).URL, Geo: "Germany"}} }), Invalid, "a priority or country"},
-		"document":      {file(func(f *File) { f.MetaURLs = []MetaURL{{URL: mirror(t, "http://h/", 1).URL}} }), Invalid, "a document has no usable URL, type"},
+		"too many URLs": {file(func(f *File) { f.Mirrors = make([]Mirror, MaxURLs+1) }), TooMuch, "more than 5000 URLs"},
+		"no URL":        {file(func(f *File) { f.Mirrors = make([]Mirror, 1) }), Invalid, "a mirror has no usable URL"},
+		"URL":           {file(func(f *File) { f.Mirrors = []Mirror{mirror(t, "file:///f", 1)} }), Invalid, "a mirror has no usable URL"},
+		"priority":      {file(func(f *File) { f.Mirrors = []Mirror{mirror(t, "http://h/", NoPriority+1)} }), Invalid, "a priority"},
+		"no priority":   {file(func(f *File) { f.Mirrors = []Mirror{mirror(t, "http://h/", -1)} }), Invalid, "a priority"},
+		"country":       {file(func(f *File) { f.Mirrors = []Mirror{{URL: mirror(t, "http://h/", 1).URL, Geo: "Germany"}} }), Invalid, "a priority or country"},
+		"document":      {file(func(f *File) { f.Documents = []MetaURL{{URL: mirror(t, "http://h/", 1).URL}} }), Invalid, "a document has no usable URL, type"},
 		"document's name": {file(func(f *File) {
-			f.MetaURLs = []MetaURL{{URL: mirror(t, "http://h/", 1).URL, Type: "torrent", Name: "/"}}
+			f.Documents = []MetaURL{{URL: mirror(t, "http://h/", 1).URL, Type: "torrent", Name: "/"}}
 		}), Invalid, "a document has"},
-		"signature":    {file(func(f *File) { f.Signatures = []metalink.Signature{{Type: "a/b", Text: " "}} }), Invalid, "no type or no text"},
-		"type":         {file(func(f *File) { f.Signatures = []metalink.Signature{{Type: "A/b;c", Text: "x"}} }), Invalid, "no type or no text"},
-		"two digests":  {file(func(f *File) { f.Hashes = []verify.Digest{sha, other} }), Conflict, "two digests of one algorithm"},
-		"no digest":    {file(func(f *File) { f.Hashes = make([]verify.Digest, 1) }), Conflict, "or one of none"},
+		"signature":    {file(func(f *File) { f.Signatures = []Signature{{Type: "a/b", Text: " "}} }), Invalid, "no type or no text"},
+		"type":         {file(func(f *File) { f.Signatures = []Signature{{Type: "A/b;c", Text: "x"}} }), Invalid, "no type or no text"},
+		"two digests":  {file(func(f *File) { f.Claims = claimed(sha, other) }), Conflict, "two digests of one algorithm"},
+		"no digest":    {file(func(f *File) { f.Claims = make([]verify.Claim, 1) }), Conflict, "or one of none"},
 		"pieces":       {file(func(f *File) { f.Size, f.Pieces = 9, []verify.Pieces{pieces} }), Conflict, "it has 9 bytes, and its pieces 8"},
 		"no pieces":    {file(func(f *File) { f.Pieces = make([]verify.Pieces, 1) }), Conflict, "its pieces 0"},
-		"only piece":   {file(func(f *File) { f.Hashes, f.Pieces = []verify.Digest{other}, []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
+		"only piece":   {file(func(f *File) { f.Claims, f.Pieces = claimed(other), []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
 		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, MaxPieceLists+1) }), TooMuch, "more than 16 lists"},
 		"origin":       {Document{Origin: &url.URL{Scheme: "file", Path: "/x"}, Files: []File{good()}}, Invalid, "its origin is no usable URL"},
 		"date":         {Document{Updated: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Files: []File{good()}}, Invalid, "a date that cannot be written"},
@@ -204,4 +203,12 @@ func TestNotWritten(t *testing.T) {
 	if _, err := Format(Document{Files: []File{good()}}); err != nil {
 		t.Error(err)
 	}
+}
+
+// claimed are claims of a document.
+func claimed(digests ...verify.Digest) (claims []verify.Claim) {
+	for _, d := range digests {
+		claims = append(claims, verify.Claim{Digest: d, Field: claimField})
+	}
+	return claims
 }

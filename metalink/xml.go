@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"braid/metalink"
 )
 
 // Parse reads a document. What is wrong with it is an *Error; another error is the reader's. The document is then
@@ -372,7 +370,7 @@ func (p *parser) warn(text string) {
 }
 
 // resolve is the URL of target, or the reason why it is of no use (rule 45).
-func resolve(target string) (u *url.URL, reason string) { return metalink.Resolve(target, &url.URL{}) }
+func resolve(target string) (u *url.URL, reason string) { return Resolve(target, &url.URL{}) }
 
 // attr is an attribute of e without a namespace, or "".
 func attr(e xml.StartElement, name string) string {

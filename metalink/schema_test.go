@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -109,13 +109,13 @@ func checkSchema(document []byte) (problems []string) {
 			}
 			names[a.Value] = true
 		}
-		problems = append(problems, checkFile(f)...)
+		problems = append(problems, checkElements(f)...)
 	}
 	return append(problems, checkBytes(document)...)
 }
 
 // checkFile is what the schema cannot say: the type that hashes have only outside of pieces (section 4.2.4.1).
-func checkFile(f element) (problems []string) {
+func checkElements(f element) (problems []string) {
 	for _, e := range f.Inside {
 		if e.XMLName.Local == "hash" && len(e.Attributes) != 1 {
 			problems = append(problems, "a hash of the file without a type")

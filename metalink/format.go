@@ -1,4 +1,4 @@
-package meta4
+package metalink
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"braid/metalink"
 	"braid/verify"
 )
 
@@ -78,10 +77,10 @@ func (d Document) check() error {
 }
 
 func (f File) check() *Error {
-	if err := SafePath(f.Name); err != nil {
+	if err := CheckPath(f.Name); err != nil {
 		return fault(Invalid, "%v", err)
 	}
-	if len(f.Mirrors)+len(f.MetaURLs) > MaxURLs {
+	if len(f.Mirrors)+len(f.Documents) > MaxURLs {
 		return fault(TooMuch, "it has more than %d URLs", MaxURLs)
 	}
 	for _, m := range f.Mirrors {
@@ -89,8 +88,8 @@ func (f File) check() *Error {
 			return fault(Invalid, "a mirror has no usable URL, or a priority or country that is none")
 		}
 	}
-	for _, m := range f.MetaURLs {
-		if !validPlace(m.URL, m.Priority) || m.Type == "" || m.Type != mediaType(m.Type) || m.Name != "" && SafePath(m.Name) != nil {
+	for _, m := range f.Documents {
+		if !validPlace(m.URL, m.Pri) || m.Type == "" || m.Type != mediaType(m.Type) || m.Name != "" && CheckPath(m.Name) != nil {
 			return fault(Invalid, "a document has no usable URL, type or name, or a priority that is none")
 		}
 	}
@@ -106,7 +105,7 @@ func (f File) checkDigests() *Error {
 	if len(f.Pieces) > MaxPieceLists {
 		return fault(TooMuch, "it has more than %d lists of pieces", MaxPieceLists)
 	}
-	r := fileReader{file: File{Hashes: f.Hashes}}
+	r := fileReader{file: File{Claims: f.Claims}}
 	for _, p := range f.Pieces {
 		if p.Size() != f.Size {
 			return fault(Conflict, "it has %d bytes, and its pieces %d", f.Size, p.Size())
@@ -115,9 +114,9 @@ func (f File) checkDigests() *Error {
 			return e
 		}
 	}
-	for i, d := range f.Hashes {
-		same := func(o verify.Digest) bool { return o.Algorithm() == d.Algorithm() }
-		if d.IsZero() || slices.ContainsFunc(f.Hashes[:i], same) {
+	for i, c := range f.Claims {
+		same := func(o verify.Claim) bool { return o.Digest.Algorithm() == c.Digest.Algorithm() }
+		if c.Digest.IsZero() || slices.ContainsFunc(f.Claims[:i], same) {
 			return fault(Conflict, "it has two digests of one algorithm, or one of none")
 		}
 	}
@@ -148,8 +147,8 @@ func (w *writer) file(f File) {
 	if f.Size >= 0 {
 		w.element("size", strconv.FormatInt(f.Size, 10))
 	}
-	for _, d := range slices.SortedFunc(slices.Values(f.Hashes), strongestHash) {
-		w.element("hash", d.Hex(), "type", d.Algorithm().String())
+	for _, c := range slices.SortedFunc(slices.Values(f.Claims), strongestClaim) {
+		w.element("hash", c.Digest.Hex(), "type", c.Digest.Algorithm().String())
 	}
 	for _, s := range f.Signatures {
 		w.element("signature", "\n"+trim(s.Text)+"\n", "mediatype", s.Type)
@@ -157,11 +156,15 @@ func (w *writer) file(f File) {
 	for _, p := range slices.SortedStableFunc(slices.Values(f.Pieces), strongestPieces) {
 		w.pieces(p)
 	}
-	for _, m := range f.MetaURLs {
-		w.element("metaurl", m.URL.String(), "priority", priority(m.Priority), "mediatype", m.Type, "name", m.Name)
+	for _, m := range f.Documents {
+		media := m.Type
+		if media == Torrent {
+			media = torrentWord
+		}
+		w.element("metaurl", m.URL.String(), "priority", priority(m.Pri), "mediatype", media, "name", m.Name)
 	}
 	mirrors := slices.Clone(f.Mirrors)
-	metalink.Sort(mirrors)
+	Sort(mirrors)
 	for _, m := range mirrors {
 		w.element("url", m.URL.String(), "location", strings.ToLower(m.Geo), "priority", priority(m.Pri))
 	}
