@@ -39,9 +39,11 @@ const AskedFor feed.Reason = "asked-for"
 type Outcome struct {
 	// Changed: there is another file now.
 	Changed bool
-	// ETag, LastModified and Size are those of the file that is there now.
+	// ETag, LastModified and Size are those of the file that is there now, and Host is the host:port that gave them; empty if that is
+	// not known.
 	ETag         string
 	LastModified time.Time
+	Host         string
 	Size         int64
 	// Digest and Evidence say what it was verified with, and Path where it is.
 	Digest, Evidence, Path string

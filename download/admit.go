@@ -131,7 +131,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 		if tag := tagOf(file, a); tag.etag != "" {
 			s.tag, s.date = tag, dateOf(file, a)
 		}
-		s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
+		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
 		s.askSignatures()

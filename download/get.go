@@ -113,7 +113,7 @@ func (g *getter) get(ctx context.Context) error {
 		return errors.Join(err, g.leave())
 	}
 	g.keepPin()
-	g.keepVersion(proof, g.plan.host)
+	g.keepVersion(proof, g.result.Host)
 	giveBack(ctx, g.http, &g.req, g.plan.sharing, g.result.Path)
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	file.Size, s.plan.first = s.sizeOf(a), a
 	s.plan.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
-	s.result.ETag, s.result.LastModified, s.plan.host = a.ETag, a.LastModified, a.Host
+	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
 	s.sizeBy = o
 	if err := s.know(file, claims); err != nil {

@@ -32,7 +32,7 @@ func (g *getter) recall() error {
 		return err
 	case !there: // and so not up to date
 	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
-		g.plan.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Size: info.Size}
+		g.plan.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Host: r.IfHost, Size: info.Size}
 	case r.Described == nil:
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.plan.here = &v
@@ -92,10 +92,10 @@ func (g *getter) still(ctx context.Context, a source.Answer) bool {
 	switch {
 	case err != nil || x.wrong != nil:
 		return false
+	case here != nil && (ours || here.Host != "") && here.Host != a.Host: // another server's tag may be the same by chance
+		return false
 	case !ours && !x.decides(a.Hops):
 		return true
-	case ours && here.Host != a.Host: // another server's tag may be the same by chance
-		return false
 	}
 	claims := x.file.Claims
 	if ours && here.Over != 0 {
@@ -112,7 +112,7 @@ func (g *getter) still(ctx context.Context, a source.Answer) bool {
 // unchanged is the result where nothing newer is to be had.
 func (g *getter) unchanged(a source.Answer) {
 	g.result.NotModified = true
-	g.result.ETag, g.result.LastModified = a.ETag, a.LastModified
+	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
 	here := g.plan.here
 	if here == nil {
 		return

@@ -106,7 +106,7 @@ func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.Fi
 // complete is the result where the right file is there already.
 func (g *getter) complete(proof verify.Proof, a source.Answer) {
 	g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, proof.Size()
-	g.result.ETag, g.result.LastModified = a.ETag, a.LastModified
+	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
 	g.keepVersion(proof, a.Host)
 }
 

@@ -109,9 +109,11 @@ type Request struct {
 	// (rule 54); see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
 	// Client.State) makes the request conditional.
 	IfNewer, AllowOlder bool
-	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified.
+	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified. IfHost is the host:port that gave them, as
+	// in Result.Host: the answer of another one says nothing of that version. Empty: it is not known, and each counts.
 	IfNoneMatch     string
 	IfModifiedSince time.Time
+	IfHost          string
 	// RemoteTime gives the file the date that the server says (Last-Modified).
 	RemoteTime bool
 	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.
@@ -174,6 +176,7 @@ type Result struct {
 	Unvalidated     []string // signatures that are there and that no anchor allows to check (rule 51)
 	ETag            string
 	LastModified    time.Time
+	Host            string   // host:port that gave them
 	Folders         []string // of a document's name that were missing and were made, the deepest first; of a failed download, they may be empty
 	Continued       bool     // it was gone on with by the user's word alone; see Request.Continue
 	AlreadyComplete bool     // the right file was there; nothing was transferred

@@ -286,7 +286,7 @@ func (s *session) identity() partfile.Identity {
 	if s.tag.etag != "" {
 		id.LastModified = s.date
 	}
-	id.Host, id.Date = s.plan.host, s.result.LastModified
+	id.Host, id.Date = s.result.Host, s.result.LastModified
 	if p := s.plan.prior; p != nil && id.Host == "" { // it has not answered in this run
 		id.Host, id.Date = p.Host, p.Date
 	}

@@ -104,7 +104,7 @@ func (t *task) request() (download.Request, error) {
 	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
 	r.Observe = t.observe
 	if t.here {
-		r.IfNoneMatch = t.known.ETag
+		r.IfNoneMatch, r.IfHost = t.known.ETag, t.known.Host
 		if t.known.ETag != "" || !t.rule.AllowOlder { // of an older file a server says that it was not modified since
 			r.IfModifiedSince = t.known.LastModified
 		}
@@ -161,7 +161,7 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 // outcome describes the file that is in place now.
 func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
 	o := antenna.Outcome{
-		ETag: res.ETag, LastModified: res.LastModified, Size: res.Size, Path: t.path, Bytes: res.Fetched, At: t.began,
+		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Size: res.Size, Path: t.path, Bytes: res.Fetched, At: t.began,
 	}
 	if res.Proof.Verified() {
 		o.Evidence = res.Proof.String()

@@ -1,0 +1,42 @@
+package download_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"braid/download"
+)
+
+// A server that redirects to one host and later to another: the tag of the first says nothing of what the second has, by chance
+// under the same tag (RFC 9110, section 8.8.3). Proves rule 54.
+func TestTagOfAnotherHost_Rule54(t *testing.T) {
+	first, second := newShelf(t, "one"), newShelf(t, "two")
+	first.etag, second.etag = `"1"`, `"1"`
+	var to atomic.Pointer[shelf]
+	to.Store(first)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, to.Load().URL+"/f", http.StatusFound)
+	}))
+	defer front.Close()
+	req := download.Request{URL: parse(t, front.URL+"/f"), Dir: t.TempDir(), Name: "f", IfNewer: true}
+	ask := func(unmodified bool, content string) {
+		t.Helper()
+		res, err := (&download.Client{}).Get(t.Context(), req)
+		if err != nil || res.NotModified != unmodified {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(req.Dir, "f")); err != nil || string(got) != content {
+			t.Errorf("%q, %v", got, err)
+		}
+		req.IfNoneMatch, req.IfHost = res.ETag, res.Host
+	}
+	ask(false, "one")
+	ask(true, "one")
+	to.Store(second)
+	ask(false, "two")
+	ask(true, "two")
+}
