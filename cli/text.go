@@ -13,10 +13,8 @@ var (
 	count    = option.Count
 	shorten  = option.Shorten
 
-	parseSize = option.ParseSize
-	parseTime = option.ParseTime
-	errSize   = option.ErrSize
-	errTime   = option.ErrTime
+	errSize = option.ErrSize
+	errTime = option.ErrTime
 )
 
 // nearestWord finds the word that was probably meant, or "".
