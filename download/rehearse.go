@@ -111,6 +111,9 @@ func (h *rehearsal) run(ctx context.Context) error {
 	if h.document = x.document; err != nil || h.document {
 		return err
 	}
+	if x.hearsay && h.out.Resumes > 0 {
+		x.file.Size = h.out.Left.Identity.Size
+	}
 	x.claims = join(h.req.Claims, x.file.Claims)
 	x.takeDescribed()
 	x.readDocuments(ctx)
