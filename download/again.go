@@ -144,7 +144,9 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 func (g *getter) standIn() bool {
 	if (!verify.Strong(g.req.Claims) || g.req.Stream != nil) && !g.req.provenByPieces() {
 		for _, u := range g.req.Mirrors {
-			g.plan.fallBack(u)
+			if !g.http.opens(u) { // which is asked for ranges only
+				g.plan.fallBack(u)
+			}
 		}
 	}
 	return g.plan.next()

@@ -72,12 +72,28 @@ type Client struct {
 	// module: the interface is an internal one.
 	Files fsys.FS
 
+	// Open makes sources of the caller's own for those of Request.Mirrors whose URLs have these schemes, in lower case; http, https, ftp and
+	// ftps stay what they are. They are mirrors like others: their bytes count only if a digest of the file is known and says so.
+	Open map[string]func(u *url.URL) source.Source
 	// Swarms makes what takes part in BitTorrent swarms, once for each Get or GetAll, which closes it: torrentsource.Plug has one. If
 	// nil, no peers are asked, and a note says so where Request.Peers wants them.
 	Swarms func(source.SwarmConfig) source.Swarms
 
 	ftp      *ftpsource.Client // that the downloads of a batch share
 	torrents source.Swarms
+}
+
+// Get downloads the file at a URL into a folder, which is the current one if dir is empty, with the zero Client: from all mirrors that the
+// server names, proven by the digest that it gives, if it gives one (Result.Proof). Its error is an *Error.
+func Get(ctx context.Context, rawURL, dir string) (Result, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok { // which has the whole URL in it, and so its secrets
+			err = e.Err
+		}
+		return Result{}, fail(Usage, "download", "", err, "")
+	}
+	return new(Client).Get(ctx, Request{URL: u, Dir: dir})
 }
 
 const (

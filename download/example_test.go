@@ -55,6 +55,22 @@ func ExampleClient_Get() {
 	// Output: hello.txt 11 sha-256 from Digest over http
 }
 
+// One line is enough.
+func ExampleGet() {
+	u, stop := server("hello world")
+	defer stop()
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	result, err := download.Get(context.Background(), u.String(), dir)
+	fmt.Println(filepath.Base(result.Path), result.Proof, err)
+	// Output: hello.txt sha-256 from Digest over http <nil>
+}
+
 // What happens is told while it happens; so a program draws its progress.
 func ExampleRequest_observe() {
 	u, stop := server(strings.Repeat("hello world\n", 100_000))

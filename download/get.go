@@ -69,7 +69,7 @@ type getter struct {
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
 	req = req.own()
-	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout}, req: req, asked: req, atlas: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, atlas: shared, began: time.Now()}
 	g.plan.version = newVersion(&g.req)
 	return g
 }

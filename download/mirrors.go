@@ -75,7 +75,7 @@ func (s *session) addUserMirrors() {
 		if s.req.Described != nil || s.req.typed(u) {
 			o = s.optionsFor(u, s.req.named(u))
 		}
-		if s.req.usable(u) {
+		if s.req.usable(u) || s.http.opens(u) && verify.Strong(s.claims) {
 			s.addOrigin(u, o, origin{user: true})
 		}
 	}

@@ -18,6 +18,7 @@ type network struct {
 	ftp     *ftpsource.Client
 	swarms  source.Swarms
 	timeout time.Duration // see Client.Timeout
+	open    map[string]func(*url.URL) source.Source
 }
 
 // Source makes the source of the file at u. An FTP server is told name and password where o says that they are its own;
@@ -26,12 +27,18 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	if isFTP(u) {
 		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named})
 	}
+	if n.opens(u) {
+		return opened{n.open[u.Scheme](u), u}
+	}
 	return n.Client.Source(u, o)
 }
 
+// opens reports whether the caller has sources for such a URL (Client.Open).
+func (n network) opens(u *url.URL) bool { return !isWeb(u) && !isFTP(u) && n.open[u.Scheme] != nil }
+
 // network is who asks servers, and what is to be done when there are no more to ask.
 func (c *Client) network() (n network, done func()) {
-	n = network{c.HTTP, c.ftp, c.torrents, c.Timeout}
+	n = network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}

@@ -1,0 +1,67 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"braid/byterange"
+	"braid/metalink"
+	"braid/source"
+)
+
+// An opened is a source of the caller's own (Client.Open). Its bytes are a mirror's, which the digest proves; what it leaves out of an
+// answer is filled in, and bytes that are not those that were asked for next are refused.
+type opened struct {
+	source.Source
+	url *url.URL
+}
+
+// Fetch implements source.Source.
+func (x opened) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
+	k := &openedSink{to: w, url: x.url, next: -1}
+	err := x.Source.Fetch(ctx, r, k)
+	var e *source.Error
+	var c *source.ContentError
+	switch {
+	case k.err != nil:
+		return k.err
+	case err == nil, errors.As(err, &e), errors.As(err, &c), ctx.Err() != nil:
+		return err
+	}
+	return k.fault(source.FaultNetwork, err)
+}
+
+// An openedSink holds a source to the contract of source.Sink.
+type openedSink struct {
+	to   source.Sink
+	url  *url.URL
+	next int64 // the offset of the byte that has to come; -1 before the answer
+	err  error // of the sink, or of the source against the contract
+}
+
+func (k *openedSink) fault(f source.Fault, err error) error {
+	return &source.Error{URL: source.Mask(k.url), Host: source.HostPort(k.url), Fault: f, Retry: f == source.FaultNetwork, Err: err}
+}
+
+// Answer implements source.Sink.
+func (k *openedSink) Answer(a source.Answer) error {
+	a.Host, a.URL, a.Hops = source.HostPort(k.url), k.url, []metalink.Hop{{URL: k.url}}
+	k.next, k.err = a.Start, k.to.Answer(a)
+	return k.err
+}
+
+// WriteAt implements source.Sink.
+func (k *openedSink) WriteAt(p []byte, off int64) (n int, err error) {
+	if off != k.next || k.err != nil {
+		if k.err == nil {
+			k.err = k.fault(source.FaultProtocol, errors.New("bytes came that do not follow those before"))
+		}
+		return 0, k.err
+	}
+	n, err = k.to.WriteAt(p, off)
+	if k.next += int64(n); err != nil && !errors.Is(err, source.ErrEnough) {
+		k.err = err
+	}
+	return n, err
+}

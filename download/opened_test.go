@@ -1,0 +1,91 @@
+package download_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"testing"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/source"
+)
+
+// An object is a source of a program's own: bytes in memory.
+type object struct {
+	data  []byte
+	shift int64 // how far from where they belong it sends them
+	fails error
+}
+
+func (o object) Traits() source.Traits { return source.Traits{Align: 1, InOrder: true} }
+
+func (o object) Fetch(_ context.Context, r byterange.Range, w source.Sink) error {
+	if o.fails != nil {
+		return o.fails
+	}
+	end := min(r.End, int64(len(o.data)))
+	if err := w.Answer(source.Answer{Start: r.Start, End: end, Size: int64(len(o.data)), Ranged: true}); err != nil {
+		return err
+	}
+	for off := r.Start; off < end; {
+		n, err := w.WriteAt(o.data[off:min(off+32<<10, end)], off+o.shift)
+		if errors.Is(err, source.ErrEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		off += int64(n)
+	}
+	return nil
+}
+
+// A source of the program's own is a mirror like others: it helps, and nothing that it does wrong gets into the file.
+func TestOpen_C4(t *testing.T) {
+	const size = 4 * mib
+	good := made(size, 7)
+	for name, tt := range map[string]struct {
+		source object
+		digest bool
+		helps  bool
+	}{
+		"right":      {object{data: good}, true, true},
+		"no digest":  {object{data: good}, false, false},
+		"other":      {object{data: made(size, 8)}, true, false},
+		"short":      {object{data: good[:size/2]}, true, false},
+		"misplaced":  {object{data: good, shift: 1}, true, false},
+		"fails":      {object{fails: errors.New("no such bucket")}, true, false},
+		"all zeroes": {object{data: bytes.Repeat([]byte{0}, size)}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := []mirrortest.Option{mirrortest.Rate(4 * mib)}
+			if tt.digest {
+				options = append(options, mirrortest.Digest())
+			}
+			r := newRun(t, sized(t, size, options...).URL)
+			r.client.Open = map[string]func(*url.URL) source.Source{"memory": func(*url.URL) source.Source { return tt.source }}
+			r.req.Mirrors = []*url.URL{parse(t, "memory://here/file.bin")}
+			res := r.right(mirrortest.Generate(size, 7))
+			brought := int64(0)
+			banned := false
+			for _, src := range res.Sources {
+				if src.Host == "here:80" {
+					brought, banned = src.Bytes, src.Banned
+				}
+			}
+			if brought > 0 && !tt.helps && !banned || brought == 0 && tt.helps {
+				t.Errorf("it brought %d bytes: %+v", brought, res.Sources)
+			}
+		})
+	}
+}
+
+// What opens sources is for mirrors that the caller named: a URL that a download begins with is of the web, FTP or a document's.
+func TestOpenIsForMirrors(t *testing.T) {
+	r := newRun(t, "memory://here/file.bin")
+	r.client.Open = map[string]func(*url.URL) source.Source{"memory": func(*url.URL) source.Source { return object{} }}
+	r.wrong(download.Usage)
+}
