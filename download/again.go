@@ -76,7 +76,7 @@ func (g *getter) happened(s *session) history {
 	return history{
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
 		alone: p.alone, pipe: g.req.Stream != nil, out: s.streamed(),
-		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.req.unsized(),
+		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.unsized(),
 	}
 }
 
@@ -207,6 +207,10 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
+// unsized reports whether the size that the sources were held to is the word of one of them: the document or the server that says
+// what the file is does not say how long it is.
+func (g *getter) unsized() bool { return g.req.unsized() || g.plan.sizeByMirror }
+
 // disown lets the next session begin with what is known of the file, without that source and what it said.
 func (g *getter) disown(s *session) error {
 	g.goOn(s)
@@ -226,7 +230,7 @@ func (g *getter) disown(s *session) error {
 func (g *getter) solo(s *session) bool {
 	p := &g.plan
 	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, s.req), s.err
+		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, g.unsized(), s.req.described()), s.err
 		if p.said == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims

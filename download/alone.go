@@ -21,10 +21,10 @@ type soloist struct {
 // alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
 // digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is
 // not known which one lies, and pieces may be wrong themselves.
-func (x *sources) alone(size int64, req *Request) (out []soloist) {
-	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !req.unsized() })
+func (x *sources) alone(size int64, unsized, described bool) (out []soloist) {
+	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !unsized })
 	slices.SortStableFunc(all, func(a, b *origin) int {
-		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(req.described()), b.share(req.described())))
+		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(described), b.share(described)))
 	})
 	for _, o := range all[:min(mostAlone, len(all))] {
 		out = append(out, soloist{o.url, o.named})

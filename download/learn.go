@@ -59,6 +59,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	file.Size, s.plan.first = s.sizeOf(a), a
+	s.plan.sizeByMirror = x.decides(a.Hops) && a.Size >= 0 && s.req.Described == nil
 	s.plan.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
@@ -126,7 +127,11 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 	s.known = true
 	if s.heard {
 		if !s.standIn() && s.req.Described == nil {
-			s.plan.said = &file
+			said := file
+			if s.plan.sizeByMirror {
+				said.Size = -1
+			}
+			s.plan.said = &said
 		}
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})

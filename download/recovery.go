@@ -60,7 +60,7 @@ type history struct {
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
 	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
-	unsized      bool // a document describes the file and does not say how long it is
+	unsized      bool // how long the file is was said by one of the sources alone
 }
 
 // A way is something that may lead to the file after an attempt that failed. Ways are tried in order until one can be gone.
