@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,11 +135,15 @@ func (l *publisher) observations() []feed.Known {
 			return
 		}
 		i, known := places[k.URL]
-		if !known {
+		switch {
+		case !known:
 			places[k.URL] = len(list)
 			list, seen = append(list, k), append(seen, at)
-		} else if seen[i].Before(at) {
+		case seen[i].Before(at):
+			describe(&k.Record, &list[i].Record)
 			list[i], seen[i] = k, at
+		default:
+			describe(&list[i].Record, &k.Record)
 		}
 	}
 	for _, m := range l.polls.members {
@@ -156,6 +161,13 @@ func (l *publisher) observations() []feed.Known {
 		}
 	}
 	return list
+}
+
+// describe takes what was seen of the same version another time and not now: a check of a page hears its type, an update does not.
+func describe(r, other *feed.Record) {
+	if r.LastModified == other.LastModified && r.Size == other.Size {
+		r.ContentType, r.Server = cmp.Or(r.ContentType, other.ContentType), cmp.Or(r.Server, other.Server)
+	}
 }
 
 // downloaded is what the last update has shown of its URL.

@@ -276,6 +276,17 @@ func TestObservations(t *testing.T) {
 	})
 }
 
+// An update hears no type of the file: that of a check of the same version stays, and of another version it does not.
+func TestObservationsOfOneVersion(t *testing.T) {
+	seen := feed.Record{LastModified: 5, Size: 9, ContentType: "text/plain", Server: "s"}
+	same, other := feed.Record{LastModified: 5, Size: 9, Server: "own"}, feed.Record{LastModified: 6, Size: 9}
+	describe(&same, &seen)
+	describe(&other, &seen)
+	if same.ContentType != "text/plain" || same.Server != "own" || other.ContentType != "" || other.Server != "" {
+		t.Errorf("%+v, %+v", same, other)
+	}
+}
+
 // What is passed on vanishes when it is no longer good, though its feed says nothing else, and also if that happens between two runs.
 func TestExpiredIsPublishedNoLonger(t *testing.T) {
 	const block = "URL: https://files.example/relayed\r\nAuthorized: x/1\r\nAuthorized-url: http://agent.example/\r\n" +
