@@ -51,7 +51,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/atomicfile", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
+		"internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -79,39 +79,38 @@ var houses = map[string]house{
 		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
-	"download/state":    {imports: []string{"source", "verify", "internal/atomicfile", "internal/fsys"}},
+	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
 	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
-		"byterange", "internal/atomicfile", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
+		"byterange", "internal/fsys", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
 	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
 
 	"watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "download/partfile", "internal/atomicfile", "internal/fsys", "internal/web", "address",
+		"antenna", "antenna/feed", "download", "download/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
 		"github.com/BurntSushi/toml",
 	}},
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
-		"internal/atomicfile", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
+		"internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "internal/sdnotify", "metalink", "metalink/metainfo", "report", "scheduler",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
-	"internal/atomicfile": {imports: []string{"internal/fsys"}},
-	"internal/fsys":       {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"address":             {pure: true, imports: []string{"golang.org/x/net/idna"}},
-	"internal/geoip":      {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
-	"internal/mask":       {pure: true},
-	"internal/option":     {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
-	"internal/program":    {},
-	"internal/sdnotify":   {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/web":        {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
+	"internal/fsys":     {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
+	"address":           {pure: true, imports: []string{"golang.org/x/net/idna"}},
+	"internal/geoip":    {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
+	"internal/mask":     {pure: true},
+	"internal/option":   {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
+	"internal/program":  {},
+	"internal/sdnotify": {imports: []string{"golang.org/x/sys/unix"}},
+	"internal/web":      {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},

@@ -15,7 +15,6 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/lirs"
-	"braid/internal/atomicfile"
 	"braid/internal/fsys"
 )
 
@@ -235,7 +234,7 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 	if err := lirs.Encode(&b, slices.Values(list)); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	return atomicfile.In(files).WriteFile(path, b.Bytes(), 0o600)
+	return fsys.In(files).WriteFile(path, b.Bytes(), 0o600)
 }
 
 // relayed returns where the records of relayed feeds are read, by any goroutine.

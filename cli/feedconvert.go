@@ -20,7 +20,7 @@ import (
 	"braid/antenna/lirs"
 	newsfeed "braid/antenna/news"
 	"braid/antenna/soif"
-	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/source"
 )
@@ -100,7 +100,7 @@ func (v *feedConvert) toFile(c *conversion) error {
 	if info, err := os.Lstat(v.target); err == nil && !info.Mode().IsRegular() { // rule 4
 		return &failure{code: exitLocal, what: "convert", where: v.target, why: errNoFile.Error(), hint: "-o takes another name"}
 	}
-	err := atomicfile.Write(v.target, 0o644, func(w io.Writer) error {
+	err := fsys.Write(v.target, 0o644, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
 		if err := c.write(out); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 	"braid/report"
 )
 
@@ -113,7 +113,7 @@ func (p *reporter) write() error {
 	}
 	err := placeFor(p.path)
 	if err == nil {
-		err = atomicfile.WriteFile(p.path, p.page.HTML(), 0o600)
+		err = fsys.WriteFile(p.path, p.page.HTML(), 0o600)
 	}
 	if err != nil {
 		return reportFailure(p.path, err)

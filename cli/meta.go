@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -235,7 +235,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // it took time
 		return err
 	}
-	if err := atomicfile.WriteFile(s.out, data, 0o644); err != nil {
+	if err := fsys.WriteFile(s.out, data, 0o644); err != nil {
 		return metaFailure(s.out, err)
 	}
 	v.tell("wrote %s", s.out)

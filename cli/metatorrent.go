@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/atomicfile"
+	"braid/internal/fsys"
 	"braid/metalink/metainfo"
 )
 
@@ -76,7 +76,7 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	if err := v.checkOut(out, inputs, aTorrent); err != nil { // it took time
 		return err
 	}
-	if err := atomicfile.WriteFile(out, data, 0o644); err != nil {
+	if err := fsys.WriteFile(out, data, 0o644); err != nil {
 		return metaFailure(out, err)
 	}
 	v.tell("wrote %s", out)

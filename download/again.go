@@ -26,7 +26,6 @@ type plan struct {
 	fetches   int            // that were begun
 	touched   int            // how often another program changed the part file
 	here      *state.Version // what is known of the file that is there; nil: nothing
-	host      string         // that gave Result.ETag and LastModified
 }
 
 // fallBack remembers a mirror that may serve alone, once.

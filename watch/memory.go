@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"braid/antenna"
-	"braid/internal/atomicfile"
 	"braid/internal/fsys"
 )
 
@@ -122,5 +121,5 @@ func (m *Memory) save() error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.In(m.files).WriteFile(m.path, data, 0o600)
+	return fsys.In(m.files).WriteFile(m.path, data, 0o600)
 }

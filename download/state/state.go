@@ -31,7 +31,6 @@ import (
 	"sync"
 	"time"
 
-	"braid/internal/atomicfile"
 	"braid/internal/fsys"
 )
 
@@ -117,7 +116,7 @@ func (s *Store) put(k kind, name string, r any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	place := atomicfile.In(fsys.OS)
+	place := fsys.In(fsys.OS)
 	if _, err := os.Lstat(path); k.hint || errors.Is(err, fs.ErrNotExist) {
 		place = place.Hasty()
 	}

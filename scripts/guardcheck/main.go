@@ -27,7 +27,7 @@ var guarded = map[string][]string{
 	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli"},
 	"metalink/metainfo": {"download", "cli"},
 	"download/partfile": {"download"}, "download/state": {"download", "cli"},
-	"internal/atomicfile": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
+	"internal/fsys": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
 	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},
 	"watch": {"cli"},

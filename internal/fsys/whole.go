@@ -1,10 +1,4 @@
-// Package atomicfile writes files whole or not at all: state, caches, documents.
-//
-// Whoever reads the file sees the old content or the new one, also after a loss of power. It refuses to be
-// a way to write in parts: what is interrupted is gone, and the old file stays until the new one is on disk.
-//
-//	err := atomicfile.WriteFile(path, data, 0o600)
-package atomicfile
+package fsys
 
 import (
 	"errors"
@@ -12,31 +6,32 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"strconv"
-
-	"braid/internal/fsys"
 )
+
+// Files are written whole or not at all: a reader sees the old content or the new one, also after a loss of power. What is
+// interrupted is gone, and the old file stays until the new one is on disk.
 
 // WriteFile gives the file at path the content data and the mode perm, whatever the umask is. It writes a
 // temporary file in the same folder, which it leaves to nobody: if anything fails, what was at path stays
 // and nothing else does. If path is a symbolic link, the link is replaced, not what it points to.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	return In(fsys.OS).WriteFile(path, data, perm)
+	return In(OS).WriteFile(path, data, perm)
 }
 
 // Write is WriteFile for content that is made while it is written. An error of content is returned as it is, and nothing has
 // changed then.
 func Write(path string, perm fs.FileMode, content func(io.Writer) error) error {
-	return In(fsys.OS).Write(path, perm, content)
+	return In(OS).Write(path, perm, content)
 }
 
 // A Place is a file system that files are written to.
 type Place struct {
-	files fsys.FS
+	files FS
 	hasty bool
 }
 
 // In is the place that files stands for, or that of the system if it is nil.
-func In(files fsys.FS) Place { return Place{files: fsys.Or(files)} }
+func In(files FS) Place { return Place{files: Or(files)} }
 
 // Hasty is p for files that are not worth waiting for the disk: readers see the old content or the new one, but after a loss of
 // power the file may be empty or damaged, which its reader has to notice.
@@ -52,7 +47,7 @@ func (p Place) WriteFile(path string, data []byte, perm fs.FileMode) error {
 
 // Write is the function of that name, for a file of p.
 func (p Place) Write(path string, perm fs.FileMode, content func(io.Writer) error) error {
-	d, name, err := fsys.OpenParent(p.files, path)
+	d, name, err := OpenParent(p.files, path)
 	if err != nil {
 		return err
 	}
@@ -61,8 +56,8 @@ func (p Place) Write(path string, perm fs.FileMode, content func(io.Writer) erro
 }
 
 // replace writes a temporary file and gives it the name.
-func (p Place) replace(d fsys.Dir, name string, perm fs.FileMode, content func(io.Writer) error) error {
-	tmp, f, err := create(d, name)
+func (p Place) replace(d Dir, name string, perm fs.FileMode, content func(io.Writer) error) error {
+	tmp, f, err := createTemp(d, name)
 	if err != nil {
 		return err
 	}
@@ -79,8 +74,8 @@ func (p Place) replace(d fsys.Dir, name string, perm fs.FileMode, content func(i
 	return d.Sync()
 }
 
-// create makes a file for the user only, of a name that nobody has.
-func create(d fsys.Dir, name string) (tmp string, f fsys.File, err error) {
+// createTemp makes a file for the user only, of a name that nobody has.
+func createTemp(d Dir, name string) (tmp string, f File, err error) {
 	const attempts = 1000
 	for range attempts {
 		tmp = "." + name + "." + strconv.FormatUint(uint64(rand.Uint32()), 10) + ".tmp"
@@ -93,7 +88,7 @@ func create(d fsys.Dir, name string) (tmp string, f fsys.File, err error) {
 
 // fill writes and closes f. What it holds is on disk before it gets its name: a rename may reach the disk
 // before the bytes do.
-func (p Place) fill(f fsys.File, content func(io.Writer) error, perm fs.FileMode) error {
+func (p Place) fill(f File, content func(io.Writer) error, perm fs.FileMode) error {
 	err := content(io.NewOffsetWriter(f, 0))
 	if err == nil {
 		err = f.Chmod(perm)
