@@ -40,7 +40,7 @@ type composer struct {
 
 const defaultAgent = "braid"
 
-// compose makes all documents: in memory, as the records are. A feed without a record is none (hina-di, section 4: at least one block).
+// compose makes all documents: in memory, as the records are. A feed must have at least one record (hina-di, section 4).
 func compose(s feed.Snapshot, o FolderOptions) (documents []document, empty []string, report FolderReport, err error) {
 	if s.Agent == "" {
 		s.Agent = defaultAgent

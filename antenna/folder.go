@@ -40,7 +40,7 @@ type FolderReport struct {
 	// Refused is how many records of others were not passed on, and why; what was not written in another format than it was
 	// read in is not among them.
 	Refused map[feed.Refusal]int
-	// Unwritable is how many records a format could not write: their URL is none, or they are too long.
+	// Unwritable is how many records a format could not write: they have no valid URL, or are too long.
 	Unwritable int
 }
 
@@ -111,7 +111,7 @@ var marks = map[string][]string{
 // mostMark is how much of a file is looked at for its mark: more than a page has before its heading, with the style in it.
 const mostMark = 64 << 10
 
-// written reports whether this package wrote the file of that name, or there is none.
+// written reports whether the file of that name does not exist, or was written by this package.
 func written(files fsys.FS, path, name string) (bool, error) {
 	info, err := fsys.Lstat(files, path)
 	switch {

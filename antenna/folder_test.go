@@ -350,7 +350,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// The Date of a block is when it is written (section 5.7), and not when somebody looked.
+// The Date of a block is the time of writing (section 5.7), and not that of the check.
 func TestDateOfOwnBlocks(t *testing.T) {
 	files, _ := published(t, ours(own("http://h.example/", func(k *feed.Known) { k.Date = now - 7000 })), FolderOptions{})
 	if !strings.Contains(files[fileHinaDI], "URL: http://h.example/\r\nDate: Tue, 10 Nov 2026 03:00:00 GMT\r\n") {

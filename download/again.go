@@ -235,7 +235,7 @@ func (g *getter) solo(s *session) bool {
 			said.Size, said.Claims = s.size, s.claims
 			p.said = &said
 		}
-		p.past = nil // everybody gets another chance
+		p.past = nil // each source gets another chance
 	}
 	if len(p.soloists) == 0 {
 		return false

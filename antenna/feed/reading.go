@@ -32,7 +32,7 @@ type Finding struct {
 	// Line is where, if that is not the line where the record begins.
 	Line               int
 	Code, Field, Value string
-	// Strict is the code in strict mode, if that is another one, and StrictOnly says that it is told of in no other mode.
+	// Strict is the code in strict mode, if that is another one. With StrictOnly the finding is reported in strict mode only.
 	Strict     string
 	StrictOnly bool
 	// Untagged: among the warnings of the record the code stands without the field.
