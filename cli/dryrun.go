@@ -46,28 +46,28 @@ type placeLine struct {
 	RTT  float64 `json:"rtt,omitempty"`  // seconds, as remembered
 }
 
-// rehearseAll says what would become of each file on the list, and returns the exit code that is known so far.
-func (g *getCommand) rehearseAll(ctx context.Context, client *download.Client, list *worklist) int {
+// planAll says what would become of each file on the list, and returns the exit code that is known so far.
+func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *worklist) int {
 	codes := []int{g.tellDocuments()}
 	for r := range list.all() {
-		if codes = append(codes, g.rehearse(ctx, client, r, list.files > 1)); ctx.Err() != nil {
+		if codes = append(codes, g.plan(ctx, client, r, list.files > 1)); ctx.Err() != nil {
 			break
 		}
 	}
 	return batchCode(append(codes, g.written(ctx)))
 }
 
-func (g *getCommand) rehearse(ctx context.Context, client *download.Client, r download.Request, several bool) int {
+func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := &watcher{screen: g.screen, one: several}
 	r.Observe = func(ev download.Event) { w.watch(moment{at: time.Now(), ev: ev}) }
 	if g.dir != "" && r.Dir == g.dir { // which the command makes
 		r.MakeDir = true
 	}
-	h, err := client.Rehearse(ctx, r)
+	h, err := client.Plan(ctx, r)
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
 		requests, err := g.described(ctx, e.Document, r)
 		if err == nil {
-			return g.rehearseAll(ctx, client, &worklist{get: g, operands: requests, files: len(requests)})
+			return g.planAll(ctx, client, &worklist{get: g, operands: requests, files: len(requests)})
 		}
 		return g.wouldFail(ctx, err)
 	}
@@ -86,7 +86,7 @@ func (g *getCommand) rehearse(ctx context.Context, client *download.Client, r do
 	return exitDone
 }
 
-// wouldFail tells why a download would, or the rehearsal did.
+// wouldFail tells why a download would, or the plan did.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	f := downloadFailure(ctx, err)
 	f.kept = ""
@@ -95,7 +95,7 @@ func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 }
 
 // tellPlan writes to standard output what would be done.
-func (g *getCommand) tellPlan(h download.Rehearsal, fails, several bool) error {
+func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 	if g.lines != nil {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
@@ -115,7 +115,7 @@ func (g *getCommand) tellPlan(h download.Rehearsal, fails, several bool) error {
 func (g *getCommand) mostSources() int { return cmp.Or(int(g.split), 16) }
 
 // planLines are the plan for people.
-func planLines(h download.Rehearsal, most int) []string {
+func planLines(h download.Plan, most int) []string {
 	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + sizeOf(h)}, {"on disk", onDisk(h)}}
 	if h.Done != nil {
 		w := &watcher{path: h.Path}
@@ -140,14 +140,14 @@ func planLines(h download.Rehearsal, most int) []string {
 	return append(lines, columns(rows)...)
 }
 
-func sizeOf(h download.Rehearsal) string {
+func sizeOf(h download.Plan) string {
 	if n := sizeKnown(h); n >= 0 {
 		return fmt.Sprintf(", %s (%d bytes)", sizeText(n), n)
 	}
 	return ", of unknown size"
 }
 
-func sizeKnown(h download.Rehearsal) int64 {
+func sizeKnown(h download.Plan) int64 {
 	if h.Done != nil {
 		return h.Done.Size
 	}
@@ -155,7 +155,7 @@ func sizeKnown(h download.Rehearsal) int64 {
 }
 
 // onDisk says what is there.
-func onDisk(h download.Rehearsal) string {
+func onDisk(h download.Plan) string {
 	switch {
 	case h.Done != nil && h.Done.AlreadyComplete:
 		return "the right file"
@@ -169,7 +169,7 @@ func onDisk(h download.Rehearsal) string {
 	return fmt.Sprintf("%s in %s, of an earlier run", sizeText(h.Resumes), h.Left.Path)
 }
 
-func fetchText(h download.Rehearsal) string {
+func fetchText(h download.Plan) string {
 	switch n := h.File.Size; {
 	case n < 0:
 		return "all of it, as the size is not known"
@@ -192,7 +192,7 @@ func saidText(s download.Signed, trusts bool) string {
 }
 
 // expected is what the file would be proven by, if it is the right one.
-func expected(h download.Rehearsal) string {
+func expected(h download.Plan) string {
 	var by []string
 	for _, c := range h.Claims {
 		if c.Digest.Algorithm().Strong() {
@@ -215,7 +215,7 @@ func expected(h download.Rehearsal) string {
 }
 
 // reasonsOf say why a place is one, and why it stands where it does.
-func reasonsOf(h download.Rehearsal, p download.Place) (reasons []string) {
+func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	switch p.Role {
 	case download.TheURL:
 		reasons = append(reasons, "the URL itself")
@@ -246,7 +246,7 @@ func reasonsOf(h download.Rehearsal, p download.Place) (reasons []string) {
 	return reasons
 }
 
-func newPlanEvent(at time.Time, h download.Rehearsal, fails bool) planEvent {
+func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	e := planEvent{
 		head: newHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path, Size: known(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
 		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: claimLines(h.Claims), Signed: []saidLine{}, Places: []placeLine{},

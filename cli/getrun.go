@@ -38,7 +38,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	defer client.HTTP.CloseIdle()
 	list, err := make(ctx, client)
 	if err == nil && g.dryRun {
-		return g.leave(g.rehearseAll(ctx, client, list))
+		return g.leave(g.planAll(ctx, client, list))
 	}
 	defer g.folders.tidy()
 	if err == nil {

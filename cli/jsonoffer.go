@@ -135,7 +135,7 @@ func newSaidLine(s download.Signed) saidLine {
 	return l
 }
 
-func jsonSpeeds(all []download.Gauged) (lines []speedLine) {
+func jsonSpeeds(all []download.Measurement) (lines []speedLine) {
 	for _, g := range all {
 		line := speedLine{URL: g.URL, Host: g.Host, RTT: g.RTT.Seconds(), Bytes: g.Bytes, Took: g.Took.Seconds(), Rate: g.Rate()}
 		if g.Err != nil {

@@ -28,8 +28,8 @@ type probeCommand struct {
 	timeout duration
 }
 
-// gaugeTime is how long --speed looks at each place.
-const gaugeTime = time.Second
+// measureTime is how long --speed looks at each place.
+const measureTime = time.Second
 
 func newProbe(s streams) *cli.Command {
 	p := &probeCommand{streams: s}
@@ -81,26 +81,26 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	wrong := verify.Agree(req.Claims, offer.File.Claims)
 	evidence := client.Evidence(ctx, req, offer)
 	offer.File = evidence.File
-	var gauged []download.Gauged
+	var measured []download.Measurement
 	if p.speed {
-		gauged = client.Gauge(ctx, req, offer.File, gaugeTime)
+		measured = client.Measure(ctx, req, offer.File, measureTime)
 	}
 	if ctx.Err() != nil {
 		return downloadFailure(ctx, context.Cause(ctx))
 	}
-	return cmp.Or(p.tell(offer, evidence, gauged), contradiction(req, wrong))
+	return cmp.Or(p.tell(offer, evidence, measured), contradiction(req, wrong))
 }
 
 // tell writes what was found out.
-func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, gauged []download.Gauged) error {
+func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
 	if p.json {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(time.Now(), o.File)
-		e.Hops, e.Ranges, e.Evidence, e.Speeds = jsonHops(o.Hops), &o.Ranges, jsonEvidence(evidence), jsonSpeeds(gauged)
+		e.Hops, e.Ranges, e.Evidence, e.Speeds = jsonHops(o.Hops), &o.Ranges, jsonEvidence(evidence), jsonSpeeds(measured)
 		lines.write(e)
 		return outputFailure(lines.err)
 	}
-	for _, line := range slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(gauged)) {
+	for _, line := range slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(measured)) {
 		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
 			return outputFailure(err)
 		}
@@ -231,7 +231,7 @@ func evidenceLines(e download.Evidence) []string {
 }
 
 // speedLines tell how fast places were.
-func speedLines(all []download.Gauged) []string {
+func speedLines(all []download.Measurement) []string {
 	if len(all) == 0 {
 		return nil
 	}

@@ -185,10 +185,10 @@ func (s *session) otherHost(t tag) (outcome, error) {
 // of the same file, and no ETag does (S18).
 func (s *session) untied(a source.Answer) (outcome, error) {
 	have := s.part.Have()
-	switch p := s.plan.prior; {
+	switch p := s.carried.prior; {
 	case verify.Strong(s.claims) || have.Len() == 0:
 		return ongoing, nil
-	case s.plan.continued && p != nil && (s.sources.last == nil || s.fetches.others()): // else its samples come first
+	case s.carried.continued && p != nil && (s.sources.last == nil || s.fetches.others()): // else its samples come first
 		if a.Host != p.Host || !a.LastModified.Equal(p.Date) {
 			return fileChanged, changed("another server or Last-Modified")
 		}
@@ -200,7 +200,7 @@ func (s *session) untied(a source.Answer) (outcome, error) {
 // ties reports whether a mirror's ETag shows that it has the version of the server (S18): it has the same tag, or the user typed the
 // URLs of both, and each answered with that ETag itself (rule 30).
 func (s *session) ties(o *origin, t tag) bool {
-	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.plan.origin)
+	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.carried.origin)
 	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
 }
 
@@ -222,7 +222,7 @@ func (s *session) admitMirror(o *origin, a source.Answer) error {
 	case o.pref && t.etag != "" && s.tag.etag != "" && t.etag != s.tag.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
 	case !s.tied() && (!s.ties(o, t) || s.otherDate(o, a)):
-		s.plan.fallBack(o.url) // S18, rule 30
+		s.carried.fallBack(o.url) // S18, rule 30
 		return errUntied
 	case s.pipes() && !s.mayFeed(o, a):
 		return errLoose
@@ -258,7 +258,7 @@ func (s *session) askedDate() time.Time {
 
 // pipes reports whether bytes are given away that nothing has proven: into a pipe, where no pieces are known.
 func (s *session) pipes() bool {
-	return s.req.Stream != nil && !s.req.provenByPieces() && (s.plan.pieces.IsZero() || s.plan.mistrust)
+	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.mistrust)
 }
 
 // mayFeed reports whether an answer is tied to the first one, so that bytes of both may go into one pipe: by the digest, by a strong ETag
@@ -319,6 +319,6 @@ func (s *session) checkPin(o *origin, file metalink.File) error {
 	if !o.first || s.standIn() || s.req.NoMetalink {
 		return nil
 	}
-	s.plan.offered = pinOf(file)
-	return s.c.checkPin(s.req, s.plan.offered)
+	s.carried.offered = pinOf(file)
+	return s.c.checkPin(s.req, s.carried.offered)
 }

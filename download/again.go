@@ -15,33 +15,33 @@ import (
 	"braid/verify"
 )
 
-// A plan is what a session has to know of those before it.
-type plan struct {
+// carried is what a session has to know of those before it.
+type carried struct {
 	version
 	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
 	changes   int            // how often the file changed while it was fetched
 	restarts  int            // how often what came was of no use
 	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
-	alones    []*url.URL     // those that were
+	tried     []*url.URL     // those that were
 	fetches   int            // that were begun
 	touched   int            // how often another program changed the part file
 	here      *state.Version // what is known of the file that is there; nil: nothing
 }
 
 // fallBack remembers a mirror that may serve alone, once.
-func (p *plan) fallBack(u *url.URL) {
-	if !slices.Contains(p.fallbacks, u) && !slices.Contains(p.alones, u) && u != p.origin {
+func (p *carried) fallBack(u *url.URL) {
+	if !slices.Contains(p.fallbacks, u) && !slices.Contains(p.tried, u) && u != p.origin {
 		p.fallbacks = append(p.fallbacks, u)
 	}
 }
 
-// next makes a fall-back the origin, if there is one.
-func (p *plan) next() bool {
+// nextFallback makes a fall-back the origin, if there is one.
+func (p *carried) nextFallback() bool {
 	if len(p.fallbacks) == 0 {
 		return false
 	}
 	p.origin, p.fallbacks = p.fallbacks[0], p.fallbacks[1:]
-	p.alones = append(p.alones, p.origin)
+	p.tried = append(p.tried, p.origin)
 	return true
 }
 
@@ -63,7 +63,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 
 // happened counts how a session ended, and says what decides about the next one.
 func (g *getter) happened(s *session) history {
-	p := &g.plan
+	p := &g.carried
 	switch s.how {
 	case fileChanged:
 		p.changes++
@@ -87,7 +87,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case dropSize:
 		return true, g.disown(s)
 	case nextVersion:
-		g.plan.renew(&g.req)
+		g.carried.renew(&g.req)
 		return true, nil
 	case compareSamples:
 		if err := g.pause(ctx); err != nil {
@@ -119,22 +119,22 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case keepRefuted:
 		return false, g.refute(s)
 	case discard:
-		return false, errors.Join(cmp.Or(g.plan.wrong, s.err), g.empty())
+		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.empty())
 	}
 	return false, nil
 }
 
 // anew lets the next session begin at the first byte.
 func (g *getter) anew(ctx context.Context, s *session) error {
-	if s.how == notMergeable && g.plan.restarts >= g.c.tries() { // another server is asked from here on
-		g.plan.restarts = 1
+	if s.how == notMergeable && g.carried.restarts >= g.c.tries() { // another server is asked from here on
+		g.carried.restarts = 1
 		if err := g.pause(ctx); err != nil {
 			return err
 		}
 	}
 	g.observe(Restarted{Reason: s.err.Error()})
-	g.plan.prior, g.result.Resumed = nil, 0
-	g.plan.continued, g.result.Continued = false, false
+	g.carried.prior, g.result.Resumed = nil, 0
+	g.carried.continued, g.result.Continued = false, false
 	return g.empty()
 }
 
@@ -144,11 +144,11 @@ func (g *getter) standIn() bool {
 	if (!verify.Strong(g.req.Claims) || g.req.Stream != nil) && !g.req.provenByPieces() {
 		for _, u := range g.req.Mirrors {
 			if !g.http.opens(u) { // which is asked for ranges only
-				g.plan.fallBack(u)
+				g.carried.fallBack(u)
 			}
 		}
 	}
-	return g.plan.next()
+	return g.carried.nextFallback()
 }
 
 // empty throws away what is here.
@@ -165,7 +165,7 @@ func (g *getter) empty() (err error) {
 
 // pause is the time between two sessions of which the first was of no use.
 func (g *getter) pause(ctx context.Context) error {
-	wait := cmp.Or(g.c.RetryWait, time.Second) << min(g.plan.restarts-1, 5)
+	wait := cmp.Or(g.c.RetryWait, time.Second) << min(g.carried.restarts-1, 5)
 	select {
 	case <-time.After(min(wait, 30*time.Second)):
 		return nil
@@ -176,11 +176,11 @@ func (g *getter) pause(ctx context.Context) error {
 
 // askHead asks for the header fields once more, as some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
-	g.plan.headed, g.plan.head = true, source.Answer{}
-	a, err := g.http.Head(ctx, g.plan.origin, g.req.originOptions(&g.plan, false))
+	g.carried.headed, g.carried.head = true, source.Answer{}
+	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
-		g.plan.head = a
-		g.plan.announced(a)
+		g.carried.head = a
+		g.carried.announced(a)
 	}
 	return context.Cause(ctx)
 }
@@ -208,18 +208,18 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 
 // unsized reports whether the size that the sources were held to is the word of one of them: the document or the server that says
 // what the file is does not say how long it is.
-func (g *getter) unsized() bool { return g.req.unsized() || g.plan.sizeByMirror }
+func (g *getter) unsized() bool { return g.req.unsized() || g.carried.sizeByMirror }
 
 // disown lets the next session begin with what is known of the file, without that source and what it said.
 func (g *getter) disown(s *session) error {
 	g.goOn(s)
-	g.plan.prior.Size, g.plan.prior.ETag, g.plan.prior.ETagHost = -1, "", ""
+	g.carried.prior.Size, g.carried.prior.ETag, g.carried.prior.ETagHost = -1, "", ""
 	if !verify.Strong(s.claims) {
-		g.plan.prior = nil
+		g.carried.prior = nil
 	}
-	if g.plan.said != nil {
-		said := *g.plan.said
-		said.Size, g.plan.said = -1, &said
+	if g.carried.said != nil {
+		said := *g.carried.said
+		said.Size, g.carried.said = -1, &said
 	}
 	return g.empty()
 }
@@ -227,7 +227,7 @@ func (g *getter) disown(s *session) error {
 // solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
 // whether there is another one.
 func (g *getter) solo(s *session) bool {
-	p := &g.plan
+	p := &g.carried
 	if !p.alone {
 		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, g.unsized(), s.req.described()), s.err
 		if p.said == nil { // an earlier run heard it

@@ -24,7 +24,7 @@ type told struct {
 const leastPieces = 8 << 20
 
 // nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
-func (p *plan) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
+func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
 			return doc, true

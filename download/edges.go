@@ -56,7 +56,7 @@ func (g *getter) span(ctx context.Context) error {
 	if err == nil {
 		d := *g.req.Described
 		d.Pieces = list
-		g.req.Described, g.plan.pieces, g.plan.piecesFrom = &d, list, d.By
+		g.req.Described, g.carried.pieces, g.carried.piecesFrom = &d, list, d.By
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -164,8 +164,8 @@ func TestEdgesOfTwoSeeds_Rule43(t *testing.T) {
 	checkedOnly(t, res, byTorrent)
 }
 
-// A rehearsal of a file that shares pieces shows them as the download would use them, and ends as that would. Proves rule 43.
-func TestRehearseSharedPieces_Rule43(t *testing.T) {
+// A plan of a file that shares pieces shows them as the download would use them, and ends as that would. Proves rule 43.
+func TestPlanSharedPieces_Rule43(t *testing.T) {
 	t.Parallel()
 	f := folder{names: []string{"a", "b"}, sizes: []int64{piece + 100, piece}}
 	for _, n := range f.sizes {
@@ -182,7 +182,7 @@ func TestRehearseSharedPieces_Rule43(t *testing.T) {
 		if r.req, err = d.Request(chosen[0], r.req); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := r.rehearse(); (err == nil) != (what == "right") || err == nil && h.Pieces == "" {
+		if h, err := r.plan(); (err == nil) != (what == "right") || err == nil && h.Pieces == "" {
 			t.Errorf("%s: pieces %q, %v", what, h.Pieces, err)
 		}
 	}

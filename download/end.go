@@ -99,7 +99,7 @@ func (s *session) tellDown(o *origin, lane scheduler.SourceID) {
 
 // mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
 // the ETag does (S18, rule 15).
-func (s *session) mayMerge() bool { return s.proves() || s.plan.continued }
+func (s *session) mayMerge() bool { return s.proves() || s.carried.continued }
 
 // proves reports whether something shows that a later answer is of the same file.
 func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
@@ -124,7 +124,7 @@ func noMerge(reason string, cause error) error {
 // short is an error if a body of which nothing said how long it is ended before the file does by what the same server said of the
 // same version: to HEAD, or to GET before (RFC 9110, section 8.6). Then it was cut.
 func (s *session) short(f *flight) error {
-	a, said := f.answer, s.plan.sized
+	a, said := f.answer, s.carried.sized
 	if s.size >= 0 || a.Size >= 0 || a.Host != said.Host || f.sink.cut || f.at >= said.Size || otherVersion(said, a) != "" {
 		return nil
 	}

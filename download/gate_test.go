@@ -36,7 +36,7 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 			}
 			m := verify.NewPieceMaker(verify.SHA256, length)
 			m.Write(data)
-			s := &session{ctx: t.Context(), req: &Request{}, plan: &plan{}, part: part, hashing: newHashing(part, nil), subject: subject{size: size, known: true}}
+			s := &session{ctx: t.Context(), req: &Request{}, carried: &carried{}, part: part, hashing: newHashing(part, nil), subject: subject{size: size, known: true}}
 			s.hashing.pieces.list = m.Pieces()
 			s.hashing.pieces.proven.Add(byterange.Range{End: 2 * length})
 			s.startHash()

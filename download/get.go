@@ -56,21 +56,21 @@ type getter struct {
 	began    time.Time
 	part     *partfile.File
 	result   Result
-	plan     plan
+	carried  carried
 	useful   bool // what is here could be gone on with
 	unproven bool // nothing shows whether the rest of it would be of the same file; see Request.Continue
 	refuted  bool // it is whole, and has another digest than the request gave
 	kept     int64
 	keptAt   string
 	moved    *partfile.MovedError // the part file that is kept was, or is gone
-	dry      bool                 // it is a rehearsal: nothing is made, written or remembered
+	planOnly bool                 // nothing is made, written or remembered
 	document bool                 // what the server has under the URL is a document that describes the file
 }
 
 func newGetter(c *Client, req Request, shared *atlas) *getter {
 	req = req.own()
 	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, atlas: shared, began: time.Now()}
-	g.plan.version = newVersion(&g.req)
+	g.carried.version = newVersion(&g.req)
 	return g
 }
 
@@ -93,7 +93,7 @@ func (g *getter) get(ctx context.Context) error {
 		}
 		if done, err := g.present(ctx); done || err != nil {
 			if g.result.AlreadyComplete && err == nil {
-				giveBack(ctx, g.http, &g.req, g.plan.sharing, g.result.Path)
+				giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 			}
 			return err
 		}
@@ -114,7 +114,7 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	g.keepPin()
 	g.keepVersion(proof, g.result.Host)
-	giveBack(ctx, g.http, &g.req, g.plan.sharing, g.result.Path)
+	giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (g *getter) check(ctx context.Context) error {
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
 		return g.fail(NoEvidence, errNobody, HintSigners)
 	}
-	g.plan.origin = g.req.URL
+	g.carried.origin = g.req.URL
 	if err := g.findName(ctx); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (g *getter) check(ctx context.Context) error {
 
 // makeFolders makes the folder of the file: the user's own as it is, those of a document's name without links (rule 5).
 func (g *getter) makeFolders() error {
-	if g.dry {
+	if g.planOnly {
 		return nil
 	}
 	if g.req.MakeDir && g.req.Dir != "" {
@@ -213,14 +213,14 @@ func (g *getter) takeIn(s *session) {
 // session prepares the next session.
 func (g *getter) session() *session {
 	s := &session{
-		c: g.c, http: g.http, req: &g.req, part: g.part, plan: &g.plan, result: &g.result, atlas: g.atlas,
+		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, atlas: g.atlas,
 		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream),
 		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
-	g.plan.signed.asked = g.plan.signed.all != nil || len(g.plan.signed.done) > 0 // else the session before ended too early
-	if p := g.plan.prior; p != nil {
-		if s.resume(*p, s.req.Claims, !s.req.NoMetalink); g.plan.file != nil {
-			s.file = *g.plan.file
+	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
+	if p := g.carried.prior; p != nil {
+		if s.resume(*p, s.req.Claims, !s.req.NoMetalink); g.carried.file != nil {
+			s.file = *g.carried.file
 		}
 		s.here = s.part.Have()
 	}
@@ -238,7 +238,7 @@ func (g *getter) commit(proof verify.Proof) error {
 		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
 	}
 	if g.req.Require == RequireSignature && !proof.Signed() {
-		return g.fail(NoEvidence, lackOfSignature(g.plan.signed.all), HintSignature)
+		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
 	}
 	if g.req.Stream != nil {
 		return g.part.Close()
@@ -393,6 +393,6 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	}
 	next := newGetter(g.c, req, g.atlas)
 	next.began = g.began
-	next.plan.fetches, next.result.Fetched, next.result.Duplicate = g.plan.fetches, g.result.Fetched, g.result.Duplicate
+	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
 	return next, next.get(ctx)
 }

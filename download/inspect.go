@@ -148,11 +148,11 @@ func (x *inspection) takeDescribed() {
 // readDocuments reads what the server describes, or the document of the request: for signatures, and until one has pieces.
 func (x *inspection) readDocuments(ctx context.Context) {
 	for v := &x.verdict; v.Pieces.IsZero(); {
-		doc, ok := x.plan.nextDocument(x.file)
+		doc, ok := x.carried.nextDocument(x.file)
 		if !ok {
 			return
 		}
-		x.plan.asked = append(x.plan.asked, doc.URL.String())
+		x.carried.asked = append(x.carried.asked, doc.URL.String())
 		t := describedBy(ctx, x.http, doc, x.optionsFor(doc.URL, x.req.namedBy(doc.URL, doc.By)), x.file, x.claims)
 		if t.err != nil {
 			x.req.note("%s is not used: %v", t.from, t.err)

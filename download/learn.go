@@ -22,7 +22,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.minds() && !x.decides(a.Hops) && compare(s.plan.here, a) == older {
+	if o.first && s.req.minds() && !x.decides(a.Hops) && compare(s.carried.here, a) == older {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
@@ -58,9 +58,9 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if err := s.checkPin(o, file); err != nil {
 		return s.stop(err)
 	}
-	file.Size, s.plan.first = s.sizeOf(a), a
-	s.plan.sizeByMirror = x.decides(a.Hops) && a.Size >= 0 && s.req.Described == nil
-	s.plan.announced(a)
+	file.Size, s.carried.first = s.sizeOf(a), a
+	s.carried.sizeByMirror = x.decides(a.Hops) && a.Size >= 0 && s.req.Described == nil
+	s.carried.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 	s.heard, s.news = true, true
@@ -77,8 +77,8 @@ func (s *session) learn(o *origin, a source.Answer) error {
 // asSaid holds who is asked alone to what the server said of the file before: C5 and C8 for who stands in (rule 30), and for the
 // server itself that it does not say less now (rule 64).
 func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error {
-	said := s.plan.said
-	if said == nil || !s.standIn() && (!s.plan.alone || verify.Strong(file.Claims)) {
+	said := s.carried.said
+	if said == nil || !s.standIn() && (!s.carried.alone || verify.Strong(file.Claims)) {
 		return nil
 	}
 	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
@@ -87,7 +87,7 @@ func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error 
 	if s.standIn() { // what the server said counts, and not what a mirror says of itself
 		file.Claims = nil
 	}
-	if file.Claims = join(said.Claims, file.Claims); s.plan.alone {
+	if file.Claims = join(said.Claims, file.Claims); s.carried.alone {
 		file.Documents = said.Documents // for signatures
 	}
 	return nil
@@ -96,12 +96,12 @@ func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error 
 // sizeOf is the size of the file by an answer or, if the answer does not have it, by the document or what the server said
 // before. Both were compared with the answer.
 func (s *session) sizeOf(a source.Answer) int64 {
-	switch d, said := s.req.Described, s.plan.said; {
+	switch d, said := s.req.Described, s.carried.said; {
 	case a.Size >= 0:
 		return a.Size
 	case d != nil && d.Size >= 0:
 		return d.Size
-	case said != nil && s.plan.alone:
+	case said != nil && s.carried.alone:
 		return said.Size
 	}
 	return -1
@@ -128,10 +128,10 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 	if s.heard {
 		if !s.standIn() && s.req.Described == nil {
 			said := file
-			if s.plan.sizeByMirror {
+			if s.carried.sizeByMirror {
 				said.Size = -1
 			}
-			s.plan.said = &said
+			s.carried.said = &said
 		}
 		s.atlas.learn(file)
 		s.observe(Offered{File: file})
@@ -164,7 +164,7 @@ func (s *session) headMatters(x resolution) bool {
 
 // wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
-	return s.headMatters(x) && (!s.plan.headed || !s.plan.reheaded && otherVersion(s.plan.head, a) != "")
+	return s.headMatters(x) && (!s.carried.headed || !s.carried.reheaded && otherVersion(s.carried.head, a) != "")
 }
 
 // wrongAt is why an answer is of another file, as the fault of who gave it.
@@ -207,7 +207,7 @@ func (s *session) hearRefusal(o *origin, err error) {
 // fromHead prefers what HEAD said, if that has the digest which the GET lacks. The two must not contradict each
 // other (rule 32).
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
-	x, err := s.req.resolve(s.plan.head.Hops, asOrigin, false)
+	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
 	if err != nil || x.file.Server == nil {
 		return file, nil
 	}
@@ -246,7 +246,7 @@ func (s *session) takeDescribed() {
 // renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
 // reports an error if that has happened too often.
 func (s *session) renewed(a source.Answer, file *metalink.File) error {
-	said := s.plan.said
+	said := s.carried.said
 	if said == nil || s.standIn() {
 		return nil
 	}
@@ -254,16 +254,16 @@ func (s *session) renewed(a source.Answer, file *metalink.File) error {
 	if err := verify.Agree(said.Claims, file.Claims); err != nil {
 		why = err.Error()
 	} else if !elsewhere(*file, a) && !(verify.Strong(said.Claims) && verify.Strong(file.Claims)) {
-		why = otherVersion(s.plan.first, a)
+		why = otherVersion(s.carried.first, a)
 	}
 	if why == "" {
 		return nil
 	}
-	if s.plan.changes++; s.plan.changes > 1 && s.plan.alone {
+	if s.carried.changes++; s.carried.changes > 1 && s.carried.alone {
 		return s.end(fileChanged, changed(why))
 	}
 	s.note("%v", changed(why))
-	s.plan.renew(s.req)
+	s.carried.renew(s.req)
 	return nil
 }
 

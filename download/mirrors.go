@@ -15,7 +15,7 @@ import (
 // addMirrors makes the mirrors known, those of the server before those of the user.
 func (s *session) addMirrors() {
 	s.news = false
-	if s.plan.alone {
+	if s.carried.alone {
 		return
 	}
 	mirrors := slices.Clone(s.file.Mirrors)
@@ -64,10 +64,10 @@ func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options
 
 // standIn says that a mirror is asked in place of the server that failed, or that has wrong bytes. Its links are a
 // mirror's (C2).
-func (s *session) standIn() bool { return s.plan.origin != s.req.URL }
+func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
-	if s.plan.alone {
+	if s.carried.alone {
 		return
 	}
 	for _, u := range s.req.Mirrors {
@@ -92,7 +92,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	} else {
 		o.src = s.http.Source(u, opts)
 	}
-	s.sources.add(&o, s.plan.past[u.String()])
+	s.sources.add(&o, s.carried.past[u.String()])
 	if !o.banned {
 		s.addLane(&o)
 	}
@@ -151,11 +151,11 @@ func (s *session) addFirst() {
 		s.addDescribed()
 		return
 	}
-	opts := s.req.originOptions(s.plan, s.trusted())
+	opts := s.req.originOptions(s.carried, s.trusted())
 	if !s.standIn() && s.req.Described == nil {
 		opts.IfNoneMatch, opts.IfModifiedSince = s.req.IfNoneMatch, s.req.IfModifiedSince
 	}
-	s.addOrigin(s.plan.origin, opts, origin{first: true})
+	s.addOrigin(s.carried.origin, opts, origin{first: true})
 	switch {
 	case s.known && verify.Strong(s.claims): // the mirrors of an earlier run can help if the server is gone
 		s.addMirrors()
@@ -169,7 +169,7 @@ func (s *session) addFirst() {
 
 // addDescribed makes the places known that a document names.
 func (s *session) addDescribed() {
-	s.addOrigin(s.plan.origin, s.optionsFor(s.plan.origin, s.req.named(s.plan.origin)), origin{user: true})
+	s.addOrigin(s.carried.origin, s.optionsFor(s.carried.origin, s.req.named(s.carried.origin)), origin{user: true})
 	s.addUserMirrors()
 	s.addSwarm()
 	s.addLanes()
@@ -177,7 +177,7 @@ func (s *session) addDescribed() {
 
 // addSwarm makes the swarm a source, if it may be one and a torrent is known.
 func (s *session) addSwarm() {
-	if x := s.plan.sharing; x != nil && s.req.Peers.asked() && !s.plan.alone {
+	if x := s.carried.sharing; x != nil && s.req.Peers.asked() && !s.carried.alone {
 		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
 	}
 }
@@ -187,13 +187,13 @@ func (s *session) addSwarm() {
 // so without one none is asked for (C4).
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
-	if !ok || s.req.Peers == PeersOff || s.plan.sharing != nil || s.plan.torrentAsked || s.plan.alone || s.size < 0 || !verify.Strong(s.claims) {
+	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.alone || s.size < 0 || !verify.Strong(s.claims) {
 		return
 	}
 	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {
 		return
 	}
-	s.plan.torrentAsked = true
+	s.carried.torrentAsked = true
 	if !s.req.Peers.asked() {
 		s.note("%s is not used: %s", source.Mask(doc.URL), s.req.Peers.why())
 		return
@@ -220,7 +220,7 @@ func (s *session) take(o offer) {
 		s.note("%s is not used for peers: %v", o.from, o.err)
 		return
 	}
-	s.plan.sharing = o.sharing
+	s.carried.sharing = o.sharing
 	s.addSwarm()
 }
 

@@ -32,10 +32,10 @@ func (g *getter) recall() error {
 		return err
 	case !there: // and so not up to date
 	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
-		g.plan.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Host: r.IfHost, Size: info.Size}
+		g.carried.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Host: r.IfHost, Size: info.Size}
 	case r.Described == nil:
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
-			g.plan.here = &v
+			g.carried.here = &v
 		}
 	}
 	r.Overwrite, r.IfNoneMatch, r.IfModifiedSince = true, "", time.Time{}
@@ -43,17 +43,17 @@ func (g *getter) recall() error {
 }
 
 // remembered says that it is this program that knows the version of the file that is there, and not the caller.
-func (p *plan) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
+func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
 
 // suffices says that nothing more must be proven than was when the file that is there was downloaded.
 func (g *getter) suffices() bool {
 	r := &g.req
-	return !g.plan.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() && (r.Require == RequireNothing || g.plan.here.Over != 0)
+	return !g.carried.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() && (r.Require == RequireNothing || g.carried.here.Over != 0)
 }
 
 // condition is that of the first question. A date alone does not tell an older file from the same one.
 func (g *getter) condition() condition {
-	here, r := g.plan.here, &g.req
+	here, r := g.carried.here, &g.req
 	switch {
 	case here == nil:
 		return condition{r.IfNoneMatch, r.IfModifiedSince}
@@ -67,7 +67,7 @@ func (g *getter) condition() condition {
 func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error) {
 	a, err = look(ctx, g.http, &g.req, g.condition())
 	if err != nil || !a.NotModified {
-		g.plan.announced(a)
+		g.carried.announced(a)
 		return a, false, err
 	}
 	if g.still(ctx, a) {
@@ -79,7 +79,7 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 		return a, false, context.Cause(ctx)
 	}
 	a, err = look(ctx, g.http, &g.req, condition{})
-	g.plan.announced(a)
+	g.carried.announced(a)
 	return a, false, err
 }
 
@@ -87,7 +87,7 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 // gave a digest and a mirror answered, each byte is read again: another program may have changed the file, or the mirror may be
 // stale. What a mirror says of itself is no evidence.
 func (g *getter) still(ctx context.Context, a source.Answer) bool {
-	here, ours := g.plan.here, g.plan.remembered()
+	here, ours := g.carried.here, g.carried.remembered()
 	x, err := g.req.resolve(a.Hops, g.req.role(), false)
 	switch {
 	case err != nil || x.wrong != nil:
@@ -113,7 +113,7 @@ func (g *getter) still(ctx context.Context, a source.Answer) bool {
 func (g *getter) unchanged(a source.Answer) {
 	g.result.NotModified = true
 	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
-	here := g.plan.here
+	here := g.carried.here
 	if here == nil {
 		return
 	}
@@ -155,7 +155,7 @@ func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []ver
 // wget brought. That is no proof, so it counts only where none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
-	if !r.IfNewer || g.plan.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
+	if !r.IfNewer || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
 		return false
 	}
 	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
@@ -198,7 +198,7 @@ func (g *getter) relation(a source.Answer) relation {
 	if x, err := g.req.resolve(a.Hops, g.req.role(), false); err != nil || x.decides(a.Hops) {
 		return unknown
 	}
-	return compare(g.plan.here, a)
+	return compare(g.carried.here, a)
 }
 
 // opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).
@@ -235,7 +235,7 @@ func (g *getter) modified() time.Time {
 
 // keepVersion remembers what the server said of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.dry || !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.plan.origin != g.req.URL {
+	if g.planOnly || !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.carried.origin != g.req.URL {
 		return
 	}
 	v := state.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}
@@ -247,7 +247,7 @@ func (g *getter) keepVersion(proof verify.Proof, host string) {
 		return
 	}
 	v.Digest = proof.Digests()[i]
-	if here := g.plan.here; here != nil && *here == v {
+	if here := g.carried.here; here != nil && *here == v {
 		return
 	}
 	if err := g.c.State.KeepVersion(g.result.Path, g.req.URL, v); err != nil {
@@ -270,11 +270,11 @@ func channelOfProof(p verify.Proof) verify.Channel {
 
 // keepPin remembers what the URL offered, now that it was true.
 func (g *getter) keepPin() {
-	if g.plan.origin != g.req.URL || g.req.NoMetalink {
+	if g.carried.origin != g.req.URL || g.req.NoMetalink {
 		return
 	}
 	if g.req.LessProof {
 		g.c.State.ForgetPin(g.req.URL)
 	}
-	g.c.State.KeepPin(g.req.URL, g.plan.offered)
+	g.c.State.KeepPin(g.req.URL, g.carried.offered)
 }

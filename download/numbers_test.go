@@ -35,13 +35,13 @@ func TestNumbersMakeSense(t *testing.T) {
 		ctx, c := t.Context(), &r.client
 		_, got := c.Get(ctx, r.req)
 		_, probed := c.Probe(ctx, r.req)
-		_, rehearsed := c.Rehearse(ctx, r.req)
+		_, planned := c.Plan(ctx, r.req)
 		_, verified := c.Verify(ctx, r.req)
 		_, read := c.Document(ctx, r.req)
 		_, listed := c.List(ctx, r.req)
 		_, found := c.Magnet(ctx, r.req, "magnet:?xt=urn:btih:0123456789012345678901234567890123456789&xs="+s.URL)
 		for method, err := range map[string]error{
-			"Get": got, "Probe": probed, "Rehearse": rehearsed, "Verify": verified, "Document": read, "List": listed, "Magnet": found,
+			"Get": got, "Probe": probed, "Plan": planned, "Verify": verified, "Document": read, "List": listed, "Magnet": found,
 		} {
 			var e *download.Error
 			if !errors.As(err, &e) || e.Kind != download.Usage {

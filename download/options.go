@@ -38,7 +38,7 @@ func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) http
 }
 
 // originOptions are for requests to the origin, which another server may stand in for, or a document may have named.
-func (r *Request) originOptions(p *plan, trusted bool) httpsource.Options {
+func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	if p.origin == r.URL && r.Described == nil {
 		return r.ownOptions(trusted)
 	}

@@ -198,7 +198,7 @@ func (g *getter) settle(c *partfile.Committed) {
 	switch {
 	case c.Due() && (g.result.AlreadyComplete || c.Unchanged()):
 		g.result.Due = true
-	case !g.dry:
+	case !g.planOnly:
 		c.Clear() // else it speaks of no bytes
 	}
 }

@@ -11,9 +11,9 @@ import (
 // askDocument fetches a document that the server described, beside the first ranges, when its pieces are of use (S10) or it
 // may have a signature: one after the other, as long as there are no pieces.
 func (s *session) askDocument() {
-	doc, ok := s.plan.nextDocument(s.file)
-	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.plan.signed.asked
-	if !ok || s.aside.asking || !s.plan.pieces.IsZero() || s.plan.mistrust || !signed && !s.piecesHelp() {
+	doc, ok := s.carried.nextDocument(s.file)
+	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.carried.signed.asked
+	if !ok || s.aside.asking || !s.carried.pieces.IsZero() || s.carried.mistrust || !signed && !s.piecesHelp() {
 		return
 	}
 	s.aside.begin(signed)
@@ -25,13 +25,13 @@ func (s *session) askDocument() {
 // that is asked for before them disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
-	return others && !s.plan.alone && s.size >= leastPieces
+	return others && !s.carried.alone && s.size >= leastPieces
 }
 
 // hear takes over what a document says. If that is of no use, the download goes on without.
 func (s *session) hear(t told) {
 	if s.believe(t) {
-		s.plan.pieces, s.plan.piecesFrom, s.news = t.file.BestPieces(), t.from, true
+		s.carried.pieces, s.carried.piecesFrom, s.news = t.file.BestPieces(), t.from, true
 	}
 	if s.news {
 		s.addMirrors()
@@ -44,7 +44,7 @@ func (s *session) hear(t told) {
 // believe takes over what a document says to verify the file with.
 func (s *session) believe(t told) bool {
 	s.aside.read()
-	s.plan.asked = append(s.plan.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
+	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
 		s.askSignatures()
@@ -60,7 +60,7 @@ func (s *session) believe(t told) bool {
 // file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
-	if doc, ok := s.plan.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
+	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
 		all = signaturesFor(s.req, s.file)
 	}
 	if !s.req.Anchors.Any() {
@@ -70,11 +70,11 @@ func (s *session) askSignatures() {
 		}
 		return
 	}
-	if s.plan.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
+	if s.carried.signed.asked || len(all) == 0 || s.hashing.begun() && s.streamed() {
 		return
 	}
-	s.plan.signed.asked = true
-	ctx, done, hc, req, trusted := s.ctx, s.plan.signed.done, s.http, s.req, s.trusted()
+	s.carried.signed.asked = true
+	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
 	s.aside.gathering = true
 	s.workers.Go(func() {
 		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
@@ -91,7 +91,7 @@ func (s *session) gathered(all []found) {
 			s.note("signature %s: %v", f.from, f.err)
 		}
 	}
-	s.plan.signed.all = all
+	s.carried.signed.all = all
 	if len(all) == 0 && s.req.lacksSignature() {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
@@ -119,11 +119,11 @@ func (s *session) awaitSignatures() error {
 			return context.Cause(s.ctx)
 		}
 	}
-	if !s.aside.gathering && len(s.plan.signed.done) == 0 {
+	if !s.aside.gathering && len(s.carried.signed.done) == 0 {
 		return s.err
 	}
 	select {
-	case all := <-s.plan.signed.done:
+	case all := <-s.carried.signed.done:
 		s.gathered(all)
 		return s.err
 	case <-s.ctx.Done():
@@ -136,10 +136,10 @@ func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() 
 
 // witnesses check the signatures that are at hand, beside the digests.
 func (s *session) witnesses() []verify.Witness {
-	if len(s.plan.signed.all) == 0 {
+	if len(s.carried.signed.all) == 0 {
 		return nil
 	}
-	return []verify.Witness{newJury(s.plan.signed.all, &s.req.Anchors, time.Now())}
+	return []verify.Witness{newJury(s.carried.signed.all, &s.req.Anchors, time.Now())}
 }
 
 // startHash begins to hash what is here, unless it has to wait.
@@ -171,16 +171,16 @@ func (s *session) rehash() {
 
 // usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
 func (s *session) usePieces() {
-	list := s.plan.pieces
-	if s.plan.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
+	list := s.carried.pieces
+	if s.carried.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
 		return
 	}
 	if list.Size() != s.size {
-		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.plan.piecesFrom, list.Size(), s.size)
+		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.carried.piecesFrom, list.Size(), s.size)
 		return
 	}
-	s.hashing.take(list, s.plan.piecesFrom)
-	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.plan.piecesFrom)
+	s.hashing.take(list, s.carried.piecesFrom)
+	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.carried.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
 
@@ -198,7 +198,7 @@ func (s *session) pieceChecked(c checked) {
 // provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
 // will read it back, as it does all.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
-	x, list := s.plan.sharing, s.hashing.pieces.list
+	x, list := s.carried.sharing, s.hashing.pieces.list
 	if s.swarm.src == nil || x == nil {
 		return false
 	}
@@ -218,7 +218,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if !s.hashing.begun() && !s.aside.awaits() && len(s.plan.signed.done) == 0 { // nothing was ever answered: there is no file
+	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.consult(); err != nil {

@@ -22,14 +22,14 @@ const maxRepairs = 3
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.hashing.byPieces() { // they all hold
-		g.plan.mistrust = true
+		g.carried.mistrust = true
 		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.hashing.pieces.from)
 	}
 	found, err := true, error(nil)
-	if g.plan.repairs < maxRepairs && g.pieces(ctx, s) {
-		g.plan.repairs++
+	if g.carried.repairs < maxRepairs && g.pieces(ctx, s) {
+		g.carried.repairs++
 		g.forgetRecheck()
-		g.note("%v; the pieces in %s tell where it is damaged", wrong, g.plan.piecesFrom)
+		g.note("%v; the pieces in %s tell where it is damaged", wrong, g.carried.piecesFrom)
 	} else {
 		found, err = g.recheck(ctx, s, wrong)
 	}
@@ -41,14 +41,14 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 
 // recheck compares what came with what other sources have, until something was exchanged that may be what is wrong.
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
-	x := g.plan.recheck
+	x := g.carried.recheck
 	if x == nil {
 		g.note("some of what came is wrong: it is compared with what other sources have, to find out whose")
 		x = newRecheck(s)
 		if err := x.open(g.c.files()); err != nil {
 			return false, local(err)
 		}
-		g.plan.recheck = x
+		g.carried.recheck = x
 	}
 	tell := func() { g.observe(Comparing{Done: x.done(), Size: x.size}) }
 	tell()
@@ -62,7 +62,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 
 // blame names the sources that brought wrong bytes, now that it is proven which bytes are right.
 func (g *getter) blame(s *session) {
-	x := g.plan.recheck
+	x := g.carried.recheck
 	if x == nil {
 		return
 	}
@@ -81,8 +81,8 @@ func (g *getter) blame(s *session) {
 
 // forgetRecheck is for when the bytes are others.
 func (g *getter) forgetRecheck() {
-	g.plan.recheck.close()
-	g.plan.recheck = nil
+	g.carried.recheck.close()
+	g.carried.recheck = nil
 }
 
 // ban names a source that has wrong bytes at r.
@@ -107,21 +107,21 @@ func wrongOf(err error) *verify.MismatchError {
 // goOn lets the next session begin with what is here.
 func (g *getter) goOn(s *session) {
 	id, file := s.identity(), s.file
-	g.plan.prior, g.plan.file = &id, &file
-	if g.plan.past == nil {
-		g.plan.past = map[string]*past{}
+	g.carried.prior, g.carried.file = &id, &file
+	if g.carried.past == nil {
+		g.carried.past = map[string]*past{}
 	}
-	maps.Copy(g.plan.past, s.sources.past())
+	maps.Copy(g.carried.past, s.sources.past())
 }
 
 // pieces fetches the documents that may have them, of those that were described and not asked for yet.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
-	for !g.plan.mistrust {
-		doc, ok := g.plan.nextDocument(s.file)
+	for !g.carried.mistrust {
+		doc, ok := g.carried.nextDocument(s.file)
 		if !ok {
 			return false
 		}
-		g.plan.asked = append(g.plan.asked, doc.URL.String())
+		g.carried.asked = append(g.carried.asked, doc.URL.String())
 		t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By)), s.file, s.claims)
 		if t.err != nil {
 			g.note("%s is not used: %v", t.from, t.err)
@@ -129,7 +129,7 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 		}
 		s.file = t.file
 		if p := t.file.BestPieces(); !p.IsZero() && p.Size() == s.size {
-			g.plan.pieces, g.plan.piecesFrom = p, t.from
+			g.carried.pieces, g.carried.piecesFrom = p, t.from
 			return true
 		}
 	}
@@ -139,10 +139,10 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 // distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
 // wrong, and the digest of the whole decides. Where there is no strong one, the pieces are evidence, which is never dropped.
 func (g *getter) distrust(s *session) bool {
-	if s.hashing.pieces.banned == 0 || g.plan.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
+	if s.hashing.pieces.banned == 0 || g.carried.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
 		return false
 	}
-	g.plan.mistrust = true
+	g.carried.mistrust = true
 	g.note("no source has the pieces that %s describes: they are not used any more", s.hashing.pieces.from)
 	s.sources.pardon()
 	g.goOn(s)
@@ -165,7 +165,7 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 		x, err := g.fetchSwarm(ctx, doc, d.Size)
 		if err == nil {
 			g.share(x, doc)
-			g.req.URL, g.plan.origin, g.req.Described.remote = x.url(), x.url(), false
+			g.req.URL, g.carried.origin, g.req.Described.remote = x.url(), x.url(), false
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -184,9 +184,9 @@ func (g *getter) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int6
 
 // share takes a swarm for the sessions to come.
 func (g *getter) share(x *sharing, doc metalink.MetaURL) {
-	g.plan.sharing = x
-	if g.plan.pieces.IsZero() && !g.plan.mistrust {
-		g.plan.pieces, g.plan.piecesFrom = x.file.BestPieces(), source.Mask(doc.URL)
+	g.carried.sharing = x
+	if g.carried.pieces.IsZero() && !g.carried.mistrust {
+		g.carried.pieces, g.carried.piecesFrom = x.file.BestPieces(), source.Mask(doc.URL)
 	}
 	if d := g.req.Described; d != nil {
 		own := *d
@@ -197,7 +197,7 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 
 // rescue lets the next session go on with peers, when no server is left and a torrent of the file is known that was not asked for.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
-	if g.plan.sharing != nil || !g.req.Peers.asked() || g.plan.alone || !verify.Strong(s.claims) || ctx.Err() != nil ||
+	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.alone || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.known && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {
 		return false
 	}
@@ -205,7 +205,7 @@ func (g *getter) rescue(ctx context.Context, s *session) bool {
 		if !isTorrent(doc) || !isWeb(doc.URL) {
 			continue
 		}
-		g.plan.torrentAsked = true
+		g.carried.torrentAsked = true
 		x, err := g.fetchSwarm(ctx, doc, s.size)
 		if err != nil {
 			g.note("%s is not used for peers: %v", source.Mask(doc.URL), err)

@@ -20,7 +20,7 @@ func TestRequestWithoutURL(t *testing.T) {
 	var c download.Client
 	for name, call := range map[string]func(context.Context, download.Request) error{
 		"Get":      func(ctx context.Context, r download.Request) error { _, err := c.Get(ctx, r); return err },
-		"Rehearse": func(ctx context.Context, r download.Request) error { _, err := c.Rehearse(ctx, r); return err },
+		"Plan":     func(ctx context.Context, r download.Request) error { _, err := c.Plan(ctx, r); return err },
 		"Probe":    func(ctx context.Context, r download.Request) error { _, err := c.Probe(ctx, r); return err },
 		"Verify":   func(ctx context.Context, r download.Request) error { _, err := c.Verify(ctx, r); return err },
 		"Document": func(ctx context.Context, r download.Request) error { _, err := c.Document(ctx, r); return err },

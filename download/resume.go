@@ -165,7 +165,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 		}
 		return g.part.Reset(err.Error())
 	}
-	g.plan.continued, g.result.Continued = true, true
+	g.carried.continued, g.result.Continued = true, true
 	g.goOnWith(prior)
 	return nil
 }
@@ -185,7 +185,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	}
 	err := g.sameSamples(ctx, id)
 	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id) {
-		if g.plan.restarts++; g.plan.restarts >= g.c.tries() {
+		if g.carried.restarts++; g.carried.restarts >= g.c.tries() {
 			return false, err
 		}
 		if err := g.pause(ctx); err != nil {
@@ -200,11 +200,11 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	g.note("the server broke off, and gives neither a digest nor a strong ETag: it goes on, as size, date and samples are the same")
-	if front := have.FirstGap(0); front > g.plan.brokenAt { // rule 22
-		g.plan.brokenAt, g.plan.restarts = front, 0
+	if front := have.FirstGap(0); front > g.carried.brokenAt { // rule 22
+		g.carried.brokenAt, g.carried.restarts = front, 0
 	}
 	g.goOn(s)
-	g.plan.continued, g.result.Continued = true, true
+	g.carried.continued, g.result.Continued = true, true
 	return true, nil
 }
 
@@ -299,7 +299,7 @@ func (g *getter) refutedAgain(ctx context.Context, prior partfile.Identity, wron
 // goOnWith begins with what is here.
 func (g *getter) goOnWith(id partfile.Identity) {
 	have := g.part.Have()
-	g.result.Resumed, g.plan.prior = have.Len(), &id
+	g.result.Resumed, g.carried.prior = have.Len(), &id
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 }
 
@@ -310,8 +310,8 @@ func (g *getter) plant(ctx context.Context) error {
 		return nil
 	}
 	id := s.identity
-	if g.plan.prior != nil {
-		id = *g.plan.prior
+	if g.carried.prior != nil {
+		id = *g.carried.prior
 	}
 	err := g.part.Begin(id)
 	if err == nil {
@@ -325,9 +325,9 @@ func (g *getter) plant(ctx context.Context) error {
 		g.kept = have.Len()
 		return errors.Join(local(err), g.part.Close())
 	}
-	g.plan.prior, g.plan.file, g.result.Resumed = &id, &s.file, have.Len()
-	if g.plan.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
-		g.plan.pieces, g.plan.piecesFrom = s.pieces, s.from
+	g.carried.prior, g.carried.file, g.result.Resumed = &id, &s.file, have.Len()
+	if g.carried.asked = s.asked; !g.req.provenByPieces() { // else they are the document's
+		g.carried.pieces, g.carried.piecesFrom = s.pieces, s.from
 	}
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 	return nil

@@ -23,7 +23,7 @@ type session struct {
 	c       *Client
 	http    network
 	req     *Request
-	plan    *plan
+	carried *carried
 	ctx     context.Context
 	part    *partfile.File
 	sched   *scheduler.Scheduler
@@ -75,7 +75,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.hear(t)
 		case o := <-s.aside.offered:
 			s.take(o)
-		case all := <-s.plan.signed.done:
+		case all := <-s.carried.signed.done:
 			s.gathered(all)
 			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.cut.ends:
@@ -188,8 +188,8 @@ func (s *session) launch(a scheduler.Fetch) {
 	if o.swarm {
 		k.unheard = &byterange.Set{}
 	}
-	s.plan.fetches++
-	f := &flight{number: s.plan.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
+	s.carried.fetches++
+	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
 	s.fetches.begin(a.ID, f, func() error { return o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)) })
 }
@@ -287,7 +287,7 @@ func (s *session) identity() partfile.Identity {
 		id.LastModified = s.date
 	}
 	id.Host, id.Date = s.result.Host, s.result.LastModified
-	if p := s.plan.prior; p != nil && id.Host == "" { // it has not answered in this run
+	if p := s.carried.prior; p != nil && id.Host == "" { // it has not answered in this run
 		id.Host, id.Date = p.Host, p.Date
 	}
 	return id

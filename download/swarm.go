@@ -128,7 +128,7 @@ type swarm struct{ src source.Swarm }
 
 // join takes part in the swarm of a file, with what is here of it already.
 func (w *swarm) join(s *session) source.Source {
-	x := s.plan.sharing
+	x := s.carried.sharing
 	w.src = s.http.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
 	for r := range s.here.All() {
 		w.src.Here(r)

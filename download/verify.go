@@ -64,7 +64,7 @@ type inspection struct {
 	size     int64   // that it should have; -1: nobody says
 	hearsay  bool    // the size is a mirror's word, and the asked server's digest decides
 	found    []found // signatures
-	plan     plan    // which documents were read
+	carried  carried // which documents were read
 
 	described *Described // of the request, where the neighbours' bytes are in req
 	beside    neighbours

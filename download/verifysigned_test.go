@@ -24,8 +24,8 @@ func TestDrippingSignatures_Rule21(t *testing.T) {
 			r.verify(download.NoEvidence)
 			return len(saw[download.Note](r))
 		},
-		"rehearse": func(r *run) int {
-			h, _ := r.rehearse()
+		"plan": func(r *run) int {
+			h, _ := r.plan()
 			return len(h.Signed)
 		},
 		"probe": func(r *run) int {

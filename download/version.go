@@ -63,7 +63,7 @@ func (v *version) announced(a source.Answer) {
 }
 
 // renew forgets the version that the file had. It is not to be called while a session knows of that version.
-func (p *plan) renew(req *Request) {
+func (p *carried) renew(req *Request) {
 	if p.alone { // its origin may be a source that was asked alone
 		p.origin = req.URL
 	}

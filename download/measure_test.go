@@ -11,7 +11,7 @@ import (
 
 // Each place is asked once, for a moment and no more than some MiB; one that is silent after a while ends with its moment, and one
 // that has another file (C5, C8) or none says why.
-func TestGauge_C5_C8(t *testing.T) {
+func TestMeasure_C5_C8(t *testing.T) {
 	t.Parallel()
 	const size, moment = 20 * mib, 300 * time.Millisecond
 	origin := sized(t, size, mirrortest.Digest())
@@ -28,10 +28,10 @@ func TestGauge_C5_C8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if none := client.Gauge(t.Context(), download.Request{}, offer.File, moment); len(none) > 0 {
+	if none := client.Measure(t.Context(), download.Request{}, offer.File, moment); len(none) > 0 {
 		t.Errorf("of a request without a URL: %+v", none)
 	}
-	all := client.Gauge(t.Context(), req, offer.File, moment)
+	all := client.Measure(t.Context(), req, offer.File, moment)
 	if len(all) != 6 {
 		t.Fatalf("%d places: %+v", len(all), all)
 	}

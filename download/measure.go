@@ -10,11 +10,11 @@ import (
 	"braid/verify"
 )
 
-// mostGauged bounds what a gauge takes from one place, where much comes in a moment.
-const mostGauged = 16 << 20
+// mostMeasured bounds what a measurement takes from one place, where much comes in a moment.
+const mostMeasured = 16 << 20
 
-// A Gauged is what a moment at one place has shown.
-type Gauged struct {
+// A Measurement is what a moment at one place has shown.
+type Measurement struct {
 	URL   string        // masked
 	Host  string        // as it answered, or as named
 	RTT   time.Duration // 0: unknown
@@ -24,58 +24,58 @@ type Gauged struct {
 }
 
 // Rate is bytes a second, 0 if there were none.
-func (g Gauged) Rate() float64 {
+func (g Measurement) Rate() float64 {
 	if g.Took <= 0 {
 		return 0
 	}
 	return float64(g.Bytes) / g.Took.Seconds()
 }
 
-// Gauge fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
+// Measure fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
 // asked one after the other, so that none is in the way of another. One that has another file is of no use, however fast it
 // is, and nothing is taken from it (C5, C8).
-func (c *Client) Gauge(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Gauged {
+func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
 	if req.URL == nil {
 		return nil
 	}
 	hc, done := c.network()
 	defer done()
 	claims := join(req.Claims, f.Claims)
-	all := []Gauged{gauge(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}
+	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}
 	for _, m := range f.Mirrors {
 		if ctx.Err() != nil {
 			break
 		}
 		opts := req.mirrorOptions(verify.Strong(claims))
 		opts.Named = req.namedBy(m.URL, m.By)
-		all = append(all, gauge(ctx, hc.Source(m.URL, opts), origin{url: m.URL}, f.Size, claims, moment))
+		all = append(all, measure(ctx, hc.Source(m.URL, opts), origin{url: m.URL}, f.Size, claims, moment))
 	}
 	return all
 }
 
-// gauge fetches from one place.
-func gauge(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim, moment time.Duration) Gauged {
+// measure fetches from one place.
+func measure(ctx context.Context, src source.Source, o origin, size int64, claims []verify.Claim, moment time.Duration) Measurement {
 	o.masked, o.host = source.Mask(o.url), source.HostPort(o.url)
-	r := byterange.Range{Start: 0, End: mostGauged}
-	if size >= 0 && size <= mostGauged {
+	r := byterange.Range{Start: 0, End: mostMeasured}
+	if size >= 0 && size <= mostMeasured {
 		r = whole
 	}
 	over, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &gaugeSink{of: &o, size: size, claims: claims, moment: moment, over: cancel, seen: Gauged{URL: o.masked, Host: o.host}}
+	s := &measureSink{of: &o, size: size, claims: claims, moment: moment, over: cancel, result: Measurement{URL: o.masked, Host: o.host}}
 	err := src.Fetch(over, r, s)
 	if s.answered.IsZero() || over.Err() == nil || ctx.Err() != nil { // else its time was up
-		s.seen.Err = err
+		s.result.Err = err
 	}
 	if !s.answered.IsZero() {
 		s.timer.Stop()
-		s.seen.Took = time.Since(s.answered)
+		s.result.Took = time.Since(s.answered)
 	}
-	return s.seen
+	return s.result
 }
 
-// A gaugeSink counts what comes until its time is up.
-type gaugeSink struct {
+// A measureSink counts what comes until its time is up.
+type measureSink struct {
 	of       *origin
 	size     int64
 	claims   []verify.Claim
@@ -83,14 +83,14 @@ type gaugeSink struct {
 	over     func()
 	timer    *time.Timer
 	answered time.Time
-	seen     Gauged
+	result   Measurement
 }
 
 // Answer implements source.Sink.
-func (s *gaugeSink) Answer(a source.Answer) error {
-	s.seen.RTT = a.RTT
+func (s *measureSink) Answer(a source.Answer) error {
+	s.result.RTT = a.RTT
 	if a.Host != "" {
-		s.of.host, s.seen.Host = a.Host, a.Host
+		s.of.host, s.result.Host = a.Host, a.Host
 	}
 	if err := sameFile(s.of, a, s.size, s.claims); err != nil {
 		return err
@@ -100,9 +100,9 @@ func (s *gaugeSink) Answer(a source.Answer) error {
 }
 
 // WriteAt implements source.Sink.
-func (s *gaugeSink) WriteAt(p []byte, _ int64) (int, error) {
-	s.seen.Bytes += int64(len(p))
-	if s.seen.Bytes >= mostGauged {
+func (s *measureSink) WriteAt(p []byte, _ int64) (int, error) {
+	s.result.Bytes += int64(len(p))
+	if s.result.Bytes >= mostMeasured {
 		return len(p), source.ErrEnough
 	}
 	return len(p), nil

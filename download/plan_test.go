@@ -18,8 +18,8 @@ import (
 	"braid/verify"
 )
 
-// rehearse rehearses the download, and wants that nothing on disk changes and nobody sends a byte of the file.
-func (r *run) rehearse(servers ...*mirrortest.Server) (download.Rehearsal, error) {
+// plan plans the download, and wants that nothing on disk changes and no server sends a byte of the file.
+func (r *run) plan(servers ...*mirrortest.Server) (download.Plan, error) {
 	r.t.Helper()
 	before := r.listing()
 	sent := 0
@@ -30,9 +30,9 @@ func (r *run) rehearse(servers ...*mirrortest.Server) (download.Rehearsal, error
 	defer hc.CloseIdle()
 	c := r.client
 	c.HTTP = hc
-	h, err := c.Rehearse(r.t.Context(), r.req)
+	h, err := c.Plan(r.t.Context(), r.req)
 	if after := r.listing(); !slices.Equal(before, after) {
-		r.t.Errorf("a rehearsal changed the folder: %v, then %v", before, after)
+		r.t.Errorf("a plan changed the folder: %v, then %v", before, after)
 	}
 	for _, s := range servers {
 		for _, q := range s.Requests()[min(sent, len(s.Requests())):] {
@@ -61,15 +61,15 @@ func (r *run) listing() (lines []string) {
 	return lines
 }
 
-func roles(h download.Rehearsal) (out []string) {
+func roles(h download.Plan) (out []string) {
 	for _, p := range h.Places {
 		out = append(out, p.URL.Path+strings.Repeat("!", int(p.Role)))
 	}
 	return out
 }
 
-// TestRehearse: the places are in the order in which they would be opened, and nothing is fetched.
-func TestRehearse(t *testing.T) {
+// TestPlan: the places are in the order in which they would be opened, and nothing is fetched.
+func TestPlan(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.ETag(`"e"`), mirrortest.Link(
 		`<http://127.0.0.1:1/slow>; rel=duplicate; pri=1`, `<http://127.0.0.1:2/near>; rel=duplicate; pri=9; geo=jp`,
@@ -79,7 +79,7 @@ func TestRehearse(t *testing.T) {
 	r.req.Mirrors = []*url.URL{parse(t, "http://127.0.0.1:5/own")}
 	r.client.State = &state.Store{}
 	r.client.State.Learn("127.0.0.1:3", state.Speed{Rate: 5e6, RTT: time.Millisecond})
-	h, err := r.rehearse(origin)
+	h, err := r.plan(origin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,40 +94,40 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestRehearseWithoutDigest: nothing ties the user's mirrors to the file (rule 30), and what the server names is not used (C4).
-func TestRehearseWithoutDigest_C4(t *testing.T) {
+// TestPlanWithoutDigest: nothing ties the user's mirrors to the file (rule 30), and what the server names is not used (C4).
+func TestPlanWithoutDigest_C4(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Link(`<http://127.0.0.1:1/m>; rel=duplicate`))
 	r := newRun(t, origin.URL)
 	r.req.Mirrors = []*url.URL{parse(t, "http://127.0.0.1:5/own")}
-	h, err := r.rehearse(origin)
+	h, err := r.plan(origin)
 	if got := roles(h); err != nil || !slices.Equal(got, []string{"/file.bin", "/own!!!"}) || !h.File.NoDigest {
 		t.Errorf("%v, %v", got, err)
 	}
 	r.req.Require = download.RequireDigest
 	var e *download.Error
-	if _, err = r.rehearse(origin); !errors.As(err, &e) || e.Kind != download.NoEvidence {
+	if _, err = r.plan(origin); !errors.As(err, &e) || e.Kind != download.NoEvidence {
 		t.Errorf("%v", err)
 	}
 	r.req.Require, r.client.MaxSize = 0, 1000
-	if _, err = r.rehearse(origin); !errors.As(err, &e) || e.Kind != download.Limit {
+	if _, err = r.plan(origin); !errors.As(err, &e) || e.Kind != download.Limit {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestRehearseWhatIsThere: a file of that name, the right one, and the work of an earlier run.
-func TestRehearseWhatIsThere(t *testing.T) {
+// TestPlanWhatIsThere: a file of that name, the right one, and the work of an earlier run.
+func TestPlanWhatIsThere(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, 4*mib, mirrortest.Digest(), mirrortest.Rate(2*mib))
 	r := newRun(t, origin.URL)
 	kept := r.interrupt(mib).Kept
-	h, err := r.rehearse(origin)
+	h, err := r.plan(origin)
 	if err != nil || h.Left == nil || h.Resumes != kept || h.Restarts != "" {
 		t.Fatalf("%+v, %v, want %d bytes", h.Left, err, kept)
 	}
 	other := sized(t, 4*mib+1, mirrortest.Digest())
 	r.req.URL = parse(t, other.URL)
-	if h, err = r.rehearse(other); err != nil || h.Resumes != 0 || h.Restarts == "" {
+	if h, err = r.plan(other); err != nil || h.Resumes != 0 || h.Restarts == "" {
 		t.Errorf("%d, %q, %v", h.Resumes, h.Restarts, err)
 	}
 	r.req.URL = parse(t, origin.URL)
@@ -135,35 +135,35 @@ func TestRehearseWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *download.Error
-	if _, err = r.rehearse(origin); !errors.As(err, &e) || e.Kind != download.Local {
+	if _, err = r.plan(origin); !errors.As(err, &e) || e.Kind != download.Local {
 		t.Errorf("%v", err)
 	}
 	if err := os.WriteFile(r.path(), origin.Content.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if h, err = r.rehearse(origin); err != nil || h.Done == nil || !h.Done.AlreadyComplete {
+	if h, err = r.plan(origin); err != nil || h.Done == nil || !h.Done.AlreadyComplete {
 		t.Errorf("%+v, %v", h.Done, err)
 	}
 }
 
-// TestRehearseFolders: none is made.
-func TestRehearseFolders(t *testing.T) {
+// TestPlanFolders: none is made.
+func TestPlanFolders(t *testing.T) {
 	t.Parallel()
 	origin := sized(t, mib, mirrortest.Digest())
 	r := newRun(t, origin.URL)
 	r.req.Dir, r.req.MakeDir = filepath.Join(r.dir, "new"), true
-	if h, err := r.rehearse(origin); err != nil || h.Path != filepath.Join(r.dir, "new", "file.bin") {
+	if h, err := r.plan(origin); err != nil || h.Path != filepath.Join(r.dir, "new", "file.bin") {
 		t.Errorf("%s, %v", h.Path, err)
 	}
 	r.req.MakeDir = false
 	var e *download.Error
-	if _, err := r.rehearse(origin); !errors.As(err, &e) || e.Kind != download.Local {
+	if _, err := r.plan(origin); !errors.As(err, &e) || e.Kind != download.Local {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestRehearseDocument: a document that comes in place of the file is read, and its places are those of the download.
-func TestRehearseDocument(t *testing.T) {
+// TestPlanDocument: a document that comes in place of the file is read, and its places are those of the download.
+func TestPlanDocument(t *testing.T) {
 	t.Parallel()
 	place := sized(t, mib)
 	f := metalink.File{Name: "file.bin", Size: mib, Claims: []verify.Claim{{Digest: place.Digest()}}, Mirrors: []metalink.Mirror{{URL: parse(t, place.URL), Pri: 1}}}
@@ -173,7 +173,7 @@ func TestRehearseDocument(t *testing.T) {
 	}
 	origin := sized(t, mib, mirrortest.Document("/d.meta4", metalink.MediaType4, doc))
 	r := newRun(t, "http://"+origin.Addr+"/d.meta4")
-	h, err := r.rehearse(origin, place)
+	h, err := r.plan(origin, place)
 	if err != nil || len(h.Places) != 1 || h.Request.Described == nil || h.Path != r.path() || h.File.Size != mib || !verify.Strong(h.Claims) {
 		t.Errorf("%+v, %v", h, err)
 	}

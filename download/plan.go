@@ -17,8 +17,8 @@ import (
 	"braid/verify"
 )
 
-// A Rehearsal is what a download would begin with.
-type Rehearsal struct {
+// A Plan is what a download would begin with.
+type Plan struct {
 	Request  Request        // as it would be carried out: with its name, and what a document says of the file
 	Path     string         // where the file would be; empty for a stream
 	Hops     []metalink.Hop // the answers that say what the file is; none if a document says it
@@ -57,38 +57,38 @@ type Place struct {
 	RTT    time.Duration // the same for the round trip
 }
 
-// Rehearse finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and
+// Plan finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and
 // signatures, reads what is on disk, and changes nothing. Its error is that with which Get would end for what can be known
-// so far; what was found out until then is in the Rehearsal all the same.
-func (c *Client) Rehearse(ctx context.Context, req Request) (Rehearsal, error) {
+// so far; what was found out until then is in the Plan all the same.
+func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
 	own := *c
 	hc, done := c.network()
 	defer done()
 	own.HTTP, own.ftp, own.torrents = hc.Client, hc.ftp, hc.swarms
 	req.Peers = c.peersFor(req.Peers, req.URL)
-	h := &rehearsal{getter: newGetter(&own, req, nil)}
-	h.dry = true
+	h := &planner{getter: newGetter(&own, req, nil)}
+	h.planOnly = true
 	err := h.run(ctx)
 	if h.document && err == nil {
-		if h.getter, err = h.instead(ctx); err == nil {
-			h.dry = true
+		if h.getter, err = h.followDocument(ctx); err == nil {
+			h.planOnly = true
 			err = h.run(ctx)
 		}
 	}
-	h.out.Request, h.out.Path = h.req, h.result.Path
+	h.plan.Request, h.plan.Path = h.req, h.result.Path
 	if err != nil {
-		return h.out, h.explain(ctx, err)
+		return h.plan, h.explain(ctx, err)
 	}
-	return h.out, nil
+	return h.plan, nil
 }
 
-// A rehearsal is one call of Rehearse.
-type rehearsal struct {
+// A planner is one call of Client.Plan.
+type planner struct {
 	*getter
-	out Rehearsal
+	plan Plan
 }
 
-func (h *rehearsal) run(ctx context.Context) error {
+func (h *planner) run(ctx context.Context) error {
 	if err := h.check(ctx); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (h *rehearsal) run(ctx context.Context) error {
 		return err
 	}
 	if h.req.Stream == nil {
-		if done, err := h.disk(ctx); done || err != nil || h.document {
+		if done, err := h.onDisk(ctx); done || err != nil || h.document {
 			return err
 		}
 	}
@@ -111,23 +111,23 @@ func (h *rehearsal) run(ctx context.Context) error {
 	if h.document = x.document; err != nil || h.document {
 		return err
 	}
-	if x.hearsay && h.out.Resumes > 0 {
-		x.file.Size = h.out.Left.Identity.Size
+	if x.hearsay && h.plan.Resumes > 0 {
+		x.file.Size = h.plan.Left.Identity.Size
 	}
 	x.claims = join(h.req.Claims, x.file.Claims)
 	x.takeDescribed()
 	x.readDocuments(ctx)
-	h.out.Hops, h.out.File, h.out.Claims = x.answer.Hops, x.file, x.claims
+	h.plan.Hops, h.plan.File, h.plan.Claims = x.answer.Hops, x.file, x.claims
 	if !x.verdict.Pieces.IsZero() {
-		h.out.Pieces, h.out.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
+		h.plan.Pieces, h.plan.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
 	}
-	h.out.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
-	h.places(ctx, x)
-	return h.stops()
+	h.plan.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
+	h.findPlaces(ctx, x)
+	return h.checkLimits()
 }
 
 // hear asks who has the file what it is. FTP servers say its size.
-func (h *rehearsal) hear(ctx context.Context, x *inspection) error {
+func (h *planner) hear(ctx context.Context, x *inspection) error {
 	if err := x.ask(ctx); err != nil || x.document {
 		return err
 	}
@@ -139,8 +139,8 @@ func (h *rehearsal) hear(ctx context.Context, x *inspection) error {
 	return err
 }
 
-// disk looks at what is there: the file itself, and what an earlier run has left.
-func (h *rehearsal) disk(ctx context.Context) (done bool, err error) {
+// onDisk looks at what is there: the file itself, and what an earlier run has left.
+func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 	if info, err := h.c.files().Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
 		if h.req.MakeDir && err != nil { // it would be made
 			return false, nil
@@ -157,17 +157,17 @@ func (h *rehearsal) disk(ctx context.Context) (done bool, err error) {
 	}
 	if done, err := h.present(ctx); done || err != nil {
 		if result := h.result; err == nil && !h.document {
-			h.out.Done = &result
+			h.plan.Done = &result
 		}
 		return done, err
 	}
-	return false, h.left(ctx)
+	return false, h.leftover(ctx)
 }
 
 var errNoFolder = errors.New("not a folder")
 
-// left looks at what an earlier run has left.
-func (h *rehearsal) left(ctx context.Context) error {
+// leftover looks at what an earlier run has leftover.
+func (h *planner) leftover(ctx context.Context) error {
 	l, ok, err := partfile.Look(h.c.files(), h.req.Dir, h.req.Name)
 	switch {
 	case err != nil || !ok:
@@ -175,28 +175,28 @@ func (h *rehearsal) left(ctx context.Context) error {
 	case l.InUse:
 		return &partfile.InUseError{Path: l.Path, PID: l.PID}
 	}
-	h.out.Left = &l
+	h.plan.Left = &l
 	switch prior := l.Identity; {
 	case !l.Known || l.Have.Len() == 0:
 		return nil
 	case !h.continuable(prior):
-		h.out.Restarts = "nothing would show that the rest belongs to it"
+		h.plan.Restarts = "nothing would show that the rest belongs to it"
 	default:
 		_, err := h.continues(ctx, prior, l.SealedBy(h.c.JournalKey))
 		switch {
 		case h.document || undecided(ctx, err):
 			return err
 		case err != nil:
-			h.out.Restarts = err.Error()
+			h.plan.Restarts = err.Error()
 		default:
-			h.out.Resumes = l.Have.Len()
+			h.plan.Resumes = l.Have.Len()
 		}
 	}
 	return nil
 }
 
-// instead is the download of the file that the document at the URL describes.
-func (h *rehearsal) instead(ctx context.Context) (*getter, error) {
+// followDocument is the download of the file that the document at the URL describes.
+func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	req, err := h.described(ctx)
 	if err != nil {
 		return h.getter, err
@@ -204,9 +204,9 @@ func (h *rehearsal) instead(ctx context.Context) (*getter, error) {
 	return newGetter(h.c, req, nil), nil
 }
 
-// places are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
+// findPlaces are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
 // as preferred (S5, S8).
-func (h *rehearsal) places(ctx context.Context, x *inspection) {
+func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {
 		first = h.placeOf(d, h.req.URL)
@@ -232,7 +232,7 @@ func (h *rehearsal) places(ctx context.Context, x *inspection) {
 	if h.req.shared() && !source.IsSwarm(h.req.URL) {
 		h.addPlace(Place{URL: h.req.Described.sharing.url(), Role: Swarm})
 	}
-	slices.SortStableFunc(h.out.Places[1:], func(a, b Place) int {
+	slices.SortStableFunc(h.plan.Places[1:], func(a, b Place) int {
 		if last := func(p Place) bool { return p.Role >= Reserve }; last(a) != last(b) {
 			return cmp.Compare(a.Role, b.Role)
 		}
@@ -241,7 +241,7 @@ func (h *rehearsal) places(ctx context.Context, x *inspection) {
 }
 
 // placeOf is a place of a file that a document describes; the user may have named it as well.
-func (h *rehearsal) placeOf(d *Described, u *url.URL) Place {
+func (h *planner) placeOf(d *Described, u *url.URL) Place {
 	for _, m := range d.Mirrors {
 		if m.URL.String() == u.String() {
 			return Place{URL: u, Role: Named, Mirror: m}
@@ -254,9 +254,9 @@ func (h *rehearsal) placeOf(d *Described, u *url.URL) Place {
 }
 
 // addPlace adds a place, once.
-func (h *rehearsal) addPlace(p Place) {
+func (h *planner) addPlace(p Place) {
 	known := func(o Place) bool { return o.URL.String() == p.URL.String() }
-	if !h.req.usable(p.URL) || slices.ContainsFunc(h.out.Places, known) {
+	if !h.req.usable(p.URL) || slices.ContainsFunc(h.plan.Places, known) {
 		return
 	}
 	p.Near = p.Mirror.Geo != "" && slices.Contains(h.req.Locations, p.Mirror.Geo)
@@ -264,16 +264,16 @@ func (h *rehearsal) addPlace(p Place) {
 		speed := h.c.State.Speed(source.HostPort(p.URL))
 		p.Rate, p.RTT = speed.Rate, speed.RTT
 	}
-	h.out.Places = append(h.out.Places, p)
+	h.plan.Places = append(h.plan.Places, p)
 }
 
-// stops is the error with which Get would end once it knew what is known now.
-func (h *rehearsal) stops() error {
-	size := h.out.File.Size
+// checkLimits is the error with which Get would end once it knew what is known now.
+func (h *planner) checkLimits() error {
+	size := h.plan.File.Size
 	switch {
-	case h.req.Require == RequireDigest && !verify.Strong(h.out.Claims):
+	case h.req.Require == RequireDigest && !verify.Strong(h.plan.Claims):
 		return h.fail(NoEvidence, errNoDigest, HintGiveDigest)
-	case h.req.lacksSignature() && len(h.out.Signed) == 0:
+	case h.req.lacksSignature() && len(h.plan.Signed) == 0:
 		return h.fail(NoEvidence, errNoSignature, HintSignature)
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
@@ -281,11 +281,11 @@ func (h *rehearsal) stops() error {
 	case h.req.Stream != nil || size < 0:
 		return nil
 	}
-	return h.fits(size)
+	return h.checkSpace(size)
 }
 
-// fits says whether there is room for the file (rule 7). A nameless file is what the file system can be asked by.
-func (h *rehearsal) fits(size int64) error {
+// checkSpace says whether there is room for the file (rule 7). A nameless file is what the file system can be asked by.
+func (h *planner) checkSpace(size int64) error {
 	f, err := h.c.files().OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a folder that would be made
@@ -295,7 +295,7 @@ func (h *rehearsal) fits(size int64) error {
 	}
 	defer f.Close()
 	free, err := f.Free()
-	if need := size - h.out.Resumes; err == nil && free >= 0 && need > free {
+	if need := size - h.plan.Resumes; err == nil && free >= 0 && need > free {
 		return local(&partfile.SpaceError{Path: h.result.Path, Need: need, Free: free})
 	}
 	return nil
