@@ -44,7 +44,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	}
 	if !o.up {
 		o.up = true
-		s.atlas.tell(o.tree, true)
+		s.trees.record(o.tree, true)
 		s.observe(SourceUp{ID: o.id, URL: o.masked, Host: o.host, RTT: a.RTT, Whole: !a.Ranged && f.at > 0})
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
@@ -56,7 +56,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if s.how != ongoing {
 		return s.err
 	}
-	if s.news && !(s.pipes() && s.aside.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
+	if s.newMirrors && !(s.pipes() && s.aside.asking) { // else the document comes first: its pieces let all mirrors feed a pipe
 		s.addMirrors()
 	}
 	s.usePieces()
@@ -101,7 +101,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	switch {
 	case err != nil:
 		return err
-	case x.nature == aDocument && !s.heard:
+	case x.nature == aDocument && !s.originAnswered:
 		return s.end(gotDocument, errRefused)
 	case x.nature == aDocument:
 		return s.end(fileChanged, changed("it answers with a Metalink document now"))
@@ -120,11 +120,11 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 	} else if err != nil {
 		return err
 	}
-	if err := s.checkPin(o, file); err != nil && !s.heard {
+	if err := s.checkPin(o, file); err != nil && !s.originAnswered {
 		return s.stop(err)
 	}
-	if !s.heard { // in this run, of a download that goes on or that a mirror began
-		s.heard, s.news = true, true
+	if !s.originAnswered { // in this run, of a download that goes on or that a mirror began
+		s.originAnswered, s.newMirrors = true, true
 		file.Size = a.Size
 		s.file = file
 		s.corroborate(file.Claims)
@@ -132,7 +132,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 			s.tag, s.date = tag, dateOf(file, a)
 		}
 		s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
-		s.atlas.learn(file)
+		s.trees.add(file)
 		s.observe(Offered{File: file})
 		s.askSignatures()
 	}
@@ -143,7 +143,7 @@ func (s *session) admitOrigin(o *origin, a source.Answer) error {
 // error without one only refuses the answer.
 func (s *session) sameAsBefore(a source.Answer, file metalink.File) (outcome, error) {
 	if differs(a.Size, s.size) {
-		if s.assumed && !s.heard {
+		if s.assumed && !s.originAnswered {
 			return notMergeable, noMerge("the mirror that answered before the server has another file", nil)
 		}
 		return fileChanged, changed(fmt.Sprintf("%d bytes instead of %d", a.Size, s.size))

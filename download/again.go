@@ -176,7 +176,7 @@ func (g *getter) pause(ctx context.Context) error {
 
 // askHead asks for the header fields once more, as some servers send Digest on HEAD only.
 func (g *getter) askHead(ctx context.Context) error {
-	g.carried.headed, g.carried.head = true, source.Answer{}
+	g.carried.headAsked, g.carried.head = true, source.Answer{}
 	a, err := g.http.Head(ctx, g.carried.origin, g.req.originOptions(&g.carried, false))
 	if err == nil {
 		g.carried.head = a
@@ -217,9 +217,9 @@ func (g *getter) disown(s *session) error {
 	if !verify.Strong(s.claims) {
 		g.carried.prior = nil
 	}
-	if g.carried.said != nil {
-		said := *g.carried.said
-		said.Size, g.carried.said = -1, &said
+	if g.carried.originFile != nil {
+		said := *g.carried.originFile
+		said.Size, g.carried.originFile = -1, &said
 	}
 	return g.empty()
 }
@@ -230,10 +230,10 @@ func (g *getter) solo(s *session) bool {
 	p := &g.carried
 	if !p.alone {
 		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, g.unsized(), s.req.described()), s.err
-		if p.said == nil { // an earlier run heard it
+		if p.originFile == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
-			p.said = &said
+			p.originFile = &said
 		}
 		p.past = nil // each source gets another chance
 	}

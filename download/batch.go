@@ -24,7 +24,7 @@ type Batch struct {
 }
 
 // GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
-// the mirrors of one serve for its siblings (RFC 6249, section 3.4). It takes from files one at a time when there
+// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time when there
 // is room for another. When ctx ends it begins no more, and returns when those that run have ended.
 func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
 	client := *c
@@ -48,7 +48,7 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 // take jobs and send messages.
 type batch struct {
 	client   *Client
-	atlas    atlas
+	trees    mirrorTrees
 	options  Batch
 	growth   *scheduler.Batch
 	running  map[scheduler.JobID]Request
@@ -119,8 +119,8 @@ func (b *batch) work(ctx context.Context) {
 	for j := range b.jobs {
 		r := &reporter{id: j.id, out: b.messages, next: j.req.Observe}
 		j.req.Observe = r.observe
-		result, err := b.client.get(ctx, j.req, &b.atlas)
-		b.messages <- batchMessage{id: j.id, bytes: result.Fetched - r.told, ended: true, result: result, err: err}
+		result, err := b.client.get(ctx, j.req, &b.trees)
+		b.messages <- batchMessage{id: j.id, bytes: result.Fetched - r.counted, ended: true, result: result, err: err}
 	}
 }
 
@@ -146,12 +146,12 @@ func (b *batch) handle(m batchMessage) {
 
 // A reporter observes one download for the batch.
 type reporter struct {
-	id   scheduler.JobID
-	out  chan<- batchMessage
-	next func(Event)
-	up   bool
-	done int64 // as the last progress had it
-	told int64 // bytes that the batch was told of
+	id      scheduler.JobID
+	out     chan<- batchMessage
+	next    func(Event)
+	up      bool
+	done    int64 // as the last progress had it
+	counted int64 // bytes that the batch was told of
 }
 
 func (r *reporter) observe(ev Event) {
@@ -167,7 +167,7 @@ func (r *reporter) observe(ev Event) {
 		r.done = 0
 	case Progress:
 		if n := ev.Done - r.done; n > 0 {
-			r.told += n
+			r.counted += n
 			r.out <- batchMessage{id: r.id, bytes: n}
 		}
 		r.done = ev.Done

@@ -13,8 +13,8 @@ import (
 	"braid/download"
 )
 
-// siblings are an origin that is slow and a mirror that has the folder of the first file, too.
-func siblings(t *testing.T) (origin, mirror *site, urls []string) {
+// mirrorTree makes an origin that is slow and a mirror that has the folder of the first file, too.
+func mirrorTree(t *testing.T) (origin, mirror *site, urls []string) {
 	origin, mirror = newSite(t), newSite(t)
 	origin.pace = 20 * time.Millisecond // 3 MiB/s
 	for i, name := range []string{"a", "b"} {
@@ -35,7 +35,7 @@ func siblings(t *testing.T) (origin, mirror *site, urls []string) {
 // server gives (RFC 6249, section 3.4).
 func TestBatchDepth(t *testing.T) {
 	t.Parallel()
-	_, mirror, urls := siblings(t)
+	_, mirror, urls := mirrorTree(t)
 	b := batch(t.Context(), t, download.Batch{AtOnce: 1}, nil, urls...)
 	for i, name := range []string{"a", "b"} {
 		b.right(i, name, made(4*mib, uint64(20+i)))
@@ -61,7 +61,7 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		wrong version
-		bare  bool // the sibling's server gives no digest
+		bare  bool // the other file's server gives no digest
 		asked bool
 	}{
 		{name: "another digest", wrong: file(4*mib, 99), asked: true},
@@ -71,7 +71,7 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			origin, mirror, urls := siblings(t)
+			origin, mirror, urls := mirrorTree(t)
 			mirror.files.Delete("/x/b")
 			if tt.wrong.body != nil {
 				mirror.files.Store("/x/b", tt.wrong)
@@ -91,10 +91,10 @@ func TestBatchDepthIsNoEvidence_C4_C5_C8(t *testing.T) {
 	}
 }
 
-// TestBatchDepthGivesUp: a mirror that lacks one sibling after the other is not asked for ever.
+// TestBatchDepthGivesUp: a mirror that lacks one file after the other is not asked for ever.
 func TestBatchDepthGivesUp(t *testing.T) {
 	t.Parallel()
-	origin, mirror, urls := siblings(t)
+	origin, mirror, urls := mirrorTree(t)
 	origin.pace = 2 * time.Millisecond
 	for i := range 8 {
 		p := fmt.Sprintf("/pub/x/%d", i)

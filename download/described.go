@@ -265,8 +265,8 @@ func (r *Request) readable() error {
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
 }
 
-// tellDescribed says what a document offers and what of it is not used.
-func (r *Request) tellDescribed() {
+// reportDescribed says what a document offers and what of it is not used.
+func (r *Request) reportDescribed() {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
 	}

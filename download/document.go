@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// A told is what a Metalink document said of the file.
-type told struct {
+// A documentResult is what a document says of the file.
+type documentResult struct {
 	doc  metalink.MetaURL
 	file metalink.File
 	from string // masked
@@ -45,8 +45,8 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 
 // describedBy fetches a document and adds what it says to what the header fields said.
 func describedBy(ctx context.Context, hc network, doc metalink.MetaURL, opts httpsource.Options,
-	file metalink.File, claims []verify.Claim) told {
-	t := told{doc: doc, from: source.Mask(doc.URL)}
+	file metalink.File, claims []verify.Claim) documentResult {
+	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
 	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, metalink.MaxSize)
 	if err != nil {
 		t.err = err

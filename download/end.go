@@ -58,11 +58,11 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	if fault != scheduler.FaultNone {
 		s.sources.failed(o, err, fault)
 		if fault != scheduler.FaultTransient {
-			s.atlas.tell(o.tree, false)
+			s.trees.record(o.tree, false)
 		}
-		s.hearRefusal(o, err)
+		s.applyRefusal(o, err)
 		if s.disowned(o, err); s.how != ongoing {
-			s.tellDown(o, f.lane)
+			s.reportDown(o, f.lane)
 			return
 		}
 	}
@@ -74,7 +74,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 	s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
 	if fault != scheduler.FaultNone {
-		s.tellDown(o, f.lane)
+		s.reportDown(o, f.lane)
 	}
 }
 
@@ -88,8 +88,8 @@ func (s *session) shrunk(o *origin, err error) bool {
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// tellDown says what becomes of a source that failed.
-func (s *session) tellDown(o *origin, lane scheduler.SourceID) {
+// reportDown says what becomes of a source that failed.
+func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
 	s.observe(SourceDown{
 		ID: o.id, URL: o.masked, Host: o.host, Err: o.err, Gone: gone && !o.banned, Banned: o.banned,
@@ -249,8 +249,8 @@ func (s *session) ban(lane scheduler.SourceID) {
 	start, end := p.list.At(int(p.wrong))
 	p.banned++
 	s.sources.ban(o, "those from %d to %d are not what %s says", start, end-1, p.from)
-	s.atlas.tell(o.tree, false)
-	s.tellDown(o, lane)
+	s.trees.record(o.tree, false)
+	s.reportDown(o, lane)
 }
 
 // A body of which nobody says how long it is may break off behind its last byte: a chunked one whose last chunk is missing, for

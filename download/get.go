@@ -26,7 +26,7 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 // name, and what can be kept of the work is in the part file.
 func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
 
-func (c *Client) get(ctx context.Context, req Request, shared *atlas) (Result, error) {
+func (c *Client) get(ctx context.Context, req Request, shared *mirrorTrees) (Result, error) {
 	if c.HTTP == nil || c.ftp == nil || c.torrents == nil && c.Swarms != nil {
 		own := *c
 		hc, done := c.network()
@@ -51,8 +51,8 @@ type getter struct {
 	c        *Client
 	http     network
 	req      Request
-	asked    Request // as it came: without the name that was found for it
-	atlas    *atlas  // nil but in a batch
+	asked    Request      // as it came: without the name that was found for it
+	trees    *mirrorTrees // nil but in a batch
 	began    time.Time
 	part     *partfile.File
 	result   Result
@@ -67,9 +67,9 @@ type getter struct {
 	document bool                 // what the server has under the URL is a document that describes the file
 }
 
-func newGetter(c *Client, req Request, shared *atlas) *getter {
+func newGetter(c *Client, req Request, shared *mirrorTrees) *getter {
 	req = req.own()
-	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, atlas: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, trees: shared, began: time.Now()}
 	g.carried.version = newVersion(&g.req)
 	return g
 }
@@ -83,7 +83,7 @@ func (g *getter) get(ctx context.Context) error {
 		return nil
 	}
 	g.observe(Started{URL: source.Mask(g.req.URL), Path: g.result.Path})
-	g.req.tellDescribed()
+	g.req.reportDescribed()
 	if err := g.span(ctx); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (g *getter) takeIn(s *session) {
 // session prepares the next session.
 func (g *getter) session() *session {
 	s := &session{
-		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, atlas: g.atlas,
+		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, trees: g.trees,
 		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream),
 		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
@@ -391,7 +391,7 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	if err != nil {
 		return g, err
 	}
-	next := newGetter(g.c, req, g.atlas)
+	next := newGetter(g.c, req, g.trees)
 	next.began = g.began
 	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
 	return next, next.get(ctx)

@@ -37,7 +37,7 @@ func (x *inspection) learn(ctx context.Context) error {
 	x.claims = join(x.req.Claims, x.file.Claims)
 	x.takeDescribed()
 	x.readDocuments(ctx)
-	if x.size = x.file.Size; x.hearsay && differs(x.size, x.verdict.Size) {
+	if x.size = x.file.Size; x.mirrorSize && differs(x.size, x.verdict.Size) {
 		x.size = -1
 	}
 	return nil
@@ -50,11 +50,11 @@ func (x *inspection) ask(ctx context.Context) error {
 		return nil
 	}
 	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions(condition{}))
-	file, err := x.heard(a, err)
+	file, err := x.readAnswer(a, err)
 	if absent(err) || err == nil && !x.document && !verify.Strong(file.Claims) {
 		said := file.Claims
 		a, err = glance(ctx, x.http, &x.req, condition{})
-		if file, err = x.heard(a, err); err == nil && !x.document {
+		if file, err = x.readAnswer(a, err); err == nil && !x.document {
 			err = verify.Agree(said, file.Claims) // rule 32
 		}
 		file.Claims = join(file.Claims, said)
@@ -63,7 +63,7 @@ func (x *inspection) ask(ctx context.Context) error {
 		x.document = x.req.inPlace(ctx, x.http, a, cmp.Or(x.verdict.Size, -1))
 	}
 	if err == nil && !x.document {
-		err = x.believes(file)
+		err = x.checkAnswer(file)
 	}
 	if err == nil {
 		x.answer, x.file = a, file
@@ -75,9 +75,9 @@ func (x *inspection) ask(ctx context.Context) error {
 	return fail(kindOf(err), "verify", source.Mask(x.req.URL), err, "")
 }
 
-// heard is what an answer says of the file. A mirror that the server redirected to and that has another file is no reason to
+// readAnswer is what an answer says of the file. A mirror that the server redirected to and that has another file is no reason to
 // doubt the server's word.
-func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
+func (x *inspection) readAnswer(a source.Answer, err error) (metalink.File, error) {
 	file := metalink.File{Size: -1}
 	switch {
 	case err != nil:
@@ -92,13 +92,13 @@ func (x *inspection) heard(a source.Answer, err error) (metalink.File, error) {
 		return file, err
 	}
 	if file = r.file; r.wrong == nil {
-		file.Size, x.hearsay = a.Size, r.decides(a.Hops)
+		file.Size, x.mirrorSize = a.Size, r.decides(a.Hops)
 	}
 	return file, nil
 }
 
-// believes compares what the server says with the user's word (rule 64), and with what the URL offered before.
-func (x *inspection) believes(file metalink.File) error {
+// checkAnswer compares what the server says with the user's word (rule 64), and with what the URL offered before.
+func (x *inspection) checkAnswer(file metalink.File) error {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {
 		return fail(Mismatch, "verify", where, err, "the server has another file than the one that was asked for")
@@ -142,7 +142,7 @@ func (x *inspection) takeDescribed() {
 	}
 	x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
 	x.verdict.Pieces, x.verdict.PiecesFrom = d.Pieces, d.By
-	x.req.tellDescribed()
+	x.req.reportDescribed()
 }
 
 // readDocuments reads what the server describes, or the document of the request: for signatures, and until one has pieces.

@@ -39,7 +39,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 			return err
 		}
 	}
-	if err := s.asSaid(o, a, &file); err != nil {
+	if err := s.checkAgainstOrigin(o, a, &file); err != nil {
 		return err
 	}
 	claims := join(s.req.Claims, file.Claims)
@@ -63,7 +63,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	s.carried.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
-	s.heard, s.news = true, true
+	s.originAnswered, s.newMirrors = true, true
 	s.sizeBy = o
 	if err := s.know(file, claims); err != nil {
 		return err
@@ -74,10 +74,10 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// asSaid holds who is asked alone to what the server said of the file before: C5 and C8 for who stands in (rule 30), and for the
+// checkAgainstOrigin holds who is asked alone to what the server said of the file before: C5 and C8 for who stands in (rule 30), and for the
 // server itself that it does not say less now (rule 64).
-func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error {
-	said := s.carried.said
+func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.File) error {
+	said := s.carried.originFile
 	if said == nil || !s.standIn() && (!s.carried.alone || verify.Strong(file.Claims)) {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *session) asSaid(o *origin, a source.Answer, file *metalink.File) error 
 // sizeOf is the size of the file by an answer or, if the answer does not have it, by the document or what the server said
 // before. Both were compared with the answer.
 func (s *session) sizeOf(a source.Answer) int64 {
-	switch d, said := s.req.Described, s.carried.said; {
+	switch d, said := s.req.Described, s.carried.originFile; {
 	case a.Size >= 0:
 		return a.Size
 	case d != nil && d.Size >= 0:
@@ -125,15 +125,15 @@ func (s *session) know(file metalink.File, claims []verify.Claim) error {
 		return err
 	}
 	s.known = true
-	if s.heard {
+	if s.originAnswered {
 		if !s.standIn() && s.req.Described == nil {
 			said := file
 			if s.carried.sizeByMirror {
 				said.Size = -1
 			}
-			s.carried.said = &said
+			s.carried.originFile = &said
 		}
-		s.atlas.learn(file)
+		s.trees.add(file)
 		s.observe(Offered{File: file})
 	}
 	s.askSignatures()
@@ -164,7 +164,7 @@ func (s *session) headMatters(x resolution) bool {
 
 // wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
-	return s.headMatters(x) && (!s.carried.headed || !s.carried.reheaded && otherVersion(s.carried.head, a) != "")
+	return s.headMatters(x) && (!s.carried.headAsked || !s.carried.headAskedAgain && otherVersion(s.carried.head, a) != "")
 }
 
 // wrongAt is why an answer is of another file, as the fault of who gave it.
@@ -188,9 +188,9 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
-// hearRefusal: the origin led to a mirror that failed. What it said itself counts all the same, and may name
+// applyRefusal: the origin led to a mirror that failed. What it said itself counts all the same, and may name
 // other mirrors (rule 39).
-func (s *session) hearRefusal(o *origin, err error) {
+func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || s.known || !errors.As(err, &e) {
 		return
@@ -199,7 +199,7 @@ func (s *session) hearRefusal(o *origin, err error) {
 		return
 	}
 	if s.learn(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
-		s.news = false
+		s.newMirrors = false
 		s.addMirrors()
 	}
 }
@@ -246,7 +246,7 @@ func (s *session) takeDescribed() {
 // renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
 // reports an error if that has happened too often.
 func (s *session) renewed(a source.Answer, file *metalink.File) error {
-	said := s.carried.said
+	said := s.carried.originFile
 	if said == nil || s.standIn() {
 		return nil
 	}

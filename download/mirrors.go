@@ -14,7 +14,7 @@ import (
 
 // addMirrors makes the mirrors known, those of the server before those of the user.
 func (s *session) addMirrors() {
-	s.news = false
+	s.newMirrors = false
 	if s.carried.alone {
 		return
 	}
@@ -33,18 +33,18 @@ func (s *session) addMirrors() {
 		}
 		s.addOrigin(m.URL, o, origin{pref: pref})
 	}
-	s.addSiblings()
+	s.addTreeMirrors()
 	s.addUserMirrors()
 	s.addLanes()
 }
 
-// addSiblings makes mirrors known that another file of the batch told of. Without a strong digest nothing would
+// addTreeMirrors adds mirrors from the folders of other files of the batch. Without a strong digest nothing would
 // show that they have this file (C4).
-func (s *session) addSiblings() {
+func (s *session) addTreeMirrors() {
 	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
 		return
 	}
-	for _, m := range s.atlas.siblings(s.req.URL) {
+	for _, m := range s.trees.mirrorsOf(s.req.URL) {
 		if s.req.usable(m.URL) {
 			o := s.mirrorOptions()
 			o.Named = s.req.namedBy(m.URL, m.By)

@@ -226,10 +226,10 @@ func TestEvidence_Rule63(t *testing.T) {
 	untouched(t, bad)
 }
 
-// Siblings of a batch are named by the server of the other file.
-func TestSiblings_Rule63(t *testing.T) {
+// Mirrors of a mirror tree are named by the server of the other file.
+func TestMirrorTree_Rule63(t *testing.T) {
 	t.Parallel()
-	_, mirror, urls := siblings(t)
+	_, mirror, urls := mirrorTree(t)
 	u := parse(t, mirror.URL)
 	u.Host = net.JoinHostPort("0.0.0.0", u.Port())
 	mirror.URL = u.String() // which the origin names

@@ -97,7 +97,7 @@ func (h *planner) run(ctx context.Context) error {
 		return nil
 	}
 	h.observe(Started{URL: source.Mask(h.req.URL), Path: h.result.Path})
-	h.req.tellDescribed()
+	h.req.reportDescribed()
 	if err := h.span(ctx); err != nil {
 		return err
 	}
@@ -107,11 +107,11 @@ func (h *planner) run(ctx context.Context) error {
 		}
 	}
 	x := newInspection(h.c, h.http, h.req)
-	err := h.hear(ctx, x)
+	err := h.askFile(ctx, x)
 	if h.document = x.document; err != nil || h.document {
 		return err
 	}
-	if x.hearsay && h.plan.Resumes > 0 {
+	if x.mirrorSize && h.plan.Resumes > 0 {
 		x.file.Size = h.plan.Left.Identity.Size
 	}
 	x.claims = join(h.req.Claims, x.file.Claims)
@@ -126,8 +126,8 @@ func (h *planner) run(ctx context.Context) error {
 	return h.checkLimits()
 }
 
-// hear asks who has the file what it is. FTP servers say its size.
-func (h *planner) hear(ctx context.Context, x *inspection) error {
+// askFile asks who has the file what it is. FTP servers say its size.
+func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	if err := x.ask(ctx); err != nil || x.document {
 		return err
 	}

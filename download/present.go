@@ -33,15 +33,15 @@ func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Co
 	if !g.req.IfNewer && g.asBefore(ctx, c) {
 		return true, nil
 	}
-	a, offered, done, err := g.hear(ctx)
+	a, offered, done, err := g.askFile(ctx)
 	if done || err != nil {
 		return done, err
 	}
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
-	told := verify.Strong(claims) || g.req.provenByPieces()
-	if (told || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
+	proven := verify.Strong(claims) || g.req.provenByPieces()
+	if (proven || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
 		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
-		if err == nil && (told || c.Is(proof)) && g.req.accepts(proof) {
+		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
 			g.complete(proof, a)
 			return true, nil
 		}
@@ -64,9 +64,9 @@ func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Co
 	}
 }
 
-// hear asks the server what the file is, unless that is known. The file that is there is the one if done is true. A server that
+// askFile asks the server what the file is, unless that is known. The file that is there is the one if done is true. A server that
 // does not answer has said nothing.
-func (g *getter) hear(ctx context.Context) (a source.Answer, offered metalink.File, done bool, err error) {
+func (g *getter) askFile(ctx context.Context) (a source.Answer, offered metalink.File, done bool, err error) {
 	offered.Size = -1
 	if g.req.Described != nil {
 		offered.Size = g.req.Described.Size

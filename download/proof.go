@@ -18,7 +18,7 @@ func (s *session) askDocument() {
 	}
 	s.aside.begin(signed)
 	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	s.workers.Go(func() { s.aside.told <- describedBy(ctx, s.http, doc, opts, file, claims) })
+	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, doc, opts, file, claims) })
 }
 
 // piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
@@ -28,12 +28,12 @@ func (s *session) piecesHelp() bool {
 	return others && !s.carried.alone && s.size >= leastPieces
 }
 
-// hear takes over what a document says. If that is of no use, the download goes on without.
-func (s *session) hear(t told) {
+// applyDocument takes over what a document says. If that is of no use, the download goes on without.
+func (s *session) applyDocument(t documentResult) {
 	if s.believe(t) {
-		s.carried.pieces, s.carried.piecesFrom, s.news = t.file.BestPieces(), t.from, true
+		s.carried.pieces, s.carried.piecesFrom, s.newMirrors = t.file.BestPieces(), t.from, true
 	}
-	if s.news {
+	if s.newMirrors {
 		s.addMirrors()
 	}
 	s.hashHeld()
@@ -42,7 +42,7 @@ func (s *session) hear(t told) {
 }
 
 // believe takes over what a document says to verify the file with.
-func (s *session) believe(t told) bool {
+func (s *session) believe(t documentResult) bool {
 	s.aside.read()
 	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
@@ -60,7 +60,7 @@ func (s *session) believe(t told) bool {
 // file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
-	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.heard && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
+	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
 		all = signaturesFor(s.req, s.file)
 	}
 	if !s.req.Anchors.Any() {
@@ -75,7 +75,7 @@ func (s *session) askSignatures() {
 	}
 	s.carried.signed.asked = true
 	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
-	s.aside.gathering = true
+	s.aside.fetchingSignatures = true
 	s.workers.Go(func() {
 		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
 			done <- got
@@ -85,7 +85,7 @@ func (s *session) askSignatures() {
 
 // gathered takes the signatures over. What was hashed before they were here is hashed once more.
 func (s *session) gathered(all []found) {
-	s.aside.gathering = false
+	s.aside.fetchingSignatures = false
 	for _, f := range all {
 		if f.err != nil {
 			s.note("signature %s: %v", f.from, f.err)
@@ -111,7 +111,7 @@ func (s *session) gathered(all []found) {
 func (s *session) awaitSignatures() error {
 	if s.aside.reading {
 		select {
-		case t := <-s.aside.told:
+		case t := <-s.aside.documents:
 			s.believe(t)
 			s.askSignatures()
 			s.hashHeld()
@@ -119,7 +119,7 @@ func (s *session) awaitSignatures() error {
 			return context.Cause(s.ctx)
 		}
 	}
-	if !s.aside.gathering && len(s.carried.signed.done) == 0 {
+	if !s.aside.fetchingSignatures && len(s.carried.signed.done) == 0 {
 		return s.err
 	}
 	select {
@@ -240,7 +240,7 @@ func (s *session) prove() (verify.Proof, error) {
 // taken as any answer of its is; one that does not answer has said nothing.
 func (s *session) consult() error {
 	o := s.sources.first()
-	if s.heard || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+	if s.originAnswered || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
 		return nil
 	}
 	a, err := look(s.ctx, s.http, s.req, condition{})

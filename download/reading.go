@@ -8,16 +8,16 @@ import (
 
 // A reading copies bytes of a file, and tells how far it is.
 type reading struct {
-	observe     func(Event)
-	size        int64 // of all that is to be copied
-	done, first int64 // and what was done before
-	began, told time.Time
-	buf         []byte
+	observe         func(Event)
+	size            int64 // of all that is to be copied
+	done, first     int64 // and what was done before
+	began, reported time.Time
+	buf             []byte
 }
 
 func newReading(observe func(Event), size, done int64) *reading {
 	now := time.Now()
-	return &reading{observe: observe, size: size, done: done, first: done, began: now, told: now, buf: make([]byte, hashBuffer)}
+	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, hashBuffer)}
 }
 
 // readingTells is how often it tells.
@@ -37,8 +37,8 @@ func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 		case err != nil:
 			return local(err)
 		}
-		if now := time.Now(); now.Sub(r.told) >= readingTells {
-			r.told = now
+		if now := time.Now(); now.Sub(r.reported) >= readingTells {
+			r.reported = now
 			r.observe(Progress{Done: r.done, Size: r.size, Rate: float64(r.done-r.first) / now.Sub(r.began).Seconds()})
 		}
 	}

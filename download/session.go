@@ -33,15 +33,15 @@ type session struct {
 	workers sync.WaitGroup
 
 	subject
-	aside   aside
-	swarm   swarm
-	cut     cutoff
-	news    bool          // the mirrors that the origin named are not added yet
-	here    byterange.Set // what the scheduler was told of
-	syncing atomic.Bool
+	aside      aside
+	swarm      swarm
+	cut        cutoff
+	newMirrors bool          // the mirrors that the origin named are not added yet
+	here       byterange.Set // what the scheduler was told of
+	syncing    atomic.Bool
 
 	wake   time.Time
-	atlas  *atlas // nil but in a batch
+	trees  *mirrorTrees // nil but in a batch
 	result *Result
 	how    outcome // how it ended early
 	err    error   // why
@@ -71,8 +71,8 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.stop(err)
 		case c := <-s.hashing.pieces.checked:
 			s.pieceChecked(c)
-		case t := <-s.aside.told:
-			s.hear(t)
+		case t := <-s.aside.documents:
+			s.applyDocument(t)
 		case o := <-s.aside.offered:
 			s.take(o)
 		case all := <-s.carried.signed.done:

@@ -49,7 +49,7 @@ func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r 
 	silent := time.AfterFunc(patience, func() { cancel(errSilent) })
 	silent.Stop() // until there is an answer, the client looks at the time
 	defer silent.Stop()
-	m.heard = func() { silent.Reset(patience) }
+	m.received = func() { silent.Reset(patience) }
 	err := n.Source(u, o).Fetch(ctx, r, m)
 	if cause := context.Cause(ctx); err != nil && (cause == errSilent || cause == errSlow) {
 		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: cause}
@@ -64,17 +64,17 @@ func (e *longError) Error() string { return fmt.Sprintf("it has more than %d byt
 
 // memory is a sink for what is small.
 type memory struct {
-	most   int64
-	first  bool // no more than that is wanted, and there may be
-	long   bool
-	answer source.Answer
-	data   bytes.Buffer
-	heard  func() // is called for each word of the server's
+	most     int64
+	first    bool // no more than that is wanted, and there may be
+	long     bool
+	answer   source.Answer
+	data     bytes.Buffer
+	received func() // is called for each word of the server's
 }
 
 func (m *memory) Answer(a source.Answer) error {
 	m.answer = a
-	m.heard()
+	m.received()
 	if m.long = a.Size > m.most && !m.first; m.long {
 		return source.ErrEnough
 	}
@@ -82,7 +82,7 @@ func (m *memory) Answer(a source.Answer) error {
 }
 
 func (m *memory) WriteAt(p []byte, off int64) (int, error) {
-	m.heard()
+	m.received()
 	if off != int64(m.data.Len()) {
 		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
 	}

@@ -33,7 +33,7 @@ type origin struct {
 	pref   bool   // shares ETag or Digest with it (RFC 6249, section 3.3)
 	user   bool   // a mirror that the user named
 	named  address.Scope
-	tree   *mapped // how it is known, if another file of the batch told of it
+	tree   *mirrorTree // the folder that it was found by; nil: another way
 	up     bool
 	lanes  int                // how many fetches it may have at a time
 	last   scheduler.SourceID // the lane of a mirror that is used last; 0: it is none

@@ -12,18 +12,18 @@ import (
 
 // A subject is what a session knows of the file, and whose word that is.
 type subject struct {
-	known   bool // an answer said what the file is, of this run or an earlier one
-	heard   bool // the origin answered, in this run
-	assumed bool // a mirror answered before it, and the user's digest says what the file is
-	size    int64
-	sizeBy  *origin // whose answer said it first; nil: it is from elsewhere
-	claims  []verify.Claim
-	late    []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
-	tag     tag            // of the origin, or of the server to which it led
-	date    time.Time      // Last-Modified that came with it
-	lead    *source.Answer // the first one that was admitted; nil: none was
-	leader  *origin        // that gave it
-	file    metalink.File
+	known          bool // an answer said what the file is, of this run or an earlier one
+	originAnswered bool // the origin answered, in this run
+	assumed        bool // a mirror answered before it, and the user's digest says what the file is
+	size           int64
+	sizeBy         *origin // whose answer said it first; nil: it is from elsewhere
+	claims         []verify.Claim
+	late           []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
+	tag            tag            // of the origin, or of the server to which it led
+	date           time.Time      // Last-Modified that came with it
+	lead           *source.Answer // the first one that was admitted; nil: none was
+	leader         *origin        // that gave it
+	file           metalink.File
 }
 
 // strong reports whether a strong digest is known.
@@ -61,14 +61,16 @@ func (x *subject) mayEnd(part *partfile.File) bool {
 // An aside is what a session asks beside the file: documents, torrents, signatures. Each question is a goroutine whose answer comes by
 // a channel that has room for it.
 type aside struct {
-	told      chan told  // what a document says
-	offered   chan offer // a torrent whose peers may be asked
-	asking    bool       // a document is being fetched
-	reading   bool       // and it may have signatures, or name them
-	gathering bool       // signatures are being fetched
+	documents          chan documentResult // what a document says
+	offered            chan offer          // a torrent whose peers may be asked
+	asking             bool                // a document is being fetched
+	reading            bool                // and it may have signatures, or name them
+	fetchingSignatures bool                // signatures are being fetched
 }
 
-func newAside() aside { return aside{told: make(chan told, 1), offered: make(chan offer, 1)} }
+func newAside() aside {
+	return aside{documents: make(chan documentResult, 1), offered: make(chan offer, 1)}
+}
 
 // begin takes note that a document is asked, which may have signatures or not.
 func (x *aside) begin(signed bool) { x.asking, x.reading = true, signed }
@@ -77,4 +79,4 @@ func (x *aside) begin(signed bool) { x.asking, x.reading = true, signed }
 func (x *aside) read() { x.asking, x.reading = false, false }
 
 // awaits reports whether signatures may still come.
-func (x *aside) awaits() bool { return x.gathering || x.reading }
+func (x *aside) awaits() bool { return x.fetchingSignatures || x.reading }

@@ -57,14 +57,14 @@ type inspection struct {
 	began   time.Time
 	verdict Verdict
 
-	answer   source.Answer // of the server, if one was asked
-	document bool          // it was a document that describes the file
-	file     metalink.File // what server and documents say of the file
-	claims   []verify.Claim
-	size     int64   // that it should have; -1: nobody says
-	hearsay  bool    // the size is a mirror's word, and the asked server's digest decides
-	found    []found // signatures
-	carried  carried // which documents were read
+	answer     source.Answer // of the server, if one was asked
+	document   bool          // it was a document that describes the file
+	file       metalink.File // what server and documents say of the file
+	claims     []verify.Claim
+	size       int64   // that it should have; -1: nobody says
+	mirrorSize bool    // the size is a mirror's word, and the asked server's digest decides
+	found      []found // signatures
+	carried    carried // which documents were read
 
 	described *Described // of the request, where the neighbours' bytes are in req
 	beside    neighbours

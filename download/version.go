@@ -16,13 +16,13 @@ type version struct {
 	prior *partfile.Identity // of what is here already; nil: nothing, or nothing that counts
 	file  *metalink.File     // what this run has learned of it; nil: nothing. The journal has no secrets, and so not all mirrors
 
-	headed       bool           // HEAD was asked
-	reheaded     bool           // and once more, as the answer to GET was about another version
-	head         source.Answer  // to HEAD
-	first        source.Answer  // of the origin, the first one
-	sized        source.Answer  // the last one that said how long the file is
-	said         *metalink.File // what the origin said of the file, for those who stand in for it
-	sizeByMirror bool           // the size is of a mirror to which the origin redirected, and the origin itself gave a strong digest only
+	headAsked      bool           // HEAD was asked
+	headAskedAgain bool           // and once more, as the answer to GET was about another version
+	head           source.Answer  // to HEAD
+	first          source.Answer  // of the origin, the first one
+	sized          source.Answer  // the last one that said how long the file is
+	originFile     *metalink.File // what the origin said of the file, for those who stand in for it
+	sizeByMirror   bool           // the size is of a mirror to which the origin redirected, and the origin itself gave a strong digest only
 
 	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
 	torrentAsked bool     // for a torrent that the server described
