@@ -64,7 +64,7 @@ func (b *block) add(l textLine) {
 // field takes a line that is a field.
 func (b *block) field(l textLine, written, value string, blanks int) {
 	name := canonicalName(written)
-	key := strings.ToLower(name)
+	key := keyOf(name)
 	if b.seen[key] {
 		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeDuplicate, Field: name})
 		return
@@ -116,7 +116,7 @@ func (b *block) finish(end blockEnd) {
 	if end == noBlankLine {
 		b.in.Find(feed.Finding{Weight: feed.Repair, Line: b.last, Code: codeNoFinalBlank})
 	}
-	image := b.seen["image-width"] || b.seen["image-height"]
+	image := b.seen["Image-Width"] || b.seen["Image-Height"]
 	if image && r.ContentType != "" && !strings.HasPrefix(strings.ToLower(r.ContentType), "image/") {
 		b.in.Find(feed.Finding{Weight: feed.Note, Line: b.first, Code: codeNoImage, Field: "Content-Type", StrictOnly: true})
 	}

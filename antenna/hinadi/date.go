@@ -23,23 +23,27 @@ const (
 // wdbEpoch is what WDB writes for a time that it does not know (repair H10).
 const wdbEpoch feed.Time = 315532800
 
-// A dateForm is one in which dates are written: the day of the week, what separates it from the rest, and the layout of that.
-type dateForm struct{ weekday, separator, layout, odd string }
+// A dateForm is one in which dates are written: what separates the day of the week from the rest, the layout of that, and where the month is in it.
+type dateForm struct {
+	separator, layout string
+	month             int
+	odd               string
+}
 
 var dateForms = []dateForm{
-	{"Mon", ", ", "02 Jan 2006 15:04:05", ""},
-	{"Mon", ", ", "2 Jan 2006 15:04:05", dateOneDigit},
-	{"Mon", ", ", "_2 Jan 2006 15:04:05", dateOneDigit}, // a blank stands for the zero
-	{"Monday", ", ", "02-Jan-06 15:04:05", dateRFC850},  // RFC 2616, section 3.3.1
-	{"Mon", " ", "Jan 02 15:04:05 2006", dateAsctime},
-	{"Mon", " ", "Jan _2 15:04:05 2006", dateAsctime},
+	{", ", "02 Jan 2006 15:04:05", 3, ""},
+	{", ", "2 Jan 2006 15:04:05", 2, dateOneDigit},
+	{", ", "_2 Jan 2006 15:04:05", 3, dateOneDigit}, // a blank stands for the zero
+	{", ", "02-Jan-06 15:04:05", 3, dateRFC850},     // RFC 2616, section 3.3.1
+	{" ", "Jan 02 15:04:05 2006", 0, dateAsctime},
+	{" ", "Jan _2 15:04:05 2006", 0, dateAsctime},
 }
 
 // ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead; odd says in which way it is
 // one of those. A date that stands for no known moment is 0.
 func ParseDate(s string) (t feed.Time, odd []string, ok bool) {
-	for _, f := range dateForms {
-		if t, odd, ok = f.parse(s); ok {
+	for i := range dateForms {
+		if t, odd, ok = dateForms[i].parse(s); ok {
 			break
 		}
 	}
@@ -49,17 +53,14 @@ func ParseDate(s string) (t feed.Time, odd []string, ok bool) {
 	return t, odd, ok
 }
 
-const monthNames = "JanFebMarAprMayJunJulAugSepOctNovDec"
-
 func (f *dateForm) parse(s string) (t feed.Time, odd []string, ok bool) {
 	day, rest, ok := strings.Cut(s, f.separator)
-	if !ok || len(rest) < len(f.layout) || !f.isWeekday(day) {
+	if !ok || len(rest) < len(f.layout) {
 		return 0, nil, false
 	}
 	date, zone := rest[:len(f.layout)], rest[len(f.layout):]
 	at, err := time.Parse(f.layout, date)
-	month := strings.Index(f.layout, "Jan")
-	if err != nil || !strings.Contains(monthNames, date[month:month+3]) || at.Year() < 1 { // package time reads months in any letter case
+	if err != nil || at.Month().String()[:3] != date[f.month:f.month+3] || at.Year() < 1 { // package time reads months in any letter case
 		return 0, nil, false
 	}
 	if f.odd == dateRFC850 && at.Year() == 1969 { // for package time the century begins a year earlier
@@ -77,16 +78,26 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []string, ok bool) {
 	} else if ok = zone == ""; !ok {
 		return 0, nil, false
 	}
-	if name := at.Weekday().String(); name != day && name[:3] != day {
+	if day != f.weekday(at.Weekday()) {
+		if !f.isWeekday(day) {
+			return 0, nil, false
+		}
 		odd = append(odd, dateWrongDay)
 	}
 	return feed.Time(at.Unix() - int64(east)), odd, ok
 }
 
-// isWeekday reports whether s is a day of the week as f has it.
+// weekday returns a day of the week as f has it.
+func (f *dateForm) weekday(d time.Weekday) string {
+	if f.odd == dateRFC850 {
+		return d.String()
+	}
+	return d.String()[:3]
+}
+
 func (f *dateForm) isWeekday(s string) bool {
 	for d := range time.Weekday(7) {
-		if name := d.String(); s == name && f.weekday == "Monday" || s == name[:3] && f.weekday == "Mon" {
+		if s == f.weekday(d) {
 			return true
 		}
 	}

@@ -51,6 +51,14 @@ func canonicalName(name string) string {
 	return name
 }
 
+// keyOf returns what the spellings of a canonical name have in common.
+func keyOf(name string) string {
+	if _, ok := kinds[name]; ok {
+		return name
+	}
+	return strings.ToLower(name)
+}
+
 // cutField splits a line into field-name, SEPARATOR and field-value (section 4.1). Blanks is how many follow the colon; the value
 // may be empty, and both are for the caller to judge.
 func cutField(line string) (name, value string, blanks int, ok bool) {

@@ -127,7 +127,7 @@ type blockWriter struct {
 // add adds a field, if it has a value and there is none of that name.
 func (b *blockWriter) add(name, value string) {
 	value = clean(value)
-	key := strings.ToLower(canonicalName(name))
+	key := keyOf(canonicalName(name))
 	if value == "" || b.seen[key] || !isFieldName(name) {
 		return
 	}
