@@ -32,9 +32,9 @@ var flagHints = map[download.Hint]string{
 	download.HintFTP:           "leave out --no-ftp",
 	download.HintFrom:          "--from URL|FILE.meta4 says it",
 	download.HintFetch:         "braid get fetches it",
-	download.HintMend:          "--repair --from URL|FILE.meta4 mends it",
-	download.HintMendPart:      "--repair fetches what is damaged",
-	download.HintMendAll:       "--repair fetches it anew",
+	download.HintRepair:        "--repair --from URL|FILE.meta4 mends it",
+	download.HintRepairPart:    "--repair fetches what is damaged",
+	download.HintRepairAll:     "--repair fetches it anew",
 }
 
 // hintOf is the hint of an error in the words of the command.

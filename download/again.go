@@ -74,7 +74,7 @@ func (g *getter) happened(s *session) history {
 	}
 	return history{
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
-		alone: p.alone, pipe: g.req.Stream != nil, out: s.streamed(),
+		single: p.single, pipe: g.req.Stream != nil, out: s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.unsized(),
 	}
 }
@@ -100,12 +100,12 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 		return g.reread(ctx, s)
 	case findWrong:
 		return g.repair(ctx, s)
-	case oneAlone:
-		return g.solo(s), nil
+	case singleSource:
+		return g.trySingle(s), nil
 	case standIn:
 		return g.standIn(), nil
 	case withoutPieces:
-		return g.distrust(s), nil
+		return g.rejectPieces(s), nil
 	case askPeers:
 		return g.rescue(ctx, s), nil
 	case blamePlace:
@@ -224,12 +224,12 @@ func (g *getter) disown(s *session) error {
 	return g.empty()
 }
 
-// solo prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
+// trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
 // whether there is another one.
-func (g *getter) solo(s *session) bool {
+func (g *getter) trySingle(s *session) bool {
 	p := &g.carried
-	if !p.alone {
-		p.alone, p.soloists, p.wrong = true, s.sources.alone(s.size, g.unsized(), s.req.described()), s.err
+	if !p.single {
+		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
 		if p.originFile == nil { // an earlier run heard it
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
@@ -237,11 +237,11 @@ func (g *getter) solo(s *session) bool {
 		}
 		p.past = nil // each source gets another chance
 	}
-	if len(p.soloists) == 0 {
+	if len(p.candidates) == 0 {
 		return false
 	}
-	p.origin, p.named = p.soloists[0].url, p.soloists[0].named
-	p.soloists = p.soloists[1:]
+	p.origin, p.candidateScope = p.candidates[0].url, p.candidates[0].named
+	p.candidates = p.candidates[1:]
 	return true
 }
 

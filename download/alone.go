@@ -8,26 +8,26 @@ import (
 	"braid/address"
 )
 
-// mostAlone is how many sources are asked for the whole file, one after another, when it is wrong and nothing tells where
+// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and nothing tells where
 // (rules 39 and 40). Each costs as much as the file.
-const mostAlone = 4
+const mostSingle = 4
 
 // A soloist is a source that may be asked for the whole file alone.
-type soloist struct {
+type candidate struct {
 	url   *url.URL
 	named address.Scope // who named it (rule 63)
 }
 
-// alone are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
+// candidates are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
 // digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is
 // not known which one lies, and pieces may be wrong themselves.
-func (x *sources) alone(size int64, unsized, described bool) (out []soloist) {
+func (x *sources) candidates(size int64, unsized, described bool) (out []candidate) {
 	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !unsized })
 	slices.SortStableFunc(all, func(a, b *origin) int {
 		return cmp.Or(cmp.Compare(a.doubts(size), b.doubts(size)), cmp.Compare(a.share(described), b.share(described)))
 	})
-	for _, o := range all[:min(mostAlone, len(all))] {
-		out = append(out, soloist{o.url, o.named})
+	for _, o := range all[:min(mostSingle, len(all))] {
+		out = append(out, candidate{o.url, o.named})
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 // signaturesFor are those of signaturesOf or, where a signature is demanded and nothing names one, those that may lie beside the URL.
 func signaturesFor(req *Request, f metalink.File) []Signature {
 	all := signaturesOf(req, f)
-	if len(all) > 0 || !req.lacksSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
+	if len(all) > 0 || !req.needsSignature() || req.described() || req.URL == nil || !isWeb(req.URL) {
 		return all
 	}
 	for _, ending := range req.Anchors.Besides() {

@@ -206,7 +206,7 @@ func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
 			for r := range d.open.All() {
-				end := min(r.End, r.Start-r.Start%unit+unit)
+				end := min(r.End, r.Start-r.Start%compareUnit+compareUnit)
 				return newChunk(d.old, p, byterange.Range{Start: r.Start, End: end}, d)
 			}
 		}
@@ -282,7 +282,7 @@ func (b *board) sample(p *party) *chunk {
 			}
 		}
 		mid := largest.Start + largest.Len()/2
-		r := byterange.Range{Start: mid, End: min(mid+unit, largest.End)}
+		r := byterange.Range{Start: mid, End: min(mid+compareUnit, largest.End)}
 		o.todo.Remove(r)
 		return newChunk(o, p, r, nil)
 	}
@@ -334,10 +334,10 @@ func (b *board) steal(p *party) *chunk {
 	ours := int64(float64(end-at) * p.rate / (p.rate + slow.speed(time.Now()) + 1))
 	cut := end - ours
 	switch {
-	case late > lateAfter && (ours < unit || cut-at < unit): // it crawls
+	case late > lateAfter && (ours < compareUnit || cut-at < compareUnit): // it crawls
 		cut = at
 		slow.stop()
-	case ours < unit:
+	case ours < compareUnit:
 		return nil
 	}
 	slow.limit.Store(cut)

@@ -15,8 +15,8 @@ import (
 	"braid/verify"
 )
 
-// unit is in what parts bytes are taken for different.
-const unit = 64 << 10
+// compareUnit is in what parts bytes are taken for different.
+const compareUnit = 64 << 10
 
 // A task is a range that is being fetched to be compared.
 type task struct {
@@ -255,9 +255,9 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	}
 	var err error
 	if k.c.duel != nil {
-		err = k.witness(p[:n], off)
+		err = k.compareThird(p[:n], off)
 	} else {
-		err = k.keep(p[:n], off)
+		err = k.store(p[:n], off)
 	}
 	if err != nil {
 		return 0, local(err)
@@ -268,13 +268,13 @@ func (k *comparison) WriteAt(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// keep puts what is different into the overlay.
-func (k *comparison) keep(p []byte, off int64) error {
+// store puts what is different into the overlay.
+func (k *comparison) store(p []byte, off int64) error {
 	if bytes.Equal(p, k.buf) {
 		return nil
 	}
 	for i := 0; i < len(p); {
-		end := min(len(p), i+int(unit-(off+int64(i))%unit))
+		end := min(len(p), i+int(compareUnit-(off+int64(i))%compareUnit))
 		if !bytes.Equal(p[i:end], k.buf[i:end]) {
 			if _, err := k.b.other.file.WriteAt(p[i:end], off+int64(i)); err != nil {
 				return err
@@ -286,8 +286,8 @@ func (k *comparison) keep(p []byte, off int64) error {
 	return nil
 }
 
-// witness finds out which of two has what a third one has.
-func (k *comparison) witness(p []byte, off int64) error {
+// compareThird finds out which of two has what a third one has.
+func (k *comparison) compareThird(p []byte, off int64) error {
 	k.over = slices.Grow(k.over[:0], len(p))[:len(p)]
 	if _, err := k.b.other.file.ReadAt(k.over, off); err != nil {
 		return err

@@ -15,19 +15,19 @@ const (
 	lookupsLimit = time.Second
 )
 
-// near puts the mirrors that are where the request wants them before the others.
-func (r *Request) near(ctx context.Context, mirrors []metalink.Mirror) {
+// sortByCountry puts the mirrors that are where the request wants them before the others.
+func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) {
 	if len(r.Locations) == 0 {
 		return
 	}
 	if r.Country != nil {
-		r.locate(ctx, mirrors)
+		r.lookUpCountries(ctx, mirrors)
 	}
 	metalink.Near(mirrors, r.Locations...)
 }
 
-// locate asks where mirrors are of which no server and no document says so.
-func (r *Request) locate(ctx context.Context, mirrors []metalink.Mirror) {
+// lookUpCountries asks where mirrors are of which no server and no document says so.
+func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror) {
 	ctx, cancel := context.WithTimeout(ctx, lookupsLimit)
 	defer cancel()
 	var group sync.WaitGroup

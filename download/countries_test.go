@@ -44,12 +44,12 @@ func TestNear(t *testing.T) {
 		return ""
 	}}
 	mirrors := mirrorsOf(t, "a=US", "de.example", "jp.example=FR", "unknown", "jp.example")
-	r.near(t.Context(), mirrors)
+	r.sortByCountry(t.Context(), mirrors)
 	if got := hostsOf(mirrors); asked.Load() != 0 || got[0] != "a" || mirrors[1].Geo != "" {
 		t.Errorf("%v, asked of %d", got, asked.Load())
 	}
 	r.Locations = []string{"JP", "DE"}
-	r.near(t.Context(), mirrors)
+	r.sortByCountry(t.Context(), mirrors)
 	if got, want := hostsOf(mirrors), []string{"jp.example", "de.example", "a", "jp.example", "unknown"}; !slices.Equal(got, want) || asked.Load() != 3 {
 		t.Errorf("%v, asked of %d; want %v", got, asked.Load(), want)
 	}
@@ -71,7 +71,7 @@ func TestNearIsBounded(t *testing.T) {
 		}
 		mirrors := mirrorsOf(t, hosts...)
 		began := time.Now()
-		r.near(t.Context(), mirrors)
+		r.sortByCountry(t.Context(), mirrors)
 		if took := time.Since(began); took != lookupsLimit || most.Load() > lookups || !slices.Equal(hostsOf(mirrors), hosts) {
 			t.Errorf("%v, %d at a time", took, most.Load())
 		}

@@ -48,12 +48,12 @@ type Document struct {
 	// Notes are what else a user who asks for details wants to know of the document.
 	Notes []string
 
-	by      address.Scope  // where it came from (rule 63)
-	led     []verify.Claim // digests of redirects to it that are not its own: they describe the file
-	vouched []verify.Claim // those of them that are the asked server's word
-	torrent *metainfo.Torrent
-	peers   []string // that a magnet link names
-	edges   *edges
+	by              address.Scope  // where it came from (rule 63)
+	redirectDigests []verify.Claim // digests of redirects to it that are not its own: they describe the file
+	originDigests   []verify.Claim // those of them that are the asked server's word
+	torrent         *metainfo.Torrent
+	peers           []string // that a magnet link names
+	edges           *edges
 }
 
 // ReadDocument reads a document that the user gave: of the file its word is the user's (rule 64). Where it leads to is
@@ -65,7 +65,7 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 		return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 	}
 	d.Name = source.Escape(path.Base(name))
-	d.comesFrom(verify.User, address.Loopback)
+	d.setChannel(verify.User, address.Loopback)
 	return d, nil
 }
 
@@ -114,7 +114,7 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 		err = &metalink.Error{Kind: metalink.TooMuch, Why: long.Error()}
 	}
 	if err == nil && len(a.Hops) > 0 {
-		_, err = misfits(a.Hops, len(a.Hops)-1, data)
+		_, err = otherDigests(a.Hops, len(a.Hops)-1, data)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -125,9 +125,9 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	}
 	own := ownAnswers(a.Hops, asOrigin)
 	for i := range a.Hops {
-		claims, _ := misfits(a.Hops, i, data)
-		if d.led = append(d.led, claims...); i < own {
-			d.vouched = append(d.vouched, claims...)
+		claims, _ := otherDigests(a.Hops, i, data)
+		if d.redirectDigests = append(d.redirectDigests, claims...); i < own {
+			d.originDigests = append(d.originDigests, claims...)
 		}
 	}
 	name := u.Scheme + "://" + u.Host
@@ -135,7 +135,7 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 		name = base
 	}
 	d.Name, d.URL = source.Escape(name), u
-	d.comesFrom(channelOf(a), fromOf(a))
+	d.setChannel(channelOf(a), fromOf(a))
 	return d, a.Hops, nil
 }
 
@@ -162,11 +162,11 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	for i := range claims {
 		claims[i].Field, claims[i].Channel = d.Name, d.Over
 	}
-	if err := verify.Agree(slices.Concat(base.Claims, d.led), claims); err != nil {
+	if err := verify.Agree(slices.Concat(base.Claims, d.redirectDigests), claims); err != nil {
 		return base, d.fail(f, Protocol, err, "")
 	}
 	r := base
-	r.Claims = join(join(base.Claims, claims), d.vouched)
+	r.Claims = join(join(base.Claims, claims), d.originDigests)
 	r.Described = &Described{
 		Name: f.Name, By: d.Name, URL: d.URL, Over: d.Over, Torrent: d.Torrent, Size: f.Size, Pieces: f.BestPieces(), Notes: d.notesOf(f, base),
 		sharing: d.sharingOf(f.Name), malformed: f.Malformed,
@@ -184,11 +184,11 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	}
 	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
 	mirrors := slices.Clone(f.Mirrors)
-	base.near(context.Background(), mirrors)
+	base.sortByCountry(context.Background(), mirrors)
 	var places []*url.URL
 	for _, o := range mirrors {
 		if r.usable(o.URL) {
-			if lists(base.Mirrors, o.URL) {
+			if containsURL(base.Mirrors, o.URL) {
 				o.By = address.Anywhere
 			}
 			places = append(places, o.URL)

@@ -17,7 +17,7 @@ import (
 // ended takes note of how a fetch ended and tells the scheduler what that means for its source.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
-	if size, ok := s.theEnd(o, err); ok {
+	if size, ok := s.endOfFile(o, err); ok {
 		s.settle(size)
 		err = nil
 	}
@@ -43,7 +43,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	if err == nil {
-		s.vouched(f)
+		s.takeContentDigest(f)
 	}
 	if errors.Is(err, errDated) { // which is no failure
 		s.useLast(o)
@@ -134,8 +134,8 @@ func (s *session) short(f *flight) error {
 	}
 }
 
-// theEnd says that the origin, asked for what follows what is here, answered that nothing does (416, RFC 9110, section 14.4).
-func (s *session) theEnd(o *origin, err error) (size int64, ok bool) {
+// endOfFile says that the origin, asked for what follows what is here, answered that nothing does (416, RFC 9110, section 14.4).
+func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	var e *source.Error
 	if !o.first || !s.mayEnd(s.part) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
 		return 0, false
@@ -178,17 +178,17 @@ func (s *session) brokeOff() {
 	})
 }
 
-// endsAt is told that the digest is that of the first size bytes.
-func (s *session) endsAt(size int64) {
+// digestHolds is told that the digest is that of the first size bytes.
+func (s *session) digestHolds(size int64) {
 	if s.mayEnd(s.part) && s.part.Front() == size {
 		s.settle(size)
 	}
 }
 
-// vouched takes note of an answer that came as a whole and fits its own Content-Digest (RFC 9530, section 2). If that is the
+// takeContentDigest takes note of an answer that came as a whole and fits its own Content-Digest (RFC 9530, section 2). If that is the
 // whole file, from the server that the user asked, it is worth as much as a Digest of that server; of a part of the file, or of a
 // mirror, it says that nothing was damaged on the way and no more.
-func (s *session) vouched(f *flight) {
+func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
 		return

@@ -129,15 +129,15 @@ func (r *Request) accepts(p verify.Proof) bool {
 	return true
 }
 
-// ownWord says that the evidence is the user's word, or that of somebody whom the user trusts to sign: more than anything
+// userVouches says that the evidence is the user's word, or that of somebody whom the user trusts to sign: more than anything
 // that a server could say (rule 64).
-func (r *Request) ownWord() bool {
+func (r *Request) userVouches() bool {
 	return backed(r.Claims, verify.Signed, verify.User) || len(r.Anchors.Pins) > 0
 }
 
-// lacksSignature says that the file itself has to be signed: a signature is demanded, and there is no digest from a list
+// needsSignature says that the file itself has to be signed: a signature is demanded, and there is no digest from a list
 // that has one.
-func (r *Request) lacksSignature() bool {
+func (r *Request) needsSignature() bool {
 	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
 }
 
@@ -153,5 +153,5 @@ func (r *Request) byPieces() verify.PieceClaim {
 // provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
 func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 
-// minds says that an older file is not to replace a newer one.
-func (r *Request) minds() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
+// keepsNewer says that an older file is not to replace a newer one.
+func (r *Request) keepsNewer() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }

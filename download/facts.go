@@ -114,8 +114,8 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
-// mayVouch reports whether an answer is evidence by its own digest once it came as a whole.
-func mayVouch(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
+// vouchesForItself reports whether an answer is evidence by its own digest once it came as a whole.
+func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
 
 // errLoose keeps a mirror out of a pipe.
 var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), and what a pipe has taken cannot be fetched again: left out")

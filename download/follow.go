@@ -23,9 +23,9 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// meant is the file that a request is for whose answer is the document: of the selected ones that of the name which was
+// fileFor is the file that a request is for whose answer is the document: of the selected ones that of the name which was
 // asked for, or the only one.
-func (d *Document) meant(req Request) (metalink.File, error) {
+func (d *Document) fileFor(req Request) (metalink.File, error) {
 	files, err := d.Choose(req.Select)
 	if err != nil {
 		return metalink.File{}, err

@@ -88,10 +88,10 @@ func (g *getter) get(ctx context.Context) error {
 		return err
 	}
 	if g.req.Stream == nil {
-		if err := g.recall(); err != nil {
+		if err := g.recallVersion(); err != nil {
 			return err
 		}
-		if done, err := g.present(ctx); done || err != nil {
+		if done, err := g.existing(ctx); done || err != nil {
 			if g.result.AlreadyComplete && err == nil {
 				giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 			}
@@ -147,7 +147,7 @@ func (g *getter) check(ctx context.Context) error {
 	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest { // rule 31
 		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
-	if g.req.described() && g.req.lacksSignature() && len(g.req.Signatures) == 0 { // rule 47
+	if g.req.described() && g.req.needsSignature() && len(g.req.Signatures) == 0 { // rule 47
 		return g.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
@@ -372,7 +372,7 @@ func (g *getter) described(ctx context.Context) (Request, error) {
 	if err != nil {
 		return g.asked, err
 	}
-	f, err := d.meant(g.asked)
+	f, err := d.fileFor(g.asked)
 	if err != nil {
 		return g.asked, err
 	}

@@ -31,7 +31,7 @@ const (
 	HintFTP           Hint = "FTP may be allowed"
 	HintFrom          Hint = "a place or a document of the file says it"
 	HintFetch         Hint = "a download fetches it"
-	HintMend          Hint = "a repair from a place or a document of the file mends it"
-	HintMendPart      Hint = "a repair fetches what is damaged"
-	HintMendAll       Hint = "a repair fetches it anew"
+	HintRepair        Hint = "a repair from a place or a document of the file mends it"
+	HintRepairPart    Hint = "a repair fetches what is damaged"
+	HintRepairAll     Hint = "a repair fetches it anew"
 )

@@ -17,8 +17,8 @@ import (
 	"braid/verify"
 )
 
-// learn finds out what the file should be: from the document of the request, or from its server and what that describes.
-func (x *inspection) learn(ctx context.Context) error {
+// resolve finds out what the file should be: from the document of the request, or from its server and what that describes.
+func (x *inspection) resolve(ctx context.Context) error {
 	err := x.ask(ctx)
 	if x.document && err == nil {
 		if err = x.follow(ctx); err == nil {
@@ -122,7 +122,7 @@ func (x *inspection) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := d.meant(x.req)
+	f, err := d.fileFor(x.req)
 	if err != nil {
 		return err
 	}

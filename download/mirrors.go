@@ -15,11 +15,11 @@ import (
 // addMirrors makes the mirrors known, those of the server before those of the user.
 func (s *session) addMirrors() {
 	s.newMirrors = false
-	if s.carried.alone {
+	if s.carried.single {
 		return
 	}
 	mirrors := slices.Clone(s.file.Mirrors)
-	s.req.near(s.ctx, mirrors)
+	s.req.sortByCountry(s.ctx, mirrors)
 	for _, m := range mirrors {
 		if !s.req.usable(m.URL) {
 			s.note("%s: left out, as FTP is off", source.Mask(m.URL))
@@ -67,7 +67,7 @@ func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options
 func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
-	if s.carried.alone {
+	if s.carried.single {
 		return
 	}
 	for _, u := range s.req.Mirrors {
@@ -177,7 +177,7 @@ func (s *session) addDescribed() {
 
 // addSwarm makes the swarm a source, if it may be one and a torrent is known.
 func (s *session) addSwarm() {
-	if x := s.carried.sharing; x != nil && s.req.Peers.asked() && !s.carried.alone {
+	if x := s.carried.sharing; x != nil && s.req.Peers.asked() && !s.carried.single {
 		s.addOrigin(x.url(), s.mirrorOptions(), origin{})
 	}
 }
@@ -187,7 +187,7 @@ func (s *session) addSwarm() {
 // so without one none is asked for (C4).
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
-	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.alone || s.size < 0 || !verify.Strong(s.claims) {
+	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single || s.size < 0 || !verify.Strong(s.claims) {
 		return
 	}
 	if s.req.Peers != PeersOnly && !s.req.seeds() && !s.slow() {

@@ -9,13 +9,13 @@ import (
 	"braid/verify"
 )
 
-// comesFrom notes over which channel a document came, and from where.
-func (d *Document) comesFrom(over verify.Channel, by address.Scope) {
+// setChannel notes over which channel a document came, and from where.
+func (d *Document) setChannel(over verify.Channel, by address.Scope) {
 	d.Over, d.by = over, by
 	d.From(over, by)
 }
 
-func lists(urls []*url.URL, u *url.URL) bool {
+func containsURL(urls []*url.URL, u *url.URL) bool {
 	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
 }
 

@@ -19,9 +19,9 @@ type condition struct {
 	since time.Time
 }
 
-// recall finds out what is known of the file that is there, if only a newer one is wanted. It stays until that one is
+// recallVersion finds out what is known of the file that is there, if only a newer one is wanted. It stays until that one is
 // proven.
-func (g *getter) recall() error {
+func (g *getter) recallVersion() error {
 	r := &g.req
 	if !r.IfNewer || r.Stream != nil {
 		return nil
@@ -70,7 +70,7 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 		g.carried.announced(a)
 		return a, false, err
 	}
-	if g.still(ctx, a) {
+	if g.isCurrent(ctx, a) {
 		g.result.Older = g.req.IfNewer && g.relation(a) == older // by the date alone it was not modified either
 		g.unchanged(a)
 		return a, true, nil
@@ -83,10 +83,10 @@ func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error
 	return a, false, err
 }
 
-// still reports whether the file that is there is the one that the server speaks of. If it was downloaded by us, or the server
+// isCurrent reports whether the file that is there is the one that the server speaks of. If it was downloaded by us, or the server
 // gave a digest and a mirror answered, each byte is read again: another program may have changed the file, or the mirror may be
 // stale. What a mirror says of itself is no evidence.
-func (g *getter) still(ctx context.Context, a source.Answer) bool {
+func (g *getter) isCurrent(ctx context.Context, a source.Answer) bool {
 	here, ours := g.carried.here, g.carried.remembered()
 	x, err := g.req.resolve(a.Hops, g.req.role(), false)
 	switch {
@@ -136,11 +136,11 @@ func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []ver
 	}
 	switch g.relation(a) {
 	case same:
-		if verify.Strong(claims) || !g.suffices() || !g.still(ctx, a) {
+		if verify.Strong(claims) || !g.suffices() || !g.isCurrent(ctx, a) {
 			return false
 		}
 	case older:
-		if !g.req.minds() {
+		if !g.req.keepsNewer() {
 			return false
 		}
 		g.result.Older = true

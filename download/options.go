@@ -42,7 +42,7 @@ func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	if p.origin == r.URL && r.Described == nil {
 		return r.ownOptions(trusted)
 	}
-	return r.optionsFor(p.origin, p.named|r.named(p.origin), trusted)
+	return r.optionsFor(p.origin, p.candidateScope|r.named(p.origin), trusted)
 }
 
 // lookOptions are for who is asked before anything is fetched.
@@ -89,7 +89,7 @@ func (r *Request) named(u *url.URL) address.Scope {
 
 // namedBy is for a URL that somebody named who is there. The user may have typed it as well.
 func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
-	if r.Described == nil && lists(r.Mirrors, u) {
+	if r.Described == nil && containsURL(r.Mirrors, u) {
 		return 0
 	}
 	return address.Public | by

@@ -152,10 +152,10 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 			return false, nil
 		}
 	}
-	if err := h.recall(); err != nil {
+	if err := h.recallVersion(); err != nil {
 		return false, err
 	}
-	if done, err := h.present(ctx); done || err != nil {
+	if done, err := h.existing(ctx); done || err != nil {
 		if result := h.result; err == nil && !h.document {
 			h.plan.Done = &result
 		}
@@ -215,7 +215,7 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	strong := verify.Strong(x.claims)
 	if h.req.Described == nil && !h.req.NoMetalink && !x.file.NoDigest {
 		mirrors := slices.Clone(x.file.Mirrors)
-		h.req.near(ctx, mirrors)
+		h.req.sortByCountry(ctx, mirrors)
 		for _, m := range mirrors {
 			h.addPlace(Place{URL: m.URL, Role: Named, Mirror: m})
 		}
@@ -273,7 +273,7 @@ func (h *planner) checkLimits() error {
 	switch {
 	case h.req.Require == RequireDigest && !verify.Strong(h.plan.Claims):
 		return h.fail(NoEvidence, errNoDigest, HintGiveDigest)
-	case h.req.lacksSignature() && len(h.plan.Signed) == 0:
+	case h.req.needsSignature() && len(h.plan.Signed) == 0:
 		return h.fail(NoEvidence, errNoSignature, HintSignature)
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)

@@ -13,7 +13,7 @@ import (
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.carried.signed.asked
-	if !ok || s.aside.asking || !s.carried.pieces.IsZero() || s.carried.mistrust || !signed && !s.piecesHelp() {
+	if !ok || s.aside.asking || !s.carried.pieces.IsZero() || s.carried.piecesRejected || !signed && !s.piecesHelp() {
 		return
 	}
 	s.aside.begin(signed)
@@ -25,7 +25,7 @@ func (s *session) askDocument() {
 // that is asked for before them disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
-	return others && !s.carried.alone && s.size >= leastPieces
+	return others && !s.carried.single && s.size >= leastPieces
 }
 
 // applyDocument takes over what a document says. If that is of no use, the download goes on without.
@@ -92,11 +92,11 @@ func (s *session) gathered(all []found) {
 		}
 	}
 	s.carried.signed.all = all
-	if len(all) == 0 && s.req.lacksSignature() {
+	if len(all) == 0 && s.req.needsSignature() {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
-	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.lacksSignature()); err != nil {
+	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.needsSignature()); err != nil {
 		s.stop(err)
 		return
 	}
@@ -172,7 +172,7 @@ func (s *session) rehash() {
 // usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
 func (s *session) usePieces() {
 	list := s.carried.pieces
-	if s.carried.mistrust || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
+	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
 		return
 	}
 	if list.Size() != s.size {
@@ -245,7 +245,7 @@ func (s *session) consult() error {
 	}
 	a, err := look(s.ctx, s.http, s.req, condition{})
 	if err == nil {
-		err = s.admitOrigin(o, a)
+		err = s.checkOrigin(o, a)
 	}
 	if err == nil {
 		s.askDocument()

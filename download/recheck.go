@@ -69,7 +69,7 @@ func (x *recheck) open(files fsys.FS) (err error) {
 // byUser, the request says what the digest is, and not the server.
 func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, error) {
 	for !x.every {
-		if err := x.run(ctx, x.witnesses(), tell); err != nil {
+		if err := x.run(ctx, x.verifiers(), tell); err != nil {
 			return false, err
 		}
 		if x.good.Count() > 0 {
@@ -94,8 +94,8 @@ func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, er
 	return false, nil
 }
 
-// witnesses are the sources that can be asked: the less doubtful half, one for each host (C7).
-func (x *recheck) witnesses() (out []*party) {
+// verifiers are the sources that can be asked: the less doubtful half, one for each host (C7).
+func (x *recheck) verifiers() (out []*party) {
 	most := x.usual()
 	for _, p := range x.byTrust() {
 		known := func(o *party) bool { return o.host == p.host }
@@ -147,7 +147,7 @@ func (x *recheck) own(p *party) bool { return p.agrees.Contains(byterange.Range{
 func (x *recheck) next(byUser bool) *party {
 	agreed := x.unanimous()
 	for _, p := range x.byTrust() {
-		if p.adopted || x.tried >= mostAlone || agreed && (byUser || p.doubt != doubtAsked || x.own(p)) {
+		if p.adopted || x.tried >= mostSingle || agreed && (byUser || p.doubt != doubtAsked || x.own(p)) {
 			continue
 		}
 		x.tried++

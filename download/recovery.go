@@ -53,9 +53,9 @@ type history struct {
 	tries    int // how often that may be
 	touched  int // how often another program wrote to the part file
 
-	alone bool // sources are asked one at a time, as what several brought was wrong
-	pipe  bool // the file goes to a stream
-	out   bool // and some of it is out, which cannot be taken back
+	single bool // sources are asked one at a time, as what several brought was wrong
+	pipe   bool // the file goes to a stream
+	out    bool // and some of it is out, which cannot be taken back
 
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
@@ -74,7 +74,7 @@ const (
 	beginAnew                 // ask the same sources for all of the file again
 	reread                    // read again what is here, and fetch what another program changed
 	findWrong                 // find out which bytes are wrong: by pieces, or by what other sources have
-	oneAlone                  // ask the next source for all of the file, alone
+	singleSource              // ask the next source for all of the file, alone
 	standIn                   // let a mirror that the user named take the server's place
 	withoutPieces             // give up pieces that no source has
 	askPeers                  // ask the peers of a torrent of the file
@@ -86,7 +86,7 @@ const (
 
 // fromStart reports whether the way leads to an attempt that begins at the first byte.
 func (w way) fromStart() bool {
-	return w == nextVersion || w == beginAnew || w == oneAlone || w == standIn
+	return w == nextVersion || w == beginAnew || w == singleSource || w == standIn
 }
 
 // ways are the ways after an attempt with outcome o, the best one first. There are none after a failure that is final.
@@ -113,8 +113,8 @@ func (h history) ways(o outcome) []way {
 		all = h.afterWrong(o)
 	case noSource:
 		all = []way{withoutPieces, askPeers, standIn}
-		if h.alone {
-			all = []way{oneAlone, discard}
+		if h.single {
+			all = []way{singleSource, discard}
 		}
 	}
 	if h.out {
@@ -130,8 +130,8 @@ func (h history) afterBreak() []way {
 		return nil
 	case h.restarts < h.tries:
 		return []way{compareSamples, beginAnew}
-	case h.alone:
-		return []way{standIn, oneAlone}
+	case h.single:
+		return []way{standIn, singleSource}
 	}
 	return []way{standIn}
 }
@@ -148,10 +148,10 @@ func (h history) afterWrong(o outcome) (all []way) {
 		return append(all, blamePlace, standIn, discard)
 	case h.contradicted:
 		return append(all, blameDocument)
-	case o == wrongSize || h.pipe || h.alone:
-		return append(all, oneAlone, discard)
+	case o == wrongSize || h.pipe || h.single:
+		return append(all, singleSource, discard)
 	case h.unsized: // another place may have a file of another size, and it is not known which one is right
-		return append(all, findWrong, oneAlone, discard)
+		return append(all, findWrong, singleSource, discard)
 	}
 	return append(all, findWrong, keepRefuted)
 }

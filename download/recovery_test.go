@@ -43,7 +43,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread findWrong keepRefuted
 			wrongSize: oneAlone discard
 			noSource: withoutPieces askPeers standIn`},
-		{"one source at a time", with(func(h *history) { h.alone = true }), `
+		{"one source at a time", with(func(h *history) { h.single = true }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			fileChanged: nextVersion
@@ -52,7 +52,7 @@ func TestRecovery_Rule15_Rule30_Rule34_Rule40_Rule43(t *testing.T) {
 			wrongDigest: reread oneAlone discard
 			wrongSize: oneAlone discard
 			noSource: oneAlone discard`},
-		{"one at a time, too often", with(func(h *history) { h.alone, h.changes, h.restarts, h.touched = true, 2, 5, mostTouched+1 }), `
+		{"one at a time, too often", with(func(h *history) { h.single, h.changes, h.restarts, h.touched = true, 2, 5, mostTouched+1 }), `
 			wantsHead: askHead
 			sizeDisowned: dropSize
 			notMergeable: standIn oneAlone
@@ -130,7 +130,7 @@ func TestRecoveryAlways(t *testing.T) {
 	for bits := range 1 << flags {
 		on := func(i int) bool { return bits>>i&1 == 1 }
 		for count := range 3 {
-			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, alone: on(0), pipe: on(1) || on(2), out: on(2),
+			h := history{changes: count, restarts: count, tries: 2, touched: count * mostTouched, single: on(0), pipe: on(1) || on(2), out: on(2),
 				byPieces: on(3), listed: on(4), contradicted: on(5), unsized: on(6)}
 			for o := range outcome(len(outcomeNames)) {
 				ways := h.ways(o)

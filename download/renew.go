@@ -40,7 +40,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 		d.note("%s, where a newer one may be, is not used: %v", source.Mask(u), err)
 	case newer.Over >= d.Over:
 		newer.Name, newer.URL, newer.Notes = d.Name, d.URL, d.Notes
-		newer.led, newer.vouched = slices.Concat(d.led, newer.led), slices.Concat(d.vouched, newer.vouched)
+		newer.redirectDigests, newer.originDigests = slices.Concat(d.redirectDigests, newer.redirectDigests), slices.Concat(d.originDigests, newer.originDigests)
 		*d = *newer
 		d.note("the newer one at %s is used", source.Mask(u))
 	default:

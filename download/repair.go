@@ -22,7 +22,7 @@ const maxRepairs = 3
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.hashing.byPieces() { // they all hold
-		g.carried.mistrust = true
+		g.carried.piecesRejected = true
 		g.note("the pieces of %s contradict the digest of the whole file: they are not used any more", s.hashing.pieces.from)
 	}
 	found, err := true, error(nil)
@@ -116,7 +116,7 @@ func (g *getter) goOn(s *session) {
 
 // pieces fetches the documents that may have them, of those that were described and not asked for yet.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
-	for !g.carried.mistrust {
+	for !g.carried.piecesRejected {
 		doc, ok := g.carried.nextDocument(s.file)
 		if !ok {
 			return false
@@ -136,13 +136,13 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// distrust lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
+// rejectPieces lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
 // wrong, and the digest of the whole decides. Where there is no strong one, the pieces are evidence, which is never dropped.
-func (g *getter) distrust(s *session) bool {
-	if s.hashing.pieces.banned == 0 || g.carried.mistrust || s.req.Stream != nil || !verify.Strong(s.claims) {
+func (g *getter) rejectPieces(s *session) bool {
+	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.Stream != nil || !verify.Strong(s.claims) {
 		return false
 	}
-	g.carried.mistrust = true
+	g.carried.piecesRejected = true
 	g.note("no source has the pieces that %s describes: they are not used any more", s.hashing.pieces.from)
 	s.sources.pardon()
 	g.goOn(s)
@@ -185,7 +185,7 @@ func (g *getter) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int6
 // share takes a swarm for the sessions to come.
 func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	g.carried.sharing = x
-	if g.carried.pieces.IsZero() && !g.carried.mistrust {
+	if g.carried.pieces.IsZero() && !g.carried.piecesRejected {
 		g.carried.pieces, g.carried.piecesFrom = x.file.BestPieces(), source.Mask(doc.URL)
 	}
 	if d := g.req.Described; d != nil {
@@ -197,7 +197,7 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 
 // rescue lets the next session go on with peers, when no server is left and a torrent of the file is known that was not asked for.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
-	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.alone || !verify.Strong(s.claims) || ctx.Err() != nil ||
+	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.known && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {
 		return false
 	}

@@ -171,8 +171,8 @@ func (x resolution) without(a source.Answer) source.Answer {
 	return a
 }
 
-// misfits are the digests of an answer on the way to a document that the document does not have.
-func misfits(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
+// otherDigests are the digests of an answer on the way to a document that the document does not have.
+func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
 	if hops[at].Status >= 400 {
 		return nil, nil
 	}

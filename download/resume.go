@@ -215,7 +215,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error
 	parts := []byterange.Range{{End: min(1<<20, end)}}
 	for i := range int64(continuedSamples) {
 		at := end / (continuedSamples + 1) * (i + 1)
-		parts = append(parts, byterange.Range{Start: at, End: min(at+unit, end)})
+		parts = append(parts, byterange.Range{Start: at, End: min(at+compareUnit, end)})
 	}
 	parts = append(parts, byterange.Range{Start: max(0, end-1<<20), End: end})
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))

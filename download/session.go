@@ -79,7 +79,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.gathered(all)
 			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.cut.ends:
-			s.endsAt(size)
+			s.digestHolds(size)
 		case front := <-s.hashing.moved:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:

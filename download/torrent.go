@@ -133,7 +133,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
 	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, edges: newEdges()}
-	d.comesFrom(verify.User, address.Loopback)
+	d.setChannel(verify.User, address.Loopback)
 	return d
 }
 

@@ -100,7 +100,7 @@ func (x *inspection) run(ctx context.Context) error {
 	}
 	x.verdict.Size = before.Size
 	x.req.observe(Started{URL: source.Mask(x.req.URL), Path: x.verdict.Path})
-	if err := x.learn(ctx); err != nil {
+	if err := x.resolve(ctx); err != nil {
 		return err
 	}
 	witnesses, err := x.witnesses(ctx)
@@ -154,10 +154,10 @@ func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
 		}
 	}
 	j := newJury(x.found, &x.req.Anchors, time.Now())
-	if err := j.doomed(x.req.lacksSignature()); err != nil {
+	if err := j.doomed(x.req.needsSignature()); err != nil {
 		return nil, err
 	}
-	if len(j.checkers) == 0 && x.req.lacksSignature() {
+	if len(j.checkers) == 0 && x.req.needsSignature() {
 		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
 	}
 	if len(x.found) == 0 {
@@ -264,11 +264,11 @@ func (x *inspection) explain(ctx context.Context, err error) *Error {
 	case e.Kind == Local && errors.Is(err, fs.ErrNotExist):
 		e.Hint = HintFetch
 	case e.Kind == Mismatch && x.req.URL == nil:
-		e.Hint = HintMend
+		e.Hint = HintRepair
 	case e.Kind == Mismatch && x.verdict.Damaged.Count() > 0:
-		e.Hint = HintMendPart
+		e.Hint = HintRepairPart
 	case e.Kind == Mismatch:
-		e.Hint = HintMendAll
+		e.Hint = HintRepairAll
 	}
 	return e
 }

@@ -24,12 +24,12 @@ type version struct {
 	originFile     *metalink.File // what the origin said of the file, for those who stand in for it
 	sizeByMirror   bool           // the size is of a mirror to which the origin redirected, and the origin itself gave a strong digest only
 
-	sharing      *sharing // the file in a torrent whose peers may be asked; nil: none is known
-	torrentAsked bool     // for a torrent that the server described
-	pieces       verify.Pieces
-	piecesFrom   string   // the document that has them, masked
-	mistrust     bool     // not to be used: they seem to be wrong themselves
-	asked        []string // documents that were, which the server described
+	sharing        *sharing // the file in a torrent whose peers may be asked; nil: none is known
+	torrentAsked   bool     // for a torrent that the server described
+	pieces         verify.Pieces
+	piecesFrom     string   // the document that has them, masked
+	piecesRejected bool     // not to be used: they seem to be wrong themselves
+	asked          []string // documents that were, which the server described
 
 	continued bool  // it is gone on with by the user's word; see Request.Continue
 	brokenAt  int64 // where the server broke off the last time
@@ -37,13 +37,13 @@ type version struct {
 	signed  signed
 	offered state.Pin // what the server offers to verify the file with
 
-	repairs  int      // how often pieces told what was wrong
-	recheck  *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing
-	past     map[string]*past
-	alone    bool          // one source at a time: what several brought was wrong
-	wrong    error         // why
-	soloists []soloist     // who may be asked alone then
-	named    address.Scope // who named the one that is asked alone (rule 63)
+	repairs        int      // how often pieces told what was wrong
+	recheck        *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing
+	past           map[string]*past
+	single         bool          // one source at a time: what several brought was wrong
+	wrong          error         // why
+	candidates     []candidate   // who may be asked alone then
+	candidateScope address.Scope // who named the one that is asked alone (rule 63)
 }
 
 // newVersion begins with what the request itself says of the file, which is the user's word and does not change.
@@ -64,7 +64,7 @@ func (v *version) announced(a source.Answer) {
 
 // renew forgets the version that the file had. It is not to be called while a session knows of that version.
 func (p *carried) renew(req *Request) {
-	if p.alone { // its origin may be a source that was asked alone
+	if p.single { // its origin may be a source that was asked alone
 		p.origin = req.URL
 	}
 	p.recheck.close()

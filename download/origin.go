@@ -10,9 +10,9 @@ import (
 	"braid/verify"
 )
 
-// learn takes the first answer of the origin as the word on what the file is.
-func (s *session) learn(o *origin, a source.Answer) error {
-	x, err := s.describe(o, a)
+// resolveFile takes the first answer of the origin as the word on what the file is.
+func (s *session) resolveFile(o *origin, a source.Answer) error {
+	x, err := s.readFirst(o, a)
 	switch {
 	case x.nature == aDocument:
 		return s.end(gotDocument, errRefused)
@@ -22,7 +22,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.minds() && !x.decides(a.Hops) && compare(s.carried.here, a) == older {
+	if o.first && s.req.keepsNewer() && !x.decides(a.Hops) && compare(s.carried.here, a) == older {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
@@ -31,7 +31,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
-	if err := s.renewed(a, &file); err != nil {
+	if err := s.checkVersion(a, &file); err != nil {
 		return err
 	}
 	if d := s.req.Described; d != nil {
@@ -49,10 +49,10 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	if wrong != nil { // it was redirected to a mirror that has another file: the origin's word still stands
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
-	if s.req.Require == RequireDigest && !verify.Strong(claims) && !mayVouch(a) {
+	if s.req.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a) {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, HintGiveDigest))
 	}
-	if _, doc := metalinkOf(file); s.req.lacksSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
+	if _, doc := metalinkOf(file); s.req.needsSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
 		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, HintSignature))
 	}
 	if err := s.checkPin(o, file); err != nil {
@@ -65,7 +65,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host
 	s.originAnswered, s.newMirrors = true, true
 	s.sizeBy = o
-	if err := s.know(file, claims); err != nil {
+	if err := s.setFile(file, claims); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -78,7 +78,7 @@ func (s *session) learn(o *origin, a source.Answer) error {
 // server itself that it does not say less now (rule 64).
 func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.File) error {
 	said := s.carried.originFile
-	if said == nil || !s.standIn() && (!s.carried.alone || verify.Strong(file.Claims)) {
+	if said == nil || !s.standIn() && (!s.carried.single || verify.Strong(file.Claims)) {
 		return nil
 	}
 	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
@@ -87,7 +87,7 @@ func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.
 	if s.standIn() { // what the server said counts, and not what a mirror says of itself
 		file.Claims = nil
 	}
-	if file.Claims = join(said.Claims, file.Claims); s.carried.alone {
+	if file.Claims = join(said.Claims, file.Claims); s.carried.single {
 		file.Documents = said.Documents // for signatures
 	}
 	return nil
@@ -101,25 +101,25 @@ func (s *session) sizeOf(a source.Answer) int64 {
 		return a.Size
 	case d != nil && d.Size >= 0:
 		return d.Size
-	case said != nil && s.carried.alone:
+	case said != nil && s.carried.single:
 		return said.Size
 	}
 	return -1
 }
 
-// assume begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
+// assumeFile begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
 // what the file is.
-func (s *session) assume(o *origin, a source.Answer) error {
+func (s *session) assumeFile(o *origin, a source.Answer) error {
 	s.claims = s.req.Claims
-	if err := s.admitMirror(o, a); err != nil {
+	if err := s.checkMirror(o, a); err != nil {
 		return err
 	}
 	s.assumed, s.sizeBy = true, o
-	return s.know(metalink.File{Size: a.Size}, s.claims)
+	return s.setFile(metalink.File{Size: a.Size}, s.claims)
 }
 
-// know takes file as what is downloaded from here on.
-func (s *session) know(file metalink.File, claims []verify.Claim) error {
+// setFile takes file as what is downloaded from here on.
+func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	s.file, s.claims, s.size = file, claims, file.Size
 	if err := s.hold(); err != nil {
 		return err
@@ -147,8 +147,8 @@ var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only,
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// describe reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
-func (s *session) describe(o *origin, a source.Answer) (x resolution, err error) {
+// readFirst reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
+func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
 	if err != nil || !s.headMatters(x) || s.wantsHead(x, a) {
 		return x, err
@@ -182,7 +182,7 @@ func (s *session) roleOf(o *origin) role {
 		return asMirror
 	case !s.standIn():
 		return asOrigin
-	case lists(s.req.Mirrors, o.url):
+	case containsURL(s.req.Mirrors, o.url):
 		return asStandIn
 	}
 	return asMirror
@@ -198,7 +198,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	if x, _ := s.req.resolve(e.Hops, s.roleOf(o), verify.Strong(s.req.Claims)); x.file.Server == nil {
 		return
 	}
-	if s.learn(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
+	if s.resolveFile(o, source.Answer{Hops: e.Hops, Host: e.Host, Size: -1, End: -1}) == nil {
 		s.newMirrors = false
 		s.addMirrors()
 	}
@@ -243,9 +243,9 @@ func (s *session) takeDescribed() {
 	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
 }
 
-// renewed notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
+// checkVersion notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
 // reports an error if that has happened too often.
-func (s *session) renewed(a source.Answer, file *metalink.File) error {
+func (s *session) checkVersion(a source.Answer, file *metalink.File) error {
 	said := s.carried.originFile
 	if said == nil || s.standIn() {
 		return nil
@@ -259,7 +259,7 @@ func (s *session) renewed(a source.Answer, file *metalink.File) error {
 	if why == "" {
 		return nil
 	}
-	if s.carried.changes++; s.carried.changes > 1 && s.carried.alone {
+	if s.carried.changes++; s.carried.changes > 1 && s.carried.single {
 		return s.end(fileChanged, changed(why))
 	}
 	s.note("%v", changed(why))

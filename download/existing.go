@@ -13,23 +13,23 @@ import (
 	"braid/verify"
 )
 
-// present tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
+// existing tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
 // is not the right one is in the way, unless it may be replaced.
-func (g *getter) present(ctx context.Context) (done bool, err error) {
+func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := partfile.Target(g.c.files(), g.req.Dir, g.req.Name)
 	if err != nil || !there || g.req.seed != nil { // a seed was looked at
 		return false, err
 	}
 	c := g.committed()
 	defer c.Close()
-	if done, err = g.compareWith(ctx, info, c); done && err == nil && !g.document {
+	if done, err = g.compareExisting(ctx, info, c); done && err == nil && !g.document {
 		g.settle(c)
 	}
 	return done, err
 }
 
-// compareWith compares the file with what is asked for. It may be one that an earlier run has left with its journal c.
-func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
+// compareExisting compares the file with what is asked for. It may be one that an earlier run has left with its journal c.
+func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfile.Committed) (done bool, err error) {
 	if !g.req.IfNewer && g.asBefore(ctx, c) {
 		return true, nil
 	}
@@ -40,7 +40,7 @@ func (g *getter) compareWith(ctx context.Context, info fsys.Info, c *partfile.Co
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
 	proven := verify.Strong(claims) || g.req.provenByPieces()
 	if (proven || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
-		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.presentWitnesses(ctx, offered)...)
+		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingWitnesses(ctx, offered)...)
 		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
 			g.complete(proof, a)
 			return true, nil
@@ -139,8 +139,8 @@ func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.
 	return verify.Proof{}, context.Cause(ctx)
 }
 
-// presentWitnesses check the signatures of a file that is there already.
-func (g *getter) presentWitnesses(ctx context.Context, offered metalink.File) []verify.Witness {
+// existingWitnesses check the signatures of a file that is there already.
+func (g *getter) existingWitnesses(ctx context.Context, offered metalink.File) []verify.Witness {
 	if !g.req.Anchors.Any() {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // reply judges an answer. The sink gets what it needs with it: the fetch may have been cancelled, and not wait for it.
 func (s *session) reply(m message, f *flight) reply {
-	if err := s.answered(m.id, f, *m.answer); err != nil {
+	if err := s.checkAnswer(m.id, f, *m.answer); err != nil {
 		return reply{err: err}
 	}
 	a := m.answer
@@ -23,8 +23,8 @@ func (s *session) reply(m message, f *flight) reply {
 	}
 }
 
-// answered judges the header of an answer before any byte of its body. An error refuses the body.
-func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) error {
+// checkAnswer judges the header of an answer before any byte of its body. An error refuses the body.
+func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) error {
 	if f.sink.limit.Load() == 0 { // cancelled before it answered
 		return errRefused
 	}
@@ -32,7 +32,7 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	if a.Host != "" {
 		o.host = a.Host
 	}
-	if err := s.admit(o, a); err != nil {
+	if err := s.compareAnswer(o, a); err != nil {
 		return err
 	}
 	if s.dated(o, a) && (o.last == 0 || f.lane != o.last) {
@@ -67,23 +67,23 @@ func (s *session) answered(id scheduler.FetchID, f *flight, a source.Answer) err
 	return nil
 }
 
-// admit compares an answer with what is known of the file; the first answer is what makes it known.
-func (s *session) admit(o *origin, a source.Answer) error {
+// compareAnswer compares an answer with what is known of the file; the first answer is what makes it known.
+func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	switch {
 	case a.NotModified:
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.done = true, true
 		return errRefused
 	case !s.known && o.first:
-		return s.learn(o, a)
+		return s.resolveFile(o, a)
 	case !s.known:
-		return s.assume(o, a)
+		return s.assumeFile(o, a)
 	case o.first:
-		if err := s.admitOrigin(o, a); err != nil {
+		if err := s.checkOrigin(o, a); err != nil {
 			return err
 		}
 	default:
-		if err := s.admitMirror(o, a); err != nil {
+		if err := s.checkMirror(o, a); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (s *session) admit(o *origin, a source.Answer) error {
 	return nil
 }
 
-// admitOrigin: the same server again. What it says must not have changed (rule 34); that it says less is no
+// checkOrigin: the same server again. What it says must not have changed (rule 34); that it says less is no
 // change (rule 64).
-func (s *session) admitOrigin(o *origin, a source.Answer) error {
+func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	x, err := s.req.resolve(a.Hops, s.roleOf(o), s.trusted())
 	switch {
 	case err != nil:
@@ -204,8 +204,8 @@ func (s *session) ties(o *origin, t tag) bool {
 	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
 }
 
-// admitMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
-func (s *session) admitMirror(o *origin, a source.Answer) error {
+// checkMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
+func (s *session) checkMirror(o *origin, a source.Answer) error {
 	if s.req.natureOf(a.Hops, s.roleOf(o)) == anotherFile {
 		return mismatch(o, "%w", errInPlace)
 	}
@@ -258,7 +258,7 @@ func (s *session) askedDate() time.Time {
 
 // pipes reports whether bytes are given away that nothing has proven: into a pipe, where no pieces are known.
 func (s *session) pipes() bool {
-	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.mistrust)
+	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.piecesRejected)
 }
 
 // mayFeed reports whether an answer is tied to the first one, so that bytes of both may go into one pipe: by the digest, by a strong ETag
