@@ -10,10 +10,10 @@ import (
 	"braid/internal/option"
 )
 
-// A tick is a mark on an axis: At is its place, as a percentage of the axis.
+// A tick is a mark on an axis, or a line across the pictures: At is its place, as a percentage of the axis.
 type tick struct {
-	At, Text string
-	Last     bool // so near to the end that its text has to end there
+	At, Text, Title string
+	Last            bool // so near to the end that its text has to end there
 }
 
 // percentText writes a place between 0 and 1 as a percentage, in a form that SVG takes.
@@ -33,19 +33,17 @@ const mostTicks = 8
 
 // timeTicks divide the time from 0 to end.
 func timeTicks(end time.Duration) (ticks []tick) {
-	step := timeSteps[len(timeSteps)-1]
-	for _, s := range timeSteps {
-		if end/s <= mostTicks {
-			step = s
-			break
-		}
+	i := 0
+	for i < len(timeSteps)-1 && end/timeSteps[i] > mostTicks {
+		i++
 	}
+	step := timeSteps[i]
 	for end/step > mostTicks {
 		step *= 2
 	}
 	for t := time.Duration(0); t <= end; t += step {
 		at := float64(t) / float64(end)
-		ticks = append(ticks, tick{percentText(at), tickText(t, step), at > 0.93})
+		ticks = append(ticks, tick{At: percentText(at), Text: tickText(t, step), Last: at > 0.93})
 	}
 	return ticks
 }
@@ -60,8 +58,7 @@ func tickText(t, step time.Duration) string {
 	case step < time.Minute && t < time.Minute:
 		return strconv.FormatFloat(t.Seconds(), 'f', -1, 64) + " s"
 	}
-	s := strings.TrimSuffix(option.TimeText(t), " 0 s")
-	return strings.TrimSuffix(s, " 0 min")
+	return strings.TrimSuffix(strings.TrimSuffix(option.TimeText(t), " 0 s"), " 0 min")
 }
 
 // byteTicks divide an axis that goes from 0 to top bytes, upwards. All are in one unit; suffix follows its name.
@@ -72,10 +69,9 @@ func byteTicks(top float64, suffix string) (ticks []tick) {
 	}
 	_, name, _ := strings.Cut(option.SizeText(int64(unit)), " ")
 	step := byteStep(top/unit, unit > 1)
-	for i := 0; float64(i)*step <= top/unit*1.0001; i++ {
-		y := float64(i) * step
+	for y := 0.0; y <= top/unit*1.0001; y += step {
 		text := strconv.FormatFloat(y, 'f', -1, 64) + " " + name + suffix
-		if i == 0 {
+		if y == 0 {
 			text = "0"
 		}
 		ticks = append(ticks, tick{At: percentText(1 - y*unit/top), Text: text})

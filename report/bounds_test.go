@@ -49,13 +49,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(html) > mib {
 		t.Errorf("a page of %d bytes", len(html))
 	}
-	if len(r.mirrors) > maxMirrors+1 || len(r.past.list) > maxFetches || len(r.total) > maxColumns || len(r.picture.columns) > maxColumns {
-		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.mirrors), len(r.past.list), len(r.total), len(r.picture.columns))
+	if len(r.Mirrors) > maxMirrors+1 || len(r.past) > maxFetches || len(r.total) > maxColumns || len(r.picture.columns) > maxColumns {
+		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.past), len(r.total), len(r.picture.columns))
 	}
-	if got := r.fetched(); got != pos {
+	if got := r.bytes; got != pos {
 		t.Errorf("%d of %d bytes are booked", got, pos)
 	}
-	t.Logf("%d bytes, %d fetches", len(html), len(r.past.list))
+	t.Logf("%d bytes, %d fetches", len(html), len(r.past))
 	runtime.KeepAlive(r)
 }
 
@@ -169,16 +169,16 @@ func TestGapsKeepTheLongest(t *testing.T) {
 func TestTheLogKeepsBothEnds(t *testing.T) {
 	var l log
 	for i := range 1000 {
-		l.add(entry{at: time.Duration(i)})
+		l.add(entry{At: time.Duration(i)})
 	}
-	if len(l.first) != maxEntries || len(l.last) != maxEntries || l.dropped != 1000-2*maxEntries || l.last[maxEntries-1].at != 999 || l.first[0].at != 0 {
-		t.Errorf("%d and %d, %d dropped", len(l.first), len(l.last), l.dropped)
+	if len(l.First) != maxEntries || len(l.Last) != maxEntries || l.Dropped != 1000-2*maxEntries || l.Last[maxEntries-1].At != 999 || l.First[0].At != 0 {
+		t.Errorf("%d and %d, %d dropped", len(l.First), len(l.Last), l.Dropped)
 	}
 }
 
 // TestMergedFetches: the sums stay, and what is remarkable stays longer than what is not.
 func TestMergedFetches(t *testing.T) {
-	a, b := &mirror{number: 0}, &mirror{number: 1}
+	a, b := &Mirror{number: 0}, &Mirror{number: 1}
 	var l fetches
 	at := time.Duration(0)
 	for i := range 5000 {
@@ -192,14 +192,14 @@ func TestMergedFetches(t *testing.T) {
 	}
 	var sums [2]int64
 	silent, n := 0, 0
-	for _, f := range l.list {
+	for _, f := range l {
 		sums[f.who.number] += f.bytes
 		n += f.merged + 1
 		if f.cut == scheduler.ReasonSilent {
 			silent++
 		}
 	}
-	if sums != [2]int64{5000, 10000} || n != 10000 || silent != 5 || len(l.list) > maxFetches {
-		t.Errorf("%v bytes, %d fetches of %d, %d silent", sums, len(l.list), n, silent)
+	if sums != [2]int64{5000, 10000} || n != 10000 || silent != 5 || len(l) > maxFetches {
+		t.Errorf("%v bytes, %d fetches of %d, %d silent", sums, len(l), n, silent)
 	}
 }

@@ -6,17 +6,74 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"braid/internal/option"
 )
 
 // colours is how many sources have a colour of their own: those that brought most. Two more classes are for the rest.
 const colours = 14
 
-// colour is the class of a source.
-func (r *Recorder) colour(m *mirror) string {
-	if i, ok := r.rank[m]; ok && i < colours {
-		return fmt.Sprintf("c%d", i)
+// quickly is how long a download takes that needs no pictures: words and the table say all of it.
+const quickly = 250 * time.Millisecond
+
+// pictured reports whether there are pictures of the download: something was transferred, and it took a while or failed.
+func (d *Facts) pictured() bool {
+	return len(d.ranked) > 0 && d.end > 0 && (d.err != nil || d.end >= quickly || len(d.ranked) > colours)
+}
+
+// charts are the pictures, which have the same time axis.
+func (d *Facts) charts() map[string]any {
+	speed, top := d.speed()
+	parts, partsBox := d.parts()
+	rows, unshown := d.rows()
+	var speeds, sizes []tick
+	if top > 0 {
+		speeds = byteTicks(top, "/s")
 	}
-	return "cx"
+	if d.size > 0 {
+		sizes = byteTicks(float64(d.size), "")
+	}
+	return map[string]any{
+		"Times": timeTicks(d.end), "Rules": d.rules(), "Legend": d.legend(), "Fetched": d.bytes,
+		"Speed": speed, "Speeds": speeds, "Parts": parts, "PartsBox": partsBox, "Sizes": sizes, "Prior": d.stripes(),
+		"Rows": rows, "Unshown": unshown, "Kinds": kinds(rows), "Requests": d.requests(), "Most": d.most,
+		"Quiet":  slices.ContainsFunc(rows, func(x row) bool { return len(x.Quiet) > 0 }),
+		"Paused": slices.ContainsFunc(rows, func(x row) bool { return len(x.Pauses) > 0 }),
+		"Box":    fmt.Sprintf("0 0 %s %d", number(d.columns()), high),
+	}
+}
+
+// columns is how many columns the pictures have. The last one may be a part of one.
+func (d *Facts) columns() float64 { return float64(d.end) / float64(d.width) }
+
+// rules are the lines across all pictures.
+func (d *Facts) rules() (out []tick) {
+	add := func(t time.Duration, name, title string) {
+		out = append(out, tick{d.place(t), name, title + " (" + option.TimeText(t) + ")", d.ofAll(t) > 0.8})
+	}
+	for _, e := range d.restarts {
+		add(e.At, "begun again", "begun again: "+e.Text)
+	}
+	if d.complete != never {
+		add(d.complete, "last byte", "every byte is here")
+	}
+	return out
+}
+
+// legend are the sources that have a colour of their own, and one in the place of all others.
+func (d *Facts) legend() (keys []*Mirror) {
+	keys = d.brought()
+	keys = slices.Clone(keys[:min(len(keys), colours)])
+	if len(d.ranked) > colours {
+		others := &Mirror{Class: "cx", Name: option.Count(len(d.ranked)-colours, "other")}
+		for _, m := range d.ranked[colours:] {
+			others.Bytes += m.Bytes
+		}
+		if others.Bytes > 0 {
+			keys = append(keys, others)
+		}
+	}
+	return keys
 }
 
 // A layer is one colour of a picture.
@@ -32,8 +89,8 @@ type bin struct {
 }
 
 // bins are the columns up to the end. One that has hardly begun is joined to the one before.
-func (r *Recorder) bins() (out []bin) {
-	end := float64(r.end) / float64(r.width)
+func (d *Facts) bins() (out []bin) {
+	end := d.columns()
 	for c := 0; float64(c) < end; c++ {
 		b := bin{float64(c), min(float64(c+1), end), c, c}
 		if n := len(out); n > 0 && b.to-b.from < 0.5 {
@@ -46,8 +103,8 @@ func (r *Recorder) bins() (out []bin) {
 }
 
 // mean is what a series has in a bin, for each second.
-func (r *Recorder) mean(s series, b bin) float64 {
-	return s.sum(b.first, b.last+1) / ((b.to - b.from) * r.width.Seconds())
+func (d *Facts) mean(s series, b bin) float64 {
+	return s.sum(b.first, b.last+1) / ((b.to - b.from) * d.width.Seconds())
 }
 
 // high is the height of the pictures inside, in units of their own.
@@ -55,110 +112,79 @@ const high = 1000
 
 // speed draws what arrived, a layer for each source that has a colour and one for the rest, one on top of the other.
 // top is the highest sum.
-func (r *Recorder) speed() (layers []layer, top float64) {
-	if r.fetched() == 0 {
+func (d *Facts) speed() (layers []layer, top float64) {
+	if d.bytes == 0 {
 		return nil, 0
 	}
-	bins := r.bins()
-	var groups [][]series
-	for i, m := range r.ranked() {
-		if i > colours {
-			groups[colours] = append(groups[colours], m.flow)
-			continue
+	bins := d.bins()
+	levels := [][]float64{make([]float64, len(bins))}
+	for i, m := range d.ranked {
+		if i <= colours {
+			layers = append(layers, layer{Class: m.Class, Title: m.Name})
+			levels = append(levels, slices.Clone(levels[i]))
+		} else {
+			layers[colours].Title = "others"
 		}
-		groups = append(groups, []series{m.flow})
-		layers = append(layers, layer{Class: r.colour(m), Title: r.label(m)})
-	}
-	if len(groups) > colours {
-		layers[colours].Title = "others"
-	}
-	levels := make([][]float64, len(groups)+1)
-	levels[0] = make([]float64, len(bins))
-	for g, group := range groups {
-		levels[g+1] = make([]float64, len(bins))
-		for i, b := range bins {
-			levels[g+1][i] = levels[g][i]
-			for _, s := range group {
-				levels[g+1][i] += r.mean(s, b)
-			}
-			top = max(top, levels[g+1][i])
+		for j, b := range bins {
+			levels[len(layers)][j] += d.mean(m.flow, b)
 		}
 	}
-	top *= 1.04
-	for g := range groups {
-		layers[g].Path = area(bins, levels[g], levels[g+1], top)
+	top = slices.Max(levels[len(layers)]) * 1.04
+	for i := range layers {
+		layers[i].Path = area(bins, levels[i], levels[i+1], top)
 	}
 	return slices.DeleteFunc(layers, func(l layer) bool { return l.Path == "" }), top
 }
 
-// area is the path around what lies between two levels.
+// requests draws how many requests were at work: the mean of each column.
+func (d *Facts) requests() string {
+	bins := d.bins()
+	up := make([]float64, len(bins))
+	for i, b := range bins {
+		up[i] = d.mean(d.work, b)
+	}
+	return area(bins, make([]float64, len(bins)), up, slices.Max(up)*1.04)
+}
+
+// area is the path around what lies between two levels: along the upper one and back along the lower one. It is empty if nothing does.
 func area(bins []bin, low, up []float64, top float64) string {
-	if top <= 0 || len(bins) == 0 {
+	if top <= 0 {
 		return ""
 	}
 	y := func(v float64) int { return high - int(math.Round(v/top*high)) }
 	var b strings.Builder
-	for i := 0; i < len(bins); {
-		for i < len(bins) && y(up[i]) == y(low[i]) {
-			i++
+	x, at, empty := bins[0].from, y(low[0]), true
+	fmt.Fprintf(&b, "M%s %d", number(x), at)
+	step := func(level int, to float64) {
+		if level != at {
+			fmt.Fprintf(&b, "H%sV%d", number(x), level)
 		}
-		j := i
-		for j < len(bins) && y(up[j]) != y(low[j]) {
-			j++
-		}
-		if j > i {
-			outline(&b, bins[i:j], low[i:j], up[i:j], y)
-		}
-		i = j
+		x, at = to, level
 	}
-	return b.String()
-}
-
-// outline draws a closed line: along the upper level and back along the lower one.
-func outline(b *strings.Builder, bins []bin, low, up []float64, y func(float64) int) {
-	fmt.Fprintf(b, "M%s %d", number(bins[0].from), y(up[0]))
 	for i := range bins {
-		if i > 0 && y(up[i]) != y(up[i-1]) {
-			fmt.Fprintf(b, "V%d", y(up[i]))
-		}
-		if i == len(bins)-1 || y(up[i+1]) != y(up[i]) {
-			fmt.Fprintf(b, "H%s", number(bins[i].to))
-		}
+		empty = empty && y(low[i]) == y(up[i])
+		step(y(up[i]), bins[i].to)
 	}
-	for i := len(bins) - 1; i >= 0; i-- {
-		if i == len(bins)-1 || y(low[i]) != y(low[i+1]) {
-			fmt.Fprintf(b, "V%d", y(low[i]))
-		}
-		if i == 0 || y(low[i-1]) != y(low[i]) {
-			fmt.Fprintf(b, "H%s", number(bins[i].from))
-		}
+	for i := len(bins) - 1; i >= 0 && !empty; i-- {
+		step(y(low[i]), bins[i].from)
 	}
-	b.WriteByte('Z')
+	if empty {
+		return ""
+	}
+	return b.String() + "H" + number(x) + "Z"
 }
 
 func number(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", x), "0"), ".")
 }
 
-// requests draws how many requests were at work: the mean of each column.
-func (r *Recorder) requests() (path string, most int) {
-	bins := r.bins()
-	low, up := make([]float64, len(bins)), make([]float64, len(bins))
-	top := 0.0
-	for i, b := range bins {
-		up[i] = r.mean(r.work, b)
-		top = max(top, up[i])
-	}
-	return area(bins, low, up, top*1.04), r.most
-}
-
 // maxBlocks is how many rectangles the picture of the file may have before it gets coarser.
 const maxBlocks = 4000
 
-// parts draws who brought which part of the file when. The box is the coordinate system of the paths.
-func (r *Recorder) parts() (layers []layer, box string) {
-	p := &r.picture
-	if p.row == 0 || r.size <= 0 {
+// parts draws which source brought which part of the file when. The box is the coordinate system of the paths.
+func (d *Facts) parts() (layers []layer, box string) {
+	p := &d.picture
+	if p.row == 0 || d.size <= 0 {
 		return nil, ""
 	}
 	blocks := p.blocks()
@@ -166,37 +192,32 @@ func (r *Recorder) parts() (layers []layer, box string) {
 		p = p.coarser()
 		blocks = p.blocks()
 	}
-	rows := float64(r.size) / float64(p.row)
-	paths := map[*mirror]*strings.Builder{}
+	rows := float64(d.size) / float64(p.row)
+	paths := map[*Mirror][]byte{}
 	for _, b := range blocks {
-		m := r.mirrors[b.who]
-		if paths[m] == nil {
-			paths[m] = &strings.Builder{}
-		}
-		fmt.Fprintf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)), b.wide, b.high, b.wide)
+		m := d.Mirrors[b.who]
+		paths[m] = fmt.Appendf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)), b.wide, b.high, b.wide)
 	}
-	for _, m := range r.ranked() {
+	for _, m := range d.ranked {
 		if path := paths[m]; path != nil {
-			layers = append(layers, layer{r.colour(m), r.label(m), path.String()})
+			layers = append(layers, layer{m.Class, m.Name, string(path)})
 		}
 	}
-	return layers, fmt.Sprintf("0 0 %s %s", number(float64(r.end)/float64(r.width)), number(rows))
+	return layers, fmt.Sprintf("0 0 %s %s", number(d.columns()), number(rows))
 }
 
-// A stripe is a part of the file that was there before.
-type stripe struct{ Y, High string }
-
 // stripes are the parts of an earlier run, as far as they can be seen.
-func (r *Recorder) stripes() (out []stripe) {
-	for _, x := range r.prior {
-		if size := float64(r.size); r.size > 0 {
-			out = append(out, stripe{percentText(1 - float64(x.End)/size), percentText(float64(x.Len()) / size)})
+func (d *Facts) stripes() (out []bar) {
+	for _, x := range d.prior {
+		if size := float64(d.size); d.size > 0 {
+			out = append(out, bar{Y: percentText(1 - float64(x.End)/size), H: percentText(float64(x.Len()) / size)})
 		}
 	}
 	return out
 }
 
+// ofAll is a time as a part of the whole.
+func (d *Facts) ofAll(t time.Duration) float64 { return float64(t) / float64(max(d.end, 1)) }
+
 // place is where a time is.
-func (r *Recorder) place(t time.Duration) string {
-	return percentText(float64(t) / float64(max(r.end, 1)))
-}
+func (d *Facts) place(t time.Duration) string { return percentText(d.ofAll(t)) }

@@ -2,15 +2,20 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	"braid/byterange"
+	"braid/download"
+	"braid/internal/option"
 	"braid/scheduler"
+	"braid/source"
 )
 
 // A fetch is a request for a range, or several of one source that were merged into one.
 type fetch struct {
-	who      *mirror
+	who      *Mirror
 	number   int
 	merged   int           // how many it stands for beside itself
 	asked    time.Duration // the times
@@ -27,10 +32,144 @@ type fetch struct {
 
 const never = -1
 
-// quietAfter is how long nothing comes from a source before that is worth showing.
-const quietAfter = time.Second
+const (
+	// beat is about the time between two reports of bytes.
+	beat = 100 * time.Millisecond
+	// quietAfter is how long nothing comes from a source before that is worth showing.
+	quietAfter = time.Second
+)
 
-// dull says that nothing can be seen of a fetch that a longer one would not show.
+// start takes down that a source is asked for a range.
+func (r *Recorder) start(ev download.RangeStarted) {
+	m := r.mirror(ev.ID, ev.URL, ev.Host)
+	m.Speed.Now(r.began.Add(r.now), m.Bytes)
+	if m.Asked++; m.Asked == 1 {
+		m.first = r.now
+	}
+	if m.Running++; m.Running == 1 {
+		m.since = r.now
+	}
+	r.reasons[ev.Why]++
+	r.endPause(m)
+	f := &fetch{
+		who: m, number: ev.Fetch, asked: r.now, answered: never, heard: r.now, why: ev.Why,
+		from: ev.Range.Start, to: ev.Range.End, at: ev.Range.Start,
+	}
+	if ev.Why == scheduler.ReasonSplit {
+		for _, number := range slices.Sorted(maps.Keys(r.running)) {
+			if v := r.running[number]; v.cut == scheduler.ReasonSplit && v.to == f.from {
+				r.thefts[theft{m, v.who}]++
+				break
+			}
+		}
+	}
+	for _, l := range r.losses {
+		if l.taker == nil && f.from < l.to && l.from < f.to {
+			l.taker, l.taken = m, r.now
+		}
+	}
+	r.running[ev.Fetch] = f
+	r.most = max(r.most, len(r.running))
+	if ev.Why != scheduler.ReasonNext {
+		size := "everything"
+		if ev.Range.End != byterange.Unbounded {
+			size = option.SizeText(ev.Range.Len())
+		}
+		r.say(false, "%s is asked for %s from %s on: %s", m.Host, size, option.SizeText(f.from), starts[ev.Why].text)
+	}
+}
+
+func (r *Recorder) answered(f *fetch, ev download.RangeAnswered) {
+	f.answered, f.heard = r.now, r.now
+	if f.who != r.rest {
+		f.who.Host = cmp.Or(source.Escape(ev.Host), f.who.Host)
+	}
+	if ev.RTT > 0 {
+		f.who.RTT = ev.RTT
+	}
+	if r.answer == never {
+		r.answer = r.now
+	}
+}
+
+// bring books what came since the last time, as if it had come evenly.
+func (r *Recorder) bring(ev download.Brought) {
+	for _, p := range ev.Pieces {
+		f := r.running[p.Fetch]
+		if f == nil {
+			continue
+		}
+		r.quiet(f)
+		since, n := f.heard, p.Range.Len()
+		if r.now-since > 3*beat { // nothing came, and then this
+			since = r.now - beat
+		}
+		f.who.flow.spread(r.width, since, r.now, float64(n))
+		r.total.spread(r.width, since, r.now, float64(n))
+		r.picture.paint(r.width, since, r.now, p.Range, f.who.number)
+		f.bytes += n
+		f.who.Bytes += n
+		r.bytes += n
+		f.who.Speed.Now(r.began.Add(r.now), f.who.Bytes)
+		f.at, f.heard = p.Range.End, r.now
+		f.to = max(f.to, f.at)
+	}
+	if r.first == never {
+		r.first = r.now
+	} else {
+		r.stood(max(r.last, 0))
+	}
+	r.last = r.now
+}
+
+// quiet notes that nothing came of a fetch for a while.
+func (r *Recorder) quiet(f *fetch) {
+	if r.now-f.heard >= quietAfter {
+		f.who.Quiet += r.now - f.heard
+		r.silent.add(gap{f.who, f.heard, r.now})
+	}
+}
+
+// cut takes down that a fetch gives a part of its range to others, or ends.
+func (r *Recorder) cut(ev download.RangeCut) {
+	f := r.running[ev.Fetch]
+	if f == nil {
+		return
+	}
+	f.cut = ev.Why
+	r.reasons[ev.Why]++
+	f.who.cuts[ev.Why]++
+	f.who.Whole = f.who.Whole || ev.Why == scheduler.ReasonNoRanges
+	if ev.Why == scheduler.ReasonSilent || ev.Why == scheduler.ReasonSlow {
+		r.lose(f, ev.End, ev.Why)
+	}
+	f.to = ev.End
+	if ev.Why != scheduler.ReasonDone && ev.Why != scheduler.ReasonMet {
+		why := cuts[ev.Why]
+		r.say(why.bad, "%s ends at %s: %s", f.who.Host, option.SizeText(ev.End), why.text)
+	}
+}
+
+// finish takes a fetch to the past ones.
+func (r *Recorder) finish(f *fetch, err error) {
+	if err != nil {
+		f.failure = failureText(err, f.who.Host)
+		f.who.fail(r.now, f.failure)
+		r.lose(f, f.at, 0)
+	}
+	if f.answered != never {
+		r.quiet(f)
+	}
+	f.ended = r.now
+	if f.who.Running--; f.who.Running == 0 {
+		f.who.Working += r.now - f.who.since
+	}
+	r.work.spread(r.width, f.asked, f.ended, (f.ended - f.asked).Seconds())
+	delete(r.running, f.number)
+	r.past.add(*f)
+}
+
+// dull reports whether nothing can be seen of a fetch that a longer one would not show.
 func (f *fetch) dull() bool {
 	switch f.cut {
 	case 0, scheduler.ReasonDone, scheduler.ReasonMet, scheduler.ReasonSplit:
@@ -45,31 +184,26 @@ func (f *fetch) absorb(next fetch) {
 	f.heard, f.ended, f.at = max(f.heard, next.heard), max(f.ended, next.ended), next.at
 	f.from, f.to = min(f.from, next.from), max(f.to, next.to)
 	f.bytes += next.bytes
-	if next.cut != 0 {
-		f.cut = next.cut
-	}
-	if next.failure != "" {
-		f.failure = next.failure
-	}
+	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
 }
 
 // fetches are those that ended. When they get too many, neighbours are merged: first those of which nothing can be
 // seen, then all whose pause is too short to be seen, then those with longer pauses.
-type fetches struct{ list []fetch }
+type fetches []fetch
 
 const maxFetches = 800
 
 func (l *fetches) add(f fetch) {
-	l.list = append(l.list, f)
-	if len(l.list) <= maxFetches {
+	*l = append(*l, f)
+	if len(*l) <= maxFetches {
 		return
 	}
-	slices.SortFunc(l.list, func(a, b fetch) int {
+	slices.SortFunc(*l, func(a, b fetch) int {
 		return cmp.Or(cmp.Compare(a.who.number, b.who.number), cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
 	})
 	near := max(f.ended/maxColumns, time.Millisecond)
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
-	for len(l.list) > maxFetches*3/4 {
+	for len(*l) > maxFetches*3/4 {
 		l.merge(func(a, b *fetch) bool { return b.asked-a.ended <= near })
 		if near > f.ended { // each source has one by now
 			return
@@ -80,34 +214,38 @@ func (l *fetches) add(f fetch) {
 
 // merge makes one of each two neighbours of one source that may be. They are sorted.
 func (l *fetches) merge(may func(a, b *fetch) bool) {
-	kept := l.list[:0]
-	for _, f := range l.list {
+	kept := (*l)[:0]
+	for _, f := range *l {
 		if n := len(kept); n > 0 && kept[n-1].who == f.who && may(&kept[n-1], &f) {
 			kept[n-1].absorb(f)
 			continue
 		}
 		kept = append(kept, f)
 	}
-	clear(l.list[len(kept):])
-	l.list = kept
+	clear((*l)[len(kept):])
+	*l = kept
 }
 
 // A loss is a range that a source gave up, for which another has to be found.
 type loss struct {
-	who      *mirror
+	who      *Mirror
 	since    time.Duration // nothing came
 	at       time.Duration
 	from, to int64
 	bytes    int64 // that it had brought by then
 	why      scheduler.Reason
-	taker    *mirror // who was then asked for a part of it
+	taker    *Mirror // the first source that was then asked for a part of it
 	taken    time.Duration
 }
 
-const maxLosses = 100
+const (
+	maxLosses = 100
+	// farthest is how far from where a source stopped the work of another still counts as going on there.
+	farthest = 64 << 20
+)
 
-// lose remembers what f leaves to others from an offset on; no reason is a failure. Of very many losses the first are
-// told. A source that was found to be slow may turn out to be silent.
+// lose remembers what f leaves to others from an offset on; no reason is a failure. Of very many losses it keeps the first ones.
+// A source that was found to be slow may turn out to be silent.
 func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 	if n := len(r.losses); n > 0 && why == scheduler.ReasonSilent {
 		if l := r.losses[n-1]; l.who == f.who && l.why == scheduler.ReasonSlow && l.since == f.heard {
@@ -115,24 +253,10 @@ func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 			return
 		}
 	}
-	if from >= f.to || len(r.losses) >= maxLosses {
-		return
-	}
-	to := min(f.to, from+farthest)
-	r.losses = append(r.losses, &loss{who: f.who, at: r.now, since: f.heard, from: from, to: to, bytes: f.bytes, why: why})
-}
-
-// farthest is how far from where a source stopped the work of another still counts as going on there.
-const farthest = 64 << 20
-
-// take notes who is asked for what others gave up.
-func (r *Recorder) take(f *fetch) {
-	for _, l := range r.losses {
-		if l.taker == nil && f.from < l.to && l.from < f.to {
-			l.taker, l.taken = f.who, r.now
-		}
+	if from < f.to && len(r.losses) < maxLosses {
+		r.losses = append(r.losses, &loss{who: f.who, at: r.now, since: f.heard, from: from, to: min(f.to, from+farthest), bytes: f.bytes, why: why})
 	}
 }
 
-// A theft is how often one source took over a part of what another was asked for.
-type theft struct{ taker, victim *mirror }
+// A theft is that one source took over a part of what another was asked for.
+type theft struct{ taker, victim *Mirror }

@@ -2,7 +2,11 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"net/url"
+	"path"
 	"slices"
+	"strconv"
 	"time"
 
 	"braid/scheduler"
@@ -12,132 +16,113 @@ import (
 // maxMirrors is how many sources are told apart. Those beyond share one account.
 const maxMirrors = 200
 
-// tally counts by reason.
-type tally [64]int
+// A tally counts by reason.
+type tally map[scheduler.Reason]int
 
-func (t *tally) count(why scheduler.Reason) {
-	if int(why) < len(t) {
-		t[why]++
-	}
-}
-
-func (t *tally) of(reasons ...scheduler.Reason) (n int) {
+func (t tally) of(reasons ...scheduler.Reason) (n int) {
 	for _, why := range reasons {
 		n += t[why]
 	}
 	return n
 }
 
-// A mirror is the account of one source.
-type mirror struct {
-	number    int // in the order in which they were first heard of
-	url, host string
-	bytes     int64
-	flow      series // bytes
-	rtt       time.Duration
-	up        bool
-	asked     int // fetches
-	first     time.Duration
-	running   int           // fetches
-	since     time.Duration // when the first of them was asked
-	working   time.Duration // in which a fetch ran
-	starts    tally
-	cuts      tally
-	failures  int
-	failure   string // the last one
-	failedAt  time.Duration
-	before    string // the first one
-	gone      bool
-	banned    bool
-	goneAt    time.Duration
-	quiet     time.Duration // in which it was at work and nothing came
-	pause     *gap          // it is not asked before that ends
+// A Mirror is the account of one source.
+type Mirror struct {
+	URL, Host   string // escaped
+	Name, Class string // of the source on the page, and of its colour; when the download has ended
+	Bytes       int64
+	Speed       Speed
+	RTT         time.Duration
+	Asked       int           // fetches
+	Running     int           // fetches
+	Working     time.Duration // in which a fetch ran
+	Quiet       time.Duration // of it, in which nothing came
+	Failures    int
+	Whole       bool // it sends the whole file in place of a range
+	Gone        bool // given up
+	Banned      bool // for wrong content
+
+	number   int // in the order in which the events named them
+	up       bool
+	flow     series
+	first    time.Duration
+	since    time.Duration // when the first of the running fetches was asked
+	cuts     tally
+	failure  string // the last one
+	failedAt time.Duration
+	before   string // the first one
+	goneAt   time.Duration
+	pause    *gap // it is not asked before that ends
 }
 
-// rate is how fast it was while it was at work, in bytes a second.
-func (m *mirror) rate() float64 {
-	if m.working <= 0 {
+// Rate is how fast it was while it was at work, in bytes a second.
+func (m *Mirror) Rate() float64 {
+	if m.Working <= 0 {
 		return 0
 	}
-	return float64(m.bytes) / m.working.Seconds()
+	return float64(m.Bytes) / m.Working.Seconds()
 }
 
 // fail books a failure.
-func (m *mirror) fail(at time.Duration, text string) {
-	if m.failures++; m.failures == 1 {
+func (m *Mirror) fail(at time.Duration, text string) {
+	if m.Failures++; m.Failures == 1 {
 		m.failedAt, m.before = at, text
 	}
 	m.failure = text
 }
 
-// A gap is a time in which a source brought nothing.
-type gap struct {
-	who      *mirror
-	from, to time.Duration
-}
-
-// gaps are the longest ones that there were, no more than maxGaps.
-type gaps []gap
-
-const maxGaps = 200
-
-func (g *gaps) add(x gap) {
-	if x.to <= x.from {
-		return
+// Fate is what became of it.
+func (m *Mirror) Fate() string {
+	switch {
+	case m.Banned:
+		return "dropped, wrong content: " + m.failure
+	case m.Gone:
+		return "given up: " + m.failure
+	case m.failure != "":
+		return "failed: " + m.failure
+	case m.cuts[scheduler.ReasonSameHost] > 0 && m.Bytes == 0:
+		return "another name of a server that was at work already"
+	case m.cuts.of(scheduler.ReasonUseless, scheduler.ReasonCrowded) > 0:
+		return "closed, as it brought no gain"
 	}
-	if len(*g) < maxGaps {
-		*g = append(*g, x)
-		return
-	}
-	short := 0
-	for i, y := range *g {
-		if y.to-y.from < (*g)[short].to-(*g)[short].from {
-			short = i
-		}
-	}
-	if y := (*g)[short]; y.to-y.from < x.to-x.from {
-		*g = append(slices.Delete(*g, short, short+1), x)
-	}
+	return ""
 }
 
 // mirror finds the account of a source. Its number is that of a session: after a new beginning the same one may be
 // another source, which the URL tells.
-func (r *Recorder) mirror(id int, url, host string) *mirror {
+func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
 	m := r.byID[id]
-	if m == nil || url != "" && m.url != "" && m.url != url {
+	if m == nil || url != "" && m.URL != "" && m.URL != url {
 		m = r.open(url)
 		r.byID[id] = m
 	}
-	if m.url == "" {
-		m.url = url
-	}
-	if host != "" && m != r.rest {
-		m.host = host
+	m.URL = cmp.Or(m.URL, url)
+	if m != r.rest {
+		m.Host = cmp.Or(host, m.Host)
 	}
 	return m
 }
 
 // open finds the account of a URL, or opens one.
-func (r *Recorder) open(url string) *mirror {
-	for _, m := range r.mirrors {
-		if m.url == url && !r.inUse(m) {
+func (r *Recorder) open(url string) *Mirror {
+	for _, m := range r.Mirrors {
+		if m.URL == url && !r.inUse(m) {
 			return m
 		}
 	}
-	if len(r.mirrors) >= maxMirrors {
-		if r.rest == nil {
-			r.rest = &mirror{number: len(r.mirrors), host: "others"}
-			r.mirrors = append(r.mirrors, r.rest)
-		}
+	if r.rest != nil {
 		return r.rest
 	}
-	m := &mirror{number: len(r.mirrors), url: url}
-	r.mirrors = append(r.mirrors, m)
+	m := &Mirror{number: len(r.Mirrors), URL: url, cuts: tally{}}
+	if len(r.Mirrors) == maxMirrors {
+		m.URL, m.Host, r.rest = "", "others", m
+	}
+	r.Mirrors = append(r.Mirrors, m)
 	return m
 }
 
-func (r *Recorder) inUse(m *mirror) bool {
+func (r *Recorder) inUse(m *Mirror) bool {
 	for _, other := range r.byID {
 		if other == m {
 			return true
@@ -146,13 +131,90 @@ func (r *Recorder) inUse(m *mirror) bool {
 	return false
 }
 
-// ranked are the sources that were asked, those that brought most first.
-func (r *Recorder) ranked() (out []*mirror) {
-	for _, m := range r.mirrors {
-		if m.asked > 0 {
-			out = append(out, m)
+// settle gives the sources their ranks, names and colours when the download has ended. A name is the host, with the path where that
+// alone is not clear.
+func (r *Recorder) settle() {
+	hosts, used := map[string]int{}, map[string]bool{}
+	for _, m := range r.Mirrors {
+		hosts[m.Host]++
+	}
+	for _, m := range r.Mirrors {
+		m.Class, m.Name = "cx", cmp.Or(m.Host, m.URL)
+		if hosts[m.Host] > 1 {
+			m.Name = m.URL
+			if u, err := url.Parse(m.URL); err == nil && u.Host != "" {
+				m.Name = u.Host + "/.../" + path.Base(u.Path)
+			}
+		}
+		m.Name = middle(m.Name, 40)
+		if used[m.Name] {
+			m.Name += " (" + strconv.Itoa(m.number+1) + ")"
+		}
+		used[m.Name] = true
+		if m.Asked > 0 {
+			r.ranked = append(r.ranked, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *mirror) int { return cmp.Compare(b.bytes, a.bytes) })
-	return out
+	slices.SortStableFunc(r.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for i, m := range r.ranked[:min(colours, len(r.ranked))] {
+		m.Class = fmt.Sprintf("c%d", i)
+	}
+}
+
+// middle shortens a name in its middle: both ends tell most.
+func middle(s string, runes int) string {
+	x := []rune(s)
+	if len(x) <= runes {
+		return s
+	}
+	half := (runes - 3) / 2
+	return string(x[:half]) + "..." + string(x[len(x)-half:])
+}
+
+// State is what a source does at a time, for a table of the sources of a download that goes on.
+func (r *Recorder) State(m *Mirror) string {
+	switch {
+	case m.Running > 0:
+		return "at work"
+	case m.Banned && !m.up: // unless it came back after a new beginning
+		return "dropped, its content is wrong"
+	case m.Gone && !m.up:
+		return "dropped"
+	case m.pause != nil && m.pause.to > m.pause.from:
+		return "again at " + r.began.Add(m.pause.to).Local().Format(time.TimeOnly)
+	case m.pause != nil:
+		return "again later"
+	case m.Whole:
+		return "sends whole files only"
+	}
+	return "waits"
+}
+
+// brought are the sources that brought something; those that brought most are first.
+func (d *Facts) brought() []*Mirror {
+	n := 0
+	for n < len(d.ranked) && d.ranked[n].Bytes > 0 {
+		n++
+	}
+	return d.ranked[:n]
+}
+
+// A Speed is the mean of the last three seconds.
+type Speed struct {
+	at    [30]time.Time
+	bytes [30]int64
+	n     int
+}
+
+// Now takes how many bytes have come by a time, and returns bytes a second.
+func (s *Speed) Now(at time.Time, bytes int64) float64 {
+	if s.n == 0 || at.Sub(s.at[(s.n-1)%len(s.at)]) >= beat {
+		s.at[s.n%len(s.at)], s.bytes[s.n%len(s.at)] = at, bytes
+		s.n++
+	}
+	oldest := max(0, s.n-len(s.at)) % len(s.at)
+	if d := at.Sub(s.at[oldest]); d > 0 {
+		return float64(bytes-s.bytes[oldest]) / d.Seconds()
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"braid/byterange"
@@ -95,14 +96,12 @@ func (p *raster) strip(c int, from, to float64, who int16) {
 // halve makes one column of each two.
 func (p *raster) halve() {
 	for i, col := range p.columns {
-		switch {
-		case i%2 == 0:
-			p.columns[i/2] = col
-		case p.columns[i/2] == nil:
+		switch into := p.columns[i/2]; {
+		case i%2 == 0 || into == nil:
 			p.columns[i/2] = col
 		default:
 			for r, c := range col {
-				p.columns[i/2][r].vote(c.who, c.votes)
+				into[r].vote(c.who, c.votes)
 			}
 		}
 	}
@@ -120,35 +119,26 @@ type block struct {
 // blocks are the rectangles of the picture: what touches in a column is one, and so is what goes on in the next one.
 func (p *raster) blocks() (out []block) {
 	open := map[[3]int]int{} // who, row, high: where it is in out
-	for c := range p.columns {
+	for c, col := range p.columns {
 		next := map[[3]int]int{}
-		for _, b := range p.runs(c) {
-			key := [3]int{b.who, b.row, b.high}
-			if i, ok := open[key]; ok {
-				out[i].wide++
-				next[key] = i
-				continue
+		for i, j := 0, 0; i < len(col); i = j {
+			for j = i + 1; j < len(col) && col[j].who == col[i].who; j++ {
 			}
-			next[key] = len(out)
-			out = append(out, b)
+			who := int(col[i].who) - 1
+			key := [3]int{who, i, j - i}
+			at, goesOn := open[key]
+			switch {
+			case who < 0:
+				continue
+			case goesOn:
+				out[at].wide++
+			default:
+				at = len(out)
+				out = append(out, block{who: who, column: c, row: i, wide: 1, high: j - i})
+			}
+			next[key] = at
 		}
 		open = next
-	}
-	return out
-}
-
-// runs are the blocks of one column.
-func (p *raster) runs(c int) (out []block) {
-	col := p.columns[c]
-	for i := 0; i < len(col); {
-		j := i + 1
-		for j < len(col) && col[j].who == col[i].who {
-			j++
-		}
-		if col[i].who != 0 {
-			out = append(out, block{who: int(col[i].who) - 1, column: c, row: i, wide: 1, high: j - i})
-		}
-		i = j
 	}
 	return out
 }
@@ -157,7 +147,7 @@ func (p *raster) runs(c int) (out []block) {
 func (p *raster) coarser() *raster {
 	q := &raster{row: p.row}
 	for _, col := range p.columns {
-		q.columns = append(q.columns, append([]cell(nil), col...))
+		q.columns = append(q.columns, slices.Clone(col))
 	}
 	q.double()
 	return q

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,35 +11,47 @@ import (
 	"braid/byterange"
 	"braid/download"
 	"braid/internal/option"
-	"braid/scheduler"
 	"braid/source"
 )
 
-// A Recorder takes down what happens in one download. It is told by one goroutine at a time. What it keeps is bounded,
-// however long the download lasts: times are thinned out, fetches merged, and only totals are exact.
+// A Recorder takes down what happens in one download, for whatever shows it. It is used by one goroutine at a time.
 type Recorder struct {
+	Facts
+
+	now       time.Duration   // of the last event
+	byID      map[int]*Mirror // by the numbers of the running session
+	rest      *Mirror         // stands for those beyond maxMirrors
+	running   map[int]*fetch
+	comparing time.Duration // since when
+}
+
+// Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches merged, and only
+// totals are exact.
+type Facts struct {
 	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number.
 	Limit int64
 
-	began time.Time
-	now   time.Duration // of what is being told
+	URL, Path string // the URL is masked
+	By        string // the document that describes the file, if one does
+	NoDigest  bool   // the server named mirrors and gave no digest
+	Progress  download.Progress
+	Arrived   int64               // bytes, by what Progress says
+	Comparing *download.Comparing // nil while nothing is compared
+	Seeding   bool                // peers can have the file
+	Mirrors   []*Mirror           // in the order in which the events named them
 
-	url, path string
-	size      int64 // -1 while unknown
-	named     int   // mirrors that the server named
-	noDigest  bool  // it named mirrors and gave no digest
-	gives     bool  // peers can have the file
-	prior     []byterange.Range
-	resumed   int64
+	began   time.Time
+	size    int64 // -1 while unknown
+	named   int   // mirrors that the server named
+	prior   []byterange.Range
+	resumed int64
+	bytes   int64 // that came, if the events have that detail
 
-	mirrors []*mirror
-	byID    map[int]*mirror // by the numbers of the running session
-	rest    *mirror         // stands for those beyond maxMirrors
-	running map[int]*fetch
-	most    int // running at once
+	most    int // fetches at once
 	past    fetches
 	losses  []*loss
 	thefts  map[theft]int
+	reasons tally
 
 	width   time.Duration // of a column
 	total   series        // bytes
@@ -46,14 +59,12 @@ type Recorder struct {
 	picture raster
 	silent  gaps // of fetches that ran
 	pauses  gaps // between the tries of a source
-	still   gaps // nothing came from anybody
+	still   gaps // nothing came from any source
 	checks  gaps // what came was compared with what other sources have
 	log     log
 
 	answer, first, last time.Duration // the first answer, first and last byte; never if there is none
 	complete, verified  time.Duration
-	comparing           time.Duration // since when; never if it is not
-	compared            int64
 	restarts            []entry
 	restarted           int
 
@@ -61,38 +72,41 @@ type Recorder struct {
 	result download.Result
 	err    error
 
-	number int // on the page
-	labels map[*mirror]string
-	rank   map[*mirror]int // by bytes
+	number int       // on the page
+	ranked []*Mirror // those that were asked; those that brought most are first
 }
 
 // NewRecorder makes a recorder for a download that begins now.
 func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{
-		began: now, size: -1, width: firstColumn,
-		byID: map[int]*mirror{}, running: map[int]*fetch{}, thefts: map[theft]int{},
-		answer: never, first: never, last: never, complete: never, verified: never, comparing: never,
+		Facts: Facts{
+			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1}, thefts: map[theft]int{}, reasons: tally{},
+			answer: never, first: never, last: never, complete: never, verified: never,
+		},
+		byID: map[int]*Mirror{}, running: map[int]*fetch{},
 	}
 }
 
 // Observe takes down an event of [download.Request.Observe].
 func (r *Recorder) Observe(at time.Time, ev download.Event) {
-	r.reach(at)
+	r.advance(at)
 	r.compare(ev)
 	switch ev := ev.(type) {
 	case download.Started:
-		r.url, r.path = source.Escape(ev.URL), source.Escape(ev.Path)
+		r.URL, r.Path = ev.URL, ev.Path
 	case download.Resumed:
 		r.resume(ev)
 	case download.Offered:
-		r.offered(ev)
+		r.offer(ev)
 	case download.SourceUp:
 		r.up(ev)
 	case download.SourceDown:
 		r.down(ev)
 	case download.Brought:
-		r.brought(ev)
+		r.bring(ev)
 	case download.Progress:
+		r.Arrived += max(0, ev.Done-r.Progress.Done)
+		r.Progress = ev
 		r.resize(ev.Size)
 	case download.Restarted:
 		r.restart(ev)
@@ -103,39 +117,35 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 		r.verified = r.now
 		r.say(false, "checked: %s", ev.Proof)
 	case download.Seeding:
-		if !r.gives {
-			r.gives = true
+		if !r.Seeding {
+			r.Seeding = true
 			r.say(false, "the file is in place; peers can have it")
 		}
 	case download.Note:
 		r.say(false, "%s", ev.Text)
-	default:
-		r.observeFetch(ev)
-	}
-}
-
-// observeFetch takes down what happens to one fetch.
-func (r *Recorder) observeFetch(ev download.Event) {
-	switch ev := ev.(type) {
 	case download.RangeStarted:
-		r.started(ev)
+		r.start(ev)
 	case download.RangeAnswered:
-		r.answered(ev)
+		if f := r.running[ev.Fetch]; f != nil {
+			r.answered(f, ev)
+		}
 	case download.RangeCut:
 		r.cut(ev)
 	case download.RangeEnded:
-		r.endedFetch(ev)
+		if f := r.running[ev.Fetch]; f != nil {
+			r.finish(f, ev.Err)
+		}
 	}
 }
 
-// End takes down how the download ended. Nothing may be told after it.
+// End takes down how the download ended. No event may follow.
 func (r *Recorder) End(at time.Time, res download.Result, err error) {
-	r.reach(at)
+	r.advance(at)
 	r.endComparison()
-	for _, number := range sortedKeys(r.running) {
-		r.finish(r.running[number])
+	for _, number := range slices.Sorted(maps.Keys(r.running)) {
+		r.finish(r.running[number], nil)
 	}
-	for _, m := range r.mirrors {
+	for _, m := range r.Mirrors {
 		r.endPause(m)
 	}
 	if r.first != never && r.complete == never {
@@ -143,19 +153,19 @@ func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	}
 	r.end, r.result, r.err = r.now, res, err
 	r.resize(res.Size)
-	r.path = cmp.Or(r.path, source.Escape(res.Path))
+	r.Path = cmp.Or(r.Path, res.Path)
 	r.settle()
 }
 
-// reach moves the time on. It never goes back, whatever the clock says.
-func (r *Recorder) reach(at time.Time) {
+// advance moves the time on. It never goes back, whatever the clock says.
+func (r *Recorder) advance(at time.Time) {
 	r.now = max(r.now, at.Sub(r.began))
 	for r.now >= r.width*maxColumns {
 		r.width *= 2
 		r.total.halve()
 		r.work.halve()
 		r.picture.halve()
-		for _, m := range r.mirrors {
+		for _, m := range r.Mirrors {
 			m.flow.halve()
 		}
 	}
@@ -167,7 +177,7 @@ func (r *Recorder) say(bad bool, format string, args ...any) {
 }
 
 func (r *Recorder) resume(ev download.Resumed) {
-	r.resumed = ev.Bytes
+	r.resumed, r.Progress.Done = ev.Bytes, ev.Bytes
 	r.prior = slices.Collect(ev.Have.All())
 	if len(r.prior) > maxRows { // those that can be seen
 		slices.SortStableFunc(r.prior, func(a, b byterange.Range) int { return cmp.Compare(b.Len(), a.Len()) })
@@ -176,9 +186,9 @@ func (r *Recorder) resume(ev download.Resumed) {
 	r.say(false, "%s are here from an earlier run", option.SizeText(ev.Bytes))
 }
 
-func (r *Recorder) offered(ev download.Offered) {
+func (r *Recorder) offer(ev download.Offered) {
 	r.resize(ev.File.Size)
-	r.named, r.noDigest = max(r.named, len(ev.File.Mirrors)), ev.File.NoDigest
+	r.named, r.NoDigest, r.By = max(r.named, len(ev.File.Mirrors)), ev.File.NoDigest, cmp.Or(ev.By, r.By)
 	size := "a file of unknown size"
 	if ev.File.Size >= 0 {
 		size = option.SizeText(ev.File.Size)
@@ -196,38 +206,37 @@ func (r *Recorder) resize(size int64) {
 
 func (r *Recorder) up(ev download.SourceUp) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	m.up, m.rtt = true, ev.RTT
+	m.up, m.Whole, m.RTT = true, ev.Whole, ev.RTT
 	whole := ""
 	if ev.Whole {
 		whole = "; it sends the whole file in place of a range"
 	}
-	r.say(false, "%s answers for the first time (%s away)%s", m.host, option.TimeText(ev.RTT), whole)
+	r.say(false, "%s answers for the first time (%s away)%s", m.Host, option.TimeText(ev.RTT), whole)
 }
 
 func (r *Recorder) down(ev download.SourceDown) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	m.failure = failureText(ev.Err, m.host)
+	m.up, m.failure = false, failureText(ev.Err, m.Host)
 	switch {
 	case ev.Banned:
-		m.banned, m.goneAt = true, r.now
-		r.say(true, "%s is dropped for wrong content: %s", m.host, m.failure)
+		m.Banned, m.goneAt = true, r.now
+		r.say(true, "%s is dropped for wrong content: %s", m.Host, m.failure)
 	case ev.Gone:
-		m.gone, m.goneAt = true, r.now
-		r.say(true, "%s is given up: %s", m.host, m.failure)
+		m.Gone, m.goneAt = true, r.now
+		r.say(true, "%s is given up: %s", m.Host, m.failure)
 	default:
 		m.pause = &gap{m, r.now, r.now + ev.Back}
-		r.say(true, "%s failed and is asked again in %s at the earliest: %s", m.host, option.TimeText(ev.Back), m.failure)
+		r.say(true, "%s failed and is asked again in %s at the earliest: %s", m.Host, option.TimeText(ev.Back), m.failure)
 	}
 }
 
-// endPause: a source is asked again, or nothing more happens.
-func (r *Recorder) endPause(m *mirror) {
-	if m.pause == nil {
-		return
+// endPause ends the pause of a source that is asked again, or of a download that ended.
+func (r *Recorder) endPause(m *Mirror) {
+	if m.pause != nil {
+		m.pause.to = min(m.pause.to, r.now)
+		r.pauses.add(*m.pause)
+		m.pause = nil
 	}
-	m.pause.to = min(m.pause.to, r.now)
-	r.pauses.add(*m.pause)
-	m.pause = nil
 }
 
 func (r *Recorder) restart(ev download.Restarted) {
@@ -237,7 +246,7 @@ func (r *Recorder) restart(ev download.Restarted) {
 	if len(r.restarts) < maxMarks {
 		r.restarts = append(r.restarts, entry{r.now, text, true})
 	}
-	r.complete, r.resumed, r.prior = never, 0, nil
+	r.complete, r.resumed, r.prior, r.Progress.Done = never, 0, nil, 0
 	r.say(true, "it begins again: %s", text)
 }
 
@@ -252,71 +261,36 @@ func failureText(err error, host string) string {
 	return option.Shorten(strings.TrimPrefix(source.Escape(err.Error()), host+": "), 160)
 }
 
-func sortedKeys(m map[int]*fetch) (keys []int) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// started: a source is asked for a range.
-func (r *Recorder) started(ev download.RangeStarted) {
-	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	if m.asked++; m.asked == 1 {
-		m.first = r.now
-	}
-	if m.running++; m.running == 1 {
-		m.since = r.now
-	}
-	m.starts.count(ev.Why)
-	r.endPause(m)
-	f := &fetch{
-		who: m, number: ev.Fetch, asked: r.now, answered: never, heard: r.now, why: ev.Why,
-		from: ev.Range.Start, to: ev.Range.End, at: ev.Range.Start,
-	}
-	if ev.Why == scheduler.ReasonSplit {
-		r.steal(f)
-	}
-	r.running[ev.Fetch] = f
-	r.most = max(r.most, len(r.running))
-	r.take(f)
-	if ev.Why != scheduler.ReasonNext {
-		r.say(false, "%s is asked for %s from %s on: %s", m.host, sizeOf(ev.Range), option.SizeText(ev.Range.Start), startTexts[ev.Why])
-	}
-}
-
-func sizeOf(x byterange.Range) string {
-	if x.End == byterange.Unbounded {
-		return "everything"
-	}
-	return option.SizeText(x.Len())
-}
-
-// steal counts who takes over from whom.
-func (r *Recorder) steal(f *fetch) {
-	for _, number := range sortedKeys(r.running) {
-		v := r.running[number]
-		if v.cut == scheduler.ReasonSplit && v.to == f.from {
-			r.thefts[theft{f.who, v.who}]++
-			return
+// compare takes down when what came is compared with what other sources have: from the first event that says so to the first one that
+// is about something else. Nothing of the file comes in that time, which is no fault of a source.
+func (r *Recorder) compare(ev download.Event) {
+	switch ev := ev.(type) {
+	case download.Comparing:
+		if r.Comparing == nil {
+			r.comparing = r.now
+			r.say(true, "the file is wrong somewhere: what came is compared with what other sources have")
 		}
+		r.Comparing = &ev
+	case download.Note, download.SourceDown:
+	default:
+		r.endComparison()
 	}
 }
 
-func (r *Recorder) answered(ev download.RangeAnswered) {
-	f := r.running[ev.Fetch]
-	if f == nil {
-		return
+func (r *Recorder) endComparison() {
+	if r.Comparing != nil {
+		r.checks.add(gap{nil, r.comparing, r.now})
+		r.say(false, "%s were compared", option.SizeText(r.Comparing.Done))
+		r.Comparing = nil
 	}
-	f.answered, f.heard = r.now, r.now
-	if host := source.Escape(ev.Host); host != "" && f.who != r.rest {
-		f.who.host = host
-	}
-	if ev.RTT > 0 {
-		f.who.rtt = ev.RTT
-	}
-	if r.answer == never {
-		r.answer = r.now
+}
+
+// stood takes note that nothing came since a time from any source, except for the time of comparisons.
+func (r *Recorder) stood(since time.Duration) {
+	for _, g := range append(slices.Clone(r.checks), gap{nil, r.now, r.now}) { // in the order of time
+		if g.from-since > quietAfter {
+			r.still.add(gap{nil, since, g.from})
+		}
+		since = max(since, g.to)
 	}
 }

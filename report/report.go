@@ -1,10 +1,10 @@
-// Package report draws what happened in downloads: a page of HTML that needs nothing but itself, for somebody who asks
-// why it was slow.
+// Package report keeps what happens in a download for whatever shows it, and draws it: a page of HTML that needs nothing but
+// itself, for a user who asks why it was slow.
 //
 // Events and times go in, bytes of HTML come out; it has no clock and opens no file. A [Recorder] takes down one download
 // in bounded memory, a [Page] shows one or many. It refuses to be a log of everything: what cannot be seen in a picture
-// is merged. There is no script in the page and nothing that a browser would fetch; every text from outside is escaped
-// (rule 61) by html/template.
+// is merged. There is no script in the page and nothing that a browser would fetch; html/template escapes every text from
+// outside (rule 61).
 //
 //	rec := report.NewRecorder(time.Now())
 //	req.Detail, req.Observe = true, func(ev download.Event) { rec.Observe(time.Now(), ev) }
@@ -17,28 +17,24 @@ package report
 
 import (
 	"bytes"
-	_ "embed"
+	"cmp"
+	"embed"
 	"html/template"
 	"slices"
-	"strconv"
-	"time"
 
 	"braid/internal/option"
+	"braid/source"
 )
 
 // Magic is what every page begins with.
 const Magic = "<!DOCTYPE html>\n<!-- braid report -->\n"
 
-//go:embed page.html
-var pageText string
+//go:embed page.html style.css charts.css
+var files embed.FS
 
-//go:embed style.css
-var styleText string
-
-//go:embed charts.css
-var chartsText string // what only pictures need
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"size": option.SizeText, "rate": option.RateText, "time": option.TimeText, "clock": clock, "share": share,
+}).ParseFS(files, "*"))
 
 const (
 	maxSections = 12   // downloads that are drawn
@@ -54,14 +50,14 @@ type Page struct {
 
 	added int
 	list  []listed
-	drawn []*Recorder
+	drawn []*Facts
 }
 
 // A listed download is a line of the list.
 type listed struct {
-	number                            int
-	Anchor, Name, URL, Class, Outcome string
-	Size, Time, Rate, Text            string
+	Number                    int
+	Name, URL, Class, Outcome string
+	Size, Time, Rate, Text    string
 }
 
 // Add shows a download that ended.
@@ -71,75 +67,53 @@ func (p *Page) Add(r *Recorder) {
 	if len(p.list) < maxListed {
 		p.list = append(p.list, r.listed())
 	}
-	p.drawn = append(p.drawn, r)
+	p.drawn = append(p.drawn, &r.Facts)
 	if len(p.drawn) > maxSections {
-		least := slices.MinFunc(p.drawn, func(a, b *Recorder) int { return -order(a, b) })
-		p.drawn = slices.DeleteFunc(p.drawn, func(r *Recorder) bool { return r == least })
+		last := slices.Index(p.drawn, slices.MaxFunc(p.drawn, order))
+		p.drawn = slices.Delete(p.drawn, last, last+1)
 	}
 }
 
-// order says which of two downloads is sooner drawn: one that failed, then one that took longer, then the first one.
-func order(a, b *Recorder) int {
-	rank := func(r *Recorder) time.Duration {
-		if r.err != nil {
-			return r.end + 1<<60
+// order is that in which downloads are chosen to be drawn: those that failed, then those that took longer, then the first ones.
+func order(a, b *Facts) int {
+	failed := func(d *Facts) int {
+		if d.err != nil {
+			return 1
 		}
-		return r.end
+		return 0
 	}
-	switch x, y := rank(a), rank(b); {
-	case x > y:
-		return -1
-	case x < y:
-		return 1
-	}
-	return a.number - b.number
+	return cmp.Or(failed(b)-failed(a), cmp.Compare(b.end, a.end), a.number-b.number)
 }
 
-func (r *Recorder) listed() listed {
-	class, outcome := r.outcome()
-	l := listed{number: r.number, Name: r.name(), URL: r.url, Class: class, Outcome: outcome, Time: option.TimeText(r.end)}
-	if r.size >= 0 {
-		l.Size = option.SizeText(r.size)
+func (d *Facts) listed() listed {
+	class, outcome := d.outcome()
+	l := listed{Number: d.number, Name: d.name(), URL: source.Escape(d.URL), Class: class, Outcome: outcome, Time: option.TimeText(d.end)}
+	if d.size >= 0 {
+		l.Size = option.SizeText(d.size)
 	}
-	if n := r.fetched(); n > 0 && r.end > 0 {
-		l.Rate = option.RateText(float64(n) / r.end.Seconds())
+	if d.bytes > 0 && d.end > 0 {
+		l.Rate = option.RateText(float64(d.bytes) / d.end.Seconds())
 	}
-	if r.err != nil {
-		l.Text = option.Shorten(r.failure(), 160)
+	if d.err != nil {
+		l.Text = option.Shorten(d.failure(), 160)
 	}
 	return l
 }
 
 // HTML is the page.
 func (p *Page) HTML() []byte {
-	view := struct {
-		Title    string
-		Style    template.CSS
-		List     []listed
-		Unlisted int
-		NotBegun int
-		Undrawn  bool
-		Pictures bool
-		Sections []section
-	}{Style: template.CSS(styleText), Unlisted: p.added - len(p.list), NotBegun: p.NotBegun, Undrawn: p.added > len(p.drawn)}
-	anchors := map[int]string{}
-	for _, r := range p.drawn {
-		anchors[r.number] = "d" + strconv.Itoa(r.number)
-		s := r.section(anchors[r.number])
-		view.Pictures = view.Pictures || s.Charts != nil
-		view.Sections = append(view.Sections, s)
+	view := map[string]any{
+		"Title": option.Count(p.added, "download"), "List": p.list, "Unlisted": p.added - len(p.list), "NotBegun": p.NotBegun,
+		"Undrawn": p.added > len(p.drawn), "Pictures": slices.ContainsFunc(p.drawn, (*Facts).pictured),
 	}
-	view.Title = option.Count(p.added, "download")
+	drawn, sections := map[int]bool{}, []map[string]any{}
+	for _, d := range p.drawn {
+		drawn[d.number] = true
+		sections = append(sections, d.section())
+	}
+	view["Drawn"], view["Sections"] = drawn, sections
 	if p.added == 1 {
-		view.Title = view.Sections[0].Title
-	} else {
-		for _, l := range p.list {
-			l.Anchor = anchors[l.number]
-			view.List = append(view.List, l)
-		}
-	}
-	if view.Pictures {
-		view.Style = template.CSS(chartsText) + view.Style
+		view["Title"], view["List"] = p.drawn[0].name(), nil
 	}
 	var b bytes.Buffer
 	b.WriteString(Magic)

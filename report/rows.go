@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
+	"braid/byterange"
+	"braid/internal/option"
 	"braid/scheduler"
 )
 
@@ -16,172 +19,62 @@ const (
 	maxLanes     = 4  // fetches of one source at a time that are told apart
 )
 
-// rows are the sources that were asked, in the order of that. Of very many, those are shown that brought most.
-func (r *Recorder) rows() (out []row, unshown int) {
-	shown := r.ranked()
-	if len(shown) > maxRowsShown {
-		unshown = len(shown) - maxRowsShown
-		shown = shown[:maxRowsShown]
-	}
-	slices.SortStableFunc(shown, func(a, b *mirror) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number)) })
-	for _, m := range shown {
-		out = append(out, r.row(m))
-	}
-	return out, unshown
+// A row is the time of one source.
+type row struct {
+	*Mirror
+	Bars   []bar
+	Waits  []bar // for the answer
+	Quiet  []bar // nothing comes
+	Pauses []bar // it is not asked
+	Marks  []mark
 }
 
-func (r *Recorder) row(m *mirror) row {
-	x := row{Class: r.colour(m), Name: r.label(m), Full: m.url}
-	var list []*fetch
-	for i := range r.past.list {
-		if f := &r.past.list[i]; f.who == m {
-			list = append(list, f)
-		}
-	}
-	sortedByStart(list)
-	lanes := r.lanes(list)
-	count := 1
-	for _, l := range lanes {
-		count = max(count, l+1)
-	}
-	h := rowBar / float64(count)
-	var marks []placed
-	for i, f := range list {
-		y := rowTop + float64(lanes[i])*h
-		marks = append(marks, r.bars(&x, f, y, h)...)
-	}
-	for _, g := range r.silent {
-		if g.who == m {
-			x.Quiet = append(x.Quiet, r.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
-		}
-	}
-	for _, g := range r.pauses {
-		if g.who == m {
-			x.Pauses = append(x.Pauses, r.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
-		}
-	}
-	switch {
-	case m.banned:
-		marks = append(marks, placed{m.goneAt, mark{Kind: "banned", Title: "dropped, wrong content: " + m.failure}, 9})
-	case m.gone:
-		marks = append(marks, placed{m.goneAt, mark{Kind: "banned", Title: "given up: " + m.failure}, 9})
-	}
-	x.Marks = r.spaced(marks)
-	return x
+// A bar is a time: from X to End, W wide, all percentages. Y and H are pixels in the row.
+type bar struct{ X, W, End, Y, H, Title string }
+
+// A mark is something that happened to a source. The heavier one stays of two that would lie one on top of the other.
+type mark struct {
+	At, Kind, Title string
+	at              time.Duration
+	weight          int
 }
 
-// lanes finds for each fetch a lane that is free when it begins.
-func (r *Recorder) lanes(list []*fetch) []int {
-	lanes, until := make([]int, len(list)), make([]time.Duration, maxLanes)
-	for i, f := range list {
-		for l := range until {
-			if until[l] <= f.asked || l == maxLanes-1 {
-				lanes[i], until[l] = l, f.ended
-				break
-			}
-		}
-	}
-	return lanes
+// A reason is what the page says of a scheduler.Reason, and the mark that stands for it, if one does.
+type reason struct {
+	text, kind string
+	weight     int
+	bad        bool
 }
 
-// bars draws a fetch: a thin one while it waits for the answer, then a thick one.
-func (r *Recorder) bars(x *row, f *fetch, y, h float64) (marks []placed) {
-	title := r.fetchTitle(f)
-	flows := f.answered
-	if flows == never {
-		flows = f.ended
-	}
-	if f.answered == never || flows-f.asked > r.end/1000 { // else it cannot be seen
-		x.Waits = append(x.Waits, r.bar(f.asked, flows, y+h/2-1, 2, title))
-	}
-	if f.answered != never {
-		x.Bars = append(x.Bars, r.bar(flows, f.ended, y, h-min(0.5, rowBar/h-1), title))
-	}
-	if kind, weight := startMark(f.why); kind != "" {
-		marks = append(marks, placed{f.asked, mark{Kind: kind, Title: title}, weight})
-	}
-	if kind, weight := endMark(f); kind != "" {
-		marks = append(marks, placed{f.ended, mark{Kind: kind, Title: title}, weight})
-	}
-	return marks
+// starts say why a range is asked for.
+var starts = map[scheduler.Reason]reason{
+	scheduler.ReasonFirst:      {"nobody else is at work", "first", 3, false},
+	scheduler.ReasonNext:       {"it is free again", "", 0, false},
+	scheduler.ReasonGrowth:     {"one more connection, to see whether it gets faster", "more", 4, false},
+	scheduler.ReasonRemembered: {"it is known to be fast from an earlier time", "more", 4, false},
+	scheduler.ReasonReturn:     {"it is tried again", "again", 2, false},
+	scheduler.ReasonExchange:   {"in the place of the weakest", "more", 4, false},
+	scheduler.ReasonSplit:      {"it takes over what another would bring later", "took", 1, false},
+	scheduler.ReasonPiece:      {"a piece of several sources was wrong, and now one fetches all of it", "", 0, false},
 }
 
-func (r *Recorder) bar(from, to time.Duration, y, h float64, title string) bar {
-	wide := percentText(max(float64(to-from)/float64(r.end), 0.0015))
-	return bar{X: r.place(from), W: wide, End: r.place(to), Y: number(y), H: number(h), Title: title}
-}
-
-func span(g gap) string {
-	return fmt.Sprintf("%s, from %s to %s", clock(g.to-g.from), clock(g.from), clock(g.to))
-}
-
-// startMark is how the beginning of a fetch is marked. An ordinary one is not.
-func startMark(why scheduler.Reason) (kind string, weight int) {
-	switch why {
-	case scheduler.ReasonFirst:
-		return "first", 3
-	case scheduler.ReasonGrowth, scheduler.ReasonRemembered, scheduler.ReasonExchange:
-		return "more", 4
-	case scheduler.ReasonReturn:
-		return "again", 2
-	case scheduler.ReasonSplit:
-		return "took", 1
-	}
-	return "", 0
-}
-
-// endMark is how the end of a fetch is marked.
-func endMark(f *fetch) (kind string, weight int) {
-	switch {
-	case f.failure != "":
-		return "failed", 7
-	case f.cut == scheduler.ReasonSilent:
-		return "silent", 8
-	case f.cut == scheduler.ReasonSlow:
-		return "slow", 6
-	case f.cut == scheduler.ReasonUseless || f.cut == scheduler.ReasonCrowded:
-		return "less", 5
-	case f.cut == scheduler.ReasonSameHost || f.cut == scheduler.ReasonNoRanges || f.cut == scheduler.ReasonLied:
-		return "less", 5
-	}
-	return "", 0
-}
-
-// A placed mark has a time, and a weight that decides which of two stays that would lie one on top of the other.
-type placed struct {
-	at time.Duration
-	mark
-	weight int
-}
-
-// spaced are marks that do not lie on each other, as long as the picture is not very narrow.
-func (r *Recorder) spaced(list []placed) (out []mark) {
-	const near = 0.014
-	slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(b.weight, a.weight) })
-	var kept []placed
-	for _, p := range list {
-		free := true
-		for _, k := range kept {
-			if d := float64(p.at-k.at) / float64(r.end); d < near && d > -near {
-				free = false
-				break
-			}
-		}
-		if free {
-			kept = append(kept, p)
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
-	for _, k := range kept {
-		k.At = r.place(k.at)
-		out = append(out, k.mark)
-	}
-	return out
+// cuts say why a fetch ends before the end of its range.
+var cuts = map[scheduler.Reason]reason{
+	scheduler.ReasonSplit:    {"another takes over the rest, and so both finish at the same time", "", 0, false},
+	scheduler.ReasonMet:      {"it met what another is fetching", "", 0, false},
+	scheduler.ReasonSilent:   {"nothing came any more, and another can go on", "silent", 8, true},
+	scheduler.ReasonSlow:     {"the rest would have taken it far too long", "slow", 6, true},
+	scheduler.ReasonUseless:  {"closed, as it did not get faster by it", "less", 5, false},
+	scheduler.ReasonCrowded:  {"closed on trial, as the sources seem to share one link", "less", 5, false},
+	scheduler.ReasonSameHost: {"another name of a server that is at work already", "less", 5, false},
+	scheduler.ReasonNoRanges: {"it sends the whole file in place of a range", "less", 5, false},
+	scheduler.ReasonLied:     {"what it brought was wrong", "less", 5, true},
+	scheduler.ReasonDone:     {"every byte is here", "", 0, false},
 }
 
 // kinds are the marks that occur, each with what it means.
-func kinds(rows []row) (out []mark) {
-	for _, k := range [...]mark{
+func kinds(rows []row) []mark {
+	return slices.DeleteFunc([]mark{
 		{Kind: "first", Title: "first request"},
 		{Kind: "more", Title: "one more connection, to see whether it gets faster"},
 		{Kind: "less", Title: "closed: no gain"},
@@ -191,12 +84,144 @@ func kinds(rows []row) (out []mark) {
 		{Kind: "silent", Title: "fell silent: rest given away"},
 		{Kind: "failed", Title: "failed"},
 		{Kind: "banned", Title: "dropped for good"},
-	} {
-		if slices.ContainsFunc(rows, func(r row) bool {
+	}, func(k mark) bool {
+		return !slices.ContainsFunc(rows, func(r row) bool {
 			return slices.ContainsFunc(r.Marks, func(m mark) bool { return m.Kind == k.Kind })
-		}) {
-			out = append(out, k)
+		})
+	})
+}
+
+// rows are the sources that were asked, in the order of that. Of very many, those are shown that brought most.
+func (d *Facts) rows() (out []row, unshown int) {
+	shown := slices.Clone(d.ranked[:min(len(d.ranked), maxRowsShown)])
+	slices.SortStableFunc(shown, func(a, b *Mirror) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.number, b.number)) })
+	for _, m := range shown {
+		out = append(out, d.row(m))
+	}
+	return out, len(d.ranked) - len(shown)
+}
+
+func (d *Facts) row(m *Mirror) row {
+	x := row{Mirror: m}
+	var list []fetch
+	for _, f := range d.past {
+		if f.who == m {
+			list = append(list, f)
 		}
 	}
-	return out
+	slices.SortStableFunc(list, func(a, b fetch) int { return cmp.Or(cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number)) })
+	lanes, count := lanes(list)
+	for i, f := range list {
+		d.draw(&x, f, rowTop+float64(lanes[i])*rowBar/count, rowBar/count)
+	}
+	for _, g := range d.silent {
+		if g.who == m {
+			x.Quiet = append(x.Quiet, d.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
+		}
+	}
+	for _, g := range d.pauses {
+		if g.who == m {
+			x.Pauses = append(x.Pauses, d.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
+		}
+	}
+	if m.Banned || m.Gone {
+		x.Marks = append(x.Marks, mark{Kind: "banned", Title: m.Fate(), at: m.goneAt, weight: 9})
+	}
+	x.Marks = d.spaced(x.Marks)
+	return x
+}
+
+// lanes finds for each fetch a lane that is free when it begins, and how many lanes there are.
+func lanes(list []fetch) (lanes []int, count float64) {
+	until := []time.Duration{0}
+	for _, f := range list {
+		l := slices.IndexFunc(until, func(end time.Duration) bool { return end <= f.asked })
+		if l < 0 {
+			if l = len(until); l == maxLanes {
+				l--
+			} else {
+				until = append(until, 0)
+			}
+		}
+		until[l] = f.ended
+		lanes = append(lanes, l)
+	}
+	return lanes, float64(len(until))
+}
+
+// draw shows a fetch in a row: a thin bar while it waits for the answer, then a thick one, and marks at both ends.
+func (d *Facts) draw(x *row, f fetch, y, h float64) {
+	title := fetchTitle(f)
+	flows := f.answered
+	if flows == never {
+		flows = f.ended
+	}
+	if f.answered == never || flows-f.asked > d.end/1000 { // else it cannot be seen
+		x.Waits = append(x.Waits, d.bar(f.asked, flows, y+h/2-1, 2, title))
+	}
+	if f.answered != never {
+		x.Bars = append(x.Bars, d.bar(flows, f.ended, y, h-min(0.5, rowBar/h-1), title))
+	}
+	begin, end := starts[f.why], cuts[f.cut]
+	if f.failure != "" {
+		end = reason{kind: "failed", weight: 7}
+	}
+	for _, m := range []mark{{Kind: begin.kind, at: f.asked, weight: begin.weight}, {Kind: end.kind, at: f.ended, weight: end.weight}} {
+		if m.Title = title; m.Kind != "" {
+			x.Marks = append(x.Marks, m)
+		}
+	}
+}
+
+func (d *Facts) bar(from, to time.Duration, y, h float64, title string) bar {
+	wide := percentText(max(float64(to-from)/float64(d.end), 0.0015))
+	return bar{X: d.place(from), W: wide, End: d.place(to), Y: number(y), H: number(h), Title: title}
+}
+
+func span(g gap) string {
+	return fmt.Sprintf("%s, from %s to %s", clock(g.length()), clock(g.from), clock(g.to))
+}
+
+// clock writes a time of the log.
+func clock(t time.Duration) string { return strconv.FormatFloat(t.Seconds(), 'f', 3, 64) + " s" }
+
+// spaced are marks that do not lie on each other, as long as the picture is not very narrow.
+func (d *Facts) spaced(list []mark) (kept []mark) {
+	const near = 0.014
+	slices.SortStableFunc(list, func(a, b mark) int { return cmp.Compare(b.weight, a.weight) })
+	for _, m := range list {
+		if !slices.ContainsFunc(kept, func(k mark) bool { return float64((m.at-k.at).Abs())/float64(d.end) < near }) {
+			m.At = d.place(m.at)
+			kept = append(kept, m)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
+	return kept
+}
+
+// fetchTitle is what a fetch was about, for those who point at it.
+func fetchTitle(f fetch) string {
+	text := fmt.Sprintf("%s, %s to %s: ", f.who.Name, option.TimeText(f.asked), option.TimeText(f.ended))
+	if f.merged > 0 {
+		return text + fmt.Sprintf("%d requests, %s", f.merged+1, option.SizeText(f.bytes))
+	}
+	what := "the whole file"
+	if f.to != byterange.Unbounded {
+		what = option.SizeText(f.from) + " to " + option.SizeText(f.to)
+	}
+	text += fmt.Sprintf("request %d, for %s: %s", f.number, what, starts[f.why].text)
+	if f.answered == never {
+		text += "; no answer"
+	} else {
+		text += fmt.Sprintf("; answered in %s; %s", option.TimeText(f.answered-f.asked), option.SizeText(f.bytes))
+		if took := f.ended - f.answered; took > 0 && f.bytes > 0 {
+			text += " at " + option.RateText(float64(f.bytes)/took.Seconds())
+		}
+	}
+	for _, more := range []string{cuts[f.cut].text, f.failure} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
+	return text
 }

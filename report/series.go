@@ -1,6 +1,11 @@
 package report
 
-import "time"
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+)
 
 // The time is divided into columns of one width. When it gets longer than maxColumns of them, the width doubles and each
 // two become one: a download of a second and one of ten hours take the same room.
@@ -34,7 +39,7 @@ func (s *series) halve() {
 	*s = (*s)[:(len(*s)+1)/2]
 }
 
-// sum is the amount from one column to another, that one not included.
+// sum is the amount in the columns from one to another, that one not included.
 func (s series) sum(from, to int) (sum float64) {
 	for c := from; c < min(to, len(s)); c++ {
 		sum += s[c]
@@ -43,18 +48,70 @@ func (s series) sum(from, to int) (sum float64) {
 }
 
 // shares yields the columns that a time touches, each with its share of it.
-func shares(width, from, to time.Duration) func(yield func(int, float64) bool) {
+func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		from = max(from, 0)
 		if to <= from {
 			yield(int(max(to, 0)/width), 1)
 			return
 		}
-		for c := int(from / width); time.Duration(c)*width < to; c++ {
-			begin, end := max(from, time.Duration(c)*width), min(to, time.Duration(c+1)*width)
-			if !yield(c, float64(end-begin)/float64(to-from)) {
+		for c := from / width; c*width < to; c++ {
+			if !yield(int(c), float64(min(to, (c+1)*width)-max(from, c*width))/float64(to-from)) {
 				return
 			}
 		}
 	}
+}
+
+// A gap is a time in which a source brought nothing.
+type gap struct {
+	who      *Mirror
+	from, to time.Duration
+}
+
+func (g gap) length() time.Duration { return g.to - g.from }
+
+func byLength(a, b gap) int { return cmp.Compare(a.length(), b.length()) }
+
+// gaps are the longest ones that there were, no more than maxGaps.
+type gaps []gap
+
+const maxGaps = 200
+
+func (g *gaps) add(x gap) {
+	if x.length() <= 0 {
+		return
+	}
+	*g = append(*g, x)
+	if len(*g) > maxGaps {
+		short := slices.Index(*g, slices.MinFunc(*g, byLength))
+		*g = slices.Delete(*g, short, short+1)
+	}
+}
+
+// An entry is something that happened.
+type entry struct {
+	At   time.Duration
+	Text string
+	Bad  bool
+}
+
+// A log is the first and the last things that happened, and how many there were between them.
+type log struct {
+	First, Last []entry
+	Dropped     int
+}
+
+const maxEntries = 120 // of the first and of the last
+
+func (l *log) add(e entry) {
+	if len(l.First) < maxEntries {
+		l.First = append(l.First, e)
+		return
+	}
+	if len(l.Last) == maxEntries {
+		l.Last = slices.Delete(l.Last, 0, 1)
+		l.Dropped++
+	}
+	l.Last = append(l.Last, e)
 }

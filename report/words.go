@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -32,136 +34,150 @@ func (w *words) say(bad bool, format string, args ...any) {
 	*w = append(*w, word{text, bad})
 }
 
+// section is what the page shows of a download that ended.
+func (d *Facts) section() map[string]any {
+	class, outcome := d.outcome()
+	s := map[string]any{
+		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path), "Class": class, "Outcome": outcome,
+		"Headline": d.headline(), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.bytes,
+	}
+	if d.end > 0 {
+		s["Table"] = d.ranked
+	}
+	if d.pictured() {
+		s["Charts"] = d.charts()
+	}
+	return s
+}
+
+// name is what the download is called.
+func (d *Facts) name() string {
+	if d.Path != "" {
+		return path.Base(source.Escape(d.Path))
+	}
+	address := source.Escape(d.URL)
+	if u, err := url.Parse(address); err == nil && path.Base(u.Path) != "." && path.Base(u.Path) != "/" {
+		return path.Base(u.Path) + " (to standard output)"
+	}
+	return cmp.Or(address, "download")
+}
+
 // outcome is a class and a word for how it ended.
-func (r *Recorder) outcome() (class, text string) {
-	e, ok := errors.AsType[*download.Error](r.err)
+func (d *Facts) outcome() (class, text string) {
+	e, ok := errors.AsType[*download.Error](d.err)
 	switch {
 	case ok && e.Kind == download.Interrupted:
 		return "stopped", "interrupted"
-	case r.err != nil:
+	case d.err != nil:
 		return "failed", "failed"
-	case r.result.AlreadyComplete:
+	case d.result.AlreadyComplete:
 		return "done", "already complete"
-	case r.result.NotModified:
+	case d.result.NotModified:
 		return "done", "not modified"
-	case r.result.Proof.Verified():
+	case d.result.Proof.Verified():
 		return "done", "complete and verified"
-	case r.result.Proof.ByPieces():
+	case d.result.Proof.ByPieces():
 		return "done", "complete, its pieces checked"
 	}
 	return "open", "complete, not verified"
 }
 
 // headline is the result in a line.
-func (r *Recorder) headline() string {
+func (d *Facts) headline() string {
 	switch {
-	case r.err != nil:
-		return r.failure()
-	case r.result.AlreadyComplete, r.result.NotModified:
+	case d.err != nil:
+		return d.failure()
+	case d.result.AlreadyComplete, d.result.NotModified:
 		return "Nothing was transferred."
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s", option.SizeText(r.result.Size), option.TimeText(r.end))
-	if r.resumed > 0 {
-		fmt.Fprintf(&b, ", %s of it from an earlier run", option.SizeText(r.resumed))
+	text := fmt.Sprintf("%s in %s", option.SizeText(d.result.Size), option.TimeText(d.end))
+	if d.resumed > 0 {
+		text += fmt.Sprintf(", %s of it from an earlier run", option.SizeText(d.resumed))
 	}
-	if r.end > 0 {
-		fmt.Fprintf(&b, ": %s on average", option.RateText(float64(r.useful())/r.end.Seconds()))
+	if d.end > 0 {
+		text += fmt.Sprintf(": %s on average", option.RateText(MeanRate(d.bytes, d.result.Size-d.resumed, d.end)))
 	}
-	fmt.Fprintf(&b, "; proof: %s.", r.result.Proof)
-	return b.String()
+	return text + fmt.Sprintf("; proof: %s.", d.result.Proof)
+}
+
+// MeanRate is how fast a download was, in bytes a second: what was fetched beyond the bytes that were missing did not make it faster.
+func MeanRate(fetched, missing int64, took time.Duration) float64 {
+	if took <= 0 {
+		return 0
+	}
+	return float64(max(0, min(fetched, missing))) / took.Seconds()
 }
 
 // failure says what ended the download, and what is left of it.
-func (r *Recorder) failure() string {
-	text := r.err.Error()
-	e, ok := errors.AsType[*download.Error](r.err)
+func (d *Facts) failure() string {
+	text := d.err.Error()
+	e, ok := errors.AsType[*download.Error](d.err)
 	if ok && e.Err != nil {
 		text = e.Err.Error()
 	}
 	after := "At once"
-	if r.end >= time.Millisecond {
-		after = "After " + option.TimeText(r.end)
+	if d.end >= time.Millisecond {
+		after = "After " + option.TimeText(d.end)
 	}
-	text = fmt.Sprintf("%s: %s.", after, option.Shorten(source.Escape(text), 300))
-	text += fmt.Sprintf(" %s came in this run", option.SizeText(r.fetched()))
+	text = fmt.Sprintf("%s: %s. %s came in this run", after, option.Shorten(source.Escape(text), 300), option.SizeText(d.bytes))
 	if ok && e.Kept > 0 {
 		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", option.SizeText(e.Kept))
 	}
 	return text + "; nothing is kept."
 }
 
-// fetched counts the bytes that arrived.
-func (r *Recorder) fetched() (n int64) {
-	for _, m := range r.mirrors {
-		n += m.bytes
-	}
-	return n
-}
-
-// useful counts the bytes that arrived and are part of the file: what was fetched in vain did not make it faster.
-func (r *Recorder) useful() int64 {
-	return max(0, min(r.fetched(), r.result.Size-r.resumed))
-}
-
 // words are the whole summary.
-func (r *Recorder) words() (w words) {
-	if r.result.AlreadyComplete || r.result.NotModified {
+func (d *Facts) words() (w words) {
+	if d.result.AlreadyComplete || d.result.NotModified {
 		return nil
 	}
-	r.tellRestarts(&w)
-	r.tellChecks(&w)
-	r.tellLimit(&w)
-	r.tellShares(&w)
-	r.tellLosses(&w)
-	r.tellFailures(&w)
-	r.tellGrowth(&w)
-	r.tellThefts(&w)
-	r.tellBegin(&w)
-	r.tellStill(&w)
-	r.tellStretches(&w)
-	r.tellEnd(&w)
+	for _, e := range d.restarts {
+		w.say(true, "What came until %s was of no use, and everything began again: %s.", option.TimeText(e.At), e.Text)
+	}
+	if n := d.restarted - len(d.restarts); n > 0 {
+		w.say(true, "That happened %d more times.", n)
+	}
+	for _, g := range d.checks {
+		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
+	}
+	d.tellLimit(&w)
+	d.tellShares(&w)
+	d.tellLosses(&w)
+	d.tellFailures(&w)
+	d.tellGrowth(&w)
+	d.tellThefts(&w)
+	d.tellTimes(&w)
+	d.tellStretches(&w)
+	if d.complete != never && d.verified != never {
+		check := d.verified - d.complete
+		w.say(d.ofAll(check) > 0.1 && check > 200*time.Millisecond, "The check of all bytes was done %s after the last byte, and %s later everything was in place.",
+			option.TimeText(check), option.TimeText(d.end-d.verified))
+	}
 	return w
 }
 
-// tellRestarts says what was of no use.
-func (r *Recorder) tellRestarts(w *words) {
-	for _, e := range r.restarts {
-		w.say(true, "What came until %s was of no use, and everything began again: %s.", option.TimeText(e.at), e.text)
-	}
-	if n := r.restarted - len(r.restarts); n > 0 {
-		w.say(true, "That happened %d more times.", n)
-	}
-}
-
-// tellShares says who brought how much, and how fast.
-func (r *Recorder) tellShares(w *words) {
+// tellShares says which source brought how much, and how fast.
+func (d *Facts) tellShares(w *words) {
 	const most = 6
-	all := r.fetched()
+	rest := d.brought()
 	var parts []string
-	var rest []*mirror
-	for _, m := range r.ranked() {
-		if m.bytes > 0 {
-			rest = append(rest, m)
-		}
-	}
 	for len(rest) > 0 && (len(parts) < most-1 || len(rest) == 1) {
 		m := rest[0]
-		parts = append(parts, fmt.Sprintf("%s brought %s at %s", r.label(m), share(m.bytes, all), option.RateText(m.rate())))
+		parts = append(parts, fmt.Sprintf("%s brought %s at %s", m.Name, share(m.Bytes, d.bytes), option.RateText(m.Rate())))
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
 		var sum int64
 		for _, m := range rest {
-			sum += m.bytes
+			sum += m.Bytes
 		}
-		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, all)))
+		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, d.bytes)))
 	}
 	if len(parts) > 0 {
 		w.say(false, "%s.", strings.Join(parts, ", "))
 	}
-	if d := r.result.Duplicate; d > all/50 && d > 0 {
-		w.say(true, "%s came twice.", option.SizeText(d))
+	if twice := d.result.Duplicate; twice > d.bytes/50 && twice > 0 {
+		w.say(true, "%s came twice.", option.SizeText(twice))
 	}
 }
 
@@ -179,136 +195,98 @@ func share(part, whole int64) string {
 	}
 }
 
-// tellLosses says who fell silent or got slow, and who took over. Several losses of one source are one sentence.
-func (r *Recorder) tellLosses(w *words) {
+// tellLosses says which sources fell silent or got slow, and which took over. Several losses of one source are one sentence.
+func (d *Facts) tellLosses(w *words) {
 	type kind struct {
-		who *mirror
+		who *Mirror
 		why scheduler.Reason
 	}
 	counts := map[kind]int{}
-	for _, l := range r.losses {
+	for _, l := range d.losses {
 		counts[kind{l.who, l.why}]++
 	}
-	for _, l := range r.losses {
+	for _, l := range d.losses {
 		k := kind{l.who, l.why}
 		n := counts[k]
 		if n == 0 || l.why == 0 {
 			continue
 		}
 		counts[k] = 0
-		text := fmt.Sprintf("%s fell silent at %s after %s", r.label(l.who), option.TimeText(l.since), option.SizeText(l.bytes))
+		text := fmt.Sprintf("%s fell silent at %s after %s", l.who.Name, option.TimeText(l.since), option.SizeText(l.bytes))
 		if l.why == scheduler.ReasonSlow {
-			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", r.label(l.who), option.TimeText(l.at))
+			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", l.who.Name, option.TimeText(l.at))
 		}
-		w.say(true, "%s%s%s.", text, r.taken(l), times(n))
+		switch l.taker {
+		case nil:
+		case l.who:
+			text += "; it went on itself at " + option.TimeText(l.taken)
+		default:
+			text += "; the rest of its range went to " + l.taker.Name + " at " + option.TimeText(l.taken)
+		}
+		if n > 1 {
+			text += fmt.Sprintf(" (%d times in all)", n)
+		}
+		w.say(true, "%s.", text)
 	}
 }
 
-// taken says who took over what was lost.
-func (r *Recorder) taken(l *loss) string {
-	switch {
-	case l.taker == nil:
-		return ""
-	case l.taker == l.who:
-		return fmt.Sprintf("; it went on itself at %s", option.TimeText(l.taken))
-	}
-	return fmt.Sprintf("; the rest of its range went to %s at %s", r.label(l.taker), option.TimeText(l.taken))
-}
-
-// times says that it was not the only time.
-func times(n int) string {
-	if n < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d times in all)", n)
-}
-
-// maxTold is how many sources that failed are named one by one.
-const maxTold = 6
-
-// tellFailures says who failed and what became of it.
-func (r *Recorder) tellFailures(w *words) {
-	told, more := 0, 0
-	for _, m := range r.mirrors {
+// tellFailures says which sources failed and what became of them.
+func (d *Facts) tellFailures(w *words) {
+	const most = 6 // are named one by one
+	n := 0
+	for _, m := range d.Mirrors {
 		if m.failure == "" {
 			continue
 		}
-		if told++; told > maxTold {
-			more++
-			continue
-		}
-		switch {
-		case m.banned:
-			w.say(true, "%s was dropped at %s, as its content is wrong: %s.", r.label(m), option.TimeText(m.goneAt), m.failure)
-		case m.failures < 2:
-			w.say(true, "%s failed at %s%s%s: %s.", r.label(m), option.TimeText(m.failedAt), given(m), r.takenFrom(m), m.failure)
-		default:
-			w.say(true, "%s failed %d times, first at %s%s%s: %s%s.", r.label(m), m.failures, option.TimeText(m.failedAt), given(m), r.takenFrom(m), m.before, lastly(m))
+		if n++; n <= most {
+			w.say(true, "%s.", d.failureOf(m))
 		}
 	}
-	if more > 0 {
-		w.say(true, "%s failed, too.", option.Count(more, "other source"))
+	if n > most {
+		w.say(true, "%s failed, too.", option.Count(n-most, "other source"))
 	}
 }
 
-// given says that a source was given up.
-func given(m *mirror) string {
-	if !m.gone {
-		return ""
+func (d *Facts) failureOf(m *Mirror) string {
+	if m.Banned {
+		return fmt.Sprintf("%s was dropped at %s, as its content is wrong: %s", m.Name, option.TimeText(m.goneAt), m.failure)
 	}
-	return ", was given up at " + option.TimeText(m.goneAt)
-}
-
-// lastly is the last failure of a source, if it is another one than the first.
-func lastly(m *mirror) string {
-	if m.failure == m.before {
-		return ""
-	}
-	return "; lastly: " + m.failure
-}
-
-// takenFrom says who took over from a source that failed.
-func (r *Recorder) takenFrom(m *mirror) string {
-	for _, l := range r.losses {
-		if l.who == m && l.why == 0 && l.taker != nil && l.taker != m {
-			return ", and the rest of its range went to " + r.label(l.taker)
+	text, why := m.Name+" failed at ", m.failure
+	if m.Failures > 1 {
+		text, why = fmt.Sprintf("%s failed %d times, first at ", m.Name, m.Failures), m.before
+		if m.failure != m.before {
+			why += "; lastly: " + m.failure
 		}
 	}
-	return ""
+	text += option.TimeText(m.failedAt)
+	if m.Gone {
+		text += ", was given up at " + option.TimeText(m.goneAt)
+	}
+	if i := slices.IndexFunc(d.losses, func(l *loss) bool { return l.who == m && l.why == 0 && l.taker != nil && l.taker != m }); i >= 0 {
+		text += ", and the rest of its range went to " + d.losses[i].taker.Name
+	}
+	return text + ": " + why
 }
 
-// tellThefts names those who took over most.
-func (r *Recorder) tellThefts(w *words) {
-	type row struct {
-		theft
-		n int
+// tellThefts names the source that took over most from another.
+func (d *Facts) tellThefts(w *words) {
+	var first theft
+	sum := 0
+	for t, n := range d.thefts {
+		sum += n
+		if c := cmp.Compare(n, d.thefts[first]); c > 0 || c == 0 && (t.taker.number < first.taker.number || t.taker == first.taker && t.victim.number < first.victim.number) {
+			first = t
+		}
 	}
-	var rows []row
-	for t, n := range r.thefts {
-		rows = append(rows, row{t, n})
-	}
-	if len(rows) == 0 {
+	if sum == 0 {
 		return
 	}
-	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.taker.number, b.taker.number), cmp.Compare(a.victim.number, b.victim.number))
-	})
-	sum := 0
-	for _, x := range rows {
-		sum += x.n
-	}
-	first := rows[0]
-	text := fmt.Sprintf("%s took over a part of what %s was asked for", r.label(first.taker), r.label(first.victim))
+	text := fmt.Sprintf("%s took over a part of what %s was asked for", first.taker.Name, first.victim.Name)
 	if first.taker == first.victim {
-		text = fmt.Sprintf("one request at %s took over a part of another one", r.label(first.taker))
+		text = fmt.Sprintf("one request at %s took over a part of another one", first.taker.Name)
 	}
 	if sum > 1 {
 		text += fmt.Sprintf("; in all, ranges were split %d times", sum)
 	}
 	w.say(false, "So that all finish together, %s.", text)
-}
-
-// ofAll is a time as a part of the whole.
-func (r *Recorder) ofAll(d time.Duration) float64 {
-	return float64(d) / float64(max(r.end, 1))
 }
