@@ -90,9 +90,15 @@ func (l *targets) report(m *member, k *kept, now time.Time) {
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
+	noRoom := map[*watcher]bool{} // what this report brings frees nothing, so that one look at all targets of a glob is enough
 	for _, h := range k.hits {
-		t := l.target(spot{h.w, h.url})
+		s := spot{h.w, h.url}
+		if noRoom[h.w] && l.all[s] == nil {
+			continue
+		}
+		t := l.target(s)
 		if t == nil {
+			noRoom[h.w] = true
 			if !slices.Contains(full, h.w.Name) {
 				full = append(full, h.w.Name)
 			}

@@ -153,6 +153,7 @@ func (r *ring) wantHops(when string, want map[string]map[string]int) {
 // TestRealChain: three antennas relay to each other. Method shows the way, nothing goes round twice, nobody takes back its own word, and
 // what has expired or is no longer said vanishes.
 func TestRealChain(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r := newRing(t)
 	expires := time.Now().Add(8 * time.Second)
 	put(t, filepath.Join(r.outer, "outer.di"), []byte("HINA/2.2beta\r\nUser-Agent: outer/1\r\n\r\nURL: http://outer.example/outer.iso\r\n"+

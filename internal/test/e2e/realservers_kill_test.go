@@ -30,7 +30,7 @@ const (
 func TestRealKill(t *testing.T) {
 	s := newKillSet(t)
 	misses, most := 0, int64(0)
-	rounds := killRounds(t, 50)
+	rounds := killRounds(t, 30)
 	lost := 0
 	for round := 0; round < rounds; {
 		// One kill in each part of the file, anywhere within it; the header sections come before its first byte.
