@@ -37,9 +37,9 @@ var houses = map[string]house{
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
 	"metalink/metainfo": {pure: true, imports: []string{"metalink", "verify"}},
 
-	"verify/smime": {pure: true},
+	"verify/smime": {pure: true, imports: []string{"verify"}},
 	"verify/sums":  {pure: true, imports: []string{"verify"}},
-	"verify/openpgp": {pure: true, imports: []string{
+	"verify/openpgp": {pure: true, imports: []string{"verify",
 		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},

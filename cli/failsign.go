@@ -3,8 +3,7 @@ package cli
 import (
 	"errors"
 
-	"braid/verify/openpgp"
-	"braid/verify/smime"
+	"braid/verify"
 )
 
 // The next steps for somebody whose file has a signature that does not count, by why that is.
@@ -17,24 +16,17 @@ const (
 	hintNotTheSigned = "this is not the file that was signed: it was changed, or the signature is of another version; ask those who publish it"
 )
 
-var openpgpHints = map[openpgp.Kind]string{
-	openpgp.Missing: hintNoSignature, openpgp.NotDetached: hintNoSignature, openpgp.Malformed: hintNoSignature, openpgp.Unsupported: hintNoSignature,
-	openpgp.KeyExpired: hintExpiredKey, openpgp.Weak: hintWeak, openpgp.Bad: hintNotTheSigned,
-}
-
-var smimeHints = map[smime.Kind]string{
-	smime.Missing: hintNoSignature, smime.Malformed: hintNoSignature, smime.NotSigned: hintNoSignature, smime.Unsupported: hintNoSignature,
-	smime.NoCertificate: hintNoRoot, smime.NoChain: hintNoRoot, smime.Expired: hintExpiredCert, smime.NotYetValid: hintExpiredCert,
-	smime.Weak: hintWeak, smime.Bad: hintNotTheSigned,
+var signatureHints = map[verify.SignatureCode]string{
+	verify.SignatureMissing: hintNoSignature, verify.SignatureNotOfFile: hintNoSignature, verify.SignatureMalformed: hintNoSignature,
+	verify.SignatureUnsupported: hintNoSignature, verify.SignatureKeyExpired: hintExpiredKey, verify.SignatureWeak: hintWeak,
+	verify.SignatureBad: hintNotTheSigned, verify.SignatureNoCertificate: hintNoRoot, verify.SignatureNoChain: hintNoRoot,
+	verify.SignatureCertificateExpired: hintExpiredCert, verify.SignatureCertificateNotYetValid: hintExpiredCert,
 }
 
 // hintForSignature is the next step; empty if there is none that is better than that of the exit code.
 func hintForSignature(err error) string {
-	if e, ok := errors.AsType[*openpgp.Error](err); ok {
-		return openpgpHints[e.Kind]
-	}
-	if e, ok := errors.AsType[*smime.Error](err); ok {
-		return smimeHints[e.Kind]
+	if e, ok := errors.AsType[*verify.SignatureError](err); ok {
+		return signatureHints[e.Code]
 	}
 	return ""
 }

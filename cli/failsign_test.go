@@ -9,28 +9,27 @@ import (
 	"braid/download"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/verify/openpgp"
-	"braid/verify/smime"
+	"braid/verify"
 )
 
 // Each reason why a signature does not count has a next step of its own.
 func TestSignatureHints(t *testing.T) {
 	for want, err := range map[string]error{
-		"--allow-expired-key": &openpgp.Error{Kind: openpgp.KeyExpired},
-		"--smime-ca FILE":     &smime.Error{Kind: smime.NoChain},
-		"no signature of":     &openpgp.Error{Kind: openpgp.Malformed},
-		"--signature FILE":    &smime.Error{Kind: smime.NotSigned},
-		"clock":               &smime.Error{Kind: smime.Expired},
-		"was changed":         &openpgp.Error{Kind: openpgp.Bad},
-		"SHA-256 or better":   &openpgp.Error{Kind: openpgp.Weak},
-		"does not count any":  &openpgp.Error{Kind: openpgp.Revoked},
+		"--allow-expired-key": &verify.SignatureError{Code: verify.SignatureKeyExpired},
+		"--smime-ca FILE":     &verify.SignatureError{Code: verify.SignatureNoChain},
+		"no signature of":     &verify.SignatureError{Code: verify.SignatureMalformed},
+		"--signature FILE":    &verify.SignatureError{Code: verify.SignatureNotOfFile},
+		"clock":               &verify.SignatureError{Code: verify.SignatureCertificateExpired},
+		"was changed":         &verify.SignatureError{Code: verify.SignatureBad},
+		"SHA-256 or better":   &verify.SignatureError{Code: verify.SignatureWeak},
+		"does not count any":  &verify.SignatureError{Code: verify.SignatureRevoked},
 	} {
 		e := &download.Error{Kind: download.BadSignature, What: "verify", Err: fmt.Errorf("x: %w", err)}
 		if f := downloadFailure(t.Context(), e); f.code != exitBadSignature || !strings.Contains(f.hint, want) {
 			t.Errorf("%v: %q, want %q", err, f.hint, want)
 		}
 	}
-	e := &download.Error{Kind: download.NoEvidence, What: "verify", Err: &smime.Error{Kind: smime.Missing}}
+	e := &download.Error{Kind: download.NoEvidence, What: "verify", Err: &verify.SignatureError{Code: verify.SignatureMissing}}
 	if f := downloadFailure(t.Context(), e); !strings.Contains(f.hint, "--signature FILE") {
 		t.Errorf("no signature: %q", f.hint)
 	}

@@ -19,7 +19,7 @@ import (
 
 	"braid/internal/option"
 	"braid/serve"
-	"braid/verify/openpgp"
+	"braid/verify"
 )
 
 // serveCommand is one run of "braid serve".
@@ -97,7 +97,7 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	server, err := serve.New(words[0], options)
-	if _, ok := errors.AsType[*openpgp.Error](err); ok {
+	if _, ok := errors.AsType[*verify.SignatureError](err); ok {
 		return v.signFlags.failure(err)
 	}
 	if err != nil {

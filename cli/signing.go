@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"braid/verify"
 	"bytes"
 	"errors"
 	"os"
-
-	"braid/verify/openpgp"
 )
 
 // signFlags say with which key files are signed.
@@ -51,7 +50,7 @@ func (f *signFlags) read() (secret, passphrase []byte, err error) {
 // failure says what is wrong with the key.
 func (f *signFlags) failure(err error) error {
 	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one"
-	if e, ok := errors.AsType[*openpgp.Error](err); ok && e.Kind == openpgp.Locked {
+	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {
 		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
 	}
 	return misuse("--sign-with "+f.key, err.Error(), hint)

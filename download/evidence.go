@@ -1,14 +1,12 @@
 package download
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
 
 	"braid/metalink"
 	"braid/verify"
-	"braid/verify/openpgp"
 	"braid/verify/smime"
 )
 
@@ -80,42 +78,21 @@ func (r *Request) readSignature(ctx context.Context, hc network, sig Signature, 
 	return s
 }
 
-// signersOf reads who made signatures. Nobody is trusted, so that nothing is refused for who it is.
+// signersOf reads who made signatures. No key is trusted, so that none is refused for its key.
 func signersOf(data []byte) (by []string, err error) {
-	if isCMS(data) {
-		c, err := smime.New(data, nil, smime.Policy{Now: time.Now()})
-		if err != nil {
-			return nil, err
-		}
-		r, err := c.Result()
-		for _, s := range r.Signatures {
-			by = append(by, fmt.Sprintf("S/MIME by %q", s.Subject))
-		}
-		return by, err
-	}
-	c, err := openpgp.New(data, openpgp.Keyring{}, openpgp.Policy{Now: time.Now()})
+	c, err := (&Anchors{}).checker(data, false, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.Result()
-	for _, s := range r.Signatures {
-		by = append(by, fmt.Sprintf("OpenPGP by %s, %s, %s", s.Issuer, s.Created.UTC().Format(time.DateOnly), s.Hash))
+	all, err := c.Signatures()
+	for _, s := range all {
+		line := fmt.Sprintf("%v by %s", s.Kind, s.Signer)
+		if s.Kind == verify.OpenPGP {
+			line += fmt.Sprintf(", %s, %s", s.Time.UTC().Format(time.DateOnly), s.Hash)
+		}
+		by = append(by, line)
 	}
 	return by, err
-}
-
-// isCMS tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
-func isCMS(data []byte) bool {
-	text := bytes.TrimSpace(data)
-	switch {
-	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
-		return false
-	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
-		return true
-	case bytes.HasPrefix(bytes.ToLower(text), []byte("content-type:")), bytes.HasPrefix(bytes.ToLower(text), []byte("mime-version:")):
-		return true
-	}
-	return len(data) > 0 && data[0] == 0x30
 }
 
 // accepts reports whether a file whose proof is p is what is demanded.

@@ -40,7 +40,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	claims, size := join(g.req.Claims, offered.Claims), offered.Size
 	proven := verify.Strong(claims) || g.req.provenByPieces()
 	if (proven || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
-		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingWitnesses(ctx, offered)...)
+		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, offered)...)
 		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
 			g.complete(proof, a)
 			return true, nil
@@ -117,13 +117,13 @@ func (existsError) Error() string        { return "exists, and is not known to b
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // checkFile verifies a file that is on disk, by pieces only if there are any.
-func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim, witnesses ...verify.Witness) (verify.Proof, error) {
+func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return verify.Proof{}, err
 	}
 	defer f.Close()
-	r := verify.NewReader(fsys.Reader(f), -1, claims, witnesses...)
+	r := verify.NewReader(fsys.Reader(f), -1, claims, signatures...)
 	if !pieces.Pieces.IsZero() {
 		r.ByPieces(pieces)
 	}
@@ -139,13 +139,13 @@ func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.
 	return verify.Proof{}, context.Cause(ctx)
 }
 
-// existingWitnesses check the signatures of a file that is there already.
-func (g *getter) existingWitnesses(ctx context.Context, offered metalink.File) []verify.Witness {
+// existingSignatures check those of a file that is there already.
+func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) []verify.SignatureChecker {
 	if !g.req.Anchors.Any() {
 		return nil
 	}
 	all := signaturesAt(ctx, g.http, signaturesFor(&g.req, offered), &g.req, vouched(g.req.Claims))
-	return []verify.Witness{newJury(all, &g.req.Anchors, time.Now())}
+	return []verify.SignatureChecker{newSignatureSet(all, &g.req.Anchors, time.Now())}
 }
 
 // committed opens what a run left that put the file in place and was stopped before it could tell, or whose hook is due. A journal

@@ -172,9 +172,9 @@ func (x *inspection) optionsFor(u *url.URL, named address.Scope) httpsource.Opti
 }
 
 // read reads the file once, and makes of it all that is to be compared.
-func (x *inspection) read(ctx context.Context, f fsys.File, witnesses []verify.Witness) (verify.Proof, error) {
+func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) (verify.Proof, error) {
 	v := &x.verdict
-	check := verify.NewChecker(x.size, x.claims, witnesses...)
+	check := verify.NewChecker(x.size, x.claims, signatures...)
 	if c := x.req.byPieces(); !c.Pieces.IsZero() && len(x.beside.missing) == 0 {
 		check.ByPieces(c)
 	}

@@ -18,11 +18,11 @@ import (
 // A List is a checksum file that says what files should be, beside what their servers say.
 type List struct {
 	sums.List
-	Name string             // in messages: masked and printable
-	URL  *url.URL           // nil if it was a local file
-	Over verify.Channel     // how it came, or Signed if CheckSigned found that it is
-	By   verify.Attestation // who signed it, if Over is Signed
-	data []byte             // as it came: a signature speaks of that
+	Name string                 // in messages: masked and printable
+	URL  *url.URL               // nil if it was a local file
+	Over verify.Channel         // how it came, or Signed if CheckSigned found that it is
+	By   verify.SignatureResult // who signed it, if Over is Signed
+	data []byte                 // as it came: a signature speaks of that
 }
 
 // ReadList reads a list that the user gave: its word is the user's (rule 64). The error is an *Error.

@@ -23,10 +23,10 @@ var (
 // Besides are the endings that signatures have by the kinds of anchors that there are, in the order in which they are
 // looked for.
 func (a *Anchors) Besides() (endings []string) {
-	if a.pgp() {
+	if a.has(verify.OpenPGP) {
 		endings = append(endings, pgpBesides...)
 	}
-	if len(a.Roots) > 0 {
+	if a.has(verify.SMIME) {
 		endings = append(endings, smimeBesides...)
 	}
 	return endings
@@ -43,8 +43,8 @@ func Beside(u *url.URL, ending string) Signature {
 }
 
 // CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature around it,
-// else the first one that lies beside it. If one is good, what the list says is signed (rule 64), and By says by whom; a bad one is an error, as it is
-// for a file (rules 47 and 48). If there is none that could be checked, unsigned says why, and the list stays what it
+// else the first one that lies beside it. If one is good, what the list says is signed, and By says by whom; a bad one is an error, as it is
+// for a file. If there is none that could be checked, unsigned says why, and the list stays what it
 // was; it is an error where the request demands a signature and the user named one. The error is an *Error.
 //
 // The request has the anchors, and what only the server of the list may be told.
@@ -52,23 +52,23 @@ func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []
 	hc, done := c.network()
 	defer done()
 	signed, all := l.data, []found(nil)
-	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.pgp() {
+	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.has(verify.OpenPGP) {
 		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
 	} else {
 		all = l.gather(ctx, hc, req, named)
 	}
-	j := newJury(all, &req.Anchors, time.Now())
-	j.Write(signed)
-	said, err := j.Attest()
+	set := newSignatureSet(all, &req.Anchors, time.Now())
+	set.Write(signed)
+	good, err := set.Signatures()
 	switch {
 	case err != nil:
 		return "", fail(kindOf(err), "verify", l.Name, err, "")
-	case len(said) > 0:
-		l.Over, l.By = verify.Signed, said[0]
+	case len(good) > 0:
+		l.Over, l.By = verify.Signed, good[0]
 		return "", nil
 	case ctx.Err() != nil:
 		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
-	case j.forgotten > 0:
+	case set.forgotten > 0:
 		return "its signature is of a kind that nobody is trusted for", nil
 	case len(named) > 0 && req.Require == RequireSignature:
 		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")

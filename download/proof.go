@@ -96,7 +96,7 @@ func (s *session) gathered(all []found) {
 		s.stop(fail(NoEvidence, "verify", source.Mask(s.req.URL), lackOfSignature(all), HintSignature))
 		return
 	}
-	if err := newJury(all, &s.req.Anchors, time.Now()).doomed(s.req.needsSignature()); err != nil {
+	if err := newSignatureSet(all, &s.req.Anchors, time.Now()).doomed(s.req.needsSignature()); err != nil {
 		s.stop(err)
 		return
 	}
@@ -134,12 +134,12 @@ func (s *session) awaitSignatures() error {
 // waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
 func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() }
 
-// witnesses check the signatures that are at hand, beside the digests.
-func (s *session) witnesses() []verify.Witness {
+// signatures check those that are at hand, beside the digests.
+func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
 	}
-	return []verify.Witness{newJury(s.carried.signed.all, &s.req.Anchors, time.Now())}
+	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, &s.req.Anchors, time.Now())}
 }
 
 // startHash begins to hash what is here, unless it has to wait.
@@ -147,7 +147,7 @@ func (s *session) startHash() {
 	if s.waits() {
 		return
 	}
-	check := verify.NewChecker(s.size, s.claims, s.witnesses()...)
+	check := verify.NewChecker(s.size, s.claims, s.signatures()...)
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}

@@ -1,11 +1,24 @@
 package download
 
 import (
+	"bytes"
 	"errors"
 
-	"braid/verify/openpgp"
-	"braid/verify/smime"
+	"braid/verify"
 )
+
+// kindOfData tells a CMS message from OpenPGP: by its label, or as it begins as a SEQUENCE does.
+func kindOfData(data []byte) verify.SignatureKind {
+	text := bytes.TrimSpace(data)
+	lower := bytes.ToLower(text[:min(len(text), len("content-type:"))])
+	switch {
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP")):
+	case bytes.HasPrefix(text, []byte("-----BEGIN ")), bytes.HasPrefix(lower, []byte("content-type:")), bytes.HasPrefix(lower, []byte("mime-version:")),
+		len(data) > 0 && data[0] == 0x30:
+		return verify.SMIME
+	}
+	return verify.OpenPGP
+}
 
 // severe reports whether a signature is wrong, and not only by somebody who does not count (rule 48).
 func severe(err error) bool {
@@ -15,34 +28,22 @@ func severe(err error) bool {
 
 // kindOfSignature says whose problem the error of a signature is; Other if it is none.
 func kindOfSignature(err error) Kind {
-	var pgp *openpgp.Error
-	var cms *smime.Error
-	var long *longError
-	switch {
-	case errors.As(err, &long):
+	if _, long := errors.AsType[*longError](err); long {
 		return Limit
-	case errors.As(err, &pgp):
-		switch pgp.Kind {
-		case openpgp.UnknownKey, openpgp.NotPinned:
-			return NoKey
-		case openpgp.Missing:
-			return NoEvidence
-		case openpgp.TooLarge:
-			return Limit
-		}
-		return BadSignature
-	case errors.As(err, &cms):
-		switch cms.Kind {
-		case smime.Missing:
-			return NoEvidence
-		case smime.TooLarge:
-			return Limit
-		case smime.NoChain, smime.NoCertificate: // as an OpenPGP key that is not in the keyring
-			return NoKey
-		}
-		return BadSignature
 	}
-	return Other
+	e, ok := errors.AsType[*verify.SignatureError](err)
+	if !ok {
+		return Other
+	}
+	switch e.Code {
+	case verify.SignatureUnknownKey, verify.SignatureNotPinned, verify.SignatureNoChain, verify.SignatureNoCertificate:
+		return NoKey
+	case verify.SignatureMissing:
+		return NoEvidence
+	case verify.SignatureTooLarge:
+		return Limit
+	}
+	return BadSignature
 }
 
 // A signatureError says which signature was wrong.

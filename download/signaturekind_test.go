@@ -1,10 +1,8 @@
 package download
 
 import (
+	"braid/verify"
 	"testing"
-
-	"braid/verify/openpgp"
-	"braid/verify/smime"
 )
 
 // TestKindOfSignature_Rule47_Rule48_Rule49: a signer that is not known is exit code 9 with either kind of signature, and does not
@@ -15,17 +13,17 @@ func TestKindOfSignature_Rule47_Rule48_Rule49(t *testing.T) {
 		want   Kind
 		severe bool
 	}{
-		{&openpgp.Error{Kind: openpgp.UnknownKey}, NoKey, false},
-		{&openpgp.Error{Kind: openpgp.NotPinned}, NoKey, false},
-		{&smime.Error{Kind: smime.NoChain}, NoKey, false},
-		{&smime.Error{Kind: smime.NoCertificate}, NoKey, false},
-		{&openpgp.Error{Kind: openpgp.Missing}, NoEvidence, false},
-		{&smime.Error{Kind: smime.Missing}, NoEvidence, false},
-		{&openpgp.Error{Kind: openpgp.Bad}, BadSignature, true},
-		{&smime.Error{Kind: smime.Bad}, BadSignature, true},
-		{&smime.Error{Kind: smime.Expired}, BadSignature, true},
-		{&smime.Error{Kind: smime.Unfit}, BadSignature, true},
-		{&smime.Error{Kind: smime.TooLarge}, Limit, true},
+		{&verify.SignatureError{Code: verify.SignatureUnknownKey}, NoKey, false},
+		{&verify.SignatureError{Code: verify.SignatureNotPinned}, NoKey, false},
+		{&verify.SignatureError{Code: verify.SignatureNoChain}, NoKey, false},
+		{&verify.SignatureError{Code: verify.SignatureNoCertificate}, NoKey, false},
+		{&verify.SignatureError{Code: verify.SignatureMissing}, NoEvidence, false},
+		{&verify.SignatureError{Code: verify.SignatureMissing}, NoEvidence, false},
+		{&verify.SignatureError{Code: verify.SignatureBad}, BadSignature, true},
+		{&verify.SignatureError{Code: verify.SignatureBad}, BadSignature, true},
+		{&verify.SignatureError{Code: verify.SignatureCertificateExpired}, BadSignature, true},
+		{&verify.SignatureError{Code: verify.SignatureKeyUnfit}, BadSignature, true},
+		{&verify.SignatureError{Code: verify.SignatureTooLarge}, Limit, true},
 	} {
 		if got := kindOfSignature(tt.err); got != tt.want || severe(tt.err) != tt.severe {
 			t.Errorf("%v: kind %v, severe %v", tt.err, got, severe(tt.err))

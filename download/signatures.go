@@ -18,8 +18,8 @@ import (
 	"braid/verify/smime"
 )
 
-// Anchors are what the user trusts to sign files. Signatures that a server describes, that a document has or that the user
-// names are then fetched and checked, and a bad one is an error (rules 47 to 51, C10, C11). Without anchors none is.
+// Anchors are what the user trusts to sign files. Signatures that a server describes (RFC 6249, section 5), that a document has or
+// that the user names are then fetched and checked, and a bad one is an error. Without anchors none is fetched.
 type Anchors struct {
 	Keys  openpgp.Keyring       // who may sign; without Pins each of them
 	Pins  []openpgp.Fingerprint // the keys that count
@@ -28,10 +28,24 @@ type Anchors struct {
 	AllowExpiredKey bool
 }
 
-func (a *Anchors) pgp() bool { return a.Keys.Len() > 0 || len(a.Pins) > 0 }
+// has reports whether there is a key or root that signatures of a kind can be checked with.
+func (a *Anchors) has(kind verify.SignatureKind) bool {
+	if kind == verify.SMIME {
+		return len(a.Roots) > 0
+	}
+	return a.Keys.Len() > 0 || len(a.Pins) > 0
+}
 
-// Any says that there is somebody to trust.
-func (a *Anchors) Any() bool { return a.pgp() || len(a.Roots) > 0 }
+// Any reports whether there is a key or root at all.
+func (a *Anchors) Any() bool { return a.has(verify.OpenPGP) || a.has(verify.SMIME) }
+
+// checker begins to check the signatures in data; text takes those of a text, and no others.
+func (a *Anchors) checker(data []byte, text bool, now time.Time) (verify.SignatureChecker, error) {
+	if kindOfData(data) == verify.SMIME {
+		return smime.New(data, a.Roots, smime.Policy{Now: now})
+	}
+	return openpgp.New(data, a.Keys, openpgp.Policy{Now: now, Pins: a.Pins, AllowExpiredKey: a.AllowExpiredKey, Text: text})
+}
 
 // A Signature is one that the user names: its bytes, or where they are.
 type Signature struct {
@@ -100,126 +114,83 @@ func signaturesAt(ctx context.Context, hc network, all []Signature, req *Request
 	})
 }
 
-// A jury checks all signatures of a file at once.
-type jury struct {
+// A signatureSet checks all signatures of a file at once.
+type signatureSet struct {
 	from      []string
-	checkers  []checker
+	checkers  []verify.SignatureChecker
 	anchors   *Anchors
 	hopeless  error // why one of them does not count, whatever the file is
 	forgotten int   // signatures of a kind that there is no anchor for
 }
 
-// A checker is the part that the checkers of both kinds share.
-type checker interface {
-	Write([]byte) (int, error)
-	attest(from string, pinned bool) ([]verify.Attestation, error)
-}
-
-type pgpChecker struct{ *openpgp.Checker }
-
-func (c pgpChecker) attest(from string, pinned bool) ([]verify.Attestation, error) {
-	r, err := c.Result()
-	by, ok := r.Signer()
-	if err != nil || !r.Validated || !ok {
-		return nil, err
-	}
-	signer := ""
-	if by.UserID != "" {
-		signer = fmt.Sprintf("%q", by.UserID)
-	}
-	return []verify.Attestation{{Kind: "OpenPGP", From: from, Key: by.Primary.String(), Signer: signer, Pinned: pinned}}, nil
-}
-
-type cmsChecker struct{ *smime.Checker }
-
-func (c cmsChecker) attest(from string, _ bool) ([]verify.Attestation, error) {
-	r, err := c.Result()
-	by, ok := r.Signer()
-	if err != nil || !r.Validated || !ok {
-		return nil, err
-	}
-	return []verify.Attestation{{Kind: "S/MIME", From: from, Key: by.Fingerprint, Signer: fmt.Sprintf("%q", by.Subject)}}, nil
-}
-
-// newJury prepares the check of all signatures at hand. Of those that cannot count, the first is remembered: if no
+// newSignatureSet prepares the check of all signatures at hand. Of those that cannot count, the first is remembered: if no
 // other is good, that is the error.
-func newJury(all []found, anchors *Anchors, now time.Time) *jury {
-	j := &jury{anchors: anchors}
+func newSignatureSet(all []found, anchors *Anchors, now time.Time) *signatureSet {
+	set := &signatureSet{anchors: anchors}
 	for _, f := range all {
-		c, err := j.checker(f, now)
+		c, err := set.checker(f, now)
 		switch {
 		case err != nil && severe(err):
-			j.hopeless = &signatureError{f.from, err}
-			return j
+			set.hopeless = &signatureError{f.from, err}
+			return set
 		case err != nil:
-			if j.hopeless == nil {
-				j.hopeless = &signatureError{f.from, err}
+			if set.hopeless == nil {
+				set.hopeless = &signatureError{f.from, err}
 			}
 		case c != nil:
-			j.checkers, j.from = append(j.checkers, c), append(j.from, f.from)
+			set.checkers, set.from = append(set.checkers, c), append(set.from, f.from)
 		}
 	}
-	return j
+	return set
 }
 
 // doomed is why no file could pass: a signature is wrong in itself or, if there must be a good one, none can count.
-func (j *jury) doomed(required bool) error {
-	if j.hopeless != nil && (severe(j.hopeless) || required && len(j.checkers) == 0) {
-		return j.hopeless
+func (s *signatureSet) doomed(required bool) error {
+	if s.hopeless != nil && (severe(s.hopeless) || required && len(s.checkers) == 0) {
+		return s.hopeless
 	}
 	return nil
 }
 
 // checker begins to check a signature; it is nil if there is no anchor for its kind (rule 51), or no signature.
-func (j *jury) checker(f found, now time.Time) (checker, error) {
-	data := f.data
+func (s *signatureSet) checker(f found, now time.Time) (verify.SignatureChecker, error) {
 	switch {
 	case f.err != nil && severe(f.err): // too long
 		return nil, f.err
 	case f.err != nil:
 		return nil, nil
-	case isCMS(data):
-		if len(j.anchors.Roots) == 0 {
-			j.forgotten++
-			return nil, nil
-		}
-		c, err := smime.New(data, j.anchors.Roots, smime.Policy{Now: now})
-		return cmsChecker{c}, err
-	}
-	if !j.anchors.pgp() {
-		j.forgotten++
+	case !s.anchors.has(kindOfData(f.data)):
+		s.forgotten++
 		return nil, nil
 	}
-	policy := openpgp.Policy{Now: now, Pins: j.anchors.Pins, AllowExpiredKey: j.anchors.AllowExpiredKey, Text: f.text}
-	c, err := openpgp.New(data, j.anchors.Keys, policy)
-	return pgpChecker{c}, err
+	return s.anchors.checker(f.data, f.text, now)
 }
 
-// Write implements verify.Witness.
-func (j *jury) Write(p []byte) (int, error) {
-	for _, c := range j.checkers {
+// Write implements verify.SignatureChecker.
+func (s *signatureSet) Write(p []byte) (int, error) {
+	for _, c := range s.checkers {
 		c.Write(p)
 	}
 	return len(p), nil
 }
 
-// Attest implements verify.Witness: one good signature is enough, but a bad one by somebody who counts is an error (rule 48).
-func (j *jury) Attest() (out []verify.Attestation, err error) {
-	if j.hopeless != nil && severe(j.hopeless) {
-		return nil, j.hopeless
+// Signatures implements verify.SignatureChecker: one good signature is enough, but a bad one by a key that counts is an error (rule 48).
+func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
+	if s.hopeless != nil && severe(s.hopeless) {
+		return nil, s.hopeless
 	}
-	lesser := j.hopeless
-	for i, c := range j.checkers {
-		said, err := c.attest(j.from[i], len(j.anchors.Pins) > 0)
+	lesser := s.hopeless
+	for i, c := range s.checkers {
+		all, err := c.Signatures()
+		good, ok := verify.GoodSignature(all)
 		switch {
-		case err == nil:
-			out = append(out, slices.DeleteFunc(said, func(a verify.Attestation) bool { // one signer counts once
-				return slices.ContainsFunc(out, func(b verify.Attestation) bool { return a.Kind == b.Kind && a.Key == b.Key })
-			})...)
-		case severe(err):
-			return nil, &signatureError{j.from[i], err}
-		case lesser == nil:
-			lesser = &signatureError{j.from[i], err}
+		case err != nil && severe(err):
+			return nil, &signatureError{s.from[i], err}
+		case err != nil && lesser == nil:
+			lesser = &signatureError{s.from[i], err}
+		case ok && !slices.ContainsFunc(out, func(r verify.SignatureResult) bool { return r.Kind == good.Kind && r.Key == good.Key }): // one signer counts once
+			good.From, good.Pinned = s.from[i], good.Kind == verify.OpenPGP && len(s.anchors.Pins) > 0
+			out = append(out, good)
 		}
 	}
 	if len(out) == 0 {

@@ -24,7 +24,7 @@ func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
 			continue
 		}
 		if c.Channel == verify.Signed {
-			c.Channel, c.By = verify.HTTP, verify.Attestation{}
+			c.Channel, c.By = verify.HTTP, verify.SignatureResult{}
 		}
 		claims = append(claims, c)
 	}

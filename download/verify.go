@@ -103,12 +103,12 @@ func (x *inspection) run(ctx context.Context) error {
 	if err := x.resolve(ctx); err != nil {
 		return err
 	}
-	witnesses, err := x.witnesses(ctx)
+	signatures, err := x.signatures(ctx)
 	if err == nil {
-		err = x.worthwhile(witnesses)
+		err = x.worthwhile(signatures)
 	}
 	if err == nil {
-		err = x.judge(ctx, f, witnesses)
+		err = x.judge(ctx, f, signatures)
 	}
 	if kindOf(err) == Mismatch {
 		x.verdict.repair = x.repairOf(before.Mode.Perm())
@@ -138,8 +138,8 @@ func openRegular(files fsys.FS, path string) (fsys.File, error) {
 	return files.Open(path)
 }
 
-// witnesses fetches the signatures that there are. Whether one of them can count is known before the file is read.
-func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
+// signatures fetches those that there are. Whether one of them can count is known before the file is read.
+func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker, error) {
 	all := signaturesFor(&x.req, x.file)
 	if !x.req.Anchors.Any() {
 		for _, sig := range all {
@@ -153,26 +153,26 @@ func (x *inspection) witnesses(ctx context.Context) ([]verify.Witness, error) {
 			x.req.note("signature %s: %v", f.from, f.err)
 		}
 	}
-	j := newJury(x.found, &x.req.Anchors, time.Now())
-	if err := j.doomed(x.req.needsSignature()); err != nil {
+	set := newSignatureSet(x.found, &x.req.Anchors, time.Now())
+	if err := set.doomed(x.req.needsSignature()); err != nil {
 		return nil, err
 	}
-	if len(j.checkers) == 0 && x.req.needsSignature() {
+	if len(set.checkers) == 0 && x.req.needsSignature() {
 		return nil, fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
 	}
 	if len(x.found) == 0 {
 		return nil, nil
 	}
-	return []verify.Witness{j}, nil
+	return []verify.SignatureChecker{set}, nil
 }
 
 // worthwhile says that there is something to read the file for.
-func (x *inspection) worthwhile(witnesses []verify.Witness) error {
+func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 	pieces := x.verdict.Pieces
 	switch {
 	case differs(x.size, x.verdict.Size) && pieces.IsZero():
 		return &verify.SizeError{Got: x.verdict.Size, Want: x.size}
-	case len(x.claims)+len(witnesses) == 0 && pieces.IsZero():
+	case len(x.claims)+len(signatures) == 0 && pieces.IsZero():
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.lacks(), x.wouldHelp())
 	}
 	return nil
@@ -202,8 +202,8 @@ func (x *inspection) wouldHelp() Hint {
 }
 
 // judge reads the file and says whether it is the right one, and proven to be as Require demands.
-func (x *inspection) judge(ctx context.Context, f fsys.File, witnesses []verify.Witness) error {
-	proof, err := x.read(ctx, f, witnesses)
+func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) error {
+	proof, err := x.read(ctx, f, signatures)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

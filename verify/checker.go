@@ -8,13 +8,13 @@ import (
 
 // A Checker hashes a file in order and compares it with what was claimed. It belongs to one goroutine.
 type Checker struct {
-	size      int64 // negative: unknown
-	claims    []Claim
-	hashes    []sum // strongest first
-	witnesses []Witness
-	claimed   PieceClaim
-	pieces    *PieceComparer // nil: none are claimed
-	written   int64
+	size       int64 // negative: unknown
+	claims     []Claim
+	hashes     []sum // strongest first
+	signatures []SignatureChecker
+	claimed    PieceClaim
+	pieces     *PieceComparer // nil: none are claimed
+	written    int64
 }
 
 type sum struct {
@@ -22,10 +22,10 @@ type sum struct {
 	hash.Hash
 }
 
-// NewChecker starts to check a file of size bytes, negative if that is not known. Every claim will have to hold,
-// the weak ones too (rule 32), and no witness may object. SHA-256 is always computed, so that a result can name it.
-func NewChecker(size int64, claims []Claim, witnesses ...Witness) *Checker {
-	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), witnesses: witnesses}
+// NewChecker starts to check a file of size bytes, negative if that is not known. Every claim will have to hold, the weak ones
+// too, and no signature may be bad. SHA-256 is always computed, so that a result can name it.
+func NewChecker(size int64, claims []Claim, signatures ...SignatureChecker) *Checker {
+	c := &Checker{size: size, claims: slices.SortedStableFunc(slices.Values(claims), byStrength), signatures: signatures}
 	for a := SHA512; a >= MD5; a-- {
 		claimed := func(cl Claim) bool { return cl.Digest.Algorithm() == a }
 		if a == SHA256 || slices.ContainsFunc(claims, claimed) {
@@ -50,8 +50,8 @@ func (c *Checker) Write(p []byte) (int, error) {
 	for _, h := range c.hashes {
 		h.Write(p)
 	}
-	for _, w := range c.witnesses {
-		w.Write(p)
+	for _, s := range c.signatures {
+		s.Write(p)
 	}
 	if c.pieces != nil {
 		c.pieces.Write(p)
@@ -64,7 +64,7 @@ func (c *Checker) Write(p []byte) (int, error) {
 func (c *Checker) Written() int64 { return c.written }
 
 // Proof judges the bytes taken so far as the whole file. The error is a *SizeError, a *MismatchError, the one of the strongest
-// claim that does not hold, a *PieceError, or that of a witness.
+// claim that does not hold, a *PieceError, or that of a SignatureChecker.
 func (c *Checker) Proof() (Proof, error) {
 	if c.size >= 0 && c.written != c.size {
 		return Proof{}, &SizeError{Got: c.written, Want: c.size}
@@ -88,12 +88,13 @@ func (c *Checker) Proof() (Proof, error) {
 		p.pieces = &c.claimed
 	}
 	p.evidence = slices.SortedStableFunc(slices.Values(c.claims), byTrust)
-	for _, w := range c.witnesses {
-		said, err := w.Attest()
+	for _, s := range c.signatures {
+		all, err := s.Signatures()
 		if err != nil {
 			return Proof{}, err
 		}
-		p.signatures = append(p.signatures, said...)
+		notGood := func(r SignatureResult) bool { return r.Code != SignatureGood }
+		p.signatures = append(p.signatures, slices.DeleteFunc(slices.Clone(all), notGood)...)
 	}
 	return p, nil
 }
@@ -109,9 +110,9 @@ type Reader struct {
 }
 
 // NewReader reads a file of size bytes, negative if that is not known, from r. Every claim will have to hold, and no
-// witness may object.
-func NewReader(r io.Reader, size int64, claims []Claim, witnesses ...Witness) *Reader {
-	return &Reader{src: r, check: NewChecker(size, claims, witnesses...)}
+// signature may be bad.
+func NewReader(r io.Reader, size int64, claims []Claim, signatures ...SignatureChecker) *Reader {
+	return &Reader{src: r, check: NewChecker(size, claims, signatures...)}
 }
 
 // ByPieces is that of Checker.

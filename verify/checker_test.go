@@ -132,11 +132,11 @@ func TestSize(t *testing.T) {
 
 // Proves rule 64: a digest from a list that is signed is the signer's word, and the proof names whose.
 func TestSignedClaim_Rule64(t *testing.T) {
-	by := Attestation{Kind: "OpenPGP", From: "SUMS.asc", Key: "0123", Signer: `"Alice"`}
+	by := SignatureResult{Kind: OpenPGP, From: "SUMS.asc", Key: "0123", Signer: `"Alice"`}
 	signed := func(c Claim) Claim { c.By = by; return c }
 	https := claim(t, SHA256, sha256Hex, "Digest", HTTPS)
 	p, err := check(content, -1, https, signed(claim(t, SHA256, sha256Hex, "line 3 of SUMS", Signed)))
-	if err != nil || !p.Signed() || !p.Verified() || !slices.Equal(p.Signatures(), []Attestation{by}) {
+	if err != nil || !p.Signed() || !p.Verified() || !slices.Equal(p.Signatures(), []SignatureResult{by}) {
 		t.Fatalf("%v %v, signed by %v", p, err, p.Signatures())
 	}
 	if want := `sha-256 from line 3 of SUMS, OpenPGP signature by 0123, "Alice"`; p.String() != want {
@@ -149,17 +149,19 @@ func TestSignedClaim_Rule64(t *testing.T) {
 	}
 }
 
-// vouch is a witness that says the same of every file.
+// vouch is a SignatureChecker that says the same of every file.
 type vouch struct {
 	io.Writer
-	Attestation
+	SignatureResult
 }
 
-func (v vouch) Attest() ([]Attestation, error) { return []Attestation{v.Attestation}, nil }
+func (v vouch) Signatures() ([]SignatureResult, error) {
+	return []SignatureResult{v.SignatureResult}, nil
+}
 
 // Proves rule 64: what the user said stands before a signature, which stands before what servers said.
 func TestBestEvidenceFirst_Rule64(t *testing.T) {
-	signature := vouch{io.Discard, Attestation{Kind: "OpenPGP", From: "a.asc", Key: "0123"}}
+	signature := vouch{io.Discard, SignatureResult{Kind: OpenPGP, Code: SignatureGood, From: "a.asc", Key: "0123"}}
 	for _, tt := range []struct {
 		over Channel
 		want string
@@ -338,7 +340,7 @@ func TestBothDigests_Rule32(t *testing.T) {
 
 // A good signature does not outweigh a digest that is wrong.
 func TestSignatureAndWrongDigest_Rule50(t *testing.T) {
-	signature := vouch{io.Discard, Attestation{Kind: "OpenPGP", From: "a.asc", Key: "0123"}}
+	signature := vouch{io.Discard, SignatureResult{Kind: OpenPGP, Code: SignatureGood, From: "a.asc", Key: "0123"}}
 	c := NewChecker(-1, []Claim{claim(t, SHA512, sha512Hex, "Digest", HTTPS), claim(t, SHA256, strings.Repeat("0", 64), "Digest", HTTPS)}, signature)
 	io.WriteString(c, content)
 	p, err := c.Proof()

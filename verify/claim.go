@@ -38,9 +38,9 @@ func (c Channel) String() string {
 // A Claim is somebody's word that the whole file has a digest.
 type Claim struct {
 	Digest  Digest
-	Field   string      // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only
-	Channel Channel     // if zero, it is not known, and less trusted than any other
-	By      Attestation // who signed what it is from, if Channel is Signed
+	Field   string          // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only
+	Channel Channel         // if zero, it is not known, and less trusted than any other
+	By      SignatureResult // who signed what it is from, if Channel is Signed
 }
 
 // Hex is the user's claim that the whole file has the digest of these hexadecimal digits, in either case: 32 digits are
@@ -67,7 +67,7 @@ func (c Claim) from() string {
 		from = "from somebody"
 	}
 	switch {
-	case c.Channel == Signed && c.By != (Attestation{}):
+	case c.Channel == Signed && c.By != (SignatureResult{}):
 		return from + ", " + c.By.String()
 	case c.Channel == HTTP || c.Channel == HTTPS:
 		return from + " over " + c.Channel.String()

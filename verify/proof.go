@@ -10,10 +10,10 @@ import (
 type Proof struct {
 	valid      bool
 	size       int64
-	digests    []Digest      // strongest first
-	evidence   []Claim       // most trusted first
-	signatures []Attestation // in the order of the witnesses
-	pieces     *PieceClaim   // that held; nil if none was made
+	digests    []Digest          // strongest first
+	evidence   []Claim           // most trusted first
+	signatures []SignatureResult // good ones, in the order of the checkers
+	pieces     *PieceClaim       // that held; nil if none was made
 }
 
 // Unchecked is the proof for a file of size bytes that there is nothing to verify with. Whoever accepts
@@ -55,10 +55,10 @@ func (p Proof) Signed() bool {
 }
 
 // Signatures are the good ones: of the file, and of what its digests are from.
-func (p Proof) Signatures() []Attestation {
+func (p Proof) Signatures() []SignatureResult {
 	all := slices.Clone(p.signatures)
 	for _, c := range p.evidence {
-		if c.Channel == Signed && c.By != (Attestation{}) && !slices.Contains(all, c.By) {
+		if c.Channel == Signed && c.By != (SignatureResult{}) && !slices.Contains(all, c.By) {
 			all = append(all, c.By)
 		}
 	}

@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"hash"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ func (p Policy) pinned(s signer) bool {
 // A Checker takes a file in order and judges signatures of it. It belongs to one goroutine.
 type Checker struct {
 	anchored   bool
-	signatures []Signature
+	signatures []verify.SignatureResult
 	pending    []pending
 	hashes     map[byte]hash.Hash // by identifier, shared by the signatures without salt
 	salted     []hash.Hash
@@ -68,28 +69,30 @@ func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 		}
 	}
 	if c.anchored && len(c.pending) == 0 {
-		return nil, worst(c.signatures)
+		return nil, verify.JudgeSignatures(c.signatures)
 	}
 	return c, nil
 }
 
 // add judges w as far as that is possible without the file.
 func (c *Checker) add(w written, keys shelf, policy Policy) error {
-	c.signatures = append(c.signatures, describe(w))
-	s := &c.signatures[len(c.signatures)-1]
-	if !c.anchored {
-		return nil
+	said := verify.SignatureResult{Kind: verify.OpenPGP, Signer: w.issuer.String(), Hash: digests[w.hash].name}
+	if w.sig != nil {
+		said.Time = w.sig.CreationTime
 	}
-	signers, fault := judge(w, keys, policy)
-	if fault != nil {
-		s.Kind, s.Key, s.Reason = fault.Kind, fault.Key, fault.Reason
-		return nil
+	if c.anchored {
+		signers, fault := judge(w, keys, policy, &said)
+		if fault != nil {
+			said.Code, said.Reason = fault.Code, fault.Reason
+		} else {
+			h, err := c.hashFor(w)
+			if err != nil {
+				return err
+			}
+			c.pending = append(c.pending, pending{index: len(c.signatures), sig: w.sig, hash: h, signers: signers})
+		}
 	}
-	h, err := c.hashFor(w)
-	if err != nil {
-		return err
-	}
-	c.pending = append(c.pending, pending{index: len(c.signatures) - 1, sig: w.sig, hash: h, signers: signers})
+	c.signatures = append(c.signatures, said)
 	return nil
 }
 
@@ -105,7 +108,7 @@ func (c *Checker) hashFor(w written) (hash.Hash, error) {
 	case salt == nil:
 		c.hashes[w.hash] = h
 	case len(c.salted) == maxSalted:
-		return nil, fail(TooLarge, "more than %d signatures with salt", maxSalted)
+		return nil, fail(verify.SignatureTooLarge, "more than %d signatures with salt", maxSalted)
 	default:
 		c.salted = append(c.salted, h)
 	}
@@ -123,36 +126,32 @@ func (c *Checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Result judges the bytes taken so far as the whole file. Without an error the file is validated, or there is no anchor and
-// Result.Validated is false. The error is an *Error.
-func (c *Checker) Result() (Result, error) {
-	r := Result{Signatures: slices.Clone(c.signatures)}
+// Signatures implements [verify.SignatureChecker]. With keys or pins one signature is good if there is no error; without them none
+// is checked. The error is a *verify.SignatureError.
+func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
+	all := slices.Clone(c.signatures)
 	if !c.anchored {
-		return r, nil
+		return all, nil
 	}
 	for _, p := range c.pending {
-		p.decide(&r.Signatures[p.index])
+		p.decide(&all[p.index])
 	}
-	isKind := func(k Kind) bool {
-		return slices.ContainsFunc(r.Signatures, func(s Signature) bool { return s.Kind == k })
+	if err := verify.JudgeSignatures(all); err != nil {
+		return nil, err
 	}
-	// Rule 48: one by a pinned key is good, and none by a pinned key is bad.
-	if isKind(Bad) || !isKind(Good) {
-		return Result{}, worst(r.Signatures)
-	}
-	r.Validated = true
-	return r, nil
+	return all, nil
 }
 
-// decide completes s with the file that was hashed.
-func (p pending) decide(s *Signature) {
+// decide completes r with the file that was hashed.
+func (p pending) decide(r *verify.SignatureResult) {
 	by := p.signers[0]
-	s.Kind, s.Reason = Bad, "it is not of this file"
+	r.Code, r.Reason = verify.SignatureBad, "it is not of this file"
 	for _, candidate := range p.signers {
 		if candidate.public().VerifySignature(clone(p.hash), p.sig) == nil {
-			by, s.Kind, s.Reason = candidate, Good, ""
+			by, r.Code, r.Reason = candidate, verify.SignatureGood, ""
 			break
 		}
 	}
-	s.Key, s.Primary, s.UserID = by.key(), by.primary(), by.userID
+	by.name(r)
+	r.Signer = by.userID
 }

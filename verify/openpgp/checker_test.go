@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"errors"
 	"io"
@@ -26,12 +27,12 @@ func TestCheckerHashesOnce(t *testing.T) {
 		t.Errorf("%d hashes and %d with salt, want 2 and none", len(c.hashes), len(c.salted))
 	}
 	io.WriteString(c, signed)
-	if r, err := c.Result(); err != nil || !r.Validated || len(r.Signatures) != 60 {
-		t.Errorf("got %v, %v", r, err)
+	if all, err := c.Signatures(); err != nil || len(all) != 60 {
+		t.Errorf("got %v, %v", all, err)
 	}
 }
 
-// Result judges what was there so far, as often as it is asked, and changes nothing.
+// Signatures judges what was there so far, as often as it is asked, and changes nothing.
 func TestResultIsRepeated(t *testing.T) {
 	ann := newEntity(t, at(born))
 	c, err := New(draft{}.by(t, ann.PrivateKey, signed), keyringOf(t, ann), Policy{Now: present})
@@ -40,8 +41,9 @@ func TestResultIsRepeated(t *testing.T) {
 	}
 	for i := range len(signed) + 2 {
 		for range 2 {
-			if r, err := c.Result(); r.Validated != (i == len(signed)) || (err == nil) != r.Validated {
-				t.Errorf("after %d bytes: %v, %v", i, r, err)
+			all, err := c.Signatures()
+			if _, ok := verify.GoodSignature(all); ok != (i == len(signed)) || (err == nil) != ok {
+				t.Errorf("after %d bytes: %v, %v", i, all, err)
 			}
 		}
 		c.Write([]byte((signed + "!!")[i : i+1]))
@@ -58,9 +60,9 @@ func TestCollidingKeys(t *testing.T) {
 	// Making keys whose IDs collide takes 2^32 tries, so the checker is told of one.
 	c.pending[0].signers = append([]signer{{entity: eve}}, c.pending[0].signers...)
 	io.WriteString(c, signed)
-	r, err := c.Result()
-	if s, ok := r.Signer(); err != nil || !ok || s.Key != fingerprint(ann.PrimaryKey.Fingerprint) {
-		t.Errorf("got %v, %v", r, err)
+	all, err := c.Signatures()
+	if s, ok := verify.GoodSignature(all); err != nil || !ok || s.Key != fingerprint(ann.PrimaryKey.Fingerprint).String() {
+		t.Errorf("got %v, %v", all, err)
 	}
 }
 
@@ -70,36 +72,20 @@ func TestNewFailsAtOnce(t *testing.T) {
 	sig := draft{}.by(t, ann.PrivateKey, signed)
 	for name, tt := range map[string]struct {
 		keys Keyring
-		want Kind
+		want verify.SignatureCode
 	}{
-		"unknown key": {keyringOf(t, eve), UnknownKey},
-		"not pinned":  {keyringOf(t, eve, ann), NotPinned},
+		"unknown key": {keyringOf(t, eve), verify.SignatureUnknownKey},
+		"not pinned":  {keyringOf(t, eve, ann), verify.SignatureNotPinned},
 	} {
 		c, err := New(sig, tt.keys, Policy{Now: present, Pins: []Fingerprint{fingerprint(eve.PrimaryKey.Fingerprint)}})
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != tt.want || len(e.Signatures) != 1 || c != nil {
+		var e *verify.SignatureError
+		if !errors.As(err, &e) || e.Code != tt.want || len(e.Signatures) != 1 || c != nil {
 			t.Errorf("%s: got %v, %v", name, c, err)
 		}
 	}
 	c, err := New(sig, keyringOf(t, ann, eve, ann), Policy{Now: present})
 	if err != nil || len(c.pending) != 1 || len(c.pending[0].signers) != 1 {
 		t.Errorf("a key that is there twice: %v", err)
-	}
-}
-
-// No verdict but Good on one of the signatures is a result, whatever is asked of it.
-func TestZeroValuesAreNotGood(t *testing.T) {
-	if s, ok := (Result{}).Signer(); ok {
-		t.Errorf("an empty result is signed by %v", s)
-	}
-	if s, ok := (Result{Signatures: []Signature{{Kind: Good}}}).Signer(); ok {
-		t.Errorf("a result that is not validated is signed by %v", s)
-	}
-	if s, ok := (Result{Validated: true, Signatures: []Signature{{}}}).Signer(); ok {
-		t.Errorf("a result without a good signature is signed by %v", s)
-	}
-	if (Signature{}).Kind == Good {
-		t.Error("the zero signature is good")
 	}
 }
 
@@ -131,8 +117,8 @@ func TestNoAnchor_C11_Rule51(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.WriteString(c, signed)
-	r, err := c.Result()
-	if _, ok := r.Signer(); err != nil || r.Validated || ok || len(r.Signatures) != 1 {
-		t.Errorf("%+v, %v", r, err)
+	all, err := c.Signatures()
+	if _, ok := verify.GoodSignature(all); err != nil || ok || len(all) != 1 {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

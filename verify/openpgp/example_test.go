@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/verify"
 	"braid/verify/openpgp"
 )
 
@@ -39,15 +40,15 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		r, err := c.Result()
-		if e, ok := err.(*openpgp.Error); ok {
-			fmt.Println(e.Kind, "-", e.Reason)
+		all, err := c.Signatures()
+		if e, ok := err.(*verify.SignatureError); ok {
+			fmt.Println(e.Code, "-", e.Reason)
 			continue
 		}
-		s, _ := r.Signer()
-		fmt.Println(r.Validated, s.Kind, s.UserID, s.Created.Format(time.DateOnly), s.Hash)
+		s, _ := verify.GoodSignature(all)
+		fmt.Println(s.Code, s.Signer, s.Time.Format(time.DateOnly), s.Hash)
 	}
 	// Output:
-	// true good Nist <nist@example.org> 2026-01-11 SHA-256
+	// good "Nist <nist@example.org>" 2026-01-11 SHA-256
 	// bad - it is not of this file
 }

@@ -46,16 +46,8 @@ func TestParseFingerprint(t *testing.T) {
 
 // Proves rule 61's half of this package: a stranger's words are short and on one line.
 func TestStrangersWords_Rule61(t *testing.T) {
-	s := Signature{Kind: Good, UserID: bounded("Ann\n\x1b[31m\u202egpj.exe \xff" + strings.Repeat("é", 500))}
-	if len(s.UserID) > 210 {
-		t.Errorf("a user ID of %d bytes", len(s.UserID))
-	}
-	if text := s.String(); strings.ContainsAny(text, "\n\x1b\u202e") || !strings.Contains(text, "é") {
+	text := quote("Ann\n\x1b[31m\u202egpj.exe \xff" + strings.Repeat("é", 500))
+	if len(text) > 230 || strings.ContainsAny(text, "\n\x1b\u202e") || !strings.Contains(text, "é") {
 		t.Errorf("got %s", text)
-	}
-	for k := Unchecked; k <= Locked+1; k++ {
-		if k.String() == "" || (k.String() == "unknown verdict") != (k > Locked) {
-			t.Errorf("verdict %d is %q", k, k.String())
-		}
 	}
 }

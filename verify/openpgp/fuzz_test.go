@@ -1,7 +1,9 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -28,7 +30,7 @@ func FuzzSignatures(f *testing.F) {
 	rsa := keys.certs[0].keys[0]
 	f.Fuzz(func(t *testing.T, sigs []byte) {
 		for _, policy := range []Policy{{Now: present}, {Now: present, AllowExpiredKey: true, Pins: []Fingerprint{rsa}}} {
-			if got, says := verdict(sigs, keys, policy, "wrong\n"); got == Good || strings.Contains(says, "not an *Error") {
+			if got, says := verdict(sigs, keys, policy, "wrong\n"); got == verify.SignatureGood || strings.Contains(says, "not a *verify.SignatureError") {
 				t.Fatalf("another file: %v: %s", got, says)
 			}
 			c, err := New(sigs, keys, policy)
@@ -36,16 +38,16 @@ func FuzzSignatures(f *testing.F) {
 				continue
 			}
 			io.WriteString(c, signed)
-			r, err := c.Result()
-			s, ok := r.Signer()
-			if ok != (err == nil) || ok && len(policy.Pins) > 0 && s.Primary != rsa {
-				t.Fatalf("the right file: %v, %v", r, err)
+			all, err := c.Signatures()
+			s, ok := verify.GoodSignature(all)
+			if ok != (err == nil) || ok && len(policy.Pins) > 0 && s.Key != rsa.String() {
+				t.Fatalf("the right file: %v, %v", all, err)
 			}
-			if len(c.hashes)+len(c.salted) > len(digests)+maxSalted || len(r.Signatures) > maxSignatures {
-				t.Fatalf("%d hashes, %d signatures", len(c.hashes)+len(c.salted), len(r.Signatures))
+			if len(c.hashes)+len(c.salted) > len(digests)+maxSalted || len(all) > maxSignatures {
+				t.Fatalf("%d hashes, %d signatures", len(c.hashes)+len(c.salted), len(all))
 			}
-			if strings.ContainsAny(r.String(), "\n\r\x1b") {
-				t.Fatalf("more than a line: %q", r.String())
+			if text := fmt.Sprint(all, err); strings.ContainsAny(text, "\n\r\x1b") {
+				t.Fatalf("more than a line: %q", text)
 			}
 		}
 	})
@@ -72,8 +74,8 @@ func FuzzKeyring(f *testing.F) {
 			t.Fatalf("%d keys, %v", keys.Len(), err)
 		}
 		// What is good is good because the key in the export signed it: not for another file as well.
-		if a, _ := verdict(sigs, keys, Policy{Now: present}, signed); a == Good {
-			if b, says := verdict(sigs, keys, Policy{Now: present}, "wrong\n"); b == Good {
+		if a, _ := verdict(sigs, keys, Policy{Now: present}, signed); a == verify.SignatureGood {
+			if b, says := verdict(sigs, keys, Policy{Now: present}, "wrong\n"); b == verify.SignatureGood {
 				t.Fatalf("good for two files: %s", says)
 			}
 		}

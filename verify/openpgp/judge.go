@@ -1,18 +1,19 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"time"
 
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// judge gives the pinned keys that may have made w. If there are none, the fault says why.
-func judge(w written, keys shelf, policy Policy) ([]signer, *Error) {
+// judge gives the pinned keys that may have made w. If there are none, the fault says why, and r names the key whose fault it is.
+func judge(w written, keys shelf, policy Policy, r *verify.SignatureResult) ([]signer, *verify.SignatureError) {
 	found := keys.find(w.issuer)
 	if len(found) == 0 {
 		return nil, unknownKey(w, policy)
 	}
-	var fault *Error
+	var fault *verify.SignatureError
 	var signers []signer
 	for _, s := range found {
 		f := judgeSigner(w, s, policy)
@@ -20,8 +21,9 @@ func judge(w written, keys shelf, policy Policy) ([]signer, *Error) {
 		case f == nil:
 			s.userID = userID(s.entity, policy.Now.Add(tolerance))
 			signers = append(signers, s)
-		case fault == nil || f.Kind != NotPinned:
+		case fault == nil || f.Code != verify.SignatureNotPinned:
 			fault = f
+			s.name(r)
 		}
 	}
 	if len(signers) > 0 {
@@ -31,72 +33,69 @@ func judge(w written, keys shelf, policy Policy) ([]signer, *Error) {
 }
 
 // unknownKey says what is missing, and whether it is the key or, before that, a way to read the signature.
-func unknownKey(w written, policy Policy) *Error {
+func unknownKey(w written, policy Policy) *verify.SignatureError {
 	if w.version != 4 && w.version != 6 {
-		return fail(Unsupported, "a signature of version %d", w.version)
+		return fail(verify.SignatureUnsupported, "a signature of version %d", w.version)
 	}
 	if w.issuer == (issuer{}) {
-		return fail(UnknownKey, "it does not say which key made it")
+		return fail(verify.SignatureUnknownKey, "it does not say which key made it")
 	}
 	for _, p := range policy.Pins {
 		if w.issuer.names(p) {
-			return fail(UnknownKey, "%v is pinned, but not in the keyring", w.issuer)
+			return fail(verify.SignatureUnknownKey, "%v is pinned, but not in the keyring", w.issuer)
 		}
 	}
-	return fail(UnknownKey, "%v is not in the keyring", w.issuer)
+	return fail(verify.SignatureUnknownKey, "%v is not in the keyring", w.issuer)
 }
 
 // judgeSigner says why w does not count if s made it, nil if only the file can tell.
-func judgeSigner(w written, s signer, policy Policy) *Error {
-	var f *Error
+func judgeSigner(w written, s signer, policy Policy) *verify.SignatureError {
 	if !policy.pinned(s) {
-		f = fail(NotPinned, "")
-	} else if f = judgeForm(w, policy.Text); f == nil {
-		f = judgeTimes(w.sig, s, policy)
+		return fail(verify.SignatureNotPinned, "")
 	}
-	if f != nil {
-		f.Key = s.key()
+	if f := judgeForm(w, policy.Text); f != nil {
+		return f
 	}
-	return f
+	return judgeTimes(w.sig, s, policy)
 }
 
 // judgeForm looks at what the signature says of itself but when it was made.
-func judgeForm(w written, text bool) *Error {
+func judgeForm(w written, text bool) *verify.SignatureError {
 	switch d, known := digests[w.hash]; {
 	case text && w.kind != packet.SigTypeText:
-		return fail(NotDetached, "of type 0x%02x, and not of a text", uint8(w.kind))
+		return fail(verify.SignatureNotOfFile, "of type 0x%02x, and not of a text", uint8(w.kind))
 	case w.kind == packet.SigTypeText && !text:
 		// Its hash is of the text with other line ends, so that more than one file has it.
-		return fail(NotDetached, "of a text (type 0x01), not of bytes")
+		return fail(verify.SignatureNotOfFile, "of a text (type 0x01), not of bytes")
 	case w.kind != packet.SigTypeBinary && !text:
-		return fail(NotDetached, "of type 0x%02x", uint8(w.kind))
+		return fail(verify.SignatureNotOfFile, "of type 0x%02x", uint8(w.kind))
 	case known && d.new == nil:
-		return fail(Weak, "its digest is %s", d.name)
+		return fail(verify.SignatureWeak, "its digest is %s", d.name)
 	case w.sig == nil:
-		return fail(Unsupported, "%v", w.err)
+		return fail(verify.SignatureUnsupported, "%v", w.err)
 	}
 	for _, n := range w.sig.Notations {
 		if n.IsCritical {
-			return fail(Unsupported, "critical notation %s", quote(n.Name))
+			return fail(verify.SignatureUnsupported, "critical notation %s", quote(n.Name))
 		}
 	}
 	return nil
 }
 
 // judgeTimes looks at the key, and at the times of key and signature.
-func judgeTimes(sig *packet.Signature, s signer, policy Policy) *Error {
+func judgeTimes(sig *packet.Signature, s signer, policy Policy) *verify.SignatureError {
 	if sig.Version != s.public().Version {
-		return fail(Unsupported, "a signature of version %d by a key of version %d", sig.Version, s.public().Version)
+		return fail(verify.SignatureUnsupported, "a signature of version %d by a key of version %d", sig.Version, s.public().Version)
 	}
 	made, now := sig.CreationTime, policy.Now
 	if f := s.fault(made, now, policy.AllowExpiredKey); f != nil {
 		return f
 	}
 	if made.After(now.Add(tolerance)) {
-		return fail(Future, "made %s", moment(made))
+		return fail(verify.SignatureFuture, "made %s", moment(made))
 	}
 	if end := lifetimeEnd(sig); !end.IsZero() && now.After(end) {
-		return fail(SignatureExpired, "since %s", moment(end))
+		return fail(verify.SignatureExpired, "since %s", moment(end))
 	}
 	return nil
 }

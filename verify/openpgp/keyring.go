@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"errors"
 	"fmt"
@@ -58,15 +59,15 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	total := 0
 	for i, export := range exports {
 		if total += len(export); total > maxKeyring {
-			return Keyring{}, about("keyring", fail(TooLarge, "over %d bytes", maxKeyring))
+			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d bytes", maxKeyring))
 		}
 		k.readExport(i, export)
 		if len(k.certs) > maxKeys {
-			return Keyring{}, about("keyring", fail(TooLarge, "over %d keys", maxKeys))
+			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d keys", maxKeys))
 		}
 	}
 	if len(k.certs) == 0 && len(k.unread) > 0 {
-		return Keyring{}, about("keyring", fail(Malformed, "%v", k.unread[0]))
+		return Keyring{}, about("keyring", fail(verify.SignatureMalformed, "%v", k.unread[0]))
 	}
 	return k, nil
 }

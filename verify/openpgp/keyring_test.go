@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"errors"
 	"slices"
@@ -56,17 +57,17 @@ func TestParseKeyringRefuses(t *testing.T) {
 	made := recordings(t)
 	for name, tt := range map[string]struct {
 		exports [][]byte
-		want    Kind
+		want    verify.SignatureCode
 		says    string
 	}{
-		"no key at all":    {[][]byte{[]byte("hello")}, Malformed, "keyring: malformed: no OpenPGP key in it"},
-		"only signatures":  {[][]byte{made["rsa.asc"]}, Malformed, "not a key but a signature"},
-		"over 64 MiB":      {[][]byte{make([]byte, maxKeyring), {0}}, TooLarge, "keyring: too large: over 67108864 bytes"},
-		"over 10,000 keys": {[][]byte{bytes.Repeat(made["rsa.bin.pub"], maxKeys+1)}, TooLarge, "keyring: too large: over 10000 keys"},
+		"no key at all":    {[][]byte{[]byte("hello")}, verify.SignatureMalformed, "keyring: malformed: no OpenPGP key in it"},
+		"only signatures":  {[][]byte{made["rsa.asc"]}, verify.SignatureMalformed, "not a key but a signature"},
+		"over 64 MiB":      {[][]byte{make([]byte, maxKeyring), {0}}, verify.SignatureTooLarge, "keyring: too large: over 67108864 bytes"},
+		"over 10,000 keys": {[][]byte{bytes.Repeat(made["rsa.bin.pub"], maxKeys+1)}, verify.SignatureTooLarge, "keyring: too large: over 10000 keys"},
 	} {
 		k, err := ParseKeyring(tt.exports...)
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(e.Error(), tt.says) || k.Len() > 0 {
+		var e *verify.SignatureError
+		if !errors.As(err, &e) || e.Code != tt.want || !strings.Contains(e.Error(), tt.says) || k.Len() > 0 {
 			t.Errorf("%s: got %d keys, %v", name, k.Len(), err)
 		}
 	}
@@ -82,11 +83,11 @@ func TestKeyringIsShared(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if got, says := verdict(made["sub.asc"], keys, Policy{Now: present}, signed); got != Good {
+			if got, says := verdict(made["sub.asc"], keys, Policy{Now: present}, signed); got != verify.SignatureGood {
 				t.Error(says)
 			}
 			// At another time the same key is judged anew.
-			if got, says := verdict(made["sub.asc"], keys, Policy{Now: born.AddDate(0, 0, -1)}, signed); got != KeyUnfit {
+			if got, says := verdict(made["sub.asc"], keys, Policy{Now: born.AddDate(0, 0, -1)}, signed); got != verify.SignatureKeyUnfit {
 				t.Error(says)
 			}
 		})

@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto"
 	"slices"
@@ -53,7 +54,7 @@ func TestWeakKeys_Rule47(t *testing.T) {
 		"subkey":      {sig.Bytes(), keyringOf(t, strong)},
 		"primary key": {draft{}.by(t, byStrong.PrivateKey, signed), keyringOf(t, weak)},
 	} {
-		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != Weak || !strings.Contains(says, "RSA key of 1024 bits") {
+		if got, says := verdict(tt.sig, tt.keys, Policy{Now: present}, signed); got != verify.SignatureWeak || !strings.Contains(says, "RSA key of 1024 bits") {
 			t.Errorf("%s: got %v: %s", name, got, says)
 		}
 	}
@@ -91,72 +92,72 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 		policy Policy
 		sub    time.Time // when the subkey is made, if not with the primary key
 		made   time.Time
-		want   Kind // of a signature by the subkey
+		want   verify.SignatureCode // of a signature by the subkey
 		says   string
 	}{
-		{name: "as it is", want: Good},
-		{name: "no back-signature", want: KeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "as it is", want: verify.SignatureGood},
+		{name: "no back-signature", want: verify.SignatureKeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = nil })
 		}},
-		{name: "back-signature of another key", want: KeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "back-signature of another key", want: verify.SignatureKeyUnfit, says: "back-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			other := withSubkey(t, eve, at(born))
 			rebind(t, e, sub, func(b *packet.Signature) { b.EmbeddedSignature = other.Bindings[0].Packet.EmbeddedSignature })
 		}},
-		{name: "not bound by its primary key", want: KeyUnfit, says: "does not vouch", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "not bound by its primary key", want: verify.SignatureKeyUnfit, says: "does not vouch", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			sub.Bindings = eve.Subkeys[0].Bindings
 		}},
-		{name: "flags without signing", want: KeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "flags without signing", want: verify.SignatureKeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagAuthenticate = false, true })
 		}},
-		{name: "no flags", want: KeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "no flags", want: verify.SignatureKeyUnfit, says: "not made for signing", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.FlagSign, b.FlagsValid = false, false })
 		}},
-		{name: "binding from the future", want: KeyUnfit, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "binding from the future", want: verify.SignatureKeyUnfit, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = present.Add(time.Hour) })
 		}},
-		{name: "binding after the signature", want: Good, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "binding after the signature", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime = made.Add(time.Hour) })
 		}},
-		{name: "subkey expired", want: KeyExpired, says: "since 2026-01-21", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "subkey expired", want: verify.SignatureKeyExpired, says: "since 2026-01-21", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
 		}},
-		{name: "subkey expired, allowed", policy: Policy{AllowExpiredKey: true}, want: Good, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "subkey expired, allowed", policy: Policy{AllowExpiredKey: true}, want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
 		}},
-		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present, want: KeyExpired, says: "before it signed", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "subkey expired before it signed", policy: Policy{AllowExpiredKey: true}, made: present, want: verify.SignatureKeyExpired, says: "before it signed", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			rebind(t, e, sub, func(b *packet.Signature) { b.KeyLifetimeSecs = seconds(day20) })
 		}},
-		{name: "primary key expired", want: KeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "primary key expired", want: verify.SignatureKeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			recertify(t, e, func(s *packet.Signature) { s.KeyLifetimeSecs = seconds(day20) })
 		}},
-		{name: "primary key expired by its direct signature", want: KeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "primary key expired by its direct signature", want: verify.SignatureKeyExpired, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			limitDirectly(t, e)
 		}},
-		{name: "only a newer self-signature", want: Good, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "only a newer self-signature", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			recertify(t, e, func(s *packet.Signature) { s.CreationTime = made.Add(time.Hour) })
 		}},
-		{name: "self-signature of another key", want: KeyUnfit, says: "no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "self-signature of another key", want: verify.SignatureKeyUnfit, says: "no valid self-signature", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			for _, id := range e.Identities {
 				if err := id.SelfCertifications[0].Packet.SignUserId(id.Name, eve.PrimaryKey, e.PrivateKey, at(born)); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}},
-		{name: "primary key revoked", want: Revoked, says: "superseded", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "primary key revoked", want: verify.SignatureRevoked, says: "superseded", change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			if err := e.Revoke(packet.KeySuperseded, "", at(made)); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{name: "revoked by another key", want: Good, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
+		{name: "revoked by another key", want: verify.SignatureGood, change: func(t *testing.T, e *pgp.Entity, sub *pgp.Subkey) {
 			if err := eve.Revoke(packet.KeyCompromised, "", at(made)); err != nil {
 				t.Fatal(err)
 			}
 			e.Revocations, eve.Revocations = eve.Revocations, nil
 		}},
-		{name: "clock behind by five minutes", policy: Policy{Now: born.Add(-5 * time.Minute)}, made: born, want: Good},
-		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: KeyUnfit, says: "younger"},
-		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour), want: KeyUnfit, says: "younger"},
-		{name: "no clock", policy: Policy{Now: time.Time{}.Add(1)}, want: KeyUnfit},
+		{name: "clock behind by five minutes", policy: Policy{Now: born.Add(-5 * time.Minute)}, made: born, want: verify.SignatureGood},
+		{name: "subkey younger than the signature", sub: made.Add(time.Hour), want: verify.SignatureKeyUnfit, says: "younger"},
+		{name: "primary key younger than the signature", sub: born.Add(-2 * time.Hour), made: born.Add(-time.Hour), want: verify.SignatureKeyUnfit, says: "younger"},
+		{name: "no clock", policy: Policy{Now: time.Time{}.Add(1)}, want: verify.SignatureKeyUnfit},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,10 +184,10 @@ func TestUnfitKeys_Rule47(t *testing.T) {
 func TestPrimaryKeyFlags_Rule47(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*packet.Signature)
-		want   Kind
+		want   verify.SignatureCode
 	}{
-		"certifies only": {func(s *packet.Signature) { s.FlagSign = false }, KeyUnfit},
-		"no flags":       {func(s *packet.Signature) { s.FlagSign, s.FlagCertify, s.FlagsValid = false, false, false }, Good},
+		"certifies only": {func(s *packet.Signature) { s.FlagSign = false }, verify.SignatureKeyUnfit},
+		"no flags":       {func(s *packet.Signature) { s.FlagSign, s.FlagCertify, s.FlagsValid = false, false, false }, verify.SignatureGood},
 	} {
 		e := newEntity(t, at(born))
 		recertify(t, e, tt.change)
@@ -210,14 +211,14 @@ func TestVersion6(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sigs []byte
 		file string
-		want Kind
+		want verify.SignatureCode
 	}{
-		"one":                    {one, signed, Good},
-		"two":                    {two, signed, Good},
-		"another file":           {one, signed + "!", Bad},
-		"as many as are allowed": {many, signed, Good},
-		"too many":               {slices.Concat(many, one), signed, TooLarge},
-		"of version 4":           {four, signed, Unsupported},
+		"one":                    {one, signed, verify.SignatureGood},
+		"two":                    {two, signed, verify.SignatureGood},
+		"another file":           {one, signed + "!", verify.SignatureBad},
+		"as many as are allowed": {many, signed, verify.SignatureGood},
+		"too many":               {slices.Concat(many, one), signed, verify.SignatureTooLarge},
+		"of version 4":           {four, signed, verify.SignatureUnsupported},
 	} {
 		if got, says := verdict(tt.sigs, keys, Policy{Now: present, Pins: []Fingerprint{fingerprint(e.PrimaryKey.Fingerprint)}}, tt.file); got != tt.want {
 			t.Errorf("%s: got %v: %s, want %v", name, got, says, tt.want)

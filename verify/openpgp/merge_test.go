@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"testing"
 
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
@@ -12,7 +13,7 @@ type merger struct {
 	name    string
 	exports [][]byte
 	sig     []byte
-	want    Kind
+	want    verify.SignatureCode
 }
 
 func (m merger) check(t *testing.T) {
@@ -44,12 +45,12 @@ func TestMergedExports(t *testing.T) {
 	revokeNames(t, e)
 	nameless := publicKey(t, e)
 	for _, m := range []merger{
-		{"old", [][]byte{old}, sig, KeyExpired},
-		{"extended", [][]byte{old, extended}, sig, Good},
-		{"extended, in the other order", [][]byte{extended, old}, sig, Good},
-		{"renamed", [][]byte{old, renamed}, sig, Good},
-		{"limited by a direct-key signature", [][]byte{renamed, limited}, sig, KeyExpired},
-		{"without a name", [][]byte{renamed, nameless}, sig, KeyUnfit},
+		{"old", [][]byte{old}, sig, verify.SignatureKeyExpired},
+		{"extended", [][]byte{old, extended}, sig, verify.SignatureGood},
+		{"extended, in the other order", [][]byte{extended, old}, sig, verify.SignatureGood},
+		{"renamed", [][]byte{old, renamed}, sig, verify.SignatureGood},
+		{"limited by a direct-key signature", [][]byte{renamed, limited}, sig, verify.SignatureKeyExpired},
+		{"without a name", [][]byte{renamed, nameless}, sig, verify.SignatureKeyUnfit},
 	} {
 		m.check(t)
 	}
@@ -66,12 +67,12 @@ func TestMergedSubkeys(t *testing.T) {
 	rebind(t, e, sub, func(b *packet.Signature) { b.CreationTime, b.KeyLifetimeSecs = made, nil })
 	long := publicKey(t, e)
 	for _, m := range []merger{
-		{"none", [][]byte{without}, sig, UnknownKey},
-		{"added", [][]byte{without, long}, sig, Good},
-		{"added, in the other order", [][]byte{long, without}, sig, Good},
-		{"expired", [][]byte{without, short}, sig, KeyExpired},
-		{"extended", [][]byte{short, long}, sig, Good},
-		{"extended, in the other order", [][]byte{long, short}, sig, Good},
+		{"none", [][]byte{without}, sig, verify.SignatureUnknownKey},
+		{"added", [][]byte{without, long}, sig, verify.SignatureGood},
+		{"added, in the other order", [][]byte{long, without}, sig, verify.SignatureGood},
+		{"expired", [][]byte{without, short}, sig, verify.SignatureKeyExpired},
+		{"extended", [][]byte{short, long}, sig, verify.SignatureGood},
+		{"extended, in the other order", [][]byte{long, short}, sig, verify.SignatureGood},
 	} {
 		m.check(t)
 	}
@@ -87,32 +88,5 @@ func revokeNames(t *testing.T, e *pgp.Entity) {
 			t.Fatal(err)
 		}
 		id.Revocations = append(id.Revocations, packet.NewVerifiableSig(s))
-	}
-}
-
-// Of signatures that prove nothing the one is told of that says most: a bad one, then what is wrong with a key that is known, then keys
-// that do not count. What cannot be read and names no key says least.
-func TestWorst(t *testing.T) {
-	known := Fingerprint{"k"}
-	order := []Signature{
-		{Kind: Bad, Key: known}, {Kind: Unsupported, Key: known}, {Kind: NotPinned, Key: known}, {Kind: UnknownKey, Key: known}, {Kind: Unsupported},
-	}
-	for i, s := range order {
-		var all []Signature
-		for _, other := range order[i:] {
-			all = append([]Signature{other}, all...)
-		}
-		if e := worst(all); e.Kind != s.Kind || e.Key != s.Key {
-			t.Errorf("of %v: %v", all, e)
-		}
-	}
-}
-
-// A reason stands behind what a signature says of itself.
-func TestSignatureString(t *testing.T) {
-	for reason, want := range map[string]string{"": "bad signature by nobody, SHA-512", "it is cut off": "bad signature by nobody, SHA-512: it is cut off"} {
-		if got := (Signature{Kind: Bad, Issuer: "nobody", Hash: "SHA-512", Reason: reason}).String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

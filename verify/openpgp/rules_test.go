@@ -1,6 +1,8 @@
 package openpgp
 
 import (
+	"braid/verify"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,85 +35,85 @@ type rule struct {
 	file string // "" is the file that was signed
 	old  bool   // AllowExpiredKey
 	now  time.Time
-	want Kind
+	want verify.SignatureCode
 	says string // in the result or the error
 }
 
 var rules = []rule{
 	// Rule 47, C10, S4, S6: what counts.
-	{name: "47 armored, RSA", sigs: "rsa.asc", keys: "rsa", want: Good, says: `good signature by {rsa}, "Rsa <rsa@example.org>", 2026-01-11T12:00:00Z, SHA-512`},
-	{name: "47 binary, RSA", sigs: "rsa.sig", keys: "rsa", want: Good},
-	{name: "47 binary keyring", sigs: "rsa.asc", keys: "rsa.bin", want: Good},
-	{name: "47 P-256", sigs: "nist.asc", keys: "nist", want: Good, says: "SHA-256"},
-	{name: "47 Ed25519 subkey", sigs: "sub.asc", keys: "sub", want: Good, says: `by {sub} (subkey {sub/1}), "Sub <sub@example.org>"`},
-	{name: "47 SHA-384", sigs: "sha384.asc", keys: "rsa", want: Good, says: "SHA-384"},
-	{name: "47 SHA-512", sigs: "sha512.asc", keys: "rsa", want: Good, says: "SHA-512"},
-	{name: "47 notation that is not critical", sigs: "note.asc", keys: "rsa", want: Good},
-	{name: "47 ten minutes in the future", sigs: "soon.asc", keys: "rsa", want: Good},
-	{name: "47 signature not expired yet", sigs: "day.asc", keys: "rsa", now: made.AddDate(0, 0, 1), want: Good},
-	{name: "47 key not expired yet", sigs: "old.asc", keys: "old", now: born.AddDate(0, 0, 20), want: Good},
-	{name: "47 subkey not revoked yet", sigs: "lost.asc", keys: "before", want: Good},
-	{name: "47 key not revoked yet", sigs: "gone.asc", keys: "alive", want: Good},
+	{name: "47 armored, RSA", sigs: "rsa.asc", keys: "rsa", want: verify.SignatureGood, says: `good signature by {rsa}, "Rsa <rsa@example.org>", 2026-01-11T12:00:00Z, SHA-512`},
+	{name: "47 binary, RSA", sigs: "rsa.sig", keys: "rsa", want: verify.SignatureGood},
+	{name: "47 binary keyring", sigs: "rsa.asc", keys: "rsa.bin", want: verify.SignatureGood},
+	{name: "47 P-256", sigs: "nist.asc", keys: "nist", want: verify.SignatureGood, says: "SHA-256"},
+	{name: "47 Ed25519 subkey", sigs: "sub.asc", keys: "sub", want: verify.SignatureGood, says: `by {sub} (subkey {sub/1}), "Sub <sub@example.org>"`},
+	{name: "47 SHA-384", sigs: "sha384.asc", keys: "rsa", want: verify.SignatureGood, says: "SHA-384"},
+	{name: "47 SHA-512", sigs: "sha512.asc", keys: "rsa", want: verify.SignatureGood, says: "SHA-512"},
+	{name: "47 notation that is not critical", sigs: "note.asc", keys: "rsa", want: verify.SignatureGood},
+	{name: "47 ten minutes in the future", sigs: "soon.asc", keys: "rsa", want: verify.SignatureGood},
+	{name: "47 signature not expired yet", sigs: "day.asc", keys: "rsa", now: made.AddDate(0, 0, 1), want: verify.SignatureGood},
+	{name: "47 key not expired yet", sigs: "old.asc", keys: "old", now: born.AddDate(0, 0, 20), want: verify.SignatureGood},
+	{name: "47 subkey not revoked yet", sigs: "lost.asc", keys: "before", want: verify.SignatureGood},
+	{name: "47 key not revoked yet", sigs: "gone.asc", keys: "alive", want: verify.SignatureGood},
 
 	// Rule 47: exit 10.
-	{name: "47 another file", sigs: "rsa.asc", keys: "rsa", file: "braid!\n", want: Bad, says: "by {rsa}: bad: it is not of this file"},
-	{name: "47 an empty file", sigs: "rsa.asc", keys: "rsa", file: "-", want: Bad},
-	{name: "47 revoked key", sigs: "gone.asc", keys: "gone", want: Revoked, says: `by {gone}: key revoked: on 2026-01-11, compromised: "stolen"`},
-	{name: "47 revoked in one of two exports", sigs: "gone.asc", keys: "alive gone", want: Revoked},
-	{name: "47 revoked in the other of two exports", sigs: "gone.asc", keys: "gone alive", want: Revoked},
-	{name: "47 revoked subkey", sigs: "lost.asc", keys: "sub", want: Revoked, says: `by {sub/2}: key revoked: on 2026-01-11, no longer used: "lost on a train"`},
-	{name: "47 revoked subkey in one of two exports", sigs: "lost.asc", keys: "before sub", want: Revoked},
-	{name: "47 another subkey than the revoked one", sigs: "sub.asc", keys: "before sub", want: Good},
-	{name: "47 expired key", sigs: "old.asc", keys: "old", want: KeyExpired, says: "by {old}: key expired: since 2026-01-21"},
-	{name: "47 expired key allowed", sigs: "old.asc", keys: "old", old: true, want: Good},
-	{name: "47 expired signature", sigs: "day.asc", keys: "rsa", want: SignatureExpired, says: "since 2026-01-12T12:00:00Z"},
-	{name: "47 expired signature by the second", sigs: "day.asc", keys: "rsa", now: made.AddDate(0, 0, 1).Add(time.Second), want: SignatureExpired},
-	{name: "47 from the future", sigs: "future.asc", keys: "rsa", want: Future, says: "2026-01-31T12:10:01Z"},
-	{name: "47 SHA-1", sigs: "sha1.asc", keys: "rsa", want: Weak, says: "by {rsa}: weak: its digest is SHA-1"},
-	{name: "47 RIPEMD-160", sigs: "ripemd160.asc", keys: "rsa", want: Weak, says: "its digest is RIPEMD-160"},
-	{name: "47 SHA-224", sigs: "sha224.asc", keys: "rsa", want: Weak, says: "its digest is SHA-224"},
-	{name: "47 RSA of 1024 bits", sigs: "short.asc", keys: "short", want: Weak, says: "an RSA key of 1024 bits"},
-	{name: "47 DSA", sigs: "dsa.asc", keys: "dsa", want: Weak, says: "a DSA key"},
-	{name: "47 text mode", sigs: "text.asc", keys: "rsa", want: NotDetached, says: "of a text"},
-	{name: "47 critical notation", sigs: "notation.asc", keys: "rsa", want: Unsupported, says: `"odd@example.org"`},
-	{name: "47 signed message", sigs: "message.asc", keys: "rsa", want: NotDetached, says: "a message"},
-	{name: "47 signed message, binary", sigs: "message.gpg", keys: "rsa", want: NotDetached, says: "a signed message"},
-	{name: "47 signed message, not compressed", sigs: "plain.gpg", keys: "rsa", want: NotDetached, says: "a signed message"},
-	{name: "47 signature and signed message", sigs: "rsa.sig message.gpg", keys: "rsa", want: NotDetached},
-	{name: "47 signature and signed message, armored", sigs: "rsa.asc message.asc", keys: "rsa", want: NotDetached},
-	{name: "47 cleartext", sigs: "cleartext.asc", keys: "rsa", want: NotDetached, says: "a text with its signature in it"},
-	{name: "47 a key", sigs: "rsa.pub", keys: "rsa", want: NotDetached, says: "a key"},
-	{name: "47 a key, binary", sigs: "rsa.bin.pub", keys: "rsa", want: NotDetached, says: "a key"},
-	{name: "47 a revocation", sigs: "gone.rev", keys: "gone", want: NotDetached, says: "a key"},
+	{name: "47 another file", sigs: "rsa.asc", keys: "rsa", file: "braid!\n", want: verify.SignatureBad, says: "by {rsa}: bad: it is not of this file"},
+	{name: "47 an empty file", sigs: "rsa.asc", keys: "rsa", file: "-", want: verify.SignatureBad},
+	{name: "47 revoked key", sigs: "gone.asc", keys: "gone", want: verify.SignatureRevoked, says: `by {gone}: key revoked: on 2026-01-11, compromised: "stolen"`},
+	{name: "47 revoked in one of two exports", sigs: "gone.asc", keys: "alive gone", want: verify.SignatureRevoked},
+	{name: "47 revoked in the other of two exports", sigs: "gone.asc", keys: "gone alive", want: verify.SignatureRevoked},
+	{name: "47 revoked subkey", sigs: "lost.asc", keys: "sub", want: verify.SignatureRevoked, says: `by {sub/2}: key revoked: on 2026-01-11, no longer used: "lost on a train"`},
+	{name: "47 revoked subkey in one of two exports", sigs: "lost.asc", keys: "before sub", want: verify.SignatureRevoked},
+	{name: "47 another subkey than the revoked one", sigs: "sub.asc", keys: "before sub", want: verify.SignatureGood},
+	{name: "47 expired key", sigs: "old.asc", keys: "old", want: verify.SignatureKeyExpired, says: "by {old}: key expired: since 2026-01-21"},
+	{name: "47 expired key allowed", sigs: "old.asc", keys: "old", old: true, want: verify.SignatureGood},
+	{name: "47 expired signature", sigs: "day.asc", keys: "rsa", want: verify.SignatureExpired, says: "since 2026-01-12T12:00:00Z"},
+	{name: "47 expired signature by the second", sigs: "day.asc", keys: "rsa", now: made.AddDate(0, 0, 1).Add(time.Second), want: verify.SignatureExpired},
+	{name: "47 from the future", sigs: "future.asc", keys: "rsa", want: verify.SignatureFuture, says: "2026-01-31T12:10:01Z"},
+	{name: "47 SHA-1", sigs: "sha1.asc", keys: "rsa", want: verify.SignatureWeak, says: "by {rsa}: weak: its digest is SHA-1"},
+	{name: "47 RIPEMD-160", sigs: "ripemd160.asc", keys: "rsa", want: verify.SignatureWeak, says: "its digest is RIPEMD-160"},
+	{name: "47 SHA-224", sigs: "sha224.asc", keys: "rsa", want: verify.SignatureWeak, says: "its digest is SHA-224"},
+	{name: "47 RSA of 1024 bits", sigs: "short.asc", keys: "short", want: verify.SignatureWeak, says: "an RSA key of 1024 bits"},
+	{name: "47 DSA", sigs: "dsa.asc", keys: "dsa", want: verify.SignatureWeak, says: "a DSA key"},
+	{name: "47 text mode", sigs: "text.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "of a text"},
+	{name: "47 critical notation", sigs: "notation.asc", keys: "rsa", want: verify.SignatureUnsupported, says: `"odd@example.org"`},
+	{name: "47 signed message", sigs: "message.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "a message"},
+	{name: "47 signed message, binary", sigs: "message.gpg", keys: "rsa", want: verify.SignatureNotOfFile, says: "a signed message"},
+	{name: "47 signed message, not compressed", sigs: "plain.gpg", keys: "rsa", want: verify.SignatureNotOfFile, says: "a signed message"},
+	{name: "47 signature and signed message", sigs: "rsa.sig message.gpg", keys: "rsa", want: verify.SignatureNotOfFile},
+	{name: "47 signature and signed message, armored", sigs: "rsa.asc message.asc", keys: "rsa", want: verify.SignatureNotOfFile},
+	{name: "47 cleartext", sigs: "cleartext.asc", keys: "rsa", want: verify.SignatureNotOfFile, says: "a text with its signature in it"},
+	{name: "47 a key", sigs: "rsa.pub", keys: "rsa", want: verify.SignatureNotOfFile, says: "a key"},
+	{name: "47 a key, binary", sigs: "rsa.bin.pub", keys: "rsa", want: verify.SignatureNotOfFile, says: "a key"},
+	{name: "47 a revocation", sigs: "gone.rev", keys: "gone", want: verify.SignatureNotOfFile, says: "a key"},
 
 	// Rules 47 and 51: exit 9.
-	{name: "47 unknown key", sigs: "stranger.asc", keys: "rsa nist", want: UnknownKey, says: "{stranger} is not in the keyring"},
-	{name: "47 not pinned", sigs: "nist.asc", keys: "rsa nist", pins: "rsa", want: NotPinned, says: "by {nist}: key not pinned"},
-	{name: "47 another subkey is pinned", sigs: "sub.asc", keys: "sub", pins: "sub/2", want: NotPinned, says: "by {sub/1}"},
-	{name: "47 pinned, but without the key", sigs: "nist.asc", keys: "rsa", pins: "nist", want: UnknownKey, says: "{nist} is pinned, but not in the keyring"},
-	{name: "47 pinned, and no key at all", sigs: "nist.asc", pins: "nist", want: UnknownKey, says: "{nist} is pinned, but not in the keyring"},
-	{name: "47 pinned", sigs: "nist.asc", keys: "rsa nist", pins: "nist", want: Good},
-	{name: "47 subkey by its primary key", sigs: "sub.asc", keys: "sub", pins: "sub", want: Good},
-	{name: "47 subkey by itself", sigs: "sub.asc", keys: "sub", pins: "sub/1", want: Good},
-	{name: "51 without pins all keys count", sigs: "nist.asc", keys: "rsa nist sub", want: Good},
-	{name: "51 no anchor", sigs: "rsa.asc", want: Unchecked, says: "signature present, not validated: no anchor"},
-	{name: "51 no anchor and another file", sigs: "rsa.asc", file: "x", want: Unchecked, says: "signature present, not validated: no anchor"},
+	{name: "47 unknown key", sigs: "stranger.asc", keys: "rsa nist", want: verify.SignatureUnknownKey, says: "{stranger} is not in the keyring"},
+	{name: "47 not pinned", sigs: "nist.asc", keys: "rsa nist", pins: "rsa", want: verify.SignatureNotPinned, says: "by {nist}: key not pinned"},
+	{name: "47 another subkey is pinned", sigs: "sub.asc", keys: "sub", pins: "sub/2", want: verify.SignatureNotPinned, says: "by {sub/1}"},
+	{name: "47 pinned, but without the key", sigs: "nist.asc", keys: "rsa", pins: "nist", want: verify.SignatureUnknownKey, says: "{nist} is pinned, but not in the keyring"},
+	{name: "47 pinned, and no key at all", sigs: "nist.asc", pins: "nist", want: verify.SignatureUnknownKey, says: "{nist} is pinned, but not in the keyring"},
+	{name: "47 pinned", sigs: "nist.asc", keys: "rsa nist", pins: "nist", want: verify.SignatureGood},
+	{name: "47 subkey by its primary key", sigs: "sub.asc", keys: "sub", pins: "sub", want: verify.SignatureGood},
+	{name: "47 subkey by itself", sigs: "sub.asc", keys: "sub", pins: "sub/1", want: verify.SignatureGood},
+	{name: "51 without pins all keys count", sigs: "nist.asc", keys: "rsa nist sub", want: verify.SignatureGood},
+	{name: "51 no anchor", sigs: "rsa.asc", want: verify.SignatureUnchecked, says: "(not validated)"},
+	{name: "51 no anchor and another file", sigs: "rsa.asc", file: "x", want: verify.SignatureUnchecked, says: "(not validated)"},
 
 	// Rule 48: several.
-	{name: "48 two good ones", sigs: "both.asc", keys: "rsa nist", want: Good, says: "; and {nist} (good)"},
-	{name: "48 two blocks of armor", sigs: "nist.asc rsa.asc", keys: "rsa nist", want: Good, says: "; and {rsa} (good)"},
-	{name: "48 the second block counts", sigs: "stranger.asc rsa.asc", keys: "rsa", want: Good, says: "; and {stranger} (unknown key)"},
-	{name: "48 the second packet counts", sigs: "both.asc", keys: "rsa nist", pins: "nist", want: Good, says: "; and {rsa} (key not pinned)"},
-	{name: "48 unknown keys do not count", sigs: "rsa.asc stranger.asc", keys: "rsa", want: Good},
-	{name: "48 one unknown, one not pinned", sigs: "stranger.asc nist.asc", keys: "rsa nist", pins: "rsa", want: NotPinned},
-	{name: "48 good and bad", sigs: "rsa.asc other.asc", keys: "rsa nist", want: Bad, says: "by {nist}: bad: it is not of this file (one of 2 signatures)"},
-	{name: "48 bad and good", sigs: "other.asc rsa.asc", keys: "rsa nist", want: Bad, says: "by {nist}"},
-	{name: "48 good, and bad by a key without a pin", sigs: "other.asc rsa.asc", keys: "rsa nist", pins: "rsa", want: Good},
-	{name: "48 good, and bad by an unknown key", sigs: "other.asc rsa.asc", keys: "rsa", want: Good},
-	{name: "48 good and revoked", sigs: "gone.asc rsa.asc", keys: "gone rsa", want: Good, says: "; and {gone} (key revoked)"},
-	{name: "48 good and weak", sigs: "sha1.asc sha512.asc", keys: "rsa", want: Good, says: "; and {rsa} (weak)"},
-	{name: "48 revoked and bad", sigs: "gone.asc other.asc", keys: "gone nist", want: Bad, says: "by {nist}"},
-	{name: "48 unknown and revoked", sigs: "stranger.asc gone.asc", keys: "gone", want: Revoked, says: "by {gone}"},
+	{name: "48 two good ones", sigs: "both.asc", keys: "rsa nist", want: verify.SignatureGood, says: "; and {nist} (good)"},
+	{name: "48 two blocks of armor", sigs: "nist.asc rsa.asc", keys: "rsa nist", want: verify.SignatureGood, says: "; and {rsa} (good)"},
+	{name: "48 the second block counts", sigs: "stranger.asc rsa.asc", keys: "rsa", want: verify.SignatureGood, says: "; and {stranger} (unknown key)"},
+	{name: "48 the second packet counts", sigs: "both.asc", keys: "rsa nist", pins: "nist", want: verify.SignatureGood, says: "; and {rsa} (key not pinned)"},
+	{name: "48 unknown keys do not count", sigs: "rsa.asc stranger.asc", keys: "rsa", want: verify.SignatureGood},
+	{name: "48 one unknown, one not pinned", sigs: "stranger.asc nist.asc", keys: "rsa nist", pins: "rsa", want: verify.SignatureNotPinned},
+	{name: "48 good and bad", sigs: "rsa.asc other.asc", keys: "rsa nist", want: verify.SignatureBad, says: "by {nist}: bad: it is not of this file (one of 2 signatures)"},
+	{name: "48 bad and good", sigs: "other.asc rsa.asc", keys: "rsa nist", want: verify.SignatureBad, says: "by {nist}"},
+	{name: "48 good, and bad by a key without a pin", sigs: "other.asc rsa.asc", keys: "rsa nist", pins: "rsa", want: verify.SignatureGood},
+	{name: "48 good, and bad by an unknown key", sigs: "other.asc rsa.asc", keys: "rsa", want: verify.SignatureGood},
+	{name: "48 good and revoked", sigs: "gone.asc rsa.asc", keys: "gone rsa", want: verify.SignatureGood, says: "; and {gone} (key revoked)"},
+	{name: "48 good and weak", sigs: "sha1.asc sha512.asc", keys: "rsa", want: verify.SignatureGood, says: "; and {rsa} (weak)"},
+	{name: "48 revoked and bad", sigs: "gone.asc other.asc", keys: "gone nist", want: verify.SignatureBad, says: "by {nist}"},
+	{name: "48 unknown and revoked", sigs: "stranger.asc gone.asc", keys: "gone", want: verify.SignatureRevoked, says: "by {gone}"},
 }
 
 // TestRules_Rule47_Rule48_S4_S6 proves rules 47, 48 and 51 with what gpg made once.
@@ -130,14 +132,14 @@ func TestText_Rule47(t *testing.T) {
 		name, text string
 		sig        []byte
 		isText     bool
-		want       Kind
+		want       verify.SignatureCode
 	}{
-		{"a text", "braid", sig, true, Good},
-		{"with its end", "braid\r\n", sig, true, Bad},
-		{"another text", "Braid", sig, true, Bad},
-		{"a file", "braid", sig, false, NotDetached},
-		{"the signature of a file", signed, made["rsa.asc"], true, NotDetached},
-		{"the text with its signature", "braid", made["cleartext.asc"], true, NotDetached},
+		{"a text", "braid", sig, true, verify.SignatureGood},
+		{"with its end", "braid\r\n", sig, true, verify.SignatureBad},
+		{"another text", "Braid", sig, true, verify.SignatureBad},
+		{"a file", "braid", sig, false, verify.SignatureNotOfFile},
+		{"the signature of a file", signed, made["rsa.asc"], true, verify.SignatureNotOfFile},
+		{"the text with its signature", "braid", made["cleartext.asc"], true, verify.SignatureNotOfFile},
 	} {
 		if got, says := verdict(tt.sig, keys, Policy{Now: present, Text: tt.isText}, tt.text); got != tt.want {
 			t.Errorf("%s: %v: %s, want %v", tt.name, got, says, tt.want)
@@ -202,7 +204,7 @@ func (r rule) check(t *testing.T, made map[string][]byte) {
 	for name, f := range fingerprints {
 		want = strings.ReplaceAll(want, name, f)
 	}
-	if got, says := verdict(sigs, keys, policy, file); got != r.want || !strings.Contains(says, want) || strings.Contains(says, "not an *Error") {
+	if got, says := verdict(sigs, keys, policy, file); got != r.want || !strings.Contains(says, want) || strings.Contains(says, "not a *verify.SignatureError") {
 		t.Errorf("got %v: %s\nwant %v with %s", got, says, r.want, want)
 	}
 }
@@ -234,24 +236,36 @@ func mustFingerprint(t testing.TB, s string) Fingerprint {
 }
 
 // verdict runs a check in small pieces: the kind of the first good signature or of the error, and its words.
-func verdict(sigs []byte, keys Keyring, policy Policy, file string) (Kind, string) {
+func verdict(sigs []byte, keys Keyring, policy Policy, file string) (verify.SignatureCode, string) {
 	c, err := New(sigs, keys, policy)
 	if err == nil {
 		if _, err := io.Copy(c, iotest.OneByteReader(strings.NewReader(file))); err != nil {
-			return Unchecked, err.Error()
+			return verify.SignatureUnchecked, err.Error()
 		}
-		var r Result
-		if r, err = c.Result(); err == nil {
-			s, ok := r.Signer()
-			if ok != r.Validated {
-				return s.Kind, "not an *Error: validated, but not by a good signature"
-			}
-			return s.Kind, r.String()
+		var all []verify.SignatureResult
+		if all, err = c.Signatures(); err == nil {
+			s, _ := verify.GoodSignature(all)
+			return s.Code, describe(s, all)
 		}
 	}
-	var e *Error
+	var e *verify.SignatureError
 	if !errors.As(err, &e) {
-		return Unchecked, "not an *Error: " + err.Error()
+		return verify.SignatureUnchecked, "not a *verify.SignatureError: " + err.Error()
 	}
-	return e.Kind, e.Error()
+	return e.Code, e.Error()
+}
+
+// describe has all that a good signature says, and the others beside it.
+func describe(s verify.SignatureResult, all []verify.SignatureResult) string {
+	line := fmt.Sprintf("%v signature by %s", s.Code, s.Key)
+	if s.Subkey != "" {
+		line += " (subkey " + s.Subkey + ")"
+	}
+	line += fmt.Sprintf(", %s, %s, %s", s.Signer, s.Time.UTC().Format(time.RFC3339), s.Hash)
+	for _, other := range all {
+		if other != s {
+			line += fmt.Sprintf("; and %s (%v)", cmp.Or(other.Subkey, other.Key, other.Signer), other.Code)
+		}
+	}
+	return line
 }

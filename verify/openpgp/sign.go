@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto"
 	"fmt"
@@ -89,7 +90,7 @@ func openSigner(secretKey, passphrase []byte, now time.Time) (signer, error) {
 // readSecret reads the one secret key of an export.
 func readSecret(export []byte) (*pgp.Entity, error) {
 	if len(export) > maxFile {
-		return nil, fail(TooLarge, "over %d bytes", maxFile)
+		return nil, fail(verify.SignatureTooLarge, "over %d bytes", maxFile)
 	}
 	data := export
 	if !isBinary(export) {
@@ -97,27 +98,27 @@ func readSecret(export []byte) (*pgp.Entity, error) {
 		i := slices.IndexFunc(blocks, func(b block) bool { return b.kind == privateBlock })
 		switch {
 		case len(blocks) > 1:
-			return nil, fail(Malformed, "several blocks of armor")
+			return nil, fail(verify.SignatureMalformed, "several blocks of armor")
 		case i < 0:
-			return nil, fail(UnknownKey, "no secret key in the export")
+			return nil, fail(verify.SignatureUnknownKey, "no secret key in the export")
 		case blocks[i].err != nil:
-			return nil, fail(Malformed, "%v", blocks[i].err)
+			return nil, fail(verify.SignatureMalformed, "%v", blocks[i].err)
 		}
 		data = blocks[i].data
 	}
 	keys, err := splitKeys(data)
 	switch {
 	case err != nil:
-		return nil, fail(Malformed, "%v", err)
+		return nil, fail(verify.SignatureMalformed, "%v", err)
 	case len(keys) != 1:
-		return nil, fail(Malformed, "%d keys in the export, want one", len(keys))
+		return nil, fail(verify.SignatureMalformed, "%d keys in the export, want one", len(keys))
 	}
 	e, err := parseEntity(keys[0])
 	switch {
 	case err != nil:
-		return nil, fail(Malformed, "%v", err)
+		return nil, fail(verify.SignatureMalformed, "%v", err)
 	case e.PrivateKey == nil:
-		return nil, fail(UnknownKey, "no secret key in the export")
+		return nil, fail(verify.SignatureUnknownKey, "no secret key in the export")
 	}
 	return e, nil
 }
@@ -133,18 +134,18 @@ func chooseSigner(e *pgp.Entity, now time.Time) (signer, error) {
 		return b.public().CreationTime.Compare(a.public().CreationTime)
 	})
 	all = append(all, signer{entity: e})
-	var first *Error
+	var first *verify.SignatureError
 	for _, s := range all {
 		f := s.fault(now, now, false)
 		if f == nil && !s.present() {
-			f = fail(UnknownKey, "its secret part is not in the export")
+			f = fail(verify.SignatureUnknownKey, "its secret part is not in the export")
 		}
 		if f == nil {
 			return s, nil
 		}
-		f.Key = s.key()
+		f.By = s.key().String()
 		// That a subkey is for encryption is no news.
-		if first == nil || first.Kind == KeyUnfit {
+		if first == nil || first.Code == verify.SignatureKeyUnfit {
 			first = f
 		}
 	}
@@ -167,13 +168,13 @@ func (s signer) unlock(passphrase []byte) error {
 	if !k.Encrypted {
 		return nil
 	}
-	f := fail(Locked, "it needs a passphrase")
+	f := fail(verify.SignatureLocked, "it needs a passphrase")
 	if len(passphrase) > 0 {
 		if k.Decrypt(passphrase) == nil {
 			return nil
 		}
-		f = fail(Locked, "the passphrase is wrong")
+		f = fail(verify.SignatureLocked, "the passphrase is wrong")
 	}
-	f.Key = s.key()
+	f.By = s.key().String()
 	return f
 }

@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"errors"
 	"io"
@@ -31,10 +32,10 @@ func TestSign(t *testing.T) {
 			continue
 		}
 		got, says := verdict(sig, keys, Policy{Now: present}, signed)
-		if got != Good || !strings.Contains(says, moment(made)) {
+		if got != verify.SignatureGood || !strings.Contains(says, moment(made)) {
 			t.Errorf("%s: got %v: %s", name, got, says)
 		}
-		if got, says := verdict(sig, keys, Policy{Now: present}, signed+"!"); got != Bad {
+		if got, says := verdict(sig, keys, Policy{Now: present}, signed+"!"); got != verify.SignatureBad {
 			t.Errorf("%s: another file: got %v: %s", name, got, says)
 		}
 	}
@@ -71,7 +72,7 @@ func TestSigning(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{s.Key()}}, signed)
-	if got != Good {
+	if got != verify.SignatureGood {
 		t.Errorf("got %v: %s", got, says)
 	}
 	// What is wrong with a key is said before any byte is read.
@@ -116,9 +117,9 @@ func TestSignChooses(t *testing.T) {
 			t.Fatal(err)
 		}
 		io.WriteString(c, signed)
-		r, err := c.Result()
-		if s, _ := r.Signer(); err != nil || s.Key != fingerprint(older) || s.Hash != tt.want {
-			t.Errorf("got %v, %v; want %v with %s", r, err, older, tt.want)
+		all, err := c.Signatures()
+		if s, _ := verify.GoodSignature(all); err != nil || s.Subkey != fingerprint(older).String() || s.Hash != tt.want {
+			t.Errorf("got %v, %v; want %v with %s", all, err, older, tt.want)
 		}
 	}
 }
@@ -143,33 +144,33 @@ func TestSignRefuses(t *testing.T) {
 		name       string
 		key        []byte
 		passphrase string
-		want       Kind
+		want       verify.SignatureCode
 		says       string
 	}{
-		{"locked", secretKey(t, locked), "", Locked, "it needs a passphrase"},
-		{"wrong passphrase", secretKey(t, locked), "close sesame", Locked, "the passphrase is wrong"},
-		{"right passphrase", secretKey(t, locked), "open sesame", Good, ""},
-		{"expired", secretKey(t, expired), "", KeyExpired, "secret key " + fingerprint(expired.PrimaryKey.Fingerprint).String() + ": key expired: since 2026-01-01"},
-		{"revoked", secretKey(t, revoked), "", Revoked, `compromised: "stolen"`},
-		{"weak", secretKey(t, short), "", Weak, "1024 bits"},
-		{"its signing subkey has expired", secretKey(t, subkeyExpired), "", KeyExpired, "since 2026-01-01"},
-		{"public", publicKey(t, ann), "", UnknownKey, "no secret key"},
-		{"public, armored", recordings(t)["rsa.pub"], "", UnknownKey, "no secret key"},
-		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", Malformed, "2 keys in the export"},
-		{"cut off", secretKey(t, ann)[:100], "", Malformed, "cut off"},
-		{"garbage", []byte("hello"), "", UnknownKey, "no secret key"},
-		{"nothing", nil, "", UnknownKey, "no secret key"},
-		{"too large", make([]byte, maxFile+1), "", TooLarge, "over 1048576 bytes"},
+		{"locked", secretKey(t, locked), "", verify.SignatureLocked, "it needs a passphrase"},
+		{"wrong passphrase", secretKey(t, locked), "close sesame", verify.SignatureLocked, "the passphrase is wrong"},
+		{"right passphrase", secretKey(t, locked), "open sesame", verify.SignatureGood, ""},
+		{"expired", secretKey(t, expired), "", verify.SignatureKeyExpired, "secret key " + fingerprint(expired.PrimaryKey.Fingerprint).String() + ": key expired: since 2026-01-01"},
+		{"revoked", secretKey(t, revoked), "", verify.SignatureRevoked, `compromised: "stolen"`},
+		{"weak", secretKey(t, short), "", verify.SignatureWeak, "1024 bits"},
+		{"its signing subkey has expired", secretKey(t, subkeyExpired), "", verify.SignatureKeyExpired, "since 2026-01-01"},
+		{"public", publicKey(t, ann), "", verify.SignatureUnknownKey, "no secret key"},
+		{"public, armored", recordings(t)["rsa.pub"], "", verify.SignatureUnknownKey, "no secret key"},
+		{"two keys", slices.Concat(secretKey(t, ann), secretKey(t, locked)), "", verify.SignatureMalformed, "2 keys in the export"},
+		{"cut off", secretKey(t, ann)[:100], "", verify.SignatureMalformed, "cut off"},
+		{"garbage", []byte("hello"), "", verify.SignatureUnknownKey, "no secret key"},
+		{"nothing", nil, "", verify.SignatureUnknownKey, "no secret key"},
+		{"too large", make([]byte, maxFile+1), "", verify.SignatureTooLarge, "over 1048576 bytes"},
 	}
 	for _, tt := range tests {
 		sig, err := Sign(strings.NewReader(signed), tt.key, []byte(tt.passphrase), made)
-		var e *Error
+		var e *verify.SignatureError
 		switch {
-		case tt.want == Good:
+		case tt.want == verify.SignatureGood:
 			if err != nil || len(sig) == 0 {
 				t.Errorf("%s: %v", tt.name, err)
 			}
-		case !errors.As(err, &e) || e.Kind != tt.want || !strings.Contains(e.Error(), tt.says) || sig != nil:
+		case !errors.As(err, &e) || e.Code != tt.want || !strings.Contains(e.Error(), tt.says) || sig != nil:
 			t.Errorf("%s: got %q, %v; want %v with %s", tt.name, sig, err, tt.want, tt.says)
 		}
 	}
@@ -192,12 +193,12 @@ func TestSignWithoutTheNewestSubkey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{fingerprint(old)}}, signed); got != Good {
+	if got, says := verdict(sig, keyringOf(t, e), Policy{Now: present, Pins: []Fingerprint{fingerprint(old)}}, signed); got != verify.SignatureGood {
 		t.Errorf("got %v: %s", got, says)
 	}
 	e.Subkeys, e.PrivateKey = []pgp.Subkey{}, nil
-	var f *Error
-	if _, err := chooseSigner(e, made); !errors.As(err, &f) || f.Kind != UnknownKey {
+	var f *verify.SignatureError
+	if _, err := chooseSigner(e, made); !errors.As(err, &f) || f.Code != verify.SignatureUnknownKey {
 		t.Errorf("without any secret part: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -53,10 +54,10 @@ func (i issuer) String() string {
 // what holds no signature, or a message beside one, proves nothing of a file.
 func readSignatures(file []byte) ([]written, error) {
 	if len(file) > maxFile {
-		return nil, fail(TooLarge, "%d bytes, at most %d are read", len(file), maxFile)
+		return nil, fail(verify.SignatureTooLarge, "%d bytes, at most %d are read", len(file), maxFile)
 	}
 	if len(bytes.TrimSpace(file)) == 0 {
-		return nil, fail(Missing, "empty")
+		return nil, fail(verify.SignatureMissing, "empty")
 	}
 	parts := [][]byte{file}
 	if !isBinary(file) {
@@ -73,7 +74,7 @@ func readSignatures(file []byte) ([]written, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fail(NotDetached, "no signature in it")
+		return nil, fail(verify.SignatureNotOfFile, "no signature in it")
 	}
 	return list, nil
 }
@@ -83,10 +84,10 @@ func isBinary(file []byte) bool { return len(file) > 0 && file[0]&0x80 != 0 }
 
 // asError makes an *Error of what is none yet.
 func asError(err error) error {
-	if _, ok := err.(*Error); ok {
+	if _, ok := err.(*verify.SignatureError); ok {
 		return err
 	}
-	return fail(Malformed, "%v", err)
+	return fail(verify.SignatureMalformed, "%v", err)
 }
 
 // signatureBlocks is the armored signatures in file. No other text may be beside them.
@@ -94,15 +95,15 @@ func signatureBlocks(file []byte) (parts [][]byte, err error) {
 	blocks, stray := dearmor(file)
 	for _, b := range blocks {
 		if b.kind != signatureBlock {
-			return nil, fail(NotDetached, "%s", describeBlock(b.kind))
+			return nil, fail(verify.SignatureNotOfFile, "%s", describeBlock(b.kind))
 		}
 		if b.err != nil {
-			return nil, fail(Malformed, "%v", b.err)
+			return nil, fail(verify.SignatureMalformed, "%v", b.err)
 		}
 		parts = append(parts, b.data)
 	}
 	if stray > 0 {
-		return nil, fail(Malformed, "line %d belongs to no signature", stray)
+		return nil, fail(verify.SignatureMalformed, "line %d belongs to no signature", stray)
 	}
 	return parts, nil
 }
@@ -127,9 +128,9 @@ func appendSignature(list *[]written, p *packet.OpaquePacket) error {
 	case p.Tag == tagMarker || p.Tag == tagPadding || p.Tag >= firstIgnorable:
 		return nil
 	case p.Tag != tagSignature:
-		return fail(NotDetached, "%s", describePacket(p.Tag))
+		return fail(verify.SignatureNotOfFile, "%s", describePacket(p.Tag))
 	case len(*list) == maxSignatures:
-		return fail(TooLarge, "more than %d signatures", maxSignatures)
+		return fail(verify.SignatureTooLarge, "more than %d signatures", maxSignatures)
 	}
 	w, err := readSignature(p)
 	if err != nil {
@@ -156,7 +157,7 @@ func describePacket(tag uint8) string {
 func readSignature(p *packet.OpaquePacket) (written, error) {
 	body := p.Contents
 	if len(body) < 4 {
-		return written{}, fail(Malformed, "a signature of %d bytes", len(body))
+		return written{}, fail(verify.SignatureMalformed, "a signature of %d bytes", len(body))
 	}
 	w := written{version: body[0]}
 	if w.version == 4 || w.version == 6 {
@@ -170,7 +171,7 @@ func readSignature(p *packet.OpaquePacket) (written, error) {
 	case isUnsupported(err):
 		w.err = err
 	default:
-		return written{}, fail(Malformed, "%v", err)
+		return written{}, fail(verify.SignatureMalformed, "%v", err)
 	}
 	return w, nil
 }

@@ -1,6 +1,7 @@
 package openpgp
 
 import (
+	"braid/verify"
 	"crypto/rsa"
 	"time"
 
@@ -17,7 +18,7 @@ const minRSABits = 2048
 type signer struct {
 	entity *pgp.Entity
 	sub    *pgp.Subkey // nil: the primary key of entity
-	userID string      // of entity, once s is found to be without fault
+	userID string      // of entity, quoted, once s is found to be without fault
 }
 
 func (s signer) public() *packet.PublicKey {
@@ -30,12 +31,20 @@ func (s signer) public() *packet.PublicKey {
 func (s signer) key() Fingerprint     { return fingerprint(s.public().Fingerprint) }
 func (s signer) primary() Fingerprint { return fingerprint(s.entity.PrimaryKey.Fingerprint) }
 
+// name makes r a signature by s.
+func (s signer) name(r *verify.SignatureResult) {
+	r.Key, r.Subkey = s.primary().String(), ""
+	if s.sub != nil {
+		r.Subkey = s.key().String()
+	}
+}
+
 // fault says why s cannot make signatures of files that count at now, for a signature of the time made. It is nil if nothing
 // is wrong.
 //
 // What the key says of itself is judged as of now, not as of the signature's own time as the library does: whoever has stolen
 // a key can choose that time, and exports often hold the latest self-signature only, which is younger than older signatures.
-func (s signer) fault(made, now time.Time, allowExpired bool) *Error {
+func (s signer) fault(made, now time.Time, allowExpired bool) *verify.SignatureError {
 	if f := weakKey(s.entity.PrimaryKey); f != nil {
 		return f
 	}
@@ -59,49 +68,49 @@ func (s signer) fault(made, now time.Time, allowExpired bool) *Error {
 		ends = append(ends, expiry(s.sub.PublicKey, flags))
 	}
 	if !maySign(flags, s.sub != nil) {
-		return fail(KeyUnfit, "it is not made for signing files")
+		return fail(verify.SignatureKeyUnfit, "it is not made for signing files")
 	}
 	if made.Before(s.public().CreationTime) || made.Before(s.entity.PrimaryKey.CreationTime) {
-		return fail(KeyUnfit, "it is younger than the signature")
+		return fail(verify.SignatureKeyUnfit, "it is younger than the signature")
 	}
 	return expired(ends, made, now, allowExpired)
 }
 
 // weakKey refuses keys that others may be able to sign with.
-func weakKey(k *packet.PublicKey) *Error {
+func weakKey(k *packet.PublicKey) *verify.SignatureError {
 	switch pub := k.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if n := pub.N.BitLen(); n < minRSABits {
-			return fail(Weak, "an RSA key of %d bits", n)
+			return fail(verify.SignatureWeak, "an RSA key of %d bits", n)
 		}
 		return nil
 	}
 	if k.PubKeyAlgo == packet.PubKeyAlgoDSA {
-		return fail(Weak, "a DSA key")
+		return fail(verify.SignatureWeak, "a DSA key")
 	}
 	return nil
 }
 
 // selfSignature is the newest word of e about itself at the time at, if it is not revoked.
-func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *Error) {
+func selfSignature(e *pgp.Entity, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	if e.Revoked(at) {
-		return nil, fail(Revoked, "%s", revocationReason(e.Revocations))
+		return nil, fail(verify.SignatureRevoked, "%s", revocationReason(e.Revocations))
 	}
 	self, err := e.PrimarySelfSignature(at, nil)
 	if err != nil {
-		return nil, fail(KeyUnfit, "no valid self-signature")
+		return nil, fail(verify.SignatureKeyUnfit, "no valid self-signature")
 	}
 	return self, nil
 }
 
 // binding is the newest word of e about its subkey at the time at, if it is not revoked.
-func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *Error) {
+func binding(e *pgp.Entity, sub *pgp.Subkey, at time.Time) (*packet.Signature, *verify.SignatureError) {
 	b, err := sub.LatestValidBindingSignature(at, nil)
 	if sub.Revoked(b, at) {
-		return nil, fail(Revoked, "%s", revocationReason(sub.Revocations))
+		return nil, fail(verify.SignatureRevoked, "%s", revocationReason(sub.Revocations))
 	}
 	if err != nil {
-		return nil, fail(KeyUnfit, "%s", bindingFault(e, sub))
+		return nil, fail(verify.SignatureKeyUnfit, "%s", bindingFault(e, sub))
 	}
 	return b, nil
 }
@@ -117,13 +126,13 @@ func bindingFault(e *pgp.Entity, sub *pgp.Subkey) string {
 	return "a subkey that its primary key does not vouch for"
 }
 
-// userID is the name that e prefers.
+// userID is the name that e prefers, quoted.
 func userID(e *pgp.Entity, at time.Time) string {
 	_, id := e.PrimaryIdentity(at, nil)
 	if id == nil {
 		return ""
 	}
-	return bounded(id.Name)
+	return quote(id.Name)
 }
 
 // maySign reads the key flags. A primary key without any may do everything, as in GnuPG; a subkey without any
@@ -144,14 +153,14 @@ func expiry(k *packet.PublicKey, self *packet.Signature) time.Time {
 }
 
 // expired compares the ends of all that a signature hangs on with when it was made and with now.
-func expired(ends []time.Time, made, now time.Time, allowExpired bool) *Error {
+func expired(ends []time.Time, made, now time.Time, allowExpired bool) *verify.SignatureError {
 	for _, end := range ends {
 		switch {
 		case end.IsZero():
 		case now.After(end) && !allowExpired:
-			return fail(KeyExpired, "since %s", day(end))
+			return fail(verify.SignatureKeyExpired, "since %s", day(end))
 		case made.After(end):
-			return fail(KeyExpired, "since %s, before it signed", day(end))
+			return fail(verify.SignatureKeyExpired, "since %s, before it signed", day(end))
 		}
 	}
 	return nil

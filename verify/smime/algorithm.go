@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -75,51 +76,51 @@ type method struct {
 }
 
 // method finds out how s was signed, if that counts.
-func (s signerInfo) method() (method, *Error) {
+func (s signerInfo) method() (method, *verify.SignatureError) {
 	d, known := digests[s.digest.id]
 	switch {
 	case known && d.hash == 0:
-		return method{}, fail(Weak, "its digest is %s", d.name)
+		return method{}, fail(verify.SignatureWeak, "its digest is %s", d.name)
 	case !known || s.digest.parameters != nil:
-		return method{}, fail(Unsupported, "digest algorithm %v", s.digest.id)
+		return method{}, fail(verify.SignatureUnsupported, "digest algorithm %v", s.digest.id)
 	}
 	alg, known := signatureAlgorithms[s.signature.id]
 	m := method{digest: d, scheme: alg.scheme}
 	switch {
 	case !known:
-		return method{}, fail(Unsupported, "signature algorithm %v", s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "signature algorithm %v", s.signature.id)
 	case alg.hash != 0 && alg.hash != d.hash:
-		return method{}, fail(Unsupported, "digest %s with the signature algorithm %v", d.name, s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "digest %s with the signature algorithm %v", d.name, s.signature.id)
 	case alg.scheme == pss:
 		err := m.readPSS(s.signature.parameters)
 		return m, err
 	case s.signature.parameters != nil:
-		return method{}, fail(Unsupported, "signature algorithm %v with parameters", s.signature.id)
+		return method{}, fail(verify.SignatureUnsupported, "signature algorithm %v with parameters", s.signature.id)
 	}
 	return m, nil
 }
 
 // readPSS reads RSASSA-PSS-params (RFC 4055, section 3.1). What is not there is SHA-1, so hash and mask must be there. Their hashes
 // must be that of the signer's digest (RFC 4056, section 3), and the salt must be as long as is said.
-func (m *method) readPSS(parameters []byte) *Error {
+func (m *method) readPSS(parameters []byte) *verify.SignatureError {
 	r := newReader(parameters).into(tagSequence, "PSS parameters")
 	hash, hashThere := r.optional(tagContext0, "hash of PSS")
 	mask, maskThere := r.optional(tagContext0+1, "mask of PSS")
 	salt, saltThere := r.optional(tagContext0+2, "salt of PSS")
 	if trailer, ok := r.optional(tagContext0+3, "trailer of PSS"); ok && r.open(trailer).small("trailer of PSS") != 1 {
-		r.fail(Unsupported, "an unknown trailer of PSS")
+		r.fail(verify.SignatureUnsupported, "an unknown trailer of PSS")
 	}
 	r.end("PSS parameters")
 	if r.err() == nil && (!hashThere || !maskThere) {
-		r.fail(Weak, "a hash of its PSS is SHA-1")
+		r.fail(verify.SignatureWeak, "a hash of its PSS is SHA-1")
 	}
 	generator := r.open(mask).into(tagSequence, "mask generation")
 	if generator.oid("mask generation") != mgf1 {
-		r.fail(Unsupported, "an unknown mask generation of PSS")
+		r.fail(verify.SignatureUnsupported, "an unknown mask generation of PSS")
 	}
 	for _, a := range []algorithm{r.open(hash).algorithm("hash of PSS"), generator.algorithm("hash of the mask")} {
 		if digests[a.id].hash != m.hash || a.parameters != nil {
-			r.fail(Unsupported, "a hash of its PSS is not that of its digest")
+			r.fail(verify.SignatureUnsupported, "a hash of its PSS is not that of its digest")
 		}
 	}
 	m.salt = 20
@@ -127,30 +128,30 @@ func (m *method) readPSS(parameters []byte) *Error {
 		m.salt = r.open(salt).small("salt of PSS")
 	}
 	if m.salt == 0 { // package rsa would take a salt of any length
-		r.fail(Unsupported, "PSS without salt")
+		r.fail(verify.SignatureUnsupported, "PSS without salt")
 	}
 	return r.err()
 }
 
 // strength says whether signatures by a key count.
-func strength(key crypto.PublicKey) *Error {
+func strength(key crypto.PublicKey) *verify.SignatureError {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
 		switch bits := k.N.BitLen(); {
 		case bits < minRSA:
-			return fail(Weak, "an RSA key of %d bits", bits)
+			return fail(verify.SignatureWeak, "an RSA key of %d bits", bits)
 		case bits > maxRSA:
-			return fail(Unsupported, "an RSA key of %d bits", bits)
+			return fail(verify.SignatureUnsupported, "an RSA key of %d bits", bits)
 		}
 	case *ecdsa.PublicKey:
 		switch k.Curve {
 		case elliptic.P256(), elliptic.P384(), elliptic.P521():
 		default:
-			return fail(Weak, "a key of the curve %s", k.Params().Name)
+			return fail(verify.SignatureWeak, "a key of the curve %s", k.Params().Name)
 		}
 	case ed25519.PublicKey:
 	default:
-		return fail(Unsupported, "an unknown kind of key")
+		return fail(verify.SignatureUnsupported, "an unknown kind of key")
 	}
 	return nil
 }

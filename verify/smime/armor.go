@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"encoding/base64"
 	"encoding/pem"
@@ -12,14 +13,14 @@ const MaxSize = 1 << 20
 
 // dearmor finds the bytes of the CMS message: they are data (DER or BER), PEM (RFC 7468, section 9), or the base64 body of a mail
 // (RFC 8551, section 3.2).
-func dearmor(data []byte) ([]byte, *Error) {
+func dearmor(data []byte) ([]byte, *verify.SignatureError) {
 	if len(data) > MaxSize {
-		return nil, fail(TooLarge, "%d bytes, more than %d", len(data), MaxSize)
+		return nil, fail(verify.SignatureTooLarge, "%d bytes, more than %d", len(data), MaxSize)
 	}
 	text := bytes.TrimSpace(data)
 	switch {
 	case len(text) == 0:
-		return nil, fail(Missing, "nothing is there")
+		return nil, fail(verify.SignatureMissing, "nothing is there")
 	case data[0] == tagSequence:
 		return data, nil
 	case bytes.HasPrefix(text, []byte("-----BEGIN ")):
@@ -28,39 +29,39 @@ func dearmor(data []byte) ([]byte, *Error) {
 	return fromMail(text)
 }
 
-func fromPEM(text []byte) ([]byte, *Error) {
+func fromPEM(text []byte) ([]byte, *verify.SignatureError) {
 	block, rest := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, fail(Malformed, "PEM without an end, or with garbage in it")
+		return nil, fail(verify.SignatureMalformed, "PEM without an end, or with garbage in it")
 	case block.Type != "PKCS7" && block.Type != "CMS":
-		return nil, fail(NotSigned, "PEM of something else: %s", printable(block.Type))
+		return nil, fail(verify.SignatureNotOfFile, "PEM of something else: %s", printable(block.Type))
 	case len(bytes.TrimSpace(rest)) > 0:
-		return nil, fail(Malformed, "%d bytes behind its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d bytes behind its end", len(rest))
 	}
 	return block.Bytes, nil
 }
 
 // fromMail reads a mail whose only part is the message. What of its header is not needed is not judged.
-func fromMail(text []byte) ([]byte, *Error) {
+func fromMail(text []byte) ([]byte, *verify.SignatureError) {
 	head, body, found := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
 	kind, _, _ := strings.Cut(field(head, "content-type"), ";")
 	if !found || kind == "" {
-		return nil, fail(Malformed, "neither DER nor PEM nor mail")
+		return nil, fail(verify.SignatureMalformed, "neither DER nor PEM nor mail")
 	}
 	switch kind = strings.ToLower(strings.TrimSpace(kind)); strings.Replace(kind, "/x-", "/", 1) {
 	case "application/pkcs7-signature", "application/pkcs7-mime":
 	case "multipart/signed":
-		return nil, fail(NotSigned, "a mail with what it signs: only its signature part, smime.p7s, can be used")
+		return nil, fail(verify.SignatureNotOfFile, "a mail with what it signs: only its signature part, smime.p7s, can be used")
 	default:
-		return nil, fail(NotSigned, "a mail with something else: %s", printable(kind))
+		return nil, fail(verify.SignatureNotOfFile, "a mail with something else: %s", printable(kind))
 	}
 	if !strings.EqualFold(field(head, "content-transfer-encoding"), "base64") {
-		return nil, fail(Unsupported, "a mail that is not in base64")
+		return nil, fail(verify.SignatureUnsupported, "a mail that is not in base64")
 	}
 	der, err := base64.StdEncoding.DecodeString(body) // which skips line ends
 	if err != nil {
-		return nil, fail(Malformed, "the body of the mail is not base64")
+		return nil, fail(verify.SignatureMalformed, "the body of the mail is not base64")
 	}
 	return der, nil
 }

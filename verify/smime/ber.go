@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"slices"
 )
@@ -27,21 +28,21 @@ const maxDepth = 40
 // toDER rewrites BER, which streaming signers make, as DER: lengths are definite and as short as they can be, and strings are in one
 // piece (X.690, section 10). What is DER stays as it is: the signed attributes "MUST be DER encoded, even if the rest of the
 // structure is BER encoded" (RFC 5652, section 5.3). The work is linear in the length of b times maxDepth.
-func toDER(b []byte) ([]byte, *Error) {
+func toDER(b []byte) ([]byte, *verify.SignatureError) {
 	der, rest, err := appendDER(make([]byte, 0, len(b)), b, 0)
 	if err != nil {
 		return nil, err
 	}
 	if len(rest) > 0 {
-		return nil, fail(Malformed, "%d bytes behind its end", len(rest))
+		return nil, fail(verify.SignatureMalformed, "%d bytes behind its end", len(rest))
 	}
 	return der, nil
 }
 
 // appendDER rewrites the element that b begins with.
-func appendDER(out, b []byte, depth int) (der, rest []byte, err *Error) {
+func appendDER(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	if depth == maxDepth {
-		return nil, nil, fail(TooLarge, "more than %d levels deep", maxDepth)
+		return nil, nil, fail(verify.SignatureTooLarge, "more than %d levels deep", maxDepth)
 	}
 	tag, length, body, err := consumeHeader(b)
 	if err != nil {
@@ -55,7 +56,7 @@ func appendDER(out, b []byte, depth int) (der, rest []byte, err *Error) {
 		out, err = appendAll(out, body[:length], depth)
 		rest = body[length:]
 	case tag&constructed == 0:
-		return nil, nil, fail(Malformed, "a primitive element without a length")
+		return nil, nil, fail(verify.SignatureMalformed, "a primitive element without a length")
 	default:
 		out, rest, err = appendUntilEnd(out, body, depth)
 	}
@@ -70,7 +71,7 @@ func appendDER(out, b []byte, depth int) (der, rest []byte, err *Error) {
 }
 
 // appendAll rewrites the elements in body.
-func appendAll(out, body []byte, depth int) (der []byte, err *Error) {
+func appendAll(out, body []byte, depth int) (der []byte, err *verify.SignatureError) {
 	for len(body) > 0 && err == nil {
 		out, body, err = appendDER(out, body, depth+1)
 	}
@@ -78,7 +79,7 @@ func appendAll(out, body []byte, depth int) (der []byte, err *Error) {
 }
 
 // appendUntilEnd rewrites elements up to the two zero bytes that end an indefinite length (X.690, section 8.1.5).
-func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *Error) {
+func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *verify.SignatureError) {
 	for err == nil {
 		if after, ended := bytes.CutPrefix(b, []byte{0, 0}); ended {
 			return out, after, nil
@@ -89,12 +90,12 @@ func appendUntilEnd(out, b []byte, depth int) (der, rest []byte, err *Error) {
 }
 
 // joinStrings makes the pieces of a string in out[start:] its content, in place (X.690, section 8.7.3).
-func joinStrings(out []byte, start int) ([]byte, *Error) {
+func joinStrings(out []byte, start int) ([]byte, *verify.SignatureError) {
 	joined := out[:start]
 	for pieces := out[start:]; len(pieces) > 0; {
 		tag, length, body, err := consumeHeader(pieces)
 		if err != nil || tag != tagOctetString {
-			return nil, fail(Malformed, "a string with a piece that is no string")
+			return nil, fail(verify.SignatureMalformed, "a string with a piece that is no string")
 		}
 		joined = append(joined, body[:length]...) // to the left of where it was
 		pieces = body[length:]
@@ -109,16 +110,16 @@ const maxLength = 4 * MaxSize
 const indefiniteLength = -1
 
 // consumeHeader splits b after tag and length; body has at least length bytes. Lengths need not be minimal.
-func consumeHeader(b []byte) (tag byte, length int, body []byte, err *Error) {
+func consumeHeader(b []byte) (tag byte, length int, body []byte, err *verify.SignatureError) {
 	if len(b) < 2 {
-		return 0, 0, nil, fail(Malformed, "cut off, or no CMS message")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "cut off, or no CMS message")
 	}
 	tag, first, body := b[0], int(b[1]), b[2:]
 	switch {
 	case tag&highNumber == highNumber:
-		return 0, 0, nil, fail(Malformed, "a tag that CMS does not have")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "a tag that CMS does not have")
 	case tag == 0:
-		return 0, 0, nil, fail(Malformed, "an end where nothing began")
+		return 0, 0, nil, fail(verify.SignatureMalformed, "an end where nothing began")
 	case first == indefinite:
 		return tag, indefiniteLength, body, nil
 	case first < indefinite:
@@ -126,18 +127,18 @@ func consumeHeader(b []byte) (tag byte, length int, body []byte, err *Error) {
 	default:
 		n := first - indefinite
 		if n > len(body) {
-			return 0, 0, nil, fail(Malformed, "cut off")
+			return 0, 0, nil, fail(verify.SignatureMalformed, "cut off")
 		}
 		for _, c := range body[:n] {
 			length = length<<8 | int(c)
 			if length > maxLength {
-				return 0, 0, nil, fail(Malformed, "a length beyond its end")
+				return 0, 0, nil, fail(verify.SignatureMalformed, "a length beyond its end")
 			}
 		}
 		body = body[n:]
 	}
 	if length > len(body) {
-		return 0, 0, nil, fail(Malformed, "cut off: %d bytes are missing", length-len(body))
+		return 0, 0, nil, fail(verify.SignatureMalformed, "cut off: %d bytes are missing", length-len(body))
 	}
 	return tag, length, body, nil
 }

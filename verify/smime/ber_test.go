@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"encoding/asn1"
 	"encoding/hex"
@@ -59,7 +60,7 @@ func TestToDER(t *testing.T) {
 			t.Errorf("%s: %x, %v, want %s", tt.name, got, fault, tt.want)
 		}
 	}
-	if _, fault := toDER(unhex(t, deep(maxDepth))); fault == nil || fault.Kind != TooLarge {
+	if _, fault := toDER(unhex(t, deep(maxDepth))); fault == nil || fault.Code != verify.SignatureTooLarge {
 		t.Errorf("too deep: %v", fault)
 	}
 }
@@ -103,9 +104,9 @@ func TestHostileBER(t *testing.T) {
 		"sets":  bytes.Repeat([]byte{tagSet, indefinite}, n),
 		"texts": bytes.Repeat([]byte{tagOctetString | constructed, indefinite}, n),
 	} {
-		var fault *Error
+		var fault *verify.SignatureError
 		allocs := testing.AllocsPerRun(1, func() { _, fault = toDER(ber) })
-		if fault == nil || fault.Kind != TooLarge || allocs > 10 {
+		if fault == nil || fault.Code != verify.SignatureTooLarge || allocs > 10 {
 			t.Errorf("%s: %v after %v allocations", name, fault, allocs)
 		}
 	}

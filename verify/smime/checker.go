@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto"
 	"crypto/x509"
@@ -11,7 +12,7 @@ import (
 // A Checker takes a file in order and judges a message about it. It belongs to one goroutine.
 type Checker struct {
 	anchored   bool
-	signatures []Signature
+	signatures []verify.SignatureResult
 	pending    []pending
 	hashes     map[crypto.Hash]hash.Hash // those that pending signatures need
 	opaque     bool
@@ -49,7 +50,7 @@ func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, 
 		c.add(s, m, a)
 	}
 	if c.anchored && (len(c.pending) == 0 || anyBad(c.signatures)) {
-		return nil, worst(c.signatures)
+		return nil, verify.JudgeSignatures(c.signatures)
 	}
 	return c, nil
 }
@@ -57,27 +58,27 @@ func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, 
 // add judges s as far as that is possible without the file.
 func (c *Checker) add(s signerInfo, m message, a anchors) {
 	cert := s.find(m.certificates, a.roots)
-	verdict := s.describe(cert)
+	said := s.describe(cert)
 	if c.anchored {
 		h, err := crypto.Hash(0), m.noCertificate()
 		if cert != nil {
 			h, err = a.judge(s, cert)
 		}
 		if err != nil {
-			verdict.Kind, verdict.Reason = err.Kind, err.Reason
+			said.Code, said.Reason = err.Code, err.Reason
 		} else {
 			c.wait(h, s.messageDigest)
 		}
 	}
-	c.signatures = append(c.signatures, verdict)
+	c.signatures = append(c.signatures, said)
 }
 
 // noCertificate says that a signer has none.
-func (m message) noCertificate() *Error {
+func (m message) noCertificate() *verify.SignatureError {
 	if m.unreadable != nil {
-		return fail(NoCertificate, "one in the message cannot be read: %s", printable(m.unreadable.Error()))
+		return fail(verify.SignatureNoCertificate, "one in the message cannot be read: %s", printable(m.unreadable.Error()))
 	}
-	return fail(NoCertificate, "it is neither in the message nor among the roots")
+	return fail(verify.SignatureNoCertificate, "it is neither in the message nor among the roots")
 }
 
 // wait hashes the file for the signature that is next in c.signatures.
@@ -103,32 +104,30 @@ func (c *Checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Result judges the bytes taken so far as the whole file. Without an error the file is validated, or there is no anchor and
-// Result.Validated is false. The error is an *Error.
-func (c *Checker) Result() (Result, error) {
-	r := Result{Signatures: slices.Clone(c.signatures)}
+// Signatures implements [verify.SignatureChecker]. With roots one signature is good if there is no error; without them none is
+// checked. The error is a *verify.SignatureError.
+func (c *Checker) Signatures() ([]verify.SignatureResult, error) {
+	all := slices.Clone(c.signatures)
 	if !c.anchored {
-		return r, nil
+		return all, nil
 	}
 	for _, p := range c.pending {
-		s := &r.Signatures[p.index]
+		s := &all[p.index]
 		switch {
 		case c.opaque && (c.differs || len(c.content) > 0):
-			s.Kind, s.Reason = Bad, "the message holds another file"
+			s.Code, s.Reason = verify.SignatureBad, "the message holds another file"
 		case !bytes.Equal(c.hashes[p.hash].Sum(nil), p.digest):
-			s.Kind, s.Reason = Bad, "it is not of this file"
+			s.Code, s.Reason = verify.SignatureBad, "it is not of this file"
 		default:
-			s.Kind = Good
+			s.Code = verify.SignatureGood
 		}
 	}
-	// Rule 48: one by a signer with a chain is good, and none by such a signer is bad. That there is one that waits, New has made sure.
-	if anyBad(r.Signatures) {
-		return Result{}, worst(r.Signatures)
+	if err := verify.JudgeSignatures(all); err != nil {
+		return nil, err
 	}
-	r.Validated = true
-	return r, nil
+	return all, nil
 }
 
-func anyBad(all []Signature) bool {
-	return slices.ContainsFunc(all, func(s Signature) bool { return s.Kind == Bad })
+func anyBad(all []verify.SignatureResult) bool {
+	return slices.ContainsFunc(all, func(s verify.SignatureResult) bool { return s.Code == verify.SignatureBad })
 }

@@ -1,12 +1,15 @@
 package smime
 
-import "encoding/asn1"
+import (
+	"braid/verify"
+	"encoding/asn1"
+)
 
 // A reader takes DER apart. Its first fault sticks, and it and all readers made of it are empty from then on; so a function reads
 // what should be there and looks at the fault at the end.
 type reader struct {
 	rest  []byte
-	fault **Error
+	fault **verify.SignatureError
 }
 
 // An element is one element of DER; it is empty if there was none.
@@ -17,16 +20,16 @@ type element struct {
 }
 
 // newReader reads der, which toDER made.
-func newReader(der []byte) *reader { return &reader{rest: der, fault: new(*Error)} }
+func newReader(der []byte) *reader { return &reader{rest: der, fault: new(*verify.SignatureError)} }
 
-func (r *reader) fail(k Kind, format string, args ...any) {
+func (r *reader) fail(k verify.SignatureCode, format string, args ...any) {
 	if *r.fault == nil {
 		*r.fault = fail(k, format, args...)
 	}
 }
 
 // err is the first fault.
-func (r *reader) err() *Error { return *r.fault }
+func (r *reader) err() *verify.SignatureError { return *r.fault }
 
 func (r *reader) empty() bool { return len(r.rest) == 0 || *r.fault != nil }
 
@@ -40,7 +43,7 @@ func (r *reader) any(what string) element {
 	}
 	tag, length, body, err := consumeHeader(r.rest)
 	if err != nil || length == indefiniteLength {
-		r.fail(Malformed, "no %s", what)
+		r.fail(verify.SignatureMalformed, "no %s", what)
 		return element{}
 	}
 	n := len(r.rest) - len(body) + length
@@ -52,7 +55,7 @@ func (r *reader) any(what string) element {
 // take takes the next element, which must have the tag.
 func (r *reader) take(tag byte, what string) element {
 	if !r.next(tag) {
-		r.fail(Malformed, "no %s", what)
+		r.fail(verify.SignatureMalformed, "no %s", what)
 		return element{}
 	}
 	return r.any(what)
@@ -75,7 +78,7 @@ func (r *reader) into(tag byte, what string) *reader { return r.open(r.take(tag,
 // end says that there must be nothing more.
 func (r *reader) end(what string) {
 	if !r.empty() {
-		r.fail(Malformed, "%s has too much in it", what)
+		r.fail(verify.SignatureMalformed, "%s has too much in it", what)
 	}
 }
 
@@ -104,7 +107,7 @@ func (r *reader) small(what string) int {
 		}
 	}
 	if len(e.content) == 0 || e.content[0] >= 0x80 || n > 1<<16-1 {
-		r.fail(Malformed, "%s is out of range", what)
+		r.fail(verify.SignatureMalformed, "%s is out of range", what)
 		return 0
 	}
 	return n

@@ -1,11 +1,10 @@
 // Package smime checks S/MIME signatures of files, which are CMS messages (RFC 5652, RFC 8551), against roots that the user
-// trusts, while the file's bytes arrive. It reads the message itself and decides what a signature must be like to count
-// (rules 48, 49 and 51; C10, C11, S7); the mathematics and the chains of certificates (RFC 5280) are the standard library's.
+// trusts, while the file's bytes arrive. It reads the message itself and decides what a signature must be like to count; the mathematics and the chains of certificates (RFC 5280) are the standard library's.
 //
 // A signature counts if the message is detached or holds the very file, all its digests are SHA-256 or better, its signed
 // attributes name the file's digest, and the certificate of its key is for signing, valid now and chained to a root. Several
 // signers: one with a chain to a root must be good, a bad one with a chain is an error, the others are named and ignored. Every
-// refusal is an [*Error] that says whose signature and why.
+// refusal is an [*verify.SignatureError] that says whose signature and why.
 //
 // It refuses to be a mail program: no multipart messages, no encryption, no text canonicalised. It asks nobody whether a certificate
 // was revoked. The clock is an argument; files are bytes. Nothing is trusted because it is in a message: certificates there only
@@ -16,5 +15,6 @@
 //	c, err := smime.New(signature, roots, smime.Policy{Now: time.Now()}) // fails at once if no file could pass
 //	...
 //	_, err = io.Copy(c, file)
-//	r, err := c.Result() // nil: somebody whom a root vouches for signed these bytes (or r.Validated is false: there is no anchor)
+//	all, err := c.Signatures()              // no error: somebody whom a root vouches for signed these bytes, if there are roots at all
+//	by, ok := verify.GoodSignature(all)
 package smime

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/verify"
 	"braid/verify/smime"
 )
 
@@ -28,16 +29,16 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		r, err := c.Result()
+		all, err := c.Signatures()
 		if err != nil {
 			fmt.Println(err)
 			continue
 		}
-		s, _ := r.Signer()
-		fmt.Println(r.Validated, s.Kind, s.Subject, s.Algorithm)
+		s, _ := verify.GoodSignature(all)
+		fmt.Println(s.Code, s.Signer, s.Hash)
 	}
 	// Output:
-	// true good CN=p-256,O=braid test ECDSA P-256 with SHA-256
+	// good "CN=p-256,O=braid test" ECDSA P-256 with SHA-256
 	// signature by "CN=p-256,O=braid test": bad: it is not of this file
 }
 

@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto"
 	"crypto/x509"
@@ -12,7 +13,7 @@ import (
 )
 
 // judged judges a message about the file.
-func (w *workshop) judged(sig []byte) (Result, error) {
+func (w *workshop) judged(sig []byte) ([]verify.SignatureResult, error) {
 	return check(sig, []*x509.Certificate{w.root.cert}, Policy{Now: w.now}, strings.NewReader(signed))
 }
 
@@ -29,42 +30,42 @@ func TestForms(t *testing.T) {
 	const p7s = "application/pkcs7-signature"
 	for _, tt := range []struct {
 		name, sig string
-		want      Kind
+		want      verify.SignatureCode
 		says      string
 	}{
-		{"DER", string(der), Good, ""},
-		{"BER, detached", string(asBER(t, der)), Good, ""},
-		{"PEM", text, Good, ""},
-		{"PEM with blank lines around it", "\r\n \n" + text + "\n\n", Good, ""},
-		{"PEM, CRLF", strings.ReplaceAll(text, "\n", "\r\n"), Good, ""},
-		{"mail", mail(p7s+"; name=smime.p7s", "base64", base64), Good, ""},
-		{"mail, CRLF", strings.ReplaceAll(mail(p7s, "base64", base64), "\n", "\r\n"), Good, ""},
-		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64), Good, ""},
+		{"DER", string(der), verify.SignatureGood, ""},
+		{"BER, detached", string(asBER(t, der)), verify.SignatureGood, ""},
+		{"PEM", text, verify.SignatureGood, ""},
+		{"PEM with blank lines around it", "\r\n \n" + text + "\n\n", verify.SignatureGood, ""},
+		{"PEM, CRLF", strings.ReplaceAll(text, "\n", "\r\n"), verify.SignatureGood, ""},
+		{"mail", mail(p7s+"; name=smime.p7s", "base64", base64), verify.SignatureGood, ""},
+		{"mail, CRLF", strings.ReplaceAll(mail(p7s, "base64", base64), "\n", "\r\n"), verify.SignatureGood, ""},
+		{"mail, folded and in capitals", mail("\n APPLICATION/X-PKCS7-MIME;\n\tname=\"smime.p7m\"", "BASE64", base64), verify.SignatureGood, ""},
 
-		{"nothing", "", Missing, "nothing is there"},
-		{"blank lines", " \r\n\n", Missing, ""},
-		{"too large", strings.Repeat("\x30", MaxSize+1), TooLarge, "1048577 bytes"},
-		{"too large, and blank", strings.Repeat(" ", MaxSize+1), TooLarge, ""},
-		{"not too large", strings.Repeat("\x30", MaxSize), Malformed, ""},
-		{"garbage", "\x01\x02\x03", Malformed, "neither DER nor PEM nor mail"},
-		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", Malformed, "neither DER nor PEM nor mail"},
-		{"trailing garbage", string(der) + "x", Malformed, "1 bytes behind its end"},
-		{"a second message behind it", string(der) + string(der), Malformed, "bytes behind its end"},
-		{"PEM, trailing garbage", text + "x", Malformed, "1 bytes behind its end"},
-		{"PEM, a second one", text + text, Malformed, "bytes behind its end"},
-		{"PEM without an end", text[:len(text)-20], Malformed, "PEM without an end"},
-		{"PEM with garbage", strings.Replace(text, "\nM", "\n!", 1), Malformed, "garbage"},
+		{"nothing", "", verify.SignatureMissing, "nothing is there"},
+		{"blank lines", " \r\n\n", verify.SignatureMissing, ""},
+		{"too large", strings.Repeat("\x30", MaxSize+1), verify.SignatureTooLarge, "1048577 bytes"},
+		{"too large, and blank", strings.Repeat(" ", MaxSize+1), verify.SignatureTooLarge, ""},
+		{"not too large", strings.Repeat("\x30", MaxSize), verify.SignatureMalformed, ""},
+		{"garbage", "\x01\x02\x03", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
+		{"a page", "<!DOCTYPE html>\n<p>404: never heard of it\n\n", verify.SignatureMalformed, "neither DER nor PEM nor mail"},
+		{"trailing garbage", string(der) + "x", verify.SignatureMalformed, "1 bytes behind its end"},
+		{"a second message behind it", string(der) + string(der), verify.SignatureMalformed, "bytes behind its end"},
+		{"PEM, trailing garbage", text + "x", verify.SignatureMalformed, "1 bytes behind its end"},
+		{"PEM, a second one", text + text, verify.SignatureMalformed, "bytes behind its end"},
+		{"PEM without an end", text[:len(text)-20], verify.SignatureMalformed, "PEM without an end"},
+		{"PEM with garbage", strings.Replace(text, "\nM", "\n!", 1), verify.SignatureMalformed, "garbage"},
 		{"PEM, something behind the message in it",
-			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), Malformed, "1 bytes behind"},
-		{"PEM of a certificate", string(w.rootPEM()), NotSigned, "something else: CERTIFICATE"},
-		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n", NotSigned, "PGP SIGNATURE"},
-		{"a certificate", string(w.root.cert.Raw), Malformed, "no content type"},
-		{"mail of something else", mail("text/plain", "base64", base64), NotSigned, "text/plain"},
-		{"mail with what it signs", mail("multipart/signed; boundary=x", "base64", base64), NotSigned, "smime.p7s"},
-		{"mail, not in base64", mail(p7s, "7bit", base64), Unsupported, "base64"},
-		{"mail, garbage", mail(p7s, "base64", base64+"!"), Malformed, "not base64"},
-		{"mail without a body", mail(p7s, "base64", ""), Malformed, ""},
-		{"mail, header only", "Content-Type: " + p7s, Malformed, ""},
+			string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: append(slices.Clone(der), 0)})), verify.SignatureMalformed, "1 bytes behind"},
+		{"PEM of a certificate", string(w.rootPEM()), verify.SignatureNotOfFile, "something else: CERTIFICATE"},
+		{"an OpenPGP signature", "-----BEGIN PGP SIGNATURE-----\n\naGVsbG8=\n-----END PGP SIGNATURE-----\n", verify.SignatureNotOfFile, "PGP SIGNATURE"},
+		{"a certificate", string(w.root.cert.Raw), verify.SignatureMalformed, "no content type"},
+		{"mail of something else", mail("text/plain", "base64", base64), verify.SignatureNotOfFile, "text/plain"},
+		{"mail with what it signs", mail("multipart/signed; boundary=x", "base64", base64), verify.SignatureNotOfFile, "smime.p7s"},
+		{"mail, not in base64", mail(p7s, "7bit", base64), verify.SignatureUnsupported, "base64"},
+		{"mail, garbage", mail(p7s, "base64", base64+"!"), verify.SignatureMalformed, "not base64"},
+		{"mail without a body", mail(p7s, "base64", ""), verify.SignatureMalformed, ""},
+		{"mail, header only", "Content-Type: " + p7s, verify.SignatureMalformed, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := w.judged([]byte(tt.sig))
@@ -90,7 +91,7 @@ func TestCutAndChanged(t *testing.T) {
 			continue
 		}
 		io.WriteString(c, "another\n")
-		if got, err := c.Result(); err == nil {
+		if got, err := c.Signatures(); err == nil {
 			t.Errorf("byte %d changed, another file: %v", n, got)
 		}
 	}
@@ -110,7 +111,7 @@ func TestChecker(t *testing.T) {
 	if len(c.hashes) != 1 || c.hashes[crypto.SHA512] == nil {
 		t.Errorf("hashes with %v, want SHA-512 alone", c.hashes)
 	}
-	if _, err := c.Result(); err == nil {
+	if _, err := c.Signatures(); err == nil {
 		t.Error("an empty file is good")
 	}
 	for _, piece := range []string{"", signed[:1], "", signed[1:]} {
@@ -118,18 +119,18 @@ func TestChecker(t *testing.T) {
 			t.Errorf("Write(%q) = %d, %v", piece, n, err)
 		}
 	}
-	first, err := c.Result()
+	first, err := c.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := c.Result(); err != nil || again.String() != first.String() {
+	if again, err := c.Signatures(); err != nil || !slices.Equal(again, first) {
 		t.Errorf("asked again: %v, %v, want %v", again, err, first)
 	}
 	io.WriteString(c, "x")
-	if got, err := c.Result(); err == nil {
+	if got, err := c.Signatures(); err == nil {
 		t.Errorf("a byte more: %v", got)
 	}
-	if s, ok := first.Signer(); !ok || s.Kind != Good {
+	if _, ok := verify.GoodSignature(first); !ok {
 		t.Errorf("the result has changed: %v", first)
 	}
 }
@@ -159,7 +160,7 @@ func TestZeroPolicy(t *testing.T) {
 	s.cert = w.issue(template, w.root, s.key.Public())
 	s.sid = sequence(s.cert.RawIssuer, tlv(tagInteger, s.cert.SerialNumber.Bytes()))
 	got, err := check(w.message(s).der(), []*x509.Certificate{w.root.cert}, Policy{}, strings.NewReader(signed))
-	expect(t, got, err, NotYetValid, "not before 0001-01-01T00:00:00Z")
+	expect(t, got, err, verify.SignatureCertificateNotYetValid, "not before 0001-01-01T00:00:00Z")
 }
 
 // TestUnanchored_C11_Rule51: without roots nothing is good, and a message that is none is still an error (rule 51).
@@ -168,26 +169,12 @@ func TestUnanchored_C11_Rule51(t *testing.T) {
 	broken := w.signer("ecdsa")
 	broken.attributes = nil
 	got, err := check(w.message(broken).der(), nil, Policy{Now: w.now}, strings.NewReader(signed))
-	expect(t, got, err, Unchecked, "signature present, not validated: no anchor")
-	if len(got.Signatures) != 1 || got.Signatures[0].Subject != "CN=ecdsa" || got.Signatures[0].Kind != Unchecked {
-		t.Errorf("signatures are %v", got.Signatures)
+	expect(t, got, err, verify.SignatureUnchecked, "")
+	if len(got) != 1 || got[0].Signer != `"CN=ecdsa"` || got[0].Code != verify.SignatureUnchecked {
+		t.Errorf("signatures are %v", got)
 	}
 	got, err = check([]byte("\x30\x00"), nil, Policy{Now: w.now}, strings.NewReader(signed))
-	expect(t, got, err, Malformed, "")
-}
-
-// TestKinds: each has words, and no two the same.
-func TestKinds(t *testing.T) {
-	seen := map[string]bool{"": true}
-	for k := Unchecked; k <= Bad; k++ {
-		if seen[k.String()] {
-			t.Errorf("Kind %d is %q", k, k)
-		}
-		seen[k.String()] = true
-	}
-	if got := (Bad + 1).String(); got != "unknown verdict" {
-		t.Errorf("beyond the last one: %q", got)
-	}
+	expect(t, got, err, verify.SignatureMalformed, "")
 }
 
 // TestParseRoots: no root is missing without a word.

@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto/x509"
 	"encoding/asn1"
@@ -29,7 +30,7 @@ func FuzzNew(f *testing.F) {
 		given := bytes.Clone(sig)
 		for _, anchors := range [][]*x509.Certificate{nil, roots} {
 			got, err := check(sig, anchors, policy, strings.NewReader("nobody signed this\n"))
-			if got.Validated {
+			if _, ok := verify.GoodSignature(got); ok {
 				t.Errorf("%d roots: a file that nobody signed: %v", len(anchors), got)
 			}
 			inWords(t, got, err)
@@ -43,15 +44,15 @@ func FuzzNew(f *testing.F) {
 }
 
 // inWords says whether a verdict is of the right type and fit for a line.
-func inWords(t *testing.T, got Result, err error) {
+func inWords(t *testing.T, got []verify.SignatureResult, err error) {
 	t.Helper()
-	lines := []string{got.String()}
-	for _, s := range got.Signatures {
-		lines = append(lines, s.String(), s.Subject)
+	var lines []string
+	for _, s := range got {
+		lines = append(lines, s.String(), s.Signer, s.Reason)
 	}
 	if err != nil {
 		lines = append(lines, err.Error())
-		if _, ok := errors.AsType[*Error](err); !ok {
+		if _, ok := errors.AsType[*verify.SignatureError](err); !ok {
 			t.Errorf("error of type %T: %v", err, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"bytes"
 	"crypto"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -69,7 +71,7 @@ func (s signerInfo) find(lists ...[]*x509.Certificate) *x509.Certificate {
 
 // judge says whether the signature of s counts, but for the file's digest, and by which hash that is. The chain is looked at before
 // the signature: a bad one matters only if its signer does (rule 48).
-func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *Error) {
+func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *verify.SignatureError) {
 	if err := a.chain(cert); err != nil {
 		return 0, err
 	}
@@ -83,21 +85,21 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *Erro
 	case s.fault != nil:
 		return 0, s.fault
 	case !m.verify(cert.PublicKey, s.signed, s.value):
-		return 0, fail(Bad, "it is not by this key, or its attributes were changed")
+		return 0, fail(verify.SignatureBad, "it is not by this key, or its attributes were changed")
 	case len(s.messageDigest) != m.hash.Size():
-		return 0, fail(Malformed, "a digest of %d bytes is no %s", len(s.messageDigest), m.name)
+		return 0, fail(verify.SignatureMalformed, "a digest of %d bytes is no %s", len(s.messageDigest), m.name)
 	}
 	return m.hash, nil
 }
 
 // chain says whether a certificate leads to a root, as of now, and is for signing (C11; RFC 5280, section 6).
-func (a anchors) chain(cert *x509.Certificate) *Error {
+func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 	now := a.policy.Now
 	switch {
 	case now.IsZero() || now.Before(cert.NotBefore):
-		return fail(NotYetValid, "not before %s", moment(cert.NotBefore))
+		return fail(verify.SignatureCertificateNotYetValid, "not before %s", moment(cert.NotBefore))
 	case now.After(cert.NotAfter):
-		return fail(Expired, "since %s", moment(cert.NotAfter))
+		return fail(verify.SignatureCertificateExpired, "since %s", moment(cert.NotAfter))
 	}
 	_, err := cert.Verify(x509.VerifyOptions{
 		Roots:         a.pool,
@@ -110,47 +112,35 @@ func (a anchors) chain(cert *x509.Certificate) *Error {
 	}
 	// RFC 8550, section 4.4.2, presumes both bits where there is no such extension; here it must be there (rule 49).
 	if cert.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
-		return fail(Unfit, "its key usage is not digitalSignature")
+		return fail(verify.SignatureKeyUnfit, "its key usage is not digitalSignature")
 	}
 	return nil
 }
 
 // chainFault says what is wrong with a chain.
-func chainFault(err error, cert *x509.Certificate) *Error {
+func chainFault(err error, cert *x509.Certificate) *verify.SignatureError {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
-		return fail(Unfit, "its extended key usage is another")
+		return fail(verify.SignatureKeyUnfit, "its extended key usage is another")
 	case errors.As(err, &x509.UnhandledCriticalExtension{}):
-		return fail(Unsupported, "a critical extension of the certificate")
+		return fail(verify.SignatureUnsupported, "a critical extension of the certificate")
 	}
-	return fail(NoChain, "issued by %q: %s", distinguishedName(cert.RawIssuer), printable(err.Error()))
+	return fail(verify.SignatureNoChain, "issued by %q: %s", distinguishedName(cert.RawIssuer), printable(err.Error()))
 }
 
 // describe is what s and its certificate say of the signer.
-func (s signerInfo) describe(cert *x509.Certificate) Signature {
-	d := Signature{Subject: s.name(), SigningTime: s.signingTime}
+func (s signerInfo) describe(cert *x509.Certificate) verify.SignatureResult {
+	r := verify.SignatureResult{Kind: verify.SMIME, Signer: strconv.Quote(s.name()), Time: s.signingTime}
 	if cert == nil {
-		return d
+		return r
 	}
-	d.Subject = distinguishedName(cert.RawSubject)
-	for _, address := range cert.EmailAddresses[:min(len(cert.EmailAddresses), maxAddresses)] {
-		d.Emails = append(d.Emails, printable(address))
-	}
-	d.Fingerprint = fingerprint(cert)
-	if m, err := s.method(); err == nil {
-		d.Algorithm = m.describe(cert.PublicKey)
-	}
-	return d
-}
-
-// fingerprint is the SHA-256 of a certificate.
-func fingerprint(cert *x509.Certificate) string {
 	sum := sha256.Sum256(cert.Raw)
-	return hex.EncodeToString(sum[:])
+	r.Signer, r.Key = strconv.Quote(distinguishedName(cert.RawSubject)), hex.EncodeToString(sum[:])
+	if m, err := s.method(); err == nil {
+		r.Hash = m.describe(cert.PublicKey)
+	}
+	return r
 }
-
-// maxAddresses is how many mail addresses of a certificate are told.
-const maxAddresses = 8
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

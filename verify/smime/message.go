@@ -1,6 +1,7 @@
 package smime
 
 import (
+	"braid/verify"
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/hex"
@@ -42,7 +43,7 @@ type signerInfo struct {
 	signature algorithm
 	value     []byte
 	attributes
-	fault *Error // with the attributes
+	fault *verify.SignatureError // with the attributes
 }
 
 // attributes are what is signed beside the digest of the file (RFC 5652, section 11).
@@ -59,7 +60,7 @@ type algorithm struct {
 }
 
 // parseMessage reads a ContentInfo with SignedData (RFC 5652, sections 3 and 5.1).
-func parseMessage(data []byte) (message, *Error) {
+func parseMessage(data []byte) (message, *verify.SignatureError) {
 	der, err := toDER(data)
 	if err != nil {
 		return message{}, err
@@ -67,7 +68,7 @@ func parseMessage(data []byte) (message, *Error) {
 	top := newReader(der)
 	info := top.into(tagSequence, "ContentInfo")
 	if kind := info.oid("content type"); top.err() == nil && kind != idSignedData {
-		return message{}, fail(NotSigned, "a CMS message of type %v", kind)
+		return message{}, fail(verify.SignatureNotOfFile, "a CMS message of type %v", kind)
 	}
 	explicit := info.into(tagContext0, "content")
 	sd := explicit.into(tagSequence, "SignedData")
@@ -83,7 +84,7 @@ func (r *reader) signedData() (m message) {
 	encap := r.into(tagSequence, "EncapsulatedContentInfo")
 	// RFC 8551, section 2.4.1: S/MIME's inner content is id-data. Time stamps and the like are signatures of something else.
 	if kind := encap.oid("type of the content"); r.err() == nil && kind != idData {
-		r.fail(NotSigned, "its content is of type %v", kind)
+		r.fail(verify.SignatureNotOfFile, "its content is of type %v", kind)
 	}
 	if explicit, ok := encap.optional(tagContext0, "content"); ok {
 		inner := r.open(explicit)
@@ -97,13 +98,13 @@ func (r *reader) signedData() (m message) {
 	r.optional(tagContext0+1, "revocation lists") // nobody vouches for their being complete or new
 	for infos := r.into(tagSet, "set of signers"); !infos.empty(); {
 		if len(m.signers) == maxSigners {
-			infos.fail(TooLarge, "more than %d signers", maxSigners)
+			infos.fail(verify.SignatureTooLarge, "more than %d signers", maxSigners)
 		}
 		m.signers = append(m.signers, infos.into(tagSequence, "SignerInfo").signerInfo())
 	}
 	r.end("SignedData")
 	if len(m.signers) == 0 {
-		r.fail(NotSigned, "it has no signer")
+		r.fail(verify.SignatureNotOfFile, "it has no signer")
 	}
 	return m
 }
@@ -111,7 +112,7 @@ func (r *reader) signedData() (m message) {
 // version reads a version. A later one than is known may mean anything.
 func (r *reader) version(what string, latest int) {
 	if v := r.small("version of " + what); v > latest {
-		r.fail(Unsupported, "version %d of %s", v, what)
+		r.fail(verify.SignatureUnsupported, "version %d of %s", v, what)
 	}
 }
 
@@ -119,7 +120,7 @@ func (r *reader) version(what string, latest int) {
 func (m *message) addCertificates(set *reader) {
 	for n := 0; !set.empty(); n++ {
 		if n == maxCertificates {
-			set.fail(TooLarge, "more than %d certificates", maxCertificates)
+			set.fail(verify.SignatureTooLarge, "more than %d certificates", maxCertificates)
 		}
 		e := set.any("certificate")
 		if e.tag != tagSequence {
@@ -150,7 +151,7 @@ func (r *reader) signerInfo() (s signerInfo) {
 		s.attributes, s.fault = readAttributes(set)
 	} else {
 		// A signature without attributes is about the file itself, and then bytes that were once signed as attributes would be a file.
-		s.fault = fail(NotSigned, "it has no signed attributes (openssl's -noattr)")
+		s.fault = fail(verify.SignatureNotOfFile, "it has no signed attributes (openssl's -noattr)")
 	}
 	s.signature = r.algorithm("signature algorithm")
 	s.value = r.take(tagOctetString, "signature").content
@@ -172,13 +173,13 @@ func (r *reader) algorithm(what string) algorithm {
 // readAttributes reads signed attributes. "A separate encoding of the signedAttrs field is performed for message digest
 // calculation. The IMPLICIT [0] tag in the signedAttrs is not used for the DER encoding, rather an EXPLICIT SET OF tag is used"
 // (RFC 5652, section 5.4).
-func readAttributes(set element) (attributes, *Error) {
+func readAttributes(set element) (attributes, *verify.SignatureError) {
 	a := attributes{signed: appendElement(nil, tagSet, set.content)}
 	seen := map[oid]bool{}
 	r := newReader(set.content)
 	for n := 0; !r.empty(); n++ {
 		if n == maxAttributes {
-			r.fail(TooLarge, "more than %d signed attributes", maxAttributes)
+			r.fail(verify.SignatureTooLarge, "more than %d signed attributes", maxAttributes)
 		}
 		attribute := r.into(tagSequence, "signed attribute")
 		kind := attribute.oid("type of a signed attribute")
@@ -188,7 +189,7 @@ func readAttributes(set element) (attributes, *Error) {
 		case idContentType, idDigest, idSigningTime:
 			// RFC 5652, section 11: each "MUST NOT include multiple instances" and "MUST have a single attribute value".
 			if seen[kind] {
-				r.fail(Malformed, "the signed attribute %v is there twice", kind)
+				r.fail(verify.SignatureMalformed, "the signed attribute %v is there twice", kind)
 			}
 			seen[kind] = true
 			a.read(kind, values)
@@ -196,7 +197,7 @@ func readAttributes(set element) (attributes, *Error) {
 		}
 	}
 	if !seen[idContentType] || !seen[idDigest] {
-		r.fail(Malformed, "its signed attributes lack contentType or messageDigest")
+		r.fail(verify.SignatureMalformed, "its signed attributes lack contentType or messageDigest")
 	}
 	return a, r.err()
 }
@@ -206,7 +207,7 @@ func (a *attributes) read(kind oid, values *reader) {
 	switch kind {
 	case idContentType: // MUST match that of SignedData (RFC 5652, section 11.1), which is id-data here
 		if t := values.oid("contentType"); values.err() == nil && t != idData {
-			values.fail(Malformed, "the signed attribute contentType is %v, the content is not", t)
+			values.fail(verify.SignatureMalformed, "the signed attribute contentType is %v, the content is not", t)
 		}
 	case idDigest:
 		a.messageDigest = values.take(tagOctetString, "messageDigest").content

@@ -54,7 +54,7 @@ func parseRoot(block *pem.Block) (*x509.Certificate, error) {
 		return nil, err
 	}
 	if err := strength(root.PublicKey); err != nil {
-		return nil, fmt.Errorf("%q: %v: %s", distinguishedName(root.RawSubject), err.Kind, err.Reason)
+		return nil, fmt.Errorf("%q: %v: %s", distinguishedName(root.RawSubject), err.Code, err.Reason)
 	}
 	return root, nil
 }
