@@ -285,9 +285,6 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	if have := s.part.Have(); !have.Contains(byterange.Range{End: a.Start}) {
 		return nil
 	}
-	if _, err := s.part.ReadAt(f.held, 0); a.Start > 0 && err != nil {
-		return nil
-	}
 	if !s.req.mayReplace(a.Hops, s.roleOf(o)) {
 		f.refusal = mismatch(o, "%w", errInPlace)
 	}

@@ -225,10 +225,8 @@ func (s *session) exclude(f *flight) {
 func (s *session) void(r byterange.Range) {
 	s.here.Remove(r)
 	s.swarm.gone(r)
-	if err := s.part.Void(r); err != nil {
-		s.stop(local(err))
-		return
-	}
+	s.part.Revoke(r)
+	s.disk.do(s.part.Void)
 	s.sources.void(r)
 	switch {
 	case s.hashing.passed() <= r.Start:

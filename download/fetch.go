@@ -29,8 +29,9 @@ type message struct {
 
 // A reply is what becomes of the body of an answer.
 type reply struct {
-	err     error // nil lets it come
-	awaited bool  // the loop hears that the file is complete when the body has ended: it may go on
+	err     error  // nil lets it come
+	after   *chore // which has to be done before
+	awaited bool   // the loop hears that the file is complete when the body has ended: it may go on
 	front   *front
 }
 
@@ -61,11 +62,11 @@ type sink struct {
 	most  int64        // end of what may come while the size is not known (rule 19)
 	out   chan<- message
 
-	writing  sync.Mutex     // held from a look at limit until what it allows is on disk
-	reached  int64          // end of what was written last
+	looking  sync.Mutex     // of reached and unheard; no write is waited for with it
+	reached  int64          // end of what is written last
 	cut      bool           // it was told that it is enough
 	awaited  bool           // of the reply
-	unheard  *byterange.Set // of bytes that come in any order: what was written and the loop has not heard of; else nil
+	unheard  *byterange.Set // of bytes that come in any order: what is written and the loop has not heard of; else nil
 	front    *front         // nil: nothing is held back
 	document bool           // it was a document that may replace the file
 
@@ -101,8 +102,11 @@ func (k *sink) Answer(a source.Answer) error {
 	}
 	select {
 	case r := <-replies:
-		k.awaited, k.front = r.awaited, r.front
-		return r.err
+		if k.awaited = r.awaited; r.err != nil {
+			return r.err
+		}
+		k.front = r.front.read(k.part)
+		return r.after.wait(k.ctx)
 	case <-k.ctx.Done():
 		return k.ctx.Err()
 	}
@@ -134,35 +138,50 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 
 // put writes what is wanted of p.
 func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
-	k.writing.Lock()
-	defer k.writing.Unlock()
-	n = min(int64(len(p)), k.limit.Load()-off)
-	if n <= 0 {
+	if n, err = k.wanted(int64(len(p)), off); err != nil {
+		return 0, 0, err
+	}
+	fresh, err = k.part.WriteWhile(p[:n], off, k.alive)
+	switch {
+	case errors.Is(err, partfile.ErrStopped):
 		return 0, 0, source.ErrEnough
+	case err != nil:
+		return 0, 0, local(err)
+	}
+	return n, fresh, nil
+}
+
+// wanted is how many of n bytes at off may be written. They count as written from here on.
+func (k *sink) wanted(n, off int64) (int64, error) {
+	k.looking.Lock()
+	defer k.looking.Unlock()
+	n = min(n, k.limit.Load()-off)
+	if n <= 0 {
+		return 0, source.ErrEnough
 	}
 	switch size := k.size.Load(); {
 	case size >= 0 && off+n > size:
-		return 0, 0, &overrunError{size}
+		return 0, &overrunError{size}
 	case size < 0 && off+n > k.most:
-		return 0, 0, tooLong(k.most)
-	}
-	if fresh, err = k.part.WriteAt(p[:n], off); err != nil {
-		return 0, 0, local(err)
+		return 0, tooLong(k.most)
 	}
 	k.reached = off + n
 	if k.unheard != nil {
 		k.unheard.Add(byterange.Range{Start: off, End: off + n})
 	}
-	return n, fresh, nil
+	return n, nil
 }
+
+// alive reports whether the fetch may write: it was not stopped.
+func (k *sink) alive() bool { return k.limit.Load() > 0 }
 
 // heard is told of what the loop was told of.
 func (k *sink) heard(r byterange.Range) {
 	if k.unheard == nil {
 		return
 	}
-	k.writing.Lock()
-	defer k.writing.Unlock()
+	k.looking.Lock()
+	defer k.looking.Unlock()
 	k.unheard.Remove(r)
 }
 
@@ -172,12 +191,12 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing, and tells what was written that the loop has not heard of; it has heard of what is before at. It
-// waits for a write that is under way.
+// halt ends all writing, and tells what was written that the loop has not heard of, also by a write that is under way; it has heard of
+// what is before at.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
+	k.looking.Lock()
+	defer k.looking.Unlock()
 	k.limit.Store(0)
-	k.writing.Lock()
-	defer k.writing.Unlock()
 	if k.unheard != nil {
 		return k.unheard.Clone()
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -25,6 +26,17 @@ type front struct {
 
 // isXML says that it is XML that was asked for.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
+
+// read takes what is on disk already. Where it cannot be read nothing is held back.
+func (f *front) read(part io.ReaderAt) *front {
+	if f == nil || f.written == 0 {
+		return f
+	}
+	if _, err := part.ReadAt(f.held, 0); err != nil {
+		return nil
+	}
+	return f
+}
 
 // decided reports whether more bytes would make no difference.
 func (f *front) decided() bool {

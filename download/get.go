@@ -217,6 +217,7 @@ func (g *getter) session() *session {
 		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream),
 		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
+	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
 	g.carried.signed.asked = g.carried.signed.all != nil || len(g.carried.signed.done) > 0 // else the session before ended too early
 	if p := g.carried.prior; p != nil {
 		if s.resume(*p, s.req.Claims, !s.req.NoMetalink); g.carried.file != nil {

@@ -69,6 +69,18 @@ func (x *hashing) stop() {
 	x.hasher = nil
 }
 
+// retire ends the hasher, as another will begin anew. It is waited for at the end only: it may be reading.
+func (x *hashing) retire() {
+	if x.stream != nil {
+		x.stop()
+		return
+	}
+	done := x.hasher.done
+	x.hasher.cancel()
+	x.workers.Go(func() { <-done })
+	x.hasher = nil
+}
+
 // streamGrace is the time for the last write to a stream to return.
 const streamGrace = time.Second
 

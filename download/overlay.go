@@ -41,7 +41,8 @@ func (v *overlay) swap(set byterange.Set) error {
 				return err
 			}
 		}
-		if err := v.part.Void(hull); err != nil {
+		v.part.Revoke(hull)
+		if err := v.part.Void(); err != nil {
 			return err
 		}
 		err := v.each(hull, func(old, other []byte, off int64) error {

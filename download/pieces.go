@@ -105,7 +105,7 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	front = min(front, g.limit)
+	front = min(front, g.limit, g.Front()) // what was revoked meanwhile does not pass
 	g.most = max(g.most, front)
 	return front, g.moved
 }

@@ -164,7 +164,7 @@ func (s *session) hashHeld() {
 // rehash begins to hash anew, if it has begun.
 func (s *session) rehash() {
 	if s.hashing.begun() {
-		s.hashing.stop()
+		s.hashing.retire()
 		s.startHash()
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"braid/byterange"
@@ -38,7 +37,7 @@ type session struct {
 	cut        cutoff
 	newMirrors bool          // the mirrors that the origin named are not added yet
 	here       byterange.Set // what the scheduler was told of
-	syncing    atomic.Bool
+	disk       disk
 
 	wake   time.Time
 	trees  *mirrorTrees // nil but in a batch
@@ -97,7 +96,10 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	if s.how != ongoing {
 		return verify.Proof{}, s.err
 	}
-	if proof, err = s.prove(); err != nil {
+	if err = s.disk.last.wait(ctx); err == nil {
+		proof, err = s.prove()
+	}
+	if err != nil {
 		s.stop(err)
 	}
 	return proof, err
@@ -150,7 +152,9 @@ func (s *session) handle(m message) {
 	case m.coming != 0:
 		s.step(scheduler.Coming{Fetch: m.id, N: m.coming})
 	case m.answer != nil:
-		m.reply <- s.reply(m, f)
+		r := s.reply(m, f)
+		r.after = s.disk.last
+		m.reply <- r
 	case m.ended:
 		s.ended(m.id, f, m.err)
 	default:
@@ -191,7 +195,13 @@ func (s *session) launch(a scheduler.Fetch) {
 	s.carried.fetches++
 	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
-	s.fetches.begin(a.ID, f, func() error { return o.src.Fetch(ctx, a.Range, s.throttled(ctx, o, k)) })
+	before, to := s.disk.last, s.throttled(ctx, o, k)
+	s.fetches.begin(a.ID, f, func() error {
+		if err := before.wait(ctx); err != nil {
+			return err
+		}
+		return o.src.Fetch(ctx, a.Range, to)
+	})
 }
 
 // beat brings the journal up to date and tells the observer how far it is.
@@ -200,21 +210,10 @@ func (s *session) beat() {
 	if !s.known {
 		return
 	}
-	if err := s.part.Flush(); err != nil {
-		s.stop(local(err))
-		return
-	}
-	if s.fetches.stats.beats%syncBeats == 0 && s.syncing.CompareAndSwap(false, true) {
-		s.workers.Go(func() {
-			defer s.syncing.Store(false)
-			if err := s.part.Sync(); err != nil { // if nobody listens any more, Commit will say it
-				s.hashing.fail(local(err))
-			}
-		})
-	}
+	s.disk.record(s.fetches.stats.beats%syncBeats == 0)
 	if s.fetches.stats.beats%rememberBeats == 0 {
 		s.remember()
-		s.c.State.Save()
+		s.workers.Go(s.c.State.Save)
 	}
 	if s.fetches.stats.beats%2 == 0 {
 		s.askTorrent()
@@ -300,41 +299,20 @@ func (s *session) hold() error {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
 	}
-	if err := s.room(s.size); err != nil {
-		return s.stop(err)
+	id, size, how := s.identity(), s.size, s.c.Allocation
+	if s.req.Stream != nil {
+		how = AllocateNone
 	}
-	if err := s.part.Begin(s.identity()); err != nil {
-		return s.stop(local(err))
-	}
-	if err := s.allocate(); err != nil {
-		return s.stop(local(err))
-	}
+	s.disk.do(func() error {
+		if err := makeRoom(s.part, size, s.req.Stream == nil); err != nil {
+			return err
+		}
+		if err := s.part.Begin(id); err != nil {
+			return err
+		}
+		return allocate(s.part, size, how)
+	})
 	return nil
-}
-
-// room checks that the file fits (rules 7 and 19).
-func (s *session) room(size int64) error {
-	if s.req.Stream != nil || size < 0 {
-		return nil
-	}
-	if err := s.part.CheckSpace(size); err != nil {
-		return local(err)
-	}
-	return nil
-}
-
-// allocate takes the room for the file, once its size is known (rule 19).
-func (s *session) allocate() error {
-	if s.c.Allocation == AllocateNone || s.req.Stream != nil || s.size <= 0 {
-		return nil
-	}
-	if err := s.part.Preallocate(s.size); err != nil || s.c.Allocation == AllocateTry {
-		return err
-	}
-	if ok, err := s.part.Allocated(s.size); err != nil || ok {
-		return err
-	}
-	return errNoAllocation
 }
 
 // stop ends the session with an error, which also refuses the body that is waiting.

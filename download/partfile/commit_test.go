@@ -68,15 +68,15 @@ func TestCommitNeedsProof_Rule2(t *testing.T) {
 	refused(verify.Proof{})
 	refused(verify.Unchecked(2))
 	refused(verify.Unchecked(4))
-	must(t, f.Void(span(1, 2)))
+	must(t, voided(f, span(1, 2)))
 	refused(verify.Unchecked(3))
 	put(t, f, []byte("d"), 3)
 	refused(verify.Unchecked(3))
 	put(t, f, []byte("b"), 1)
-	must(t, f.Void(span(3, 4)))
+	must(t, voided(f, span(3, 4)))
 	put(t, f, []byte("e"), 4)
 	refused(verify.Unchecked(3))
-	must(t, f.Void(span(4, 5)))
+	must(t, voided(f, span(4, 5)))
 	must(t, f.Commit(verify.Unchecked(3), Final{}))
 	wantContent(t, in(dir, "x"), []byte("abc"))
 
@@ -187,7 +187,7 @@ func TestOutOfTurn(t *testing.T) {
 	_, err = f.WriteAt([]byte("b"), 1)
 	isClosed(err)
 	isClosed(f.Begin(Identity{}))
-	isClosed(f.Void(span(0, 1)))
+	isClosed(voided(f, span(0, 1)))
 	isClosed(f.Reset(""))
 	isClosed(f.Restart())
 	isClosed(f.Commit(verify.Unchecked(1), Final{}))
@@ -196,7 +196,7 @@ func TestOutOfTurn(t *testing.T) {
 	wantStateError(t, f.Begin(Identity{}))
 	_, err = f.WriteAt([]byte("b"), 1)
 	wantStateError(t, err)
-	wantStateError(t, f.Void(span(0, 1)))
+	wantStateError(t, voided(f, span(0, 1)))
 }
 
 // Whatever becomes of a file, nothing stays open.
@@ -245,7 +245,7 @@ func TestClose(t *testing.T) {
 	must(t, begun(t, dir, nil, 0).Close())
 	wantFiles(t, dir)
 	f := begun(t, dir, []byte("abc"), 0)
-	must(t, f.Void(span(0, 3)))
+	must(t, voided(f, span(0, 3)))
 	must(t, f.Close())
 	wantFiles(t, dir)
 

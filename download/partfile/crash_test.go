@@ -121,7 +121,7 @@ func (s *story) lie(r *rand.Rand) {
 		break
 	}
 	bad := span(max(l.Start-r.Int64N(300), 0), min(l.End+r.Int64N(300)+1, size))
-	must(s.t, s.f.Void(bad))
+	must(s.t, voided(s.f, bad))
 	l.to = s.disk.Changes()
 	s.lies = append(s.lies, l)
 	for i := range s.synced { // nobody wants these bytes any more
@@ -156,7 +156,7 @@ func (s *story) found(n int, fate fsystest.Fate) (err error) {
 	have := f.Have()
 	for _, l := range s.lies {
 		if l.from < n && n < l.to { // nobody knows yet
-			err = errors.Join(f.Begin(Identity{}), f.Void(l.Range))
+			err = errors.Join(f.Begin(Identity{}), voided(f, l.Range))
 			have.Remove(l.Range)
 		}
 	}
@@ -239,7 +239,7 @@ func TestTornVoid_Rule8(t *testing.T) {
 		_, err = f.WriteAt(s.want, 0)
 		must(t, errors.Join(err, f.Sync()))
 		before := s.disk.Changes()
-		must(t, f.Void(bad))
+		must(t, voided(f, bad))
 		s.synced = []promise{{before, byterange.NewSet(span(0, 1000), span(1010, int64(len(s.want))))}}
 		for n := before; n <= s.disk.Changes(); n++ {
 			for _, fate := range fsystest.Fates(uint64(pad), 5) {

@@ -95,14 +95,22 @@ func (j *journal) done(runs []run) error {
 	})
 }
 
-// void takes r from l and records it. Records that r cuts are replaced by ones of what is left of them,
+// void records ranges of l that were revoked, and which nobody writes to. When it returns, that is on disk.
+func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error {
+	for r := range ranges.All() {
+		if err := j.recordVoid(l, part, r); err != nil {
+			return err
+		}
+	}
+	return j.file.Datasync()
+}
+
+// recordVoid records that r is void. Records that r cuts are replaced by ones of what is left of them,
 // which has to be read from part: the CRC of a whole says nothing about its halves. These come first, as the void does not
 // touch them: should only some of it reach the disk, nothing is lost that is right.
-func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
+func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	l.revoke(r)
-	defer l.release()
 	j.runs = l.take(j.runs[:0], 0)
 	// If this fails, the runs are not given back: some of them may be void now.
 	if err := j.done(j.runs); err != nil {
@@ -116,16 +124,12 @@ func (j *journal) void(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	if err != nil {
 		return err
 	}
-	err = j.append(func(b []byte) []byte {
+	return j.append(func(b []byte) []byte {
 		for _, rest := range left {
 			b = appendDone(b, rest)
 		}
 		return appendVoid(b, r)
 	})
-	if err != nil {
-		return err
-	}
-	return j.file.Datasync()
 }
 
 // remains returns the parts outside of void of those runs that have a part inside.

@@ -81,7 +81,7 @@ func childWrite(f *File) error {
 				case n%37 == 0:
 					errs[i] = errors.Join(errs[i], f.Sync())
 				case n%41 == 0:
-					errs[i] = errors.Join(errs[i], f.Void(byterange.Range{Start: off - 1000, End: off + 3000}))
+					errs[i] = errors.Join(errs[i], voided(f, byterange.Range{Start: off - 1000, End: off + 3000}))
 				}
 				os.Stdout.WriteString("block\n")
 			}

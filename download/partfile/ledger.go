@@ -36,14 +36,14 @@ type ledger struct {
 	mu      sync.Mutex
 	changed sync.Cond // with mu: a claim or the barrier has ended
 	phase   phase
-	quiet   bool            // there is no journal to keep runs for
-	claimed byterange.Set   // written or being written: nobody else's
-	done    byterange.Set   // written
-	front   int64           // first byte that is not in done
-	barrier byterange.Range // being voided: no new claims here
-	runs    []run           // in done, not in the journal
-	moved   chan struct{}   // closed when front is beyond least or the phase changes; nil if nobody waits
-	least   int64           // of what those wait for who wait
+	quiet   bool          // there is no journal to keep runs for
+	claimed byterange.Set // written or being written: nobody else's
+	done    byterange.Set // written
+	front   int64         // first byte that is not in done
+	barrier byterange.Set // revoked, and not void on disk yet: no new claims here
+	runs    []run         // in done, not in the journal
+	moved   chan struct{} // closed when front is beyond least or the phase changes; nil if nobody waits
+	least   int64         // of what those wait for who wait
 }
 
 func newLedger(p phase) *ledger {
@@ -66,14 +66,15 @@ func (l *ledger) now() phase {
 }
 
 // claim gives the caller, and nobody else, the first part of r that nobody has. It is empty if there is
-// none. Each claim that is not empty must be followed by land. Where bytes are being voided, claim waits.
-func (l *ledger) claim(r byterange.Range) (gap byterange.Range, p phase) {
+// none, or if the caller may not write any more. Each claim that is not empty must be followed by land. Where bytes are being voided,
+// claim waits.
+func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !l.barrier.Intersect(r).Empty() {
+	for touches(l.barrier, r) {
 		l.changed.Wait()
 	}
-	if l.phase != writing {
+	if l.phase != writing || !may() {
 		return gap, l.phase
 	}
 	for gap = range l.claimed.Gaps(r) {
@@ -88,12 +89,25 @@ func (l *ledger) land(claim byterange.Range, w run) (due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.claimed.Remove(byterange.Range{Start: w.End, End: claim.End})
+	for revoked := range l.barrier.Covered(w.Range) {
+		l.claimed.Remove(revoked)
+	}
 	l.changed.Broadcast()
 	if w.Empty() {
 		return false
 	}
-	l.add(w.Range)
+	for kept := range l.barrier.Gaps(w.Range) {
+		l.add(kept)
+	}
 	return !l.quiet && l.extend(w)
+}
+
+// touches reports whether s has a byte of r.
+func touches(s byterange.Set, r byterange.Range) bool {
+	for range s.Covered(r) {
+		return true
+	}
+	return false
 }
 
 // add makes r done. The caller holds mu.
@@ -162,35 +176,38 @@ func (l *ledger) restore(r byterange.Range) {
 	l.add(r)
 }
 
-// revoke takes r from everybody when those who are writing there have landed. Nobody can claim it again
-// before release. Only one revoke may be under way.
+// revoke takes r from everybody, also from those who are writing there: what they write is not done. Nobody can claim it again
+// before release.
 func (l *ledger) revoke(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.barrier = r
-	for l.inFlight(r) {
-		l.changed.Wait()
+	l.barrier.Add(r)
+	for written := range l.done.Covered(r) {
+		l.claimed.Remove(written)
 	}
-	l.claimed.Remove(r)
 	l.done.Remove(r)
 	l.front = l.done.FirstGap(0)
 }
 
-func (l *ledger) release() {
+// revoked waits until nobody writes any more where bytes were revoked, and returns where that is.
+func (l *ledger) revoked() byterange.Set {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.barrier = byterange.Range{}
-	l.changed.Broadcast()
+	writing := func(r byterange.Range) bool { return touches(l.claimed, r) }
+	for slices.ContainsFunc(slices.Collect(l.barrier.All()), writing) {
+		l.changed.Wait()
+	}
+	return l.barrier.Clone()
 }
 
-// inFlight says whether somebody is writing in r. The caller holds mu.
-func (l *ledger) inFlight(r byterange.Range) bool {
-	for c := range l.claimed.Covered(r) {
-		if !l.done.Contains(c) {
-			return true
-		}
+// release lets claim what was revoked and is void on disk now.
+func (l *ledger) release(void byterange.Set) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for r := range void.All() {
+		l.barrier.Remove(r)
 	}
-	return false
+	l.changed.Broadcast()
 }
 
 // clear forgets everything.

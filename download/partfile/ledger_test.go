@@ -1,6 +1,11 @@
 package partfile
 
-import "testing"
+import (
+	"braid/internal/fsys"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
 
 // Who waits for much is not woken for little, and who waits for the least is not made to wait for the others.
 func TestWokenForEnough(t *testing.T) {
@@ -40,4 +45,33 @@ func TestWokenForEnough(t *testing.T) {
 	if l.enter(idle); !closed(much) {
 		t.Fatal("not woken when the phase changed")
 	}
+}
+
+// Who was stopped while it waited for a void writes nothing after it: what it was to write was revoked with it.
+func TestStoppedWriter(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f, err := Open(fsys.OS, dir, "x")
+		must(t, err)
+		defer f.Discard()
+		must(t, f.Begin(Identity{}))
+		put(t, f, []byte("abcdef"), 0)
+		f.Revoke(span(2, 4))
+		var stopped atomic.Bool
+		wrote := make(chan int, 1)
+		go func() {
+			n, err := f.WriteWhile([]byte("xxxx"), 1, func() bool { return !stopped.Load() })
+			if err != ErrStopped {
+				t.Error(err)
+			}
+			wrote <- n
+		}()
+		synctest.Wait()
+		stopped.Store(true)
+		must(t, f.Void())
+		if n := <-wrote; n != 0 {
+			t.Errorf("%d bytes were written", n)
+		}
+		wantHave(t, f, span(0, 2), span(4, 6))
+	})
 }

@@ -68,6 +68,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// voided revokes r, and is told when that is on disk.
+func voided(f *File, r byterange.Range) error {
+	f.Revoke(r)
+	return f.Void()
+}
+
+// always may write.
+func always() bool { return true }
+
 // crash ends f as a kill would: nothing more is written, the lock is gone.
 func crash(f *File) { f.release() }
 

@@ -44,7 +44,7 @@ import (
 	"braid/internal/fsys"
 )
 
-// A File is the bytes of an unfinished download. WriteAt, ReadAt, Have, Front, WaitFront, Void, Flush and
+// A File is the bytes of an unfinished download. WriteAt, WriteWhile, ReadAt, Have, Front, WaitFront, Revoke, Void, Flush and
 // Sync may be called by several goroutines at once; the other methods only while none of these runs, and
 // Close also then: it makes WaitFront return and WriteAt fail.
 type File struct {
@@ -67,6 +67,7 @@ type File struct {
 	unsafe atomic.Pointer[error]
 	named  atomic.Bool // the names of both files are on disk
 
+	voiding sync.Mutex // one Void at a time
 	syncing sync.Mutex
 	synced  byterange.Set // what was put on disk; guarded by syncing
 
@@ -116,16 +117,28 @@ func (f *File) Begin(id Identity) error {
 // WriteAt writes the bytes of p that nobody has written yet, and says how many these were. The others are
 // duplicates, also if their writer is not done yet. If there is an error, it may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
+	return f.WriteWhile(p, off, func() bool { return true })
+}
+
+// ErrStopped says that the writer was stopped.
+var ErrStopped = errors.New("the writer was stopped")
+
+// WriteWhile is WriteAt for a writer that may be stopped: it fails with ErrStopped where it would begin to write while may reports false,
+// which is asked with a lock held. So what the writer was to write can be revoked after it was stopped, and none of it comes later.
+func (f *File) WriteWhile(p []byte, off int64, may func() bool) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}
 	}
 	rest := byterange.Range{Start: off, End: off + int64(len(p))}
 	for !rest.Empty() {
-		gap, phase := f.ledger.claim(rest)
+		gap, phase := f.ledger.claim(rest, may)
 		if phase != writing {
 			return fresh, f.notWriting(phase)
 		}
 		if gap.Empty() {
+			if !may() {
+				return fresh, ErrStopped
+			}
 			break
 		}
 		n, err := f.fill(gap, p[gap.Start-off:gap.End-off])
@@ -204,23 +217,29 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 	}
 }
 
-// Void takes r out of Have because its bytes turned out wrong: they can be written again. It waits for
-// those who are writing there, so whoever must not write there any more has to be stopped before. Front
-// may become less; a verdict about bytes of r is void too (rule 2). When Void returns, it is on disk.
-func (f *File) Void(r byterange.Range) error {
+// Revoke takes r out of Have because its bytes turned out wrong. Front may become less; a verdict about bytes of r is void too (rule 2).
+// They can be written again after Void, which must follow: WriteAt waits for that. Revoke itself waits for nothing.
+func (f *File) Revoke(r byterange.Range) {
+	if !r.Empty() {
+		f.ledger.revoke(r)
+	}
+}
+
+// Void records that all is void that was revoked. It waits for those who are writing there. When it returns, it is on disk.
+func (f *File) Void() error {
+	f.voiding.Lock()
+	defer f.voiding.Unlock()
+	ranges := f.ledger.revoked()
+	defer f.ledger.release(ranges)
 	switch {
-	case r.Empty():
-		return nil
 	case f.ledger.now() == inherited:
 		return f.undecided()
 	case f.ledger.now() == closed:
 		return f.closedError("void")
-	case f.temporary():
-		f.ledger.revoke(r)
-		f.ledger.release()
+	case f.temporary() || ranges.Count() == 0:
 		return nil
 	}
-	return f.journal.void(f.ledger, f.part, r)
+	return f.journal.void(f.ledger, f.part, ranges)
 }
 
 // Flush records in the journal what was written and is not recorded yet. WriteAt does so itself for each

@@ -88,7 +88,7 @@ func (m *model) Write(t *rapid.T) {
 
 func (m *model) Void(t *rapid.T) {
 	r := drawRange(t)
-	if err := m.f.Void(r); err != nil {
+	if err := voided(m.f, r); err != nil {
 		t.Fatal(err)
 	}
 	for i := r.Start; i < r.End; i++ {

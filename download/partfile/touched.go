@@ -120,11 +120,9 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 		}
 	}
 	for r := range wrong.All() {
-		if err := f.Void(r); err != nil {
-			return wrong, err
-		}
+		f.Revoke(r)
 	}
-	return wrong, nil
+	return wrong, f.Void()
 }
 
 // lost takes note of a sync that failed with err. The system tells that once: bytes that were to be put on disk may never be there,
@@ -133,12 +131,13 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 func (f *File) lost(err error) error {
 	f.unsafe.CompareAndSwap(nil, &err)
 	for gap := range f.synced.Gaps(byterange.Range{End: math.MaxInt64}) {
-		size := f.journal.length()
-		if void := f.journal.void(f.ledger, f.part, gap); void != nil {
-			err = errors.Join(err, void)
-			if f.journal.length() == size { // not even that can be said: then nothing is
-				err = errors.Join(err, f.journal.file.Truncate(headerSize))
-			}
+		f.Revoke(gap)
+	}
+	size := f.journal.length()
+	if void := f.Void(); void != nil {
+		err = errors.Join(err, void)
+		if f.journal.length() == size { // not even that can be said: then nothing is
+			err = errors.Join(err, f.journal.file.Truncate(headerSize))
 		}
 	}
 	return err

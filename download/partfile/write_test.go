@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"braid/byterange"
 	"braid/internal/fsys"
 )
 
@@ -33,7 +34,7 @@ func TestEachByteOnce_Rule2(t *testing.T) {
 	}
 	wantHave(t, f, span(0, 14))
 	wantContent(t, f.Path(), []byte("aaabbbccccdded"))
-	must(t, f.Void(span(2, 4)))
+	must(t, voided(f, span(2, 4)))
 	wantHave(t, f, span(0, 2), span(4, 14))
 	if f.Front() != 2 {
 		t.Errorf("front is %d", f.Front())
@@ -81,7 +82,7 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	for off := int64(0); off < 1<<20; off += 100_000 {
-		must(t, f.Void(span(off, off+70_000)))
+		must(t, voided(f, span(off, off+70_000)))
 	}
 	writers.Wait()
 	n, err := f.WriteAt(want, 0) // what was voided behind all of them
@@ -96,18 +97,20 @@ func TestManyWriters(t *testing.T) {
 	wantHave(t, recovered(t, dir), span(0, 1<<20))
 }
 
-// A writer under way is waited for by Void, and a new one waits for Void: a byte is never written by two.
+// What is revoked is not there any more at once. A writer under way is waited for before that is recorded, and a new one waits for it:
+// a byte is never written by two.
 func TestVoidWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(writing)
-		first, _ := l.claim(span(0, 10))
+		first, _ := l.claim(span(0, 10), always)
 		var steps []string
 		var mu sync.Mutex
 		step := func(s string) { mu.Lock(); steps = append(steps, s); mu.Unlock() }
-		go func() { l.revoke(span(5, 15)); step("revoked") }()
+		l.revoke(span(5, 15))
+		go func() { l.revoked(); step("revoked") }()
 		synctest.Wait()
-		go func() { c, _ := l.claim(span(8, 12)); step("claimed " + c.String()) }()
-		if c, _ := l.claim(span(20, 30)); c != span(20, 30) {
+		go func() { c, _ := l.claim(span(8, 12), always); step("claimed " + c.String()) }()
+		if c, _ := l.claim(span(20, 30), always); c != span(20, 30) {
 			t.Errorf("elsewhere: claimed %v", c)
 		}
 		synctest.Wait()
@@ -115,7 +118,7 @@ func TestVoidWaits(t *testing.T) {
 		l.land(first, run{Range: first})
 		synctest.Wait()
 		step("releasing")
-		l.release()
+		l.release(byterange.NewSet(span(5, 15)))
 		synctest.Wait()
 		if got := strings.Join(steps, ", "); got != "landing, revoked, releasing, claimed 8-11" {
 			t.Error(got)
@@ -149,7 +152,7 @@ func TestVoidKeepsOut(t *testing.T) {
 		part := watched{f.part, func() {
 			looked.Store(true)
 			go func() {
-				f.ledger.claim(span(2, 4))
+				f.ledger.claim(span(2, 4), always)
 				claimed.Store(true)
 			}()
 			synctest.Wait()
@@ -157,7 +160,9 @@ func TestVoidKeepsOut(t *testing.T) {
 				t.Error("somebody could write there")
 			}
 		}}
-		must(t, f.journal.void(f.ledger, part, span(2, 4)))
+		f.Revoke(span(2, 4))
+		must(t, f.journal.void(f.ledger, part, f.ledger.revoked()))
+		f.ledger.release(byterange.NewSet(span(2, 4)))
 		synctest.Wait()
 		if !looked.Load() || !claimed.Load() {
 			t.Errorf("looked %v, claimed %v", looked.Load(), claimed.Load())
@@ -244,7 +249,7 @@ func TestFullDisk_Rule7(t *testing.T) {
 	if err := f.Flush(); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("journal: %v", err)
 	}
-	if err := f.Void(span(6, 7)); !errors.Is(err, unix.ENOSPC) {
+	if err := voided(f, span(6, 7)); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("void: %v", err)
 	}
 	put(t, f, []byte("h"), 7)
@@ -326,7 +331,7 @@ func TestTemporary(t *testing.T) {
 	wantFiles(t, dir)
 	put(t, f, []byte("def"), 3)
 	put(t, f, []byte("abc"), 0)
-	must(t, f.Void(span(4, 5)))
+	must(t, voided(f, span(4, 5)))
 	put(t, f, []byte("E"), 4)
 	must(t, errors.Join(f.Flush(), f.Sync(), f.Begin(Identity{})))
 	wantHave(t, f, span(0, 6))

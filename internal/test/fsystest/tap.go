@@ -30,6 +30,11 @@ type LostSync struct{ Err error }
 func (s LostSync) Error() string { return s.Err.Error() }
 func (s LostSync) Unwrap() error { return s.Err }
 
+// A Late is what the ask of Tap returns for an operation that hangs until Until is closed; then it is done. The others go on.
+type Late struct{ Until <-chan struct{} }
+
+func (l Late) Error() string { return "late" }
+
 // Tap is a file system that asks before each operation (but for Release). If ask returns an error, the operation is not done
 // and fails with it. Ask is called by many goroutines.
 func Tap(files fsys.FS, ask func(Op) error) fsys.FS { return &tap{files: files, ask: ask} }
@@ -46,6 +51,10 @@ func (t *tap) may(op Op) error {
 	t.mu.Lock()
 	err := t.ask(op)
 	t.mu.Unlock()
+	if late, ok := err.(Late); ok {
+		<-late.Until
+		err = nil
+	}
 	if err != nil {
 		return &fs.PathError{Op: op.Name, Path: op.Path, Err: err}
 	}

@@ -1,0 +1,114 @@
+package download_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/test/fsystest"
+	"braid/internal/test/mirrortest"
+)
+
+// hanging is a disk on which operations hang until it is released.
+type hanging struct {
+	fsys.FS
+	hung, until chan struct{} // closed when one hangs, and to end that
+	release     func()
+}
+
+func newHanging(hangs func(fsystest.Op) bool) *hanging {
+	x := &hanging{hung: make(chan struct{}), until: make(chan struct{})}
+	x.release = sync.OnceFunc(func() { close(x.until) })
+	first := sync.OnceFunc(func() { close(x.hung) })
+	x.FS = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
+		if !hangs(op) {
+			return nil
+		}
+		first()
+		return fsystest.Late{Until: x.until}
+	})
+	return x
+}
+
+// is reports whether an operation hangs.
+func (x *hanging) is() bool {
+	select {
+	case <-x.hung:
+		return true
+	default:
+		return false
+	}
+}
+
+// A disk on which the journal takes its time does not stop the loop: what was found wrong is being voided, and what is asked for already
+// comes, is counted and shown. Nothing new is asked for until the void is on disk, and then the download comes to its end.
+func TestHangingVoid_S10(t *testing.T) {
+	t.Parallel()
+	const size = 32 * mib
+	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+	good := sized(t, size, mirrortest.Rate(4*mib))
+	origin := described(t, size, made(size, 7), liar, good)
+	disk := newHanging(func(op fsystest.Op) bool { return op.Syncs && strings.HasSuffix(op.Path, ".part.journal") })
+	defer time.AfterFunc(20*time.Second, disk.release).Stop()
+	r := newRun(t, origin.URL)
+	r.client.Files = disk
+	var shown, asked int
+	var done []int64
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		observe(ev)
+		p, ok := ev.(download.Progress)
+		if !ok || !disk.is() {
+			return
+		}
+		if done = append(done, p.Done); len(done) == 3 {
+			asked = len(origin.Requests()) + len(good.Requests())
+		}
+		if shown = len(done); shown == 8 {
+			if now := len(origin.Requests()) + len(good.Requests()); now != asked {
+				t.Errorf("%d requests were made before the void was on disk", now-asked)
+			}
+			disk.release()
+		}
+	}
+	res := r.right(origin.Content)
+	banned(t, res, liar, origin, good)
+	if shown < 8 || done[7] <= done[0] {
+		t.Errorf("it stood still while the disk hung: %d bytes were here, as was shown %d times", done, shown)
+	}
+}
+
+// A disk on which nothing can be recorded does not stop the loop either, and neither does one that is slow to take the room.
+func TestHangingJournal(t *testing.T) {
+	t.Parallel()
+	for name, hangs := range map[string]func(fsystest.Op) bool{
+		"write":   func(op fsystest.Op) bool { return op.Name == "write" && strings.HasSuffix(op.Path, ".part.journal") },
+		"reserve": func(op fsystest.Op) bool { return op.Name == "preallocate" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 4*mib, mirrortest.Digest())
+			disk := newHanging(hangs)
+			defer time.AfterFunc(20*time.Second, disk.release).Stop()
+			r := newRun(t, s.URL)
+			r.client.Files, r.client.Allocation = disk, download.AllocateTry
+			shown := 0
+			observe := r.req.Observe
+			r.req.Observe = func(ev download.Event) {
+				observe(ev)
+				if _, ok := ev.(download.Progress); ok && disk.is() {
+					if shown++; shown == 5 {
+						disk.release()
+					}
+				}
+			}
+			r.right(s.Content)
+			if shown < 5 {
+				t.Errorf("the progress was shown %d times while the disk hung", shown)
+			}
+		})
+	}
+}
