@@ -306,3 +306,9 @@ func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.share
 
 // seeds says that the file is to be given to peers when it is here.
 func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
+
+// setChannel notes over which channel a document came, and from where.
+func (d *Document) setChannel(over verify.Channel, by address.Scope) {
+	d.Over, d.by = over, by
+	d.From(over, by)
+}

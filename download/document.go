@@ -1,12 +1,19 @@
 package download
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"path"
 	"slices"
+	"strings"
 
+	"braid/address"
 	"braid/metalink"
+	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
 	"braid/verify"
@@ -110,4 +117,137 @@ func channelOf(a source.Answer) verify.Channel {
 		return verify.HTTP
 	}
 	return verify.HTTPS
+}
+
+// torrentOf is the first torrent about a file.
+func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
+	for _, d := range f.Documents {
+		if isTorrent(d) && isWeb(d.URL) {
+			return d, true
+		}
+	}
+	return metalink.MetaURL{}, false
+}
+
+func isTorrent(d metalink.MetaURL) bool { return d.Type == metalink.Torrent }
+
+// withTorrent adds the pieces of a file that a torrent has. Their SHA-1 tells where the file is damaged; whether it is the
+// right one says a strong digest, and without one they are not used.
+func withTorrent(data []byte, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
+	t, err := metainfo.Parse(bytes.NewReader(data))
+	if err != nil {
+		return file, err
+	}
+	f, ok := inTorrent(t, name)
+	switch {
+	case !verify.Strong(claims):
+		return file, errors.New("no SHA-256 or better is known of the file")
+	case !ok:
+		return file, errors.New("it does not say which of its files this is")
+	case differs(f.Size, file.Size):
+		return file, fmt.Errorf("the file has %d bytes there, not %d", f.Size, file.Size)
+	case len(f.Pieces) == 0:
+		return file, errors.New("the pieces of this file run into those of others")
+	}
+	file.Pieces = f.Pieces
+	return file, nil
+}
+
+// inTorrent is the file of a torrent that is meant: that of the name, with or without the folder of the torrent or, if no
+// name is given, the only one.
+func inTorrent(t metainfo.Torrent, name string) (metainfo.File, bool) {
+	for _, f := range t.Files {
+		if name == f.Name || name == f.Path() {
+			return f, true
+		}
+	}
+	if len(t.Files) == 1 && name == "" {
+		return t.Files[0], true
+	}
+	return metainfo.File{}, false
+}
+
+// parseDocument reads a Metalink document, or a torrent if it is called or looks like one.
+func parseDocument(r io.Reader, name string) (*Document, error) {
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(2); !IsTorrent(name) && !metainfo.Looks(head) {
+		m, err := metalink.Read(b)
+		return &Document{Document: m}, err
+	}
+	t, err := metainfo.Parse(b)
+	return &Document{Document: t.Document(), Torrent: true, torrent: &t, edges: newEdges()}, err
+}
+
+// IsTorrent says that a URL or a path names a torrent.
+func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
+
+// Magnet finds the torrent that a magnet link means: at the places that the link itself names, else at peers. The link is
+// the user's word, and its hash says whether what came is the torrent. The error is an *Error.
+func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
+	const name = "the magnet link"
+	m, err := metainfo.ParseMagnet(link)
+	if err != nil {
+		return nil, fail(Usage, "usage", "magnet link", err, "")
+	}
+	if err := c.checkNumbers(&req, "read"); err != nil {
+		return nil, err
+	}
+	req.Peers = c.Peers(req.Peers)
+	if len(m.Sources) == 0 && !req.Peers.asked() {
+		return nil, fail(Network, "read", name, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
+	}
+	hc, done := c.network()
+	defer done()
+	o := req.mirrorOptions(false)
+	o.Named = address.Public | address.Loopback // a link is made to be handed around, as documents are (rule 63)
+	var last error
+	for _, u := range m.Sources {
+		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
+		var t metainfo.Torrent
+		if err == nil {
+			t, err = metainfo.Parse(bytes.NewReader(data))
+		}
+		if err == nil && t.InfoHash != m.InfoHash {
+			err = otherTorrent(t.InfoHash, m.InfoHash)
+		}
+		if err == nil {
+			return magnetDocument(t, m, name), nil
+		}
+		last = fail(kindOf(err), "read", source.Mask(u), err, "")
+		if ctx.Err() != nil {
+			return nil, last
+		}
+	}
+	if !req.Peers.asked() {
+		return nil, last
+	}
+	t, err := hc.swarms.Metadata(ctx, m, o.Named)
+	if err != nil {
+		return nil, fail(kindOf(err), "read", name, err, "")
+	}
+	return magnetDocument(t, m, name), nil
+}
+
+// magnetDocument is the torrent that a magnet link means, with what the link says beside it.
+func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Document {
+	t.AddWebSeeds(m.WebSeeds...)
+	if len(m.Trackers) > 0 {
+		t.Trackers = append(t.Trackers, m.Trackers)
+	}
+	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, edges: newEdges()}
+	d.setChannel(verify.User, address.Loopback)
+	return d
+}
+
+// otherTorrent says that a torrent is not the one that a magnet link means.
+func otherTorrent(got, want metainfo.Hash) error {
+	return &fault{kind: Protocol, what: fmt.Sprintf("that is the torrent %v, not %v", got, want)}
+}
+
+// fromOf is where the server is that gave an answer.
+func fromOf(a source.Answer) address.Scope {
+	if len(a.Hops) == 0 {
+		return 0
+	}
+	return a.Hops[len(a.Hops)-1].From
 }

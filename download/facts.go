@@ -1,13 +1,16 @@
 package download
 
 import (
-	"braid/metalink"
-	"braid/source"
-	"braid/verify"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
+
+	"braid/download/state"
+	"braid/metalink"
+	"braid/source"
+	"braid/verify"
 )
 
 // What answers say of a file is compared here, by values.
@@ -119,3 +122,49 @@ func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(
 
 // errLoose keeps a mirror out of a pipe.
 var errLoose = errors.New("nothing ties it to the server's file (the digest, or date and size), and what a pipe has taken cannot be fetched again: left out")
+
+func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
+
+// backed says that a SHA-256 or better came over one of the channels from least to most.
+func backed(claims []verify.Claim, least, most verify.Channel) bool {
+	return slices.ContainsFunc(claims, func(c verify.Claim) bool {
+		return c.Digest.Algorithm().Strong() && least <= c.Channel && c.Channel <= most
+	})
+}
+
+// earlier are the claims of an earlier run that this one does not make itself. Whoever was trusted then to sign a list may
+// not be now.
+func earlier(prior, now []verify.Claim) (claims []verify.Claim) {
+	for _, c := range prior {
+		same := func(o verify.Claim) bool { return o.Digest == c.Digest && o.Field == c.Field }
+		if slices.ContainsFunc(now, same) {
+			continue
+		}
+		if c.Channel == verify.Signed {
+			c.Channel, c.By = verify.HTTP, verify.SignatureResult{}
+		}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// pinOf is what a server offers to verify a file with.
+func pinOf(file metalink.File) state.Pin {
+	var kinds []string
+	for _, d := range file.Documents {
+		kinds = append(kinds, d.Type)
+	}
+	return state.PinOf(file.Claims, kinds...)
+}
+
+// checkPin is an error if the URL of a request offered more before: what is missing may have been taken away by an attacker who
+// changed the file. It makes no difference where the user vouches for the file, or does not mind.
+func (c *Client) checkPin(r *Request, offered state.Pin) error {
+	if r.LessProof || r.userVouches() {
+		return nil
+	}
+	if err := c.State.CheckPin(r.URL, offered); err != nil {
+		return fail(NoEvidence, "verify", source.Mask(r.URL), err, HintLessProof)
+	}
+	return nil
+}

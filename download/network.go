@@ -1,10 +1,17 @@
 package download
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
+	"braid/address"
+	"braid/byterange"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
@@ -79,3 +86,190 @@ func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
 
 // errWebOnly: how good a digest is depends on how it came (rule 64), and the ways that are told apart are http and https.
 var errWebOnly = errors.New("a document is read from disk or over http or https")
+
+const (
+	defaultTimeout = 30 * time.Second // rule 21
+	// longest is how many timeouts a document may take as a whole: one that comes a byte at a time would never be complete.
+	longest = 10
+)
+
+// Why a document is given up (rule 21). There is nobody who could go on in place of its server.
+var (
+	errSilent = errors.New("it went silent")
+	errSlow   = errors.New("it would take too long")
+)
+
+// patience is how long a server of a document may be silent.
+func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTimeout) }
+
+// fetchSmall brings a document of at most so many bytes, or gives it up: while it is waited for, a download may stand still.
+func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Options, most int64) ([]byte, source.Answer, error) {
+	m := &memory{most: most}
+	err := hc.bring(ctx, u, o, whole, m)
+	if m.long && (err == nil || errors.Is(err, source.ErrEnough)) {
+		err = &longError{most}
+	}
+	return m.data.Bytes(), m.answer, err
+}
+
+// bring fetches a range into m, with the patience for a document.
+func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r byterange.Range, m *memory) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	patience := n.patience()
+	slow := time.AfterFunc(longest*patience, func() { cancel(errSlow) })
+	defer slow.Stop()
+	silent := time.AfterFunc(patience, func() { cancel(errSilent) })
+	silent.Stop() // until there is an answer, the client looks at the time
+	defer silent.Stop()
+	m.received = func() { silent.Reset(patience) }
+	err := n.Source(u, o).Fetch(ctx, r, m)
+	if cause := context.Cause(ctx); err != nil && (cause == errSilent || cause == errSlow) {
+		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: cause}
+	}
+	return err
+}
+
+// A longError says that a document is longer than its kind may be.
+type longError struct{ most int64 }
+
+func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
+
+// memory is a sink for what is small.
+type memory struct {
+	most     int64
+	first    bool // no more than that is wanted, and there may be
+	long     bool
+	answer   source.Answer
+	data     bytes.Buffer
+	received func() // is called for each word of the server's
+}
+
+func (m *memory) Answer(a source.Answer) error {
+	m.answer = a
+	m.received()
+	if m.long = a.Size > m.most && !m.first; m.long {
+		return source.ErrEnough
+	}
+	return nil
+}
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	m.received()
+	if off != int64(m.data.Len()) {
+		return 0, fmt.Errorf("bytes at %d, not %d", off, m.data.Len())
+	}
+	if m.long = off+int64(len(p)) > m.most; m.long {
+		if m.first {
+			m.data.Write(p[:m.most-off])
+		}
+		return 0, source.ErrEnough
+	}
+	return m.data.Write(p)
+}
+
+// What a request sends along depends on who named its URL: secrets are for the server that the user asked (rule 27), and who named a
+// URL decides where it may lead (rule 63): to what is public, or as near to us as they are. URLs that the user typed may lead anywhere.
+
+// ownOptions are for requests to the server that the user asked.
+func (r *Request) ownOptions(trusted bool) httpsource.Options {
+	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted}
+}
+
+func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
+	o := r.ownOptions(trusted)
+	o.Mirror, o.User, o.Referer = true, nil, r.asked()
+	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
+	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
+		o.Referer = nil // rule 28: or it is the address of something private
+	}
+	return o
+}
+
+func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) httpsource.Options {
+	o := r.mirrorOptions(trusted)
+	if r.typed(u) { // rule 59
+		o.Mirror = false
+	}
+	if asked := r.asked(); asked != nil && sameServer(u, asked) {
+		o = r.ownOptions(trusted)
+	}
+	o.Named = named
+	return o
+}
+
+// originOptions are for requests to the origin, which another server may stand in for, or a document may have named.
+func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
+	if p.origin == r.URL && r.Described == nil {
+		return r.ownOptions(trusted)
+	}
+	return r.optionsFor(p.origin, p.candidateScope|r.named(p.origin), trusted)
+}
+
+// lookOptions are for who is asked before anything is fetched.
+func (r *Request) lookOptions(c condition) httpsource.Options {
+	o := r.ownOptions(vouched(r.Claims))
+	if r.Described != nil {
+		o = r.optionsFor(r.URL, r.named(r.URL), o.Trusted)
+	}
+	o.IfNoneMatch, o.IfModifiedSince = c.etag, c.since
+	return o
+}
+
+// asked is the URL that the user typed: that of the document, if there is one that was not a local file.
+func (r *Request) asked() *url.URL {
+	if r.Described != nil {
+		return r.Described.URL
+	}
+	return r.URL
+}
+
+// typed says that the user typed this URL of a mirror: then the name and password in it, or known for it, are for that server. Web servers
+// have header fields for theirs, which mirrors do not get (rule 27).
+func (r *Request) typed(u *url.URL) bool {
+	return isFTP(u) && r.Described == nil && slices.Contains(r.Mirrors, u)
+}
+
+// usable says that a place is of a kind that the request may use.
+func (r *Request) usable(u *url.URL) bool {
+	return isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u)
+}
+
+// named says who named a place of the request: the user, which is zero, or a document. See httpsource.Options.Named.
+func (r *Request) named(u *url.URL) address.Scope {
+	if r.Described == nil {
+		return 0
+	}
+	for _, m := range r.Described.Mirrors {
+		if m.URL.String() == u.String() {
+			return address.Public | m.By
+		}
+	}
+	return 0
+}
+
+// namedBy is for a URL that somebody named who is there. The user may have typed it as well.
+func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
+	if r.Described == nil && containsURL(r.Mirrors, u) {
+		return 0
+	}
+	return address.Public | by
+}
+
+// namedSignature says who named a signature. One beside the file, which the user asked for, is where the document says
+// that the file is.
+func (r *Request) namedSignature(sig Signature) address.Scope {
+	if sig.named != 0 || r.Described == nil {
+		return sig.named
+	}
+	for _, m := range r.Described.Mirrors {
+		if sameServer(m.URL, sig.URL) {
+			return address.Public | m.By
+		}
+	}
+	return 0
+}
+
+func containsURL(urls []*url.URL, u *url.URL) bool {
+	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
+}
