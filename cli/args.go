@@ -1,10 +1,9 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"fmt"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 )
 
 // A shape is what the argument pass knows of a flag.
@@ -17,14 +16,12 @@ type shape struct {
 // shapes are the flags of a command by each of their names.
 type shapes map[string]shape
 
-// shapesOf describes flags, with -h and --help, and the letters that are accepted and ignored.
-func shapesOf(flags []cli.Flag, ignored ...string) shapes {
+// shapesOf describes options, with -h and --help, and the letters that are accepted and ignored.
+func shapesOf(options []option.Option, ignored ...string) shapes {
 	known := shapes{"h": {name: "help"}, "help": {name: "help"}}
-	for _, f := range flags {
-		doc, ok := f.(cli.DocGenerationFlag)
-		names := f.Names()
-		for _, name := range names {
-			known[name] = shape{name: names[0], value: ok && doc.TakesValue()}
+	for _, o := range options {
+		for name := range strings.FieldsSeq(o.Names) {
+			known[name] = shape{name: o.Name(), value: o.Kind != option.Switch}
 		}
 	}
 	for _, letter := range ignored {

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 )
 
-func getShapes() shapes { return shapesOf(newGet(streams{}).Flags, ignoredByGet...) }
+func getShapes() shapes { return shapesOf(option.Of(option.Get), ignoredByGet...) }
 
 func TestArrange(t *testing.T) {
 	known := getShapes()
@@ -118,24 +116,17 @@ func FuzzArrange(f *testing.F) {
 // TestEveryFlag: each flag of each command says what it does, can be set in the environment under the name
 // that the help gives for it, and shares no name with another.
 func TestEveryFlag(t *testing.T) {
-	for _, c := range newApp(streams{}).Commands {
+	for _, c := range allCommands() {
 		names := map[string]bool{"h": true, "help": true}
-		for _, f := range c.Flags {
-			doc, ok := f.(cli.DocGenerationFlag)
-			if !ok || doc.GetUsage() == "" {
-				t.Errorf("%s %v: no usage text", c.Name, f.Names())
+		for _, o := range c.Options {
+			if o.Text() == "" || o.Kind == 0 {
+				t.Errorf("%s %v: no usage text, or no kind", c.Name, o.Names)
 				continue
 			}
-			if env := doc.GetEnvVars(); !slices.Equal(env, []string{option.Variable(f.Names()[0])}) {
-				t.Errorf("%s %v: environment %v", c.Name, f.Names(), env)
+			if (o.Value() != "") != (o.Kind != option.Switch) {
+				t.Errorf("%s %v: takes a value: %t, placeholder %q", c.Name, o.Names, o.Kind != option.Switch, o.Value())
 			}
-			if word, _ := placeholder(doc.GetUsage()); (word != "") != doc.TakesValue() {
-				t.Errorf("%s %v: takes a value: %t, placeholder %q", c.Name, f.Names(), doc.TakesValue(), word)
-			}
-			if g := f.(cli.CategorizableFlag).GetCategory(); g == "" {
-				t.Errorf("%s %v: in no group", c.Name, f.Names())
-			}
-			for _, name := range f.Names() {
+			for name := range strings.FieldsSeq(o.Names) {
 				if names[name] || foreign["-"+name] != "" {
 					t.Errorf("%s: %s has two meanings", c.Name, name)
 				}

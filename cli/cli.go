@@ -11,29 +11,32 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"braid/download"
+	"braid/internal/option"
 )
 
 // streams are where a command reads and writes.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	asked    <-chan os.Signal        // gets something when somebody wants to know how far the command is; nil: nobody will
-	manuals  map[*cli.Command]manual // of all commands
+	asked    <-chan os.Signal // gets something when the user asks by a signal how far the command is; may be nil
 }
 
-// help keeps the manual of a command until somebody wants to read it: to write all of them takes longer than all else that comes
-// before a command runs.
-func (s streams) help(c *cli.Command, m manual) {
-	if s.manuals != nil {
-		s.manuals[c] = m
-	}
+// An action is what a command does with its operands.
+type action func(ctx context.Context, operands []string) error
+
+// commands make actions, with where the values of their flags go.
+var commands = map[string]func(streams) (action, targets){
+	"get": newGet, "probe": newProbe, "verify": newVerify, "meta": newMeta, "serve": newServe, "watch": newWatch,
+	"feed find": newFeedFind, "feed check": newFeedCheck, "feed show": newFeedShow, "feed convert": newFeedConvert,
+	"parts list": newPartsList, "parts resume": newPartsResume, "parts remove": newPartsRemove,
+	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan,
 }
 
 // Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
@@ -57,18 +60,7 @@ func oneMoreThread() {
 }
 
 func run(ctx context.Context, args []string, s streams) int {
-	app := newApp(s)
-	words := []string{}
-	if len(args) > 0 {
-		words = args[1:]
-	}
-	line, err := prepare(app, words)
-	if err == nil {
-		if c, ok := app.Metadata[metaConfiguration]; ok {
-			ctx = context.WithValue(ctx, configurationKey{}, c)
-		}
-		err = app.RunContext(ctx, append([]string{app.Name}, line...))
-	}
+	err := execute(ctx, args[min(1, len(args)):], s)
 	if err == nil {
 		return exitDone
 	}
@@ -80,160 +72,64 @@ func run(ctx context.Context, args []string, s streams) int {
 	return f.code
 }
 
-// newApp makes the table of commands. Everything that is printed about wrong use comes from this package, so
-// the flag parser's own messages are off.
-func newApp(s streams) *cli.App {
-	s.manuals = map[*cli.Command]manual{}
-	app := &cli.App{
-		Name: "braid", HelpName: "braid", HideVersion: true, HideHelpCommand: true,
-		Reader: s.in, Writer: s.out, ErrWriter: s.err,
-		DisableSliceFlagSeparator: true,
-		Commands: []*cli.Command{
-			newGet(s), newProbe(s), newVerify(s), newMeta(s), newServe(s), newFeed(s), newWatch(s), newParts(s), newConfig(s),
-			newCompletion(s), newComplete(s), newMan(s),
-		},
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   refuse,
-		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "show the version, and what it was built from"}},
-		Action: func(c *cli.Context) error {
-			_, err := fmt.Fprintln(c.App.Writer, "braid "+thisBuild().String())
-			return outputFailure(err)
-		},
-	}
-	nameCommands("", app.Commands)
-	for _, c := range allCommands(app.Commands) {
-		c.HideHelpCommand = true
-		c.OnUsageError = refuse
-	}
-	app.CustomAppHelpTemplate = rootHelp(app.Commands)
-	app.Metadata = map[string]any{metaManuals: s.manuals}
-	return app
-}
-
-// prepare turns the words of a user into those that the flag parser understands.
-func prepare(app *cli.App, words []string) ([]string, error) {
-	names := namesOf(app.Commands)
-	if len(words) > 0 && words[0] == "help" {
-		words = append(words[1:len(words):len(words)], "--help")
-	}
-	if len(words) == 0 {
-		return nil, misuse("", "no command", "braid --help; there are "+strings.Join(names, ", "))
-	}
-	if strings.HasPrefix(words[0], "-") {
-		return prepareRoot(app, words)
-	}
-	words = withGet(app, words)
-	command := app.Command(words[0])
-	if command == nil {
-		return nil, unknownCommand(words[0], names)
-	}
-	command, path, words, err := descend(command, words)
-	if err != nil {
-		return nil, err
-	}
-	a, err := arrange(words, shapesOf(command.Flags, ignoredBy(command.Name)...))
-	if err != nil {
-		return nil, explainFlag(err, strings.Join(path, " "), command.Flags)
-	}
-	if a.has("help") {
-		command.CustomHelpTemplate = helpOf(app, command)
-		return append(path, "--help"), nil
-	}
-	if len(command.Subcommands) > 0 {
-		return nil, misuse(strings.Join(path, " "), "no command", "there are "+strings.Join(namesOf(command.Subcommands), ", "))
-	}
-	if err := checkEnvironment(command.Flags, &a); err != nil {
-		return nil, err
-	}
-	a.beatEnvironment()
-	settings := path[0]
-	if command.HelpName == "parts resume" { // it goes on with what get began
-		settings = "get"
-	}
-	if err := configure(app, settings, command.Flags, &a); err != nil {
-		return nil, err
-	}
-	return append(path, a.args()...), nil
-}
-
-// What the table of commands carries along.
-const (
-	metaManuals       = "manuals"
-	metaConfiguration = "configuration"
-	metaPlaces        = "places" // where flags come from that the configuration has
-)
-
-// configure adds what the configuration says to what the command line does.
-func configure(app *cli.App, command string, flags []cli.Flag, a *arranged) error {
-	c, err := readConfiguration()
-	if err != nil {
+func execute(ctx context.Context, words []string, s streams) error {
+	l, err := readLine(words)
+	switch {
+	case err != nil:
 		return err
+	case l.shows != "":
+		_, err := io.WriteString(s.out, l.shows)
+		return outputFailure(err)
 	}
-	app.Metadata[metaConfiguration] = c
-	if command != "config" { // which tells of it
-		app.Metadata[metaPlaces] = c.fill(command, flags, a)
-	}
-	return nil
+	run, targets := commands[l.command.Name](s)
+	return l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), s, targets, run)
 }
 
-// prepareRoot reads flags without a command.
-func prepareRoot(app *cli.App, words []string) ([]string, error) {
-	a, err := arrange(words[:1], shapesOf(app.Flags))
-	if err != nil {
-		f := explainFlag(err, "", app.Flags)
-		for _, c := range app.Commands {
-			if _, err := arrange([]string{words[0], ""}, shapesOf(c.Flags)); err == nil {
-				f.hint = "flags follow the command: braid " + c.Name + " " + f.where
-				break
+// parse has the flag parser read the line, and runs the command. Everything that is printed about wrong use comes from this package, so
+// the parser's own messages are off.
+func (l *line) parse(ctx context.Context, s streams, targets targets, run action) error {
+	app := &cli.App{
+		HideVersion: true, HideHelp: true, HideHelpCommand: true, DisableSliceFlagSeparator: true,
+		Reader: s.in, Writer: s.out, ErrWriter: s.err,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return l.refuse(err) },
+		Flags:          flags(l.command.Options, targets),
+		Action:         func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) },
+	}
+	return app.RunContext(ctx, append([]string{"braid"}, l.args...))
+}
+
+// targets are where the values of options go, by their first name: to a *string, *bool, *cli.StringSlice, or what reads a form of its own.
+type targets map[string]any
+
+func merged(all ...targets) targets {
+	one := targets{}
+	for _, t := range all {
+		maps.Copy(one, t)
+	}
+	return one
+}
+
+// flags makes the flags of a command from its options. A target without an option is one of other commands.
+func flags(options []option.Option, targets targets) (list []cli.Flag) {
+	for _, o := range options {
+		names := strings.Fields(o.Names)
+		name, aliases, variables := names[0], names[1:], []string{option.Variable(names[0])}
+		switch to := targets[name].(type) {
+		case *string:
+			list = append(list, &cli.StringFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to, Value: *to})
+		case *bool:
+			list = append(list, &cli.BoolFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to})
+		case *cli.StringSlice:
+			list = append(list, &cli.StringSliceFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to})
+		case cli.Generic:
+			if choice, ok := to.(*choice); ok {
+				choice.Words = o.Choices()
 			}
-		}
-		return nil, f
-	}
-	return a.flags, nil
-}
-
-func ignoredBy(command string) []string {
-	if command == "get" {
-		return ignoredByGet
-	}
-	return nil
-}
-
-// explainFlag says what to write in place of a wrong flag.
-func explainFlag(err error, command string, flags []cli.Flag) *failure {
-	e, ok := errors.AsType[*flagError](err)
-	if !ok {
-		return misuse(command, err.Error(), "")
-	}
-	hint := strings.TrimSpace("braid " + command)
-	if e.Why == unknownFlag {
-		if hint, ok := foreign[e.Flag]; ok && command == "get" {
-			return misuse(e.Flag, foreignWhy(e.Flag), hint)
-		}
-		var names []string
-		for _, f := range flags {
-			for _, name := range f.Names() {
-				if len(name) > 1 {
-					names = append(names, name)
-				}
-			}
-		}
-		if name := nearestWord(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
-			return misuse(e.Flag, e.Why, "did you mean --"+name+"?")
+			list = append(list, &cli.GenericFlag{Name: name, Aliases: aliases, EnvVars: variables, Value: to})
+		default:
+			panic("--" + name + " has no target")
 		}
 	}
-	return misuse(e.Flag, e.Why, hint+" --help")
-}
-
-func unknownCommand(word string, names []string) *failure {
-	hint := "there are " + strings.Join(names, ", ")
-	if download.IsDocument(word) {
-		return misuse(maskWord(word), "no such command, and no such file", hint)
-	}
-	if looksLikeHost(word) {
-		hint = "braid https://" + maskWord(word) + "?"
-	} else if name := nearestWord(word, names); name != "" {
-		hint = "did you mean " + name + "?"
-	}
-	return misuse(maskWord(word), "no such command", hint)
+	return list
 }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/internal/option"
 	"braid/source"
 )
@@ -18,50 +16,24 @@ type configCommand struct {
 	all bool
 }
 
-func newConfig(s streams) *cli.Command {
+func newConfig(s streams) (action, targets) {
 	k := &configCommand{streams: s}
-	c := &cli.Command{
-		Name:   "config",
-		Usage:  "show the settings of a command, and where each comes from",
-		Flags:  flags(option.Config, targets{"all": &k.all}),
-		Action: func(c *cli.Context) error { return k.run(c.Context, c.App.Commands, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		usage: "[--all] [COMMAND]",
-		examples: []string{
-			"what braid get goes by, and at which sites it is something else", "braid config",
-			"all flags of braid verify", "braid config --all verify",
-		},
-		notes: []string{
-			"The file is braid/config.toml in $XDG_CONFIG_HOME (else ~/.config). Each flag is a key in it, for all\n" +
-				"commands that have it, or in a table such as [get] for one. Values are written as on the command\n" +
-				"line, those of flags without a value are true or false, and ~/ is your home:",
-			"  limit-rate = \"20M\"\n  [get]\n  dir = \"~/downloads\"\n  [site.\"https://example.org/pub/*\"]\n  keyring = \"~/keys/example.asc\"\n  limit-rate = \"5M\"",
-			"A flag on the command line beats the environment, and that beats the file. A site has keyring, pin,\n" +
-				"smime-ca, allow-expired-key, require, header, proxy, limit-rate, cacert and insecure; they are for\n" +
-				"URLs that begin like it, and the longest counts. A keyring of a site demands a signature there.",
-		},
-	})
-	return c
+	return k.run, targets{"all": &k.all}
 }
 
 // run shows the settings.
-func (k *configCommand) run(ctx context.Context, commands []*cli.Command, words []string) error {
+func (k *configCommand) run(ctx context.Context, words []string) error {
 	name := "get"
 	if len(words) == 1 {
 		name = words[0]
 	}
-	var command *cli.Command
-	for _, c := range commands {
-		if c.Name == name {
-			command = c
-		}
-	}
+	program := option.Braid()
+	command, ok := program.Below(name)
 	switch {
 	case len(words) > 1:
 		return misuse("config", "one command is enough", "braid config --help")
-	case command == nil:
-		return unknownCommand(name, namesOf(commands))
+	case !ok:
+		return unknownCommand(program.Command, name)
 	}
 	conf := configurationOf(ctx)
 	lines := []string{"file: " + conf.path}
@@ -73,9 +45,9 @@ func (k *configCommand) run(ctx context.Context, commands []*cli.Command, words 
 	}
 	var rows [][]string
 	seen := map[string]bool{}
-	for _, c := range allCommands([]*cli.Command{command}) {
-		for _, f := range c.Flags {
-			if flag := f.Names()[0]; !seen[flag] {
+	for _, c := range append([]option.Command{command}, command.Commands...) {
+		for _, o := range c.Options {
+			if flag := o.Name(); !seen[flag] {
 				seen[flag] = true
 				rows = append(rows, k.rows(conf, name, flag)...)
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 )
 
 // TestDocumentedCommands: each line of the documentation that begins with braid is one that the flag parser takes. The
@@ -63,12 +62,11 @@ func TestLinksOfPages(t *testing.T) {
 
 // TestExamplesOfHelp can be typed, too.
 func TestExamplesOfHelp(t *testing.T) {
-	app := newApp(streams{})
-	for _, c := range allCommands(app.Commands) {
-		for _, line := range examplesOf(manualOf(app, c).examples) {
+	for _, c := range allCommands() {
+		for _, line := range c.Examples {
 			for _, command := range commandLines("    " + line.Line + "\n") {
 				if err := tryLine(command); err != nil {
-					t.Errorf("%s: %s: %v", c.HelpName, command, err)
+					t.Errorf("%s: %s: %v", c.Name, command, err)
 				}
 			}
 		}
@@ -131,15 +129,13 @@ func untilOperator(line string) string {
 
 // tryLine parses a line, and runs nothing.
 func tryLine(line string) error {
-	app := newApp(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
-	for _, c := range allCommands(app.Commands) {
-		c.Action = func(*cli.Context) error { return nil }
-	}
-	words, err := prepare(app, shellWords(line)[1:])
-	if err != nil {
+	l, err := readLine(shellWords(line)[1:])
+	if err != nil || l.shows != "" {
 		return err
 	}
-	return app.Run(append([]string{app.Name}, words...))
+	s := streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
+	_, targets := commands[l.command.Name](s)
+	return l.parse(context.Background(), s, targets, func(context.Context, []string) error { return nil })
 }
 
 // shellWords takes a line apart at spaces that are not in quotes.

@@ -66,6 +66,11 @@ func misuse(where, why, hint string) *failure {
 	return &failure{code: exitUsage, what: "usage", where: where, why: why, hint: hint}
 }
 
+// localFailure is what went wrong with a file of the user's.
+func localFailure(what, where string, err error) *failure {
+	return &failure{code: exitLocal, what: what, where: where, why: reason(err)}
+}
+
 // outputFailure is for standard output that cannot be written, which is not what the command was asked for.
 func outputFailure(err error) error {
 	if err == nil {

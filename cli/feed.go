@@ -9,26 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/source"
 )
-
-func newFeed(s streams) *cli.Command {
-	c := &cli.Command{
-		Name:        "feed",
-		Usage:       "find, check, show and convert update feeds: hina-di, LIRS, SOIF, RSS, Atom and others",
-		Subcommands: []*cli.Command{newFeedFind(s), newFeedCheck(s), newFeedShow(s), newFeedConvert(s)},
-	}
-	s.help(c, manual{examples: []string{
-		"the feeds that a page names", "braid feed find https://example.org/",
-		"is it to the letter, and what do readers make of it?", "braid feed check antenna.lirs.gz",
-		"what it says of some files", "braid feed show --match 'https://example.org/pub/**.iso' https://example.org/antenna.lirs",
-	}})
-	return c
-}
 
 // formatNames are how users call the formats.
 var formatNames = map[string]feed.Format{

@@ -8,10 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna/feed"
-	"braid/internal/option"
 	"braid/source"
 )
 
@@ -21,28 +18,11 @@ type feedCheck struct {
 	json bool
 }
 
-func newFeedCheck(s streams) *cli.Command {
+func newFeedCheck(s streams) (action, targets) {
 	v := &feedCheck{feedFlags: feedFlags{streams: s}}
-	c := &cli.Command{
-		Name:  "check",
-		Usage: "hold a feed to the letter of its specification, and tell what readers repair",
-		Flags: flags(option.FeedCheck, v.targets(), targets{
-			"json": &v.json,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		name: "feed check", usage: "[FLAG]... FILE|URL|-",
-		examples: []string{
-			"a feed before it is published", "braid feed check antenna.lirs.gz",
-			"what others publish, for a program", "braid feed check --json https://example.org/hina.di",
-		},
-		notes: []string{"A finding is an error if every reader discards the record for it, repair if tolerant readers mend it and\n" +
-			"strict ones discard the record, and else a note. The word in brackets is for programs. The feed is read\n" +
-			"once, in memory that does not grow with it. Exit code 0: to the letter, but for notes; 7: not, or it is\n" +
-			"no feed; 14: it is larger than it may be."},
+	return v.run, merged(v.targets(), targets{
+		"json": &v.json,
 	})
-	return c
 }
 
 // A findingEvent is one thing that is not as it should be.

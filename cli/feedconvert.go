@@ -13,15 +13,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
 	"braid/antenna/lirs"
 	newsfeed "braid/antenna/news"
 	"braid/antenna/soif"
 	"braid/internal/fsys"
-	"braid/internal/option"
 	"braid/source"
 )
 
@@ -33,29 +30,13 @@ type feedConvert struct {
 	overwrite bool
 }
 
-func newFeedConvert(s streams) *cli.Command {
+func newFeedConvert(s streams) (action, targets) {
 	v := &feedConvert{feedFlags: feedFlags{streams: s}}
-	c := &cli.Command{
-		Name:  "convert",
-		Usage: "write what a feed reports in another format",
-		Flags: flags(option.FeedConvert, v.targets(), targets{
-			"to":        &v.to,
-			"out":       &v.target,
-			"overwrite": &v.overwrite,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		name: "feed convert", usage: "--to FORMAT [FLAG]... FILE|URL|-",
-		examples: []string{
-			"a LIRS feed for a feed reader", "braid feed convert --to atom -o antenna.xml https://example.org/antenna.lirs.gz",
-			"releases for an antenna", "braid feed convert --to lirs https://example.org/releases.atom | gzip > releases.lirs.gz",
-		},
-		notes: []string{"What is in the same format comes out with all its fields. In another one it is a summary, which loses\n" +
-			"what that has no place for, and is for own use: who publishes what others found out passes on their\n" +
-			"feeds as they are. Records that a format cannot have are left out and counted."},
+	return v.run, merged(v.targets(), targets{
+		"to":        &v.to,
+		"out":       &v.target,
+		"overwrite": &v.overwrite,
 	})
-	return c
 }
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {

@@ -9,11 +9,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/antenna"
 	"braid/antenna/feed"
-	"braid/internal/option"
 	"braid/source"
 )
 
@@ -23,27 +20,11 @@ type feedFind struct {
 	json bool
 }
 
-func newFeedFind(s streams) *cli.Command {
+func newFeedFind(s streams) (action, targets) {
 	v := &feedFind{feedFlags: feedFlags{streams: s}}
-	c := &cli.Command{
-		Name:  "find",
-		Usage: "list the feeds that a page names",
-		Flags: flags(option.FeedFind, v.targets(), targets{
-			"json": &v.json,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		name: "feed find", usage: "[FLAG]... URL",
-		examples: []string{
-			"the feeds of a project", "braid feed find https://example.org/project/",
-			"what the first one says", "braid feed show \"$(braid feed find https://example.org/ | head -n 1 | cut -f 2)\"",
-		},
-		notes: []string{"One feed a line: what it is, its URL, its title, with tabs between. It looks at links with rel=alternate\n" +
-			"and rel=sitemap in the first MiB of the page, and in the header field Link. Nothing that is found is\n" +
-			"asked for. Exit code 1: the page names none."},
+	return v.run, merged(v.targets(), targets{
+		"json": &v.json,
 	})
-	return c
 }
 
 // A foundEvent is a feed that a page names.

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/antenna/feed"
-	"braid/internal/option"
 	"braid/source"
 )
 
@@ -25,29 +24,12 @@ type feedShow struct {
 	globs []*regexp.Regexp
 }
 
-func newFeedShow(s streams) *cli.Command {
+func newFeedShow(s streams) (action, targets) {
 	v := &feedShow{feedFlags: feedFlags{streams: s}}
-	c := &cli.Command{
-		Name:  "show",
-		Usage: "list what a feed reports, one URL a line",
-		Flags: flags(option.FeedShow, v.targets(), targets{
-			"json":  &v.json,
-			"match": &v.match,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		name: "feed show", usage: "[FLAG]... FILE|URL|-",
-		examples: []string{
-			"what has changed, newest first", "braid feed show https://example.org/antenna.lirs.gz | grep ^2 | sort -r | head",
-			"some files", "braid feed show --match 'https://example.org/pub/**.iso' antenna.lirs",
-			"for a program", "curl -s https://example.org/releases.atom | braid feed show --json -",
-		},
-		notes: []string{"The columns are: modified, size, URL, title. The feed is read tolerantly: what is repaired or left\n" +
-			"out is counted at the end, and braid feed check tells of each. A GLOB is compared with the URL as it\n" +
-			"stands and in its canonical form."},
+	return v.run, merged(v.targets(), targets{
+		"json":  &v.json,
+		"match": &v.match,
 	})
-	return c
 }
 
 // A recordEvent is one record. What the feed does not say is not there.

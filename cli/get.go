@@ -12,7 +12,6 @@ import (
 
 	"braid/download"
 	"braid/download/state"
-	"braid/internal/option"
 	"braid/metalink"
 	"braid/source/torrentsource"
 )
@@ -60,71 +59,13 @@ type getCommand struct {
 	folders            folders
 }
 
-// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure.
-var ignoredByGet = []string{"L", "f"}
-
 func newGetCommand(s streams) *getCommand {
 	return &getCommand{streams: s, outputFlags: newOutputFlags(s)}
 }
 
-func newGet(s streams) *cli.Command {
+func newGet(s streams) (action, targets) {
 	g := newGetCommand(s)
-	c := g.command(nil)
-	c.Action = func(c *cli.Context) error { return g.run(c.Context, c.Args().Slice()) }
-	return c
-}
-
-// command describes get to the flag parser; action gets the operands.
-func (g *getCommand) command(action func(operands []string) error) *cli.Command {
-	c := &cli.Command{
-		Name:   "get",
-		Usage:  "download files and prove that they are the right ones",
-		Flags:  flags(option.Get, g.targets()),
-		Action: func(c *cli.Context) error { return action(c.Args().Slice()) },
-	}
-	g.streams.help(c, getManual)
-	return c
-}
-
-var getManual = manual{
-	usage: "[FLAG]... URL...  or  braid get [FLAG]... FILE.meta4|FILE.torrent|MAGNET...  or  braid get [FLAG]... -i LIST [URL]...",
-	examples: []string{
-		"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
-		"into a folder, and only with the right digest", "braid get -d isos --sha256 9f86d0...0f00a08 https://example.org/disk.iso",
-		"with the digest that a list has for each file", "braid get --checksums SHA256SUMS https://example.org/a.iso https://example.org/b.iso",
-		"from an FTP server; only a digest can say whether it is the right file", "braid get --sha256 9f86d0...0f00a08 ftp://ftp.example.org/pub/disk.iso",
-		"with a mirror that the server does not name", "braid get --mirror https://mirror.example.net/disk.iso https://example.org/disk.iso",
-		"and see afterwards why it took so long", "braid get --report why.html https://example.org/disk.iso",
-		"what a Metalink document describes, from all places that it names", "braid get disk.meta4",
-		"what a torrent describes, from its web seeds and from peers", "braid get disk.torrent",
-		"from its web seeds alone; no peer is asked", "braid get --bittorrent off disk.torrent",
-		"two files of a document", "braid get --select '*.iso' --select README https://example.org/all.meta4",
-		"the files of a list, some at a time", "braid get -d isos -i list.txt",
-		"every day, only if there is a newer one", "braid get -N https://example.org/latest.iso",
-		"only if the right key signed it", "braid get --keyring release-key.asc https://example.org/disk.iso",
-		"or the list that its digest is in", "braid get --keyring release-key.asc --checksums https://example.org/SHA256SUMS https://example.org/disk.iso",
-		"to a program; the exit code says whether it was the right file", "braid get -o - https://example.org/disk.tar | tar x",
-	},
-	notes: []string{
-		"Several URLs are several files. What a run left unfinished is in NAME.part; the same command goes on there.\n" +
-			"NAME appears when the file is complete and proven.",
-		"A Metalink document (.meta4, .metalink, or an answer that is one) is followed: its files are downloaded,\n" +
-			"below the folder of -d, and its digests decide. Those of a document on disk are your own word, others\n" +
-			"are as good as the way they came.",
-		"A torrent (.torrent, or a magnet link) is followed, too: its web seeds are the places, and its peers when\n" +
-			"those are slow or gone; so are those of a torrent that a server describes. Peers see your address:\n" +
-			"where a proxy is configured, only --bittorrent only asks them. The hashes of its pieces check the file;\n" +
-			"they are of SHA-1 and no digest for --require.",
-		"The program of --on-complete gets BRAID_FILE_PATH, _SIZE, _SHA256, _VERIFIED (true or false), _EVIDENCE,\n" +
-			"_SIGNERS, _URL (without secrets) and _LAST_MODIFIED. Its output goes to standard error. If it fails, the\n" +
-			"exit code is 1, the file is in place, and the next run of the same command runs it again. It does not\n" +
-			"run for files that were there already.",
-		"SIGUSR1 (kill -USR1 PID; on macOS also Ctrl-T) makes it say how far it is, in one line on standard error.",
-		"-L and -f are accepted and do nothing: braid does that anyway.",
-		"Exit codes: 0 done, 1 other, 2 usage, 3 local file, 4 network, 5 TLS, 6 authentication, 7 protocol,\n" +
-			"8 refused by the server, 9 signature by nobody who counts, 10 signature bad, expired or revoked,\n" +
-			"11 wrong digest or size, 12 nothing to verify with, 13 retries used up, 14 limit, 130 and 143 interrupted.",
-	},
+	return g.run, g.targets()
 }
 
 func (g *getCommand) targets() targets {

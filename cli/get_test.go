@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -21,18 +22,15 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 	t.Helper()
 	var g *getCommand
 	var requests []download.Request
-	app := newApp(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
-	line, err := prepare(app, append([]string{"get"}, words...))
+	l, err := readLine(append([]string{"get"}, words...))
 	if err != nil {
 		return nil, nil, err
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
-	c := g.command(func(operands []string) (err error) {
-		requests, err = g.operands(t.Context(), clientOf(t, g), operands)
+	err = l.parse(t.Context(), g.streams, g.targets(), func(ctx context.Context, operands []string) (err error) {
+		requests, err = g.operands(ctx, clientOf(t, g), operands)
 		return err
 	})
-	c.OnUsageError, app.Commands[0] = refuse, c
-	err = app.RunContext(t.Context(), append([]string{"braid"}, line...))
 	return g, requests, err
 }
 

@@ -1,116 +1,73 @@
 package cli
 
 import (
-	"braid/internal/option"
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
+	"braid/internal/option"
 )
 
-// A manual is what the help of a command says beside its flags.
-type manual struct {
-	name     string   // of the command, if it is below another one
-	usage    string   // what follows the name of the command
-	examples []string // pairs of what is done and how it is typed
-	notes    []string // paragraphs at the end
-}
-
-// manualOf is what a command says of itself.
-func manualOf(app *cli.App, c *cli.Command) manual {
-	manuals, _ := app.Metadata[metaManuals].(map[*cli.Command]manual)
-	m := manuals[c]
-	if len(c.Subcommands) > 0 {
-		m.usage = cmp.Or(m.usage, "COMMAND [FLAG]... OPERAND")
-	}
-	return m
-}
-
-// helpOf is the help of a command.
-func helpOf(app *cli.App, c *cli.Command) string {
-	if len(c.Subcommands) > 0 {
-		return groupHelp(c, manualOf(app, c))
-	}
-	return commandHelp(c, manualOf(app, c))
-}
-
-// commandHelp writes the help of a command.
-func commandHelp(c *cli.Command, m manual) string {
+// helpOf writes the help of a command.
+func helpOf(c option.Command) string {
 	var b strings.Builder
-	name := cmp.Or(m.name, c.Name)
-	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s %s\n\nExamples:\n", name, c.Usage, name, m.usage)
-	writeExamples(&b, m.examples)
-	writeFlags(&b, c.Flags)
-	for _, note := range m.notes {
-		b.WriteString("\n" + note + "\n")
+	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n", c.Name, c.Summary)
+	writeUsage(&b, c)
+	if len(c.Commands) > 0 {
+		b.WriteString("\nCommands:\n")
+		writeCommands(&b, c)
 	}
-	if len(c.Flags) == 0 {
-		return b.String()
-	}
-	b.WriteString("\n" + units(c.Flags) + "Each flag can be set in the environment: --" + c.Flags[0].Names()[0] + " is " +
-		option.Variable(c.Flags[0].Names()[0]) + ". One without a value is true or\nfalse there. Flags may follow operands.\n")
-	return b.String()
-}
-
-// groupHelp writes the help of a command that has others below it.
-func groupHelp(c *cli.Command, m manual) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "braid %s: %s\n\nUsage:\n  braid %s %s\n\nCommands:\n", c.Name, c.Usage, c.Name, m.usage)
-	var rows [][]string
-	for _, sub := range c.Subcommands {
-		rows = append(rows, []string{"  " + sub.Name, sub.Usage})
-	}
-	writeLines(&b, columns(rows))
 	b.WriteString("\nExamples:\n")
-	writeExamples(&b, m.examples)
-	for _, note := range m.notes {
+	writeExamples(&b, c.Examples)
+	writeFlags(&b, c)
+	for _, note := range c.Notes {
 		b.WriteString("\n" + note + "\n")
 	}
-	fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
+	switch {
+	case len(c.Commands) > 0:
+		fmt.Fprintf(&b, "\nbraid %s COMMAND --help shows the flags of each.\n", c.Name)
+	case len(c.Options) > 0:
+		first := c.Options[0].Name()
+		fmt.Fprintf(&b, "\n%sEach flag can be set in the environment: --%s is %s. One without a value is true or\nfalse there. Flags may follow operands.\n",
+			units(c.Options), first, option.Variable(first))
+	}
 	return b.String()
-}
-
-// What the command without a command says of itself.
-const (
-	rootSummary = "download a file from many mirrors at once, and prove that it is the right one"
-	rootUsage   = "COMMAND [FLAG]... OPERAND...  or  braid URL|FILE.meta4|FILE.torrent|MAGNET [FLAG]..."
-	rootNote    = "A URL, a magnet link or a document on disk in place of COMMAND means get."
-)
-
-var rootExamples = []string{
-	"a file, from all mirrors that its server names", "braid get https://example.org/disk.iso",
-	"the same", "braid https://example.org/disk.iso",
-	"what a server offers", "braid probe https://example.org/disk.iso",
 }
 
 // rootHelp writes the help of the command without a command.
-func rootHelp(commands []*cli.Command) string {
+func rootHelp(c option.Command) string {
 	var b strings.Builder
-	b.WriteString("braid: " + rootSummary + "\n\nUsage:\n  braid " + strings.ReplaceAll(rootUsage, "  or  ", "\n  ") + "\n\nCommands:\n")
-	var rows [][]string
-	for _, c := range commands {
-		if !c.Hidden {
-			rows = append(rows, []string{"  " + c.Name, c.Usage})
-		}
-	}
-	rows = append(rows, []string{"  help COMMAND", "show how a command is used; also braid COMMAND --help"})
-	writeLines(&b, columns(rows))
+	fmt.Fprintf(&b, "braid: %s\n\nUsage:\n", c.Summary)
+	writeUsage(&b, c)
+	b.WriteString("\nCommands:\n")
+	writeCommands(&b, c, []string{"  help COMMAND", "show how a command is used; also braid COMMAND --help"})
 	b.WriteString("\nExamples:\n")
-	writeExamples(&b, rootExamples)
-	b.WriteString("\n" + rootNote + "\n\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
+	writeExamples(&b, c.Examples)
+	b.WriteString("\n" + c.Notes[0] + "\n\nFlags:\n  -h, --help     show this\n  -V, --version  show the version\n")
 	return b.String()
 }
 
-// units explains once how the values of several flags are written.
-func units(flags []cli.Flag) string {
-	words := map[string]bool{}
-	for _, f := range flags {
-		if doc, ok := f.(cli.DocGenerationFlag); ok {
-			word, _ := placeholder(doc.GetUsage())
-			words[word] = true
+func writeUsage(b *strings.Builder, c option.Command) {
+	for _, way := range c.Usage {
+		b.WriteString("  " + way + "\n")
+	}
+}
+
+func writeCommands(b *strings.Builder, c option.Command, more ...[]string) {
+	var rows [][]string
+	for _, below := range c.Commands {
+		if !below.Hidden {
+			rows = append(rows, []string{"  " + below.Word(), below.Summary})
 		}
+	}
+	writeLines(b, columns(append(rows, more...)))
+}
+
+// units explains once how the values of several flags are written.
+func units(options []option.Option) string {
+	words := map[string]bool{}
+	for _, o := range options {
+		words[o.Value()] = true
 	}
 	s := ""
 	var amounts []string
@@ -128,64 +85,36 @@ func units(flags []cli.Flag) string {
 	return s
 }
 
-func writeExamples(b *strings.Builder, pairs []string) {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		fmt.Fprintf(b, "  # %s\n  %s\n", pairs[i], pairs[i+1])
+func writeExamples(b *strings.Builder, examples []option.Example) {
+	for _, e := range examples {
+		fmt.Fprintf(b, "  # %s\n  %s\n", e.What, e.Line)
 	}
 }
 
-// writeFlags writes flags by group, in the order in which they are defined.
-func writeFlags(b *strings.Builder, flags []cli.Flag) {
-	var groups []string
-	rows := map[string][][]string{}
-	for _, f := range flags {
-		c, isCategorized := f.(cli.CategorizableFlag)
-		doc, isDocumented := f.(cli.DocGenerationFlag)
-		if !isCategorized || !isDocumented {
-			continue
+// writeFlags writes flags by group.
+func writeFlags(b *strings.Builder, c option.Command) {
+	for heading, options := range c.Groups() {
+		var rows [][]string
+		for _, o := range options {
+			rows = append(rows, flagRow(o))
 		}
-		if rows[c.GetCategory()] == nil {
-			groups = append(groups, c.GetCategory())
-		}
-		rows[c.GetCategory()] = append(rows[c.GetCategory()], flagRow(doc))
-	}
-	for _, g := range groups {
-		b.WriteString("\n" + g + ":\n")
-		writeLines(b, columns(wrapLast(rows[g])))
+		b.WriteString("\n" + heading + ":\n")
+		writeLines(b, columns(wrapLast(rows)))
 	}
 }
 
-// flagRow shows the letters of a flag before its first name: "-o, --out NAME".
-func flagRow(f cli.DocGenerationFlag) []string {
+// flagRow shows the letters of a flag before its first long name, "-o, --out NAME". Further ones are those that other programs have.
+func flagRow(o option.Option) []string {
 	letters, long := "", ""
-	for _, name := range f.Names() {
+	for _, name := range strings.Fields(o.Names) {
 		switch {
-		case name == "help" || name == "h":
 		case len(name) == 1:
 			letters += "-" + name + ", "
-		case long == "": // others are the names that other programs have for it
+		case long == "":
 			long = "--" + name
 		}
 	}
-	placeholder, usage := placeholder(f.GetUsage())
-	if placeholder != "" {
-		long += " " + placeholder
-	}
-	return []string{"  " + letters + long, usage}
-}
-
-// placeholder finds the word in backquotes that stands for the value. One that begins the text and is
-// followed by a colon is not part of the text.
-func placeholder(usage string) (word, plain string) {
-	before, rest, found := strings.Cut(usage, "`")
-	word, after, closed := strings.Cut(rest, "`")
-	if !found || !closed {
-		return "", usage
-	}
-	if text, ok := strings.CutPrefix(after, ": "); ok && before == "" {
-		return word, text
-	}
-	return word, before + word + after
+	return []string{strings.TrimRight("  "+letters+long+" "+o.Value(), " "), o.Text()}
 }
 
 // helpWidth is where lines of help end.

@@ -57,26 +57,12 @@ func TestHelp(t *testing.T) {
 
 // TestHelpShowsEveryFlag, under the name that works.
 func TestHelpShowsEveryFlag(t *testing.T) {
-	for _, c := range allCommands(newApp(streams{}).Commands) {
-		_, out, _ := command(t, append(strings.Fields(c.HelpName), "--help")...)
-		for _, f := range c.Flags {
-			if !regexp.MustCompile(`(?m)^  (-., )*--` + f.Names()[0] + `( |$)`).MatchString(out) {
-				t.Errorf("%s: no --%s in the help", c.Name, f.Names()[0])
+	for _, c := range allCommands() {
+		_, out, _ := command(t, append(strings.Fields(c.Name), "--help")...)
+		for _, o := range c.Options {
+			if !regexp.MustCompile(`(?m)^  (-., )*--` + o.Name() + `( |$)`).MatchString(out) {
+				t.Errorf("%s: no --%s in the help", c.Name, o.Name())
 			}
-		}
-	}
-}
-
-func TestPlaceholder(t *testing.T) {
-	for usage, want := range map[string][2]string{
-		"call it `NAME`; or not": {"NAME", "call it NAME; or not"},
-		"`a|b`: what":            {"a|b", "what"},
-		"`N` times":              {"N", "N times"},
-		"nothing":                {"", "nothing"},
-		"one ` only":             {"", "one ` only"},
-	} {
-		if word, plain := placeholder(usage); word != want[0] || plain != want[1] {
-			t.Errorf("%q: %q, %q", usage, word, plain)
 		}
 	}
 }

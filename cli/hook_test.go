@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/internal/option"
 	"braid/verify"
@@ -120,15 +118,16 @@ func TestFileEnvironment(t *testing.T) {
 	if all := strings.Join(env, "\n"); strings.Contains(all, "secret") {
 		t.Errorf("%q has a secret", all)
 	}
-	help := getManual.notes
+	get, _ := option.Braid().Below("get")
+	help := get.Notes
 	for _, v := range env { // all are documented, and none is a flag
 		name, _, _ := strings.Cut(v, "=")
 		short := strings.TrimPrefix(name, "BRAID_FILE")
 		if !strings.Contains(strings.Join(help, " "), short) {
 			t.Errorf("the help does not have %s", name)
 		}
-		for _, f := range flags(option.Get, newGetCommand(streams{}).targets()) {
-			if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(doc.GetEnvVars(), name) {
+		for _, o := range get.Options {
+			if option.Variable(o.Name()) == name {
 				t.Errorf("%s is a flag", name)
 			}
 		}

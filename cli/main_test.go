@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"bytes"
 	"os"
 	"testing"
@@ -22,4 +23,12 @@ func command(t *testing.T, words ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(t.Context(), append([]string{"braid"}, words...), streams{in: &bytes.Buffer{}, out: &out, err: &err})
 	return code, out.String(), err.String()
+}
+
+// allCommands are the commands and those below them, also hidden ones.
+func allCommands() (all []option.Command) {
+	for _, c := range option.Braid().Commands {
+		all = append(append(all, c), c.Commands...)
+	}
+	return all
 }

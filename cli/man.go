@@ -1,73 +1,82 @@
 package cli
 
 import (
-	"braid/internal/option"
+	"bytes"
 	"compress/gzip"
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"braid/internal/option"
 )
 
-// manCommand is one run of "braid man".
+// manCommand is one run of "braid man", which scripts/man and packages run.
 type manCommand struct {
 	date string
 	gzip bool
 }
 
-// newMan is what scripts/man and packages run: "braid man FOLDER" writes the man pages.
-func newMan(s streams) *cli.Command {
+func newMan(streams) (action, targets) {
 	m := &manCommand{}
-	c := &cli.Command{
-		Name: "man", Usage: "write the man pages into a folder", Hidden: true,
-		Flags: flags(option.Man, targets{
-			"date": &m.date,
-			"gzip": &m.gzip,
-		}),
-		Action: func(c *cli.Context) error { return m.run(c.App, c.Args().Slice()) },
+	return m.run, targets{
+		"date": &m.date,
+		"gzip": &m.gzip,
 	}
-	s.help(c, manual{
-		usage:    "[FLAG]... FOLDER",
-		examples: []string{"for man", "braid man --gzip ~/.local/share/man/man1"},
-	})
-	return c
 }
 
-func (m *manCommand) run(app *cli.App, words []string) error {
+func (m *manCommand) run(_ context.Context, words []string) error {
 	if len(words) != 1 {
 		return misuse("man", "one folder is needed", "braid man --help")
 	}
-	book := reference(app)
+	b := thisBuild()
+	program := option.Braid()
+	program.Version, program.Date = b.version, b.date
 	if m.date != "" {
-		book.Date = m.date
+		program.Date = m.date
 	}
-	for _, page := range book.Pages() {
-		if err := m.write(filepath.Join(words[0], page.Name+".1"), page.Text); err != nil {
-			return &failure{code: exitLocal, what: "man", where: page.Name + ".1", why: reason(err)}
+	pages, err := program.Pages()
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		text, err := roff(page.Text)
+		if err == nil {
+			err = m.write(filepath.Join(words[0], page.Name+".1"), []byte(text))
+		}
+		if err != nil {
+			return localFailure("man", page.Name+".1", err)
 		}
 	}
 	return nil
 }
 
-// write makes a file. The compressed ones have neither name nor time in them, so that the same page makes the same file.
+// asTyped keeps characters as they are typed, so that examples can be copied: roff takes these for typographic ones.
+var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`)
+
+// roff makes a man page of Markdown.
+func roff(markdown string) (string, error) {
+	cli.MarkdownDocTemplate = "{{.App.Description}}"
+	page, err := (&cli.App{Description: markdown}).ToMan()
+	title, text, _ := strings.Cut(page, "\n.SH ")
+	return title + "\n.nh\n.ad l\n.SH " + asTyped.Replace(text), err // words that are typed are not hyphenated, and lines are ragged
+}
+
+// write makes a file. A compressed one has neither a name nor a time in it, so that the same page makes the same file.
 func (m *manCommand) write(path string, data []byte) error {
 	if !m.gzip {
 		return os.WriteFile(path, data, 0o644)
 	}
-	f, err := os.Create(path + ".gz")
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if _, err := z.Write(data); err != nil {
-		return err
-	}
+	z.Write(data) // a Buffer takes all
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return f.Close()
+	return os.WriteFile(path+".gz", b.Bytes(), 0o644)
 }

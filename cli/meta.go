@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/fsys"
-	"braid/internal/option"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/serve"
@@ -39,36 +38,15 @@ type metaCommand struct {
 	secret, passphrase []byte
 }
 
-func newMeta(s streams) *cli.Command {
+func newMeta(s streams) (action, targets) {
 	v := &metaCommand{streams: s}
-	c := &cli.Command{
-		Name:  "meta",
-		Usage: "write documents about files: Metalink (.meta4), torrents",
-		Flags: flags(option.Meta, v.torrentFlags.targets(), v.mirrorFlags.targets(), v.signFlags.targets(), targets{
-			"out":          &v.out,
-			"overwrite":    &v.overwrite,
-			"hash":         &v.hashes,
-			"piece-length": &v.pieceLength,
-			"quiet":        &v.quiet,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		usage: "[FLAG]... FILE...",
-		examples: []string{
-			"disk.iso.meta4 beside disk.iso, which lies at two mirrors", "braid meta --mirror 'https://a.example.net/pub/;pri=1;geo=de' --mirror https://b.example.org/disk.iso disk.iso",
-			"and disk.iso.torrent, with the mirrors as web seeds", "braid meta --torrent --tracker udp://tracker.example.org:6969 --mirror https://a.example.net/pub/ disk.iso",
-			"one document about a release, signed", "braid meta -o release.meta4 --mirrors mirrors.txt --sign-with key.asc *.iso",
-		},
-		notes: []string{"Each file needs a mirror at least, and is read once. A document beside each file is what servers name\n" +
-			"and what people look for; -o is for what is fetched together. In it files are called by their last\n" +
-			"name, which is also what stands below a mirror that ends with a slash.",
-			"A signature FILE.asc beside a file goes into the document, unless --sign-with makes a new one. SHA-256\n" +
-				"alone is what all readers take; wget2 1.99 never ends with a document that has a SHA-512.",
-			"A torrent (--torrent) is of version 1 and of one file. Trackers only tell peers of each other: somebody has\n" +
-				"to seed, or web seeds, which are the mirrors, do it alone."},
+	return v.run, merged(v.torrentFlags.targets(), v.mirrorFlags.targets(), v.signFlags.targets(), targets{
+		"out":          &v.out,
+		"overwrite":    &v.overwrite,
+		"hash":         &v.hashes,
+		"piece-length": &v.pieceLength,
+		"quiet":        &v.quiet,
 	})
-	return c
 }
 
 // A sheet is one document to be written, about the files at paths.

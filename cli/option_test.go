@@ -44,20 +44,18 @@ func written(o option.Option) string {
 
 // TestOptionsWhereTheyStand walks all of the table: each option is taken where it may stand, and refused elsewhere with its name.
 func TestOptionsWhereTheyStand(t *testing.T) {
-	app := newApp(streams{})
-	commands := allCommands(app.Commands)
 	g, _, err := parse(t, "https://example.org/other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for o := range option.All() {
-		for _, c := range commands {
-			if len(c.Subcommands) > 0 || c.Name == "complete" || c.Name == "completion" {
+		for _, c := range allCommands() {
+			if len(c.Commands) > 0 || c.Name == "complete" || c.Name == "completion" {
 				continue
 			}
-			typed := c.HelpName
-			_, err := prepare(app, append(strings.Fields(typed), "--"+o.Name()+"="+sampleOf(o)))
-			at(t, o, "braid "+typed, slices.Contains(namesFor(c.HelpName), o.Name()), err, "no such flag")
+			typed := c.Name
+			_, err := readLine(append(strings.Fields(typed), "--"+o.Name()+"="+sampleOf(o)))
+			at(t, o, "braid "+typed, slices.Contains(namesFor(c.Name), o.Name()), err, "no such flag")
 			top, _, _ := strings.Cut(typed, " ")
 			_, err = option.ParseSettings([]byte("[" + top + "]\n" + o.Name() + " = " + written(ofCommand(top, o)) + "\n"))
 			at(t, o, "["+top+"]", slices.Contains(namesFor(top), o.Name()), err, "no such key")
@@ -150,23 +148,19 @@ func watchKey(o option.Option) error {
 // TestTargetsFitTheTable: each value goes where its kind belongs, and nothing is left that no option fills.
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
-		option.Switch: {new(cli.BoolFlag)}, option.Words: {new(cli.StringSliceFlag), new(hosts)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
+		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
 		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)},
-		option.Word: {new(cli.StringFlag), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook)},
+		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook)},
 	}
-	for _, c := range allCommands(newApp(streams{}).Commands) {
-		for _, f := range c.Flags {
-			var is any = f
-			if g, ok := f.(*cli.GenericFlag); ok {
-				is = g.Value
-			}
-			for o := range option.All() {
-				if !slices.Contains(o.Of.Typed(), c.HelpName) || o.Name() != f.Names()[0] {
-					continue
-				}
-				if !slices.ContainsFunc(kinds[o.Kind], func(k any) bool { return reflect.TypeOf(k) == reflect.TypeOf(is) }) {
-					t.Errorf("%s --%s: a %T for %v", c.HelpName, o.Name(), is, o.Kind)
-				}
+	for _, c := range allCommands() {
+		if len(c.Options) == 0 {
+			continue
+		}
+		_, targets := commands[c.Name](streams{})
+		for _, o := range c.Options {
+			is := targets[o.Name()]
+			if !slices.ContainsFunc(kinds[o.Kind], func(k any) bool { return reflect.TypeOf(k) == reflect.TypeOf(is) }) {
+				t.Errorf("%s --%s: a %T for %v", c.Name, o.Name(), is, o.Kind)
 			}
 		}
 	}

@@ -11,32 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/option"
 	"braid/source"
 )
-
-// newParts is "braid parts": what downloads that did not come to their end have left in a folder.
-func newParts(s streams) *cli.Command {
-	c := &cli.Command{
-		Name:        "parts",
-		Usage:       "list, resume or remove what unfinished downloads have left",
-		Subcommands: []*cli.Command{newPartsList(s), newPartsResume(s), newPartsRemove(s)},
-	}
-	s.help(c, manual{
-		usage: "[FOLDER]\n  braid parts COMMAND [FLAG]... [OPERAND]...",
-		examples: []string{
-			"what is unfinished here, how far it is, and who works at it", "braid parts",
-			"go on with all of it", "braid parts resume",
-			"give one up", "braid parts remove disk.iso",
-		},
-		notes: []string{"Without a command it is list."},
-	})
-	return c
-}
 
 // partsList is one run of "braid parts list".
 type partsList struct {
@@ -44,27 +22,12 @@ type partsList struct {
 	json bool
 }
 
-func newPartsList(s streams) *cli.Command {
+func newPartsList(s streams) (action, targets) {
 	v := &partsList{streams: s}
-	c := &cli.Command{
-		Name:   "list",
-		Usage:  "list what is unfinished in a folder, and what was set aside",
-		Flags:  flags(option.PartsList, targets{"json": &v.json}),
-		Action: func(c *cli.Context) error { return v.run(c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		name:     "parts list",
-		usage:    "[--json] [FOLDER]",
-		examples: []string{"what is unfinished in this folder", "braid parts", "in another one, for a program", "braid parts list --json ~/downloads"},
-		notes: []string{"How much is there is what the journal beside the part file says; it is read and compared when the download\n" +
-			"goes on. URLs are shown without secrets. A part file without a journal is not braid's, and not listed. What\n" +
-			"was set aside was damaged or of another version: nothing uses it any more.",
-			"Exit codes: 0, also if there is nothing; 3 the folder cannot be read."},
-	})
-	return c
+	return v.run, targets{"json": &v.json}
 }
 
-func (v *partsList) run(words []string) error {
+func (v *partsList) run(_ context.Context, words []string) error {
 	dir := "."
 	switch len(words) {
 	case 0:
@@ -177,26 +140,12 @@ type partsRemove struct {
 	quiet, json bool
 }
 
-func newPartsRemove(s streams) *cli.Command {
+func newPartsRemove(s streams) (action, targets) {
 	v := &partsRemove{streams: s}
-	c := &cli.Command{
-		Name:  "remove",
-		Usage: "remove what unfinished downloads have left, and what was set aside",
-		Flags: flags(option.PartsRemove, targets{
-			"quiet": &v.quiet,
-			"json":  &v.json,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
+	return v.run, targets{
+		"quiet": &v.quiet,
+		"json":  &v.json,
 	}
-	s.help(c, manual{
-		name:     "parts remove",
-		usage:    "[FLAG]... FILE...",
-		examples: []string{"disk.iso.part and its journal", "braid parts remove disk.iso", "what was set aside", "braid parts remove disk.iso.part.bad"},
-		notes: []string{"FILE is the name that the file was to have, or that of its part file. A complete file of that name stays. Nothing\n" +
-			"is asked; what another process is working at is left alone.",
-			"Exit codes: 0 all of it is gone, 3 something is not."},
-	})
-	return c
 }
 
 func (v *partsRemove) run(ctx context.Context, words []string) error {

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/download/partfile"
 	"braid/internal/fsys"
-	"braid/internal/option"
 	"braid/source"
 	"braid/verify"
 )
@@ -23,32 +20,9 @@ type partsResume struct {
 	complete []string // files that are in place, of which only the journal was left
 }
 
-func newPartsResume(s streams) *cli.Command {
+func newPartsResume(s streams) (action, targets) {
 	v := &partsResume{getCommand: newGetCommand(s)}
-	c := &cli.Command{
-		Name:  "resume",
-		Usage: "go on with unfinished downloads",
-		Flags: flags(option.Resume, v.getCommand.targets()),
-		Action: func(c *cli.Context) error {
-			return v.run(c.Context, c.Args().Slice())
-		},
-	}
-	s.help(c, manual{
-		name:  "parts resume",
-		usage: "[FLAG]... [FILE]...",
-		examples: []string{
-			"all that is unfinished in this folder, and that nobody works at", "braid parts resume",
-			"one file, whose signature was demanded when it was begun", "braid parts resume --keyring release-key.asc disk.iso",
-		},
-		notes: []string{
-			"FILE is the name that the file is to have, or that of its part file. Where it comes from, and the digests that you gave, are\n" +
-				"in its journal; passwords, keys, header fields and the values of queries are not: what needs them goes on by the same\n" +
-				"braid get as before. If a digest or a signature was demanded then, it is now.",
-			"A complete file whose --on-complete is due is no unfinished download: the same braid get as before runs it.",
-			"Exit codes: as those of braid get; 3 also for what cannot be resumed.",
-		},
-	})
-	return c
+	return v.run, v.getCommand.targets()
 }
 
 // A resumable is an unfinished download that says what it is a part of.

@@ -10,10 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
-	"braid/internal/option"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -31,31 +28,13 @@ type probeCommand struct {
 // measureTime is how long --speed looks at each place.
 const measureTime = time.Second
 
-func newProbe(s streams) *cli.Command {
+func newProbe(s streams) (action, targets) {
 	p := &probeCommand{streams: s}
-	c := &cli.Command{
-		Name:  "probe",
-		Usage: "show what a server offers: size, digests, pieces, signatures, mirrors, documents",
-		Flags: flags(option.Probe, p.targets(), targets{
-			"json":    &p.json,
-			"speed":   &p.speed,
-			"timeout": &p.timeout,
-		}),
-		Action: func(c *cli.Context) error { return p.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		usage: "[FLAG]... URL",
-		examples: []string{
-			"the mirrors of a file, in the order in which they would be tried", "braid probe https://example.org/disk.iso",
-			"the same for a program", "braid probe --json https://example.org/disk.iso",
-		},
-		notes: []string{
-			"Of the file nothing is downloaded, but what --speed throws away, at most 16 MiB of each place; a Metalink\ndocument and signatures are read.",
-			"What a signature says of itself is not proven: braid get --keyring FILE does that.",
-			"Passwords and the values of queries are shown as ***.",
-		},
+	return p.run, merged(p.targets(), targets{
+		"json":    &p.json,
+		"speed":   &p.speed,
+		"timeout": &p.timeout,
 	})
-	return c
 }
 
 func (p *probeCommand) run(ctx context.Context, words []string) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"braid/internal/option"
 	"bytes"
 	"compress/gzip"
 	"io"
@@ -9,43 +10,98 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 )
 
 // TestManPagesShowEveryFlag of every command that users type, with each of its names.
 func TestManPagesShowEveryFlag(t *testing.T) {
-	app := newApp(streams{})
-	pages := map[string]string{}
-	for _, p := range reference(app).Pages() {
-		pages[p.Name] = string(p.Text)
-	}
-	commands := append(allCommands(app.Commands), &cli.Command{HelpName: "braid", Flags: app.Flags})
-	for _, c := range commands {
-		page, ok := pages[strings.ReplaceAll(strings.TrimSpace("braid "+strings.TrimPrefix(c.HelpName, "braid")), " ", "-")]
-		if ok == c.Hidden {
-			t.Errorf("%s: a page: %t", c.HelpName, ok)
+	program := option.Braid()
+	pages := manPages(t, program)
+	for _, c := range append(allCommands(), program.Command) {
+		name := strings.ReplaceAll("braid "+c.Name, " ", "-")
+		if c.Name == "braid" {
+			name = "braid"
 		}
-		for _, f := range c.Flags {
-			for _, name := range f.Names() {
-				if written := strings.ReplaceAll("--"+name, "-", `\-`); len(name) > 1 && ok && !strings.Contains(page, `\fB`+written+`\fR`) {
-					t.Errorf("%s: no --%s", c.HelpName, name)
+		page, ok := pages[name]
+		if ok == c.Hidden {
+			t.Errorf("%s: a page: %t", c.Name, ok)
+		}
+		for _, o := range c.Options {
+			for name := range strings.FieldsSeq(o.Names) {
+				if written := strings.ReplaceAll("--"+name, "-", `\-`); len(name) > 1 && ok && !strings.Contains(page, `\fB`+written+`\fP`) {
+					t.Errorf("%s: no --%s", c.Name, name)
 				}
 			}
 		}
-		if ok && len(c.Flags) > 0 && c.HelpName != "braid" && !strings.Contains(page, "\n.SH \"EXAMPLES\"\n") {
-			t.Errorf("%s: no examples", c.HelpName)
+		if ok && !strings.Contains(page, "\n.SH EXAMPLES\n") {
+			t.Errorf("%s: no examples", c.Name)
 		}
 	}
-	for _, code := range exitCodes {
-		if !strings.Contains(pages["braid"], `\fB`+code.Word+`\fR`) {
+	for _, code := range program.Exits {
+		if !strings.Contains(pages["braid"], `\fB`+code.Word+`\fP`) {
 			t.Errorf("no exit code %s", code.Word)
 		}
 	}
 }
 
+// manPages are the pages of a program by their names.
+func manPages(t *testing.T, program option.Program) map[string]string {
+	t.Helper()
+	pages, err := program.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, p := range pages {
+		if texts[p.Name], err = roff(p.Text); err != nil {
+			t.Error(err)
+		}
+	}
+	return texts
+}
+
+// TestManPageIsAsTyped: nothing that is said can be taken for a request, an escape or a mark, and what is typed can be copied.
+func TestManPageIsAsTyped(t *testing.T) {
+	page := manPages(t, option.Program{
+		Version: "1.0-rc1", Date: "2026-11-21",
+		Command: option.Command{
+			Name: "braid", Summary: "fetch files", Usage: []string{"braid COMMAND"},
+			Commands: []option.Command{{
+				Name: "get", Summary: "download files", Usage: []string{"braid get [FLAG]... URL", "braid get -i LIST"},
+				Examples: []option.Example{{What: "a file", Line: "braid get -o 'a b' https://h/~me/`x`"}, {What: "hidden", Line: ".x y\\n"}},
+				Notes:    []string{".first *words*\nare no request. 'nor these' <b> _x_ [y](z) & \\", "Exit codes: 0 done"},
+				Options: []option.Option{
+					{Names: "out o", Group: option.FileGroup, Kind: option.Word, Usage: "call it `NAME`; - is standard output"},
+					{Names: "dir d P", Group: option.FileGroup, Kind: option.Word, Usage: "into `FOLDER`, as in --dir '*'"},
+					{Names: "require", Group: option.ProofGroup, Kind: option.Choice, Usage: "`none|digest`: what must be proven"},
+				},
+			}},
+		},
+	})["braid-get"]
+	for _, want := range []string{
+		".TH BRAID-GET 1 \"2026-11-21\" \"braid 1.0-rc1\" \"braid manual\"\n",
+		"\nbraid\\-get \\- download files\n",
+		"\n\\fBbraid get\\fP [FLAG]\\&... URL\n.br\n\\fBbraid get\\fP \\-i LIST\n",
+		"\n\\&.first *words*\nare no request. \\(aqnor these\\(aq <b> _x_ [y](z) & \\e\n",
+		"\n\\fB\\-o\\fP, \\fB\\-\\-out\\fP \\fINAME\\fP\ncall it NAME; \\- is standard output\n",
+		"\n\\fB\\-d\\fP, \\fB\\-P\\fP, \\fB\\-\\-dir\\fP \\fIFOLDER\\fP\ninto FOLDER, as in \\-\\-dir \\(aq*\\(aq\n",
+		"\nbraid get \\-o \\(aqa b\\(aq https://h/\\(time/\\`x\\`\n",
+		"\n\\&.x y\\e\\&n\n",
+		".SH EXIT STATUS\nExit codes: 0 done\n",
+		"\\-\\-out is BRAID_OUT",
+		"\n.SH SEE ALSO\n\\fBbraid\\fP(1)\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	if strings.Count(page, ".SS File\n") != 1 {
+		t.Errorf("a group is not in one place:\n%s", page)
+	}
+}
+
 // TestExitCodesAreSaidOnce: help and README say what the table of exit codes says.
 func TestExitCodesAreSaidOnce(t *testing.T) {
+	exitCodes := option.Braid().Exits
 	for code := exitDone; code <= exitLimit; code++ {
 		if got := exitCodes[code].Word; got != strconv.Itoa(code) {
 			t.Errorf("row %d is about %s", code, got)

@@ -15,9 +15,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
-	"braid/internal/option"
 	"braid/serve"
 	"braid/verify"
 )
@@ -40,41 +37,21 @@ type serveCommand struct {
 
 const defaultListen = "127.0.0.1:8080"
 
-func newServe(s streams) *cli.Command {
+func newServe(s streams) (action, targets) {
 	v := &serveCommand{streams: s, listen: defaultListen}
-	c := &cli.Command{
-		Name:  "serve",
-		Usage: "serve a folder with digests and the names of mirrors (Metalink/HTTP)",
-		Flags: flags(option.Serve, v.mirrorFlags.targets(), v.signFlags.targets(), targets{
-			"listen":          &v.listen,
-			"max-links":       &v.maxLinks,
-			"mirror-of":       &v.mirrorOf,
-			"no-meta4":        &v.noMeta4,
-			"url":             &v.url,
-			"tls-cert":        &v.tls.cert,
-			"tls-key":         &v.tls.key,
-			"max-connections": &v.connections,
-			"limit-rate":      &v.rate,
-			"quiet":           &v.quiet,
-			"verbose":         &v.verbose,
-		}),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, manual{
-		usage: "[FLAG]... FOLDER",
-		examples: []string{
-			"a folder, with two mirrors", "braid serve --mirror 'https://a.example.net/pub/;pri=1;geo=de;pref' --mirror https://b.example.net/pub/ /srv/pub",
-			"a preferred mirror of it", "braid serve --listen :8081 --mirror-of https://example.org/pub/ /srv/pub",
-			"everything signed", "BRAID_PASSPHRASE=... braid serve --sign-with key.asc /srv/pub",
-		},
-		notes: []string{"The address goes to standard output, everything else to standard error. SIGINT and SIGTERM end the\n" +
-			"server when the answers under way are sent, after 5 s at the latest. Digests, pieces and signatures are\n" +
-			"remembered in the user's cache folder.",
-			"What lies beside a file as FILE.meta4, .torrent, .asc, .sig, .p7m or .p7s is named as its document. A file\n" +
-				"without FILE.meta4 has one made, which costs a second hash in the same read; with --sign-with a\n" +
-				"file without any signature has FILE.asc made. Nothing is written into the folder."},
+	return v.run, merged(v.mirrorFlags.targets(), v.signFlags.targets(), targets{
+		"listen":          &v.listen,
+		"max-links":       &v.maxLinks,
+		"mirror-of":       &v.mirrorOf,
+		"no-meta4":        &v.noMeta4,
+		"url":             &v.url,
+		"tls-cert":        &v.tls.cert,
+		"tls-key":         &v.tls.key,
+		"max-connections": &v.connections,
+		"limit-rate":      &v.rate,
+		"quiet":           &v.quiet,
+		"verbose":         &v.verbose,
 	})
-	return c
 }
 
 func (v *serveCommand) run(ctx context.Context, words []string) error {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/internal/option"
 )
 
@@ -64,11 +62,11 @@ func readConfiguration() (*configuration, error) {
 }
 
 // fill gives flags that neither the command line nor the environment has what the file says. It returns where each comes from.
-func (c *configuration) fill(command string, flags []cli.Flag, a *arranged) map[string]string {
+func (c *configuration) fill(command string, options []option.Option, a *arranged) map[string]string {
 	from := map[string]string{}
 	c.said, c.line = map[string]bool{}, map[string]bool{}
-	for _, f := range flags {
-		name := f.Names()[0]
+	for _, o := range options {
+		name := o.Name()
 		c.said[name], c.line[name] = said(name, a), a.has(name)
 		v, ok := c.file.Value(command, name)
 		if !ok || c.said[name] {

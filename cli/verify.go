@@ -8,11 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"braid/download"
 	"braid/download/state"
-	"braid/internal/option"
 )
 
 // verifyCommand is one run of "braid verify".
@@ -40,39 +37,9 @@ func newVerifyCommand(s streams) *verifyCommand {
 	return &verifyCommand{streams: s, outputFlags: newOutputFlags(s)}
 }
 
-func newVerify(s streams) *cli.Command {
+func newVerify(s streams) (action, targets) {
 	v := newVerifyCommand(s)
-	c := &cli.Command{
-		Name:   "verify",
-		Usage:  "check that files on disk are the right ones",
-		Flags:  flags(option.Verify, v.targets()),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, verifyManual)
-	return c
-}
-
-var verifyManual = manual{
-	usage: "[FLAG]... [FILE]...",
-	examples: []string{
-		"is this what the server has?", "braid verify --from https://example.org/disk.iso disk.iso",
-		"or what a Metalink document describes, and where is it damaged?", "braid verify --from disk.meta4 disk.iso",
-		"files of a folder, by the list in it", "braid verify --checksums SHA256SUMS *.iso",
-		"all files of a list that are here, as sha256sum -c does", "braid verify --ignore-missing --checksums SHA256SUMS",
-		"the same, with the signature of the list", "braid verify --keyring release-key.asc --checksums SHA256SUMS *.iso",
-		"a file with a signature beside it, disk.iso.asc", "braid verify --keyring release-key.asc disk.iso",
-		"and put the right file in its place, fetching what is damaged", "braid verify --repair --from https://example.org/disk.iso disk.iso",
-	},
-	notes: []string{
-		"Each file is read once, for digests, pieces and signatures together, and nothing is changed. All that is\n" +
-			"known has to hold; the result says by what it is proven.",
-		"With --repair a file that is not the right one is replaced by the right one, once that is proven;\n" +
-			"until then it stays, and the work is in FILE.part. Where digests of pieces are known, only what is\n" +
-			"damaged is fetched; of a file that is cut off, what is missing; else all of it.",
-		"Exit codes: 0 all are the right files, 3 a file cannot be read, 7 what is said of it contradicts itself,\n" +
-			"9 signature by nobody who counts, 10 signature bad, expired or revoked, 11 another file or a damaged one,\n" +
-			"12 nothing says what it should be, or nothing that proves it; others as in braid get.",
-	},
+	return v.run, v.targets()
 }
 
 func (v *verifyCommand) targets() targets {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"braid/internal/option"
 	"braid/watch"
 )
 
@@ -38,16 +37,9 @@ type watchCommand struct {
 	line map[string]bool
 }
 
-func newWatch(s streams) *cli.Command {
+func newWatch(s streams) (action, targets) {
 	v := &watchCommand{streams: s}
-	c := &cli.Command{
-		Name:   "watch",
-		Usage:  "keep files up to date by what feeds say of them (the antenna)",
-		Flags:  flags(option.Watch, v.targets()),
-		Action: func(c *cli.Context) error { return v.run(c.Context, c.Args().Slice()) },
-	}
-	s.help(c, watchManual)
-	return c
+	return v.run, v.targets()
 }
 
 func (v *watchCommand) targets() targets {
@@ -70,32 +62,6 @@ func (v *watchCommand) targets() targets {
 		"verbose":     &v.verbose,
 		"json":        &v.json,
 	}
-}
-
-var watchManual = manual{
-	usage: "[FLAG]... [CONFIG]\n  braid watch status [FLAG]... [CONFIG]\n  braid watch check [FLAG]... [CONFIG]\n  braid watch run [FLAG]... NAME [CONFIG]\n  braid watch forget [FLAG]... NAME [CONFIG]",
-	examples: []string{
-		"for years; doc/braid-watch.toml is an example of a configuration, doc/braid-watch.service of a service", "braid watch /etc/braid/watch.toml",
-		"from cron", "braid watch --once -q watch.toml",
-		"one file, without a configuration", "braid watch --feed https://example.org/antenna.lirs --url https://example.org/disk.iso --dir /srv",
-		"how feeds and watches stand, also while another process watches", "braid watch status watch.toml",
-		"what would a start, or a reload, say of the configuration?", "braid watch check watch.toml",
-		"poll the feeds of a watch now, and ask for its file, should it be gone or no feed know of it", "braid watch run disk watch.toml",
-		"as if it had been added now", "braid watch forget disk watch.toml",
-	},
-	notes: []string{
-		"A feed is a hint. What is asked for is the URL of a watch, conditionally, from all of its mirrors, and what comes\n" +
-			"is verified as by braid get: nothing is replaced by something older or unverified. An update is done when the file is\n" +
-			"in place and the program that waits for it has ended with 0; until then it comes again, later and later.",
-		"Programs (run, on-failure) get no shell; a word {} is the path. In the environment they have BRAID_FILE_PATH, _URL,\n" +
-			"_SIZE, _SHA256, _VERIFIED, _EVIDENCE and _LAST_MODIFIED, as with braid get --on-complete, and BRAID_WATCH_EVENT\n" +
-			"(updated or failed), _NAME, _FEED, _REASON, _TRY, _OLD (where the version before is kept) and _ERROR.",
-		"SIGHUP reads the configuration anew; one that is wrong changes nothing, and braid watch check says so before. SIGTERM and SIGINT park downloads, give\n" +
-			"programs half a minute to end, and end with 0 (--once: 143 and 130).",
-		"Exit codes of --once are those of braid get, of the worst watch that is not up to date, also while it waits to be tried\n" +
-			"again, with a line for each; a feed that cannot be read is 4, or 7 if it is none. A watch that is configured otherwise\n" +
-			"than when it failed is tried at once.",
-	},
 }
 
 // run does what the first word says, or watches.

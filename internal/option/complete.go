@@ -25,11 +25,11 @@ func (p Program) Complete(words []string) Reply {
 		before, help = before[1:], true
 	}
 	for len(before) > 0 && len(c.Commands) > 0 {
-		i := slices.IndexFunc(c.Commands, func(below Command) bool { return below.Name == before[0] })
-		if i < 0 {
+		below, ok := c.Below(before[0])
+		if !ok || below.Hidden {
 			return Reply{}
 		}
-		c, before = c.Commands[i], before[1:]
+		c, before = below, before[1:]
 	}
 	switch {
 	case len(c.Commands) > 0 && !strings.HasPrefix(last, "-"):
@@ -44,7 +44,9 @@ func (p Program) Complete(words []string) Reply {
 func (c Command) commandNames(last string, below bool) (r Reply) {
 	r.Rest = last
 	for _, sub := range c.Commands {
-		r.add(sub.Name, sub.Summary)
+		if !sub.Hidden {
+			r.add(sub.Word(), sub.Summary)
+		}
 	}
 	if !below {
 		r.add("help", "show how a command is used")
@@ -60,12 +62,12 @@ func (c Command) complete(before []string, last string) Reply {
 		if word == "--" {
 			return c.operand(last)
 		}
-		f, attached, ok := c.flag(word)
-		if !ok || f.Value == "" || attached {
+		o, attached, ok := c.option(word)
+		if !ok || o.Kind == Switch || attached {
 			continue
 		}
 		if len(before) == 0 {
-			return f.value("", last)
+			return o.reply("", last)
 		}
 		before = before[1:]
 	}
@@ -78,14 +80,14 @@ func (c Command) complete(before []string, last string) Reply {
 		return r
 	case strings.HasPrefix(last, "--"):
 		if name, value, found := strings.Cut(last, "="); found {
-			if f, _, ok := c.flag(name); ok && f.Value != "" {
-				return f.value(name+"=", value)
+			if o, _, ok := c.option(name); ok && o.Kind != Switch {
+				return o.reply(name+"=", value)
 			}
 			return Reply{}
 		}
 	default:
-		if f, attached, ok := c.flag(last); ok && attached {
-			return f.value(last[:2], last[2:])
+		if o, attached, ok := c.option(last); ok && attached {
+			return o.reply(last[:2], last[2:])
 		}
 	}
 	r := Reply{Rest: last}
@@ -93,55 +95,56 @@ func (c Command) complete(before []string, last string) Reply {
 	return r
 }
 
-// names are all flags, each by its long name; those of one letter where that is all that there is so far.
+// names are all options, each by its long name; those of one letter where that is all that there is so far.
 func (c Command) names(r *Reply) {
-	for _, f := range c.Flags {
-		r.add(written(f.long()), f.Usage)
-		for _, name := range f.Names {
-			if r.Rest == written(name) && name != f.long() {
-				r.add(written(name), f.Usage)
+	for _, o := range c.Options {
+		r.add(Written(o.long()), o.Text())
+		for _, name := range strings.Fields(o.Names) {
+			if r.Rest == Written(name) && name != o.long() {
+				r.add(Written(name), o.Text())
 			}
 		}
 	}
 	r.add("--help", "show how it is used")
 }
 
-// flag finds the flag that a word is, or ends with. Attached says that its value is in the word, too.
-func (c Command) flag(word string) (f Flag, attached, ok bool) {
-	find := func(name string) (Flag, bool) {
-		i := slices.IndexFunc(c.Flags, func(f Flag) bool { return slices.Contains(f.Names, name) })
+// option finds the option that a word is, or ends with. Attached says that its value is in the word, too.
+func (c Command) option(word string) (o Option, attached, ok bool) {
+	find := func(name string) (Option, bool) {
+		i := slices.IndexFunc(c.Options, func(o Option) bool { return slices.Contains(strings.Fields(o.Names), name) })
 		if i < 0 {
-			return Flag{}, false
+			return Option{}, false
 		}
-		return c.Flags[i], true
+		return c.Options[i], true
 	}
 	if name, isLong := strings.CutPrefix(word, "--"); isLong {
 		name, _, attached = strings.Cut(name, "=")
-		f, ok = find(name)
-		return f, attached, ok
+		o, ok = find(name)
+		return o, attached, ok
 	}
 	letters, isShort := strings.CutPrefix(word, "-")
 	for isShort && letters != "" {
-		f, ok = find(letters[:1])
-		if letters = letters[1:]; !ok || f.Value != "" {
+		o, ok = find(letters[:1])
+		if letters = letters[1:]; !ok || o.Kind != Switch {
 			break
 		}
 	}
-	return f, letters != "", ok
+	return o, letters != "", ok
 }
 
 func (c Command) operand(last string) Reply {
-	r := Reply{Kind: c.Operands, Rest: last}
-	for _, word := range c.Words {
-		r.add(word, "")
-	}
-	return r
+	kind, words := c.operands()
+	return replyOf(Reply{Kind: kind, Rest: last}, words)
 }
 
-// value is what the value of a flag can be; prefix is what stands before it in the same word.
-func (f Flag) value(prefix, last string) Reply {
-	r := Reply{Prefix: prefix, Kind: f.Kind, Rest: last}
-	for _, word := range f.Words {
+// reply is what the value of an option can be; prefix is what stands before it in the same word.
+func (o Option) reply(prefix, last string) Reply {
+	kind, words := o.fits()
+	return replyOf(Reply{Prefix: prefix, Kind: kind, Rest: last}, words)
+}
+
+func replyOf(r Reply, words []string) Reply {
+	for _, word := range words {
 		r.add(word, "")
 	}
 	return r

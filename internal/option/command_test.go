@@ -7,65 +7,64 @@ import (
 
 // braid is a program with what can be hard about one.
 var braid = Program{
-	Version: "1.0-rc1", Date: "2026-11-21",
 	Command: Command{
-		Name: "braid", Summary: "fetch files", Usage: []string{"COMMAND"},
-		Flags: []Flag{{Names: []string{"version", "V"}, Usage: "show the version"}},
+		Name: "braid", Summary: "fetch files", Usage: []string{"braid COMMAND"},
+		Options: []Option{{Names: "version V", Kind: Switch, Usage: "show the version"}},
 		Commands: []Command{
 			{
-				Name: "get", Summary: "download files", Usage: []string{"[FLAG]... URL", "braid get -i LIST"}, Operands: File,
-				Examples: []Example{{"a file", "braid get -o 'a b' https://h/~me/`x`"}, {"hidden", ".x \\n"}},
-				Notes:    []string{".first words\nare no request. 'nor these'", "Exit codes: 0 done"},
-				Flags: []Flag{
-					{Names: []string{"out", "o"}, Group: "File", Value: "NAME", Usage: "call it NAME; - is standard output", Variable: "BRAID_OUT", Kind: File},
-					{Names: []string{"require"}, Group: "Proof", Value: "WORD", Usage: "what must be proven", Words: []string{"none", "digest", "signature"}},
-					{Names: []string{"dir", "d", "P"}, Group: "File", Value: "FOLDER", Kind: Folder},
-					{Names: []string{"split", "s"}, Value: "N|auto", Words: []string{"auto"}},
-					{Names: []string{"quiet", "q"}, Group: "Output"},
+				Name: "get", Summary: "download files", Usage: []string{"braid get [FLAG]... URL", "braid get [FLAG]... -i LIST", "braid get FILE"},
+				Options: []Option{
+					{Names: "out o", Kind: Word, Usage: "call it `NAME`; - is standard output"},
+					{Names: "require", Kind: Choice, Usage: "`none|digest|signature`: what must be proven"},
+					{Names: "dir d P", Kind: Word, Usage: "into `FOLDER`"},
+					{Names: "split s", Kind: Word, Usage: "`N|auto`"},
+					{Names: "quiet q", Kind: Switch, Usage: "say nothing"},
 				},
 			},
-			{Name: "feed", Summary: "feeds", Commands: []Command{{Name: "check", Operands: File}, {Name: "convert", Flags: []Flag{{Names: []string{"to"}, Value: "FORMAT", Words: []string{"atom", "lirs"}}}}}},
-			{Name: "completion", Words: []string{"bash", "zsh"}},
+			{Name: "feed", Summary: "feeds", Commands: []Command{
+				{Name: "feed check", Usage: []string{"braid feed check FILE"}},
+				{Name: "feed convert", Options: []Option{{Names: "to", Kind: Choice, Words: "atom|lirs", Usage: "write `FORMAT`"}}},
+			}},
+			{Name: "completion", Usage: []string{"braid completion bash|zsh"}},
+			{Name: "complete", Hidden: true},
 		},
 	},
-	Exits: []Term{{"0", "done"}},
 }
 
-// TestPages: each command has its page, and nothing that is said can be taken for a request or an escape.
-func TestPages(t *testing.T) {
-	var names []string
-	texts := map[string]string{}
-	for _, p := range braid.Pages() {
-		names = append(names, p.Name)
-		texts[p.Name] = string(p.Text)
-	}
-	if got := strings.Join(names, " "); got != "braid braid-get braid-feed braid-feed-check braid-feed-convert braid-completion" {
-		t.Errorf("pages: %s", got)
-	}
-	for _, want := range []string{
-		".TH \"BRAID\\-GET\" 1 \"2026-11-21\" \"braid 1.0\\-rc1\" \"braid manual\"\n",
-		"\nbraid\\-get \\- download files\n",
-		"\n\\fBbraid get\\fR [FLAG]... URL\n.br\n\\fBbraid get\\fR \\-i LIST\n",
-		"\n\\&.first words are no request. \\(aqnor these\\(aq\n",
-		"\n\\fB\\-o\\fR, \\fB\\-\\-out\\fR \\fINAME\\fR\ncall it NAME; \\- is standard output\n",
-		"\n\\fB\\-d\\fR, \\fB\\-P\\fR, \\fB\\-\\-dir\\fR \\fIFOLDER\\fR\n",
-		"\nbraid get \\-o \\(aqa b\\(aq https://h/\\(time/\\`x\\`\n",
-		"\n\\&.x \\en\n",
-		".SH \"EXIT STATUS\"\nExit codes: 0 done\n",
-		"\\-\\-out is BRAID_OUT",
-	} {
-		if !strings.Contains(texts["braid-get"], want) {
-			t.Errorf("no %q in\n%s", want, texts["braid-get"])
+// TestTextsOfCommands: each command that has options is in the texts, with all that its help shows.
+func TestTextsOfCommands(t *testing.T) {
+	seen := 0
+	for _, c := range Braid().withBelow() {
+		if c.of != 0 {
+			seen++
+		}
+		if c.Summary == "" || len(c.Usage) == 0 || len(c.Examples) == 0 {
+			t.Errorf("%s: %+v", c.Name, c)
+		}
+		for _, way := range c.Usage {
+			if !strings.HasPrefix(way, "braid ") {
+				t.Errorf("%s: %s", c.Name, way)
+			}
 		}
 	}
-	if strings.Count(texts["braid-get"], ".SS \"File\"") != 1 {
-		t.Errorf("a group is not in one place:\n%s", texts["braid-get"])
+	if seen != len(typed)-1 { // man is hidden
+		t.Errorf("%d commands with options, of %d", seen, len(typed))
 	}
-	for name, text := range texts {
-		for line := range strings.Lines(text) {
-			if len(line) > 81 && !strings.HasPrefix(line, ".TH") {
-				t.Errorf("%s: a long line: %s", name, line)
-			}
+	if p := Braid(); len(p.About) != 3 || len(p.Exits) != 16 || len(p.Environment) == 0 || len(p.Files) == 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestPlaceholder(t *testing.T) {
+	for usage, want := range map[string][2]string{
+		"call it `NAME`; or not": {"NAME", "call it NAME; or not"},
+		"`a|b`: what":            {"a|b", "what"},
+		"`N` times":              {"N", "N times"},
+		"nothing":                {"", "nothing"},
+		"one ` only":             {"", "one ` only"},
+	} {
+		if word, plain := (Option{Usage: usage}).placeholder(); word != want[0] || plain != want[1] {
+			t.Errorf("%q: %q, %q", usage, word, plain)
 		}
 	}
 }

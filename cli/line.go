@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/metalink/metainfo"
+)
+
+// A line is what a user typed.
+type line struct {
+	command option.Command
+	args    []string // for the flag parser
+	shows   string   // instead: help, or the version
+
+	configuration *configuration
+	places        map[string]string // where flags come from that the configuration has
+}
+
+// readLine turns the words of a user into those that the flag parser understands.
+func readLine(words []string) (*line, error) {
+	program := option.Braid()
+	if len(words) > 0 && words[0] == "help" {
+		words = append(words[1:len(words):len(words)], "--help")
+	}
+	if len(words) == 0 {
+		return nil, misuse("", "no command", "braid --help; "+thereAre(program.Command))
+	}
+	if strings.HasPrefix(words[0], "-") {
+		return readRoot(program, words[0])
+	}
+	command, rest, err := descend(program.Command, words)
+	if err != nil {
+		return nil, err
+	}
+	a, err := arrange(rest, shapesOf(command.Options, ignoredBy(command.Name)...))
+	if err != nil {
+		return nil, explainFlag(err, command)
+	}
+	l := &line{command: command}
+	if a.has("help") {
+		l.shows = helpOf(command)
+		return l, nil
+	}
+	if len(command.Commands) > 0 {
+		return nil, misuse(command.Name, "no command", thereAre(command))
+	}
+	if err := checkEnvironment(command.Options, &a); err != nil {
+		return nil, err
+	}
+	a.beatEnvironment()
+	if err := l.configure(&a); err != nil {
+		return nil, err
+	}
+	l.args = a.args()
+	return l, nil
+}
+
+// configure adds what the configuration says to what the command line does.
+func (l *line) configure(a *arranged) (err error) {
+	if l.configuration, err = readConfiguration(); err != nil {
+		return err
+	}
+	top, _, _ := strings.Cut(l.command.Name, " ")
+	switch l.command.Name {
+	case "config": // which tells of it
+		return nil
+	case "parts resume": // it goes on with what get began
+		top = "get"
+	}
+	l.places = l.configuration.fill(top, l.command.Options, a)
+	return nil
+}
+
+// readRoot reads a flag without a command.
+func readRoot(program option.Program, word string) (*line, error) {
+	a, err := arrange([]string{word}, shapesOf(program.Options))
+	switch {
+	case err == nil && a.has("help"):
+		return &line{shows: rootHelp(program.Command)}, nil
+	case err == nil:
+		return &line{shows: "braid " + thisBuild().String() + "\n"}, nil
+	}
+	f := explainFlag(err, program.Command)
+	for _, c := range program.Commands {
+		if _, err := arrange([]string{word, ""}, shapesOf(c.Options)); err == nil {
+			f.hint = "flags follow the command: braid " + c.Name + " " + f.where
+			break
+		}
+	}
+	return nil, f
+}
+
+// ignoredByGet say what happens anyway: redirects are followed, a refusal is a failure.
+var ignoredByGet = []string{"L", "f"}
+
+func ignoredBy(command string) []string {
+	if command == "get" {
+		return ignoredByGet
+	}
+	return nil
+}
+
+// descend follows the words to the command that they name. Rest is what follows.
+func descend(c option.Command, words []string) (option.Command, []string, error) {
+	first, known := c.Below(words[0])
+	switch {
+	case !known && isDownload(words[0]):
+		first, _ = c.Below("get")
+		return first, words, nil
+	case !known:
+		return c, nil, unknownCommand(c, words[0])
+	}
+	c, words = first, words[1:]
+	if len(c.Commands) == 0 || len(words) > 0 && (words[0] == "-h" || words[0] == "--help") {
+		return c, words, nil
+	}
+	if c.Name == "parts" { // it is list where no word names a command
+		if len(words) > 0 {
+			if named, ok := c.Below(words[0]); ok {
+				return named, words[1:], nil
+			}
+		}
+		c, _ = c.Below("list")
+		return c, words, nil
+	}
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return c, words, nil
+	}
+	named, ok := c.Below(words[0])
+	if !ok {
+		return c, nil, unknownCommand(c, words[0])
+	}
+	return named, words[1:], nil
+}
+
+// isDownload reports whether a word names something that get downloads, and cannot be anything else: a URL, a magnet link, a document
+// on disk.
+func isDownload(word string) bool {
+	if isWebAddress(word) || metainfo.IsMagnet(word) {
+		return true
+	}
+	info, err := os.Stat(word)
+	return download.IsDocument(word) && err == nil && info.Mode().IsRegular()
+}
+
+// unknownCommand is a word that is no command below c.
+func unknownCommand(c option.Command, word string) *failure {
+	isTop := c.Name == "braid"
+	where := maskWord(word)
+	if !isTop {
+		where = c.Name + " " + where
+	}
+	hint := thereAre(c)
+	if isTop && download.IsDocument(word) {
+		return misuse(where, "no such command, and no such file", hint)
+	}
+	if isTop && looksLikeHost(word) {
+		hint = "braid https://" + maskWord(word) + "?"
+	} else if name := nearestWord(word, c.Names()); name != "" {
+		hint = "did you mean " + name + "?"
+	}
+	return misuse(where, "no such command", hint)
+}
+
+func thereAre(c option.Command) string { return "there are " + strings.Join(c.Names(), ", ") }
+
+// explainFlag says what to write in place of a wrong flag.
+func explainFlag(err error, c option.Command) *failure {
+	command := c.Name
+	if command == "braid" {
+		command = ""
+	}
+	e, ok := errors.AsType[*flagError](err)
+	if !ok {
+		return misuse(command, err.Error(), "")
+	}
+	hint := strings.TrimSpace("braid "+command) + " --help"
+	if e.Why == unknownFlag {
+		if hint, ok := foreign[e.Flag]; ok && command == "get" {
+			return misuse(e.Flag, foreignWhy(e.Flag), hint)
+		}
+		var names []string
+		for _, o := range c.Options {
+			for name := range strings.FieldsSeq(o.Names) {
+				if len(name) > 1 {
+					names = append(names, name)
+				}
+			}
+		}
+		if name := nearestWord(strings.TrimLeft(e.Flag, "-"), names); name != "" && strings.HasPrefix(e.Flag, "--") {
+			hint = "did you mean --" + name + "?"
+		}
+	}
+	return misuse(e.Flag, e.Why, hint)
+}
+
+// checkEnvironment refuses variables that are set and empty, for flags that take a value and are not on the command line:
+// as there, an empty value is a mistake.
+func checkEnvironment(options []option.Option, given *arranged) error {
+	for _, o := range options {
+		if o.Kind == option.Switch || given.has(o.Name()) {
+			continue
+		}
+		if value, set := os.LookupEnv(option.Variable(o.Name())); set && value == "" {
+			return misuse(option.Variable(o.Name()), emptyValue, "unset it, or give it one")
+		}
+	}
+	return nil
+}
+
+// opposites are flags that contradict each other.
+var opposites = [][2]string{{"quiet", "verbose"}, {"verbose", "quiet"}, {"overwrite", "no-clobber"}, {"no-clobber", "overwrite"},
+	{"if-newer", "no-clobber"}, {"no-clobber", "if-newer"}}
+
+// beatEnvironment takes back what the environment says when the command line says the opposite.
+func (a *arranged) beatEnvironment() {
+	for _, o := range opposites {
+		if a.has(o[0]) && !a.has(o[1]) && os.Getenv(option.Variable(o[1])) != "" {
+			a.flags = append(a.flags, "--"+o[1]+"=false")
+		}
+	}
+}
+
+// How the flag parser says that it does not like a value: of the command line, or of the environment.
+var (
+	invalidValue    = regexp.MustCompile(`^invalid (boolean )?value "(.*)" for (?:flag )?-([^ :]+): (.*)$`)
+	invalidVariable = regexp.MustCompile(`^could not parse ".*" (as bool value )?from environment variable "([^"]*)".* for flag [^ :]+: (.*)$`)
+)
+
+// refuse makes a failure of what the flag parser says.
+func (l *line) refuse(err error) error {
+	where, why, hint := l.command.Name, err.Error(), "braid "+l.command.Name+" --help"
+	if m := invalidValue.FindStringSubmatch(why); m != nil {
+		where, why = "--"+m[3], boolean(m[1], m[4])
+		if place := l.places[m[3]]; place != "" {
+			where = place + ": " + m[3]
+		}
+		hint = cmp.Or(foreignValue(m[3], m[2]), hint)
+	} else if m := invalidVariable.FindStringSubmatch(why); m != nil {
+		where, why = m[2], boolean(m[1], m[3])
+	}
+	return misuse(where, why, hint)
+}
+
+// boolean is what is wrong with a value. Of those that are true or false, the parser says it in Go's words.
+func boolean(isBool, why string) string {
+	if isBool != "" {
+		return "the value is not true or false"
+	}
+	return why
+}
