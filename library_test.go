@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +150,42 @@ func receiver(recv ast.Expr) string {
 			return ""
 		}
 	}
+}
+
+// houseRules are words that mean nothing to a reader of go doc: numbers of doc/rules.md.
+var houseRules = regexp.MustCompile(`\brules? [0-9]+|\b[CSV][0-9]+\b`)
+
+// TestExportedComments: the comment of an exported name says what holds or cites an RFC. Rule numbers of this project are for tests.
+func TestExportedComments(t *testing.T) {
+	for pkg := range houses {
+		for _, name := range goFiles(t, pkg) {
+			if !strings.HasSuffix(name, "_test.go") {
+				checkComments(t, name, nil)
+			}
+		}
+	}
+}
+
+// checkComments reports exported names whose comment has a rule number.
+func checkComments(t *testing.T, name string, src any) {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.FileExports(f)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			return false
+		case *ast.CommentGroup:
+			if found := houseRules.FindString(n.Text()); found != "" {
+				t.Errorf("%v: %q in the comment of an exported name", fset.Position(n.Pos()), found)
+			}
+		}
+		return true
+	})
 }
 
 // importable says that a package is of use to programs of others.

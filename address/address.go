@@ -1,5 +1,5 @@
 // Package address says how far an IP address reaches, the whole Internet or only a machine, a link or a site, and whether a URL that
-// another machine named may lead there (rule 63).
+// another machine named may lead there.
 //
 // A server that names a URL chooses where we connect to, from within our network. A server on the Internet has no business with what
 // listens on our loopback interface or in our cellar; a server in the cellar may name its neighbours.

@@ -39,7 +39,7 @@ type Antenna struct {
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)
 	// TLS says whom connections trust; nil is the system's word. TLSFor says so for servers that TLS is not for: a "host:port", or a "host"
-	// with any port, in lower case. Their certificates are shown only to the servers that the user named (rule 27).
+	// with any port, in lower case. Their certificates are shown only to the servers that the user named.
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config
 	// Wrap puts something around the antenna's own connections, to count requests, say, to log, trace or sign them: it gets what makes

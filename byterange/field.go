@@ -23,7 +23,7 @@ type ContentRange struct {
 }
 
 // ParseContentRange parses the Content-Range field of a 206. It knows the unit bytes only and accepts no
-// character beyond the grammar; the numbers must make sense together and fit (rule 13):
+// character beyond the grammar; the numbers must make sense together and fit:
 //
 //	"A Content-Range field value is invalid if it contains a range-resp that has a last-pos value less than
 //	its first-pos value, or a complete-length value less than or equal to its last-pos value." (RFC 9110,

@@ -16,7 +16,7 @@ const MostAtOnce = scheduler.MostAtOnce
 // A Batch says how many files are downloaded together.
 type Batch struct {
 	// AtOnce is how many downloads run at a time. If zero, that is measured: another begins as long as the
-	// aggregate grows by it (C6), and at most MostAtOnce do.
+	// aggregate grows by it, and at most MostAtOnce do.
 	AtOnce int
 	// Ended, if not nil, is told of the end of each download, from one goroutine. Files are numbered from 0 in
 	// the order in which they came. It should not block for long: no download begins meanwhile.

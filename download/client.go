@@ -54,7 +54,7 @@ type Client struct {
 	// Timeout is how long a source that nobody can replace may stay silent. If zero, it is 30 s.
 	Timeout time.Duration
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
-	// and nothing limits the others (rule 19).
+	// and nothing limits the others.
 	MaxSize int64
 	// State remembers, and is told, how fast hosts were, what URLs have offered as proof, and what servers said of files, for requests
 	// with IfNewer. If nil, nothing is known. The caller saves it.

@@ -201,7 +201,7 @@ type comparison struct {
 	over  []byte
 }
 
-// Answer refuses what is not the range, or of another file (C5, C8).
+// Answer refuses what is not the range, or of another file.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {

@@ -56,9 +56,9 @@ type Document struct {
 	edges           *edges
 }
 
-// ReadDocument reads a document that the user gave: of the file its word is the user's (rule 64). Where it leads to is
+// ReadDocument reads a document that the user gave: of the file its word is the user's. Where it leads to is
 // another matter, as documents are made to be handed around: it lies on this machine and may name this machine, but no
-// other that is not public (rule 63). The error is an *Error.
+// other that is not public. The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	d, err := parseDocument(r, name)
 	if err != nil {
@@ -69,8 +69,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// Document fetches the document at the URL of a request, and what it says where a newer one can be had (rule 45). It is
-// as good as the way it came (rule 64). The error is an *Error.
+// Document fetches the document at the URL of a request, and what it says where a newer one can be had. It is
+// as good as the way it came. The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")

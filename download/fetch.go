@@ -113,7 +113,7 @@ func (k *sink) Answer(a source.Answer) error {
 }
 
 // WriteAt writes what is wanted of p. Bytes that are on disk already are not written again, so that no byte
-// changes after it was hashed (rule 2).
+// changes after it was hashed.
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	if k.front != nil {
 		return k.hold(p, off)

@@ -102,7 +102,7 @@ func (d *Document) selecting(patterns []string) *SelectError {
 	return e
 }
 
-// RefusedOf is what patterns name of the files that were left out as their names are not safe (rule 10).
+// RefusedOf is what patterns name of the files that were left out as their names are not safe.
 func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	for _, r := range d.Refused {
 		chosen, err := metalink.Select([]metalink.File{{Name: r.Name}}, patterns)

@@ -25,7 +25,7 @@ type List struct {
 	data []byte                 // as it came: a signature speaks of that
 }
 
-// ReadList reads a list that the user gave: its word is the user's (rule 64). The error is an *Error.
+// ReadList reads a list that the user gave: its word is the user's. The error is an *Error.
 func ReadList(r io.Reader, name string) (*List, error) {
 	data, err := io.ReadAll(io.LimitReader(r, sums.MaxSize+1))
 	if err == nil {
@@ -37,7 +37,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// List fetches the list at the URL of a request. It is as good as the way it came (rule 64). The error is an *Error.
+// List fetches the list at the URL of a request. It is as good as the way it came. The error is an *Error.
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")

@@ -31,7 +31,7 @@ func (v *Verdict) Repairable() bool { return v.repair != nil }
 
 // Repair brings the right file in place of the one that a Verdict is about. What pieces tell to be right of it is copied to the
 // part file, and so is what is there of a file that is too short or too long; the rest is fetched. The copy is what
-// becomes the file, once it is proven (rule 1): until then the damaged one stays as it is. The error is an *Error.
+// becomes the file, once it is proven: until then the damaged one stays as it is. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
 		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), HintFrom)

@@ -13,9 +13,9 @@ import (
 	"braid/verify"
 )
 
-// Renew asks where the document says that a newer one may be (RFC 5854, section 4.2.9), once, whatever that one says
-// (rule 45). What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
-// as good; else it adds places for files that it gives the same digest (rule 64). If nothing comes, d stays as it is.
+// Renew asks where the document says that a newer one may be (RFC 5854, section 4.2.9), once, whatever that one says.
+// What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
+// as good; else it adds places for files that it gives the same digest. If nothing comes, d stays as it is.
 func (c *Client) Renew(ctx context.Context, d *Document) {
 	hc, done := c.network()
 	defer done()

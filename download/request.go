@@ -24,9 +24,9 @@ type Require uint8
 const (
 	// RequireNothing accepts a file without evidence; the result then says so.
 	RequireNothing Require = iota
-	// RequireDigest demands a SHA-256 or better, from the server or the user (rule 30).
+	// RequireDigest demands a SHA-256 or better, from the server or the user.
 	RequireDigest
-	// RequireSignature demands a good signature by somebody of Anchors (rule 47).
+	// RequireSignature demands a good signature by somebody of Anchors.
 	RequireSignature
 )
 
@@ -51,9 +51,9 @@ type Request struct {
 	Dir string
 	// MakeDir makes Dir if it is missing.
 	MakeDir bool
-	// Name is the final name in Dir. If empty, it is the last segment of the path of URL (rule 12).
+	// Name is the final name in Dir. If empty, it is the last segment of the path of URL.
 	Name string
-	// RemoteName lets the server name the file if Name is empty (rule 11). It costs a request before the others.
+	// RemoteName lets the server name the file if Name is empty. It costs a request before the others.
 	RemoteName bool
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
@@ -69,7 +69,7 @@ type Request struct {
 	Described *Described
 	// Require is what must be proven.
 	Require Require
-	// Overwrite replaces a file of that name once the new one is verified (rule 3).
+	// Overwrite replaces a file of that name once the new one is verified.
 	Overwrite bool
 	// Due says that something is to be done with the file once it is in place: until that is told to its journal
 	// (partfile.Committed), a later Get that finds the file complete says so in its Result.
@@ -98,15 +98,15 @@ type Request struct {
 	// Select are patterns for the file that is meant, should a Metalink document of several files come in its place.
 	Select []string
 	// Header is added to requests to the origin. Other servers get Accept, Accept-Charset, Accept-Language and User-Agent of it,
-	// and all of it if they are in HeaderTo, see httpsource.Options (rule 27).
+	// and all of it if they are in HeaderTo, see httpsource.Options.
 	Header   map[string][]string
 	HeaderTo []string
 	// NoReferer does not tell mirrors the original URL.
 	NoReferer bool
 	// User is the name and password for the origin.
 	User *url.Userinfo
-	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder
-	// (rule 54); see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
+	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder;
+	// see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
 	// Client.State) makes the request conditional.
 	IfNewer, AllowOlder bool
 	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified. IfHost is the host:port that gave them, as
@@ -151,7 +151,7 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// Path is where the file will be. It is empty for a stream. The error says why the URL gives no name (rule 12).
+// Path is where the file will be. It is empty for a stream. The error says why the URL gives no name.
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
@@ -173,7 +173,7 @@ type Result struct {
 	Path            string // "" for a stream
 	Size            int64  // bytes
 	Proof           verify.Proof
-	Unvalidated     []string // signatures that are there and that no anchor allows to check (rule 51)
+	Unvalidated     []string // signatures that are there and that no anchor allows to check
 	ETag            string
 	LastModified    time.Time
 	Host            string   // host:port that gave them
@@ -194,7 +194,7 @@ type Result struct {
 // A SourceResult says what one source did.
 type SourceResult struct {
 	ID     int
-	URL    string  // masked (rule 62)
+	URL    string  // masked
 	Host   string  // host:port that answered
 	Bytes  int64   // that it brought
 	Rate   float64 // bytes a second while it was working

@@ -174,7 +174,7 @@ func (s *signatureSet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Signatures implements verify.SignatureChecker: one good signature is enough, but a bad one by a key that counts is an error (rule 48).
+// Signatures implements verify.SignatureChecker: one good signature is enough, but a bad one by a key that counts is an error.
 func (s *signatureSet) Signatures() (out []verify.SignatureResult, err error) {
 	if s.hopeless != nil && severe(s.hopeless) {
 		return nil, s.hopeless

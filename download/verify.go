@@ -20,7 +20,7 @@ type Verdict struct {
 	Path        string
 	Size        int64         // of the file on disk, in bytes
 	Proof       verify.Proof  // none unless it is the right file
-	Unvalidated []string      // signatures that are there and that no anchor allows to check (rule 51)
+	Unvalidated []string      // signatures that are there and that no anchor allows to check
 	Pieces      verify.Pieces // of the right file; zero if nobody tells, or what they tell is of no use
 	PiecesFrom  string        // the document that has them, masked
 	Damaged     byterange.Set // what of the right file is missing or wrong, as far as pieces tell

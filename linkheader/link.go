@@ -75,7 +75,7 @@ func (l Link) Rel(relation string) bool {
 func (l Link) Anchor() (reference string, ok bool) { return l.Param("anchor") }
 
 // Pri returns the priority of a mirror: 1 is the best, and LowestPri counts for all that is missing, out of
-// range or not a number (RFC 6249, section 3.1; rule 37).
+// range or not a number (RFC 6249, section 3.1).
 func (l Link) Pri() int {
 	n, ok := l.number("pri")
 	if !ok || n < 1 || n > LowestPri {
@@ -85,7 +85,7 @@ func (l Link) Pri() int {
 }
 
 // Geo returns the country of a mirror as two capital letters, or "" if there is no such value (RFC 6249,
-// section 3.2; rule 37).
+// section 3.2).
 func (l Link) Geo() string {
 	v, _ := l.Param("geo")
 	if len(v) != 2 || !isLetter(v[0]) || !isLetter(v[1]) {
@@ -95,14 +95,14 @@ func (l Link) Geo() string {
 }
 
 // Pref reports whether l is a preferred mirror, which shares ETag or digests with the Metalink server (RFC
-// 6249, section 3.3). It is a flag, whatever its value (rule 37).
+// 6249, section 3.3). It is a flag, whatever its value.
 func (l Link) Pref() bool {
 	_, ok := l.Param("pref")
 	return ok
 }
 
 // Depth returns how much around the file is mirrored too: 0, also where the value is not a number, is the
-// file alone (RFC 6249, section 3.4; rule 37).
+// file alone (RFC 6249, section 3.4).
 func (l Link) Depth() int {
 	n, _ := l.number("depth")
 	return n

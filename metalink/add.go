@@ -6,8 +6,8 @@ import (
 )
 
 // Add adds mirrors to those of f and puts all in order (Sort); of equals those that f had come first. Addresses
-// of the Metalink server itself (C2) and those that f has already are ignored, and so are those without
-// a URL and the last in order of more than MaxMirrors (rule 36). The mirrors that f had are not changed in place.
+// of the Metalink server itself and those that f has already are ignored, and so are those without
+// a URL and the last in order of more than MaxMirrors. The mirrors that f had are not changed in place.
 func (f *File) Add(mirrors ...Mirror) {
 	seen := map[string]string{}
 	for _, m := range f.Mirrors {

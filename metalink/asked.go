@@ -24,7 +24,7 @@ func Own(hops []Hop) int {
 }
 
 // AskedAt reports whether an answer of a chain comes from the asked server: the host of the first URL, where http may become https,
-// or the Metalink server (C2) if no answer before it said anything of the file.
+// or the Metalink server if no answer before it said anything of the file.
 func AskedAt(hops []Hop, at int) bool {
 	if sameHost(hops[0].URL, hops[at].URL) {
 		return true

@@ -10,12 +10,12 @@ type Kind uint8
 
 // The kinds of errors. All are faults of the document: exit code 7.
 const (
-	Syntax   Kind = iota + 1 // no well-formed XML, cut off, goes on after its end, or has a DOCTYPE (rule 41)
-	Charset                  // neither UTF-8 nor UTF-16, or characters that XML has not (rule 41)
-	Foreign                  // XML, but no Metalink document (rule 41)
-	TooMuch                  // beyond a limit (rule 41)
-	Invalid                  // a size or a digest that is none (rules 42 and 43)
-	Conflict                 // two that cannot both be right: digests, sizes, names (rules 42 to 44)
+	Syntax   Kind = iota + 1 // no well-formed XML, cut off, goes on after its end, or has a DOCTYPE
+	Charset                  // neither UTF-8 nor UTF-16, or characters that XML has not
+	Foreign                  // XML, but no Metalink document
+	TooMuch                  // beyond a limit
+	Invalid                  // a size or a digest that is none
+	Conflict                 // two that cannot both be right: digests, sizes, names
 )
 
 var kinds = [...]string{
@@ -39,7 +39,7 @@ type Error struct {
 	Err  error  // nil, or what is behind it
 }
 
-// Error is printable, whatever the document says (rule 61).
+// Error is printable, whatever the document says.
 func (e *Error) Error() string {
 	s := "metalink document"
 	if e.Line > 0 {

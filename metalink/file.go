@@ -30,7 +30,7 @@ import (
 	"braid/verify"
 )
 
-// Limits of what is taken from one server (rule 36). What is beyond is counted in File.IgnoredCount.
+// Limits of what is taken from one server. What is beyond is counted in File.IgnoredCount.
 const (
 	MaxMirrors   = 200
 	MaxDocuments = 50
@@ -41,14 +41,14 @@ const (
 // A Hop is one answer of a redirect chain. The keys of Header are in canonical form, as net/http makes them.
 type Hop struct {
 	URL    *url.URL      // of the request that was answered
-	From   address.Scope // where the server is, if that is known (rule 63)
+	From   address.Scope // where the server is, if that is known
 	Status int
 	Header map[string][]string
 	// Unproven says that the server came over TLS and nobody checked its certificate.
 	Unproven bool
 }
 
-// Proven says that the answer is from the server of its URL, and not from anybody on the way (rule 64).
+// Proven says that the answer is from the server of its URL, and not from anybody on the way.
 func (h Hop) Proven() bool { return h.URL.Scheme == "https" && !h.Unproven }
 
 // A File is what is known about a file before its first byte arrived.
@@ -127,6 +127,6 @@ type Signature struct {
 
 // An Ignored is a link that was not taken.
 type Ignored struct {
-	Target string // as the server wrote it, to be escaped; cut short and without password and query (rule 62)
+	Target string // as the server wrote it, to be escaped; cut short and without password and query
 	Reason string
 }

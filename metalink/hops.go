@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// A HopError says that an answer is malformed (rule 31) or contradicts itself or another (rule 32, C5). It
+// A HopError says that an answer is malformed or contradicts itself or another. It
 // wraps a *verify.DigestError or a *verify.ConflictError.
 type HopError struct {
 	Hop int    // index of the answer
@@ -25,7 +25,7 @@ func (e *HopError) Error() string { return fmt.Sprintf("answer of %+q: %v", e.UR
 func (e *HopError) Unwrap() error { return e.Err }
 
 // FromHops reads the answers to one request, the first one first. With trusted, the user supplied a strong
-// digest, which makes links usable that came without one (C4).
+// digest, which makes links usable that came without one.
 //
 // The error is a *HopError. The file is then what the answers before that one said: if its Server is set,
 // the wrong answer is a mirror's, and the other mirrors are still of use.

@@ -10,7 +10,7 @@ import (
 	"braid/linkheader"
 )
 
-// Sort orders mirrors for the first try (S5): preferred ones before normal ones, within each the lowest pri
+// Sort orders mirrors for the first try: preferred ones before normal ones, within each the lowest pri
 // first, one that none was stated for last (RFC 6249, section 3.1), and else as they are.
 func Sort(mirrors []Mirror) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int {
@@ -25,7 +25,7 @@ func Sort(mirrors []Mirror) {
 }
 
 // Near puts the mirrors in these countries first, in the order of the countries, as the user says so. Preferred mirrors stay before
-// the others (S8): they have the same file for sure. Within a country the order is as it was.
+// the others: they have the same file for sure. Within a country the order is as it was.
 func Near(mirrors []Mirror, countries ...string) {
 	rank := func(m Mirror) int {
 		n := slices.Index(countries, m.Geo)
@@ -94,7 +94,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 }
 
 // Resolve is the URL of target in an answer to a request for base, without fragment and user information
-// (a server has no credentials to give, rule 27); or the reason why it is of no use (rules 36 and 45).
+// (a server has no credentials to give); or the reason why it is of no use.
 func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	if len(target) > MaxURL {
 		return nil, "over 8 KiB"

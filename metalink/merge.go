@@ -12,7 +12,7 @@ import (
 // claimField is what claims of a document are said to be from.
 const claimField = "metalink"
 
-// An OtherFileError says that a document and the server speak of different files (rule 46): a document that was
+// An OtherFileError says that a document and the server speak of different files: a document that was
 // only linked is then ignored, one that the user gave is an error.
 type OtherFileError struct {
 	Name string // of the file in the document

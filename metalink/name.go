@@ -13,7 +13,7 @@ import (
 // MaxName is the longest name of a file, in bytes, that file systems have.
 const MaxName = 255
 
-// A NameError says why a stranger (a server, a document, a URL) may not give a file some name (rule 10).
+// A NameError says why a stranger (a server, a document, a URL) may not give a file some name.
 type NameError struct {
 	What string // "begins with a dot", ...
 	// Own: braid itself keeps files of such names beside a download. A file of a stranger there would be taken for the work and

@@ -25,7 +25,7 @@ func Parse(r io.Reader) (Document, error) {
 }
 
 // Read reads a document as Parse does, for a caller that may know more of a file: malformed hashes without a strong one that is not
-// are no error, and stand in File.Malformed (rule 31).
+// are no error, and stand in File.Malformed.
 func Read(r io.Reader) (Document, error) {
 	in := newInput(r)
 	p := &parser{in: in, d: xml.NewDecoder(in), line: 1, lines: map[string]int{}}

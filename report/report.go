@@ -4,7 +4,7 @@
 // Events and times go in, bytes of HTML come out; it has no clock and opens no file. A [Recorder] takes down one download
 // in bounded memory, a [Page] shows one or many. It refuses to be a log of everything: what cannot be seen in a picture
 // is merged. There is no script in the page and nothing that a browser would fetch; html/template escapes every text from
-// outside (rule 61).
+// outside.
 //
 //	rec := report.NewRecorder(time.Now())
 //	req.Detail, req.Observe = true, func(ev download.Event) { rec.Observe(time.Now(), ev) }

@@ -29,7 +29,7 @@ type Mirror struct {
 	// folder is never claimed.
 	Depth int
 	// Pref says that the mirror sends the same ETag or Digest. It counts for nothing on an FTP mirror, which
-	// sends neither (V7).
+	// sends neither.
 	Pref bool
 }
 
@@ -43,7 +43,7 @@ const (
 //	http://host/base/;pri=1;geo=de;depth=2;pref
 //
 // The URL ends at the first semicolon; one that belongs to it is written %3B. Each attribute may stand once,
-// in any order. No error repeats the URL, in which there may be a password (rule 62).
+// in any order. No error repeats the URL, in which there may be a password.
 func ParseMirror(spec string) (Mirror, error) {
 	target, rest, more := strings.Cut(spec, ";")
 	u, err := url.Parse(strings.TrimSpace(target))

@@ -3,7 +3,7 @@
 // talking to each other, and Link fields that name mirrors, signatures and other documents.
 //
 // It is an [http.Handler] and refuses to be more: it opens no socket, reads no configuration, writes nothing
-// into the folder and runs nothing. Names that begin with a dot, names that could fool a reader (rule 10)
+// into the folder and runs nothing. Names that begin with a dot, names that could fool a reader
 // symbolic links that lead out of the folder and the files of unfinished downloads (NAME.part) do not exist for it. A folder is answered with a plain
 // list of its files; index.html is a file like any other.
 //
@@ -41,16 +41,16 @@ type Options struct {
 	// DefaultMaxLinks; if negative, none is named.
 	MaxLinks int
 	// MirrorOf is the URL under which the Metalink server that this is a mirror of has the folder. Answers
-	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway
-	// (C2). If nil, this server is nobody's mirror.
+	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway.
+	// If nil, this server is nobody's mirror.
 	MirrorOf *url.URL
-	// Meta4 has a Metalink document (RFC 5854) with the digests of pieces made for each file that has none beside it
-	// (V5). Files are then hashed twice in the one pass.
+	// Meta4 has a Metalink document (RFC 5854) with the digests of pieces made for each file that has none beside it.
+	// Files are then hashed twice in the one pass.
 	Meta4 bool
 	// URL is where clients find the folder, for documents that are made. If nil, it is where each client asked: right
 	// unless a proxy speaks TLS for this server or puts the folder elsewhere.
 	URL *url.URL
-	// SecretKey signs what has no signature beside it (V8): an export of one OpenPGP key, which Passphrase unlocks if
+	// SecretKey signs what has no signature beside it: an export of one OpenPGP key, which Passphrase unlocks if
 	// it is locked. If empty, nothing is signed.
 	SecretKey, Passphrase []byte
 	// Rate limits the bytes per second of all bodies together, for demonstrations. If zero, there is no limit.

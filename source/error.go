@@ -63,7 +63,7 @@ func (e *ContentError) Error() string {
 		e.Want.Field, e.Got.Algorithm(), e.Got.Hex(), e.Want.Digest.Hex())
 }
 
-// MaxAfter is the longest time that a server can make its clients wait (rule 23). One that wants more is
+// MaxAfter is the longest time that a server can make its clients wait. One that wants more is
 // down.
 const MaxAfter = 120 * time.Second
 

@@ -6,8 +6,8 @@ import (
 	"braid/internal/mask"
 )
 
-// Mask writes u for messages, logs and state files (rule 62): mask.URL.
+// Mask writes u for messages, logs and state files: mask.URL.
 func Mask(u *url.URL) string { return mask.URL(u) }
 
-// Escape makes a text that may come from outside fit for a terminal or a log (rule 61): mask.Escape.
+// Escape makes a text that may come from outside fit for a terminal or a log: mask.Escape.
 func Escape(s string) string { return mask.Escape(s) }

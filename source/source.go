@@ -39,7 +39,7 @@ type Traits struct {
 }
 
 // A Source is one place where a file, or another version of it, can be had. Its methods may be called by
-// several goroutines at once; how many requests that place may see is the caller's to limit (C7).
+// several goroutines at once; how many requests that place may see is the caller's to limit.
 type Source interface {
 	Traits() Traits
 
@@ -83,7 +83,7 @@ var ErrEnough = errors.New("enough")
 
 // An Answer is what a source says before the first byte.
 type Answer struct {
-	Host string        // host:port that answered, after redirects: the one to count requests by (C7)
+	Host string        // host:port that answered, after redirects: the one to count requests by
 	URL  *url.URL      // after redirects; without user info
 	RTT  time.Duration // round-trip time to Host, measured for this answer; 0 if unknown
 
@@ -109,7 +109,7 @@ type Answer struct {
 	Hops []metalink.Hop
 
 	// IfMatchFailed says that the server has no version with the ETag asked for, and that this answer came
-	// to a second request that did not ask for it (rule 35).
+	// to a second request that did not ask for it.
 	IfMatchFailed bool
 
 	// NotModified says that the caller's version is still the current one. No byte follows.

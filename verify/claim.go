@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Channel is how a claim reached us. A greater one is more trusted (rule 64).
+// A Channel is how a claim reached us. A greater one is more trusted.
 type Channel uint8
 
 const (
@@ -75,14 +75,14 @@ func (c Claim) from() string {
 	return from
 }
 
-// Strong says that one of the claims is SHA-256 or better. Only then are a server's mirrors of use (C4).
+// Strong says that one of the claims is SHA-256 or better. Only then are a server's mirrors of use.
 func Strong(claims []Claim) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.Digest.Algorithm().Strong() })
 }
 
 // Agree compares claims about what should be one file. If one algorithm has two values, anywhere in a and
 // b, the error is a *ConflictError. RFC 6249, section 7: "Metalink clients MUST reject individual downloads
-// from mirrors that support Instance Digests if the Instance Digest from the mirror does not match" (C5).
+// from mirrors that support Instance Digests if the Instance Digest from the mirror does not match".
 func Agree(a, b []Claim) error {
 	var first [SHA512 + 1]Claim
 	for _, c := range slices.Concat(a, b) {

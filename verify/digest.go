@@ -86,7 +86,7 @@ func (a Algorithm) Size() int {
 }
 
 // Strong says that nobody can make two files with one digest: SHA-256 and better. The others do not
-// satisfy RFC 6249, section 6 (C4).
+// satisfy RFC 6249, section 6.
 func (a Algorithm) Strong() bool { return a >= SHA256 && a.known() }
 
 // New starts a hash. It panics if a is no algorithm.

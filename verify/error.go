@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A DigestError says that a digest field cannot be used: it is malformed (rule 31) or contradicts another
-// of the same answer (rule 32; it then wraps a *ConflictError). That is never the same as no digest.
+// A DigestError says that a digest field cannot be used: it is malformed or contradicts another
+// of the same answer (it then wraps a *ConflictError). That is never the same as no digest.
 type DigestError struct {
 	Field string // "Digest" or "Repr-Digest"
 	Value string // the part that is wrong, as received

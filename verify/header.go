@@ -20,7 +20,7 @@ const (
 // section 3). The keys of header are in canonical form, as net/http makes them. The claims are at most one
 // per algorithm, strongest first; algorithms that are not ours are skipped.
 //
-// The error is a *DigestError if one value contradicts another (rule 32), or if one is malformed and no strong one is left (rule
+// The error is a *DigestError if one value contradicts another, or if one is malformed and no strong one is left (rule
 // 31).
 func FromHeader(header map[string][]string, over Channel) ([]Claim, error) {
 	claims, malformed, err := ReadHeader(header, over)

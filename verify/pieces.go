@@ -10,7 +10,7 @@ import (
 
 // Pieces are the digests of the parts of a file: all are of one length, but for the last one, which may be
 // shorter (RFC 5854, section 4.1.3). They tell where a file is damaged. That it is the right file tells the
-// digest of the whole alone (C9), and no Proof comes of pieces, but for those of a torrent, where there is no such digest
+// digest of the whole alone, and no Proof comes of pieces, but for those of a torrent, where there is no such digest
 // (PieceClaim).
 //
 // Pieces can be compared with ==. The zero value is none; others come from NewPieces and are complete.
@@ -26,7 +26,7 @@ type Pieces struct {
 }
 
 // NewPieces takes the digests of the pieces of a file of size bytes, in order. They must be of one algorithm
-// and as many as there are pieces (rule 42); an empty file has none.
+// and as many as there are pieces; an empty file has none.
 func NewPieces(size, length int64, digests []Digest) (Pieces, error) {
 	switch {
 	case length <= 0:

@@ -31,11 +31,11 @@ func (p Proof) Valid() bool { return p.valid }
 // Size is the number of bytes of the file.
 func (p Proof) Size() int64 { return p.size }
 
-// Verified says that a digest of SHA-256 or better was claimed and holds (C4, rule 31), or that the file is signed.
+// Verified says that a digest of SHA-256 or better was claimed and holds, or that the file is signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
 
 // ByPieces says that all pieces of a torrent hold. That excludes accidents and strangers: nobody can make
-// another file with the SHA-1 of one that is given. Who makes both files can, so it is less than Verified (rules 31 and 64).
+// another file with the SHA-1 of one that is given. Who makes both files can, so it is less than Verified.
 func (p Proof) ByPieces() bool { return p.pieces != nil }
 
 // Pieces is the claim about pieces that held; zero if there was none.
@@ -71,7 +71,7 @@ func (p Proof) Digests() []Digest { return slices.Clone(p.digests) }
 // Evidence is the claims that held, most trusted first.
 func (p Proof) Evidence() []Claim { return slices.Clone(p.evidence) }
 
-// String names the best evidence (rule 64), or says that there is none worth the name. Signatures stand beside a digest, as
+// String names the best evidence, or says that there is none worth the name. Signatures stand beside a digest, as
 // they say more: before it unless it is the user's own word.
 func (p Proof) String() string {
 	if !p.valid {

@@ -32,7 +32,7 @@ func isOneOf(list []string, name string) bool {
 }
 
 // Number returns an attribute that is a decimal number. A File-Size or Last-Modification-Time that is there twice
-// with different values is none; of other attributes the first counts (repair S8).
+// with different values is none; of other attributes the first counts.
 func (o Object) Number(name string) (n int64, ok bool) {
 	text, ok := o.one(name)
 	if !ok {

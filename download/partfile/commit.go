@@ -14,7 +14,7 @@ import (
 // A Final says how a file gets its final name.
 type Final struct {
 	// Replace replaces an ordinary file of that name. Without it, such a file stays and the error is
-	// fs.ErrExist, however late it appeared (rule 3).
+	// fs.ErrExist, however late it appeared.
 	Replace bool
 	// Mode is the permissions of the file. If zero, they are 0666 less the umask.
 	Mode fs.FileMode

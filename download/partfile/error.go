@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// An InUseError says that another process downloads to the same name (rule 9).
+// An InUseError says that another process downloads to the same name.
 type InUseError struct {
 	Path string // of the part file
 	PID  int    // who holds it; 0 if unknown
@@ -20,7 +20,7 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s: in use by process %d", e.Path, e.PID)
 }
 
-// A NameError says that what a name stands for is not ours to write to (rules 1, 4 and 5).
+// A NameError says that what a name stands for is not ours to write to.
 type NameError struct {
 	Path string
 	What string // "is a symbolic link", "has 2 links", ...
@@ -28,7 +28,7 @@ type NameError struct {
 
 func (e *NameError) Error() string { return e.Path + ": " + e.What }
 
-// A SpaceError says that the rest of a file does not fit (rule 7). It is syscall.ENOSPC for errors.Is.
+// A SpaceError says that the rest of a file does not fit. It is syscall.ENOSPC for errors.Is.
 type SpaceError struct {
 	Path       string // of the part file, or the folder of one that has no name
 	Need, Free int64  // bytes that are still to be written, and that may be

@@ -16,7 +16,7 @@ import (
 
 // An Identity says which file a part file is a part of. It is kept in the journal.
 type Identity struct {
-	// URL is for people: masked (rule 62).
+	// URL is for people: masked.
 	URL string
 	// URLSum is SumURL of the real one.
 	URLSum string
@@ -49,7 +49,7 @@ type Mirror struct {
 	Pri  int
 	Pref bool
 	Geo  string
-	By   address.Scope `json:",omitzero"` // where those are who named it (rule 63)
+	By   address.Scope `json:",omitzero"` // where those are who named it
 }
 
 // SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which
@@ -75,9 +75,9 @@ func SumPieces(p verify.Pieces) string {
 }
 
 // Continues returns nil if bytes of prior are bytes of id, and says otherwise why they cannot be told to be.
-// One strong digest makes them one file, wherever it is from (rule 8), and so do the same pieces, each of which is checked.
+// One strong digest makes them one file, wherever it is from, and so do the same pieces, each of which is checked.
 // Without it, nothing but the same
-// URL with an unchanged strong validator will do (rules 15 and 34).
+// URL with an unchanged strong validator will do.
 func (id Identity) Continues(prior Identity) error {
 	if id.Size >= 0 && prior.Size >= 0 && id.Size != prior.Size {
 		return fmt.Errorf("the size was %d and is %d", prior.Size, id.Size)

@@ -29,7 +29,7 @@ func CheckName(name string) error {
 }
 
 // Target looks at what has the final name. If that is an ordinary file, present is true; if it is something
-// else, the error is a *NameError (rule 4).
+// else, the error is a *NameError.
 func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -40,10 +40,10 @@ func Target(files fsys.FS, dir, name string) (info fsys.Info, present bool, err 
 }
 
 // Open opens the part file of name, which is relative to dir, and makes it ours: no other process can
-// while this one has it open (rule 9). If there is none, it begins one. What is there and cannot be trusted
+// while this one has it open. If there is none, it begins one. What is there and cannot be trusted
 // is set aside; see Aside.
 //
-// Errors are *InUseError, *NameError (rules 1 and 5), and those of the file system.
+// Errors are *InUseError, *NameError, and those of the file system.
 func Open(files fsys.FS, dir, name string) (*File, error) {
 	d, base, err := openFolder(files, dir, name)
 	if err != nil {
@@ -259,7 +259,7 @@ func (f *File) Reset(reason string) error {
 	return f.setAside(reason, true)
 }
 
-// Restart throws the bytes away and starts empty: the file has changed at its origin (rule 34). Begin has
+// Restart throws the bytes away and starts empty: the file has changed at its origin. Begin has
 // to follow.
 func (f *File) Restart() error {
 	if err := f.own("restart"); err != nil {
@@ -303,7 +303,7 @@ func (f *File) Prior() (Identity, bool) {
 }
 
 // Recover takes over what an earlier run left. Each range that the journal has is read and its CRC-32C
-// compared; what differs is missing (rule 8), what is right is in Have. If ctx ends, nothing is decided.
+// compared; what differs is missing, what is right is in Have. If ctx ends, nothing is decided.
 func (f *File) Recover(ctx context.Context) error {
 	if f.ledger.now() != inherited {
 		return nil

@@ -179,7 +179,7 @@ func (f *File) closedError(op string) error {
 	return &fs.PathError{Op: op, Path: f.part.Name(), Err: fs.ErrClosed}
 }
 
-// ReadAt reads what is on disk, through the descriptor that wrote it (rule 2). It is for the caller to know
+// ReadAt reads what is on disk, through the descriptor that wrote it. It is for the caller to know
 // which of it is in Have. If that is not there, the error is a *TouchedError.
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.part.ReadAt(p, off)
@@ -217,7 +217,7 @@ func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err erro
 	}
 }
 
-// Revoke takes r out of Have because its bytes turned out wrong. Front may become less; a verdict about bytes of r is void too (rule 2).
+// Revoke takes r out of Have because its bytes turned out wrong. Front may become less; a verdict about bytes of r is void too.
 // They can be written again after Void, which must follow: WriteAt waits for that. Revoke itself waits for nothing.
 func (f *File) Revoke(r byterange.Range) {
 	if !r.Empty() {
@@ -292,8 +292,8 @@ func (f *File) CheckRoom(n int64) error {
 	return &SpaceError{Path: f.part.Name(), Need: n, Free: free}
 }
 
-// CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes
-// (rule 7). What the part file occupies already counts as there.
+// CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes.
+// What the part file occupies already counts as there.
 func (f *File) CheckSpace(size int64) error {
 	info, err := f.part.Info()
 	if err != nil {
@@ -311,7 +311,7 @@ func (f *File) CheckSpace(size int64) error {
 }
 
 // Preallocate reserves room for size bytes and leaves the length of the file as it is. A file system that
-// cannot do that is left alone (rule 19: "by fallocate that can be refused"); a full one is an error. It
+// cannot do that is left alone; a full one is an error. It
 // may be called while others write.
 func (f *File) Preallocate(size int64) error {
 	if size <= 0 {

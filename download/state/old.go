@@ -32,7 +32,7 @@ const (
 )
 
 // Adopt takes over what an earlier release kept in the file at path, pins or speeds, and removes the file once it is all on disk.
-// Several programs may do that at once. A file that is damaged or something else is set aside, as path.bad (rule 8). The error says
+// Several programs may do that at once. A file that is damaged or something else is set aside, as path.bad. The error says
 // why nothing was taken over, for a message; it is nil if there is no such file. A Store of PinsOnly checks the pins and leaves the
 // file.
 func (s *Store) Adopt(path string) error {

@@ -2,7 +2,7 @@
 // a URL has offered as proof (a [Pin]), and how fast a host was (a [Speed]).
 //
 // All of it is in one folder, an entry in a file of its own. The name of an entry is a hash: the folder does not tell what was
-// downloaded (rule 62). An entry is replaced whole, so several programs may use the folder at once. One that is damaged is as if it
+// downloaded. An entry is replaced whole, so several programs may use the folder at once. One that is damaged is as if it
 // were not there, and the next one replaces it. The modification time is that of the last use; what has not been used for long is
 // forgotten, and so are the oldest of too many.
 //

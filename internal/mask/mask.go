@@ -1,4 +1,4 @@
-// Package mask makes what may be secret, or come from outside, fit for messages, logs and state files (rules 61 and 62).
+// Package mask makes what may be secret, or come from outside, fit for messages, logs and state files.
 //
 // It knows URLs and text. It refuses to know what is secret otherwise: who has a secret keeps it out of what is said.
 package mask
@@ -17,8 +17,8 @@ const masked = "***"
 // maxShown is how many bytes of a URL a message shows.
 const maxShown = 300
 
-// URL writes u for messages, logs and state files: the password and the values of the query are masked
-// (rule 62), the fragment is left out, and nothing in it can move a terminal's cursor (rule 61). The values
+// URL writes u for messages, logs and state files: the password and the values of the query are masked,
+// the fragment is left out, and nothing in it can move a terminal's cursor. The values
 // are where signed URLs keep their keys, so all of them are masked. A user name without a password may be a
 // token, so it is masked as well.
 func URL(u *url.URL) string {
@@ -74,7 +74,7 @@ func shorten(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// Escape makes a text that may come from outside fit for a terminal or a log (rule 61): control characters,
+// Escape makes a text that may come from outside fit for a terminal or a log: control characters,
 // those that change the direction of text or cannot be seen, and invalid UTF-8 are written as in Go source.
 func Escape(s string) string {
 	plain := func(i int, r rune) bool {

@@ -87,7 +87,7 @@ type Request struct {
 	User Credentials
 }
 
-// Do sends a request, as far as its address is in scope (rule 63), and reads the head of the answer. The error is that of net/http, an
+// Do sends a request, as far as its address is in scope, and reads the head of the answer. The error is that of net/http, an
 // *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	c.init()

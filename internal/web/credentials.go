@@ -10,7 +10,7 @@ import (
 	"braid/address"
 )
 
-// Credentials are what the user gave for one exact origin: scheme, host and port. What of it goes where is decided here alone (rule 27), but
+// Credentials are what the user gave for one exact origin: scheme, host and port. What of it goes where is decided here alone, but
 // for the client certificate, which goes where Trail.Away is not set.
 type Credentials struct {
 	// Fields are header fields that the user wants sent. They go to the origin only, but for those of ForAnyServer.

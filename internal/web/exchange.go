@@ -99,7 +99,7 @@ func (x *Exchange) Leave(rest int64) {
 }
 
 // Close ends an exchange. Unless the body was read to its end, the connection is closed when close returns:
-// the next request to that host is then not a second one at the same time (C7, rule 38).
+// the next request to that host is then not a second one at the same time.
 func (x *Exchange) Close() {
 	x.cancel()
 	x.Body.Close() // there is nothing that an error would change
@@ -121,7 +121,7 @@ var (
 )
 
 // Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known. If it was not, only
-// the close_notify of TLS says that nobody cut the stream (rule 29).
+// the close_notify of TLS says that nobody cut the stream.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:

@@ -24,16 +24,16 @@ var ErrDowngrade = errors.New("redirect from https to http")
 type Trail struct {
 	URL *url.URL
 	// Named is where URL may lead: address.Public and where the server is that named it. If zero, the user named it, and it may lead
-	// anywhere (rule 63).
+	// anywhere.
 	Named address.Scope
-	// Away: this is not the exact origin that the user's secrets are for, or another server sent us back to it (rule 27).
+	// Away: this is not the exact origin that the user's secrets are for, or another server sent us back to it.
 	Away bool
 	// Secure: a request went over https; the user's fields do not go over http any more.
 	Secure bool
 	seen   []string
 }
 
-// Redirect returns where an answer leads that IsRedirect, if that is to be followed (rule 26). It may lead from https to http if downgrade
+// Redirect returns where an answer leads that IsRedirect, if that is to be followed. It may lead from https to http if downgrade
 // is set.
 func (t Trail) Redirect(x *Exchange, downgrade bool) (Trail, error) {
 	u, err := t.location(x.Header)

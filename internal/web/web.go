@@ -1,6 +1,6 @@
 // Package web is the one client of HTTP below what downloads and what reads feeds: connections of HTTP/1.1 that are checked, TLS for each
-// server, proxies, the addresses that a request may lead to (rule 63), what of the user's may be told to which server (rule 27), which
-// redirects are followed (rule 26), and what answers say of waiting.
+// server, proxies, the addresses that a request may lead to, what of the user's may be told to which server, which
+// redirects are followed, and what answers say of waiting.
 //
 //	t := web.Trail{URL: u}
 //	x, err := client.Do(ctx, &web.Request{Method: "GET", Trail: t, Header: user.Header(&t), User: user})
@@ -21,7 +21,7 @@ const BufferSize = 256 << 10
 // An AnswerError is an answer that cannot be taken, whatever it brings.
 type AnswerError struct {
 	why string
-	// Limit: it is beyond a limit (rule 20). Else it does not say clearly where it ends (rule 17).
+	// Limit: it is beyond a limit. Else it does not say clearly where it ends.
 	Limit bool
 }
 

@@ -9,7 +9,7 @@
 //
 // It refuses to be a BitTorrent client: it knows no peers, and asks nobody for anything, so that who reads the pieces of a
 // torrent pays for nothing else. It refuses to be generous: a torrent that is cut off, too large or contradicts itself is an
-// error as a whole (rule 41), and a file whose name could reach outside its folder is left out (rule 10). It believes nothing:
+// error as a whole, and a file whose name could reach outside its folder is left out. It believes nothing:
 // digests of pieces are of SHA-1 and locate damage.
 //
 // Torrents of version 2 alone (BEP 52) are not read; those of both versions are, as version 1.
@@ -28,7 +28,7 @@ import (
 	"braid/verify"
 )
 
-// Limits of a torrent (rule 41). Beyond them it is refused, but for those of the last rows, which are cut.
+// Limits of a torrent. Beyond them it is refused, but for those of the last rows, which are cut.
 const (
 	MaxSize        = 8 << 20 // bytes
 	MaxDepth       = 32      // lists and dictionaries in each other
@@ -100,7 +100,7 @@ type Error struct {
 	Unsupported bool // it is whole, and of a kind that is not read here
 }
 
-// Error is printable, whatever the torrent says (rule 61).
+// Error is printable, whatever the torrent says.
 func (e *Error) Error() string {
 	if e.Offset < 0 {
 		return e.What + ": " + e.Why

@@ -2,12 +2,12 @@
 // also with TLS (RFC 4217, scheme ftps).
 //
 // A range is REST, RETR and as many bytes as are wanted; then the data connection is closed, which servers call a broken
-// transfer and mean no harm by. What the server says of addresses is not looked at: data comes from where commands go
-// (rule 58). A control connection serves one transfer at a time, and the next one if all replies came in order.
+// transfer and mean no harm by. What the server says of addresses is not looked at: data comes from where commands go.
+// A control connection serves one transfer at a time, and the next one if all replies came in order.
 //
 // It refuses to list folders, to write, to change the working directory, to be connected to, and to convert text. Retries,
 // limits and the choice of ranges are for the caller. FTP has no validators: that the bytes are those of a file, a digest has
-// to say (C4).
+// to say.
 //
 //	var c ftpsource.Client
 //	defer c.CloseIdle()
@@ -51,11 +51,11 @@ type Client struct {
 	// Timeout limits the time for a reply, and that without a byte of data. If zero, it is 30 s.
 	Timeout time.Duration
 	// TLS is the configuration for ftps. If nil, it is that of crypto/tls. Its certificates are shown only to the servers
-	// that the user named (rule 27).
+	// that the user named.
 	TLS *tls.Config
 	// Credentials are name and password for the server of a URL that the user named and that has no password, as a netrc tells
 	// them. If nil, or if it returns nil, the URL's name counts, and without one we are anonymous. It is not asked for mirrors
-	// of others (rule 59).
+	// of others.
 	Credentials func(u *url.URL) *url.Userinfo
 	// TLSFor has the configurations for servers that TLS is not for, as httpsource.Client.TLSFor has.
 	TLSFor map[string]*tls.Config
@@ -63,7 +63,7 @@ type Client struct {
 	Proxy func(*url.URL) (*url.URL, error)
 	// Outlet is how connections leave this machine.
 	Outlet source.Outlet
-	// AllowHosts are connected to whoever names them (rule 63).
+	// AllowHosts are connected to whoever names them.
 	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
@@ -76,10 +76,10 @@ type Client struct {
 type Options struct {
 	// User is the name and password. If nil, those in the URL count; if there are none, Client.Credentials knows.
 	User *url.Userinfo
-	// Mirror says that somebody else than the user named this server. It gets no credentials (rule 59).
+	// Mirror says that somebody else than the user named this server. It gets no credentials.
 	Mirror bool
 	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
-	// are who named it. If zero, the user named it, and it may lead anywhere (rule 63).
+	// are who named it. If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 }
 

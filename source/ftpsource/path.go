@@ -18,7 +18,7 @@ var (
 	errControl = errors.New("a line end or NUL in the URL")
 )
 
-// Check says why no server is asked for the file at u (rule 58).
+// Check says why no server is asked for the file at u.
 func Check(u *url.URL) error {
 	_, err := pathOf(u)
 	return err

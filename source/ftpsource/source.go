@@ -76,7 +76,7 @@ func (s *Source) Traits() source.Traits {
 // connection.
 //
 // An answer to r = [0, Unbounded) is Ranged if the server could begin elsewhere, too. A server that cannot has everything
-// to offer, from 0 (S15).
+// to offer, from 0.
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil

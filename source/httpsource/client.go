@@ -2,10 +2,10 @@
 //
 // It believes no answer that is not exactly the answer to its question, follows redirects by itself, so
 // that each answer on the way can be read, and gives credentials to nobody but the server they are for. What
-// servers name does not lead into the network that we are in, unless they are in it, too (rule 63).
+// servers name does not lead into the network that we are in, unless they are in it, too.
 //
 // It refuses to be a browser: no cookies are kept, nothing is decoded, no request is sent twice by its own
-// decision but for the one of rule 35. Retries, limits and the choice of ranges are for the caller.
+// decision, but for an answer of 412 to If-Match. Retries, limits and the choice of ranges are for the caller.
 //
 //	var c httpsource.Client
 //	defer c.CloseIdle()
@@ -40,24 +40,24 @@ type Client struct {
 	// IdlePerHost is how many connections to one host may wait for another request. If zero, it is 4: enough for
 	// one file. Who downloads several at a time wants as many as these.
 	IdlePerHost int
-	// AllowDowngrade lets any redirect lead from https to http (rule 26).
+	// AllowDowngrade lets any redirect lead from https to http.
 	AllowDowngrade bool
-	// NoReferer sends no Referer to mirrors (rule 28).
+	// NoReferer sends no Referer to mirrors.
 	NoReferer bool
 	// TLS is the configuration for https. If nil, it is that of crypto/tls. Its certificates are shown only
-	// to the servers that the user named, not to mirrors (rule 27).
+	// to the servers that the user named, not to mirrors.
 	TLS *tls.Config
 	// TLSFor has the configurations for servers that TLS is not for: of a "host:port", or of a "host" with any port, in lower
 	// case. What comes from one whose certificate nobody checks (InsecureSkipVerify) counts like what comes over http.
 	TLSFor map[string]*tls.Config
 	// Proxy chooses the proxy for a URL. If nil, the environment does. What a proxy connects to is out of
-	// sight: of requests to it, only addresses in URLs are checked (rule 63).
+	// sight: of requests to it, only addresses in URLs are checked.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Cookies has those that are sent to the servers that the user named, as far as they are for them (rule 27). It is told none.
+	// Cookies has those that are sent to the servers that the user named, as far as they are for them. It is told none.
 	Cookies http.CookieJar
 	// Outlet is how connections leave this machine.
 	Outlet source.Outlet
-	// AllowHosts are connected to whoever names them (rule 63), as by c.AllowHosts.Add("10.1.0.0/16").
+	// AllowHosts are connected to whoever names them, as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
@@ -70,8 +70,8 @@ type Client struct {
 	Wrap func(own http.RoundTripper) http.RoundTripper
 	// Transport makes the requests in place of the client's own connections, as Wrap does not: a recording in a test, say, or the
 	// one that all of a program goes through. What it connects to, how long it waits for a connection or a header section and
-	// which proxy it uses is then its own matter, and not that of the fields above (of rule 63 remains what addresses in URLs
-	// tell); servers that send more than they announce are not seen through. Bodies must come as they are sent, and redirects as
+	// which proxy it uses is then its own matter, and not that of the fields above (of the address scope remains what addresses in
+	// URLs say); servers that send more than they announce are not seen through. Bodies must come as they are sent, and redirects as
 	// answers.
 	Transport http.RoundTripper
 

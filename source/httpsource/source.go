@@ -16,7 +16,7 @@ import (
 // credentials.
 type Options struct {
 	// Header has fields that the user wants sent. They go to the exact origin only, but for Accept, Accept-Charset,
-	// Accept-Language and User-Agent (rule 27); fields that would change what is asked for are left out.
+	// Accept-Language and User-Agent; fields that would change what is asked for are left out.
 	Header map[string][]string
 	// HeaderTo are servers that get Header as well, but for Host and Referer: a "host:port", or a "host" with any port, in lower case.
 	HeaderTo []string
@@ -24,10 +24,10 @@ type Options struct {
 	Secure bool
 	// User is the name and password for the origin. If nil, those in its URL count.
 	User *url.Userinfo
-	// Referer is the URL that the user asked for, for requests to its mirrors (S14). See rule 28 for what
-	// of it is sent, and when.
+	// Referer is the URL that the user asked for, for requests to its mirrors. Its scheme, host and path
+	// are sent; nothing from https to http, and nothing if it has a secret.
 	Referer *url.URL
-	// IfMatch is the strong ETag that the origin and this mirror share (S9).
+	// IfMatch is the strong ETag that the origin and this mirror share.
 	IfMatch string
 	// IfNoneMatch and IfModifiedSince make requests for the whole file conditional.
 	IfNoneMatch     string
@@ -35,13 +35,13 @@ type Options struct {
 	// Mirror says that somebody else than the user's URL named this server. It gets no credentials.
 	Mirror bool
 	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
-	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere (rule 63).
+	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
 	// given to the sink. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
 	// Trusted says that a strong digest is known from the user or over https: redirects from https to http
-	// can then do no harm (rule 26).
+	// can then do no harm.
 	Trusted bool
 }
 
@@ -69,10 +69,10 @@ func (s *Source) Traits() source.Traits {
 }
 
 // Fetch implements source.Source. An answer that is the whole file instead of r is offered to w with Ranged
-// false, and delivered from 0 if w takes it (S15).
+// false, and delivered from 0 if w takes it.
 //
 // Where an answer has a malformed digest and no strong one that is not, w sees the answer and can refuse it; if it does not, Fetch
-// does, unless a strong digest is known from elsewhere (Options.Trusted; rule 31).
+// does, unless a strong digest is known from elsewhere (Options.Trusted).
 func (s *Source) Fetch(ctx context.Context, r byterange.Range, w source.Sink) error {
 	if r.Empty() {
 		return nil

@@ -6,7 +6,7 @@
 // nothing unproven leaves this package. Pieces that other sources brought are read where they are, checked, and given to peers.
 //
 // Nothing runs and nothing is open before the first Fetch. Peers and trackers are named by strangers: where connections may
-// lead says the policy of who named the torrent (rule 63), for every address, when it is connected to. A client does not listen
+// lead says the policy of who named the torrent, for every address, when it is connected to. A client does not listen
 // unless it is told where, does not ask routers to forward ports, and does not speak WebTorrent, uTP or to web seeds, which are
 // mirrors like others.
 //

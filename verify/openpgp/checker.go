@@ -18,7 +18,7 @@ type Policy struct {
 	// Now is the present time.
 	Now time.Time
 	// Pins are the keys that count, primary keys with all their subkeys or subkeys alone. If empty, every key of the
-	// keyring does (rule 51).
+	// keyring does.
 	Pins []Fingerprint
 	// AllowExpiredKey takes a key that has expired since it signed, for archives. The time of a signature is its own word: who
 	// gets hold of an old key can sign with it.
@@ -52,7 +52,7 @@ type pending struct {
 
 // New starts to check a file against its detached signatures: binary packets or armor, one or many. It fails, with an *Error,
 // if no file could pass: no signature there, or none that would count. With neither keys nor pins there is no anchor
-// and nothing will be validated (rule 51).
+// and nothing will be validated.
 func New(signatures []byte, keys Keyring, policy Policy) (*Checker, error) {
 	list, err := readSignatures(signatures)
 	if err != nil {

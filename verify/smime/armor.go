@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxSize is the largest message that is looked at (rules 47 and 49).
+// MaxSize is the largest message that is looked at.
 const MaxSize = 1 << 20
 
 // dearmor finds the bytes of the CMS message: they are data (DER or BER), PEM (RFC 7468, section 9), or the base64 body of a mail

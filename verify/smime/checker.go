@@ -29,7 +29,7 @@ type pending struct {
 
 // New starts to check a file against a CMS message: DER, BER, PEM or a mail. It fails, with an *Error, if no file could pass: no
 // message there, no signature in it that would count, or a bad one by a signer who does. Without roots there is no anchor and nothing will
-// be validated (rule 51).
+// be validated.
 func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {

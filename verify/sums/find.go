@@ -19,7 +19,7 @@ const maxNear = 5
 // ends in /name. A name with folders may be asked for, too. A list of nothing but a digest speaks of the file that the
 // list is named after or, if that is not to be told, of any that is asked for.
 //
-// The error is a *verify.ConflictError if one algorithm has two values (rule 32), an *AmbiguousError if several paths
+// The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths
 // end in /name, or a *NotFoundError.
 func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, error) {
 	return l.FindAny([]string{name}, list, over)

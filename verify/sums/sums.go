@@ -7,8 +7,8 @@
 //	9f86d081...0f00a08                         nothing else: the file that the list is named after
 //
 // It refuses to guess. A line that is none of these is an error, not as if it were not there, unless another one has a strong digest of
-// the same file (rule 31). Two digests
-// of one file are an error and never a choice (rule 32). Digests of algorithms that verify does not know are no
+// the same file. Two digests
+// of one file are an error and never a choice. Digests of algorithms that verify does not know are no
 // evidence, also where their length is that of one that it knows. Names are compared and nothing else: whatever
 // they hold, they never become paths.
 //

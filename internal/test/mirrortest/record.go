@@ -41,7 +41,7 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// MaxConcurrent is the greatest number of requests that were being answered at one time (C7). One whose
+// MaxConcurrent is the greatest number of requests that were being answered at one time. One whose
 // client has closed the connection does not count.
 func (s *Server) MaxConcurrent() int {
 	s.mu.Lock()
