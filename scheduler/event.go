@@ -159,13 +159,13 @@ const (
 	ReasonFirst Reason = iota + 1
 	// ReasonNext: the source is through with its last range.
 	ReasonNext
-	// ReasonGrowth: one more source, to see whether the aggregate grows (S11).
+	// ReasonGrowth: one more source, to see whether the aggregate grows.
 	ReasonGrowth
 	// ReasonRemembered: a source known to be fast from an earlier time.
 	ReasonRemembered
 	// ReasonReturn: a source that was closed or failed is used again.
 	ReasonReturn
-	// ReasonExchange: an untried source in the place of the weakest (S13).
+	// ReasonExchange: an untried source in the place of the weakest.
 	ReasonExchange
 	// ReasonSplit: the part of another's range that this source finishes sooner. The other's end is
 	// lowered for the same reason.
@@ -176,19 +176,19 @@ const (
 
 // Why a fetch is ended, or its end lowered.
 const (
-	// ReasonMet: the first answer, which goes on to the end of the file, met the range of another (S17).
+	// ReasonMet: the first answer, which goes on to the end of the file, met the range of another.
 	ReasonMet Reason = iota + 32
-	// ReasonSilent: nothing came for too long (S16).
+	// ReasonSilent: nothing came for too long.
 	ReasonSilent
-	// ReasonSlow: it would take far too long, after a collapse or a guess that was wrong (S16).
+	// ReasonSlow: it would take far too long, after a collapse or a guess that was wrong.
 	ReasonSlow
-	// ReasonUseless: the aggregate did not grow by it (C6).
+	// ReasonUseless: the aggregate did not grow by it.
 	ReasonUseless
 	// ReasonCrowded: on trial, as the sources seem to share one link that fewer of them fill.
 	ReasonCrowded
-	// ReasonSameHost: another name of a host that is at work already (C7).
+	// ReasonSameHost: another name of a host that is at work already.
 	ReasonSameHost
-	// ReasonNoRanges: it answers ranges with the whole file, and others do better (S15).
+	// ReasonNoRanges: it answers ranges with the whole file, and others do better.
 	ReasonNoRanges
 	// ReasonLied: a piece that only this source brought was wrong.
 	ReasonLied
