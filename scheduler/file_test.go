@@ -21,6 +21,9 @@ func (n *network) write(h int, r byterange.Range) {
 		}
 	}
 	n.have.Add(r)
+	if n.got += fresh; n.rep.nine == 0 && n.got >= (n.sc.size-n.sc.cfg.Have.Len())*9/10 {
+		n.rep.nine = n.now
+	}
 }
 
 func (n *network) falsify(lies func(piece int64) bool, r byterange.Range) {

@@ -1,21 +1,76 @@
 package scheduler
 
 import (
+	"math"
 	"slices"
 	"time"
 )
 
-// fluid is the best possible time: every host at its rate from the start, as many of them as may be in use, up to the
-// client's link and what the reader of a stream takes. It tells who has a part in it. Who lies, has something
-// else or serves no ranges does not count, unless nobody else is there.
-func fluid(sc scenario) (best time.Duration, useful []bool) {
-	useful = make([]bool, len(sc.hosts))
+// A bound is how soon a file could be here at best: nine tenths of what is missing, and all of it. useful has true for each host that
+// brings a part of it.
+type bound struct {
+	nine, all time.Duration
+	useful    []bool
+}
+
+// fluid is the bound where every host sends at its rate from the start, as many of them as may be in use, up to the client's link and what
+// the reader of a stream takes. A host that lies, has another file or serves no ranges does not count, unless there is no other.
+func fluid(sc scenario) bound {
+	return sc.bound(func(*host, time.Duration, int64, time.Duration) float64 { return math.Inf(1) })
+}
+
+// floor is the bound that also counts what no scheduler can save: the handshake and the request of each connection, the first answer, which
+// names the mirrors, and slow start from an initial window of 10 segments (RFC 6928), with all mirrors asked at that moment.
+func floor(sc scenario) bound {
+	named := sc.hosts[0].answers(0)
+	if sc.rerun {
+		named = 0
+	}
+	return sc.bound(func(h *host, t time.Duration, sent int64, d time.Duration) float64 {
+		from := h.flows()
+		if h != &sc.hosts[0] {
+			from += named
+		}
+		return max(0, slowStart(t+d-from, h.rtt)*float64(max(1, sc.lanes))-float64(sent)) / d.Seconds()
+	})
+}
+
+// answers is when the header of a host's first answer is here that is connected at t.
+func (h *host) answers(t time.Duration) time.Duration {
+	trips := time.Duration(2)
+	if h.ftp {
+		trips = loginTrips + 1
+	}
+	return t + trips*h.rtt + h.setup
+}
+
+// flows is how long it takes from the first packet to the first byte.
+func (h *host) flows() time.Duration {
+	if h.ftp {
+		return h.answers(0) + portTrips*h.rtt + h.setup
+	}
+	return h.answers(0)
+}
+
+// slowStart is how many bytes a window that begins with 10 segments and doubles in each round trip has let through at most, so long after the
+// first one.
+func slowStart(since, rtt time.Duration) float64 {
+	if since <= 0 {
+		return 0
+	}
+	return initialWindow * (math.Exp2(float64(min(since/rtt, 40)+1)) - 1)
+}
+
+// bound sums up what the hosts give, of which each has a limit at t, for the time d, when it has sent so much.
+func (sc *scenario) bound(limit func(h *host, t time.Duration, sent int64, d time.Duration) float64) (b bound) {
+	b.useful = make([]bool, len(sc.hosts))
 	sent, rates := make([]int64, len(sc.hosts)), make([]float64, len(sc.hosts))
 	links := sc.links()
-	left := float64(sc.size - sc.cfg.Have.Len())
+	missing := float64(sc.size - sc.cfg.Have.Len())
+	left := missing
 	for t, d := time.Duration(0), time.Duration(0); t < 24*time.Hour; t += d {
 		d = max(4*time.Millisecond, t/2000)
-		total := sc.offered(t, links, sent, rates)
+		total := sc.offered(t, links, sent, rates, func(i int) float64 { return limit(&sc.hosts[i], t, sent[i], d) })
 		most := total
 		if sc.access != nil {
 			most = min(most, sc.access(t))
@@ -24,22 +79,28 @@ func fluid(sc scenario) (best time.Duration, useful []bool) {
 			most = min(most, sc.pipe)
 		}
 		for i, r := range rates {
-			useful[i] = useful[i] || r > 0
+			b.useful[i] = b.useful[i] || r > 0
 			if total > 0 {
 				sent[i] += int64(r * most / total * d.Seconds())
 			}
 		}
-		if got := most * d.Seconds(); got < left {
+		got := most * d.Seconds()
+		if over := left - missing/10; b.nine == 0 && got >= over {
+			b.nine = t + time.Duration(over/most*float64(time.Second))
+		}
+		if got < left {
 			left -= got
 			continue
 		}
-		return t + time.Duration(left/most*float64(time.Second)), useful
+		b.all = t + time.Duration(left/most*float64(time.Second))
+		return b
 	}
-	return 24 * time.Hour, useful
+	b.all = 24 * time.Hour
+	return b
 }
 
-// offered is what the hosts can give, of which no more than Split are in use at a time.
-func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []float64) (total float64) {
+// offered is what the hosts can give, each up to its limit, of which no more than Split are in use at a time.
+func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []float64, limit func(i int) float64) (total float64) {
 	lanes := float64(max(1, sc.lanes))
 	for i := range sc.hosts {
 		h := &sc.hosts[i]
@@ -52,6 +113,7 @@ func (sc *scenario) offered(t time.Duration, links []int, sent []int64, rates []
 		if h.most > 0 {
 			rates[i] = min(rates[i], h.most*lanes)
 		}
+		rates[i] = min(rates[i], limit(i))
 	}
 	few(rates, max(1, sc.cfg.withDefaults().Split/max(1, sc.lanes)))
 	for _, r := range rates {

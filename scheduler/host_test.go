@@ -122,6 +122,16 @@ type scenario struct {
 	limit  time.Duration // of virtual time
 }
 
+// trip is the median round trip time of the hosts.
+func (sc *scenario) trip() time.Duration {
+	var trips []time.Duration
+	for i := range sc.hosts {
+		trips = append(trips, sc.hosts[i].rtt)
+	}
+	slices.Sort(trips)
+	return max(trips[len(trips)/2], ms)
+}
+
 // seeded varies a network a little: rates, distances, when things happen, and the order of the mirrors.
 func (sc scenario) seeded(seed uint64) scenario {
 	if seed == 0 {

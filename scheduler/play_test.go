@@ -39,6 +39,7 @@ type network struct {
 	wants     []want          // to be used again
 	crowded   bool            // the client's link is full
 
+	got    int64 // bytes that are here for the first time
 	have   byterange.Set
 	wrong  byterange.Set // what is not as it should be
 	proven byterange.Set // pieces that were checked
@@ -61,7 +62,9 @@ type report struct {
 	sc               scenario
 	finished, failed bool
 	elapsed          time.Duration // until the hash was through, too
+	nine             time.Duration // until nine tenths of what was missing were here
 	best             time.Duration // with every host at its rate from the start
+	floor            bound
 	duplicate        int64         // came twice
 	lost             int64         // was on its way when a connection was closed
 	requests         []int         // of each host
@@ -78,6 +81,10 @@ type report struct {
 	speeds           []Speed
 	peak             float64
 }
+
+// ramp is how much later than at best nine tenths were here, and tail how much longer the last tenth took.
+func (r report) ramp() time.Duration { return r.nine - r.floor.nine }
+func (r report) tail() time.Duration { return r.elapsed - r.nine - (r.floor.all - r.floor.nine) }
 
 func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
 
@@ -169,9 +176,9 @@ func (n *network) summary() report {
 	if !n.rep.finished {
 		return n.rep
 	}
-	var useful []bool
-	n.rep.best, useful = fluid(n.sc)
-	for i, is := range useful {
+	best := fluid(n.sc)
+	n.rep.best, n.rep.floor = best.all, floor(n.sc)
+	for i, is := range best.useful {
 		if !is {
 			continue
 		}

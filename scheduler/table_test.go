@@ -88,8 +88,9 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 // printRows prints the table. It does not fail: a policy is to be judged by it.
 func printRows(t *testing.T) {
 	match := regexp.MustCompile(*only)
-	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | in vain | requests | connections | after 10 s | all in use | falls short |\n")
-	fmt.Printf("|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | of the floor | ramp, s | round trips | tail, s | of the floor | " +
+		"in vain | requests | connections | after 10 s | all in use | falls short |\n")
+	fmt.Printf("|%s\n", strings.Repeat("---|", 15))
 	var sum, n float64
 	for _, r := range rows() {
 		if !match.MatchString(r.name) {
@@ -100,7 +101,7 @@ func printRows(t *testing.T) {
 			sum, n = sum+e, n+1
 		}
 	}
-	fmt.Printf("| mean | | %.1f | | | | | | | |\n", 100*sum/max(n, 1))
+	fmt.Printf("| mean | | %.1f |%s\n", 100*sum/max(n, 1), strings.Repeat(" |", 12))
 }
 
 // ofSizes is the row with the sizes that are wanted.
@@ -119,7 +120,7 @@ func (r row) ofSizes() []row {
 
 // print prints a line and tells the median efficiency.
 func (r row) print(t *testing.T) float64 {
-	var cold, warm, waste []float64
+	var cold, warm, waste, floors, ramps, trips, tails, shares []float64
 	var most, late, requests int
 	var allIn time.Duration
 	var short []string
@@ -133,6 +134,9 @@ func (r row) print(t *testing.T) float64 {
 		if b.warm > 0 {
 			warm = append(warm, res.warm.efficiency())
 		}
+		floors = append(floors, res.cold.floor.all.Seconds()/res.cold.elapsed.Seconds())
+		ramps, trips = append(ramps, res.cold.ramp().Seconds()), append(trips, res.cold.ramp().Seconds()/res.cold.sc.trip().Seconds())
+		tails, shares = append(tails, res.cold.tail().Seconds()), append(shares, res.cold.tail().Seconds()/res.cold.floor.all.Seconds())
 		most, late, requests = max(most, res.cold.most), max(late, res.cold.late), max(requests, res.cold.total())
 		allIn = max(allIn, res.cold.allIn)
 		for _, p := range res.problems {
@@ -142,8 +146,8 @@ func (r row) print(t *testing.T) float64 {
 	if *manySizes {
 		short = nil // what must be reached is said for one size
 	}
-	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", r.name, size(r.size), percent(cold), percent(warm),
-		100*slices.Max(waste), requests, most, late, seconds(allIn), strings.Join(short, "; "))
+	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", r.name, size(r.size), percent(cold), percent(warm),
+		percent(floors), worst(ramps, 2), worst(trips, 1), worst(tails, 2), worstPercent(shares), 100*slices.Max(waste), requests, most, late, seconds(allIn), strings.Join(short, "; "))
 	return median(cold)
 }
 
@@ -167,6 +171,15 @@ func percent(v []float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.1f, %.1f", 100*slices.Min(v), 100*median(v))
+}
+
+// worst is the largest and the median, with so many digits.
+func worst(v []float64, digits int) string {
+	return fmt.Sprintf("%.*f, %.*f", digits, slices.Max(v), digits, median(v))
+}
+
+func worstPercent(v []float64) string {
+	return fmt.Sprintf("%.1f %%, %.1f %%", 100*slices.Max(v), 100*median(v))
 }
 
 func median(v []float64) float64 {
