@@ -12,7 +12,7 @@ import (
 	"braid/source"
 )
 
-// bar draws on a terminal: one for everything, as two would overwrite each other, and below it what else a gauge has to show.
+// bar draws on a terminal: one for everything, as two would overwrite each other, and below it the table of the sources.
 //
 // After each drawing the cursor is back where it began. So what was drawn is erased by erasing what follows the cursor, also when the
 // terminal has become narrower meanwhile and has broken the lines.
@@ -29,21 +29,19 @@ const (
 	barEvery = 100 * time.Millisecond
 	// beside is the width of what the bar itself needs at least, with its percentage.
 	beside = 20
-	// percentage is that of the percentage alone, as the library writes it.
-	percentage = 6
 	// leastBar is what a bar must be wide to say anything.
 	leastBar = 10
 
 	eraseBelow = "\r\x1b[J"
 )
 
-func (m *bar) show(at time.Time, g gauge) {
+func (m *bar) show(at time.Time, p progress) {
 	if m.drawn && at.Sub(m.last) < barEvery && !at.IsZero() {
 		return
 	}
 	m.last = at
 	columns, height := m.size()
-	lines := append([]string{m.line(g, columns-1)}, below(g, at, columns-1, height-2)...)
+	lines := append([]string{m.line(p, columns-1)}, below(p.table, columns-1, height-2)...)
 	var b strings.Builder
 	b.WriteString(eraseBelow + strings.Join(lines, "\r\n"))
 	if n := len(lines) - 1; n > 0 {
@@ -55,8 +53,7 @@ func (m *bar) show(at time.Time, g gauge) {
 }
 
 // below are the lines below the bar, as many as there is room for.
-func below(g gauge, at time.Time, columns, most int) []string {
-	rows := g.details(at)
+func below(rows [][]string, columns, most int) []string {
 	if len(rows) == 0 || most < 2 {
 		return nil
 	}
@@ -77,22 +74,22 @@ func below(g gauge, at time.Time, columns, most int) []string {
 }
 
 // line is the bar in so many columns. Where it is narrow, the bar makes way for the numbers, and then the amount for rate and time left.
-func (m *bar) line(g gauge, width int) string {
-	done, size := g.part()
-	n := g.numbers()
-	numbers := n.fit(width - beside)
-	if size <= 0 {
+func (m *bar) line(p progress, width int) string {
+	numbers := p.fit(width - beside)
+	if p.size <= 0 {
 		m.turn++
 		return cut(drawn(-1, 0, m.turn)+" "+numbers, width)
 	}
-	share := min(percent(done, size), 99) // it is full only when the file is proven, and then it makes way for the result
-	if width-beside < n.core() {
-		return cut(fmt.Sprintf("%4d%% ", share)+strings.TrimLeft(n.fit(width-percentage), " "), width)
+	n := p.numbers()
+	share := min(percent(p.done, p.size), 99) // it is full only when the file is proven, and then it makes way for the result
+	percentage := fmt.Sprintf("%4d%% ", share)
+	if width-beside < len(n[0])+len(n[1])+len(n[2]) {
+		return cut(percentage+strings.TrimLeft(p.fit(width-len(percentage)), " "), width)
 	}
-	if room := width - percentage - utf8.RuneCountInString(numbers) - 3; room >= leastBar {
+	if room := width - len(percentage) - utf8.RuneCountInString(numbers) - 3; room >= leastBar {
 		return cut(drawn(share, room, 0)+" "+numbers, width)
 	}
-	return cut(fmt.Sprintf("%4d%% ", share)+numbers, width)
+	return cut(percentage+numbers, width)
 }
 
 // drawn is a bar that is full to so many percent, or a spinner for -1, as the library draws it. That goes nowhere, and for each frame it

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"braid/download"
 )
 
 // wide is a bar on a terminal of the usual size.
@@ -22,7 +24,7 @@ func onTerminal(t *testing.T, written string, columns int) []string {
 	t.Helper()
 	lines, row, col := [][]rune{nil}, 0, 0
 	for written != "" {
-		if n := plainPrefix(written); written[0] == '\x1b' {
+		if written[0] == '\x1b' {
 			end := strings.IndexAny(written, "JAm")
 			amount, _ := strconv.Atoi(strings.TrimPrefix(written[:end], "\x1b["))
 			switch written[end] {
@@ -36,7 +38,7 @@ func onTerminal(t *testing.T, written string, columns int) []string {
 			}
 			written = written[end+1:]
 			continue
-		} else if n == 0 && written[0] == '\r' {
+		} else if written[0] == '\r' {
 			col, written = 0, written[1:]
 			continue
 		}
@@ -67,7 +69,7 @@ func TestBar(t *testing.T) {
 	var b bytes.Buffer
 	m := wide(&b)
 	frame := func() string { return strings.Join(onTerminal(t, b.String(), 80), "\n") }
-	m.show(time.Time{}, progress{name: "a", done: 64 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4})
+	m.show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
 	if got := frame(); !strings.HasPrefix(got, "  25% |██") || !strings.Contains(got, "64 MiB of 256 MiB") || !strings.Contains(got, "ETA 16 s") || !strings.Contains(got, "12 MiB/s") {
 		t.Errorf("%q", got)
 	}
@@ -75,11 +77,11 @@ func TestBar(t *testing.T) {
 	if got := frame(); got != "" {
 		t.Errorf("after clear there is %q", got)
 	}
-	m.show(time.Time{}, progress{name: "a", done: 256 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}) // all is there, but not yet proven
+	m.show(time.Time{}, fileProgress("a", download.Progress{Done: 256 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4})) // all is there, but not yet proven
 	if got := frame(); !strings.HasPrefix(got, "  99% |") {
 		t.Errorf("%q", got)
 	}
-	m.show(time.Time{}, progress{name: "a", size: 256 << 20, mirrors: 1}) // and it was the wrong file: from the beginning
+	m.show(time.Time{}, fileProgress("a", download.Progress{Size: 256 << 20, Active: 1})) // and it was the wrong file: from the beginning
 	if got := frame(); !strings.HasPrefix(got, "   0% |") || !strings.HasSuffix(got, "1 mirror") {
 		t.Errorf("%q", got)
 	}
@@ -92,7 +94,7 @@ func TestBarNarrow(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		m := &bar{w: &b, size: func() (int, int) { return columns, 24 }}
-		m.show(time.Time{}, progress{name: "a", done: 64 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4})
+		m.show(time.Time{}, fileProgress("a", download.Progress{Done: 64 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}))
 		if got := strings.Join(onTerminal(t, b.String(), columns), "\n"); got != want {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}
@@ -106,7 +108,7 @@ func TestBarOfUnknownSize(t *testing.T) {
 		m := wide(&b)
 		var seen []string
 		for done := range int64(3) {
-			m.show(time.Time{}, progress{name: "a", done: done << 20, size: size, rate: 1 << 20, mirrors: 1})
+			m.show(time.Time{}, fileProgress("a", download.Progress{Done: done << 20, Size: size, Rate: 1 << 20, Active: 1}))
 			seen = append(seen, onTerminal(t, b.String(), 80)[0][:1])
 		}
 		if got := onTerminal(t, b.String(), 80)[0]; !strings.Contains(got, "2 MiB") || strings.Contains(got, "%") || len(slices.Compact(seen)) != 3 {
@@ -121,21 +123,16 @@ func TestBarIsDrawnSeldom(t *testing.T) {
 	m := wide(&b)
 	at := time.Unix(1e9, 0)
 	for i := range 1000 {
-		m.show(at.Add(time.Duration(i)*time.Millisecond), progress{name: "a", done: int64(i), size: 1000})
+		m.show(at.Add(time.Duration(i)*time.Millisecond), fileProgress("a", download.Progress{Done: int64(i), Size: 1000}))
 	}
 	if n := strings.Count(b.String(), eraseBelow); n != 10 {
 		t.Errorf("drawn %d times in a second", n)
 	}
 }
 
-// A crowd is a gauge with so many rows of details.
-type crowd struct {
-	progress
-	n int
-}
-
-func (c crowd) details(time.Time) (rows [][]string) {
-	for i := range c.n {
+// crowd is a table of so many sources.
+func crowd(n int) (rows [][]string) {
+	for i := range n {
 		rows = append(rows, []string{fmt.Sprintf("  host%d.example.org:443\x1b", i), "  12 MiB", " 10 %", "   1 MiB/s", "again later, for a reason that is long"})
 	}
 	return rows
@@ -154,7 +151,9 @@ func TestBarOnAnyTerminal(t *testing.T) {
 		for i := range 40 {
 			columns, height = 4+rng.IntN(150), 1+rng.IntN(40)
 			done, size := rng.Int64N(1<<40), rng.Int64N(1<<40)-1
-			s.progress(time.Time{}, crowd{progress{name: "a", done: min(done, max(size, 0)), size: size, rate: rng.Float64() * 1e9, mirrors: rng.IntN(20)}, rng.IntN(30)})
+			p := fileProgress("a", download.Progress{Done: min(done, max(size, 0)), Size: size, Rate: rng.Float64() * 1e9, Active: rng.IntN(20)})
+			p.table = crowd(rng.IntN(30))
+			s.progress(time.Time{}, p)
 			drawn := onTerminal(t, b.String(), columns)
 			if len(drawn) > max(height, 1) {
 				t.Fatalf("seed %d: %d lines on a terminal of %d", seed, len(drawn), height)

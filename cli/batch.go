@@ -13,120 +13,27 @@ import (
 	"braid/source"
 )
 
-// several downloads the files of a list, some at a time, and returns the exit code.
-func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
-	client.HTTP.IdlePerHost = max(int(g.atOnce), download.MostAtOnce)
-	t := &teller{get: g, ctx: ctx, count: tally{files: list.files}, began: time.Now(), running: map[int]*tracked{}}
-	d := &desk{get: g, recorders: map[int]*report.Recorder{}, hooks: newQueue(func(_, _ *job) bool { return false })}
-	d.events = newQueue(func(last, next news) bool {
-		return next.end == nil && last.end == nil && next.hook == nil && last.hook == nil && outOfDate(last.moment, next.moment)
-	})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for n := range d.events.all() {
-			t.hear(n)
-		}
-	})
-	var hooks sync.WaitGroup
-	hooks.Go(func() { d.runHooks(ctx) })
-	stop := relay(g.streams.asked, func() { d.events.put(news{moment: moment{at: time.Now(), ask: true}}) })
-	t.count.begun = client.GetAll(ctx, d.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: d.ended})
-	d.hooks.close()
-	hooks.Wait()
-	stop()
-	d.events.close()
-	wg.Wait()
-	g.reporter.notBegun(list.files - t.count.begun)
-	return t.close()
+// A batch shows the downloads of a list. What happens in them comes to one goroutine by a queue; nothing else uses the fields below that.
+type batch struct {
+	get    *getCommand
+	ctx    context.Context
+	events *queue[moment]
+	hooks  *queue[*job] // of files that came
+
+	count    tally
+	began    time.Time
+	running  map[int]*renderer // by file
+	recent   recent
+	outcomes outcomes
+	speed    report.Speed
+	shown    time.Time // when the progress was shown last
 }
 
-// A desk takes what happens in the downloads of a batch to the teller, and to the report if there is one. Its methods are
-// called by the goroutine of GetAll; what it gives to requests, by those of the downloads.
-type desk struct {
-	get       *getCommand
-	events    *queue[news]
-	recorders map[int]*report.Recorder // by file
-	hooks     *queue[*job]             // of files that came
-}
-
-// observed makes requests tell what happens, if anybody wants to know.
-func (d *desk) observed(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
-	return func(yield func(download.Request) bool) {
-		file := 0
-		for r := range requests {
-			file++
-			if r.Observe = d.observer(file, &r); !yield(r) {
-				return
-			}
-		}
+func newBatch(ctx context.Context, g *getCommand, files int) *batch {
+	return &batch{
+		get: g, ctx: ctx, events: newQueue(outOfDate), hooks: newQueue(func(_, _ *job) bool { return false }),
+		count: tally{batchCounts: batchCounts{Files: files}}, began: time.Now(), running: map[int]*renderer{},
 	}
-}
-
-// observer is who is told what happens to a file; nil if nobody wants to know.
-func (d *desk) observer(file int, r *download.Request) func(download.Event) {
-	_, hides := d.get.screen.meter.(hidden)
-	seen := !hides || !d.get.quiet || d.get.lines != nil
-	rec := d.get.reporter.record(r)
-	if rec == nil && !seen {
-		return nil
-	}
-	if rec != nil {
-		d.recorders[file] = rec
-	}
-	return func(ev download.Event) {
-		at := time.Now()
-		if rec != nil {
-			rec.Observe(at, ev)
-		}
-		if seen && shown(ev) {
-			d.events.put(news{moment: moment{at: at, ev: ev, file: file}})
-		}
-	}
-}
-
-// ended takes note of the end of a download; files are counted from 0 here.
-func (d *desk) ended(file int, req download.Request, result download.Result, err error) {
-	file++
-	d.get.folders.made(result.Folders)
-	if rec := d.recorders[file]; rec != nil {
-		delete(d.recorders, file)
-		rec.End(time.Now(), result, err)
-		if !d.get.leaves(err) {
-			d.get.reporter.add(rec)
-		}
-	}
-	d.events.put(news{moment: moment{at: time.Now(), file: file}, end: &ending{req, result, err}})
-	if err == nil && d.get.onComplete.wanted(result) {
-		d.hooks.put(&job{file, req, result})
-	}
-}
-
-// A job is a file that a hook is to be run for.
-type job struct {
-	file   int
-	req    download.Request
-	result download.Result
-}
-
-// runHooks runs hooks while others are downloaded, one at a time. What they print is shown when they have ended, as others
-// write on the screen meanwhile.
-func (d *desk) runHooks(ctx context.Context) {
-	for j := range d.hooks.all() {
-		var out beginning
-		h := d.get.complete(ctx, &out, j.req, j.result)
-		h.output = out.kept
-		d.events.put(news{moment: moment{at: time.Now(), file: j.file}, hook: &h})
-	}
-}
-
-// leaves says that the error is a file in the way that the user wants to keep.
-func (g *getCommand) leaves(err error) bool { return g.keep && errors.Is(err, fs.ErrExist) }
-
-// news is what happened to one file of a batch: an event, or the end of its download.
-type news struct {
-	moment
-	end  *ending
-	hook *hooked // a hook has run, after the end
 }
 
 // An ending is how a download ended.
@@ -136,173 +43,202 @@ type ending struct {
 	err    error
 }
 
-// A teller tells of a batch, on the screen and in JSON. It is used by one goroutine.
-type teller struct {
-	get      *getCommand
-	ctx      context.Context
-	count    tally
-	began    time.Time
-	running  map[int]*tracked // by file
-	results  gathered
-	outcomes outcomes
-	speed    speed
-	shown    time.Time // when the progress was shown last
+// A job is a file that a hook is to be run for.
+type job struct {
+	file   int
+	req    download.Request
+	result download.Result
 }
 
-// tracked is what is known of a file that is under way.
-type tracked struct {
-	watcher
-	done, size int64
-	counted    int64 // bytes that are in the count of the batch
+// several downloads the files of a list, some at a time, and returns the exit code.
+func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
+	client.HTTP.IdlePerHost = max(int(g.atOnce), download.MostAtOnce)
+	b := newBatch(ctx, g, list.files)
+	var shows, hooks sync.WaitGroup
+	shows.Go(func() {
+		for m := range b.events.all() {
+			b.apply(m)
+		}
+	})
+	hooks.Go(b.runHooks)
+	stop := relay(g.streams.asked, func() { b.put(0, nil) })
+	begun := client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: b.ended})
+	b.hooks.close()
+	hooks.Wait()
+	stop()
+	b.events.close()
+	shows.Wait()
+	b.count.NotBegun = list.files - begun
+	if g.reporter != nil {
+		g.reporter.page.NotBegun = b.count.NotBegun
+	}
+	return b.close()
 }
 
-// hear takes what happened.
-func (t *teller) hear(n news) {
-	if n.ask {
-		t.get.screen.answer(t.far(n.at))
-		return
-	}
-	if n.hook != nil {
-		t.count.code = batchCode([]int{t.count.code, t.get.tellHook(t.ctx, n.moment, *n.hook)})
-		return
-	}
-	f := t.running[n.file]
-	if f == nil {
-		f = &tracked{watcher: watcher{screen: t.get.screen, lines: t.get.lines, one: true}, size: -1}
-		t.running[n.file] = f
-	}
-	switch ev := n.ev.(type) {
-	case download.Started:
-		t.get.screen.detail("%s of %s: %s", grouped(n.file), grouped(t.count.files), ev.URL)
-	case download.Progress:
-		t.arrived(f, ev.Done-f.done)
-		f.done, f.size = ev.Done, ev.Size
-	case download.Resumed:
-		f.done = ev.Bytes
-	case download.Restarted:
-		f.done = 0
-	}
-	if n.end != nil {
-		t.ended(n, f)
-		delete(t.running, n.file)
-	} else {
-		f.watch(n.moment)
-	}
-	t.results.flush(n.at, t.get.screen)
-	t.progress(n.at)
-}
+func (b *batch) put(file int, ev any) { b.events.put(moment{time.Now(), ev, file}) }
 
-func (t *teller) arrived(f *tracked, n int64) {
-	if n > 0 {
-		t.count.fetched += n
-		f.counted += n
-	}
-}
-
-// progress shows how far the batch is, ten times a second.
-func (t *teller) progress(at time.Time) {
-	if at.Sub(t.shown) < 100*time.Millisecond {
-		return
-	}
-	t.shown = at
-	t.get.screen.progress(at, t.far(at))
-}
-
-// far is how far the batch is.
-func (t *teller) far(at time.Time) batchProgress {
-	p := batchProgress{
-		files: t.count.files, ended: t.count.ended(), running: len(t.running), fetched: t.count.fetched,
-		rate: t.speed.now(at, t.count.fetched), elapsed: at.Sub(t.began),
-	}
-	for _, f := range t.running {
-		if f.size > 0 {
-			p.share += float64(min(f.done, f.size)) / float64(f.size)
+// observed makes requests report what happens, if anything shows it.
+func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
+	return func(yield func(download.Request) bool) {
+		file := 0
+		for r := range requests {
+			file++
+			if g := b.get; g.screen.meter != nil || !g.quiet || g.lines != nil || g.reporter != nil {
+				of := file
+				r.Observe = func(ev download.Event) { b.put(of, ev) }
+				r.Detail = g.reporter != nil
+			}
+			if !yield(r) {
+				return
+			}
 		}
 	}
-	return p
 }
 
-// ended tells how a download ended, and counts it.
-func (t *teller) ended(n news, f *tracked) {
-	result, err := n.end.result, n.end.err
-	t.arrived(f, result.Fetched-f.counted)
-	f.path = result.Path
-	if err != nil {
-		t.failed(n, f)
+// ended takes note of the end of a download; files are counted from 0 here.
+func (b *batch) ended(file int, req download.Request, result download.Result, err error) {
+	b.get.folders.made(result.Folders)
+	b.put(file+1, &ending{req, result, err})
+	if err == nil && b.get.onComplete.wanted(result) {
+		b.hooks.put(&job{file + 1, req, result})
+	}
+}
+
+// runHooks runs hooks while others are downloaded, one at a time. What they print is shown when they have ended, as others
+// write on the screen meanwhile.
+func (b *batch) runHooks() {
+	for j := range b.hooks.all() {
+		var out beginning
+		h := b.get.complete(b.ctx, &out, j.req, j.result)
+		h.output = out.kept
+		b.put(j.file, &h)
+	}
+}
+
+// leaves reports whether the error is a file in the way that the user wants to keep.
+func (g *getCommand) leaves(err error) bool { return g.keep && errors.Is(err, fs.ErrExist) }
+
+func (b *batch) apply(m moment) {
+	switch ev := m.ev.(type) {
+	case nil:
+		b.get.screen.answer(b.progress(m.at))
+		return
+	case *hooked:
+		b.count.add(b.get.tellHook(b.ctx, m, *ev))
+		return
+	case download.Started:
+		b.get.screen.detail("%s of %s: %s", grouped(m.file), grouped(b.count.Files), ev.URL)
+	}
+	f := b.running[m.file]
+	if f == nil {
+		f = newRenderer(b.get.screen, b.get.lines, true)
+		b.running[m.file] = f
+	}
+	arrived := f.Arrived
+	if e, ok := m.ev.(*ending); ok {
+		b.conclude(m, f, e)
+		delete(b.running, m.file)
+	} else {
+		f.apply(m)
+		b.count.Fetched += f.Arrived - arrived
+	}
+	b.recent.flush(m.at, b.get.screen)
+	if m.at.Sub(b.shown) >= barEvery {
+		b.shown = m.at
+		b.get.screen.progress(m.at, b.progress(m.at))
+	}
+}
+
+// progress is how far the batch is.
+func (b *batch) progress(at time.Time) progress {
+	share := 0.0
+	for _, f := range b.running {
+		if far := f.Progress; far.Size > 0 {
+			share += float64(min(far.Done, far.Size)) / float64(far.Size)
+		}
+	}
+	return b.count.progress(len(b.running), share, b.speed.Now(at, b.count.Fetched), at.Sub(b.began))
+}
+
+// conclude shows how a download ended, and counts it.
+func (b *batch) conclude(m moment, f *renderer, e *ending) {
+	g, result := b.get, e.result
+	b.count.Fetched += max(0, result.Fetched-f.Arrived)
+	f.Path = result.Path
+	f.End(m.at, result, e.err)
+	if !g.leaves(e.err) {
+		g.reporter.add(f.Recorder)
+	}
+	x := outcome{outcomeLine: outcomeLine{File: m.file, State: wasDone, URL: source.Mask(e.req.URL), Path: f.Path}}
+	if e.err != nil {
+		b.failed(m, f, e, &x)
+		b.outcomes.add(x)
 		return
 	}
-	t.count.well(result)
-	state := wasDone
+	b.count.well(result)
 	if result.AlreadyComplete || result.NotModified {
-		state = wasThere
+		x.State = wasThere
 	}
-	t.note(n, f, outcome{state: state, size: result.Size, elapsed: result.Elapsed, proven: f.gist(result), result: result})
-	t.get.lines.write(newDoneEvent(n.moment, n.end.req, result))
-	t.get.forgotten(result)
-	if t.get.quiet {
-		return
-	}
-	if t.get.terminal && !t.get.verbose {
-		t.results.add(n.at, finished{f.name(), result.Size, f.result(result), f.gist(result)})
-		return
-	}
-	t.get.screen.conclude(hueOf(result), f.result(result), f.proven(result))
-	if t.get.verbose {
-		f.shares(result.Sources)
-	}
-}
-
-// note keeps what became of a file for the end.
-func (t *teller) note(n news, f *tracked, x outcome) {
-	x.file, x.url, x.path = n.file, source.Mask(n.end.req.URL), f.path
-	t.outcomes.add(x)
-}
-
-// failed tells why a download brought no file. What was interrupted is told once, at the end.
-func (t *teller) failed(n news, f *tracked) {
-	err := n.end.err
-	if t.get.leaves(err) {
-		t.count.left++
-		t.note(n, f, outcome{state: wasLeft, why: "exists, and stays as it is"})
-		t.get.screen.detail("%s: exists, and stays as it is", f.path)
-		return
-	}
-	failure := downloadFailure(t.ctx, err)
-	e := newErrorEvent(n.moment, failure)
-	e.URL, e.Path = source.Mask(n.end.req.URL), f.path
-	t.get.lines.write(e)
-	if own, ok := errors.AsType[*download.Error](err); ok && own.Kind == download.Interrupted {
-		t.count.interrupted(own.Kept, failure.code)
-		t.note(n, f, outcome{state: wasInterrupted, code: failure.code, why: failure.kept})
-		return
-	}
-	t.count.lost(failure)
-	t.note(n, f, outcome{state: wasFailed, code: failure.code, why: failure.why})
-	t.get.screen.fail(failure)
-	if t.get.verbose {
-		f.shares(n.end.result.Sources)
+	x.Size, x.Verified, x.elapsed, x.proven = result.Size, result.Proof.Verified(), result.Elapsed, f.gist(result)
+	b.outcomes.add(x)
+	g.lines.write(newDoneEvent(m, e.req, result))
+	g.forgotten(result)
+	switch {
+	case g.quiet:
+	case g.terminal && !g.verbose:
+		b.recent.add(m.at, f.name(), result.Size, f.result(result), x.proven)
+	default:
+		g.screen.conclude(hueOf(result), f.result(result), f.proven(result))
+		if g.verbose {
+			f.shares(result.Sources)
+		}
 	}
 }
 
-// close tells what became of the batch and returns the exit code.
-func (t *teller) close() int {
-	t.results.end(t.get.screen)
-	elapsed := time.Since(t.began)
-	if code, ok := signalCode(t.ctx); ok && t.count.begun < t.count.files {
-		t.count.code = batchCode([]int{t.count.code, code})
+// failed shows why a download brought no file. What was interrupted is shown once, at the end.
+func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
+	g := b.get
+	if g.leaves(e.err) {
+		b.count.left++
+		x.State, x.Why = wasLeft, "exists, and stays as it is"
+		g.screen.detail("%s: %s", f.Path, x.Why)
+		return
 	}
-	event := t.count.event(moment{at: time.Now()}, elapsed)
-	event.Results, event.More = t.outcomes.lines(), t.outcomes.more
-	t.get.lines.write(event)
-	table := t.outcomes.table(t.get.screen.columns())
-	for _, line := range table {
-		t.get.screen.say("%s", line)
+	failure := downloadFailure(b.ctx, e.err)
+	line := newErrorEvent(m, failure)
+	line.URL, line.Path = x.URL, f.Path
+	g.lines.write(line)
+	x.Code = failure.code
+	if own, ok := errors.AsType[*download.Error](e.err); ok && own.Kind == download.Interrupted {
+		b.count.Unfinished++
+		b.count.kept += own.Kept
+		b.count.add(failure.code)
+		x.State, x.Why = wasInterrupted, failure.kept
+		return
 	}
-	for _, line := range t.count.summary(elapsed, len(table) > 0) {
-		t.get.screen.say("%s", line)
+	b.count.lost(failure)
+	x.State, x.Why = wasFailed, failure.why
+	g.screen.fail(failure)
+	if g.verbose {
+		f.shares(e.result.Sources)
 	}
-	if f := t.count.unfinishedFailure(t.ctx); f != nil {
-		t.get.screen.fail(f)
+}
+
+// close shows what became of the batch and returns the exit code.
+func (b *batch) close() int {
+	screen, elapsed := b.get.screen, time.Since(b.began)
+	b.recent.flush(b.recent.since.Add(recentTime), screen)
+	if code, ok := signalCode(b.ctx); ok && b.count.NotBegun > 0 {
+		b.count.add(code)
 	}
-	return batchCode([]int{t.count.code, t.get.written(t.ctx)})
+	now := moment{at: time.Now()}
+	b.get.lines.write(batchEvent{now.head("batch"), b.count.batchCounts, elapsed.Seconds(), b.count.code, b.outcomes.lines(), b.outcomes.more})
+	table := b.outcomes.table(screen.columns())
+	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
+		screen.say("%s", line)
+	}
+	if f := b.count.unfinishedFailure(b.ctx); f != nil {
+		screen.fail(f)
+	}
+	return batchCode([]int{b.count.code, b.get.written(b.ctx)})
 }

@@ -68,7 +68,7 @@ func TestGetListJSON(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	last.head, last.Elapsed, last.Results = head{}, 0, nil
-	if want := (batchEvent{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7, Code: exitRefused}); !reflect.DeepEqual(last, want) {
+	if want := (batchEvent{batchCounts: batchCounts{Files: 3, Complete: 2, Verified: 1, Failed: 1, Fetched: 7}, Code: exitRefused}); !reflect.DeepEqual(last, want) {
 		t.Errorf("%+v, want %+v", last, want)
 	}
 }
@@ -119,7 +119,7 @@ func TestBatchTable(t *testing.T) {
 	}
 	var o outcomes
 	for i := range mostOutcomes + 5 {
-		o.add(outcome{file: i})
+		o.add(outcome{outcomeLine: outcomeLine{File: i}})
 	}
 	if len(o.lines()) != mostOutcomes || o.more != 5 || o.table(0) != nil {
 		t.Errorf("%d kept, %d more", len(o.kept), o.more)
@@ -189,15 +189,15 @@ func TestSummary(t *testing.T) {
 		c    tally
 		want string
 	}{
-		{tally{files: 2000, complete: 2000, verified: 2000, fetched: 1 << 20}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
-		{tally{files: 1}, "0 of 1 file: nothing was fetched"},
-		{tally{files: 5, complete: 3, before: 2, verified: 3, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
+		{tally{batchCounts: batchCounts{Files: 2000, Complete: 2000, Verified: 2000, Fetched: 1 << 20}}, "2,000 files: 1 MiB in 2 s (512 KiB/s); all verified"},
+		{tally{batchCounts: batchCounts{Files: 1}}, "0 of 1 file: nothing was fetched"},
+		{tally{batchCounts: batchCounts{Files: 5, Complete: 3, Verified: 3}, before: 2, left: 2}, "3 of 5 files: nothing was fetched; 3 verified; 2 already there; 2 left alone"},
 	} {
 		if got := tt.c.summary(2*time.Second, false); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	c := tally{files: 100, complete: 70, verified: 70}
+	c := tally{batchCounts: batchCounts{Files: 100, Complete: 70, Verified: 70}}
 	for i := range 30 {
 		c.lost(&failure{code: exitRefused, where: fmt.Sprint("u", i), why: "status 404"})
 	}
@@ -207,23 +207,23 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestGathered: results that come faster than anybody reads share a line; slow ones have their own.
-func TestGathered(t *testing.T) {
+// TestRecent: results that come faster than anybody reads share a line; slow ones have their own.
+func TestRecent(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{w: &b, meter: hidden{}}
-	var r gathered
+	s := &screen{w: &b}
+	var r recent
 	at := time.Unix(1e9, 0)
 	for i := range 5 {
-		r.add(at, finished{fmt.Sprint("a", i), 1024, fmt.Sprintf("a%d: 1 KiB; verified", i), "verified"})
-		r.add(at, finished{fmt.Sprint("b", i), 1, fmt.Sprintf("b%d: 1 B; unverified", i/3), "unverified: x"})
+		r.add(at, fmt.Sprint("a", i), 1024, fmt.Sprintf("a%d: 1 KiB; verified", i), "verified")
+		r.add(at, fmt.Sprint("b", i), 1, fmt.Sprintf("b%d: 1 B; unverified", i/3), "unverified: x")
 	}
 	r.flush(at.Add(400*time.Millisecond), s)
 	if b.Len() > 0 {
 		t.Errorf("told already: %s", b.String())
 	}
 	r.flush(at.Add(500*time.Millisecond), s)
-	r.add(at, finished{"c", 1, "c: 1 B", "verified"})
-	r.end(s)
+	r.add(at, "c", 1, "c: 1 B", "verified")
+	r.flush(at.Add(recentTime), s)
 	want := "a0 ... a4: 5 files, 5 KiB; verified\nb0 ... b4: 5 files, 5 B; unverified: x\nc: 1 B\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
@@ -231,23 +231,26 @@ func TestGathered(t *testing.T) {
 }
 
 func TestBatchProgress(t *testing.T) {
-	p := batchProgress{files: 2000, ended: 37, running: 2, share: 1.5, fetched: 12 << 20, rate: 3 << 20, elapsed: 10 * time.Second}
+	of := func(ended int, fetched int64) *tally {
+		return &tally{batchCounts: batchCounts{Files: 2000, Complete: ended, Fetched: fetched}}
+	}
+	p := of(37, 12<<20).progress(2, 1.5, 3<<20, 10*time.Second)
 	if got, want := p.sentence(), "37 of 2,000 files, 12 MiB, 3 MiB/s, 8 min 29 s left, 2 at a time"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if done, size := p.part(); done != 38_500 || size != 2_000_000 {
-		t.Errorf("%d of %d", done, size)
+	if p.done != 38_500 || p.size != 2_000_000 {
+		t.Errorf("%d of %d", p.done, p.size)
 	}
 	want := -1
-	for _, q := range []batchProgress{p, {files: 2000}, {files: 2000, ended: 1999, running: 64, rate: 1e9}} {
-		if n := len(q.numbers().fit(200)); want >= 0 && n != want {
-			t.Errorf("%q has %d, others %d", q.numbers().fit(200), n, want)
+	for _, q := range []progress{p, of(0, 0).progress(0, 0, 0, 0), of(1999, 0).progress(64, 0, 1e9, 0)} {
+		if n := len(q.fit(200)); want >= 0 && n != want {
+			t.Errorf("%q has %d, others %d", q.fit(200), n, want)
 		} else {
 			want = n
 		}
 		for _, width := range []int{0, 20, 40, 60} {
-			if n := len(q.numbers().fit(width)); n > max(width, len("2,000 of 2,000 files")) {
-				t.Errorf("width %d: %q", width, q.numbers().fit(width))
+			if n := len(q.fit(width)); n > max(width, len("2,000 of 2,000 files")) {
+				t.Errorf("width %d: %q", width, q.fit(width))
 			}
 		}
 	}
@@ -264,27 +267,17 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
-func TestSpeed(t *testing.T) {
-	var s speed
-	at := time.Unix(1e9, 0)
-	for i := range 100 {
-		if got := s.now(at.Add(time.Duration(i)*100*time.Millisecond), int64(i)*100); i > 0 && (got < 999 || got > 1001) {
-			t.Fatalf("%v after %d", got, i)
-		}
-	}
-}
-
-// TestTellerOnATerminal: of many files, a terminal shows less than a line each.
-func TestTellerOnATerminal(t *testing.T) {
+// TestBatchOnATerminal: of many files, a terminal shows less than a line each.
+func TestBatchOnATerminal(t *testing.T) {
 	var b bytes.Buffer
-	g := &getCommand{outputFlags: outputFlags{terminal: true}, screen: &screen{w: &b, meter: hidden{}}}
-	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 500, begun: 500}, running: map[int]*tracked{}, began: time.Now()}
+	g := &getCommand{outputFlags: outputFlags{terminal: true}, screen: &screen{w: &b}}
+	shown := newBatch(t.Context(), g, 500)
 	at := time.Unix(1e9, 0)
 	for i := range 500 {
 		end := &ending{result: download.Result{Path: fmt.Sprint("d/", i), Size: 1, Fetched: 1}}
-		tell.hear(news{moment: moment{at: at.Add(time.Duration(i) * time.Millisecond), file: i + 1}, end: end})
+		shown.apply(moment{at.Add(time.Duration(i) * time.Millisecond), end, i + 1})
 	}
-	if code := tell.close(); code != exitDone {
+	if code := shown.close(); code != exitDone {
 		t.Errorf("exit code %d", code)
 	}
 	lines := slices.Collect(strings.Lines(b.String()))
@@ -298,9 +291,9 @@ func TestBatchHasOneMeter(t *testing.T) {
 	var b bytes.Buffer
 	g := &getCommand{screen: &screen{w: &b, meter: &plain{w: &b}}}
 	at := time.Unix(1e9, 0)
-	tell := &teller{get: g, ctx: t.Context(), count: tally{files: 2}, began: at, running: map[int]*tracked{}}
+	shown := newBatch(t.Context(), g, 2)
 	for i := range 251 { // 25 s
-		tell.hear(news{moment: moment{at: at.Add(time.Duration(i) * 100 * time.Millisecond), ev: download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, file: 1 + i%2}})
+		shown.apply(moment{at.Add(time.Duration(i) * 100 * time.Millisecond), download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 1}, 1 + i%2})
 	}
 	for line := range strings.Lines(b.String()) {
 		if !strings.HasPrefix(line, "0 of 2 files, ") {

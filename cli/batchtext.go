@@ -12,69 +12,53 @@ import (
 
 // A tally counts what became of the files of a batch.
 type tally struct {
-	files, begun int
-	complete     int // in place, now or before
-	before       int // of these, before
-	verified     int // of these
-	checked      int // and these by the pieces of a torrent only
-	left         int // of another content, which the user wants to keep
-	failed       int
-	unfinished   int // interrupted
-	fetched      int64
-	kept         int64 // of those that were interrupted
-	code         int
-	why          []string // they failed, as far as there is room to tell
+	batchCounts
+	before int   // of those in place, how many were there before
+	left   int   // of another content, which the user wants to keep
+	kept   int64 // bytes of those that were interrupted
+	code   int
+	why    []string // they failed, as far as there is room for it
 }
 
-// mostReasons is how many failures are told again at the end.
+// mostReasons is how many failures are repeated at the end.
 const mostReasons = 20
 
-func (c *tally) ended() int { return c.complete + c.left + c.failed + c.unfinished }
+func (c *tally) ended() int { return c.Complete + c.left + c.Failed + c.Unfinished }
 
 func (c *tally) well(r download.Result) {
-	c.complete++
+	c.Complete++
 	if r.AlreadyComplete || r.NotModified {
 		c.before++
 	}
 	switch {
 	case r.Proof.Verified():
-		c.verified++
+		c.Verified++
 	case r.Proof.ByPieces():
-		c.checked++
+		c.Checked++
 	}
 }
 
 func (c *tally) lost(f *failure) {
-	c.failed++
-	c.code = batchCode([]int{c.code, f.code})
+	c.Failed++
+	c.add(f.code)
 	if len(c.why) < mostReasons {
 		c.why = append(c.why, "  "+f.where+": "+shorten(f.why, 160))
 	}
 }
 
-func (c *tally) interrupted(kept int64, code int) {
-	c.unfinished++
-	c.kept += kept
-	c.code = batchCode([]int{c.code, code})
-}
-
-func (c *tally) event(m moment, elapsed time.Duration) batchEvent {
-	return batchEvent{
-		head: m.head("batch"), Files: c.files, Complete: c.complete, Verified: c.verified, Checked: c.checked, Failed: c.failed, Unfinished: c.unfinished,
-		NotBegun: c.files - c.begun, Fetched: c.fetched, Elapsed: elapsed.Seconds(), Code: c.code,
-	}
-}
+// add takes an exit code into that of the batch.
+func (c *tally) add(code int) { c.code = batchCode([]int{c.code, code}) }
 
 // summary is what there is to say in the end. The reasons of failures are told again, as lines of others may have
 // carried them off the screen, unless a table had them.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
-	n := files(c.files)
-	if c.complete < c.files {
-		n = grouped(c.complete) + " of " + n
+	n := files(c.Files)
+	if c.Complete < c.Files {
+		n = grouped(c.Complete) + " of " + n
 	}
 	parts := []string{n + ": nothing was fetched"}
-	if c.fetched > 0 {
-		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.fetched), timeText(elapsed), rateText(float64(c.fetched)/max(elapsed.Seconds(), 1e-9)))
+	if c.Fetched > 0 {
+		parts[0] = fmt.Sprintf("%s: %s in %s (%s)", n, sizeText(c.Fetched), timeText(elapsed), rateText(float64(c.Fetched)/max(elapsed.Seconds(), 1e-9)))
 	}
 	if p := c.proven(); p != "" {
 		parts = append(parts, p)
@@ -82,7 +66,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	for _, some := range []struct {
 		n    int
 		what string
-	}{{c.before, " already there"}, {c.left, " left alone"}, {c.failed, " failed"}} {
+	}{{c.before, " already there"}, {c.left, " left alone"}, {c.Failed, " failed"}} {
 		if some.n > 0 {
 			parts = append(parts, grouped(some.n)+some.what)
 		}
@@ -94,7 +78,7 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	if c.ended() > len(c.why)+2 { // else nothing came between
 		lines = append(lines, c.why...)
 	}
-	if more := c.failed - len(c.why); more > 0 {
+	if more := c.Failed - len(c.why); more > 0 {
 		lines = append(lines, "  and "+grouped(more)+" more")
 	}
 	return lines
@@ -103,34 +87,33 @@ func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 // proven says how many of the files that are in place are verified.
 func (c *tally) proven() string {
 	const hint = " (checksum=sha-256=HEX in a list, -i, is evidence, too)"
-	switch unverified := c.complete - c.verified - c.checked; {
-	case c.complete == 0:
+	switch unverified := c.Complete - c.Verified - c.Checked; {
+	case c.Complete == 0:
 		return ""
-	case c.checked > 0:
-		text := grouped(c.verified) + " verified, " + grouped(c.checked) + " checked by pieces of a torrent"
+	case c.Checked > 0:
+		text := grouped(c.Verified) + " verified, " + grouped(c.Checked) + " checked by pieces of a torrent"
 		if unverified > 0 {
 			text += ", " + grouped(unverified) + " unverified" + hint
 		}
 		return strings.TrimPrefix(text, "0 verified, ")
-	case unverified == 0 && c.complete < c.files:
-		return grouped(c.verified) + " verified"
+	case unverified == 0 && c.Complete < c.Files:
+		return grouped(c.Verified) + " verified"
 	case unverified == 0:
 		return "all verified"
-	case c.verified == 0:
+	case c.Verified == 0:
 		return "none verified" + hint
 	default:
-		return grouped(c.verified) + " verified, " + grouped(unverified) + " unverified" + hint
+		return grouped(c.Verified) + " verified, " + grouped(unverified) + " unverified" + hint
 	}
 }
 
 // unfinishedFailure says what an interruption left undone. It is nil if there was none.
 func (c *tally) unfinishedFailure(ctx context.Context) *failure {
-	notBegun := c.files - c.begun
-	if c.unfinished+notBegun == 0 || ctx.Err() == nil {
+	if c.Unfinished+c.NotBegun == 0 || ctx.Err() == nil {
 		return nil
 	}
 	f := &failure{
-		what: "batch", why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.unfinished), grouped(notBegun)),
+		what: "batch", why: fmt.Sprintf("%v: %s unfinished, %s not begun", context.Cause(ctx), files(c.Unfinished), grouped(c.NotBegun)),
 		kept: "nothing kept", hint: "run the same command to go on",
 	}
 	if c.kept > 0 {
@@ -151,64 +134,17 @@ func grouped(n int) string {
 	return s
 }
 
-// batchProgress is how far a batch is. Its size is not known; its files are.
-type batchProgress struct {
-	files, ended, running int
-	share                 float64 // of those that run: two that are half through are one
-	fetched               int64
-	rate                  float64
-	elapsed               time.Duration
-}
-
-// details are none: they would be too many.
-func (p batchProgress) details(time.Time) [][]string { return nil }
-
-// part is in thousandths of a file.
-func (p batchProgress) part() (done, size int64) {
-	return min(int64(1000*(float64(p.ended)+p.share)), int64(1000*p.files)), int64(1000 * p.files)
-}
-
-// left is the time that the rest will take if it is like what there was.
-func (p batchProgress) left() string {
-	done, size := p.part()
-	if done == 0 || p.elapsed < time.Second {
-		return ""
+// progress is how far a batch is whose running files are done by a share: two that are half through are one. The size is not known; the
+// number of files is, in whose thousandths it is told.
+func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
+	ended, total := grouped(c.ended()), files(c.Files)
+	p := progress{
+		size: int64(1000 * c.Files), rate: rate, text: ended + " of " + total + ", " + sizeText(c.Fetched),
+		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total), by: fmt.Sprintf("%-13s", grouped(running)+" at a time"),
 	}
-	return progress{done: done, size: size, rate: float64(done) / p.elapsed.Seconds()}.left()
-}
-
-func (p batchProgress) sentence() string {
-	parts := []string{grouped(p.ended) + " of " + files(p.files), sizeText(p.fetched), rateText(p.rate)}
-	if left := p.left(); left != "" {
-		parts = append(parts, left+" left")
+	p.done = min(int64(1000*(float64(c.ended())+share)), p.size)
+	if p.done > 0 && elapsed >= time.Second { // if the rest is like what there was
+		p.left = timeLeft(p.done, p.size, float64(p.done)/elapsed.Seconds())
 	}
-	return strings.Join(append(parts, grouped(p.running)+" at a time"), ", ")
-}
-
-func (p batchProgress) numbers() numbers {
-	total := files(p.files)
-	s := fmt.Sprintf("%*s of %s", len(grouped(p.files)), grouped(p.ended), total)
-	left := p.left()
-	if left != "" {
-		left = "ETA " + left
-	}
-	return numbers{s, fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), fmt.Sprintf(" %-13s", grouped(p.running)+" at a time")}
-}
-
-// speed is the mean of the last three seconds.
-type speed struct {
-	at    [30]time.Time
-	bytes [30]int64
-	n     int
-}
-
-// now takes note of how many bytes have come by a time, and returns bytes a second.
-func (s *speed) now(at time.Time, bytes int64) float64 {
-	s.at[s.n%len(s.at)], s.bytes[s.n%len(s.at)] = at, bytes
-	s.n++
-	oldest := max(0, s.n-len(s.at)) % len(s.at)
-	if d := at.Sub(s.at[oldest]); d > 0 {
-		return float64(bytes-s.bytes[oldest]) / d.Seconds()
-	}
-	return 0
+	return p
 }

@@ -58,8 +58,8 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 }
 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
-	w := &watcher{screen: g.screen, one: several}
-	r.Observe = func(ev download.Event) { w.watch(moment{at: time.Now(), ev: ev}) }
+	w := newRenderer(g.screen, nil, several)
+	r.Observe = func(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
 	if g.dir != "" && r.Dir == g.dir { // which the command makes
 		r.MakeDir = true
 	}
@@ -118,8 +118,7 @@ func (g *getCommand) mostSources() int { return cmp.Or(int(g.split), 16) }
 func planLines(h download.Plan, most int) []string {
 	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + sizeOf(h)}, {"on disk", onDisk(h)}}
 	if h.Done != nil {
-		w := &watcher{path: h.Path}
-		return columns(append(rows, []string{"fetch", "nothing; " + w.gist(*h.Done)}))
+		return columns(append(rows, []string{"fetch", "nothing; " + newRenderer(nil, nil, false).gist(*h.Done)}))
 	}
 	rows = append(rows, []string{"fetch", fetchText(h)})
 	for _, c := range h.Claims {

@@ -167,7 +167,7 @@ func recordLine(r *feed.Record) string {
 
 // escapeLine is source.Escape for text that seldom needs it.
 func escapeLine(s string) string {
-	if plainPrefix(s) == len(s) && !strings.Contains(s, "\n") {
+	if strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return s
 	}
 	return source.Escape(s)

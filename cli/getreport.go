@@ -9,15 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"braid/download"
 	"braid/internal/fsys"
 	"braid/report"
 )
 
-// A reporter draws what happens in the downloads of one command, if the user named a file for that. It is used by one
-// goroutine at a time.
+// A reporter draws what happened in the downloads of one command, if the user named a file for that.
 type reporter struct {
 	path  string
 	limit int64 // of --limit-rate
@@ -39,7 +36,7 @@ func newReporter(path string, limit int64) (*reporter, error) {
 // errNoReport keeps a file that is not a report.
 var errNoReport = errors.New("exists, and is not a report of braid")
 
-// placeFor tells whether a report may be written at path.
+// placeFor finds out whether a report may be written at path.
 func placeFor(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,33 +77,15 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).String()
 }
 
-// record prepares a request for a recorder, which is to be told what happens and how it ended.
-func (p *reporter) record(r *download.Request) *report.Recorder {
-	if p == nil {
-		return nil
-	}
-	r.Detail = true
-	rec := report.NewRecorder(time.Now())
-	rec.Limit = p.limit
-	return rec
-}
-
 // add puts a download that ended on the page.
-func (p *reporter) add(rec *report.Recorder) {
+func (p *reporter) add(r *report.Recorder) {
 	if p != nil {
-		p.page.Add(rec)
+		r.Limit = p.limit
+		p.page.Add(r)
 	}
 }
 
-// notBegun takes note of files whose turn did not come.
-func (p *reporter) notBegun(n int) {
-	if p != nil {
-		p.page.NotBegun = n
-	}
-}
-
-// write writes the page, also when downloads failed: that is when people ask. What it shows is for its user only, who
-// may give it to others.
+// write writes the page, also when downloads failed: that is when people ask. Only the user may read it.
 func (p *reporter) write() error {
 	if p == nil {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/report"
 )
 
 // run downloads the file that the operand names, or several.
@@ -115,21 +114,24 @@ func (g *getCommand) makeFolder() error {
 
 // one downloads one file, tells the user how it went and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
-	w := &watcher{screen: g.screen, lines: g.lines, asked: g.streams.asked}
-	if g.verbose {
-		w.roster, r.Detail = &roster{}, true
-	}
-	rec := g.reporter.record(&r)
-	result, err := g.watched(ctx, client, r, w, rec)
+	w := newRenderer(g.screen, g.lines, false)
+	w.asked, w.table, r.Detail = g.streams.asked, g.verbose, g.verbose || g.reporter != nil
+	var result download.Result
+	var err error
+	w.during(func(observe func(download.Event)) {
+		r.Observe = observe
+		result, err = client.Get(ctx, r)
+	})
+	w.End(time.Now(), result, err)
 	g.folders.made(result.Folders)
 	if g.leaves(err) {
-		g.screen.say("%s: exists, and stays as it is", w.path)
+		g.screen.say("%s: exists, and stays as it is", w.Path)
 		return exitDone
 	}
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
 		return g.severalInOne(ctx, client, e.Document, r)
 	}
-	g.reporter.add(rec)
+	g.reporter.add(w.Recorder)
 	if err != nil {
 		w.shares(result.Sources)
 		f := downloadFailure(ctx, err)
@@ -160,23 +162,6 @@ func (g *getCommand) written(ctx context.Context) int {
 	f := failureOf(ctx, outputFailure(g.lines.err))
 	g.screen.fail(f)
 	return f.code
-}
-
-// watched downloads while w tells of it, and the recorder, if there is one, takes it down.
-func (g *getCommand) watched(ctx context.Context, client *download.Client, r download.Request, w *watcher, rec *report.Recorder) (result download.Result, err error) {
-	w.during(func(observe func(download.Event)) {
-		r.Observe = func(ev download.Event) {
-			if rec != nil {
-				rec.Observe(time.Now(), ev)
-			}
-			observe(ev)
-		}
-		result, err = client.Get(ctx, r)
-	})
-	if rec != nil {
-		rec.End(time.Now(), result, err)
-	}
-	return result, err
 }
 
 // report tells the user of a failure and leaves the exit code.

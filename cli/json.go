@@ -1,16 +1,6 @@
 package cli
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"time"
-	"unicode/utf16"
-	"unicode/utf8"
-
-	"braid/source"
-)
+import "time"
 
 // jsonVersion is the form of the lines of --json. Fields are added to it, never changed or taken away.
 const jsonVersion = 1
@@ -199,6 +189,14 @@ type hookEvent struct {
 	Why     string  `json:"why,omitempty"`
 }
 
+// seedEvent: the file is in place, and peers can have it.
+type seedEvent struct {
+	head
+	Peers int      `json:"peers"`
+	Given int64    `json:"given"`
+	Addrs []string `json:"addresses,omitempty"`
+}
+
 // errorEvent: the download, or the command, failed. The code is the exit code of that, and of the command where there is one file.
 type errorEvent struct {
 	head
@@ -212,78 +210,25 @@ type errorEvent struct {
 	Path  string `json:"path,omitempty"` // of the file, where there are several
 }
 
-func newErrorEvent(m moment, f *failure) errorEvent {
-	return errorEvent{
-		head: m.head("error"), Code: f.code, What: f.what, Where: f.where, Why: f.why, Kept: f.kept, Hint: f.hint,
-	}
-}
-
 // batchEvent is the last one of several downloads: what became of them.
 type batchEvent struct {
 	head
-	Files      int     `json:"files"`
-	Complete   int     `json:"complete"`          // in place, whenever they came
-	Verified   int     `json:"verified"`          // of these
-	Checked    int     `json:"checked,omitempty"` // of these, by the pieces of a torrent only
-	Failed     int     `json:"failed"`            // without those that were interrupted
-	Unfinished int     `json:"unfinished"`        // interrupted
-	NotBegun   int     `json:"not_begun"`         // as the command was interrupted before
-	Fetched    int64   `json:"fetched"`           // bytes
-	Elapsed    float64 `json:"elapsed"`           // seconds
-	Code       int     `json:"code"`
+	batchCounts
+	Elapsed float64 `json:"elapsed"` // seconds
+	Code    int     `json:"code"`
 	// Results are what became of the files that ended, in that order; of the others More is the number.
 	Results []outcomeLine `json:"results"`
 	More    int           `json:"more_results,omitempty"`
 }
 
-// A lineWriter writes JSON, one object a line. After an error it writes no more.
-type lineWriter struct {
-	w   io.Writer
-	err error
-}
-
-// write writes one event. A nil lineWriter writes nothing.
-func (l *lineWriter) write(event any) {
-	if l == nil || l.err != nil {
-		return
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if l.err = e.Encode(event); l.err == nil {
-		_, l.err = l.w.Write(escapeJSON(b.Bytes()))
-	}
-}
-
-// plainPrefix is how many of the first octets are printable ASCII or line ends, which mean nothing to a terminal.
-func plainPrefix[T string | []byte](text T) (n int) {
-	for n < len(text) && (' ' <= text[n] && text[n] < 0x7f || text[n] == '\n') {
-		n++
-	}
-	return n
-}
-
-// escapeJSON writes what could move a terminal's cursor or turn its text around as \u escapes, which mean the
-// same to a reader of JSON (rule 61). What is not ASCII can only be inside a string; invalid UTF-8 has been
-// replaced by the encoder.
-func escapeJSON(line []byte) []byte {
-	out := make([]byte, 0, len(line))
-	for len(line) > 0 {
-		if n := plainPrefix(line); n > 0 {
-			out, line = append(out, line[:n]...), line[n:]
-			continue
-		}
-		r, n := utf8.DecodeRune(line)
-		switch c := string(line[:n]); {
-		case r == '\n' || source.Escape(c) == c:
-			out = append(out, c...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		line = line[n:]
-	}
-	return out
+// batchCounts are the numbers of a batch.
+type batchCounts struct {
+	Files      int   `json:"files"`
+	Complete   int   `json:"complete"`          // in place, whenever they came
+	Verified   int   `json:"verified"`          // of these
+	Checked    int   `json:"checked,omitempty"` // of these, by the pieces of a torrent only
+	Failed     int   `json:"failed"`            // without those that were interrupted
+	Unfinished int   `json:"unfinished"`        // interrupted
+	NotBegun   int   `json:"not_begun"`         // as the command was interrupted before
+	Fetched    int64 `json:"fetched"`           // bytes
 }

@@ -26,7 +26,7 @@ func TestColored(t *testing.T) {
 // TestColours are of what we say, and never of what others are called (rule 61).
 func TestColours_Rule61(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{w: &b, meter: hidden{}, color: true}
+	s := &screen{w: &b, color: true}
 	s.conclude(green, "a\x1b[31m; unverified: 1 MiB; verified: x", "verified: x")
 	s.warn("mirror \x1b[31m: dropped")
 	s.fail(&failure{what: "get", where: "\x1b[31m", why: "no"})

@@ -97,32 +97,3 @@ func (v *listenAddress) Set(s string) error {
 }
 
 func (v *listenAddress) String() string { return string(*v) }
-
-// seedEvent: the file is in place, and peers can have it.
-type seedEvent struct {
-	head
-	Peers int      `json:"peers"`
-	Given int64    `json:"given"`
-	Addrs []string `json:"addresses,omitempty"`
-}
-
-func newSeedEvent(m moment, ev download.Seeding) seedEvent {
-	e := seedEvent{head: m.head("seed"), Peers: ev.Peers, Given: ev.Given}
-	for _, a := range ev.Addrs {
-		e.Addrs = append(e.Addrs, a.String())
-	}
-	return e
-}
-
-// seeding says once that peers can have the file.
-func (w *watcher) seeding(ev download.Seeding) {
-	if w.gives {
-		return
-	}
-	w.gives = true
-	var at []string
-	for _, a := range ev.Addrs {
-		at = append(at, a.String())
-	}
-	w.screen.say("%s: in place; peers can have it at %s", w.name(), strings.Join(at, ", "))
-}

@@ -9,37 +9,57 @@ import (
 
 	"golang.org/x/term"
 
+	"braid/download"
 	"braid/source"
 )
 
-// progress is how far a download is.
+// A progress is how far a download is, or a batch.
 type progress struct {
-	name       string
-	done, size int64   // size is -1 while it is not known
-	rate       float64 // bytes a second
-	mirrors    int     // at work; -1 if it is on disk already
-	sources    *roster // nil: nobody asked for them
-	comparing  bool    // what came is compared with what others have; done and size are of that
+	done, size int64      // as the bar shows it; size is -1 while it is not known
+	text       string     // what there is
+	amount     string     // the same beside the bar
+	rate       float64    // bytes a second
+	left       string     // the time for the rest, or "" if that cannot be told
+	by         string     // how many bring it, or ""
+	comparing  bool       // what came is compared with what other mirrors have
+	table      [][]string // of the sources
 }
 
-// details is a table of the sources.
-func (p progress) details(at time.Time) [][]string {
-	if p.sources == nil {
-		return nil
+// fileProgress is that of one download. No mirror brings the file if Active is -1: it is on disk already.
+func fileProgress(name string, p download.Progress) progress {
+	q := progress{
+		done: p.Done, size: p.Size, rate: p.Rate, left: timeLeft(p.Done, p.Size, p.Rate),
+		text: name + ": " + sizeText(p.Done), amount: fmt.Sprintf("%8s", sizeText(p.Done)),
 	}
-	return p.sources.rows(at)
+	if p.Size >= 0 {
+		q.text += fmt.Sprintf(" of %s (%d %%)", sizeText(p.Size), percent(p.Done, p.Size))
+		q.amount += fmt.Sprintf(" of %-8s", sizeText(p.Size))
+	}
+	if p.Active >= 0 {
+		q.by = fmt.Sprintf("%-10s", count(p.Active, "mirror"))
+	}
+	return q
 }
 
-// left is the time that the rest will take, or "" when nobody can tell.
-func (p progress) left() string {
-	if p.size < 0 || p.rate < 1 || p.done > p.size {
+// compareProgress is that of a file that is wrong somewhere.
+func compareProgress(name string, c download.Comparing) progress {
+	return progress{
+		done: c.Done, size: c.Size, comparing: true,
+		text:   fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s", name, sizeText(c.Done), sizeText(c.Size)),
+		amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", sizeText(c.Done), sizeText(c.Size)),
+	}
+}
+
+// timeLeft is the time that the rest will take, or "" if that cannot be told.
+func timeLeft(done, size int64, rate float64) string {
+	if size < 0 || rate < 1 || done > size {
 		return ""
 	}
-	seconds := float64(p.size-p.done) / p.rate
-	if seconds > 100*24*60*60 {
+	seconds := float64(size-done) / rate
+	switch {
+	case seconds > 100*24*60*60:
 		return ""
-	}
-	if seconds < 60 { // no tenths: they would only flicker
+	case seconds < 60: // no tenths: they would only flicker
 		return fmt.Sprintf("%d s", max(1, int(seconds+0.5)))
 	}
 	return timeText(time.Duration(seconds * float64(time.Second)))
@@ -48,73 +68,48 @@ func (p progress) left() string {
 // sentence says all of it in one line.
 func (p progress) sentence() string {
 	if p.comparing {
-		return fmt.Sprintf("%s: wrong somewhere; mirrors are compared: %s of %s", p.name, sizeText(p.done), sizeText(p.size))
+		return p.text
 	}
-	parts := []string{sizeText(p.done)}
-	if p.size >= 0 {
-		parts[0] = fmt.Sprintf("%s of %s (%d %%)", sizeText(p.done), sizeText(p.size), percent(p.done, p.size))
+	text := p.text + ", " + rateText(p.rate)
+	if p.left != "" {
+		text += ", " + p.left + " left"
 	}
-	parts = append(parts, rateText(p.rate))
-	if left := p.left(); left != "" {
-		parts = append(parts, left+" left")
+	if p.by != "" {
+		text += ", " + strings.TrimSpace(p.by)
 	}
-	if p.mirrors >= 0 {
-		parts = append(parts, count(p.mirrors, "mirror"))
-	}
-	return p.name + ": " + strings.Join(parts, ", ")
+	return text
 }
 
-// numbers are the parts of what stands beside the bar. They keep their width, so that the bar does not tremble.
-func (p progress) numbers() numbers {
-	if p.comparing {
-		return numbers{amount: fmt.Sprintf("comparing mirrors: %8s of %-8s", sizeText(p.done), sizeText(p.size))}
+// numbers are what stands beside a bar: amount, rate, time left, and by how many. They keep their width, so that the bar does not tremble.
+func (p progress) numbers() (n [4]string) {
+	if n[0] = p.amount; p.comparing {
+		return n
 	}
-	s := fmt.Sprintf("%8s", sizeText(p.done))
-	if p.size >= 0 {
-		s += fmt.Sprintf(" of %-8s", sizeText(p.size))
-	}
-	left := p.left()
+	left := p.left
 	if left != "" {
 		left = "ETA " + left
 	}
-	mirrors := ""
-	if p.mirrors >= 0 {
-		mirrors = fmt.Sprintf(" %-10s", count(p.mirrors, "mirror"))
+	n[1], n[2] = fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left)
+	if p.by != "" {
+		n[3] = " " + p.by
 	}
-	return numbers{s, fmt.Sprintf(" %10s", rateText(p.rate)), fmt.Sprintf("  %-15s", left), mirrors}
+	return n
 }
 
-// numbers stand beside a bar: how much there is, how fast it comes, how long the rest will take, and by how many.
-type numbers struct{ amount, rate, left, rest string }
-
-// core is how wide the first three are.
-func (n numbers) core() int { return len(n.amount) + len(n.rate) + len(n.left) }
-
-// fit is as much of them as fits. Rate and time left stay longest.
-func (n numbers) fit(width int) string {
-	for _, parts := range [][]string{{n.amount, n.rate, n.left, n.rest}, {n.amount, n.rate, n.left}, {n.rate, n.left}, {n.rate}} {
-		if s := strings.Join(parts, ""); len(s) <= width {
+// fit is as much of the numbers as fits. Rate and time left stay longest.
+func (p progress) fit(width int) string {
+	n := p.numbers()
+	for _, part := range [][]string{n[:], n[:3], n[1:3], n[1:2]} {
+		if s := strings.Join(part, ""); len(s) <= width {
 			return s
 		}
 	}
-	return n.amount
-}
-
-// part is how much of it is done; size is -1 while that is not known.
-func (p progress) part() (done, size int64) { return p.done, p.size }
-
-// A gauge is how far something is, in words.
-type gauge interface {
-	sentence() string
-	numbers() numbers
-	part() (done, size int64)
-	// details are a table of what it consists of; there may be none.
-	details(at time.Time) [][]string
+	return p.amount
 }
 
 // A meter shows progress. It is used by one goroutine.
 type meter interface {
-	show(at time.Time, g gauge)
+	show(at time.Time, p progress)
 	// clear makes room for a line of text.
 	clear()
 }
@@ -126,8 +121,7 @@ const (
 	progressNone  = "none"
 )
 
-// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it,
-// and those who read JSON have it there.
+// progressWord decides how progress is shown when the user did not: a bar is for terminals that can draw it, and JSON has it anyway.
 func progressWord(chosen string, quiet, json, terminal bool) string {
 	switch {
 	case quiet:
@@ -142,7 +136,7 @@ func progressWord(chosen string, quiet, json, terminal bool) string {
 	return progressPlain
 }
 
-// newMeter makes the meter for a word of --progress.
+// newMeter makes the meter for a word of --progress; nil shows none.
 func newMeter(word string, w io.Writer) meter {
 	switch word {
 	case progressBar:
@@ -150,13 +144,8 @@ func newMeter(word string, w io.Writer) meter {
 	case progressPlain:
 		return &plain{w: w}
 	}
-	return hidden{}
+	return nil
 }
-
-type hidden struct{}
-
-func (hidden) show(time.Time, gauge) {}
-func (hidden) clear()                {}
 
 // plain writes a line now and then, for logs.
 type plain struct {
@@ -166,7 +155,7 @@ type plain struct {
 
 const plainEvery = 10 * time.Second
 
-func (m *plain) show(at time.Time, g gauge) {
+func (m *plain) show(at time.Time, p progress) {
 	if m.last.IsZero() {
 		m.last = at
 	}
@@ -174,15 +163,14 @@ func (m *plain) show(at time.Time, g gauge) {
 		return
 	}
 	m.last = at
-	fmt.Fprintln(m.w, source.Escape(g.sentence()))
-	for _, line := range columns(g.details(at)) {
+	for _, line := range append([]string{p.sentence()}, columns(p.table)...) {
 		fmt.Fprintln(m.w, source.Escape(line))
 	}
 }
 
 func (m *plain) clear() {}
 
-// isTerminal says that somebody is looking, at something that knows how to move its cursor.
+// isTerminal reports whether w is a terminal that knows how to move its cursor.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && understands(f)

@@ -9,6 +9,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
+	"braid/report"
 	"braid/scheduler"
 )
 
@@ -17,12 +18,12 @@ func TestProgressSentence(t *testing.T) {
 		p    progress
 		want string
 	}{
-		{progress{name: "a.iso", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}, "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
-		{progress{name: "a.iso", done: 120 << 20, size: -1, rate: 12 << 20, mirrors: 1}, "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
-		{progress{name: "a.iso", done: 0, size: 256 << 20, rate: 0, mirrors: 0}, "a.iso: 0 B of 256 MiB (0 %), 0 B/s, 0 mirrors"},
-		{progress{name: "a.iso", done: 1, size: 1 << 60, rate: 1, mirrors: 1}, "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
-		{progress{name: "a.iso", done: 0, size: 600, rate: 1, mirrors: 1}, "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
-		{progress{name: "a.iso", done: 10, size: 10, rate: 5, mirrors: 1}, "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}), "a.iso: 120 MiB of 256 MiB (46 %), 12 MiB/s, 11 s left, 4 mirrors"},
+		{fileProgress("a.iso", download.Progress{Done: 120 << 20, Size: -1, Rate: 12 << 20, Active: 1}), "a.iso: 120 MiB, 12 MiB/s, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 0, Size: 256 << 20, Rate: 0, Active: 0}), "a.iso: 0 B of 256 MiB (0 %), 0 B/s, 0 mirrors"},
+		{fileProgress("a.iso", download.Progress{Done: 1, Size: 1 << 60, Rate: 1, Active: 1}), "a.iso: 1 B of 1 EiB (0 %), 1 B/s, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 0, Size: 600, Rate: 1, Active: 1}), "a.iso: 0 B of 600 B (0 %), 1 B/s, 10 min 0 s left, 1 mirror"},
+		{fileProgress("a.iso", download.Progress{Done: 10, Size: 10, Rate: 5, Active: 1}), "a.iso: 10 B of 10 B (100 %), 5 B/s, 1 s left, 1 mirror"},
 	} {
 		if got := tt.p.sentence(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -34,20 +35,21 @@ func TestProgressSentence(t *testing.T) {
 func TestNumbersKeepTheirWidth(t *testing.T) {
 	for _, width := range []int{-5, 0, 10, 30, 45, 60, 200} {
 		want := -1
-		for _, p := range []progress{
-			{name: "", done: 0, size: 256 << 20, rate: 0, mirrors: 0}, {name: "", done: 1023, size: 256 << 20, rate: 999, mirrors: 1}, {name: "", done: 5 << 20, size: 256 << 20, rate: 83886080, mirrors: 16}, {name: "", done: 255<<20 + 1, size: 256 << 20, rate: 1023.9 * 1024, mirrors: 4},
-			{name: "", done: 1, size: 256 << 20, rate: 90, mirrors: 4},
+		for _, p := range []download.Progress{
+			{}, {Done: 1023, Rate: 999, Active: 1}, {Done: 5 << 20, Rate: 83886080, Active: 16}, {Done: 255<<20 + 1, Rate: 1023.9 * 1024, Active: 4}, {Done: 1, Rate: 90, Active: 4},
 		} {
-			n := utf8.RuneCountInString(p.numbers().fit(width))
+			p.Size = 256 << 20
+			text := fileProgress("", p).fit(width)
+			n := utf8.RuneCountInString(text)
 			if want < 0 {
 				want = n
 			}
 			if n != want || n > max(width, 21) {
-				t.Errorf("width %d: %q has %d, others %d", width, p.numbers().fit(width), n, want)
+				t.Errorf("width %d: %q has %d, others %d", width, text, n, want)
 			}
 		}
 	}
-	if got := (progress{name: "", done: 120 << 20, size: 256 << 20, rate: 12 << 20, mirrors: 4}).numbers().fit(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
+	if got := fileProgress("", download.Progress{Done: 120 << 20, Size: 256 << 20, Rate: 12 << 20, Active: 4}).fit(80); got != " 120 MiB of 256 MiB    12 MiB/s  ETA 11 s        4 mirrors " {
 		t.Errorf("%q", got)
 	}
 }
@@ -74,7 +76,7 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 	m := newMeter(progressPlain, &b)
 	start := time.Unix(1e9, 0)
 	for i := range 251 { // 25 s
-		m.show(start.Add(time.Duration(i)*100*time.Millisecond), progress{name: "a\x1b", done: int64(i), size: 1000, rate: 10, mirrors: 2})
+		m.show(start.Add(time.Duration(i)*100*time.Millisecond), fileProgress("a\x1b", download.Progress{Done: int64(i), Size: 1000, Rate: 10, Active: 2}))
 	}
 	m.clear()
 	want := "a\\x1b: 100 B of 1000 B (10 %), 10 B/s, 1 min 30 s left, 2 mirrors\n" +
@@ -84,37 +86,40 @@ func TestPlainEveryTenSeconds(t *testing.T) {
 	}
 }
 
-// TestRosterRates: the speed of a source is that of the last seconds, however seldom the table is shown.
-func TestRosterRates(t *testing.T) {
-	r, at := &roster{}, time.Unix(1e9, 0)
-	r.hear(at, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1})
+// TestSourceRates: the speed of a source is that of the last seconds, however seldom the table is shown.
+func TestSourceRates(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	r := &renderer{Recorder: report.NewRecorder(at), table: true}
+	r.Observe(at, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1})
 	for i := range int64(100) { // 1 MiB each tenth of a second, after nine seconds without a byte
 		at = at.Add(time.Second / 10)
 		if i < 90 {
 			continue
 		}
-		r.hear(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
 	for i := range int64(40) {
 		at = at.Add(time.Second / 10)
-		r.hear(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
+		r.Observe(at, download.Brought{Pieces: []download.Piece{{Fetch: 1, Range: byterange.Range{Start: i << 20, End: (i + 1) << 20}}}})
 	}
-	if row := strings.Join(r.rows(at)[0], " "); !strings.Contains(row, " 10 MiB/s at work") {
+	if row := strings.Join(r.progress(at).table[0], " "); !strings.Contains(row, " 10 MiB/s at work") {
 		t.Errorf("%s", row)
 	}
-	r.hear(at, download.RangeCut{ID: 1, Host: "b:80", Why: scheduler.ReasonNoRanges})
-	if row := strings.Join(r.rows(at)[1], " "); !strings.HasSuffix(row, "sends whole files only") {
+	r.Observe(at, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2})
+	r.Observe(at, download.RangeCut{ID: 1, Host: "b:80", Fetch: 2, Why: scheduler.ReasonNoRanges})
+	r.Observe(at, download.RangeEnded{ID: 1, Host: "b:80", Fetch: 2})
+	if row := strings.Join(r.progress(at).table[1], " "); !strings.HasSuffix(row, "sends whole files only") {
 		t.Errorf("%s", row)
 	}
 }
 
 // TestComparing: while mirrors are compared the progress says so, and no rate.
 func TestComparing(t *testing.T) {
-	p := progress{name: "a", done: 1 << 20, size: 4 << 20, comparing: true}
+	p := compareProgress("a", download.Comparing{Done: 1 << 20, Size: 4 << 20})
 	if got, want := p.sentence(), "a: wrong somewhere; mirrors are compared: 1 MiB of 4 MiB"; got != want {
 		t.Errorf("%q", got)
 	}
-	if got := p.numbers().fit(80); !strings.HasPrefix(got, "comparing mirrors:") || strings.Contains(got, "/s") {
+	if got := p.fit(80); !strings.HasPrefix(got, "comparing mirrors:") || strings.Contains(got, "/s") {
 		t.Errorf("%q", got)
 	}
 }
@@ -124,7 +129,7 @@ func TestPlainWithSources(t *testing.T) {
 	var b bytes.Buffer
 	m := newMeter(progressPlain, &b)
 	at := time.Unix(1e9, 0)
-	r := &roster{}
+	r := &renderer{Recorder: report.NewRecorder(at), table: true}
 	for _, ev := range []download.Event{
 		download.SourceUp{ID: 0, Host: "a:80"}, download.RangeStarted{ID: 0, Host: "a:80", Fetch: 1}, download.RangeStarted{ID: 1, Host: "b:80", Fetch: 2},
 		download.RangeStarted{ID: 2, Host: "c:80", Fetch: 3},
@@ -132,11 +137,13 @@ func TestPlainWithSources(t *testing.T) {
 		download.RangeEnded{ID: 1, Fetch: 2}, download.RangeEnded{ID: 2, Fetch: 3},
 		download.SourceDown{ID: 2, Host: "c:80", Gone: true}, download.SourceDown{ID: 3, Host: "d:80", Banned: true},
 	} {
-		r.hear(at, ev)
+		r.Observe(at, ev)
 	}
-	p := progress{name: "a", done: 4 << 20, size: 8 << 20, rate: 1 << 20, mirrors: 1, sources: r}
-	m.show(at, p)
-	m.show(at.Add(plainEvery), p)
+	r.Path = "d/a"
+	r.Observe(at, download.Progress{Done: 4 << 20, Size: 8 << 20, Rate: 1 << 20, Active: 1})
+	m.show(at, r.progress(at))
+	at = at.Add(plainEvery)
+	m.show(at, r.progress(at))
 	want := "a: 4 MiB of 8 MiB (50 %), 1 MiB/s, 4 s left, 1 mirror\n" +
 		"  a:80     3 MiB   75 %   307 KiB/s  at work\n" +
 		"  b:80     1 MiB   25 %   102 KiB/s  waits\n" +
@@ -151,13 +158,13 @@ func TestPlainWithSources(t *testing.T) {
 func TestScreenMakesRoom(t *testing.T) {
 	var b bytes.Buffer
 	s := &screen{w: &b, meter: wide(&b), verbose: true}
-	s.progress(time.Time{}, progress{name: "a", done: 1, size: 2, rate: 1, mirrors: 1})
+	s.progress(time.Time{}, fileProgress("a", download.Progress{Done: 1, Size: 2, Rate: 1, Active: 1}))
 	s.detail("mirror %s", "\x1b[31m")
 	if got := onTerminal(t, b.String(), 80); len(got) != 1 || got[0] != `mirror \x1b[31m` {
 		t.Errorf("%q", got)
 	}
 	b.Reset()
-	quiet := &screen{w: &b, meter: hidden{}, quiet: true, verbose: true}
+	quiet := &screen{w: &b, quiet: true, verbose: true}
 	quiet.say("a")
 	quiet.detail("b")
 	if b.Len() > 0 {

@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 
 	"braid/download"
+	"braid/report"
 )
 
 // result is the line that says how a download ended and what was proven by what.
-func (w *watcher) result(r download.Result) string {
+func (w *renderer) result(r download.Result) string {
 	switch {
 	case r.AlreadyComplete:
 		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), sizeText(r.Size), w.proven(r))
@@ -21,11 +22,35 @@ func (w *watcher) result(r download.Result) string {
 	if r.Resumed > 0 {
 		size += fmt.Sprintf(", %s of it from an earlier run,", sizeText(r.Resumed))
 	}
-	rate := 0.0
-	if r.Elapsed > 0 { // what was fetched in vain did not make it faster
-		rate = float64(max(0, min(r.Fetched, r.Size-r.Resumed))) / r.Elapsed.Seconds()
-	}
+	rate := report.MeanRate(r.Fetched, r.Size-r.Resumed, r.Elapsed)
 	return fmt.Sprintf("%s: %s in %s (%s)%s; %s", w.name(), size, timeText(r.Elapsed), rateText(rate), from(r), w.proven(r))
+}
+
+// gist is what results must have in common to share a line.
+func (w *renderer) gist(r download.Result) string {
+	switch {
+	case r.Older:
+		return "the server has older ones: kept"
+	case r.NotModified:
+		return "nothing newer"
+	}
+	return w.proven(r)
+}
+
+// unchanged says that a server has nothing newer.
+func (w *renderer) unchanged(r download.Result) string {
+	const day = "2006-01-02 15:04 MST"
+	if r.Older {
+		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; --allow-older takes it"
+	}
+	text := w.name() + ": nothing newer"
+	if r.Size > 0 {
+		text += " (" + sizeText(r.Size) + ")"
+	}
+	if r.Proof.Valid() {
+		text += "; " + w.proven(r)
+	}
+	return text
 }
 
 // bringers are the hosts of those that brought something.
@@ -51,7 +76,7 @@ func from(r download.Result) string {
 }
 
 // proven names the evidence, or says that there is none, and what would be.
-func (w *watcher) proven(r download.Result) string {
+func (w *renderer) proven(r download.Result) string {
 	if r.Proof.Verified() {
 		return "verified: " + r.Proof.String() + unvalidated(r)
 	}
@@ -66,10 +91,10 @@ func (w *watcher) proven(r download.Result) string {
 		return s + ": continued without a validator"
 	}
 	why := "the server gave no SHA-256"
-	if w.document != "" {
-		why = "neither " + w.document + " nor the server gave a SHA-256"
+	if w.By != "" {
+		why = "neither " + w.By + " nor the server gave a SHA-256"
 	}
-	if w.noDigest {
+	if w.NoDigest {
 		why = "the server named mirrors, but gave no SHA-256, so they were not used"
 	}
 	if w.one { // the hint comes once, at the end
@@ -95,7 +120,7 @@ func unvalidated(r download.Result) string {
 }
 
 // shares shows what each source brought.
-func (w *watcher) shares(sources []download.SourceResult) {
+func (w *renderer) shares(sources []download.SourceResult) {
 	for _, line := range shareLines(sources, w.screen.columns()) {
 		w.screen.say("%s", line)
 	}
@@ -135,7 +160,11 @@ func fitting(rows [][]string, width int) []string {
 			rows[i] = slices.Delete(rows[i], 2, 3)
 		}
 	}
-	lines := columns(rows)
+	return narrow(columns(rows), width)
+}
+
+// narrow cuts lines to a width; 0 is any.
+func narrow(lines []string, width int) []string {
 	for i := range lines {
 		if width > 0 {
 			lines[i] = shorten(lines[i], max(width, 3))

@@ -13,7 +13,7 @@ import (
 // at a time.
 type screen struct {
 	w       io.Writer
-	meter   meter
+	meter   meter      // nil shows no progress
 	width   func() int // of the terminal; nil if there is none
 	quiet   bool
 	verbose bool
@@ -34,7 +34,7 @@ func (s *screen) say(format string, args ...any) {
 	if s.quiet {
 		return
 	}
-	s.meter.clear()
+	s.clear()
 	fmt.Fprintln(s.w, source.Escape(fmt.Sprintf(format, args...)))
 }
 
@@ -45,7 +45,7 @@ func (s *screen) conclude(h hue, message, end string) {
 		s.say("%s", message)
 		return
 	}
-	s.meter.clear()
+	s.clear()
 	fmt.Fprintln(s.w, source.Escape(head)+h.paint(source.Escape(end)))
 }
 
@@ -64,7 +64,7 @@ func (s *screen) detail(format string, args ...any) {
 
 // fail writes what went wrong, whatever the user wants to see.
 func (s *screen) fail(f *failure) {
-	s.meter.clear()
+	s.clear()
 	line := f.line()
 	if rest, ok := strings.CutPrefix(line, failurePrefix); ok && s.color {
 		line = red.paint(failurePrefix) + rest
@@ -72,21 +72,32 @@ func (s *screen) fail(f *failure) {
 	fmt.Fprintln(s.w, line)
 }
 
-// answer writes how far the command is to somebody who asked by a signal, whatever else is wanted on the screen.
-func (s *screen) answer(g gauge) {
-	s.meter.clear()
-	fmt.Fprintln(s.w, source.Escape(g.sentence()))
+// answer writes how far the command is when a signal asks for that, whatever else is wanted on the screen.
+func (s *screen) answer(p progress) {
+	s.clear()
+	fmt.Fprintln(s.w, source.Escape(p.sentence()))
 }
 
 // pass writes what a program of the user's has printed, as it is.
 func (s *screen) pass(output []byte) {
 	if len(output) > 0 {
-		s.meter.clear()
+		s.clear()
 		s.w.Write(output)
 	}
 }
 
-func (s *screen) progress(at time.Time, g gauge) { s.meter.show(at, g) }
+func (s *screen) progress(at time.Time, p progress) {
+	if s.meter != nil {
+		s.meter.show(at, p)
+	}
+}
+
+// clear makes room for a line of text.
+func (s *screen) clear() {
+	if s.meter != nil {
+		s.meter.clear()
+	}
+}
 
 // columns is how wide the terminal is; 0 if there is none.
 func (s *screen) columns() int {

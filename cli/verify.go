@@ -113,7 +113,8 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 	if err != nil {
 		return v.fail(path, verifyFailure(ctx, err))
 	}
-	w := &watcher{screen: v.screen, lines: v.lines, one: v.several, reading: true, asked: v.streams.asked}
+	w := newRenderer(v.screen, v.lines, v.several)
+	w.reading, w.asked = true, v.streams.asked
 	var verdict download.Verdict
 	w.during(func(observe func(download.Event)) {
 		r.Observe = observe
@@ -133,7 +134,8 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 
 // mend puts the right file in the place of a wrong one and returns the exit code.
 func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r download.Request, verdict download.Verdict) int {
-	w := &watcher{screen: v.screen, lines: v.lines, one: v.several, mending: true, asked: v.streams.asked}
+	w := newRenderer(v.screen, v.lines, v.several)
+	w.repairing, w.asked = true, v.streams.asked
 	var result download.Result
 	var err error
 	w.during(func(observe func(download.Event)) { result, err = client.Repair(ctx, verdict, observe) })

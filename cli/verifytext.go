@@ -26,7 +26,7 @@ type spanLine struct {
 }
 
 // right tells of a file that is what it should be.
-func (v *verifyCommand) right(w *watcher, r download.Request, d download.Verdict) {
+func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdict) {
 	result := download.Result{
 		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, AlreadyComplete: true, Elapsed: d.Elapsed,
 	}
@@ -35,7 +35,7 @@ func (v *verifyCommand) right(w *watcher, r download.Request, d download.Verdict
 }
 
 // wrong tells of a file that is about to be repaired: where it is damaged or, if nobody knows, why it is not the right one.
-func (v *verifyCommand) wrong(w *watcher, d download.Verdict, why string) {
+func (v *verifyCommand) wrong(w *renderer, d download.Verdict, why string) {
 	if d.Damaged.Count() == 0 {
 		v.screen.say("%s: %s", w.name(), why)
 	}
@@ -43,7 +43,7 @@ func (v *verifyCommand) wrong(w *watcher, d download.Verdict, why string) {
 }
 
 // damaged tells where a file is damaged, as far as that is known.
-func (v *verifyCommand) damaged(w *watcher, d download.Verdict) {
+func (v *verifyCommand) damaged(w *renderer, d download.Verdict) {
 	if d.Damaged.Count() == 0 {
 		return
 	}

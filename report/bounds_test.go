@@ -52,7 +52,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if len(r.Mirrors) > maxMirrors+1 || len(r.past) > maxFetches || len(r.total) > maxColumns || len(r.picture.columns) > maxColumns {
 		t.Errorf("%d sources, %d fetches, %d and %d columns", len(r.Mirrors), len(r.past), len(r.total), len(r.picture.columns))
 	}
-	if got := r.bytes; got != pos {
+	if got := r.Fetched; got != pos {
 		t.Errorf("%d of %d bytes are booked", got, pos)
 	}
 	t.Logf("%d bytes, %d fetches", len(html), len(r.past))
@@ -201,5 +201,15 @@ func TestMergedFetches(t *testing.T) {
 	}
 	if sums != [2]int64{5000, 10000} || n != 10000 || silent != 5 || len(l) > maxFetches {
 		t.Errorf("%v bytes, %d fetches of %d, %d silent", sums, len(l), n, silent)
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	var s Speed
+	at := time.Unix(1e9, 0)
+	for i := range 100 {
+		if got := s.Now(at.Add(time.Duration(i)*100*time.Millisecond), int64(i)*100); i > 0 && (got < 999 || got > 1001) {
+			t.Fatalf("%v after %d", got, i)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func (d *Facts) charts() map[string]any {
 		sizes = byteTicks(float64(d.size), "")
 	}
 	return map[string]any{
-		"Times": timeTicks(d.end), "Rules": d.rules(), "Legend": d.legend(), "Fetched": d.bytes,
+		"Times": timeTicks(d.end), "Rules": d.rules(), "Legend": d.legend(), "Fetched": d.Fetched,
 		"Speed": speed, "Speeds": speeds, "Parts": parts, "PartsBox": partsBox, "Sizes": sizes, "Prior": d.stripes(),
 		"Rows": rows, "Unshown": unshown, "Kinds": kinds(rows), "Requests": d.requests(), "Most": d.most,
 		"Quiet":  slices.ContainsFunc(rows, func(x row) bool { return len(x.Quiet) > 0 }),
@@ -113,7 +113,7 @@ const high = 1000
 // speed draws what arrived, a layer for each source that has a colour and one for the rest, one on top of the other.
 // top is the highest sum.
 func (d *Facts) speed() (layers []layer, top float64) {
-	if d.bytes == 0 {
+	if d.Fetched == 0 {
 		return nil, 0
 	}
 	bins := d.bins()

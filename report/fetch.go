@@ -109,7 +109,7 @@ func (r *Recorder) bring(ev download.Brought) {
 		r.picture.paint(r.width, since, r.now, p.Range, f.who.number)
 		f.bytes += n
 		f.who.Bytes += n
-		r.bytes += n
+		r.Fetched += n
 		f.who.Speed.Now(r.began.Add(r.now), f.who.Bytes)
 		f.at, f.heard = p.Range.End, r.now
 		f.to = max(f.to, f.at)

@@ -98,7 +98,7 @@ func FuzzRecorder(f *testing.F) {
 		for _, x := range r.total {
 			drawn += x
 		}
-		if want := float64(r.bytes); math.Abs(drawn-want) > 1e-6*want+1 {
+		if want := float64(r.Fetched); math.Abs(drawn-want) > 1e-6*want+1 {
 			t.Errorf("%g bytes are drawn of %g", drawn, want)
 		}
 	})

@@ -92,10 +92,10 @@ func (m *Mirror) Fate() string {
 // another source, which the URL tells.
 func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
-	m := r.byID[id]
+	m := r.ByID[id]
 	if m == nil || url != "" && m.URL != "" && m.URL != url {
 		m = r.open(url)
-		r.byID[id] = m
+		r.ByID[id] = m
 	}
 	m.URL = cmp.Or(m.URL, url)
 	if m != r.rest {
@@ -123,7 +123,7 @@ func (r *Recorder) open(url string) *Mirror {
 }
 
 func (r *Recorder) inUse(m *Mirror) bool {
-	for _, other := range r.byID {
+	for _, other := range r.ByID {
 		if other == m {
 			return true
 		}

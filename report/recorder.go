@@ -19,7 +19,7 @@ type Recorder struct {
 	Facts
 
 	now       time.Duration   // of the last event
-	byID      map[int]*Mirror // by the numbers of the running session
+	ByID      map[int]*Mirror // by the numbers of the running session
 	rest      *Mirror         // stands for those beyond maxMirrors
 	running   map[int]*fetch
 	comparing time.Duration // since when
@@ -36,6 +36,7 @@ type Facts struct {
 	NoDigest  bool   // the server named mirrors and gave no digest
 	Progress  download.Progress
 	Arrived   int64               // bytes, by what Progress says
+	Fetched   int64               // bytes, by what Brought says
 	Comparing *download.Comparing // nil while nothing is compared
 	Seeding   bool                // peers can have the file
 	Mirrors   []*Mirror           // in the order in which the events named them
@@ -45,7 +46,6 @@ type Facts struct {
 	named   int   // mirrors that the server named
 	prior   []byterange.Range
 	resumed int64
-	bytes   int64 // that came, if the events have that detail
 
 	most    int // fetches at once
 	past    fetches
@@ -83,7 +83,7 @@ func NewRecorder(now time.Time) *Recorder {
 			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1}, thefts: map[theft]int{}, reasons: tally{},
 			answer: never, first: never, last: never, complete: never, verified: never,
 		},
-		byID: map[int]*Mirror{}, running: map[int]*fetch{},
+		ByID: map[int]*Mirror{}, running: map[int]*fetch{},
 	}
 }
 
@@ -240,7 +240,7 @@ func (r *Recorder) endPause(m *Mirror) {
 }
 
 func (r *Recorder) restart(ev download.Restarted) {
-	clear(r.byID) // the numbers of the sources begin anew
+	clear(r.ByID) // the numbers of the sources begin anew
 	r.restarted++
 	text := option.Shorten(source.Escape(ev.Reason), 200)
 	if len(r.restarts) < maxMarks {

@@ -91,8 +91,8 @@ func (d *Facts) listed() listed {
 	if d.size >= 0 {
 		l.Size = option.SizeText(d.size)
 	}
-	if d.bytes > 0 && d.end > 0 {
-		l.Rate = option.RateText(float64(d.bytes) / d.end.Seconds())
+	if d.Fetched > 0 && d.end > 0 {
+		l.Rate = option.RateText(float64(d.Fetched) / d.end.Seconds())
 	}
 	if d.err != nil {
 		l.Text = option.Shorten(d.failure(), 160)

@@ -13,7 +13,7 @@ import (
 // tellLimit says what kept the download from being faster, if that can be told.
 func (d *Facts) tellLimit(w *words) {
 	if d.Limit > 0 { // then no speed says anything of the link
-		reached := float64(d.bytes) > 0.8*float64(d.Limit)*d.end.Seconds()
+		reached := float64(d.Fetched) > 0.8*float64(d.Limit)*d.end.Seconds()
 		text := "--limit-rate allowed " + option.RateText(float64(d.Limit)) + " in all"
 		if reached {
 			text += ", and that is what came"

@@ -39,7 +39,7 @@ func (d *Facts) section() map[string]any {
 	class, outcome := d.outcome()
 	s := map[string]any{
 		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path), "Class": class, "Outcome": outcome,
-		"Headline": d.headline(), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.bytes,
+		"Headline": d.headline(), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
 	}
 	if d.end > 0 {
 		s["Table"] = d.ranked
@@ -95,7 +95,7 @@ func (d *Facts) headline() string {
 		text += fmt.Sprintf(", %s of it from an earlier run", option.SizeText(d.resumed))
 	}
 	if d.end > 0 {
-		text += fmt.Sprintf(": %s on average", option.RateText(MeanRate(d.bytes, d.result.Size-d.resumed, d.end)))
+		text += fmt.Sprintf(": %s on average", option.RateText(MeanRate(d.Fetched, d.result.Size-d.resumed, d.end)))
 	}
 	return text + fmt.Sprintf("; proof: %s.", d.result.Proof)
 }
@@ -119,7 +119,7 @@ func (d *Facts) failure() string {
 	if d.end >= time.Millisecond {
 		after = "After " + option.TimeText(d.end)
 	}
-	text = fmt.Sprintf("%s: %s. %s came in this run", after, option.Shorten(source.Escape(text), 300), option.SizeText(d.bytes))
+	text = fmt.Sprintf("%s: %s. %s came in this run", after, option.Shorten(source.Escape(text), 300), option.SizeText(d.Fetched))
 	if ok && e.Kept > 0 {
 		return text + fmt.Sprintf("; %s are kept, and the same command goes on from there.", option.SizeText(e.Kept))
 	}
@@ -163,7 +163,7 @@ func (d *Facts) tellShares(w *words) {
 	var parts []string
 	for len(rest) > 0 && (len(parts) < most-1 || len(rest) == 1) {
 		m := rest[0]
-		parts = append(parts, fmt.Sprintf("%s brought %s at %s", m.Name, share(m.Bytes, d.bytes), option.RateText(m.Rate())))
+		parts = append(parts, fmt.Sprintf("%s brought %s at %s", m.Name, share(m.Bytes, d.Fetched), option.RateText(m.Rate())))
 		rest = rest[1:]
 	}
 	if len(rest) > 0 {
@@ -171,12 +171,12 @@ func (d *Facts) tellShares(w *words) {
 		for _, m := range rest {
 			sum += m.Bytes
 		}
-		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, d.bytes)))
+		parts = append(parts, fmt.Sprintf("%s brought the other %s", option.Count(len(rest), "source"), share(sum, d.Fetched)))
 	}
 	if len(parts) > 0 {
 		w.say(false, "%s.", strings.Join(parts, ", "))
 	}
-	if twice := d.result.Duplicate; twice > d.bytes/50 && twice > 0 {
+	if twice := d.result.Duplicate; twice > d.Fetched/50 && twice > 0 {
 		w.say(true, "%s came twice.", option.SizeText(twice))
 	}
 }

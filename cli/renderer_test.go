@@ -18,12 +18,13 @@ import (
 	"braid/verify"
 )
 
-// told is what a watcher says about events, on the screen and in JSON.
+// told is what a renderer says about events, on the screen and in JSON.
 func told(verbose bool, events ...download.Event) (text, lines string) {
 	var out, err bytes.Buffer
-	w := &watcher{screen: &screen{w: &err, meter: hidden{}, verbose: verbose}, lines: &lineWriter{w: &out}, path: "d/a.iso"}
+	w := newRenderer(&screen{w: &err, verbose: verbose}, &lineWriter{w: &out}, false)
+	w.Path = "d/a.iso"
 	for _, ev := range events {
-		w.watch(moment{at: time.Unix(0, 0), ev: ev})
+		w.apply(moment{at: time.Unix(0, 0), ev: ev})
 	}
 	return err.String(), strings.ReplaceAll(out.String(), `{"v":1,"time":"1970-01-01T00:00:00Z","event":`, "{")
 }
@@ -166,7 +167,8 @@ func TestResultLine(t *testing.T) {
 		{download.Result{NotModified: true, Older: true, LastModified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, false,
 			"a.iso: the server has an older one (" + time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST") + "): kept; --allow-older takes it"},
 	} {
-		w := &watcher{path: "d/a.iso", noDigest: tt.noDigest}
+		w := newRenderer(nil, nil, false)
+		w.Path, w.NoDigest = "d/a.iso", tt.noDigest
 		if got := w.result(tt.r); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
