@@ -171,8 +171,8 @@ func TestTheLogKeepsBothEnds(t *testing.T) {
 	for i := range 1000 {
 		l.add(entry{At: time.Duration(i)})
 	}
-	if len(l.First) != maxEntries || len(l.Last) != maxEntries || l.Dropped != 1000-2*maxEntries || l.Last[maxEntries-1].At != 999 || l.First[0].At != 0 {
-		t.Errorf("%d and %d, %d dropped", len(l.First), len(l.Last), l.Dropped)
+	if n := len(l.Entries); n != 2*maxEntries || l.Dropped != 1000-n || l.Entries[n-1].At != 999 || l.Entries[maxEntries-1].At != maxEntries-1 || l.Entries[0].At != 0 {
+		t.Errorf("%d, %d dropped", n, l.Dropped)
 	}
 }
 

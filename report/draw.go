@@ -62,7 +62,7 @@ func (d *Facts) rules() (out []tick) {
 
 // legend are the sources that have a colour of their own, and one in the place of all others.
 func (d *Facts) legend() (keys []*Mirror) {
-	keys = d.brought()
+	keys = d.brought
 	keys = slices.Clone(keys[:min(len(keys), colours)])
 	if len(d.ranked) > colours {
 		others := &Mirror{Class: "cx", Name: option.Count(len(d.ranked)-colours, "other")}
@@ -81,30 +81,18 @@ type layer struct {
 	Class, Title, Path string
 }
 
-// A bin is a column that was drawn: the last one of a picture can be narrower or a bit wider than the others.
-type bin struct {
-	from, to float64 // in columns
-	first    int     // the columns whose amounts are in it
-	last     int
-}
-
-// bins are the columns up to the end. One that has hardly begun is joined to the one before.
-func (d *Facts) bins() (out []bin) {
-	end := d.columns()
-	for c := 0; float64(c) < end; c++ {
-		b := bin{float64(c), min(float64(c+1), end), c, c}
-		if n := len(out); n > 0 && b.to-b.from < 0.5 {
-			out[n-1].to, out[n-1].last = b.to, c
-			continue
-		}
-		out = append(out, b)
+// edges are where the columns of the pictures begin, and the end. The last one is wider or narrower than the others: one that has
+// hardly begun is joined to the one before.
+func (d *Facts) edges() (out []float64) {
+	for c := range max(1, int(math.Round(d.columns()))) {
+		out = append(out, float64(c))
 	}
-	return out
+	return append(out, d.columns())
 }
 
-// mean is what a series has in a bin, for each second.
-func (d *Facts) mean(s series, b bin) float64 {
-	return s.sum(b.first, b.last+1) / ((b.to - b.from) * d.width.Seconds())
+// mean is what a series has between two edges, for each second.
+func (d *Facts) mean(s series, from, to float64) float64 {
+	return s.sum(int(from), int(math.Ceil(to))) / ((to - from) * d.width.Seconds())
 }
 
 // high is the height of the pictures inside, in units of their own.
@@ -116,8 +104,8 @@ func (d *Facts) speed() (layers []layer, top float64) {
 	if d.Fetched == 0 {
 		return nil, 0
 	}
-	bins := d.bins()
-	levels := [][]float64{make([]float64, len(bins))}
+	edges := d.edges()
+	levels := [][]float64{make([]float64, len(edges)-1)}
 	for i, m := range d.ranked {
 		if i <= colours {
 			layers = append(layers, layer{Class: m.Class, Title: m.Name})
@@ -125,35 +113,35 @@ func (d *Facts) speed() (layers []layer, top float64) {
 		} else {
 			layers[colours].Title = "others"
 		}
-		for j, b := range bins {
-			levels[len(layers)][j] += d.mean(m.flow, b)
+		for j := range levels[0] {
+			levels[len(layers)][j] += d.mean(m.flow, edges[j], edges[j+1])
 		}
 	}
 	top = slices.Max(levels[len(layers)]) * 1.04
 	for i := range layers {
-		layers[i].Path = area(bins, levels[i], levels[i+1], top)
+		layers[i].Path = area(edges, levels[i], levels[i+1], top)
 	}
 	return slices.DeleteFunc(layers, func(l layer) bool { return l.Path == "" }), top
 }
 
 // requests draws how many requests were at work: the mean of each column.
 func (d *Facts) requests() string {
-	bins := d.bins()
-	up := make([]float64, len(bins))
-	for i, b := range bins {
-		up[i] = d.mean(d.work, b)
+	edges := d.edges()
+	up := make([]float64, len(edges)-1)
+	for i := range up {
+		up[i] = d.mean(d.work, edges[i], edges[i+1])
 	}
-	return area(bins, make([]float64, len(bins)), up, slices.Max(up)*1.04)
+	return area(edges, make([]float64, len(up)), up, slices.Max(up)*1.04)
 }
 
 // area is the path around what lies between two levels: along the upper one and back along the lower one. It is empty if nothing does.
-func area(bins []bin, low, up []float64, top float64) string {
+func area(edges, low, up []float64, top float64) string {
 	if top <= 0 {
 		return ""
 	}
 	y := func(v float64) int { return high - int(math.Round(v/top*high)) }
 	var b strings.Builder
-	x, at, empty := bins[0].from, y(low[0]), true
+	x, at, empty := edges[0], y(low[0]), true
 	fmt.Fprintf(&b, "M%s %d", number(x), at)
 	step := func(level int, to float64) {
 		if level != at {
@@ -161,12 +149,12 @@ func area(bins []bin, low, up []float64, top float64) string {
 		}
 		x, at = to, level
 	}
-	for i := range bins {
+	for i := range up {
 		empty = empty && y(low[i]) == y(up[i])
-		step(y(up[i]), bins[i].to)
+		step(y(up[i]), edges[i+1])
 	}
-	for i := len(bins) - 1; i >= 0 && !empty; i-- {
-		step(y(low[i]), bins[i].from)
+	for i := len(up) - 1; i >= 0 && !empty; i-- {
+		step(y(low[i]), edges[i])
 	}
 	if empty {
 		return ""

@@ -154,7 +154,10 @@ func (r *Recorder) cut(ev download.RangeCut) {
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
 		f.failure = failureText(err, f.who.Host)
-		f.who.fail(r.now, f.failure)
+		if f.who.failure = f.failure; f.who.Failures == 0 {
+			f.who.failedAt, f.who.before = r.now, f.failure
+		}
+		f.who.Failures++
 		r.lose(f, f.at, 0)
 	}
 	if f.answered != never {

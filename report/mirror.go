@@ -56,20 +56,7 @@ type Mirror struct {
 }
 
 // Rate is how fast it was while it was at work, in bytes a second.
-func (m *Mirror) Rate() float64 {
-	if m.Working <= 0 {
-		return 0
-	}
-	return float64(m.Bytes) / m.Working.Seconds()
-}
-
-// fail books a failure.
-func (m *Mirror) fail(at time.Duration, text string) {
-	if m.Failures++; m.Failures == 1 {
-		m.failedAt, m.before = at, text
-	}
-	m.failure = text
-}
+func (m *Mirror) Rate() float64 { return MeanRate(m.Bytes, m.Bytes, m.Working) }
 
 // Fate is what became of it.
 func (m *Mirror) Fate() string {
@@ -94,7 +81,7 @@ func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	url, host = source.Escape(url), source.Escape(host)
 	m := r.ByID[id]
 	if m == nil || url != "" && m.URL != "" && m.URL != url {
-		m = r.open(url)
+		m = r.account(url)
 		r.ByID[id] = m
 	}
 	m.URL = cmp.Or(m.URL, url)
@@ -104,12 +91,10 @@ func (r *Recorder) mirror(id int, url, host string) *Mirror {
 	return m
 }
 
-// open finds the account of a URL, or opens one.
-func (r *Recorder) open(url string) *Mirror {
-	for _, m := range r.Mirrors {
-		if m.URL == url && !r.inUse(m) {
-			return m
-		}
+// account finds the account of a URL, or opens one.
+func (r *Recorder) account(url string) *Mirror {
+	if i := slices.IndexFunc(r.Mirrors, func(m *Mirror) bool { return m.URL == url && url != "" }); i >= 0 {
+		return r.Mirrors[i]
 	}
 	if r.rest != nil {
 		return r.rest
@@ -120,15 +105,6 @@ func (r *Recorder) open(url string) *Mirror {
 	}
 	r.Mirrors = append(r.Mirrors, m)
 	return m
-}
-
-func (r *Recorder) inUse(m *Mirror) bool {
-	for _, other := range r.ByID {
-		if other == m {
-			return true
-		}
-	}
-	return false
 }
 
 // settle gives the sources their ranks, names and colours when the download has ended. A name is the host, with the path where that
@@ -156,8 +132,13 @@ func (r *Recorder) settle() {
 		}
 	}
 	slices.SortStableFunc(r.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for i, m := range r.ranked[:min(colours, len(r.ranked))] {
-		m.Class = fmt.Sprintf("c%d", i)
+	for i, m := range r.ranked {
+		if i < colours {
+			m.Class = fmt.Sprintf("c%d", i)
+		}
+		if m.Bytes > 0 {
+			r.brought = append(r.brought, m)
+		}
 	}
 }
 
@@ -188,15 +169,6 @@ func (r *Recorder) State(m *Mirror) string {
 		return "sends whole files only"
 	}
 	return "waits"
-}
-
-// brought are the sources that brought something; those that brought most are first.
-func (d *Facts) brought() []*Mirror {
-	n := 0
-	for n < len(d.ranked) && d.ranked[n].Bytes > 0 {
-		n++
-	}
-	return d.ranked[:n]
 }
 
 // A Speed is the mean of the last three seconds.

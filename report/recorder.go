@@ -72,8 +72,9 @@ type Facts struct {
 	result download.Result
 	err    error
 
-	number int       // on the page
-	ranked []*Mirror // those that were asked; those that brought most are first
+	number  int       // on the page
+	ranked  []*Mirror // those that were asked; those that brought most are first
+	brought []*Mirror // those of them that brought something
 }
 
 // NewRecorder makes a recorder for a download that begins now.

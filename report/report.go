@@ -21,6 +21,7 @@ import (
 	"embed"
 	"html/template"
 	"slices"
+	"time"
 
 	"braid/internal/option"
 	"braid/source"
@@ -55,9 +56,11 @@ type Page struct {
 
 // A listed download is a line of the list.
 type listed struct {
-	Number                    int
-	Name, URL, Class, Outcome string
-	Size, Time, Rate, Text    string
+	Number                          int
+	Name, URL, Class, Outcome, Text string
+	Size                            int64 // -1 if unknown
+	Time                            time.Duration
+	Rate                            float64
 }
 
 // Add shows a download that ended.
@@ -87,17 +90,11 @@ func order(a, b *Facts) int {
 
 func (d *Facts) listed() listed {
 	class, outcome := d.outcome()
-	l := listed{Number: d.number, Name: d.name(), URL: source.Escape(d.URL), Class: class, Outcome: outcome, Time: option.TimeText(d.end)}
-	if d.size >= 0 {
-		l.Size = option.SizeText(d.size)
-	}
-	if d.Fetched > 0 && d.end > 0 {
-		l.Rate = option.RateText(float64(d.Fetched) / d.end.Seconds())
-	}
+	text := ""
 	if d.err != nil {
-		l.Text = option.Shorten(d.failure(), 160)
+		text = option.Shorten(d.failure(), 160)
 	}
-	return l
+	return listed{d.number, d.name(), source.Escape(d.URL), class, outcome, text, d.size, d.end, MeanRate(d.Fetched, d.Fetched, d.end)}
 }
 
 // HTML is the page.

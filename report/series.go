@@ -98,20 +98,19 @@ type entry struct {
 
 // A log is the first and the last things that happened, and how many there were between them.
 type log struct {
-	First, Last []entry
-	Dropped     int
+	Entries []entry
+	Dropped int
 }
 
 const maxEntries = 120 // of the first and of the last
 
+// Kept is how many of the first ones there are.
+func (l log) Kept() int { return maxEntries }
+
 func (l *log) add(e entry) {
-	if len(l.First) < maxEntries {
-		l.First = append(l.First, e)
-		return
-	}
-	if len(l.Last) == maxEntries {
-		l.Last = slices.Delete(l.Last, 0, 1)
+	l.Entries = append(l.Entries, e)
+	if len(l.Entries) > 2*maxEntries {
+		l.Entries = slices.Delete(l.Entries, maxEntries, maxEntries+1)
 		l.Dropped++
 	}
-	l.Last = append(l.Last, e)
 }

@@ -24,7 +24,7 @@ func (d *Facts) tellLimit(w *words) {
 	if d.first == never || d.end < time.Second || d.err != nil || d.restarted > 0 {
 		return
 	}
-	useless, crowded, brought := d.reasons[scheduler.ReasonUseless], d.reasons[scheduler.ReasonCrowded], len(d.brought())
+	useless, crowded, brought := d.reasons[scheduler.ReasonUseless], d.reasons[scheduler.ReasonCrowded], len(d.brought)
 	failed := slices.ContainsFunc(d.Mirrors, func(m *Mirror) bool { return m.failure != "" })
 	switch {
 	case useless > 0:
@@ -224,7 +224,7 @@ func (d *Facts) blame(s *stretch, begin, end int) {
 		return had / in, (x.sum(begin, end) - had) / max(out, d.width.Seconds())
 	}
 	s.slow, s.fast = speeds(d.total)
-	if len(d.brought()) < 2 {
+	if len(d.brought) < 2 {
 		return
 	}
 	for _, m := range d.Mirrors {

@@ -159,7 +159,7 @@ func (d *Facts) words() (w words) {
 // tellShares says which source brought how much, and how fast.
 func (d *Facts) tellShares(w *words) {
 	const most = 6
-	rest := d.brought()
+	rest := d.brought
 	var parts []string
 	for len(rest) > 0 && (len(parts) < most-1 || len(rest) == 1) {
 		m := rest[0]
