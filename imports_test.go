@@ -44,14 +44,17 @@ var houses = map[string]house{
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
 	}},
 
-	"antenna/feed":   {pure: true, imports: []string{"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"}},
-	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed"}},
-	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed"}},
-	"antenna/soif":   {pure: true, imports: []string{"antenna/feed"}},
+	"antenna/feed":   {pure: true},
+	"antenna/hinadi": {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/lirs":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"antenna/soif":   {pure: true, imports: []string{"antenna/feed", "internal/feedtext"}},
+	"internal/feedtext": {pure: true, imports: []string{
+		"antenna/feed", "golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
+	}},
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
+		"internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -67,7 +70,7 @@ var houses = map[string]house{
 	}},
 
 	"antenna/news": {pure: true, imports: []string{
-		"antenna/feed", "antenna/hinadi",
+		"antenna/feed", "antenna/hinadi", "internal/feedtext",
 		"github.com/mmcdole/gofeed", "github.com/mmcdole/gofeed/atom", "github.com/mmcdole/gofeed/json", "github.com/mmcdole/gofeed/rss",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode",
 		"golang.org/x/text/transform",
@@ -91,26 +94,25 @@ var houses = map[string]house{
 	"watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
-		"github.com/BurntSushi/toml",
+		"github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
-		"internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "internal/sdnotify", "metalink", "metalink/metainfo", "report",
+		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
+		"address", "metalink", "metalink/metainfo", "report",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
 
-	"internal/fsys":     {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
-	"address":           {pure: true, imports: []string{"golang.org/x/net/idna"}},
-	"internal/geoip":    {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
-	"internal/mask":     {pure: true},
-	"internal/option":   {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
-	"internal/program":  {},
-	"internal/sdnotify": {imports: []string{"golang.org/x/sys/unix"}},
-	"internal/web":      {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
+	"internal/fsys":    {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
+	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},
+	"internal/geoip":   {imports: []string{"github.com/oschwald/maxminddb-golang/v2"}},
+	"internal/mask":    {pure: true},
+	"internal/option":  {pure: true, imports: []string{"github.com/BurntSushi/toml", "address"}},
+	"internal/program": {},
+	"internal/web":     {imports: []string{"address", "internal/mask", "verify", "golang.org/x/net/publicsuffix"}},
 	// No row may name these: they appear in _test.go files only.
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},

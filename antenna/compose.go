@@ -165,11 +165,10 @@ func (c *composer) lirs() error {
 
 func (c *composer) soif() error {
 	list := c.published(feed.SOIF, func(r feed.Record) error {
-		o, ok := soif.FromRecord(r)
-		if !ok {
+		_, err := soif.Append(nil, r)
+		if err == soif.ErrNoWord {
 			return nil // left out, not wrong
 		}
-		_, err := o.Append(nil)
 		return err
 	})
 	return c.add(fileSOIF, list, soif.Encode)

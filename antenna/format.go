@@ -15,6 +15,7 @@ import (
 	"braid/antenna/lirs"
 	"braid/antenna/news"
 	"braid/antenna/soif"
+	"braid/internal/feedtext"
 )
 
 // A Decoder reads one feed: record by record, in memory that does not grow with it.
@@ -53,10 +54,10 @@ const CodeUnknownFormat = "unknown-format"
 // OpenFeed finds the format of a feed. In is the feed for NewDecoder, also if it is of no known format and the caller knows better:
 // decompressed, twice where a server compresses what is compressed.
 func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err error) {
-	text := feed.NewReader(r, limits)
+	text := feedtext.NewReader(r, limits)
 	head, err := text.Peek(looked)
 	if bytes.HasPrefix(head, gzipMagic) && text.Gzip() {
-		text = feed.NewReader(struct{ io.Reader }{text}, limits)
+		text = feedtext.NewReader(struct{ io.Reader }{text}, limits)
 		head, err = text.Peek(looked)
 	}
 	if _, is := errors.AsType[*feed.RejectError](err); err != nil && !is {

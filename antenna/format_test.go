@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // readFormats are those of the vectors, by what their names begin with.
@@ -42,7 +43,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := io.ReadAll(feed.NewReader(bytes.NewReader(raw), feed.Limits{}))
+		plain, err := io.ReadAll(feedtext.NewReader(bytes.NewReader(raw), feed.Limits{}))
 		if err != nil && len(plain) == 0 {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestVectors(t *testing.T) {
 			if want < 0 {
 				if !errors.As(err, &reject) || reject.Code != CodeUnknownFormat {
 					t.Errorf("%s: %v, %v", base, f, err)
-				} else if got, err := io.ReadAll(feed.NewReader(in, feed.Limits{})); err != nil || !bytes.Equal(got, plain) {
+				} else if got, err := io.ReadAll(feedtext.NewReader(in, feed.Limits{})); err != nil || !bytes.Equal(got, plain) {
 					t.Errorf("%s: %q is left, %v", base, got, err)
 				}
 				continue

@@ -125,11 +125,10 @@ func (c *conversion) write(w io.Writer) error {
 }
 
 func asSOIF(r feed.Record) error {
-	o, ok := soif.FromRecord(r)
-	if !ok {
+	_, err := soif.Append(nil, r)
+	if err == soif.ErrNoWord {
 		return errNoPlace
 	}
-	_, err := o.Append(nil)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"braid/antenna"
-	"braid/antenna/feed"
+	"braid/internal/feedtext"
 	"braid/source"
 )
 
@@ -64,7 +64,7 @@ func (v *feedFind) run(ctx context.Context, words []string) error {
 func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	var body io.Reader = p
 	if p.gzipped() {
-		body = feed.NewReader(p, v.limits())
+		body = feedtext.NewReader(p, v.limits())
 	}
 	page := bufio.NewReaderSize(body, 16<<10)
 	head, err := page.Peek(16 << 10)

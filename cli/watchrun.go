@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"braid/antenna"
-	"braid/internal/sdnotify"
 	"braid/source"
 	"braid/watch"
 )
@@ -28,7 +27,7 @@ type service struct {
 	log     *watchLog
 	store   *antenna.Store
 	metrics *watch.Metrics
-	notify  sdnotify.Notifier
+	notify  watch.Notifier
 	tally   roundTally
 	// current is the setup at work. It is another one after each reload.
 	current atomic.Pointer[setup]
@@ -39,7 +38,7 @@ const storeFile = "antenna.db"
 
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
-	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: sdnotify.FromEnvironment(os.Getenv)}
+	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv)}
 	s.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
 	s.log.rounds = v.once || names != nil
 	s.log.configure(c)

@@ -1,10 +1,6 @@
 package feed
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // Options say how a feed is read. The zero value reads tolerantly, within the usual limits.
 type Options struct {
@@ -16,14 +12,6 @@ type Options struct {
 	Report func(Violation)
 	// Stop is asked before each entry; an error ends the feed with it. If nil, nothing does.
 	Stop func() error
-}
-
-// Stopped is what Stop says.
-func (o Options) Stopped() error {
-	if o.Stop == nil {
-		return nil
-	}
-	return o.Stop()
 }
 
 // Limits bound what a feed may cost. Each has the value that is named here if it is zero.
@@ -113,18 +101,6 @@ func (v Violation) Tag() string {
 		return v.Code
 	}
 	return v.Code + ":" + v.Field
-}
-
-// longestQuote is how much of a value is said, in octets.
-const longestQuote = 100
-
-// Say makes a Violation.Text of one with {field} and {value} in it. The value is quoted, and cut if it is long.
-func Say(text, field, value string) string {
-	more := ""
-	if len(value) > longestQuote {
-		value, more = strings.ToValidUTF8(value[:longestQuote], ""), "..."
-	}
-	return strings.NewReplacer("{field}", field, "{value}", strconv.Quote(value)+more).Replace(text)
 }
 
 // A RejectError says that a feed, or the rest of it, is not read. The records before it are good.

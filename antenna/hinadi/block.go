@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 const (
@@ -29,7 +30,7 @@ type block struct {
 	record             feed.Record
 	seen               map[string]bool
 	tooLarge           bool
-	in                 *feed.Reading
+	in                 *feedtext.Reading
 }
 
 func (b *block) reset() {
@@ -48,14 +49,14 @@ func (b *block) add(l textLine) {
 	b.last = l.number
 	if b.size += len(l.text); b.size > maxBlock || b.lines > maxFields {
 		if !b.tooLarge {
-			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeBlockTooLarge})
+			b.in.Find(codeBlockTooLarge, l.number, "", "")
 		}
 		b.tooLarge = true
 		return
 	}
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeMalformed})
+		b.in.Find(codeMalformed, l.number, "", "")
 		return
 	}
 	b.field(l, name, value, blanks)
@@ -66,26 +67,26 @@ func (b *block) field(l textLine, written, value string, blanks int) {
 	name := canonicalName(written)
 	key := keyOf(name)
 	if b.seen[key] {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: l.number, Code: codeDuplicate, Field: name})
+		b.in.Find(codeDuplicate, l.number, name, "")
 		return
 	}
 	b.seen[key] = true
 	if name == "URL" && len(b.record.Fields) > 0 {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeURLNotFirst, Field: name, Untagged: true})
+		b.in.Find(codeURLNotFirst, l.number, name, "")
 	}
 	if name == "Virtual" && !strings.EqualFold(written, name) {
-		b.in.Find(feed.Finding{Weight: feed.Note, Line: l.number, Code: codeVitural, Field: name, Untagged: true})
+		b.in.Find(codeVitural, l.number, name, "")
 	}
 	b.record.Fields = append(b.record.Fields, feed.Field{Name: name, Value: value})
 	if value == "" {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeEmpty, Field: name})
+		b.in.Find(codeEmpty, l.number, name, "")
 		return
 	}
 	if blanks == 0 {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeNoBlank, Field: name})
+		b.in.Find(codeNoBlank, l.number, name, "")
 	}
 	if !l.clean {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: l.number, Code: codeUndecodable, Field: name})
+		b.in.Find(codeUndecodable, l.number, name, "")
 	}
 	b.set(l.number, name, value)
 }
@@ -96,7 +97,7 @@ func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
 	r.Format, r.Line, r.FeedDate = feed.HinaDI, b.first, d.header.Date
 	if end == cutShort { // nothing else about it is certain
 		d.reading.Forget()
-		d.reading.Find(feed.Finding{Weight: feed.Fatal, Line: b.last, Code: codeTruncated})
+		d.reading.Find(codeTruncated, b.last, "", "")
 	} else {
 		b.finish(end)
 	}
@@ -109,16 +110,16 @@ func (d *Decoder) judge(end blockEnd) (feed.Record, bool) {
 func (b *block) finish(end blockEnd) {
 	r := &b.record
 	if url, _ := r.Get("URL"); url == "" {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: b.first, Code: codeNoURL})
+		b.in.Find(codeNoURL, b.first, "", "")
 	} else if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {
-		b.in.Find(feed.Finding{Weight: feed.Note, Line: b.first, Code: codeNotWatchable, Field: "URL", Untagged: true})
+		b.in.Find(codeNotWatchable, b.first, "URL", "")
 	}
 	if end == noBlankLine {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: b.last, Code: codeNoFinalBlank})
+		b.in.Find(codeNoFinalBlank, b.last, "", "")
 	}
 	image := b.seen["Image-Width"] || b.seen["Image-Height"]
 	if image && r.ContentType != "" && !strings.HasPrefix(strings.ToLower(r.ContentType), "image/") {
-		b.in.Find(feed.Finding{Weight: feed.Note, Line: b.first, Code: codeNoImage, Field: "Content-Type", StrictOnly: true})
+		b.in.Find(codeNoImage, b.first, "Content-Type", "")
 	}
 	b.fallBack()
 }

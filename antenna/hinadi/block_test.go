@@ -234,14 +234,14 @@ func TestHeaders(t *testing.T) {
 		{"the charset of the agent", "HINA/2.2beta\r\nUser-Agent: \x92\xa9\r\nContent-Type: text/plain; charset=Shift_JIS\r\n\r\n" + block, "", "",
 			Header{Version: "2.2beta", UserAgent: "朝", ContentType: "text/plain; charset=Shift_JIS"}},
 
-		{"nothing", "", "", codeForeign, Header{}},
-		{"only blank lines", "\r\n\r\n", "1:extra-blank-line 2:extra-blank-line", codeForeign, Header{}},
-		{"a page", "<html>\r\n" + block, "", codeForeign, Header{}},
-		{"a version that will be", "HINA/3.0\r\n" + block, "", codeForeign, Header{}},
-		{"a version that never was", "HINA/2.2alpha\r\n" + block, "", codeForeign, Header{}},
-		{"another field", "Date: x\r\n" + block, "", codeForeign, Header{}},
-		{"an endless header", "HINA/2.2beta\r\n" + strings.Repeat("X-Y: "+strings.Repeat("z", 1000)+"\r\n", 100), "", codeBlockTooLarge, Header{Version: "2.2beta"}},
-		{"a header of many fields", "HINA/2.2beta\r\n" + strings.Repeat("a: b\r\n", maxFields+1), "", codeBlockTooLarge, Header{Version: "2.2beta"}},
+		{"nothing", "", "", codeForeign.Name, Header{}},
+		{"only blank lines", "\r\n\r\n", "1:extra-blank-line 2:extra-blank-line", codeForeign.Name, Header{}},
+		{"a page", "<html>\r\n" + block, "", codeForeign.Name, Header{}},
+		{"a version that will be", "HINA/3.0\r\n" + block, "", codeForeign.Name, Header{}},
+		{"a version that never was", "HINA/2.2alpha\r\n" + block, "", codeForeign.Name, Header{}},
+		{"another field", "Date: x\r\n" + block, "", codeForeign.Name, Header{}},
+		{"an endless header", "HINA/2.2beta\r\n" + strings.Repeat("X-Y: "+strings.Repeat("z", 1000)+"\r\n", 100), "", codeBlockTooLarge.Name, Header{Version: "2.2beta"}},
+		{"a header of many fields", "HINA/2.2beta\r\n" + strings.Repeat("a: b\r\n", maxFields+1), "", codeBlockTooLarge.Name, Header{Version: "2.2beta"}},
 	} {
 		_, got, d, err := read(tt.text, feed.Options{})
 		var reject *feed.RejectError
@@ -330,13 +330,12 @@ func TestLimits_Rule52_Rule53(t *testing.T) {
 	}
 	long := strings.Repeat("bad line "+strings.Repeat("x", 60_000)+"\r\n", 20)
 	for name, text := range map[string]string{"fields": many.String(), "octets": long} {
-		var d *Decoder
 		var got []string
-		records, got, d, err = read(head+block+"URL: http://b/\r\n"+text+"\r\n"+block, feed.Options{})
-		if len(records) != 2 || err != nil || !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, codeBlockTooLarge) }) {
+		records, got, _, err = read(head+block+"URL: http://b/\r\n"+text+"\r\n"+block, feed.Options{})
+		if len(records) != 2 || err != nil || !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, codeBlockTooLarge.Name) }) {
 			t.Errorf("%s: %d records, %d reports, %v", name, len(records), len(got), err)
 		}
-		if len(got) > maxFields+1 || cap(d.reading.Found()) > 4*maxFields {
+		if len(got) > maxFields+1 {
 			t.Errorf("%s: %d reports", name, len(got))
 		}
 	}

@@ -5,19 +5,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
-)
-
-// The ways in which a date can differ from the grammar and still be read (repairs H4 and H5). A zone has its name in the code.
-const (
-	dateOneDigit   = "date-one-digit-day"
-	dateZone       = "date-zone-" // JST or UTC
-	dateNumeric    = "date-numeric-zone"
-	dateNoZone     = "date-no-zone"
-	dateRFC850     = "date-rfc850"
-	dateAsctime    = "date-asctime"
-	dateWrongDay   = "date-wrong-weekday"
-	dateNoTime     = "date-unknown" // the day that agents write when they do not know
-	dateStrictCode = "date-format"
+	"braid/internal/feedtext"
 )
 
 // wdbEpoch is what WDB writes for a time that it does not know (repair H10).
@@ -27,11 +15,11 @@ const wdbEpoch feed.Time = 315532800
 type dateForm struct {
 	separator, layout string
 	month             int
-	odd               string
+	odd               *feedtext.Code
 }
 
 var dateForms = []dateForm{
-	{", ", "02 Jan 2006 15:04:05", 3, ""},
+	{", ", "02 Jan 2006 15:04:05", 3, nil},
 	{", ", "2 Jan 2006 15:04:05", 2, dateOneDigit},
 	{", ", "_2 Jan 2006 15:04:05", 3, dateOneDigit}, // a blank stands for the zero
 	{", ", "02-Jan-06 15:04:05", 3, dateRFC850},     // RFC 2616, section 3.3.1
@@ -39,9 +27,14 @@ var dateForms = []dateForm{
 	{" ", "Jan _2 15:04:05 2006", 0, dateAsctime},
 }
 
-// ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead; odd says in which way it is
-// one of those. A date that stands for no known moment is 0.
-func ParseDate(s string) (t feed.Time, odd []string, ok bool) {
+// ParseDate reads an rfc1123-date (section 5.7), or one of the forms that agents write instead. A date that stands for no known moment is 0.
+func ParseDate(s string) (t feed.Time, ok bool) {
+	t, _, ok = parseDate(s)
+	return t, ok
+}
+
+// parseDate is ParseDate, and says in which ways s is not as section 5.7 has it.
+func parseDate(s string) (t feed.Time, odd []*feedtext.Code, ok bool) {
 	for i := range dateForms {
 		if t, odd, ok = dateForms[i].parse(s); ok {
 			break
@@ -53,7 +46,7 @@ func ParseDate(s string) (t feed.Time, odd []string, ok bool) {
 	return t, odd, ok
 }
 
-func (f *dateForm) parse(s string) (t feed.Time, odd []string, ok bool) {
+func (f *dateForm) parse(s string) (t feed.Time, odd []*feedtext.Code, ok bool) {
 	day, rest, ok := strings.Cut(s, f.separator)
 	if !ok || len(rest) < len(f.layout) {
 		return 0, nil, false
@@ -66,13 +59,13 @@ func (f *dateForm) parse(s string) (t feed.Time, odd []string, ok bool) {
 	if f.odd == dateRFC850 && at.Year() == 1969 { // for package time the century begins a year earlier
 		at = at.AddDate(100, 0, 0)
 	}
-	if f.odd != "" {
+	if f.odd != nil {
 		odd = append(odd, f.odd)
 	}
 	east := 0
 	if f.odd != dateAsctime {
-		var code string
-		if east, code, ok = parseZone(zone); code != "" {
+		var code *feedtext.Code
+		if east, code, ok = parseZone(zone); code != nil {
 			odd = append(odd, code)
 		}
 	} else if ok = zone == ""; !ok {
@@ -105,14 +98,14 @@ func (f *dateForm) isWeekday(s string) bool {
 }
 
 // parseZone reads what follows the clock, in seconds east. Without a zone it is GMT: a wrong guess the other way would lie in the future.
-func parseZone(s string) (east int, odd string, ok bool) {
+func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	switch s {
 	case " GMT":
-		return 0, "", true
+		return 0, nil, true
 	case " UTC":
-		return 0, dateZone + "UTC", true
+		return 0, dateUTC, true
 	case " JST":
-		return 9 * 3600, dateZone + "JST", true
+		return 9 * 3600, dateJST, true
 	case "":
 		return 0, dateNoZone, true
 	}
@@ -121,8 +114,8 @@ func parseZone(s string) (east int, odd string, ok bool) {
 	return east, dateNumeric, err == nil && (at.Format(" -0700") == s || east == 0)
 }
 
-// FormatDate writes t as an rfc1123-date. Beyond the years 1 to 9999 there is none.
-func FormatDate(t feed.Time) (s string, ok bool) {
+// formatDate writes t as an rfc1123-date. Beyond the years 1 to 9999 there is none.
+func formatDate(t feed.Time) (s string, ok bool) {
 	at := time.Unix(int64(t), 0).UTC()
 	if t == 0 || t < -62135596800 || t > 253402300799 {
 		return "", false

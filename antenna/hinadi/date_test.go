@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 func TestParseDate(t *testing.T) {
@@ -36,9 +37,9 @@ func TestParseDate(t *testing.T) {
 		{"Mon, 01 Jan 0001 00:00:00 GMT", -62135596800, ""},
 		{"Fri, 31 Dec 9999 23:59:59 GMT", 253402300799, ""},
 	} {
-		got, odd, ok := ParseDate(tt.date)
-		if got != tt.want || strings.Join(odd, " ") != tt.odd || !ok {
-			t.Errorf("%q: %d, %q, %v, want %d, %s", tt.date, got, odd, ok, tt.want, tt.odd)
+		got, odd, ok := parseDate(tt.date)
+		if got != tt.want || names(odd) != tt.odd || !ok {
+			t.Errorf("%q: %d, %q, %v, want %d, %s", tt.date, got, names(odd), ok, tt.want, tt.odd)
 		}
 	}
 	for _, s := range []string{
@@ -52,21 +53,29 @@ func TestParseDate(t *testing.T) {
 		"Mon,  09 Nov 2026 01:00:00 GMT", "Tue, 1x Nov 2026 01:00:00 GMT", "Tuesday, 1-Nov-26 01:00:00 GMT", "Tue Nov 10 01:00:00 GMT 2026",
 		"Tue Nov  0 01:00:00 2026", "Tue Nov 10 01:00:00 0000", "Tue, ", "Tue, 10", "Tue, 10 Nov 2026", "Tuesday, 10-Nov-26",
 	} {
-		if got, _, ok := ParseDate(s); ok {
+		if got, _, ok := parseDate(s); ok {
 			t.Errorf("%q is %d", s, got)
 		}
 	}
 }
 
+func names(codes []*feedtext.Code) string {
+	var list []string
+	for _, c := range codes {
+		list = append(list, c.Name)
+	}
+	return strings.Join(list, " ")
+}
+
 func TestFormatDate(t *testing.T) {
 	for _, at := range []feed.Time{1, -1, 1794272400, -62135596800, 253402300799} {
-		s, ok := FormatDate(at)
-		if back, odd, ok2 := ParseDate(s); !ok || !ok2 || back != at || odd != nil {
-			t.Errorf("%d is %q, which is %d, %q", at, s, back, odd)
+		s, ok := formatDate(at)
+		if back, odd, ok2 := parseDate(s); !ok || !ok2 || back != at || odd != nil {
+			t.Errorf("%d is %q, which is %d, %q", at, s, back, names(odd))
 		}
 	}
 	for _, at := range []feed.Time{0, -62135596801, 253402300800, 1<<63 - 1, -1 << 63} {
-		if s, ok := FormatDate(at); ok {
+		if s, ok := formatDate(at); ok {
 			t.Errorf("%d is %q", at, s)
 		}
 	}
@@ -78,17 +87,17 @@ func FuzzParseDate(f *testing.F) {
 	f.Add("Tuesday, 10-Nov-26 01:00:00 GMT")
 	f.Add("Tue Nov 10 01:00:00 2026")
 	f.Fuzz(func(t *testing.T, s string) {
-		got, odd, ok := ParseDate(s)
+		got, odd, ok := parseDate(s)
 		want, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", s)
 		known := err == nil && want.Year() > 0 && want.Unix() != 0 && want.Unix() != int64(wdbEpoch)
 		if ok && odd == nil && (!known || got != feed.Time(want.Unix())) {
 			t.Errorf("%q is %d, which package time takes for %v, %v", s, got, want, err)
 		}
 		if known && len(s) == 29 && want.Format("Mon, 02 Jan 2006 15:04:05 GMT") == s && (!ok || odd != nil) {
-			t.Errorf("%q is %v, %q", s, ok, odd)
+			t.Errorf("%q is %v, %q", s, ok, names(odd))
 		}
-		if written, ok2 := FormatDate(got); ok && ok2 {
-			if back, odd, _ := ParseDate(written); back != got || odd != nil {
+		if written, ok2 := formatDate(got); ok && ok2 {
+			if back, odd, _ := parseDate(written); back != got || odd != nil {
 				t.Errorf("%q is %d, written %q", s, got, written)
 			}
 		}

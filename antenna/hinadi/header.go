@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // maxHeader bounds the octets of a header block.
@@ -25,38 +26,34 @@ func (d *Decoder) readHeader() error {
 	case ok:
 		d.header.Version = version
 		if string(first.Raw) != hinaLine {
-			d.reading.Problem(first.Number, codeVersionLine, "", version)
+			d.reading.Problem(codeVersionLine, first.Number, "", version)
 		}
 		raw, numbers = nil, nil
 	case hasName(first.Raw, "User-Agent"):
-		d.reading.Problem(first.Number, codeNoHINA, "", "")
+		d.reading.Problem(codeNoHINA, first.Number, "", "")
 	case hasName(first.Raw, "URL"):
-		d.reading.Problem(first.Number, codeNoHINA, "", "")
-		d.reading.Problem(first.Number, codeNoHeader, "", "")
+		d.reading.Problem(codeNoHINA, first.Number, "", "")
+		d.reading.Problem(codeNoHeader, first.Number, "", "")
 		l := d.decode(first)
 		d.again = &l
 		return nil
 	default:
-		return d.foreign(first.Number)
+		return codeForeign.Reject(first.Number)
 	}
 	return d.headerFields(raw, numbers)
 }
 
-func (d *Decoder) foreign(line int) error {
-	return &feed.RejectError{Line: line, Code: codeForeign, Why: "not a hina-di feed"}
-}
-
 // firstLine returns the first line that is not blank.
-func (d *Decoder) firstLine() (feed.Line, error) {
+func (d *Decoder) firstLine() (feedtext.Line, error) {
 	for {
 		l, err := d.readLine()
 		switch {
 		case err == io.EOF:
-			return l, d.foreign(d.lastLine)
+			return l, codeForeign.Reject(d.lastLine)
 		case err != nil || len(l.Raw) > 0:
 			return l, err
 		}
-		d.reading.Problem(l.Number, codeExtraBlank, "", "")
+		d.reading.Problem(codeExtraBlank, l.Number, "", "")
 	}
 }
 
@@ -66,7 +63,7 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 	for {
 		l, err := d.readLine()
 		if err == io.EOF {
-			if d.end = feed.Open; d.lastEnd == feed.NoLineEnd {
+			if d.end = feed.Open; d.lastEnd == feedtext.NoLineEnd {
 				d.end = feed.Cut
 			}
 			break
@@ -78,17 +75,17 @@ func (d *Decoder) headerFields(raw [][]byte, numbers []int) error {
 			return err
 		}
 		if size += len(l.Raw); size > maxHeader || len(raw) == maxFields {
-			return &feed.RejectError{Line: l.Number, Code: codeBlockTooLarge, Why: "the header block is too large"}
+			return codeLargeHeader.Reject(l.Number)
 		}
 		raw, numbers = append(raw, bytes.Clone(l.Raw)), append(numbers, l.Number)
 	}
 	d.declare(raw, numbers)
 	seen := map[string]bool{}
 	for i, line := range raw {
-		d.headerField(d.decode(feed.Line{Raw: line, Number: numbers[i]}), seen)
+		d.headerField(d.decode(feedtext.Line{Raw: line, Number: numbers[i]}), seen)
 	}
 	if d.header.UserAgent == "" {
-		d.reading.Problem(numbersOr(numbers, d.lastLine), codeNoUserAgent, "", "")
+		d.reading.Problem(codeNoUserAgent, numbersOr(numbers, d.lastLine), "", "")
 	}
 	return nil
 }
@@ -109,8 +106,8 @@ func (d *Decoder) declare(raw [][]byte, numbers []int) {
 		_, value, _, _ := cutField(string(line))
 		if label := charsetOf(value); label != "" {
 			d.lines.Declare(label)
-			if _, known := feed.LookupCharset(label); !known {
-				d.reading.Problem(numbers[i], codeUnknownCharset, "", label)
+			if _, known := feedtext.LookupCharset(label); !known {
+				d.reading.Problem(codeUnknownCharset, numbers[i], "", label)
 			}
 		}
 		return
@@ -130,20 +127,20 @@ func charsetOf(contentType string) string {
 func (d *Decoder) headerField(l textLine, seen map[string]bool) {
 	name, value, blanks, ok := cutField(l.text)
 	if !ok {
-		d.reading.Problem(l.number, codeMalformedHeader, "", "")
+		d.reading.Problem(codeMalformedHeader, l.number, "", "")
 		return
 	}
 	name = canonicalName(name)
 	if value == "" {
-		d.reading.Problem(l.number, codeEmpty, name, "")
+		d.reading.Problem(codeEmpty, l.number, name, "")
 	} else if blanks == 0 {
-		d.reading.Problem(l.number, codeNoBlank, name, "")
+		d.reading.Problem(codeNoBlank, l.number, name, "")
 	}
 	if !l.clean {
-		d.reading.Problem(l.number, codeUndecodable, name, "")
+		d.reading.Problem(codeUndecodable, l.number, name, "")
 	}
 	if key := strings.ToLower(name); seen[key] {
-		d.reading.Problem(l.number, codeDuplicateHeader, name, "")
+		d.reading.Problem(codeDuplicateHeader, l.number, name, "")
 	} else if seen[key] = true; value != "" {
 		d.setHeader(l.number, name, value)
 	}
@@ -159,18 +156,18 @@ func (d *Decoder) setHeader(line int, name, value string) {
 		d.headerDate(line, value)
 	default:
 		d.header.Other = append(d.header.Other, feed.Field{Name: name, Value: value})
-		d.reading.Problem(line, codeUndefinedHeader, name, "")
+		d.reading.Problem(codeUndefinedHeader, line, name, "")
 	}
 }
 
 func (d *Decoder) headerDate(line int, value string) {
-	t, odd, ok := ParseDate(value)
+	t, odd, ok := parseDate(value)
 	d.header.Date = t
 	if !ok {
-		d.reading.Problem(line, codeBadDate, "Date", value)
+		d.reading.Problem(codeBadDate, line, "Date", value)
 	}
 	for _, code := range odd {
-		d.reading.Problem(line, code, "Date", value)
+		d.reading.Problem(code, line, "Date", value)
 	}
 }
 

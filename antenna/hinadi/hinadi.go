@@ -18,6 +18,7 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // A Header is the header block of a feed (section 4.2), which is about the feed itself.
@@ -33,15 +34,14 @@ type Header struct {
 
 // A Decoder reads one feed, in memory that does not grow with it.
 type Decoder struct {
-	reading feed.Reading
-	lines   *feed.Lines
+	reading feedtext.Reading
+	lines   *feedtext.Lines
 	// again is a line that was read too early.
 	again *textLine
 
 	header   Header
 	begun    bool
-	lastEnd  feed.LineEnd
-	charset  bool // what is odd about it was reported
+	lastEnd  feedtext.LineEnd
 	lastLine int
 	block    block
 	end      feed.End
@@ -56,14 +56,14 @@ type textLine struct {
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	d := &Decoder{reading: feed.NewReading(o, texts), lines: feed.NewLines(r, o.Limits)}
+	d := &Decoder{reading: feedtext.NewReading(o), lines: feedtext.NewLines(r, o.Limits)}
 	d.block.in = &d.reading
 	return d
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken, is none or is rejected: what came before it is good.
-func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
 // Header returns the header block. It is known when the first record is, or the end of the feed.
 func (d *Decoder) Header() Header { return d.header }
@@ -107,7 +107,7 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 	for {
 		l, err := d.readText()
 		switch {
-		case err == io.EOF && d.block.lines > 0 && d.lastEnd == feed.NoLineEnd:
+		case err == io.EOF && d.block.lines > 0 && d.lastEnd == feedtext.NoLineEnd:
 			return cutShort, nil
 		case err == io.EOF && d.block.lines > 0:
 			return noBlankLine, nil
@@ -118,7 +118,7 @@ func (d *Decoder) readBlock() (end blockEnd, err error) {
 		case d.block.lines > 0:
 			return blankLine, nil
 		default:
-			d.reading.Problem(l.number, codeExtraBlank, "", "")
+			d.reading.Problem(codeExtraBlank, l.number, "", "")
 		}
 	}
 }
@@ -129,7 +129,7 @@ var ends = [...]feed.End{blankLine: feed.Whole, noBlankLine: feed.Open, cutShort
 // ended is the end of the feed. There must be a block (section 4).
 func (d *Decoder) ended(err error) error {
 	if err == io.EOF && d.reading.Entries() == 0 {
-		d.reading.Problem(d.lastLine, codeNoEntity, "", "")
+		d.reading.Problem(codeNoEntity, d.lastLine, "", "")
 	}
 	return err
 }
@@ -149,24 +149,16 @@ func (d *Decoder) readText() (textLine, error) {
 }
 
 // readLine returns the next line as it is.
-func (d *Decoder) readLine() (feed.Line, error) {
-	l, err := d.reading.ReadLine(d.lines, "lf", "cr", "mixed")
+func (d *Decoder) readLine() (feedtext.Line, error) {
+	l, err := d.reading.ReadLine(d.lines, feedtext.LF, feedtext.CR, feedtext.MixedEnds)
 	if err == nil {
 		d.lastLine, d.lastEnd = l.Number, l.End
 	}
 	return l, err
 }
 
-// decode decodes a line, and reports a charset that is not the one declared, or EUC-JP (section 8), once.
-func (d *Decoder) decode(l feed.Line) textLine {
-	text, clean := d.lines.Text(l.Raw)
-	if chosen := d.lines.Charset(); chosen != nil && chosen != d.lines.Expected() && !d.lines.Marked() && !d.charset {
-		d.charset = true
-		code := codeUndeclared
-		if d.lines.Input().Declared != "" {
-			code = codeMismatch
-		}
-		d.reading.Problem(l.Number, code, "", chosen.String())
-	}
+// decode decodes a line. Without a declaration it should be in EUC-JP (section 8).
+func (d *Decoder) decode(l feedtext.Line) textLine {
+	text, clean := d.reading.Decode(d.lines, l, codeUndeclared, codeMismatch)
 	return textLine{text, clean, l.Number}
 }

@@ -18,7 +18,7 @@ func (b *block) set(line int, name, value string) {
 	case contentType:
 		b.record.ContentType = value
 		if !isContentType(value) {
-			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadContentType, Field: name, Value: value})
+			b.in.Find(codeBadContentType, line, name, value)
 		}
 	case version:
 		b.setVersion(line, name, value)
@@ -26,18 +26,18 @@ func (b *block) set(line int, name, value string) {
 		b.setMethod(line, name, value)
 	case count:
 		if !isNumber(value) {
-			b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadNumber, Field: name, Value: value})
+			b.in.Find(codeBadNumber, line, name, value)
 		}
 	}
 }
 
 func (b *block) setURI(line int, name, value string) {
 	if len(value) > feed.MaxURL {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeURLTooLong, Field: name})
+		b.in.Find(codeURLTooLong, line, name, "")
 		return
 	}
 	if !feed.IsURI(value) {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadURL, Field: name, Value: value})
+		b.in.Find(codeBadURL, line, name, value)
 		return
 	}
 	switch name {
@@ -51,20 +51,13 @@ func (b *block) setURI(line int, name, value string) {
 }
 
 func (b *block) setDate(line int, name, value string) {
-	t, odd, ok := ParseDate(value)
+	t, odd, ok := parseDate(value)
 	if !ok {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadDate, Field: name, Value: value})
+		b.in.Find(codeBadDate, line, name, value)
 		return
 	}
 	for _, code := range odd {
-		f := feed.Finding{Weight: feed.Repair, Line: line, Code: code, Field: name, Value: value, Strict: dateStrictCode}
-		switch code {
-		case dateNoTime: // the grammar has nothing against it
-			f.Weight, f.Strict = feed.Note, ""
-		case dateWrongDay: // one of the two is wrong
-			f.Strict = ""
-		}
-		b.in.Find(f)
+		b.in.Find(code, line, name, value)
 	}
 	r := &b.record
 	switch name {
@@ -76,7 +69,7 @@ func (b *block) setDate(line int, name, value string) {
 		r.Detected = t
 	default: // Expires and Expire say the same (section 5.11), and where they do not, the earlier one counts
 		if r.Expires != 0 && t != 0 && r.Expires != t {
-			b.in.Find(feed.Finding{Weight: feed.Note, Line: line, Code: codeExpiresDiffer, Field: name})
+			b.in.Find(codeExpiresDiffer, line, name, "")
 		}
 		if r.Expires == 0 || t != 0 && t < r.Expires {
 			r.Expires = t
@@ -110,11 +103,11 @@ func (b *block) setVersion(line int, name, value string) {
 	major, minor, dot := strings.Cut(digits, ".")
 	plain, beta := strings.CutSuffix(minor, "beta")
 	if !ok || !dot || !isNumber(major) || !isNumber(plain) {
-		b.in.Find(feed.Finding{Weight: feed.Fatal, Line: line, Code: codeBadVersion, Field: name, Value: value})
+		b.in.Find(codeBadVersion, line, name, value)
 		return
 	}
 	if beta {
-		b.in.Find(feed.Finding{Weight: feed.Repair, Line: line, Code: codeVersionBeta, Field: name, Strict: codeBadVersion})
+		b.in.Find(codeVersionBeta, line, name, "")
 	}
 	b.record.Complete = true
 }
@@ -150,28 +143,24 @@ func (b *block) setMethod(line int, name, value string) {
 	if result := parts[last]; isResult(result) {
 		r.Result, parts = result, parts[:last]
 		if len(result) != 3 || !isNumber(result) {
-			b.findMethod(feed.Repair, line, codeMethodResult, name, value)
+			b.in.Find(codeMethodResult, line, name, value)
 		}
 	} else {
-		b.findMethod(feed.Repair, line, codeNoResult, name, value)
+		b.in.Find(codeNoResult, line, name, value)
 	}
 	if len(parts) == 0 {
-		b.findMethod(feed.Fatal, line, codeBadMethod, name, value)
+		b.in.Find(codeBadMethod, line, name, value)
 	}
 	for _, word := range parts {
 		switch upper := strings.ToUpper(word); {
 		case methodWords[word]:
 		case methodWords[upper] || moreMethods[upper]:
-			b.findMethod(feed.Repair, line, codeMethodWord, name, word)
+			b.in.Find(codeMethodWord, line, name, word)
 		default:
-			b.findMethod(feed.Fatal, line, codeBadMethod, name, value)
+			b.in.Find(codeBadMethod, line, name, value)
 		}
 	}
 	r.Method = parts
-}
-
-func (b *block) findMethod(w feed.Weight, line int, code, name, detail string) {
-	b.in.Find(feed.Finding{Weight: w, Line: line, Code: code, Field: name, Value: detail, Strict: codeBadMethod})
 }
 
 // isResult reports whether s is the number that a method led to. WDB has negative ones of its own.
@@ -184,6 +173,6 @@ func HatenaModified(r feed.Record) (t feed.Time, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	t, _, ok = ParseDate(value)
+	t, _, ok = parseDate(value)
 	return t, ok && t != 0
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // Encode writes a feed in the form that all known agents read: EUC-JP, or UTF-8 if that has not all of the text, declared in
@@ -22,12 +23,12 @@ func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
 	if clean(h.UserAgent) == "" {
 		return errors.New("hina-di: a feed needs a User-Agent")
 	}
-	e := encoder{w: bufio.NewWriter(w), charset: feed.EUCJP}
+	e := encoder{w: bufio.NewWriter(w), charset: feedtext.EUCJP}
 	head := []feed.Field{{Name: "User-Agent", Value: clean(h.UserAgent)}}
 	if !e.fits(head, records) {
-		e.charset = feed.UTF8
+		e.charset = feedtext.UTF8
 	}
-	if date, ok := FormatDate(h.Date); ok {
+	if date, ok := formatDate(h.Date); ok {
 		head = append(head, feed.Field{Name: "Date", Value: date})
 	}
 	label := strings.ToUpper(e.charset.String())
@@ -50,7 +51,7 @@ func Encode(w io.Writer, h Header, records iter.Seq[feed.Record]) error {
 
 type encoder struct {
 	w       *bufio.Writer
-	charset *feed.Charset
+	charset *feedtext.Charset
 	buf     []byte
 }
 
@@ -172,7 +173,7 @@ func (b *blockWriter) addURI(name, uri string) {
 }
 
 func (b *blockWriter) addDate(name string, t feed.Time) {
-	if date, ok := FormatDate(t); ok {
+	if date, ok := formatDate(t); ok {
 		b.add(name, date)
 	}
 }

@@ -1,60 +1,34 @@
 package lirs
 
-import "braid/antenna/feed"
-
-// The codes of what is found, for programs.
-const (
-	// About the feed, or a line that is no record.
-	codeNotGzip = "not-gzip"
-	codeNotEUC  = "charset-not-euc-jp"
-	codeBlank   = "blank-line"
-
-	// A record is discarded for them, in both modes.
-	codeNoHeader  = "no-record-header"
-	codeTruncated = "truncated"
-	codeTooFew    = "too-few-fields"
-	codeBadNumber = "bad-number"
-	codeBadURL    = "bad-url"
-
-	// A record is discarded for them in strict mode, else repaired.
-	codeUndecodable = feed.CodeUndecodable
-	codeNoLineEnd   = "no-final-line-end"
-	codeNoComma     = "no-trailing-comma"
-	codeNoLength    = "content-length-missing"
-	codeEmpty       = "empty-field"
-	codeBadEscape   = "bad-escape"
-
-	// A record is never discarded for them.
-	codeNotWatchable = "url-not-watchable"
-	codeSuspect      = "antenna-url-suspect"
-	codeInverted     = "modified-after-detected"
-	codeUnknownTime  = "time-unknown"
+import (
+	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
-// texts say the codes in words. {value} is what was found, in quotes.
-var texts = map[string]string{
-	codeNotGzip:                 "the feed is not compressed with gzip, as it should be on its way",
-	codeNotEUC:                  "the text is not in EUC: read as {value}",
-	feed.CodeMark:               "the feed begins with a byte order mark",
-	feed.CodeLineEnds + "cr":    "lines end with CR, which is not recommended",
-	feed.CodeLineEnds + "mixed": "lines end in different ways",
-	codeBlank:                   "the line is blank",
+// What is about the feed, or a line that is no record.
+var (
+	codeNotGzip = feedtext.Note("not-gzip", "the feed is not compressed with gzip, as it should be on its way")
+	codeNotEUC  = feedtext.Note("charset-not-euc-jp", "the text is not in EUC: read as {value}")
+	codeBlank   = feedtext.Note("blank-line", "the line is blank")
+)
 
-	codeNoHeader:  "the line is neither a comment nor a record: it does not begin with LIRS and a comma",
-	codeTruncated: "the feed ends within the record",
-	codeTooFew:    "the record has fewer than 8 fields: {value}",
-	codeBadNumber: "{field} is no number: {value}",
-	codeBadURL:    "the URL of the site is none, or longer than 8 KiB: {value}",
+// What is about a record.
+var (
+	codeNoHeader  = feedtext.Fatal("no-record-header", "the line is neither a comment nor a record: it does not begin with LIRS and a comma")
+	codeTruncated = feedtext.Fatal("truncated", "the feed ends within the record")
+	codeTooFew    = feedtext.Fatal("too-few-fields", "the record has fewer than 8 fields: {value}")
+	codeBadNumber = feedtext.Fatal("bad-number", "{field} is no number: {value}")
+	codeBadURL    = feedtext.Fatal("bad-url", "the URL of the site is none, or longer than 8 KiB: {value}")
 
-	codeUndecodable: "the record has octets that are no text",
-	codeNoLineEnd:   "no line end follows the last record",
-	codeNoComma:     "no comma ends the record",
-	codeNoLength:    "there is no Content-Length: the URL is where it should be",
-	codeEmpty:       "{field} is empty, and not 0",
-	codeBadEscape:   "a backslash before something that needs none: {value}",
+	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the record has octets that are no text")
+	codeNoLineEnd   = feedtext.Repair("no-final-line-end", "no line end follows the last record")
+	codeNoComma     = feedtext.Repair("no-trailing-comma", "no comma ends the record")
+	codeNoLength    = feedtext.Repair("content-length-missing", "there is no Content-Length: the URL is where it should be")
+	codeEmpty       = feedtext.Repair("empty-field", "{field} is empty, and not 0")
+	codeBadEscape   = feedtext.Repair("bad-escape", "a backslash before something that needs none: {value}")
 
-	codeNotWatchable: "the URL has no host and cannot be watched",
-	codeSuspect:      "the URL of the antenna is none, perhaps a comma before it is not escaped: {value}",
-	codeInverted:     "the site was modified after that was detected",
-	codeUnknownTime:  "{field} is 1980, which stands for an unknown time",
-}
+	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")
+	codeSuspect      = feedtext.Note("antenna-url-suspect", "the URL of the antenna is none, perhaps a comma before it is not escaped: {value}")
+	codeInverted     = feedtext.Note("modified-after-detected", "the site was modified after that was detected")
+	codeUnknownTime  = feedtext.Note("time-unknown", "{field} is 1980, which stands for an unknown time")
+)

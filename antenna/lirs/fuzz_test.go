@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // FuzzDecode reads anything in both modes. What strict mode accepts comes out of tolerant mode alike, and what is written is
@@ -74,7 +75,7 @@ func inEUC(r feed.Record) bool {
 	for _, f := range r.Fields {
 		text += f.Value
 	}
-	_, ok := feed.EUCJP.Encode(nil, text)
+	_, ok := feedtext.EUCJP.Encode(nil, text)
 	return ok
 }
 

@@ -12,26 +12,26 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // A Decoder reads one feed, in memory that does not grow with it.
 type Decoder struct {
-	reading feed.Reading
-	lines   *feed.Lines
+	reading feedtext.Reading
+	lines   *feedtext.Lines
 	begun   bool
-	charset bool // that it is not EUC-JP was reported
 	pieces  []string
 	end     feed.End
 }
 
 // NewDecoder returns a Decoder of what r has.
 func NewDecoder(r io.Reader, o feed.Options) *Decoder {
-	return &Decoder{reading: feed.NewReading(o, texts), lines: feed.NewLines(r, o.Limits)}
+	return &Decoder{reading: feedtext.NewReading(o), lines: feedtext.NewLines(r, o.Limits)}
 }
 
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken or is rejected: what came before it is good.
-func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
+func (d *Decoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
 // Input says what the feed looked like on the outside, so far.
 func (d *Decoder) Input() feed.Input {
@@ -51,13 +51,13 @@ func (d *Decoder) next() (feed.Record, error) {
 			return feed.Record{}, err
 		}
 		if len(l.Raw) == 0 {
-			d.reading.Problem(l.Number, codeBlank, "", "")
+			d.reading.Problem(codeBlank, l.Number, "", "")
 			continue
 		}
 		if l.Raw[0] == '#' {
 			continue
 		}
-		if l.End == feed.NoLineEnd {
+		if l.End == feedtext.NoLineEnd {
 			d.end = feed.Open
 		}
 		if err := d.reading.Count(l.Number, "records"); err != nil {
@@ -70,8 +70,8 @@ func (d *Decoder) next() (feed.Record, error) {
 }
 
 // readLine returns the next line. LF and CRLF are as they should be.
-func (d *Decoder) readLine() (feed.Line, error) {
-	l, err := d.reading.ReadLine(d.lines, "cr", "mixed")
+func (d *Decoder) readLine() (feedtext.Line, error) {
+	l, err := d.reading.ReadLine(d.lines, feedtext.CR, feedtext.MixedEnds)
 	if err == nil || err == io.EOF {
 		d.begin()
 	}
@@ -81,18 +81,7 @@ func (d *Decoder) readLine() (feed.Line, error) {
 // begin reports a feed that is not compressed. The specification wants it to be.
 func (d *Decoder) begin() {
 	if !d.begun && !d.lines.Input().Gzip {
-		d.reading.Problem(0, codeNotGzip, "", "")
+		d.reading.Problem(codeNotGzip, 0, "", "")
 	}
 	d.begun = true
-}
-
-// decode decodes a line, before anything in it can be told apart: an octet of Shift_JIS may look like a backslash. It reports
-// a charset that is not EUC-JP once.
-func (d *Decoder) decode(l feed.Line) (text string, clean bool) {
-	text, clean = d.lines.Text(l.Raw)
-	if chosen := d.lines.Charset(); chosen != nil && chosen != feed.EUCJP && !d.lines.Marked() && !d.charset {
-		d.charset = true
-		d.reading.Problem(l.Number, codeNotEUC, "", chosen.String())
-	}
-	return text, clean
 }

@@ -180,7 +180,7 @@ func TestLimits_Rule52(t *testing.T) {
 func TestTooFewFields_Rule55(t *testing.T) {
 	const good = "LIRS,1111111111,1111111112,32400,10,http://a.example/,t,a,http://b.example/,\n"
 	records, reports, _, err := read(good+"LIRS,1111111111,1111111112,32400,10,http://c.example/,t,\n"+good, feed.Options{})
-	if err != nil || len(records) != 2 || !strings.Contains(strings.Join(reports, " "), codeTooFew) {
+	if err != nil || len(records) != 2 || !strings.Contains(strings.Join(reports, " "), codeTooFew.Name) {
 		t.Errorf("%d records, %q, %v", len(records), reports, err)
 	}
 }

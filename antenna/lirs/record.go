@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // prefix begins every record.
@@ -32,42 +33,42 @@ var names = [standard]string{
 const wdbEpoch = 315532800
 
 // record reads the record on a line.
-func (d *Decoder) record(l feed.Line) (feed.Record, bool) {
+func (d *Decoder) record(l feedtext.Line) (feed.Record, bool) {
 	end := l.End
-	text, clean := d.decode(l)
+	text, clean := d.reading.Decode(d.lines, l, codeNotEUC, codeNotEUC) // first: an octet of Shift_JIS may look like a backslash
 	d.reading.Forget()
 	if !clean {
-		d.find(feed.Repair, codeUndecodable, "", "")
+		d.find(codeUndecodable, "", "")
 	}
 	r := feed.Record{Format: feed.LIRS, Line: l.Number}
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
-		if end == feed.NoLineEnd {
+		if end == feedtext.NoLineEnd {
 			d.end = feed.Cut
 		}
-		d.find(feed.Fatal, codeNoHeader, "", "")
+		d.find(codeNoHeader, "", "")
 		return d.judge(r)
 	}
 	closed := d.split(rest, clean)
 	switch {
-	case end == feed.NoLineEnd && !closed: // nothing else about it is certain
+	case end == feedtext.NoLineEnd && !closed: // nothing else about it is certain
 		d.end = feed.Cut
 		d.reading.Forget()
-		d.find(feed.Fatal, codeTruncated, "", "")
+		d.find(codeTruncated, "", "")
 		return d.judge(r)
-	case end == feed.NoLineEnd:
-		d.find(feed.Repair, codeNoLineEnd, "", "")
+	case end == feedtext.NoLineEnd:
+		d.find(codeNoLineEnd, "", "")
 	case !closed:
-		d.find(feed.Repair, codeNoComma, "", "")
+		d.find(codeNoComma, "", "")
 	}
 	p := d.pieces
-	if len(p) > contentLength && isZone(p[timezone]) && isURL(p[contentLength]) { // WDB has no Content-Length (repair L4)
-		d.find(feed.Repair, codeNoLength, "", "")
+	if len(p) > contentLength && isZone(p[timezone]) && feed.IsURI(p[contentLength]) { // WDB has no Content-Length (repair L4)
+		d.find(codeNoLength, "", "")
 		p = slices.Insert(p, contentLength, "0")
 		d.pieces = p
 	}
 	if len(p) < standard {
-		d.find(feed.Fatal, codeTooFew, "", strconv.Itoa(len(p)))
+		d.find(codeTooFew, "", strconv.Itoa(len(p)))
 		return d.judge(r)
 	}
 	d.fill(&r, p)
@@ -80,8 +81,8 @@ func (d *Decoder) judge(r feed.Record) (feed.Record, bool) {
 	return r, ok
 }
 
-func (d *Decoder) find(w feed.Weight, code, field, value string) {
-	d.reading.Find(feed.Finding{Weight: w, Code: code, Field: field, Value: value})
+func (d *Decoder) find(code *feedtext.Code, field, value string) {
+	d.reading.Find(code, 0, field, value)
 }
 
 // split splits s into d.pieces at the commas, without the escapes. Closed tells whether a comma ends the last piece. Where s is
@@ -132,7 +133,7 @@ func (d *Decoder) unescape(s string, clean bool) string {
 			if i+1 < len(s) && (s[i+1] == ',' || s[i+1] == '\\') {
 				i++
 			} else if clean {
-				d.find(feed.Repair, codeBadEscape, "", s)
+				d.find(codeBadEscape, "", s)
 			}
 		}
 		b = append(b, s[i])
@@ -147,19 +148,19 @@ func (d *Decoder) fill(r *feed.Record, p []string) {
 	r.Zone = d.number(p, timezone)
 	r.Size = d.number(p, contentLength)
 	r.URL = d.text(p, siteURL)
-	if !isURL(r.URL) || len(r.URL) > feed.MaxURL {
-		d.find(feed.Fatal, codeBadURL, "", p[siteURL])
+	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
+		d.find(codeBadURL, "", p[siteURL])
 	} else if _, watchable := feed.Key(r.URL); !watchable {
-		d.find(feed.Note, codeNotWatchable, "", "")
+		d.find(codeNotWatchable, "", "")
 	}
 	r.Title = d.text(p, title)
 	r.Author = d.text(p, author)
 	r.AgentURL = d.text(p, antennaURL)
-	if r.AgentURL != "" && !isURL(r.AgentURL) {
-		d.find(feed.Note, codeSuspect, "", r.AgentURL)
+	if r.AgentURL != "" && !feed.IsURI(r.AgentURL) {
+		d.find(codeSuspect, "", r.AgentURL)
 	}
 	if r.Detected != 0 && r.LastModified > r.Detected {
-		d.find(feed.Note, codeInverted, "", "")
+		d.find(codeInverted, "", "")
 	}
 	r.Failed = r.LastModified == 0 && r.Detected == 0
 	for _, value := range p[standard:] {
@@ -171,7 +172,7 @@ func (d *Decoder) fill(r *feed.Record, p []string) {
 func (d *Decoder) text(p []string, i int) string {
 	switch p[i] {
 	case "":
-		d.find(feed.Repair, codeEmpty, names[i], "")
+		d.find(codeEmpty, names[i], "")
 	case "0":
 	default:
 		return p[i]
@@ -187,7 +188,7 @@ func (d *Decoder) number(p []string, i int) int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || !isDigits(s) && (i != timezone || !isZone(s)) {
-		d.find(feed.Fatal, codeBadNumber, names[i], s)
+		d.find(codeBadNumber, names[i], s)
 		return 0
 	}
 	return n
@@ -197,14 +198,11 @@ func (d *Decoder) number(p []string, i int) int64 {
 func (d *Decoder) time(p []string, i int) int64 {
 	t := d.number(p, i)
 	if t == wdbEpoch {
-		d.find(feed.Note, codeUnknownTime, names[i], "")
+		d.find(codeUnknownTime, names[i], "")
 		return 0
 	}
 	return t
 }
-
-// isURL reports whether s is a URL, which has a scheme and only characters that URLs have.
-func isURL(s string) bool { return feed.IsURI(s) }
 
 // isZone reports whether s is a number with or without a sign.
 func isZone(s string) bool {

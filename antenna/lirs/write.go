@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // Encode writes a feed in the form that all known agents read: EUC-JP, LF, all standard fields, 0 for those without a value,
@@ -34,7 +35,7 @@ func Encode(w io.Writer, records iter.Seq[feed.Record]) error {
 // Append appends the line of a record to b. A URL that cannot be written, or a line that readers would not take, is an error,
 // and b is returned as it was.
 func Append(b []byte, r feed.Record) ([]byte, error) {
-	if !isURL(r.URL) || len(r.URL) > feed.MaxURL {
+	if !feed.IsURI(r.URL) || len(r.URL) > feed.MaxURL {
 		return b, fmt.Errorf("lirs: %q is no URL", r.URL)
 	}
 	start := len(b)
@@ -79,7 +80,7 @@ var twins = map[rune]string{'〜': "～", '‖': "∥", '−': "－", '¢': "￠
 // appendText appends a field and the comma behind it.
 func appendText(b []byte, s string) []byte {
 	s = escapes.Replace(s)
-	b, ok := feed.EUCJP.Encode(b, s)
+	b, ok := feedtext.EUCJP.Encode(b, s)
 	if !ok {
 		for _, r := range s {
 			b = appendRune(b, r)
@@ -90,7 +91,7 @@ func appendText(b []byte, s string) []byte {
 
 func appendRune(b []byte, r rune) []byte {
 	for _, s := range []string{string(r), twins[r], "〓"} {
-		encoded, ok := feed.EUCJP.Encode(b, s)
+		encoded, ok := feedtext.EUCJP.Encode(b, s)
 		if ok && s != "" {
 			return encoded
 		}

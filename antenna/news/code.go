@@ -1,76 +1,53 @@
 package news
 
-import "braid/antenna/feed"
-
-// The codes of what is found, for programs.
-const (
-	// The feed is rejected for them.
-	codeForeign    = "not-news"
-	codeNoSitemap  = "not-sitemap"
-	codeLargeToken = "line-too-long" // as a line is for other formats
-	codeEntities   = "entities-declared"
-	codeDeep       = "nested-too-deep"
-	codeMalformed  = "not-well-formed"
-	codeTruncated  = "truncated"
-
-	// About the feed.
-	codeCharset = "charset-unknown"
-	codeVersion = "no-json-feed-version"
-	codeNoItem  = "no-item"
-
-	// A record is discarded for them, in both modes.
-	codeNoURL    = "no-url"
-	codeBadURL   = "bad-url"
-	codeTooLarge = "entry-too-large"
-	codeUnread   = "unreadable-entry"
-
-	// A record is discarded for them in strict mode, else repaired.
-	codeUndecodable = feed.CodeUndecodable
-	codeSloppy      = "item-not-well-formed"
-	codeEscaped     = "url-not-escaped"
-	codeBadDate     = "bad-date"
-	codeDateForm    = "date-format"
-	codeNoZone      = "date-no-zone"
-	codeWeekday     = "date-wrong-weekday"
-	codeBadNumber   = "bad-number"
-
-	// A record is never discarded for them.
-	codeIRI          = "url-not-ascii"
-	codeNotWatchable = "url-not-watchable"
-	codeGUID         = "guid-as-url"
-	codeUndated      = "no-date"
-	codeDay          = "date-without-time"
+import (
+	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
-// texts say the codes in words. {value} is what was found, in quotes.
-var texts = map[string]string{
-	codeCharset: "unknown charset {value}: only ASCII is read",
-	codeVersion: "the document does not say that it is a JSON Feed",
-	codeNoItem:  "there is no item",
+// What is about the feed. It is rejected for the first ones.
+var (
+	codeForeign    = feedtext.Fatal("not-news", "neither RSS nor Atom nor JSON Feed")
+	codeNoSitemap  = feedtext.Fatal("not-sitemap", "not a sitemap")
+	codeLargeToken = feedtext.Fatal("line-too-long", "a piece of text of more than 4 MiB") // as a line is for other formats
+	codeEntities   = feedtext.Fatal("entities-declared", "the document declares entities, which are not expanded")
+	codeDeep       = feedtext.Fatal("nested-too-deep", "elements more than 100 deep")
+	codeLargeTag   = feedtext.Fatal("entry-too-large", "a tag of more than 16 KiB, or 64 namespaces")
+	codeLargeName  = feedtext.Fatal("entry-too-large", "a name of more than 100 octets, or an xml:base of 512")
+	codeTruncated  = feedtext.Fatal("truncated", "the document ends within an element or a value")
 
-	codeNoURL:    "the entry has no URL",
-	codeBadURL:   "no absolute URL, or longer than 8 KiB: {value}",
-	codeTooLarge: "the entry says more about itself than 64 KiB",
-	codeUnread:   "the entry cannot be read: {value}",
+	codeCharset = feedtext.Note("charset-unknown", "unknown charset {value}: only ASCII is read")
+	codeVersion = feedtext.Note("no-json-feed-version", "the document does not say that it is a JSON Feed")
+	codeNoItem  = feedtext.Note("no-item", "there is no item")
+)
 
-	codeUndecodable: "the entry has octets that are no text",
-	codeSloppy:      "the entry is not well-formed XML: {value}",
-	codeEscaped:     "the URL has characters that must be escaped: {value}",
-	codeBadDate:     "{field} is no date: {value}",
-	codeDateForm:    "{field} has not the form that the format has: {value}",
-	codeWeekday:     "the day of the week of {field} is wrong: {value}",
-	codeNoZone:      "{field} has no zone, UTC is assumed: {value}",
-	codeBadNumber:   "{field} is no number: {value}",
+// What is about an entry.
+var (
+	codeNoURL    = feedtext.Fatal("no-url", "the entry has no URL")
+	codeBadURL   = feedtext.Fatal("bad-url", "no absolute URL, or longer than 8 KiB: {value}")
+	codeTooLarge = feedtext.Fatal("entry-too-large", "the entry says more about itself than 64 KiB")
+	codeUnread   = feedtext.Fatal("unreadable-entry", "the entry cannot be read: {value}")
 
-	codeIRI:          "the URL has letters beyond ASCII, which are escaped: {value}",
-	codeNotWatchable: "the URL has no host and cannot be watched",
-	codeGUID:         "the entry has no link, its guid is taken",
-	codeUndated:      "the entry has no date",
-	codeDay:          "{field} is a day without a time: {value}",
-}
+	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the entry has octets that are no text")
+	codeSloppy      = feedtext.Repair("item-not-well-formed", "the entry is not well-formed XML: {value}")
+	codeEscaped     = feedtext.Repair("url-not-escaped", "the URL has characters that must be escaped: {value}")
+	codeBadDate     = feedtext.Repair("bad-date", "{field} is no date: {value}")
+	codeDateForm    = feedtext.Repair("date-format", "{field} has not the form that the format has: {value}")
+	codeWeekday     = feedtext.Repair("date-wrong-weekday", "the day of the week of {field} is wrong: {value}")
+	codeNoZone      = feedtext.Repair("date-no-zone", "{field} has no zone, UTC is assumed: {value}")
+	codeBadNumber   = feedtext.Repair("bad-number", "{field} is no number: {value}")
 
-func (d *reader) find(w feed.Weight, code, field, value string) {
-	d.reading.Find(feed.Finding{Weight: w, Code: code, Field: field, Value: value})
+	codeIRI          = feedtext.Note("url-not-ascii", "the URL has letters beyond ASCII, which are escaped: {value}")
+	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")
+	codeGUID         = feedtext.Note("guid-as-url", "the entry has no link, its guid is taken")
+	codeUndated      = feedtext.Note("no-date", "the entry has no date")
+	codeDay          = feedtext.Note("date-without-time", "{field} is a day without a time: {value}")
+)
+
+const malformed = "not-well-formed"
+
+func (d *reader) find(code *feedtext.Code, field, value string) {
+	d.reading.Find(code, 0, field, value)
 }
 
 // judge decides whether r is a record by what was found, reports that, and forgets it.

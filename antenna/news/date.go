@@ -7,6 +7,7 @@ import (
 
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
+	"braid/internal/feedtext"
 )
 
 // zones are the names of zones that mean one thing wherever the program runs, in hours: those of RFC 822, section 5.1. What package
@@ -20,9 +21,9 @@ var more = []string{"WET", "WEST", "BST", "CET", "CEST", "EET", "EEST", "AM", "P
 
 // readDate reads a time of an item: in the form that the format has (RFC 3339, in RSS that of RFC 822, too), in one that antennas
 // write, or in whatever form gofeed has read. The code says what is odd about it.
-func readDate(kind, text string, parsed *time.Time) (t feed.Time, code string, ok bool) {
+func readDate(kind, text string, parsed *time.Time) (t feed.Time, code *feedtext.Code, ok bool) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return feed.At(at), "", true
+		return feed.At(at), nil, true
 	}
 	if t, day, ok := read822(text); ok {
 		switch {
@@ -33,14 +34,14 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code string, o
 		}
 		return t, code, true
 	}
-	if t, _, ok := hinadi.ParseDate(text); ok && t != 0 {
+	if t, ok := hinadi.ParseDate(text); ok && t != 0 {
 		return t, codeDateForm, true
 	}
 	last := strings.ToUpper(text[strings.LastIndexByte(text, ' ')+1:])
 	_, known := zones[last]
 	letters := strings.Trim(last, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	if parsed == nil || letters && !known && !slices.Contains(more, last) {
-		return 0, "", false
+		return 0, nil, false
 	}
 	return feed.At(*parsed), codeDateForm, true
 }
@@ -70,8 +71,11 @@ func read822(text string) (t feed.Time, day, ok bool) {
 }
 
 // forms are those of W3C-DTF, in which a sitemap has its dates, by what is odd about them.
-var forms = []struct{ form, code string }{
-	{time.RFC3339, ""}, {"2006-01-02T15:04Z07:00", ""}, {"2006-01-02T15:04:05.999999999Z07:00", ""},
+var forms = []struct {
+	form string
+	code *feedtext.Code
+}{
+	{time.RFC3339, nil}, {"2006-01-02T15:04Z07:00", nil}, {"2006-01-02T15:04:05.999999999Z07:00", nil},
 	{"2006-01-02", codeDay}, {"2006-01", codeDay}, {"2006", codeDay},
 	{"2006-01-02T15:04:05", codeNoZone}, {"2006-01-02T15:04", codeNoZone},
 	{"2006-01-02T15:04:05Z0700", codeDateForm}, {"2006-01-02 15:04:05Z07:00", codeDateForm},
@@ -79,11 +83,11 @@ var forms = []struct{ form, code string }{
 }
 
 // readW3C reads a date of a sitemap. Where the day is all there is, it is its beginning, UTC.
-func readW3C(text string) (t feed.Time, code string, ok bool) {
+func readW3C(text string) (t feed.Time, code *feedtext.Code, ok bool) {
 	for _, f := range forms {
 		if at, err := time.Parse(f.form, text); err == nil {
 			return feed.At(at), f.code, true
 		}
 	}
-	return 0, "", false
+	return 0, nil, false
 }

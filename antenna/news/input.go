@@ -3,7 +3,6 @@ package news
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 // An input is the text of a feed in UTF-8. It keeps what was read from a place on that its reader moves, and knows lines.
 type input struct {
-	compressed *feed.Reader
+	compressed *feedtext.Reader
 	head       *bufio.Reader
 	text       io.Reader // nil until the charset is known
 	err        error     // of text; it sticks
@@ -43,7 +43,7 @@ type input struct {
 }
 
 func newInput(r io.Reader, limits feed.Limits, stop func() error) *input {
-	compressed := feed.NewReader(r, limits)
+	compressed := feedtext.NewReader(r, limits)
 	return &input{compressed: compressed, head: bufio.NewReaderSize(compressed, headSize), line: 1, charset: "utf-8", known: true, stop: stop}
 }
 
@@ -114,9 +114,7 @@ func (in *input) broken() error {
 // fill reads once more. A piece that does not fit is not read.
 func (in *input) fill() {
 	if len(in.window) > maxToken+chunk {
-		in.err = &feed.RejectError{
-			Line: in.lineAt(in.base), Code: codeLargeToken, Why: fmt.Sprintf("a piece of text of more than %d octets", maxToken),
-		}
+		in.err = codeLargeToken.Reject(in.lineAt(in.base))
 		return
 	}
 	if in.stop != nil {

@@ -58,7 +58,7 @@ func (x *xmlItems) next() error {
 	for {
 		token, err := x.walker.next()
 		if err == io.EOF && x.d.reading.Entries() == 0 {
-			x.d.reading.Problem(0, codeNoItem, "", "")
+			x.d.reading.Problem(codeNoItem, 0, "", "")
 		}
 		if err != nil {
 			return err
@@ -82,12 +82,12 @@ func (x *xmlItems) root() error {
 	start, err := x.walker.root()
 	switch {
 	case err == io.EOF:
-		return x.d.foreign()
+		return codeForeign.Reject(1)
 	case err != nil:
 		return err
 	}
 	if !x.d.in.known {
-		x.d.reading.Problem(1, codeCharset, "", x.d.in.declared)
+		x.d.reading.Problem(codeCharset, 1, "", x.d.in.declared)
 	}
 	switch strings.ToLower(start.Name.Local) {
 	case "rss", "rdf":
@@ -95,7 +95,7 @@ func (x *xmlItems) root() error {
 	case "feed":
 		x.item = "entry"
 	default:
-		return x.d.foreign()
+		return codeForeign.Reject(1)
 	}
 	return x.enter(start)
 }
@@ -118,7 +118,7 @@ func (x *xmlItems) enter(start xml.StartElement) error {
 		return nil
 	}
 	if x.namespaces = namespacesOf(start); x.namespaces > maxNamespaces || len(x.walker.raw()) > maxTag {
-		return x.walker.reject(codeTooLarge, fmt.Sprintf("a tag of more than %d octets, or %d namespaces", maxTag, maxNamespaces))
+		return codeLargeTag.Reject(x.walker.line())
 	}
 	var outer around
 	if n := len(x.open); n > 0 {
@@ -126,7 +126,7 @@ func (x *xmlItems) enter(start xml.StartElement) error {
 	}
 	a := outer.enter(start)
 	if len(a.name) > maxSmall || len(a.base) > maxBase {
-		return x.walker.reject(codeTooLarge, fmt.Sprintf("a name of more than %d octets, or an xml:base of %d", maxSmall, maxBase))
+		return codeLargeName.Reject(x.walker.line())
 	}
 	if err := wellFormed(append(bytes.Clone(x.walker.raw()), endTag(start.Name)...)); err != nil {
 		a.sloppy = err.Error()
@@ -173,7 +173,7 @@ func (x *xmlItems) read(start xml.StartElement) error {
 	x.add([]byte(end))
 	r := feed.Record{Format: feed.News, Line: line}
 	if len(x.body) > maxItem || x.namespaces > maxNamespaces {
-		x.d.find(feed.Fatal, codeTooLarge, "", "")
+		x.d.find(codeTooLarge, "", "")
 		x.d.judge(&r)
 		return nil
 	}
@@ -234,7 +234,7 @@ func (x *xmlItems) parse(r feed.Record) {
 		b.WriteString("</" + a.name + ">")
 	}
 	if err := wellFormed(b.Bytes()); !x.around() && err != nil {
-		x.d.find(feed.Repair, codeSloppy, "", err.Error())
+		x.d.find(codeSloppy, "", err.Error())
 	}
 	read := readRSS
 	if x.item == "entry" {
@@ -247,7 +247,7 @@ func (x *xmlItems) parse(r feed.Record) {
 func (x *xmlItems) around() bool {
 	i := slices.IndexFunc(x.open, func(a around) bool { return a.sloppy != "" })
 	if i >= 0 {
-		x.d.find(feed.Repair, codeSloppy, "", x.open[i].sloppy)
+		x.d.find(codeSloppy, "", x.open[i].sloppy)
 	}
 	return i >= 0
 }
@@ -274,10 +274,10 @@ func (d *Decoder) item(r feed.Record, read func(io.Reader) (*gofeed.Feed, error)
 	f, err := read(bytes.NewReader(document))
 	switch {
 	case err != nil:
-		d.find(feed.Fatal, codeUnread, "", err.Error())
+		d.find(codeUnread, "", err.Error())
 		d.judge(&r)
 	case len(f.Items) != 1:
-		d.find(feed.Fatal, codeUnread, "", fmt.Sprintf("%d items in one", len(f.Items)))
+		d.find(codeUnread, "", fmt.Sprintf("%d items in one", len(f.Items)))
 		d.judge(&r)
 	default:
 		d.records(r, f.FeedType, f.Items[0])

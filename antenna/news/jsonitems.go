@@ -85,7 +85,7 @@ func (j *jsonItems) value(name string) error {
 			return notEnd(err)
 		}
 		if token != json.Delim('[') {
-			return j.d.foreign()
+			return codeForeign.Reject(1)
 		}
 		j.listed, j.state = true, inItems
 		return nil
@@ -103,13 +103,13 @@ func (j *jsonItems) value(name string) error {
 // end is the end of the document.
 func (j *jsonItems) end() error {
 	if !j.listed {
-		return j.d.foreign()
+		return codeForeign.Reject(1)
 	}
 	if !j.named {
-		j.d.reading.Problem(0, codeVersion, "", "")
+		j.d.reading.Problem(codeVersion, 0, "", "")
 	}
 	if j.d.reading.Entries() == 0 {
-		j.d.reading.Problem(0, codeNoItem, "", "")
+		j.d.reading.Problem(codeNoItem, 0, "", "")
 	}
 	return io.EOF
 }
@@ -127,7 +127,7 @@ func (j *jsonItems) read() error {
 	r := feed.Record{Format: feed.News, Line: line}
 	document := append(append([]byte(`{"items":[`), raw...), "]}"...)
 	if len(raw) > 0 && raw[0] != '{' { // gofeed takes null for an item
-		j.d.find(feed.Fatal, codeUnread, "", "an item that is no object")
+		j.d.find(codeUnread, "", "an item that is no object")
 		j.d.judge(&r)
 		return nil
 	}
@@ -153,7 +153,7 @@ func (j *jsonItems) failed(err error) error {
 	case errors.As(err, &reject):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &feed.RejectError{Line: j.line(), Code: codeTruncated, Why: "the document ends within a value"}
+		return codeTruncated.Reject(j.line())
 	}
-	return &feed.RejectError{Line: j.line(), Code: codeMalformed, Why: "not well-formed JSON"}
+	return &feed.RejectError{Line: j.line(), Code: malformed, Why: "not well-formed JSON"}
 }

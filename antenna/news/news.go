@@ -17,6 +17,7 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // A Decoder reads one RSS, Atom or JSON feed, in memory that does not grow with it.
@@ -36,7 +37,7 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder {
 // Records returns the records of the feed, one after the other, as they are read. The last pair has an error, and no record,
 // if the feed was broken, is none or is rejected: what came before it is good.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
-	return feed.Sequence(func() (feed.Record, error) { return d.next() })
+	return feedtext.Sequence(func() (feed.Record, error) { return d.next() })
 }
 
 // open finds out which format it is.
@@ -52,7 +53,7 @@ func (d *Decoder) open() (feed.Record, error) {
 	case len(text) > 0 && text[0] == '<':
 		more = (&xmlItems{d: d, walker: newWalker(d.in)}).next
 	default:
-		return feed.Record{}, d.foreign()
+		return feed.Record{}, codeForeign.Reject(1)
 	}
 	d.next = func() (feed.Record, error) {
 		for len(d.queue) == 0 {
@@ -67,20 +68,15 @@ func (d *Decoder) open() (feed.Record, error) {
 	return d.next()
 }
 
-// foreign refuses what is none of the formats.
-func (d *Decoder) foreign() error {
-	return &feed.RejectError{Line: 1, Code: codeForeign, Why: "neither RSS nor Atom nor JSON Feed"}
-}
-
 // A reader is what decoders have in common: the input, the limits, and how things are reported.
 type reader struct {
-	reading feed.Reading
+	reading feedtext.Reading
 	in      *input
 	stopped error // why nothing more is read
 }
 
 func newReader(r io.Reader, o feed.Options) reader {
-	return reader{reading: feed.NewReading(o, texts), in: newInput(r, o.Limits, o.Stop)}
+	return reader{reading: feedtext.NewReading(o), in: newInput(r, o.Limits, o.Stop)}
 }
 
 // Input says what the feed looked like on the outside, so far.

@@ -60,28 +60,28 @@ func TestLimits_Rule52(t *testing.T) {
 		{"as many items as may be", rssHead + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "<nil>"},
 		{"one more", rssHead + item + item + item + rssTail, feed.Options{Limits: feed.Limits{Entries: 2}}, 2, "too-many-entries"},
 		{"octets", rssHead + item + rssTail, feed.Options{Limits: feed.Limits{Bytes: 30}}, 0, "too-large"},
-		{"elements in elements", rssHead + item + "<x>" + deep, feed.Options{}, 1, codeDeep},
-		{"in an item", rssHead + item + "<item><title>" + deep, feed.Options{}, 1, codeDeep},
-		{"a text", rssHead + item + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken},
-		{"a comment", rssHead + item + "<!--" + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken},
+		{"elements in elements", rssHead + item + "<x>" + deep, feed.Options{}, 1, codeDeep.Name},
+		{"in an item", rssHead + item + "<item><title>" + deep, feed.Options{}, 1, codeDeep.Name},
+		{"a text", rssHead + item + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken.Name},
+		{"a comment", rssHead + item + "<!--" + strings.Repeat("x", maxToken+2*chunk), feed.Options{}, 1, codeLargeToken.Name},
 		{"a content", rssHead + "<item><description>" + strings.Repeat("x", maxToken/2) + "</description><link>http://h.example/</link></item>" + rssTail, feed.Options{}, 1, "<nil>"},
 		{"a title", rssHead + "<item><title>" + strings.Repeat("x", maxItem) + "</title><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"namespaces", `<rss` + namespaces(maxNamespaces) + `>` + item + "</rss>", feed.Options{}, 1, "<nil>"},
-		{"too many of them", `<rss` + namespaces(maxNamespaces+1) + `>` + item + "</rss>", feed.Options{}, 0, codeTooLarge},
+		{"too many of them", `<rss` + namespaces(maxNamespaces+1) + `>` + item + "</rss>", feed.Options{}, 0, codeTooLarge.Name},
 		{"too many in an item", rssHead + "<item" + namespaces(maxNamespaces+1) + "><link>http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
 		{"too many in its elements", rssHead + "<item><link" + namespaces(maxNamespaces+1) + ">http://h.example/</link></item>" + item + rssTail, feed.Options{}, 1, "<nil>"},
-		{"a tag", `<rss a="` + strings.Repeat("x", maxTag) + `">` + item + "</rss>", feed.Options{}, 0, codeTooLarge},
-		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail, feed.Options{}, 0, codeTooLarge},
+		{"a tag", `<rss a="` + strings.Repeat("x", maxTag) + `">` + item + "</rss>", feed.Options{}, 0, codeTooLarge.Name},
+		{"a tag below the first", `<rss><channel a="` + strings.Repeat("x", maxTag) + `">` + item + rssTail, feed.Options{}, 0, codeTooLarge.Name},
 		{"JSON items", `{"items":[{"url":"http://h/"},{"url":"http://h/"}]}`, feed.Options{Limits: feed.Limits{Entries: 1}}, 1, "too-many-entries"},
-		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`, feed.Options{}, 1, codeLargeToken},
-		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken},
-		{"nothing", "", feed.Options{}, 0, codeForeign},
-		{"white space", " \n", feed.Options{}, 0, codeForeign},
-		{"a text that is none", "HINA/2.2beta", feed.Options{}, 0, codeForeign},
-		{"JSON with another end", `{"items":[],`, feed.Options{}, 0, codeTruncated},
-		{"JSON that is none", `{"items":[{]`, feed.Options{}, 0, codeMalformed},
-		{"XML that is none", rssHead + item + "<", feed.Options{}, 1, codeTruncated},
-		{"an attribute that is none", rssHead + item + "<a =>", feed.Options{}, 1, codeMalformed},
+		{"a JSON item", `{"items":[{"url":"http://h/"},{"url":"` + strings.Repeat("x", maxToken+4*chunk) + `"}]}`, feed.Options{}, 1, codeLargeToken.Name},
+		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken.Name},
+		{"nothing", "", feed.Options{}, 0, codeForeign.Name},
+		{"white space", " \n", feed.Options{}, 0, codeForeign.Name},
+		{"a text that is none", "HINA/2.2beta", feed.Options{}, 0, codeForeign.Name},
+		{"JSON with another end", `{"items":[],`, feed.Options{}, 0, codeTruncated.Name},
+		{"JSON that is none", `{"items":[{]`, feed.Options{}, 0, malformed},
+		{"XML that is none", rssHead + item + "<", feed.Options{}, 1, codeTruncated.Name},
+		{"an attribute that is none", rssHead + item + "<a =>", feed.Options{}, 1, malformed},
 	} {
 		records, _, err := read(tt.text, tt.o)
 		if got := rejection(err); len(records) != tt.records || got != tt.want {
@@ -99,15 +99,15 @@ func TestEntities(t *testing.T) {
 	}
 	bomb += "]>"
 	item := "<item><title>&a12;</title><link>http://h.example/</link></item>"
-	if records, _, err := read(bomb+rssHead+item+rssTail, feed.Options{}); len(records) > 0 || rejection(err) != codeEntities {
+	if records, _, err := read(bomb+rssHead+item+rssTail, feed.Options{}); len(records) > 0 || rejection(err) != codeEntities.Name {
 		t.Errorf("%d records, %v", len(records), err)
 	}
-	if records, codes, err := read(rssHead+item+rssTail, feed.Options{}); err != nil || len(records) != 1 || records[0].Title != "&a12;" || codes[0] != codeSloppy {
+	if records, codes, err := read(rssHead+item+rssTail, feed.Options{}); err != nil || len(records) != 1 || records[0].Title != "&a12;" || codes[0] != codeSloppy.Name {
 		t.Errorf("%+v, %q, %v", records, codes, err)
 	}
 	d := NewSitemapDecoder(strings.NewReader(bomb+"<urlset/>"), feed.Options{})
 	for _, err := range d.Records() {
-		if rejection(err) != codeEntities {
+		if rejection(err) != codeEntities.Name {
 			t.Errorf("a sitemap: %v", err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestAround(t *testing.T) {
 		{"one in the other", `<rss` + dc + ` xml:base="http://h.example/a/"><channel xml:base="b/">` + item + rssTail, "http://h.example/a/b/c", ""},
 		{"another in the second", `<rss xmlns:d="u:other"><channel` + dc + ` xml:base="http://h.example/a/">` + item + rssTail, "http://h.example/a/c", ""},
 		{"a prefix of the tags", `<x:rss xmlns:x="u:x"` + dc + ` xml:base="http://h.example/"><x:channel>` + item + "</x:channel></x:rss>", "http://h.example/c", ""},
-		{"a tag that is sloppy", `<rss version=two` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", codeSloppy},
+		{"a tag that is sloppy", `<rss version=two` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", codeSloppy.Name},
 		{"a space that is long", `<rss xmlns="` + strings.Repeat("x", 200) + `"` + dc + ` xml:base="http://h.example/"><channel>` + item + rssTail, "http://h.example/c", ""},
 	} {
 		records, codes, err := read(tt.text, feed.Options{})

@@ -17,7 +17,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 	d.describe(&base, kind, item)
 	link := d.link(item)
 	base.URL, _ = unmark(strings.TrimSpace(link)) // to be told of
-	fatal := slices.ContainsFunc(d.reading.Found(), func(f feed.Finding) bool { return f.Weight == feed.Fatal })
+	fatal := d.reading.Failed()
 	d.reading.Dropped = !d.judge(&base)
 	defer func() { d.reading.Dropped = false }()
 	if fatal {
@@ -43,7 +43,7 @@ func (d *Decoder) records(base feed.Record, kind string, item *gofeed.Item) {
 func (d *Decoder) emit(r feed.Record, what, spelled string, seen map[string]bool) {
 	key, watchable := feed.Key(r.URL)
 	if r.URL != "" && !watchable {
-		d.find(feed.Note, codeNotWatchable, "", "")
+		d.find(codeNotWatchable, "", "")
 		key = r.URL
 	}
 	if r.URL != "" && seen[key] {
@@ -77,7 +77,7 @@ func (d *Decoder) describe(r *feed.Record, kind string, item *gofeed.Item) {
 		r.LastModified = published
 	}
 	if item.Updated+item.Published == "" {
-		d.find(feed.Note, codeUndated, "", "")
+		d.find(codeUndated, "", "")
 	}
 	if guid := d.text(item.GUID); guid != "" {
 		r.Fields = append(r.Fields, feed.Field{Name: "id", Value: guid})
@@ -90,7 +90,7 @@ func (d *Decoder) link(item *gofeed.Item) string {
 	if item.Link != "" || !strings.HasPrefix(guid, "http://") && !strings.HasPrefix(guid, "https://") {
 		return item.Link
 	}
-	d.find(feed.Note, codeGUID, "", "")
+	d.find(codeGUID, "", "")
 	return guid
 }
 
@@ -103,9 +103,9 @@ func (d *Decoder) date(field, kind, text string, parsed *time.Time, fields *[]fe
 	t, code, ok := readDate(kind, text, parsed)
 	switch {
 	case !ok:
-		d.find(feed.Repair, codeBadDate, field, text)
-	case code != "":
-		d.find(feed.Repair, code, field, text)
+		d.find(codeBadDate, field, text)
+	case code != nil:
+		d.find(code, field, text)
 	}
 	return t
 }
@@ -117,7 +117,7 @@ func (d *Decoder) length(text string) int64 {
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		d.find(feed.Repair, codeBadNumber, "length", text)
+		d.find(codeBadNumber, "length", text)
 	}
 	return int64(n)
 }
@@ -126,19 +126,19 @@ func (d *Decoder) length(text string) int64 {
 func (d *reader) url(spelled string) string {
 	text := d.text(spelled)
 	if text == "" {
-		d.find(feed.Fatal, codeNoURL, "", "")
+		d.find(codeNoURL, "", "")
 		return ""
 	}
 	uri, foreign, sloppy := escapeURL(text)
 	if !feed.IsURI(uri) || len(uri) > feed.MaxURL {
-		d.find(feed.Fatal, codeBadURL, "", text)
+		d.find(codeBadURL, "", text)
 		return ""
 	}
 	if sloppy {
-		d.find(feed.Repair, codeEscaped, "", text)
+		d.find(codeEscaped, "", text)
 	}
 	if foreign {
-		d.find(feed.Note, codeIRI, "", text)
+		d.find(codeIRI, "", text)
 	}
 	return uri
 }
@@ -168,8 +168,8 @@ func escapeURL(text string) (uri string, foreign, sloppy bool) {
 // text is a text of an entry without white space around it, and with octets that are none as \xNN.
 func (d *reader) text(s string) string {
 	s, clean := unmark(strings.TrimSpace(s))
-	if f := (feed.Finding{Weight: feed.Repair, Code: codeUndecodable}); !clean && !slices.Contains(d.reading.Found(), f) {
-		d.reading.Find(f)
+	if !clean {
+		d.reading.FindOnce(codeUndecodable)
 	}
 	return s
 }

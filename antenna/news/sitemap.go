@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // A SitemapDecoder reads one sitemap, or index of sitemaps, as sitemaps.org has them, in memory that does not grow with it. A
@@ -22,7 +23,7 @@ func NewSitemapDecoder(r io.Reader, o feed.Options) *SitemapDecoder {
 }
 
 // Records returns the records of the sitemap, one after the other, as Decoder.Records does.
-func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return feed.Sequence(d.next) }
+func (d *SitemapDecoder) Records() iter.Seq2[feed.Record, error] { return feedtext.Sequence(d.next) }
 
 // next returns the next record that is one, or io.EOF, or what ended the sitemap before its end.
 func (d *SitemapDecoder) next() (feed.Record, error) {
@@ -34,7 +35,7 @@ func (d *SitemapDecoder) next() (feed.Record, error) {
 	for {
 		token, err := d.walker.next()
 		if err == io.EOF && d.reading.Entries() == 0 {
-			d.reading.Problem(0, codeNoItem, "", "")
+			d.reading.Problem(codeNoItem, 0, "", "")
 		}
 		if err != nil {
 			return feed.Record{}, err
@@ -60,10 +61,10 @@ func (d *SitemapDecoder) open() error {
 		return err
 	}
 	if d.entry = map[string]string{"urlset": "url", "sitemapindex": "sitemap"}[start.Name.Local]; d.entry == "" {
-		return &feed.RejectError{Line: 1, Code: codeNoSitemap, Why: "not a sitemap"}
+		return codeNoSitemap.Reject(1)
 	}
 	if !d.in.known {
-		d.reading.Problem(1, codeCharset, "", d.in.declared)
+		d.reading.Problem(codeCharset, 1, "", d.in.declared)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (d *SitemapDecoder) read(entry xml.Name) (feed.Record, bool, error) {
 func (d *SitemapDecoder) fill(r *feed.Record, loc, lastmod string) bool {
 	r.URL = d.url(loc)
 	if _, watchable := feed.Key(r.URL); r.URL != "" && !watchable {
-		d.find(feed.Note, codeNotWatchable, "", "")
+		d.find(codeNotWatchable, "", "")
 	}
 	r.Fields = []feed.Field{{Name: d.entry, Value: d.text(loc)}}
 	if lastmod = d.text(lastmod); lastmod == "" {
@@ -106,11 +107,9 @@ func (d *SitemapDecoder) fill(r *feed.Record, loc, lastmod string) bool {
 	t, code, ok := readW3C(lastmod)
 	switch {
 	case !ok:
-		d.find(feed.Repair, codeBadDate, "lastmod", lastmod)
-	case code == codeDay:
-		d.find(feed.Note, code, "lastmod", lastmod)
-	case code != "":
-		d.find(feed.Repair, code, "lastmod", lastmod)
+		d.find(codeBadDate, "lastmod", lastmod)
+	case code != nil:
+		d.find(code, "lastmod", lastmod)
 	}
 	r.LastModified = t
 	return d.judge(r)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -44,14 +43,14 @@ func (w *walker) next() (xml.Token, error) {
 	switch t := token.(type) {
 	case xml.StartElement:
 		if len(w.path) == maxDepth {
-			return nil, w.reject(codeDeep, fmt.Sprintf("elements more than %d deep", maxDepth))
+			return nil, codeDeep.Reject(w.line())
 		}
 		w.path = append(w.path, t.Name)
 	case xml.EndElement: // one that was not opened closes nothing
 		w.leave(t.Name)
 	case xml.Directive:
 		if entities.Match(t) {
-			return nil, w.reject(codeEntities, "the document declares entities, which are not expanded")
+			return nil, codeEntities.Reject(w.line())
 		}
 	}
 	return token, nil
@@ -73,21 +72,18 @@ func (w *walker) leave(name xml.Name) {
 // failed says why there are no more tokens.
 func (w *walker) failed(err error) error {
 	var syntax *xml.SyntaxError
+	why := "not well-formed XML"
 	switch {
 	case w.in.broken() != nil:
 		return w.in.broken()
 	case err == io.EOF && len(w.path) == 0:
 		return io.EOF
 	case err == io.EOF || w.in.err == io.EOF && w.in.pos == len(w.in.window):
-		return w.reject(codeTruncated, "the document ends within an element")
+		return codeTruncated.Reject(w.line())
 	case errors.As(err, &syntax):
-		return w.reject(codeMalformed, "not well-formed XML: "+syntax.Msg)
+		why += ": " + syntax.Msg
 	}
-	return w.reject(codeMalformed, "not well-formed XML")
-}
-
-func (w *walker) reject(code, why string) error {
-	return &feed.RejectError{Line: w.in.lineAt(w.start), Code: code, Why: why}
+	return &feed.RejectError{Line: w.line(), Code: malformed, Why: why}
 }
 
 // line is where the token at hand begins.

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // limits bound what a stream may cost. Those of feed.Limits that speak of lines have no meaning here.
@@ -34,15 +35,15 @@ func NewDecoder(r io.Reader, o feed.Options) *Decoder { return newDecoder(r, o, 
 
 func newDecoder(r io.Reader, o feed.Options, l limits) *Decoder {
 	in := newInput(r, l.Limits)
-	return &Decoder{in: in, p: &parser{s: newScanner(in), o: o, limits: l, names: map[string]string{}}}
+	p := &parser{Reading: feedtext.NewReading(o), s: newScanner(in), limits: l, names: map[string]string{}, seen: map[string]int{}}
+	return &Decoder{in: in, p: p}
 }
 
-// Objects returns the objects of the stream, one after the other, as they are read. The last pair has an error, and no
-// object, if the stream broke or was rejected: what came before it is good.
-func (d *Decoder) Objects() iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
+// objects returns the objects of the stream, as Records returns what they report.
+func (d *Decoder) objects() iter.Seq2[object, error] {
+	return func(yield func(object, error) bool) {
 		for d.err == nil {
-			var o Object
+			var o object
 			if o, d.err = d.p.next(); d.err == io.EOF || !yield(o, d.err) {
 				return
 			}
@@ -50,16 +51,17 @@ func (d *Decoder) Objects() iter.Seq2[Object, error] {
 	}
 }
 
-// Records returns what the objects report, in the form that all feeds have in common. Objects without a URL report nothing, nor
-// do those that a gatherer no longer has: that a summary is gone is no news of a file.
+// Records returns what the objects of the stream report, as they are read. The last pair has an error, and no record, if the stream broke or
+// was rejected: what came before it is good. Objects without a URL report nothing, nor do those that a gatherer no longer has: that a
+// summary is gone is no news of a file.
 func (d *Decoder) Records() iter.Seq2[feed.Record, error] {
 	return func(yield func(feed.Record, error) bool) {
-		for o, err := range d.Objects() {
+		for o, err := range d.objects() {
 			switch {
 			case err != nil:
 				yield(feed.Record{}, err)
 				return
-			case o.URL == "" || o.Wrapper == Delete:
+			case o.URL == "" || o.Wrapper == wrapperDelete:
 				continue
 			}
 			if !yield(o.record(d.in.charset), nil) {

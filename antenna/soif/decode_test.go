@@ -13,8 +13,6 @@ import (
 // read decodes text and tells in words what came out: objects, violations and the error, in their order.
 func read(text string, o feed.Options) string { return readWithin(text, o, limitsOf(o.Limits)) }
 
-var wrapperNames = [...]string{"", "UPDATE", "REFRESH", "DELETE"}
-
 func readWithin(text string, o feed.Options, l limits) string {
 	var b strings.Builder
 	o.Report = func(v feed.Violation) {
@@ -27,26 +25,26 @@ func readWithin(text string, o feed.Options, l limits) string {
 		}
 		if v.Discarded {
 			fmt.Fprintf(&b, ": discards @%s %s", v.Type, v.URL)
-			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == codeBrackets) { // these alone are repaired otherwise
+			if fatal := v.Weight == feed.Fatal; fatal == (v.Code == codeBrackets.Name) { // these alone are repaired otherwise
 				fmt.Fprintf(&b, ", fatal: %v", fatal)
 			}
 		}
 		b.WriteByte('\n')
 	}
-	for object, err := range newDecoder(strings.NewReader(text), o, l).Objects() {
+	for o, err := range newDecoder(strings.NewReader(text), o, l).objects() {
 		if err != nil {
 			fmt.Fprintf(&b, "error: %v\n", err)
 			continue
 		}
-		fmt.Fprintf(&b, "%d/%d @%s %s", object.Line, object.Offset, object.Type, object.URL)
-		if object.Wrapper != Bare {
-			fmt.Fprintf(&b, " in %s", wrapperNames[object.Wrapper])
+		fmt.Fprintf(&b, "%d/%d @%s %s", o.line, o.offset, o.Type, o.URL)
+		if o.Wrapper != "" {
+			fmt.Fprintf(&b, " in %s", o.Wrapper)
 		}
-		for _, a := range object.Attributes {
+		for _, a := range o.Attributes {
 			fmt.Fprintf(&b, " %s=%q", a.Name, a.Value)
 		}
-		if len(object.Warnings) > 0 {
-			fmt.Fprintf(&b, " !%s", strings.Join(object.Warnings, ","))
+		if len(o.Warnings) > 0 {
+			fmt.Fprintf(&b, " !%s", strings.Join(o.Warnings, ","))
 		}
 		b.WriteByte('\n')
 	}
@@ -158,9 +156,8 @@ func TestOwnMemory(t *testing.T) {
 	}
 }
 
-// TestManyDuplicates has them before, across and behind the point from where names are looked up in a table.
 func TestManyDuplicates(t *testing.T) {
-	for _, n := range []int{few - 2, few - 1, few, few + 1, 3 * few} {
+	for _, n := range []int{1, 31, 96} {
 		var text, want strings.Builder
 		text.WriteString("@A { u://h/\nMD5{1}:\tx\nMD5{1}:\ty")
 		want.WriteString("2 bad-md5 MD5\n3 contradictory-values MD5\n")
@@ -223,7 +220,7 @@ func (f failing) Read(p []byte) (int, error) {
 func TestBrokenStream(t *testing.T) {
 	for _, text := range []string{"", inBase64("@A { u://h/1\n}\n@A { x"), inBase64("@A { u://h/1\n}\n@A { x")[:26], "@A { u://h/1\n}\n", "@A { u://h/1\n}\n@A { u://h/2\na{9}:\tx", "@A { u://h/1\n} junk", "@A { u://h/1\n}\n@A { x\n"} {
 		objects, last := 0, error(nil)
-		for _, err := range NewDecoder(failing{strings.NewReader(text), errReset}, feed.Options{}).Objects() {
+		for _, err := range NewDecoder(failing{strings.NewReader(text), errReset}, feed.Options{}).objects() {
 			if last = err; err == nil {
 				objects++
 			}

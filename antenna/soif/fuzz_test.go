@@ -61,12 +61,12 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d objects and %d discarded", len(objects), discards)
 		}
 		at := int64(-1)
-		for _, object := range objects {
-			checkObject(t, object, strict)
-			if object.Offset <= at {
-				t.Fatalf("%q: object at %d behind %d", text, object.Offset, at)
+		for _, o := range objects {
+			checkObject(t, o, strict)
+			if o.offset <= at {
+				t.Fatalf("%q: object at %d behind %d", text, o.offset, at)
 			}
-			at = object.Offset
+			at = o.offset
 		}
 		checkStable(t, objects)
 		o.Report = nil
@@ -75,13 +75,13 @@ func FuzzDecode(f *testing.F) {
 }
 
 // checkSlow reads text octet by octet: how it arrives means nothing.
-func checkSlow(t *testing.T, text string, o feed.Options, want []Object, wantEnd error) {
+func checkSlow(t *testing.T, text string, o feed.Options, want []object, wantEnd error) {
 	t.Helper()
-	var got []Object
+	var got []object
 	var end error
-	for object, err := range NewDecoder(iotest.OneByteReader(strings.NewReader(text)), o).Objects() {
+	for found, err := range NewDecoder(iotest.OneByteReader(strings.NewReader(text)), o).objects() {
 		if end = err; err == nil {
-			got = append(got, object)
+			got = append(got, found)
 		}
 	}
 	if !reflect.DeepEqual(got, want) || fmt.Sprint(end) != fmt.Sprint(wantEnd) {
@@ -90,9 +90,9 @@ func checkSlow(t *testing.T, text string, o feed.Options, want []Object, wantEnd
 }
 
 // checkObject checks what must hold for every object, whatever the stream was.
-func checkObject(t *testing.T, o Object, strict bool) {
+func checkObject(t *testing.T, o object, strict bool) {
 	t.Helper()
-	if o.Line < 1 || !isIdentifier(o.Type, maxType) || o.URL != "" && !feed.IsURI(o.URL) || len(o.URL) > maxURL {
+	if o.line < 1 || !isIdentifier(o.Type, maxType) || o.URL != "" && !feed.IsURI(o.URL) || len(o.URL) > maxURL {
 		t.Fatalf("%+v", o)
 	}
 	for _, a := range o.Attributes {
@@ -104,11 +104,11 @@ func checkObject(t *testing.T, o Object, strict bool) {
 		}
 	}
 	for _, name := range numeric {
-		if n, ok := o.Number(name); ok && n < 0 {
+		if n, ok := o.number(name); ok && n < 0 {
 			t.Fatalf("%s is %d", name, n)
 		}
 	}
-	if n, ok := o.Expires(); ok && n < 0 {
+	if n, ok := o.expires(); ok && n < 0 {
 		t.Fatalf("expires is %d", n)
 	}
 }
@@ -119,14 +119,14 @@ func FuzzAppend(f *testing.F) {
 	f.Add("UPDATE", "", "A", []byte{}, "A", []byte("\r\n"))
 	f.Add("A", "mailto:a@b.example", "Embed<1>-A", []byte("x"), "MD5", []byte("}"))
 	f.Fuzz(func(t *testing.T, kind, url, name1 string, value1 []byte, name2 string, value2 []byte) {
-		o := Object{Type: kind, URL: url}
-		for _, a := range []Attribute{{name1, value1}, {name2, value2}} {
+		o := object{Type: kind, URL: url}
+		for _, a := range []attribute{{name1, value1}, {name2, value2}} {
 			if isIdentifier(a.Name, maxName) {
 				o.Attributes = append(o.Attributes, a)
 			}
 		}
-		if _, err := o.Append(nil); err == nil {
-			checkStable(t, []Object{o, o})
+		if _, err := o.append(nil); err == nil {
+			checkStable(t, []object{o, o})
 		}
 	})
 }

@@ -11,21 +11,22 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // An input takes off what a stream is wrapped in as a whole, by what it looks like: gzip, then the header of a MIME entity
 // (RFC 2652), then the transfer encoding that RFC 2655, section 3, asks for where values may be binary.
 type input struct {
-	compressed *feed.Reader
+	compressed *feedtext.Reader
 	body       io.Reader // nil until it is known what it is
 	err        error
 	// charset is what text is in, and declared what the header calls it.
-	charset  *feed.Charset
+	charset  *feedtext.Charset
 	declared string
 }
 
 func newInput(r io.Reader, l feed.Limits) *input {
-	return &input{compressed: feed.NewReader(r, l), charset: feed.UTF8}
+	return &input{compressed: feedtext.NewReader(r, l), charset: feedtext.UTF8}
 }
 
 func (i *input) Read(p []byte) (int, error) {
@@ -103,8 +104,8 @@ func (i *input) declare(contentType string) bool {
 	}
 	if i.declared = params["charset"]; i.declared != "" {
 		var ok bool
-		if i.charset, ok = feed.LookupCharset(i.declared); !ok {
-			i.charset = feed.UnknownCharset
+		if i.charset, ok = feedtext.LookupCharset(i.declared); !ok {
+			i.charset = feedtext.UnknownCharset
 		}
 	}
 	return true

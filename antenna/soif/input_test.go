@@ -85,7 +85,7 @@ func TestUnwrap(t *testing.T) {
 		// However the octets arrive, they mean the same.
 		slow := iotest.OneByteReader(strings.NewReader(tt.text))
 		objects := 0
-		for _, err := range NewDecoder(slow, feed.Options{}).Objects() {
+		for _, err := range NewDecoder(slow, feed.Options{}).objects() {
 			if err == nil {
 				objects++
 			}
@@ -99,7 +99,7 @@ func TestUnwrap(t *testing.T) {
 // Rule 52: each limit ends the feed, and what came before stays.
 func TestLimits_Rule52(t *testing.T) {
 	const first = "@A { u://h/\n}\n"
-	object := func(n int) limits { l := limitsOf(feed.Limits{}); l.object = n; return l }
+	octets := func(n int) limits { l := limitsOf(feed.Limits{}); l.object = n; return l }
 	attributes := func(n int) limits { l := limitsOf(feed.Limits{}); l.attributes = n; return l }
 	for _, tt := range []struct {
 		name, text string
@@ -116,8 +116,8 @@ func TestLimits_Rule52(t *testing.T) {
 		{"a value, reached", first + "@A { u://h/ a{2}:\txx }", limitsOf(feed.Limits{Value: 2}), "3/14 @A u://h/ a=\"xx\"\n"},
 		{"a value, exceeded", first + "@A { u://h/ a{3}:\txxx }", limitsOf(feed.Limits{Value: 2}),
 			"3/14 too-large a: discards @A u://h/\nerror: feed, line 3: octet 27: a value of more than 2 octets\n"},
-		{"an object, reached", first + "@A { u://h/ a{2}:\txx b{1}:\ty }", object(3), "3/14 @A u://h/ a=\"xx\" b=\"y\"\n"},
-		{"an object, exceeded", first + "@A { u://h/ a{2}:\txx b{2}:\tyy }", object(3),
+		{"an object, reached", first + "@A { u://h/ a{2}:\txx b{1}:\ty }", octets(3), "3/14 @A u://h/ a=\"xx\" b=\"y\"\n"},
+		{"an object, exceeded", first + "@A { u://h/ a{2}:\txx b{2}:\tyy }", octets(3),
 			"3/14 too-large b: discards @A u://h/\nerror: feed, line 3: octet 41: an object of more than 3 octets\n"},
 		{"attributes, reached", first + "@A { u://h/ a{0}:\tb{0}:\t}", attributes(2), "3/14 @A u://h/ a=\"\" b=\"\"\n"},
 		{"attributes, exceeded", first + "@A { u://h/ a{0}:\tb{0}:\tc{0}:\t}", attributes(2),
@@ -138,7 +138,7 @@ func TestBomb_Rule52(t *testing.T) {
 	bomb := compress(t, "@A { u://h/1\n}"+strings.Repeat(" ", 8<<20))
 	var reject *feed.RejectError
 	objects, last := 0, error(nil)
-	for _, err := range NewDecoder(strings.NewReader(bomb), feed.Options{}).Objects() {
+	for _, err := range NewDecoder(strings.NewReader(bomb), feed.Options{}).objects() {
 		if last = err; err == nil {
 			objects++
 		}

@@ -31,7 +31,7 @@ func splitName(identifier string) (name string, number int) {
 
 // named returns the attributes of a name in any letter case: that without a suffix first, then Name-1, Name-2 and so on by number
 // (RFC 2655, section 4).
-func (o Object) named(name string) (found []Attribute) {
+func (o object) named(name string) (found []attribute) {
 	for _, a := range o.Attributes {
 		if len(a.Name) < len(name) || !equalName(a.Name[:len(name)], name) {
 			continue
@@ -41,7 +41,7 @@ func (o Object) named(name string) (found []Attribute) {
 		}
 	}
 	if len(found) > 1 {
-		slices.SortStableFunc(found, func(a, b Attribute) int { return cmp.Compare(suffix(a.Name), suffix(b.Name)) })
+		slices.SortStableFunc(found, func(a, b attribute) int { return cmp.Compare(suffix(a.Name), suffix(b.Name)) })
 	}
 	return found
 }

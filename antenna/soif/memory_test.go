@@ -65,7 +65,7 @@ func TestMemory(t *testing.T) {
 	} {
 		total, inUse := allocated()
 		objects := 0
-		for _, err := range NewDecoder(io.LimitReader(&endless{next: tt.next}, size), tt.o).Objects() {
+		for _, err := range NewDecoder(io.LimitReader(&endless{next: tt.next}, size), tt.o).objects() {
 			if objects++; err == nil && objects%5_000 == 0 {
 				if _, now := allocated(); now > inUse+1<<20 {
 					t.Errorf("%s: %d octets in use after %d objects", tt.name, now-inUse, objects)
@@ -83,7 +83,7 @@ func TestAnnouncedSize_Rule52(t *testing.T) {
 	o := feed.Options{Limits: feed.Limits{Value: 1 << 27}}
 	total, _ := allocated()
 	var reject *feed.RejectError
-	for _, err := range NewDecoder(strings.NewReader("@A { u://h/ a{134217728}:\tx"), o).Objects() {
+	for _, err := range NewDecoder(strings.NewReader("@A { u://h/ a{134217728}:\tx"), o).objects() {
 		if !errors.As(err, &reject) {
 			t.Errorf("error is %v", err)
 		}
@@ -103,7 +103,7 @@ func TestLimitsWithoutEnd(t *testing.T) {
 
 func BenchmarkObjects(b *testing.B) {
 	benchmark(b, func(r io.Reader) error {
-		for _, err := range NewDecoder(r, feed.Options{}).Objects() {
+		for _, err := range NewDecoder(r, feed.Options{}).objects() {
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // A flaw is why an object is discarded, and where.
@@ -18,34 +19,35 @@ type flaw struct {
 	stop error
 }
 
-// isWrapper says that what looked like an object opens a wrapper.
-var isWrapper = new(flaw)
+// noObject says that what looked like an object opens a wrapper.
+var noObject = new(flaw)
 
 // A field is an attribute whose value lies in the arena.
 type field struct {
 	name       string
+	folded     string // in lower case
 	start, end int
 	at         place
 }
 
 // object reads the object that begins here. With a flaw it returns what is known of it.
-func (p *parser) object() (o Object, why *flaw) {
-	o = Object{Line: p.s.line, Offset: p.s.offset, Wrapper: p.wrapper}
+func (p *parser) readObject() (o object, why *flaw) {
+	o = object{place: p.here(), Wrapper: p.wrapper}
 	head := p.s.window(maxHead)
 	o.Type = p.intern(head[1 : 1+spanOf(head[1:], isName)])
 	p.s.skip(headLen(head))
 	brace := p.here()
 	blank := p.s.skipSpace()
 	c, ok := p.s.peek()
-	if w := wrappers[o.Type]; w != Bare && (!ok || c == '@' || c == '}') {
-		p.wrapper = w
-		return o, isWrapper
+	if isWrapper(o.Type) && (!ok || c == '@' || c == '}') {
+		p.wrapper = o.Type
+		return o, noObject
 	}
 	if why = p.url(&o); why != nil && (why.lost || why.stop != nil) {
 		return o, why
 	}
 	if !blank {
-		p.warn(&o, violation(brace, codeNoBlank, ""))
+		p.warn(&o, violation(brace, codeNoBlank, "", ""))
 	}
 	if broken := p.attributes(&o); broken != nil {
 		return o, broken
@@ -58,7 +60,7 @@ func (p *parser) object() (o Object, why *flaw) {
 
 // url reads the URL of o (RFC 2655, sections 3.2 and 3.4). White space ends it, or the brace of an object without
 // attributes.
-func (p *parser) url(o *Object) *flaw {
+func (p *parser) url(o *object) *flaw {
 	at := p.here()
 	p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
 	if _, ok := p.s.peek(); !ok {
@@ -69,18 +71,17 @@ func (p *parser) url(o *Object) *flaw {
 	case text == "-":
 		return nil
 	case text == "":
-		return &flaw{Violation: violation(at, codeNoURL, "")}
+		return &flaw{Violation: violation(at, codeNoURL, "", "")}
 	case len(text) > maxURL:
 		for len(p.scratch) > maxURL {
 			p.scratch = p.s.appendWhile(p.scratch[:0], isURL, maxURL)
 		}
-		return &flaw{Violation: violation(at, codeURLTooLong, "")}
+		return &flaw{Violation: violation(at, codeURLTooLong, "", "")}
 	case feed.IsURI(text):
 		o.URL = text
 		return nil
 	}
-	bad := &flaw{Violation: violation(at, codeBadURL, "")}
-	bad.Text = feed.Say(bad.Text, "", text)
+	bad := &flaw{Violation: violation(at, codeBadURL, "", text)}
 	if bad.lost = strings.Contains(text, "{"); !bad.lost { // else there is no URL, and this is the first attribute
 		o.URL = text
 	}
@@ -88,7 +89,7 @@ func (p *parser) url(o *Object) *flaw {
 }
 
 // attributes reads the ATTRIBUTE-LIST and the closing brace.
-func (p *parser) attributes(o *Object) *flaw {
+func (p *parser) attributes(o *object) *flaw {
 	p.fields, p.arena, p.brackets = p.fields[:0], p.arena[:0], nil
 	for {
 		p.s.skipSpace()
@@ -104,24 +105,24 @@ func (p *parser) attributes(o *Object) *flaw {
 		if len(p.fields) == p.limits.attributes {
 			return rejectAt(p.here(), codeTooLarge, "", fmt.Sprintf("an object of more than %d attributes", len(p.fields)))
 		}
-		if why := p.attribute(o); why != nil {
+		if why := p.readAttribute(o); why != nil {
 			return why
 		}
 	}
 }
 
 // takeFields returns the attributes that were read, in memory of their own.
-func (p *parser) takeFields() []Attribute {
+func (p *parser) takeFields() []attribute {
 	arena := bytes.Clone(p.arena)
-	list := make([]Attribute, len(p.fields))
+	list := make([]attribute, len(p.fields))
 	for i, f := range p.fields {
-		list[i] = Attribute{f.name, arena[f.start:f.end:f.end]}
+		list[i] = attribute{f.name, arena[f.start:f.end:f.end]}
 	}
 	return list
 }
 
 // attribute reads IDENTIFIER {VALUE-SIZE} DELIMITER VALUE (RFC 2655, section 3.4) into the arena.
-func (p *parser) attribute(o *Object) *flaw {
+func (p *parser) readAttribute(o *object) *flaw {
 	at := p.here()
 	p.scratch = p.s.appendWhile(p.scratch[:0], isEmbedName, maxName)
 	c, ok := p.s.peek()
@@ -133,8 +134,7 @@ func (p *parser) attribute(o *Object) *flaw {
 	}
 	name := p.intern(p.scratch)
 	if strings.ContainsAny(name, "<>") {
-		p.brackets = &flaw{Violation: violation(at, codeBrackets, name)}
-		p.brackets.Weight = feed.Repair
+		p.brackets = &flaw{Violation: violation(at, codeBrackets, name, "")}
 		p.warn(o, p.brackets.Violation)
 	}
 	size, why := p.size(o, name)
@@ -148,12 +148,12 @@ func (p *parser) attribute(o *Object) *flaw {
 	if p.arena, ok = p.s.appendN(p.arena, size); !ok {
 		return p.cut(name)
 	}
-	p.fields = append(p.fields, field{name, start, len(p.arena), at})
+	p.fields = append(p.fields, field{name, p.fold(name), start, len(p.arena), at})
 	return nil
 }
 
 // size reads {VALUE-SIZE} and the DELIMITER behind it.
-func (p *parser) size(o *Object, name string) (int, *flaw) {
+func (p *parser) size(o *object, name string) (int, *flaw) {
 	at := p.here()
 	p.s.skip(1)
 	size, digits := 0, 0
@@ -167,13 +167,13 @@ func (p *parser) size(o *Object, name string) (int, *flaw) {
 	case !ok:
 		return 0, p.cut("")
 	case c == '-' && digits == 0:
-		return 0, rejectAt(at, codeNegativeSize, name, words[codeNegativeSize])
+		return 0, rejectAt(at, codeNegativeSize, name, codeNegativeSize.Say("", ""))
 	case c != '}':
 		return 0, lose(at, codeBadSize, name)
 	case size > p.limits.Value:
 		return 0, rejectAt(at, codeTooLarge, name, fmt.Sprintf("a value of more than %d octets", p.limits.Value))
 	case digits == 0:
-		p.warn(o, violation(at, codeEmptySize, name))
+		p.warn(o, violation(at, codeEmptySize, name, ""))
 	}
 	p.s.skip(1)
 	return size, p.delimiter(name)
@@ -204,20 +204,21 @@ func (p *parser) misread() *flaw {
 }
 
 // lose is a flaw behind which the parser cannot tell where the object ends.
-func lose(at place, code, attribute string) *flaw {
-	return &flaw{Violation: violation(at, code, attribute), lost: true}
+func lose(at place, code *feedtext.Code, attribute string) *flaw {
+	return &flaw{Violation: violation(at, code, attribute, ""), lost: true}
 }
 
 // cut is the flaw of an object in which the stream ends or breaks. The value of an attribute with a size that is longer
 // than the input ends here, and the feed with it.
 func (p *parser) cut(attribute string) *flaw {
 	if p.s.err != io.EOF {
-		return &flaw{Violation: violation(p.here(), codeTruncated, attribute), stop: p.s.err}
+		return &flaw{Violation: violation(p.here(), codeTruncated, attribute, ""), stop: p.s.err}
 	}
-	return rejectAt(p.here(), codeTruncated, attribute, words[codeTruncated])
+	return rejectAt(p.here(), codeTruncated, attribute, codeTruncated.Say("", ""))
 }
 
 // rejectAt is a flaw that ends the feed.
-func rejectAt(at place, code, attribute, why string) *flaw {
-	return &flaw{Violation: violation(at, code, attribute), stop: &feed.RejectError{Line: at.line, Code: code, Why: octet(at, why), Partial: true}}
+func rejectAt(at place, code *feedtext.Code, attribute, why string) *flaw {
+	stop := &feed.RejectError{Line: at.line, Code: code.Name, Why: octet(at, why), Partial: true}
+	return &flaw{Violation: violation(at, code, attribute, ""), stop: stop}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 const (
@@ -19,10 +20,10 @@ const (
 
 // A parser finds the objects of a stream, one at a time.
 type parser struct {
+	feedtext.Reading
 	s       *scanner
-	o       feed.Options
 	limits  limits
-	wrapper Wrapper
+	wrapper string // the one that is open
 	// entries are the objects so far, and kept those of them that were not discarded.
 	entries, kept int
 	// foreign: what the stream begins with is junk.
@@ -37,39 +38,38 @@ type parser struct {
 	arena  []byte
 	// brackets is the flaw of the last name among them that RFC 2655 does not allow.
 	brackets *flaw
+	seen     map[string]int // where each name of an object was first, in lower case
 }
 
 // next returns the next object that is one, or io.EOF, or what ended the feed before its end. What it passes over is
 // reported.
-func (p *parser) next() (Object, error) {
+func (p *parser) next() (object, error) {
 	for {
 		err := p.seek()
 		if err == nil {
-			err = p.o.Stopped()
+			err = p.Stopped()
 		}
 		if err != nil {
-			return Object{}, err
+			return object{}, err
 		}
-		o, why := p.object()
-		if why == isWrapper {
-			v := violation(place{o.Line, o.Offset}, codeWrapper, "")
+		o, why := p.readObject()
+		if why == noObject {
+			v := violation(o.place, codeWrapper, "", "")
 			v.Type = o.Type
-			p.report(v)
+			p.Tell(v)
 			continue
 		}
 		if p.entries++; p.entries > p.limits.Entries {
-			return Object{}, &feed.RejectError{Line: o.Line, Code: codeTooMany, Why: octet(place{o.Line, o.Offset}, fmt.Sprintf("more than %d objects", p.limits.Entries))}
+			return object{}, &feed.RejectError{Line: o.line, Code: "too-many-entries", Why: octet(o.place, fmt.Sprintf("more than %d objects", p.limits.Entries))}
 		}
 		if why == nil {
 			p.kept++
 			return o, nil
 		}
-		if why.Discarded = true; why != p.brackets {
-			why.Weight = feed.Fatal
-		}
+		why.Discarded = true
 		p.reportOf(&o, why.Violation)
 		if why.stop != nil {
-			return Object{}, why.stop
+			return object{}, why.stop
 		}
 		if why.lost {
 			p.resync()
@@ -86,13 +86,13 @@ func (p *parser) seek() error {
 		switch {
 		case !ok:
 			return p.end()
-		case c == '}' && p.wrapper != Bare:
-			p.wrapper = Bare
+		case c == '}' && p.wrapper != "":
+			p.wrapper = ""
 			p.s.skip(1)
 		case p.atHead():
 			return nil
 		default:
-			p.report(violation(p.here(), codeJunk, ""))
+			p.Tell(violation(p.here(), codeJunk, "", ""))
 			p.foreign = p.foreign || p.entries == 0
 			p.skipJunk()
 		}
@@ -105,15 +105,15 @@ func (p *parser) end() error {
 	if p.s.err != io.EOF {
 		return p.s.err
 	}
-	if p.open = p.wrapper != Bare; p.open {
-		p.report(violation(p.here(), codeWrapperOpen, ""))
+	if p.open = p.wrapper != ""; p.open {
+		p.Tell(violation(p.here(), codeWrapperOpen, "", ""))
 	}
 	switch {
 	case p.kept > 0:
 	case p.foreign:
-		return &feed.RejectError{Code: codeForeign, Why: "this is no SOIF"}
+		return codeForeign.Reject(0)
 	case p.entries == 0:
-		p.report(violation(p.here(), codeNoObject, ""))
+		p.Tell(violation(p.here(), codeNoObject, "", ""))
 	}
 	return io.EOF
 }
@@ -123,7 +123,7 @@ func (p *parser) skipJunk() {
 	p.s.skip(1)
 	for p.skipTo("@}") {
 		c, _ := p.s.peek()
-		if c == '}' && p.s.lineStart && p.wrapper != Bare || p.atHead() {
+		if c == '}' && p.s.lineStart && p.wrapper != "" || p.atHead() {
 			return
 		}
 		p.s.skip(1)
@@ -186,39 +186,33 @@ func (p *parser) intern(name []byte) string {
 	return s
 }
 
-// A place is where the parser is or was.
-type place struct {
-	line   int
-	offset int64
+// fold returns an identifier in lower case.
+func (p *parser) fold(name string) string {
+	p.scratch = append(p.scratch[:0], name...)
+	for i, c := range p.scratch {
+		if 'A' <= c && c <= 'Z' {
+			p.scratch[i] = c | 0x20
+		}
+	}
+	return p.intern(p.scratch)
 }
 
 func (p *parser) here() place { return place{p.s.line, p.s.offset} }
 
-// violation makes one of what is at that place.
-func violation(at place, code, attribute string) feed.Violation {
-	return feed.Violation{Line: at.line, Offset: at.offset, Code: code, Field: attribute, Text: words[code]}
-}
-
 // octet says where something is.
 func octet(at place, why string) string { return fmt.Sprintf("octet %d: %s", at.offset, why) }
 
-func (p *parser) report(v feed.Violation) {
-	if p.o.Report != nil {
-		p.o.Report(v)
-	}
-}
-
 // reportOf reports what is about o.
-func (p *parser) reportOf(o *Object, v feed.Violation) {
-	v.Record, v.Start, v.Type, v.URL = o.Line, o.Offset, o.Type, o.URL
-	p.report(v)
+func (p *parser) reportOf(o *object, v feed.Violation) {
+	v.Record, v.Start, v.Type, v.URL = o.line, o.offset, o.Type, o.URL
+	p.Tell(v)
 }
 
 // maxWarnings bounds how many warnings an object is marked with. All are reported.
 const maxWarnings = 64
 
 // warn reports something odd about o, and marks o with it.
-func (p *parser) warn(o *Object, v feed.Violation) {
+func (p *parser) warn(o *object, v feed.Violation) {
 	if tag := v.Tag(); len(o.Warnings) < maxWarnings && !slices.Contains(o.Warnings, tag) {
 		o.Warnings = append(o.Warnings, tag)
 	}

@@ -1,36 +1,34 @@
 package soif
 
 import (
-	"encoding/hex"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"braid/antenna/feed"
+	"braid/internal/feedtext"
 )
 
 // TypeField is the name under which the template type of an object stands before its attributes, among the fields of a
 // record. No identifier has an @.
-const TypeField = "@"
+const typeField = "@"
 
 // record is what o reports. Octets that are no text in the charset are escaped. The fields have the values as they
 // came.
-func (o Object) record(set *feed.Charset) feed.Record {
+func (o object) record(set *feedtext.Charset) feed.Record {
 	r := feed.Record{
-		Format: feed.SOIF, Line: o.Line, Offset: o.Offset, URL: o.URL, Warnings: o.Warnings,
+		Format: feed.SOIF, Line: o.line, Offset: o.offset, URL: o.URL, Warnings: o.Warnings,
 		Title:        strings.Join(o.lines(set, "Title", "\r\n"), " "),
 		Author:       strings.Join(o.lines(set, "Author", "\r\n"), ", "),
 		Keywords:     o.lines(set, "Keywords", "\r\n,"),
-		LastModified: o.time(LastModificationTime), Detected: o.time(UpdateTime),
+		LastModified: o.time(lastModificationTime), Detected: o.time(updateTime),
 		Agent: strings.Join(o.lines(set, "Gatherer-Name", "\r\n"), " "), AgentURL: o.gatherer(set),
 	}
-	if expires, ok := o.Expires(); ok {
+	if expires, ok := o.expires(); ok {
 		r.Expires = feed.Time(expires)
 	}
-	r.Size, _ = o.Number(FileSize)
-	if sum, ok := o.Digest(); ok {
-		r.MD5 = hex.EncodeToString(sum[:])
-	}
+	r.Size, _ = o.number(fileSize)
+	r.MD5 = o.digest()
 	if t := o.lines(set, "Type", "\r\n"); len(t) > 0 && strings.Contains(t[0], "/") { // else one of Harvest's words
 		r.ContentType = t[0]
 	}
@@ -39,7 +37,7 @@ func (o Object) record(set *feed.Charset) feed.Record {
 }
 
 // fields returns the template type and the attributes, with all values in one piece of memory.
-func (o Object) fields() []feed.Field {
+func (o object) fields() []feed.Field {
 	size := 0
 	for _, a := range o.Attributes {
 		size += len(a.Value)
@@ -50,7 +48,7 @@ func (o Object) fields() []feed.Field {
 		all.Write(a.Value)
 	}
 	list := make([]feed.Field, 0, len(o.Attributes)+1)
-	list = append(list, feed.Field{Name: TypeField, Value: o.Type})
+	list = append(list, feed.Field{Name: typeField, Value: o.Type})
 	text := all.String()
 	for _, a := range o.Attributes {
 		list = append(list, feed.Field{Name: a.Name, Value: text[:len(a.Value)]})
@@ -59,18 +57,18 @@ func (o Object) fields() []feed.Field {
 	return list
 }
 
-func (o Object) time(name string) feed.Time {
-	n, _ := o.Number(name)
+func (o object) time(name string) feed.Time {
+	n, _ := o.number(name)
 	return feed.Time(n)
 }
 
 // lines returns the values of an attribute as text: both the multi-values of RFC 2655 and those that Harvest writes into one
 // value, a line each.
-func (o Object) lines(set *feed.Charset, name, separators string) (list []string) {
+func (o object) lines(set *feedtext.Charset, name, separators string) (list []string) {
 	var scratch []byte
 	for _, a := range o.named(name) {
 		text := string(a.Value)
-		if !feed.IsASCII(text) || set == feed.ISO2022JP {
+		if !feedtext.IsASCII(text) || set == feedtext.ISO2022JP {
 			scratch, _ = set.Append(scratch[:0], a.Value)
 			text = string(scratch)
 		}
@@ -85,40 +83,40 @@ func (o Object) lines(set *feed.Charset, name, separators string) (list []string
 
 // gatherer returns the host, with the port if there is one, of the gatherer that made the summary. It is no URL: gatherers have
 // a protocol of their own.
-func (o Object) gatherer(set *feed.Charset) string {
+func (o object) gatherer(set *feedtext.Charset) string {
 	host := strings.Join(o.lines(set, "Gatherer-Host", "\r\n"), " ")
-	if port, ok := o.Number("Gatherer-Port"); ok && host != "" {
+	if port, ok := o.number("Gatherer-Port"); ok && host != "" {
 		return host + ":" + strconv.FormatInt(port, 10)
 	}
 	return host
 }
 
-// FromRecord makes the object that says what r says. What was read from SOIF becomes what it was, attribute by attribute; anything
+// fromRecord makes the object that says what r says. What was read from SOIF becomes what it was, attribute by attribute; anything
 // else becomes a FILE. It is false for what SOIF cannot say: that a site could not be reached, and what was found elsewhere
 // than at the URL.
-func FromRecord(r feed.Record) (o Object, ok bool) {
+func fromRecord(r feed.Record) (o object, ok bool) {
 	if r.Failed || r.Virtual != "" {
-		return Object{}, false
+		return object{}, false
 	}
-	o = Object{Type: "FILE", URL: r.URL}
+	o = object{Type: "FILE", URL: r.URL}
 	if r.Format == feed.SOIF {
 		for i, f := range r.Fields {
-			if i == 0 && f.Name == TypeField {
+			if i == 0 && f.Name == typeField {
 				o.Type = f.Value
 				continue
 			}
-			o.Attributes = append(o.Attributes, Attribute{f.Name, []byte(f.Value)})
+			o.Attributes = append(o.Attributes, attribute{f.Name, []byte(f.Value)})
 		}
 		return o, true
 	}
 	if r.Detected != 0 && r.Expires > r.Detected {
-		o.addNumber(TimeToLive, int64(r.Expires-r.Detected))
+		o.addNumber(timeToLive, int64(r.Expires-r.Detected))
 	}
-	o.addNumber(LastModificationTime, int64(r.LastModified))
-	o.addNumber(UpdateTime, int64(r.Detected))
+	o.addNumber(lastModificationTime, int64(r.LastModified))
+	o.addNumber(updateTime, int64(r.Detected))
 	o.add("Type", r.ContentType)
-	o.addNumber(FileSize, r.Size)
-	o.add(MD5, r.MD5)
+	o.addNumber(fileSize, r.Size)
+	o.add(md5, r.MD5)
 	o.add("Title", r.Title)
 	o.add("Author", r.Author)
 	o.add("Keywords", strings.Join(r.Keywords, "\n"))
@@ -131,13 +129,13 @@ func FromRecord(r feed.Record) (o Object, ok bool) {
 }
 
 // add adds an attribute, unless nothing is known of it.
-func (o *Object) add(name, value string) {
+func (o *object) add(name, value string) {
 	if value != "" {
-		o.Attributes = append(o.Attributes, Attribute{name, []byte(value)})
+		o.Attributes = append(o.Attributes, attribute{name, []byte(value)})
 	}
 }
 
-func (o *Object) addNumber(name string, n int64) {
+func (o *object) addNumber(name string, n int64) {
 	if n > 0 {
 		o.add(name, strconv.FormatInt(n, 10))
 	}

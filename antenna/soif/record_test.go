@@ -101,7 +101,7 @@ func TestDecoder(t *testing.T) {
 		urls = append(urls, r.URL)
 		break
 	}
-	for o := range d.Objects() {
+	for o := range d.objects() {
 		urls = append(urls, o.URL)
 		break
 	}
@@ -140,10 +140,10 @@ func TestInput(t *testing.T) {
 // TestCharset_Rule55: text is in the charset of the MIME entity, else in UTF-8; what is neither is escaped (rule 55).
 func TestCharset_Rule55(t *testing.T) {
 	const eucjp, utf8 = "\xc6\xfc\xcb\xdc", "日本"
-	object := func(title string) string {
-		o := Object{Type: "A", URL: "u://h/"}
+	written := func(title string) string {
+		o := object{Type: "A", URL: "u://h/"}
 		o.add("Title", title)
-		b, _ := o.Append(nil)
+		b, _ := o.append(nil)
 		return string(b)
 	}
 	for _, tt := range []struct{ head, title, want string }{
@@ -158,7 +158,7 @@ func TestCharset_Rule55(t *testing.T) {
 		{"Content-Type: application/x-soif; charset=iso-2022-jp\n\n", "a \x1b$B\xff\x1b(B", `a \x1B$B\xFF\x1B(B`},
 		{"Content-Type: application/index.obj; type=harvest-soif-1; charset=Shift_JIS\n\n", "\x93\xfa\x96\x7b", utf8},
 	} {
-		got, err := records(tt.head+object(tt.title), feed.Options{})
+		got, err := records(tt.head+written(tt.title), feed.Options{})
 		if err != nil || len(got) != 1 || got[0].Title != tt.want || got[0].Fields[1].Value != tt.title {
 			t.Errorf("%q %q: %+v, %v", tt.head, tt.title, got, err)
 		}
@@ -171,8 +171,8 @@ func TestFromRecord(t *testing.T) {
 	list, err := records(text, feed.Options{})
 	var b []byte
 	for _, r := range list {
-		o, ok := FromRecord(r)
-		if b, err = o.Append(b); err != nil || !ok {
+		o, ok := fromRecord(r)
+		if b, err = o.append(b); err != nil || !ok {
 			t.Fatalf("%+v: %v", r, err)
 		}
 	}
@@ -184,8 +184,8 @@ func TestFromRecord(t *testing.T) {
 		LastModified: 90, Detected: 100, Expires: 150, Size: 12, MD5: "5d41402abc4b2a76b9719d911017c592",
 		Agent: "braid/1", AgentURL: "https://antenna.example:8443/a/",
 	}
-	o, ok := FromRecord(own)
-	if b, err = o.Append(nil); !ok || err != nil {
+	o, ok := fromRecord(own)
+	if b, err = o.append(nil); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	list, err = records(string(b), feed.Options{Strict: true, Report: func(v feed.Violation) { t.Errorf("%+v", v) }})
@@ -197,11 +197,11 @@ func TestFromRecord(t *testing.T) {
 		t.Errorf("%+v, want\n%+v", list[0], own)
 	}
 	for _, r := range []feed.Record{{URL: "u://h/", Failed: true}, {URL: "u://h/", Virtual: "u://h/x"}} {
-		if o, ok := FromRecord(r); ok {
+		if o, ok := fromRecord(r); ok {
 			t.Errorf("%+v became %+v", r, o)
 		}
 	}
-	if o, _ := FromRecord(feed.Record{URL: "u://h/", Expires: 10}); len(o.Attributes) > 0 {
+	if o, _ := fromRecord(feed.Record{URL: "u://h/", Expires: 10}); len(o.Attributes) > 0 {
 		t.Errorf("of nothing came %+v", o)
 	}
 }

@@ -1,4 +1,4 @@
-// Package soif reads and writes the Summary Object Interchange Format (RFC 2655): a stream of summaries of
+// Package soif reads and writes the Summary object Interchange Format (RFC 2655): a stream of summaries of
 // network objects, each a template type, a URL and attributes whose values are counted in octets.
 //
 //	@FILE { http://example.org/dist/a.tar.xz
@@ -16,43 +16,37 @@ package soif
 
 import "strings"
 
-// An Object is one summary (RFC 2655, section 3).
-type Object struct {
-	// Line and Offset say where the object begins in the decoded stream: from 1, and in octets from 0.
-	Line   int
-	Offset int64
+// An object is one summary (RFC 2655, section 3).
+type object struct {
+	place
 	// Type is the template type. FILE is by far the most common.
 	Type string
 	// URL is what the summary is about. It is empty for an object without one, which is written as "-".
 	URL string
 	// Attributes are in the order of the stream, with all duplicates.
-	Attributes []Attribute
-	// Wrapper says in which part of a Harvest gatherer's stream the object stood.
-	Wrapper Wrapper
+	Attributes []attribute
+	// Wrapper is the type of the part of a Harvest gatherer's stream in which the object stood, or empty.
+	Wrapper string
 	// Warnings are the codes of what was odd about the object, each once, in the order they were met.
 	Warnings []string
 }
 
-// An Attribute is one ATTRIBUTE-VALUE pair.
-type Attribute struct {
+// An attribute is one ATTRIBUTE-VALUE pair.
+type attribute struct {
 	// Name is the IDENTIFIER as it stands, with the suffix of a multi-value.
 	Name string
 	// Value is whatever octets the template type wants.
 	Value []byte
 }
 
-// A Wrapper is a part of the stream that Harvest's gatherers send, which RFC 2655 does not know.
-type Wrapper int
+// wrapperDelete is around summaries that are no longer there.
+const wrapperDelete = "DELETE"
 
-const (
-	Bare    Wrapper = iota // in no wrapper, as in RFC 2655
-	Update                 // @UPDATE: summaries that are new or have changed
-	Refresh                // @REFRESH: summaries that are as they were, with a new lifetime
-	Delete                 // @DELETE: summaries that are no longer there
-)
-
-// wrappers are the template types that open a wrapper instead of an object.
-var wrappers = map[string]Wrapper{"UPDATE": Update, "REFRESH": Refresh, "DELETE": Delete}
+// isWrapper reports whether a template type opens a part of the stream that Harvest's gatherers send, which RFC 2655 does not know:
+// summaries that are new, as they were, or gone.
+func isWrapper(kind string) bool {
+	return kind == "UPDATE" || kind == "REFRESH" || kind == wrapperDelete
+}
 
 // equalName compares identifiers, which are ASCII, in any letter case (RFC 2655, section 4).
 func equalName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }

@@ -1,6 +1,7 @@
-package feed
+package feedtext
 
 import (
+	"braid/antenna/feed"
 	"bufio"
 	"bytes"
 	"compress/flate"
@@ -16,7 +17,7 @@ const free = 1 << 20
 // A Reader reads what a feed decodes to. It ends with a *RejectError where a limit is passed or the compression is broken.
 type Reader struct {
 	raw    *counter
-	limits Limits
+	limits feed.Limits
 	r      io.Reader
 	gzip   bool
 	n      int64
@@ -25,7 +26,7 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of r, which is r itself if it is one. It reads nothing yet.
-func NewReader(r io.Reader, limits Limits) *Reader {
+func NewReader(r io.Reader, limits feed.Limits) *Reader {
 	if open, ok := r.(*Reader); ok {
 		return open
 	}
@@ -71,11 +72,11 @@ func (r *Reader) read(p []byte) (n int, err error) {
 	}
 	if over := r.n - r.limits.Bytes; over > 0 {
 		n = max(0, n-int(over))
-		r.err = &RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", r.limits.Bytes)}
+		r.err = &feed.RejectError{Code: "too-large", Why: fmt.Sprintf("more than %d octets", r.limits.Bytes)}
 	}
 	if r.gzip && r.n > free && r.n/r.limits.Ratio > r.raw.n {
 		n = 0
-		r.err = &RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
+		r.err = &feed.RejectError{Code: "compressed-too-well", Why: fmt.Sprintf("compressed more than %d to 1", r.limits.Ratio)}
 	}
 	return n, r.err
 }
@@ -105,7 +106,7 @@ func (r *Reader) blame(err error) error {
 	var corrupt flate.CorruptInputError
 	cut := err == io.ErrUnexpectedEOF && r.raw.err == io.EOF
 	if cut || err == gzip.ErrHeader || err == gzip.ErrChecksum || errors.As(err, &corrupt) {
-		return &RejectError{Code: "bad-gzip", Why: err.Error()}
+		return &feed.RejectError{Code: "bad-gzip", Why: err.Error()}
 	}
 	return err
 }

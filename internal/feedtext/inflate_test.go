@@ -1,6 +1,7 @@
-package feed
+package feedtext
 
 import (
+	"braid/antenna/feed"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -45,7 +46,7 @@ func TestContentDecides(t *testing.T) {
 		{"two members", append(compress(t, []byte("te")), compress(t, []byte("xt"))...), "text", true},
 		{"gzip in gzip", compress(t, compress(t, nil)), string(compress(t, nil)), true},
 	} {
-		r := NewReader(iotest.OneByteReader(bytes.NewReader(tt.raw)), Limits{})
+		r := NewReader(iotest.OneByteReader(bytes.NewReader(tt.raw)), feed.Limits{})
 		got, err := io.ReadAll(r)
 		if string(got) != tt.want || err != nil || r.Gzip() != tt.gzip {
 			t.Errorf("%s: %q, %v, gzip %v", tt.name, got, err, r.Gzip())
@@ -60,20 +61,20 @@ func TestReaderLimits_Rule52(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		raw    []byte
-		limits Limits
+		limits feed.Limits
 		want   int
 		code   string
 	}{
-		{"a bomb", zeros(8 << 20), Limits{}, 0, "compressed-too-well"},
-		{"the first MiB is free", zeros(1 << 20), Limits{}, 1 << 20, ""},
-		{"170 to 1", compress(t, mixed), Limits{}, len(mixed), ""},
-		{"170 to 1 where 100 are allowed", compress(t, mixed), Limits{Ratio: 100}, 0, "compressed-too-well"},
-		{"as long as may be", noise(1000), Limits{Bytes: 1000}, 1000, ""},
-		{"an octet too long", noise(1001), Limits{Bytes: 1000}, 1000, "too-large"},
-		{"an octet too long, compressed", compress(t, noise(1001)), Limits{Bytes: 1000}, 1000, "too-large"},
+		{"a bomb", zeros(8 << 20), feed.Limits{}, 0, "compressed-too-well"},
+		{"the first MiB is free", zeros(1 << 20), feed.Limits{}, 1 << 20, ""},
+		{"170 to 1", compress(t, mixed), feed.Limits{}, len(mixed), ""},
+		{"170 to 1 where 100 are allowed", compress(t, mixed), feed.Limits{Ratio: 100}, 0, "compressed-too-well"},
+		{"as long as may be", noise(1000), feed.Limits{Bytes: 1000}, 1000, ""},
+		{"an octet too long", noise(1001), feed.Limits{Bytes: 1000}, 1000, "too-large"},
+		{"an octet too long, compressed", compress(t, noise(1001)), feed.Limits{Bytes: 1000}, 1000, "too-large"},
 	} {
 		got, err := io.ReadAll(NewReader(bytes.NewReader(tt.raw), tt.limits))
-		var reject *RejectError
+		var reject *feed.RejectError
 		if errors.As(err, &reject) != (tt.code != "") || reject != nil && reject.Code != tt.code {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.code)
 		}
@@ -100,14 +101,14 @@ func TestBlame(t *testing.T) {
 		{"garbage after the magic", strings.NewReader("\x1f\x8bgarbage and more of it"), "gzip: invalid header"},
 		{"garbage behind", io.MultiReader(bytes.NewReader(raw), strings.NewReader("and more than ten octets")), "gzip: invalid header"},
 	} {
-		_, err := io.ReadAll(NewReader(tt.r, Limits{}))
-		var reject *RejectError
+		_, err := io.ReadAll(NewReader(tt.r, feed.Limits{}))
+		var reject *feed.RejectError
 		if !errors.As(err, &reject) || reject.Code != "bad-gzip" || reject.Why != tt.want {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 	for _, at := range []int{0, 1, 5, 5000} {
-		r := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(torn)), Limits{})
+		r := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(torn)), feed.Limits{})
 		if _, err := io.ReadAll(r); err != torn {
 			t.Errorf("torn at %d: %v", at, err)
 		}

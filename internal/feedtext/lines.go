@@ -1,6 +1,7 @@
-package feed
+package feedtext
 
 import (
+	"braid/antenna/feed"
 	"bytes"
 	"fmt"
 	"io"
@@ -53,11 +54,13 @@ type Lines struct {
 	// charset is nil until there was a line that is not ASCII.
 	charset  *Charset
 	declared string
-	scratch  []byte
+	// strange: it was reported that the charset is not the one that it should be.
+	strange bool
+	scratch []byte
 }
 
 // NewLines returns a Lines of what r decodes to.
-func NewLines(r io.Reader, limits Limits) *Lines {
+func NewLines(r io.Reader, limits feed.Limits) *Lines {
 	limits = limits.OrDefault()
 	return &Lines{
 		in: NewReader(r, limits), limit: limits.Line, buf: make([]byte, firstBuffer),
@@ -72,7 +75,7 @@ func (s *Lines) Next() (Line, error) {
 			return s.take(raw, size, end), nil
 		}
 		if n := s.end - s.start; n > s.limit+2 || s.err == io.EOF && n > s.limit { // two octets may be CRs
-			return Line{}, &RejectError{Line: s.number + 1, Code: "line-too-long", Why: fmt.Sprintf("more than %d octets", s.limit)}
+			return Line{}, &feed.RejectError{Line: s.number + 1, Code: "line-too-long", Why: fmt.Sprintf("more than %d octets", s.limit)}
 		}
 		if s.err != nil {
 			return Line{}, s.located()
@@ -83,8 +86,8 @@ func (s *Lines) Next() (Line, error) {
 
 // located is the error of the input, with the line.
 func (s *Lines) located() error {
-	if reject, ok := s.err.(*RejectError); ok {
-		return &RejectError{Line: s.number + 1, Code: reject.Code, Why: reject.Why}
+	if reject, ok := s.err.(*feed.RejectError); ok {
+		return &feed.RejectError{Line: s.number + 1, Code: reject.Code, Why: reject.Why}
 	}
 	return s.err
 }

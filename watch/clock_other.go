@@ -1,6 +1,6 @@
 //go:build !unix
 
-package sdnotify
+package watch
 
 import (
 	"errors"

@@ -1,6 +1,7 @@
-package feed
+package feedtext
 
 import (
+	"braid/antenna/feed"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 )
 
 // split reads all lines of text, each with its end behind it.
-func split(r io.Reader, limits Limits) (list []string, ends string, err error) {
+func split(r io.Reader, limits feed.Limits) (list []string, ends string, err error) {
 	s := NewLines(r, limits)
 	for {
 		l, err := s.Next()
@@ -49,7 +50,7 @@ func TestLineEnds(t *testing.T) {
 			"whole": strings.NewReader(tt.text), "octets": iotest.OneByteReader(strings.NewReader(tt.text)),
 			"data with EOF": iotest.DataErrReader(strings.NewReader(tt.text)),
 		} {
-			got, ends, err := split(r, Limits{})
+			got, ends, err := split(r, feed.Limits{})
 			if !slices.Equal(got, tt.want) || ends != tt.ends || err != nil {
 				t.Errorf("%q, %s: %q, %s, %v, want %q, %s", tt.text, name, got, ends, err, tt.want, tt.ends)
 			}
@@ -70,11 +71,11 @@ func TestLineLimit_Rule52(t *testing.T) {
 					continue
 				}
 				text := "a\n" + strings.Repeat("x", n) + end + more
-				if _, _, err := split(strings.NewReader(text), Limits{Line: limit}); err != nil {
+				if _, _, err := split(strings.NewReader(text), feed.Limits{Line: limit}); err != nil {
 					t.Errorf("%d octets and %q: %v", n, end, err)
 				}
-				_, _, err := split(strings.NewReader("a\nx"+text[2:]), Limits{Line: limit})
-				var reject *RejectError
+				_, _, err := split(strings.NewReader("a\nx"+text[2:]), feed.Limits{Line: limit})
+				var reject *feed.RejectError
 				if !errors.As(err, &reject) || reject.Code != "line-too-long" || reject.Line != 2 {
 					t.Errorf("%d octets and %q: %v", n+1, end, err)
 				}
@@ -87,7 +88,7 @@ func TestLineLimit_Rule52(t *testing.T) {
 func TestEndless(t *testing.T) {
 	for _, what := range []string{"x", "\r", "\xc4\xab"} {
 		r := &endless{what: []byte(what)}
-		s := NewLines(r, Limits{Bytes: 1 << 40})
+		s := NewLines(r, feed.Limits{Bytes: 1 << 40})
 		for range 3 {
 			l, err := s.Next()
 			if err == nil {
@@ -139,7 +140,7 @@ func TestFinder(t *testing.T) {
 func TestManyLines(t *testing.T) {
 	for _, what := range []string{"\n", "\r", "\r\n", "\n\r", "a\r"} {
 		const octets = 1 << 20
-		s := NewLines(io.LimitReader(&endless{what: []byte(what)}, octets), Limits{})
+		s := NewLines(io.LimitReader(&endless{what: []byte(what)}, octets), feed.Limits{})
 		n := 0
 		for {
 			if _, err := s.Next(); err != nil {
@@ -162,16 +163,16 @@ func TestManyLines(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	torn := errors.New("connection reset")
-	got, _, err := split(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(torn)), Limits{})
+	got, _, err := split(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(torn)), feed.Limits{})
 	if !slices.Equal(got, []string{"1 a|lf"}) || err != torn {
 		t.Errorf("%q, %v: a line that breaks off is none", got, err)
 	}
-	_, _, err = split(strings.NewReader("a\nbc\ndef\n"), Limits{Bytes: 5})
-	var reject *RejectError
+	_, _, err = split(strings.NewReader("a\nbc\ndef\n"), feed.Limits{Bytes: 5})
+	var reject *feed.RejectError
 	if !errors.As(err, &reject) || reject.Code != "too-large" || reject.Line != 3 {
 		t.Errorf("%v, want the line of the limit", err)
 	}
-	_, _, err = split(stuck{}, Limits{})
+	_, _, err = split(stuck{}, feed.Limits{})
 	if err != io.ErrNoProgress {
 		t.Errorf("a reader that brings nothing: %v", err)
 	}
@@ -210,7 +211,7 @@ func TestCharset(t *testing.T) {
 		{"marked", "", "\xEF\xBB\xBFa\nģŷ\n", "utf-8", "ģŷ"},
 		{"old line ends", "", "\xc4\xa3\xc5\xb7\r朝顔\r朝顔", "utf-8", "朝顔"},
 	} {
-		s := NewLines(strings.NewReader(tt.text), Limits{})
+		s := NewLines(strings.NewReader(tt.text), feed.Limits{})
 		if tt.declared != "" {
 			s.Declare(tt.declared)
 		}
@@ -219,7 +220,7 @@ func TestCharset(t *testing.T) {
 		if len(list) > 0 {
 			last = list[len(list)-1]
 		}
-		if chosen := s.Charset(); chosen != nil && (chosen.String() != tt.want || s.Marked() != (tt.name == "marked")) {
+		if chosen := s.charset; chosen != nil && (chosen.String() != tt.want || s.mark != (tt.name == "marked")) {
 			t.Errorf("%s: chosen is %v", tt.name, chosen)
 		}
 		if in := s.Input(); in.Charset != tt.want || last != tt.last || in.Declared != tt.declared {
@@ -233,7 +234,7 @@ func TestCharset(t *testing.T) {
 func TestCutCharacter(t *testing.T) {
 	for _, shift := range []string{"", "a"} {
 		text := "\xb1\xb1\n" + shift + strings.Repeat(strings.Repeat("\xb1\xb1", 1000)+"aa", 200)
-		s := NewLines(iotest.OneByteReader(strings.NewReader(text)), Limits{Line: 1 << 20})
+		s := NewLines(iotest.OneByteReader(strings.NewReader(text)), feed.Limits{Line: 1 << 20})
 		if l, err := s.Next(); err != nil {
 			t.Fatal(err)
 		} else if got, clean := s.Text(l.Raw); !clean || s.Input().Charset != "euc-jp" {
@@ -252,7 +253,7 @@ func FuzzScanner(f *testing.F) {
 			return
 		}
 		want := simpleSplit(raw)
-		s := NewLines(&chunks{raw, max(1, chunk%1000)}, Limits{})
+		s := NewLines(&chunks{raw, max(1, chunk%1000)}, feed.Limits{})
 		for i := 0; ; i++ {
 			l, err := s.Next()
 			if err == io.EOF && i == len(want) {

@@ -1,4 +1,4 @@
-package sdnotify
+package watch
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer socket.Close()
-		n := FromEnvironment(environment("NOTIFY_SOCKET", name))
+		n := NotifierOf(environment("NOTIFY_SOCKET", name))
 		for _, tt := range []struct {
 			tell func() error
 			want string
@@ -63,7 +63,7 @@ func TestNobody(t *testing.T) {
 	if err := n.Ready("x"); err != nil {
 		t.Error(err)
 	}
-	n = FromEnvironment(environment("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none")))
+	n = NotifierOf(environment("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none")))
 	if err := n.Ready("x"); err == nil {
 		t.Error("a socket that is not there takes words")
 	}
@@ -78,7 +78,7 @@ func TestWatchdog(t *testing.T) {
 		{"30000000", "", "/s", 30 * time.Second}, {"30000000", own, "/s", 30 * time.Second}, {"30000000", "1", "/s", 0},
 		{"30000000", "", "", 0}, {"", "", "/s", 0}, {"-1", "", "/s", 0}, {"x", "", "/s", 0}, {"9223372036854775807", "", "/s", 0},
 	} {
-		n := FromEnvironment(environment("WATCHDOG_USEC", tt.usec, "WATCHDOG_PID", tt.pid, "NOTIFY_SOCKET", tt.socket))
+		n := NotifierOf(environment("WATCHDOG_USEC", tt.usec, "WATCHDOG_PID", tt.pid, "NOTIFY_SOCKET", tt.socket))
 		if got := n.Watchdog(); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
@@ -93,7 +93,7 @@ func TestDeaf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	n := FromEnvironment(environment("NOTIFY_SOCKET", name))
+	n := NotifierOf(environment("NOTIFY_SOCKET", name))
 	for range 10_000 {
 		if err = n.Alive(); err != nil {
 			break

@@ -1,4 +1,4 @@
-package feed
+package feedtext
 
 // A guess finds the charset of a text by its lines: the first of some candidates that the fewest lines speak against. One
 // broken line, cut in the middle of a character, is no reason to read a thousand others as something else.

@@ -1,11 +1,4 @@
-// Package sdnotify tells the service manager how a service is, by the protocol of sd_notify(3): one datagram for each word, to the
-// socket that the environment names.
-//
-//	n := sdnotify.FromEnvironment(os.Getenv)
-//	n.Ready("watching 3 feeds")
-//
-// Where nobody waits for such words, nothing happens: the zero Notifier is silent. The package refuses to know more of systemd.
-package sdnotify
+package watch
 
 import (
 	"fmt"
@@ -16,14 +9,15 @@ import (
 	"time"
 )
 
-// A Notifier tells.
+// A Notifier tells the service manager how the watcher is, by the protocol of sd_notify(3): one datagram for each word, to the socket that the
+// environment names. The zero Notifier is silent.
 type Notifier struct {
 	socket   string
 	watchdog time.Duration
 }
 
-// FromEnvironment reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
-func FromEnvironment(getenv func(string) string) Notifier {
+// NotifierOf reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+func NotifierOf(getenv func(string) string) Notifier {
 	n := Notifier{socket: getenv("NOTIFY_SOCKET")}
 	usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
 	pid := getenv("WATCHDOG_PID")
@@ -42,7 +36,7 @@ func (n Notifier) Watchdog() time.Duration {
 }
 
 // Ready says that the service does what it is for, and what that is.
-func (n Notifier) Ready(status string) error { return n.tell("READY=1", "STATUS="+line(status)) }
+func (n Notifier) Ready(status string) error { return n.tell("READY=1", "STATUS="+oneLine(status)) }
 
 // Reloading says that the service reads its configuration. Ready follows.
 func (n Notifier) Reloading() error {
@@ -59,11 +53,11 @@ func (n Notifier) Stopping() error { return n.tell("STOPPING=1") }
 // Alive keeps the watchdog quiet.
 func (n Notifier) Alive() error { return n.tell("WATCHDOG=1") }
 
-// line is text that cannot be taken for another word.
-func line(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
+// oneLine is text that cannot be taken for another word.
+func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// patience is how long a manager that does not read what it is told may hold a service up.
-const patience = time.Second
+// notifyPatience is how long a manager that does not read what it is told may hold a service up.
+const notifyPatience = time.Second
 
 func (n Notifier) tell(words ...string) error {
 	if n.socket == "" {
@@ -78,7 +72,7 @@ func (n Notifier) tell(words ...string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetWriteDeadline(time.Now().Add(notifyPatience)); err != nil {
 		return err
 	}
 	_, err = conn.Write([]byte(strings.Join(words, "\n")))

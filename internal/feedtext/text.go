@@ -1,0 +1,106 @@
+package feedtext
+
+import (
+	"bytes"
+	"slices"
+
+	"braid/antenna/feed"
+)
+
+// Declare says which charset the feed declares itself to be in, before the first line is decoded.
+func (s *Lines) Declare(label string) {
+	s.declared = label
+	s.guess = newGuess(label)
+}
+
+// Text decodes a line. What is not text in the charset of the feed is written as \xNN, and clean is false then.
+//
+// The charset is chosen once, at the first line that is not ASCII, by that line and those of the next 256 KiB. Raw is not
+// valid any more.
+func (s *Lines) Text(raw []byte) (text string, clean bool) {
+	if !s.guess.stateful() && IsASCII(raw) {
+		return string(raw), true
+	}
+	if s.charset == nil {
+		raw = bytes.Clone(raw)
+		s.choose(raw)
+	}
+	s.scratch, clean = s.charset.Append(s.scratch[:0], raw)
+	return string(s.scratch), clean
+}
+
+// choose chooses the charset.
+func (s *Lines) choose(first []byte) {
+	for s.err == nil && s.end-s.start < lookahead {
+		s.fill()
+	}
+	s.guess.observe(first)
+	rest := s.buf[s.start:s.end]
+	for len(rest) > 0 {
+		line, after, ended := cutLine(rest)
+		if !ended && s.err == nil {
+			break // it goes on behind what was read
+		}
+		s.guess.observe(line)
+		rest = after
+	}
+	s.charset = s.guess.charset()
+}
+
+// cutLine splits b behind its first line. A CRLF leaves an empty line, which speaks for nothing.
+func cutLine(b []byte) (line, rest []byte, ended bool) {
+	i := bytes.IndexAny(b, "\r\n")
+	if i < 0 {
+		return b, nil, false
+	}
+	return b[:i], b[i+1:], true
+}
+
+// Input says what the feed looked like so far.
+func (s *Lines) Input() feed.Input {
+	chosen := s.charset
+	if chosen == nil {
+		chosen = s.guess.first()
+	}
+	return feed.Input{Gzip: s.in.Gzip(), LineEnds: s.ends.String(), Charset: chosen.String(), Declared: s.declared}
+}
+
+// lineEnds are the codes of feeds whose lines do not end as they should.
+var (
+	lineEnds = map[LineEnd]*Code{
+		LF:        Note("line-endings-lf", "lines end with LF and not CRLF"),
+		CR:        Note("line-endings-cr", "lines end with CR alone"),
+		MixedEnds: Note("line-endings-mixed", "lines end in different ways"),
+	}
+	codeMark = Note("byte-order-mark", "the feed begins with a byte order mark")
+)
+
+// ReadLine returns the next line. It reports a byte order mark, and once each how lines end if that is one of odd.
+func (r *Reading) ReadLine(in *Lines, odd ...LineEnd) (Line, error) {
+	before := in.ends
+	l, err := in.Next()
+	if err != nil {
+		return l, err
+	}
+	if in.ends != before && slices.Contains(odd, in.ends) {
+		r.Problem(lineEnds[in.ends], l.Number, "", "")
+	}
+	if l.Number == 1 && in.mark {
+		r.Problem(codeMark, 1, "", "")
+	}
+	return l, nil
+}
+
+// Decode decodes a line. It reports once if the text is in another charset than it should be: by default, or by what the feed declares.
+func (r *Reading) Decode(in *Lines, l Line, undeclared, mismatch *Code) (text string, clean bool) {
+	text, clean = in.Text(l.Raw)
+	if in.charset != nil && in.charset != in.guess.first() && !in.mark && !in.strange {
+		in.strange = true
+		code := undeclared
+		if in.declared != "" {
+			code = mismatch
+		}
+		r.Problem(code, l.Number, "", in.charset.String())
+	}
+	return text, clean
+}
