@@ -168,6 +168,11 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	return Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}, nil
 }
 
+// head asks by HEAD.
+func head(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
+	return hc.Head(ctx, req.URL, req.lookOptions(c))
+}
+
 // look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
 	if source.IsSwarm(req.URL) { // nobody is asked what the torrent says
@@ -176,7 +181,7 @@ func look(ctx context.Context, hc network, req *Request, c condition) (source.An
 	if isFTP(req.URL) {
 		return glance(ctx, hc, req, c)
 	}
-	a, err := hc.Head(ctx, req.URL, req.lookOptions(c))
+	a, err := head(ctx, hc, req, c)
 	var e *source.Error
 	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
 		return a, err

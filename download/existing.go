@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -33,20 +32,20 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	if !g.req.IfNewer && g.asBefore(ctx, c) {
 		return true, nil
 	}
-	a, offered, done, err := g.askFile(ctx)
+	x, done, err := g.askFile(ctx)
 	if done || err != nil {
 		return done, err
 	}
-	claims, size := join(g.req.Claims, offered.Claims), offered.Size
+	claims := join(g.req.Claims, x.file.Claims)
 	proven := verify.Strong(claims) || g.req.provenByPieces()
-	if (proven || g.confirmed(c, a, offered)) && !differs(size, info.Size) {
-		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, offered)...)
+	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
+		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
 		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
-			g.complete(proof, a)
+			g.complete(proof, x.answer)
 			return true, nil
 		}
 	}
-	if g.nothingNewer(ctx, a, claims) {
+	if g.nothingNewer(ctx, x, claims) {
 		return true, nil
 	}
 	if ctx.Err() != nil {
@@ -55,7 +54,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	if g.req.Overwrite {
 		return false, nil
 	}
-	if g.document = g.req.inPlace(ctx, g.http, a, info.Size); g.document {
+	if g.document = g.req.inPlace(ctx, g.http, x.answer, info.Size); g.document {
 		return true, nil
 	}
 	return false, &Error{
@@ -64,43 +63,38 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	}
 }
 
-// askFile asks the server what the file is, unless that is known. The file that is there is the one if done is true. A server that
-// does not answer has said nothing.
-func (g *getter) askFile(ctx context.Context) (a source.Answer, offered metalink.File, done bool, err error) {
-	offered.Size = -1
+// askFile asks the server what the file is, unless that is known. The file that is there is the one if done is true. An answer that
+// does not come, or contradicts itself, says nothing.
+func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) {
+	known := metalink.File{Size: -1}
 	if g.req.Described != nil {
-		offered.Size = g.req.Described.Size
+		known.Size = g.req.Described.Size
 	}
 	if g.req.described() || verify.Strong(g.req.Claims) && !g.req.Anchors.Any() {
-		return a, offered, false, nil
+		x.file = known
+		return x, false, nil
 	}
-	a, done, err = g.ask(ctx)
+	x, done, err = g.ask(ctx)
+	offered := x.file
+	if g.req.Described != nil || err != nil {
+		x.file = known
+	}
 	switch {
 	case ctx.Err() != nil:
-		return a, offered, false, context.Cause(ctx)
+		return x, false, context.Cause(ctx)
 	case done || err != nil:
-		return a, offered, done, nil
-	}
-	x, err := g.req.resolve(a.Hops, g.req.role(), false)
-	switch {
+		return x, done, nil
 	case x.nature == aDocument:
 		g.document = true
-		return a, offered, true, nil
-	case err != nil:
-		return a, offered, false, nil
+		return x, true, nil
 	}
-	a = x.without(a)
-	if d := g.req.Described; d == nil {
-		offered = x.file
-		offered.Size = a.Size
-	}
-	if x.decides(a.Hops) { // the digest does, and the size is a mirror's word
-		offered.Size = -1
+	if x.decides() { // the digest does, and the size is a mirror's word
+		x.file.Size = -1
 	}
 	if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
-		err = g.c.checkPin(&g.req, pinOf(x.file))
+		err = g.c.checkPin(&g.req, pinOf(offered))
 	}
-	return a, offered, false, err
+	return x, false, err
 }
 
 // complete is the result where the right file is there already.
@@ -123,20 +117,14 @@ func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.
 		return verify.Proof{}, err
 	}
 	defer f.Close()
-	r := verify.NewReader(fsys.Reader(f), -1, claims, signatures...)
+	check := verify.NewChecker(-1, claims, signatures...)
 	if !pieces.Pieces.IsZero() {
-		r.ByPieces(pieces)
+		check.ByPieces(pieces)
 	}
-	buf := make([]byte, hashBuffer)
-	for ctx.Err() == nil {
-		if _, err := r.Read(buf); err != nil {
-			if r.Proof().Valid() {
-				return r.Proof(), nil
-			}
-			return verify.Proof{}, fmt.Errorf("%s: %w", path, err)
-		}
+	if err := newReading(func(Event) {}, -1, 0).copy(ctx, check, fsys.Reader(f)); err != nil {
+		return verify.Proof{}, err
 	}
-	return verify.Proof{}, context.Cause(ctx)
+	return check.Proof()
 }
 
 // existingSignatures check those of a file that is there already.
@@ -177,7 +165,7 @@ func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 
 // confirmed reports whether the file may be taken for the one that was committed although no digest says what it is: if the journal
 // is this user's, or what the server says now ties the two together. It proves nothing about the bytes.
-func (g *getter) confirmed(c *partfile.Committed, a source.Answer, file metalink.File) bool {
+func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
 	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {
 		return false
@@ -185,8 +173,8 @@ func (g *getter) confirmed(c *partfile.Committed, a source.Answer, file metalink
 	if c.Sealed(g.c.JournalKey) {
 		return true
 	}
-	t := tagOf(file, a)
-	now := partfile.Identity{URLSum: id.URLSum, Size: file.Size, ETag: t.etag, ETagHost: t.host, LastModified: dateOf(file, a)}
+	t := tagOf(x.file, x.answer)
+	now := partfile.Identity{URLSum: id.URLSum, Size: x.file.Size, ETag: t.etag, ETagHost: t.host, LastModified: dateOf(x.file, x.answer)}
 	return tagged(now) && now.Continues(id) == nil
 }
 

@@ -3,7 +3,6 @@ package download
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -49,52 +48,26 @@ func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || isFTP(x.req.URL) { // which has no digests to give
 		return nil
 	}
-	a, err := x.http.Head(ctx, x.req.URL, x.req.lookOptions(condition{}))
-	file, err := x.readAnswer(a, err)
-	if absent(err) || err == nil && !x.document && !verify.Strong(file.Claims) {
-		said := file.Claims
-		a, err = glance(ctx, x.http, &x.req, condition{})
-		if file, err = x.readAnswer(a, err); err == nil && !x.document {
-			err = verify.Agree(said, file.Claims) // rule 32
+	q, err := x.req.inquire(ctx, x.http, head, condition{})
+	if absent(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
+		byHead := q.file.Claims
+		if q, err = x.req.inquire(ctx, x.http, glance, condition{}); err == nil && q.nature != aDocument {
+			err = verify.Agree(byHead, q.file.Claims) // rule 32
 		}
-		file.Claims = join(file.Claims, said)
-	}
-	if err == nil && !x.document {
-		x.document = x.req.inPlace(ctx, x.http, a, cmp.Or(x.verdict.Size, -1))
-	}
-	if err == nil && !x.document {
-		err = x.checkAnswer(file)
+		q.file.Claims = join(q.file.Claims, byHead)
 	}
 	if err == nil {
-		x.answer, x.file = a, file
-		return err
+		x.document = q.nature == aDocument || x.req.inPlace(ctx, x.http, q.answer, cmp.Or(x.verdict.Size, -1))
 	}
-	if own := (*Error)(nil); errors.As(err, &own) {
-		return own
+	if err == nil && !x.document {
+		x.answer, x.file = q.answer, q.file
+		x.mirrorSize = q.wrong == nil && q.decides()
+		err = x.checkAnswer(q.file)
 	}
-	return fail(kindOf(err), "verify", source.Mask(x.req.URL), err, "")
-}
-
-// readAnswer is what an answer says of the file. A mirror that the server redirected to and that has another file is no reason to
-// doubt the server's word.
-func (x *inspection) readAnswer(a source.Answer, err error) (metalink.File, error) {
-	file := metalink.File{Size: -1}
-	switch {
-	case err != nil:
-		return file, err
+	if err != nil {
+		return wrap(err, "verify", &x.req)
 	}
-	r, err := x.req.resolve(a.Hops, x.req.role(), verify.Strong(x.req.Claims))
-	switch {
-	case r.nature == aDocument:
-		x.document = true
-		return file, nil
-	case err != nil:
-		return file, err
-	}
-	if file = r.file; r.wrong == nil {
-		file.Size, x.mirrorSize = a.Size, r.decides(a.Hops)
-	}
-	return file, nil
+	return nil
 }
 
 // checkAnswer compares what the server says with the user's word (rule 64), and with what the URL offered before.

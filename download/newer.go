@@ -64,37 +64,34 @@ func (g *getter) condition() condition {
 }
 
 // ask asks the server what it has. The file that is there is the same one if done is true.
-func (g *getter) ask(ctx context.Context) (a source.Answer, done bool, err error) {
-	a, err = look(ctx, g.http, &g.req, g.condition())
-	if err != nil || !a.NotModified {
-		g.carried.announced(a)
-		return a, false, err
+func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
+	x, err = g.req.inquire(ctx, g.http, look, g.condition())
+	if x.answer.NotModified {
+		if g.isCurrent(ctx, x) {
+			g.result.Older = g.req.IfNewer && g.relation(x) == older // by the date alone it was not modified either
+			g.unchanged(x.answer)
+			return x, true, nil
+		}
+		if ctx.Err() != nil {
+			return x, false, context.Cause(ctx)
+		}
+		x, err = g.req.inquire(ctx, g.http, look, condition{})
 	}
-	if g.isCurrent(ctx, a) {
-		g.result.Older = g.req.IfNewer && g.relation(a) == older // by the date alone it was not modified either
-		g.unchanged(a)
-		return a, true, nil
-	}
-	if ctx.Err() != nil {
-		return a, false, context.Cause(ctx)
-	}
-	a, err = look(ctx, g.http, &g.req, condition{})
-	g.carried.announced(a)
-	return a, false, err
+	g.carried.announced(x.answer)
+	return x, false, err
 }
 
 // isCurrent reports whether the file that is there is the one that the server speaks of. If it was downloaded by us, or the server
 // gave a digest and a mirror answered, each byte is read again: another program may have changed the file, or the mirror may be
 // stale. What a mirror says of itself is no evidence.
-func (g *getter) isCurrent(ctx context.Context, a source.Answer) bool {
+func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	here, ours := g.carried.here, g.carried.remembered()
-	x, err := g.req.resolve(a.Hops, g.req.role(), false)
 	switch {
-	case err != nil || x.wrong != nil:
+	case x.wrong != nil:
 		return false
-	case here != nil && (ours || here.Host != "") && here.Host != a.Host: // another server's tag may be the same by chance
+	case here != nil && (ours || here.Host != "") && here.Host != x.answer.Host: // another server's tag may be the same by chance
 		return false
-	case !ours && !x.decides(a.Hops):
+	case !ours && !x.decides():
 		return true
 	}
 	claims := x.file.Claims
@@ -128,15 +125,16 @@ func (g *getter) unchanged(a source.Answer) {
 
 // nothingNewer compares what the server has with what is there (rule 54). Where there is a strong digest, that has said
 // already that it is another file, and if it is the user's, which one is wanted.
-func (g *getter) nothingNewer(ctx context.Context, a source.Answer, claims []verify.Claim) bool {
+func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) bool {
+	a := x.answer
 	if g.dated(a, claims) {
 		g.unchanged(a)
 		g.result.Size = a.Size
 		return true
 	}
-	switch g.relation(a) {
+	switch g.relation(x) {
 	case same:
-		if verify.Strong(claims) || !g.suffices() || !g.isCurrent(ctx, a) {
+		if verify.Strong(claims) || !g.suffices() || !g.isCurrent(ctx, x) {
 			return false
 		}
 	case older:
@@ -194,11 +192,11 @@ func compare(here *state.Version, a source.Answer) relation {
 
 // relation is how an answer relates to the file that is there. Where the server gave a digest and a mirror answered, the mirror's
 // date and tag say nothing of the server's file.
-func (g *getter) relation(a source.Answer) relation {
-	if x, err := g.req.resolve(a.Hops, g.req.role(), false); err != nil || x.decides(a.Hops) {
+func (g *getter) relation(x inquiry) relation {
+	if x.wrong != nil || x.decides() {
 		return unknown
 	}
-	return compare(g.carried.here, a)
+	return compare(g.carried.here, x.answer)
 }
 
 // opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).

@@ -22,7 +22,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.end(wantsHead, errRefused)
 	}
 	a = x.without(a)
-	if o.first && s.req.keepsNewer() && !x.decides(a.Hops) && compare(s.carried.here, a) == older {
+	if o.first && s.req.keepsNewer() && !x.decides() && compare(s.carried.here, a) == older {
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
@@ -59,7 +59,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		return s.stop(err)
 	}
 	file.Size, s.carried.first = s.sizeOf(a), a
-	s.carried.sizeByMirror = x.decides(a.Hops) && a.Size >= 0 && s.req.Described == nil
+	s.carried.sizeByMirror = x.decides() && a.Size >= 0 && s.req.Described == nil
 	s.carried.announced(a)
 	s.tag, s.date = tagOf(file, a), dateOf(file, a)
 	s.result.ETag, s.result.LastModified, s.result.Host = a.ETag, a.LastModified, a.Host

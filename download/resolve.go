@@ -55,7 +55,8 @@ type resolution struct {
 	// file is the word of the asked server: what it claims is evidence for the file. FromHops says what it has.
 	file metalink.File
 	// mirror is the index of the first answer that is a mirror's; the number of answers if none is.
-	mirror int
+	mirror  int
+	answers int // how many there are
 	// wrong says why the last answer is not of the file of the asked server's word, which stands all the same.
 	wrong error
 }
@@ -66,7 +67,7 @@ var errInPlace = errors.New("it answers with a Metalink document in place of the
 // resolve reads a chain of answers. With trusted, a strong digest is known that makes links usable that came without one (C4).
 // The error is of the asked server's own word, which is then of no use.
 func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
-	x := resolution{mirror: ownAnswers(hops, as)}
+	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
 	file, err := metalink.FromHops(hops[:x.mirror], trusted)
 	if err != nil && file.Server == nil {
@@ -159,8 +160,8 @@ func strongly(h metalink.Hop) bool {
 
 // decides reports whether the asked server gave a strong digest and a mirror answered: the digest says which file the server has,
 // and the mirror's date, tag or 304 does not.
-func (x resolution) decides(hops []metalink.Hop) bool {
-	return x.mirror < len(hops) && verify.Strong(x.file.Claims)
+func (x resolution) decides() bool {
+	return x.mirror < x.answers && verify.Strong(x.file.Claims)
 }
 
 // without is an answer without what it says of another file.
@@ -187,6 +188,33 @@ func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Cla
 		claims, err = append(claims, c), cmp.Or(err, error(&verify.MismatchError{Claim: c, Got: got}))
 	}
 	return claims, err
+}
+
+// An inquiry is what the asked server says of the file before its bytes are fetched.
+type inquiry struct {
+	resolution
+	answer source.Answer // without what it says of another file
+}
+
+// An asker asks the server of a request for the header of its answer: look, glance or head.
+type asker func(context.Context, network, *Request, condition) (source.Answer, error)
+
+// inquire asks the server what the file is. Where the answer contradicts itself, that is wrong with it, and the error.
+func (r *Request) inquire(ctx context.Context, hc network, ask asker, c condition) (x inquiry, err error) {
+	if x.answer, err = ask(ctx, hc, r, c); err != nil {
+		return x, err
+	}
+	x.resolution, err = r.resolve(x.answer.Hops, r.role(), verify.Strong(r.Claims))
+	switch {
+	case x.nature == aDocument:
+		return x, nil
+	case err != nil:
+		x.wrong = err
+		return x, err
+	}
+	x.answer = x.without(x.answer)
+	x.file.Size = x.answer.Size
+	return x, nil
 }
 
 // inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media

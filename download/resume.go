@@ -8,7 +8,6 @@ import (
 
 	"braid/byterange"
 	"braid/download/partfile"
-	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -79,19 +78,19 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if want.URLSum == prior.URLSum && known || want.Continues(prior) == nil {
 		return takenOver(want, prior, sealed), nil
 	}
-	a, file, err := g.lookAgain(ctx, prior)
+	x, err := g.lookAgain(ctx, prior)
 	if g.document {
 		return prior, nil
 	}
 	if err != nil {
 		return prior, g.unheard(err, sealed)
 	}
-	if !elsewhere(file, a) { // else it is a mirror's (C8)
-		want.Size = a.Size
+	if !elsewhere(x.file, x.answer) { // else it is a mirror's (C8)
+		want.Size = x.answer.Size
 	}
-	t := tagOf(file, a)
-	want.LastModified = dateOf(file, a)
-	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, file.Claims)
+	t := tagOf(x.file, x.answer)
+	want.LastModified = dateOf(x.file, x.answer)
+	want.ETag, want.ETagHost, want.Claims = t.etag, t.host, slices.Concat(want.Claims, x.file.Claims)
 	return takenOver(want, prior, sealed), want.Continues(prior)
 }
 
@@ -108,23 +107,15 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 }
 
 // lookAgain asks the server what the file is. Some say it in answer to GET only.
-func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (a source.Answer, file metalink.File, err error) {
-	for _, ask := range []func(context.Context, network, *Request, condition) (source.Answer, error){look, glance} {
-		if a, err = ask(ctx, g.http, &g.req, condition{}); err != nil {
-			return a, file, err
-		}
-		x, wrong := g.req.resolve(a.Hops, g.req.role(), verify.Strong(g.req.Claims))
-		if x.nature == aDocument {
-			g.document = true
-			return a, file, nil
-		}
-		a, file, err = x.without(a), x.file, wrong
-		if err != nil || isFTP(g.req.URL) || verify.Strong(file.Claims) || tagOf(file, a) != (tag{}) {
+func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
+	for _, ask := range []asker{look, glance} {
+		x, err = g.req.inquire(ctx, g.http, ask, condition{})
+		if err != nil || x.nature == aDocument || isFTP(g.req.URL) || verify.Strong(x.file.Claims) || tagOf(x.file, x.answer) != (tag{}) {
 			break
 		}
 	}
-	g.document = err == nil && g.req.inPlace(ctx, g.http, a, prior.Size)
-	return a, file, err
+	g.document = err == nil && (x.nature == aDocument || g.req.inPlace(ctx, g.http, x.answer, prior.Size))
+	return x, err
 }
 
 // replaced reports whether the file of the server is shorter now as a document came in its place, which may describe what is here.
@@ -132,7 +123,7 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
 	}
-	_, _, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
+	_, err := g.lookAgain(ctx, partfile.Identity{Size: s.size})
 	g.useful = g.useful || g.document
 	return g.document && err == nil
 }
