@@ -3,7 +3,6 @@ package metalink
 import (
 	"net/url"
 	"strings"
-	"time"
 
 	"braid/address"
 	"braid/verify"
@@ -50,8 +49,6 @@ type Document struct {
 	// 4.2.9). Origin is nil, and Dynamic false, if that is not said.
 	Origin  *url.URL
 	Dynamic bool
-	// Published and Updated are in UTC; zero if that is not said.
-	Published, Updated time.Time
 	// Files have safe names (CheckPath), each another one.
 	Files []File
 
@@ -60,16 +57,6 @@ type Document struct {
 	// Warnings say what else was not taken, and why: for people, printable.
 	Warnings []string
 }
-
-// Info is what a document tells people about a file. Nothing in it is checked; it may be long and deceptive.
-type Info struct {
-	Identity, Version, Description, Copyright, Logo string
-	Languages, OS                                   []string
-	Publisher, License                              Party
-}
-
-// A Party is a publisher or a license.
-type Party struct{ Name, URL string }
 
 // A Refused is a file that was left out.
 type Refused struct {

@@ -75,10 +75,6 @@ type File struct {
 	// Signatures are of the whole file. Header fields have neither.
 	Pieces     []verify.Pieces
 	Signatures []Signature
-	// MaxConnections is how many connections a document wants at most (Metalink 3); 0: it does not say. With
-	// 1, as Fedora says, one for each mirror is meant.
-	MaxConnections int
-	Info
 	// Malformed is the first hash of a document that cannot be read, if no strong one is left that can; else nil (see Read).
 	Malformed error
 	// Server is the Metalink server: the first answer with both links and a strong digest or, if the user

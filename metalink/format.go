@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,12 +29,12 @@ func Format(d Document) ([]byte, error) {
 	w := &writer{}
 	w.b.WriteString(xml.Header)
 	w.open("metalink", "xmlns", Namespace4)
-	w.optional("generator", d.Generator)
+	if generator := trim(d.Generator); generator != "" {
+		w.element("generator", generator)
+	}
 	if d.Origin != nil {
 		w.element("origin", d.Origin.String(), "dynamic", optional(d.Dynamic, "true"))
 	}
-	w.date("published", d.Published)
-	w.date("updated", d.Updated)
 	for _, f := range d.Files {
 		w.file(f)
 	}
@@ -58,8 +57,6 @@ func (d Document) check() error {
 		return fault(TooMuch, "it describes more than %d files", MaxFiles)
 	case d.Origin != nil && !validPlace(d.Origin, 0):
 		return fault(Invalid, "its origin is no usable URL")
-	case !validTime(d.Published) || !validTime(d.Updated):
-		return fault(Invalid, "it has a date that cannot be written")
 	}
 	names := map[string]bool{}
 	for _, f := range d.Files {
@@ -140,10 +137,6 @@ type writer struct {
 
 func (w *writer) file(f File) {
 	w.open("file", "name", f.Name)
-	w.info(f.Info)
-	if f.MaxConnections > 0 {
-		w.tag("resources", "/>\n", "xmlns", Namespace3, "maxconnections", strconv.Itoa(f.MaxConnections))
-	}
 	if f.Size >= 0 {
 		w.element("size", strconv.FormatInt(f.Size, 10))
 	}
@@ -171,29 +164,6 @@ func (w *writer) file(f File) {
 	w.close("file")
 }
 
-func (w *writer) info(i Info) {
-	w.optional("identity", i.Identity)
-	w.optional("version", i.Version)
-	for _, l := range i.Languages {
-		w.optional("language", l)
-	}
-	for _, os := range i.OS {
-		w.optional("os", os)
-	}
-	w.optional("description", i.Description)
-	w.optional("copyright", i.Copyright)
-	w.optional("logo", i.Logo)
-	if i.Publisher.Name != "" {
-		w.tag("publisher", "/>\n", "name", i.Publisher.Name, "url", i.Publisher.URL)
-	}
-	if i.License != (Party{}) {
-		w.open("license", "xmlns", Namespace3)
-		w.optional("name", i.License.Name)
-		w.optional("url", i.License.URL)
-		w.close("license")
-	}
-}
-
 func (w *writer) pieces(p verify.Pieces) {
 	w.open("pieces", "length", strconv.FormatInt(p.Length(), 10), "type", p.Algorithm().String())
 	for i := range p.Count() {
@@ -210,17 +180,6 @@ func optional(there bool, text string) string {
 		return ""
 	}
 	return text
-}
-
-func (w *writer) date(name string, t time.Time) {
-	w.optional(name, optional(!t.IsZero(), t.UTC().Format(time.RFC3339Nano)))
-}
-
-// optional writes an element that holds text, if there is any.
-func (w *writer) optional(name, text string) {
-	if text = trim(text); text != "" {
-		w.element(name, text)
-	}
 }
 
 // element writes an element on a line. Attributes are names and values in turn; empty ones are left out.

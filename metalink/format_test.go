@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"braid/verify"
 )
@@ -67,27 +66,14 @@ func TestFormat(t *testing.T) {
 	d := read(t, "aria2.metalink")
 	d.Files = d.Files[:1]
 	d.Files[0].Pieces = nil
-	d.Files[0].MaxConnections = 1
-	d.Generator = "braid/1.0"
+	d.Generator = "A <tool> & \"more\"\nof\tit\u202e\u0085"
 	d.Dynamic = true
-	d.Files[0].Description = "A <tool> & \"more\"\nof\tit\u202e\u0085"
 	want := `<?xml version="1.0" encoding="UTF-8"?>
 <metalink xmlns="urn:ietf:params:xml:ns:metalink">
-  <generator>braid/1.0</generator>
+  <generator>A &lt;tool&gt; &amp; "more"
+of&#x9;it&#x202E;&#x85;</generator>
   <origin dynamic="true">http://example.org/all.metalink</origin>
-  <published>2009-11-07T09:11:12Z</published>
   <file name="tools/tool-1.2.tar.bz2">
-    <version>1.2</version>
-    <language>en-US</language>
-    <os>Linux-x86</os>
-    <description>A &lt;tool&gt; &amp; "more"
-of&#x9;it&#x202E;&#x85;</description>
-    <publisher name="Somebody else" url="http://example.org/tool"/>
-    <license xmlns="http://www.metalinker.org/">
-      <name>GPL</name>
-      <url>http://www.gnu.org/licenses/gpl.html</url>
-    </license>
-    <resources xmlns="http://www.metalinker.org/" maxconnections="1"/>
     <size>100000</size>
     <hash type="sha-256">` + d.Files[0].Claims[0].Digest.Hex() + `</hash>
     <hash type="sha-1">` + d.Files[0].Claims[1].Digest.Hex() + `</hash>
@@ -188,11 +174,10 @@ func TestNotWritten(t *testing.T) {
 		"only piece":   {file(func(f *File) { f.Claims, f.Pieces = claimed(other), []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
 		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, MaxPieceLists+1) }), TooMuch, "more than 16 lists"},
 		"origin":       {Document{Origin: &url.URL{Scheme: "file", Path: "/x"}, Files: []File{good()}}, Invalid, "its origin is no usable URL"},
-		"date":         {Document{Updated: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), Files: []File{good()}}, Invalid, "a date that cannot be written"},
-		"NUL":          {file(func(f *File) { f.Version = "a\x00" }), Charset, `"a\x00" cannot be written in XML`},
-		"no character": {file(func(f *File) { f.Publisher.Name = "a\uffff" }), Charset, `"a\uffff" cannot be written in XML`},
+		"NUL":          {Document{Generator: "a\x00", Files: []File{good()}}, Charset, `"a\x00" cannot be written in XML`},
+		"no character": {Document{Generator: "a\uffff", Files: []File{good()}}, Charset, `"a\uffff" cannot be written in XML`},
 		"not UTF-8":    {Document{Generator: "a\xff", Files: []File{good()}}, Charset, `"a\xff" cannot be written in XML`},
-		"too large":    {file(func(f *File) { f.Copyright = strings.Repeat("x", MaxSize) }), TooMuch, "larger than 8 MiB"},
+		"too large":    {Document{Generator: strings.Repeat("x", MaxSize), Files: []File{good()}}, TooMuch, "larger than 8 MiB"},
 	} {
 		out, err := Format(tt.document)
 		e, ok := errors.AsType[*Error](err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // Parse reads a document. What is wrong with it is an *Error; another error is the reader's. The document is then
@@ -267,31 +266,20 @@ func (p *parser) text() (string, error) {
 	}
 }
 
-// first reads a text into s; of several the first counts.
-func (p *parser) first(s *string) error {
-	text, err := p.text()
-	if *s == "" {
-		*s = text
-	}
-	return err
-}
-
 func (p *parser) inMetalink4(e xml.StartElement) error {
 	if e.Name.Space != Namespace4 {
 		return p.skip()
 	}
 	switch e.Name.Local {
 	case "generator":
-		return p.first(&p.doc.Generator)
+		text, err := p.text()
+		p.doc.Generator = cmp.Or(p.doc.Generator, text)
+		return err
 	case "origin":
 		text, err := p.text()
 		dynamic := attr(e, "dynamic")
 		p.origin(text, dynamic == "true" || dynamic == "1")
 		return err
-	case "published":
-		return p.date(&p.doc.Published)
-	case "updated":
-		return p.date(&p.doc.Updated)
 	case "file":
 		return p.file(e, (*fileReader).in4)
 	}
@@ -304,8 +292,6 @@ func (p *parser) attributes3(root xml.StartElement) {
 	if origin := trim(attr(root, "origin")); origin != "" {
 		p.origin(origin, attr(root, "type") == "dynamic")
 	}
-	p.doc.Published = p.moment(attr(root, "pubdate"), dateGMT, time.RFC1123Z)
-	p.doc.Updated = p.moment(attr(root, "refreshdate"), dateGMT, time.RFC1123Z)
 }
 
 func (p *parser) inMetalink3(e xml.StartElement) error {
@@ -329,35 +315,6 @@ func (p *parser) origin(target string, dynamic bool) {
 		p.doc.Origin, p.doc.Dynamic = u, dynamic
 	}
 }
-
-// date reads a date (RFC 5854, section 3.2).
-func (p *parser) date(t *time.Time) error {
-	text, err := p.text()
-	if t.IsZero() {
-		*t = p.moment(text, time.RFC3339)
-	}
-	return err
-}
-
-// dateGMT is how Metalink 3 has dates (RFC 822). Other names of zones are not read: package time takes each for GMT.
-const dateGMT = "Mon, 02 Jan 2006 15:04:05 GMT"
-
-// moment reads a point in time, and gives the zero time if there is none that can be written again.
-func (p *parser) moment(text string, layouts ...string) time.Time {
-	if text = trim(text); text == "" {
-		return time.Time{}
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil && validTime(t.UTC()) {
-			return t.UTC()
-		}
-	}
-	p.warn("date ignored: " + quote(text))
-	return time.Time{}
-}
-
-// validTime says that t can be written as RFC 3339 has it, which has no years of five digits.
-func validTime(t time.Time) bool { return t.UTC().Year() >= 1 && t.UTC().Year() <= 9999 }
 
 // warn notes what is not taken, unless there is too much of it already.
 func (p *parser) warn(text string) {

@@ -87,9 +87,6 @@ func strongestPieces(a, b verify.Pieces) int {
 
 // in4 reads an element of a file (RFC 5854, section 4.1.2).
 func (f *fileReader) in4(e xml.StartElement) error {
-	if e.Name.Space == Namespace3 {
-		return f.extension(e)
-	}
 	if e.Name.Space != Namespace4 {
 		return f.skip()
 	}
@@ -104,20 +101,8 @@ func (f *fileReader) in4(e xml.StartElement) error {
 		return f.url(attr(e, "location"), priority4(e))
 	case "metaurl":
 		return f.metaURL(attr(e, "mediatype"), attr(e, "name"), priority4(e))
-	case "publisher":
-		f.publisher(Party{trim(attr(e, "name")), trim(attr(e, "url"))})
-		return f.skip()
-	}
-	return f.common(e)
-}
-
-// extension reads what RFC 5854 has no element for. Format writes it as Metalink 3 has it.
-func (f *fileReader) extension(e xml.StartElement) error {
-	switch e.Name.Local {
-	case "license":
-		return f.license()
-	case "resources":
-		f.connections(e)
+	case "size":
+		return f.size()
 	}
 	return f.skip()
 }
@@ -131,16 +116,11 @@ func (f *fileReader) in3(e xml.StartElement) error {
 	case "verification":
 		return f.children(f.inVerification)
 	case "resources":
-		f.connections(e)
 		return f.children(f.inResources)
-	case "publisher":
-		p, err := f.party()
-		f.publisher(p)
-		return err
-	case "license":
-		return f.license()
+	case "size":
+		return f.size()
 	}
-	return f.common(e)
+	return f.skip()
 }
 
 func (f *fileReader) inVerification(e xml.StartElement) error {
@@ -170,75 +150,6 @@ func (f *fileReader) inResources(e xml.StartElement) error {
 		return f.metaURL(torrentWord, "", priority3(e))
 	}
 	return f.url(attr(e, "location"), priority3(e))
-}
-
-// common reads what both versions have alike.
-func (f *fileReader) common(e xml.StartElement) error {
-	switch info := &f.file.Info; e.Name.Local {
-	case "size":
-		return f.size()
-	case "identity":
-		return f.first(&info.Identity)
-	case "version":
-		return f.first(&info.Version)
-	case "description":
-		return f.first(&info.Description)
-	case "copyright":
-		return f.first(&info.Copyright)
-	case "logo":
-		return f.first(&info.Logo)
-	case "language":
-		return f.more(&info.Languages)
-	case "os":
-		return f.more(&info.OS)
-	}
-	return f.skip()
-}
-
-// more reads a text and puts it behind those that were read before.
-func (f *fileReader) more(list *[]string) error {
-	text, err := f.text()
-	if text != "" {
-		*list = append(*list, text)
-	}
-	return err
-}
-
-// publisher takes the first publisher. RFC 5854, section 4.2.12, has none without a name.
-func (f *fileReader) publisher(p Party) {
-	if f.file.Publisher.Name == "" && p.Name != "" {
-		f.file.Publisher = p
-	}
-}
-
-func (f *fileReader) license() error {
-	p, err := f.party()
-	if f.file.License == (Party{}) {
-		f.file.License = p
-	}
-	return err
-}
-
-// party reads a publisher or a license as Metalink 3 has them.
-func (f *fileReader) party() (p Party, err error) {
-	err = f.children(func(e xml.StartElement) error {
-		switch {
-		case e.Name.Space == Namespace3 && e.Name.Local == "name":
-			return f.first(&p.Name)
-		case e.Name.Space == Namespace3 && e.Name.Local == "url":
-			return f.first(&p.URL)
-		}
-		return f.skip()
-	})
-	return p, err
-}
-
-// connections reads how many connections are wanted at most.
-func (f *fileReader) connections(e xml.StartElement) {
-	n, err := strconv.ParseUint(trim(attr(e, "maxconnections")), 10, 31)
-	if err == nil && f.file.MaxConnections == 0 {
-		f.file.MaxConnections = int(n)
-	}
 }
 
 // size reads the number of bytes of the file (rule 42).
