@@ -109,7 +109,7 @@ func (b *batch) ended(file int, req download.Request, result download.Result, er
 func (b *batch) runHooks() {
 	for j := range b.hooks.all() {
 		var out beginning
-		h := b.get.complete(b.ctx, &out, j.req, j.result)
+		h := b.get.onComplete.complete(b.ctx, b.get.screen, &out, j.req, j.result)
 		h.output = out.kept
 		b.put(j.file, &h)
 	}
@@ -124,7 +124,7 @@ func (b *batch) apply(m moment) {
 		b.get.screen.answer(b.progress(m.at))
 		return
 	case *hooked:
-		b.count.add(b.get.tellHook(b.ctx, m, *ev))
+		b.count.add(b.get.onComplete.tell(b.ctx, b.get.screen, b.get.lines, m, *ev))
 		return
 	case download.Started:
 		b.get.screen.detail("%s of %s: %s", grouped(m.file), grouped(b.count.Files), ev.URL)
@@ -182,7 +182,7 @@ func (b *batch) conclude(m moment, f *renderer, e *ending) {
 	x.Size, x.Verified, x.elapsed, x.proven = result.Size, result.Proof.Verified(), result.Elapsed, f.gist(result)
 	b.outcomes.add(x)
 	g.lines.write(newDoneEvent(m, e.req, result))
-	g.forgotten(result)
+	g.onComplete.forgotten(g.screen, result)
 	switch {
 	case g.quiet:
 	case g.terminal && !g.verbose:

@@ -106,14 +106,6 @@ func sameServer(u *url.URL, word string) bool {
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)
 }
 
-// readSums reads the list of get.
-func (g *getCommand) readSums(ctx context.Context, client *download.Client, operands []string) error {
-	g.sums = sumsReader{wire: &g.wire, anchors: &g.anchorFlags, client: client, common: g.common, operands: operands}
-	err := g.sums.read(ctx)
-	g.notes, g.warnings = append(g.notes, g.sums.notes...), append(g.warnings, g.sums.warnings...)
-	return err
-}
-
 // vouch adds to a request what the list says of its file.
 func (r *sumsReader) vouch(q *download.Request) error {
 	if r.list == nil {

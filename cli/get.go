@@ -26,7 +26,8 @@ type getCommand struct {
 	where           whereFlags
 	limit           *download.Limiter // of all files together
 	maxTime         duration
-	out, dir, input string
+	out, dir        string
+	input           inputList
 	atOnce          parallel
 	mirrors, choose cli.StringSlice
 	outputFlags
@@ -60,7 +61,7 @@ type getCommand struct {
 }
 
 func newGetCommand(s streams) *getCommand {
-	return &getCommand{streams: s, outputFlags: newOutputFlags(s)}
+	return &getCommand{streams: s, outputFlags: newOutputFlags(s), input: inputList{in: s.in}}
 }
 
 func newGet(s streams) (action, targets) {
@@ -73,7 +74,7 @@ func (g *getCommand) targets() targets {
 		"out":                       &g.out,
 		"remote-name":               &g.remoteName,
 		"dir":                       &g.dir,
-		"input-file":                &g.input,
+		"input-file":                &g.input.name,
 		"max-concurrent-downloads":  &g.atOnce,
 		"overwrite":                 &g.overwrite,
 		"continue":                  &g.goOn,
@@ -132,12 +133,12 @@ func (g *getCommand) prepare() (err error) {
 
 // check refuses flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
-	several := len(words) > 1 || g.input != ""
+	several := len(words) > 1 || g.input.name != ""
 	for _, wrong := range []struct {
 		when             bool
 		where, why, hint string
 	}{
-		{len(words) == 0 && g.input == "", "get", "no URL", "braid get --help"},
+		{len(words) == 0 && g.input.name == "", "get", "no URL", "braid get --help"},
 		{g.noMetalink && len(g.choose.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
 		{several && g.digested() != "", g.digested(), "one digest for several files", "--checksums LIST has one for each, or checksum=sha-256=HEX in a list (-i)"},
@@ -253,4 +254,27 @@ func readAll(words []string, read func(word string) (*url.URL, error)) (urls []*
 		urls = append(urls, u)
 	}
 	return urls, nil
+}
+
+// yield drops what the settings and the environment say of files where the command line wants the bytes on standard output: it is for
+// other downloads. On the command line it would be a mistake.
+func (g *getCommand) yield(c *configuration) {
+	if g.out != "-" || !c.line["out"] {
+		return
+	}
+	if !c.line["json"] {
+		g.json = false
+	}
+	if !c.line["dir"] {
+		g.dir = ""
+	}
+	if !c.line["if-newer"] {
+		g.newer.ifNewer = false
+	}
+	if !c.line["on-complete"] {
+		g.onComplete.args = nil
+	}
+	if !c.line["seed-time"] && !c.line["seed-ratio"] {
+		g.peers.ratio, g.peers.time = 0, 0
+	}
 }

@@ -14,7 +14,7 @@ import (
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*worklist, error) {
-		return g.worklist(ctx, client, words)
+		return newWorklist(ctx, g, client, words)
 	})
 }
 
@@ -147,9 +147,9 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		w.shares(result.Sources)
 	}
 	code := exitDone
-	g.forgotten(result)
+	g.onComplete.forgotten(g.screen, result)
 	if g.onComplete.wanted(result) {
-		code = g.tellHook(ctx, moment{at: time.Now()}, g.complete(ctx, g.streams.err, r, result))
+		code = g.onComplete.tell(ctx, g.screen, g.lines, moment{at: time.Now()}, g.onComplete.complete(ctx, g.screen, g.streams.err, r, result))
 	}
 	return batchCode([]int{code, g.written(ctx)})
 }

@@ -52,11 +52,11 @@ func (h *hook) String() string { return strings.Join(h.args, " ") }
 func (h *hook) wanted(r download.Result) bool { return len(h.args) > 0 && r.Path != "" && r.Due }
 
 // forgotten warns of a file whose program has not ended with 0 in an earlier run, if this one has none.
-func (g *getCommand) forgotten(r download.Result) {
-	if r.Due && len(g.onComplete.args) == 0 {
+func (h *hook) forgotten(screen *screen, r download.Result) {
+	if r.Due && len(h.args) == 0 {
 		path := source.Escape(r.Path)
 		const text = "%s: the --on-complete of an earlier run has not ended well; the same braid get as then runs it, braid parts remove %s gives it up"
-		g.screen.warn(text, path, path)
+		screen.warn(text, path, path)
 	}
 }
 
@@ -124,14 +124,14 @@ type hooked struct {
 
 // complete runs the hook for a file that is in place. What it prints goes to w. It is due until it ended with 0: that is what the
 // journal of the file is for, which is locked meanwhile.
-func (g *getCommand) complete(ctx context.Context, w io.Writer, req download.Request, r download.Result) hooked {
+func (h *hook) complete(ctx context.Context, screen *screen, w io.Writer, req download.Request, r download.Result) hooked {
 	began := time.Now()
 	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
 	if err != nil { // another process has it, or it cannot be read: then it runs once more
-		g.screen.detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), err)
+		screen.detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), err)
 	}
 	defer due.Close()
-	err = g.onComplete.run(ctx, w, r.Path, fileEnvironment(req, r))
+	err = h.run(ctx, w, r.Path, fileEnvironment(req, r))
 	if err == nil {
 		err = due.Clear()
 	}
@@ -149,24 +149,22 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tellHook tells how a hook ended and returns the exit code for that.
-func (g *getCommand) tellHook(ctx context.Context, m moment, h hooked) int {
-	e := hookEvent{head: m.head("hook"), Path: h.path, Elapsed: h.took.Seconds(), Why: why(h.err)}
-	if exit, ok := errors.AsType[*exec.ExitError](h.err); ok {
+// tell tells how a hook ended and returns the exit code for that.
+func (h *hook) tell(ctx context.Context, screen *screen, lines *lineWriter, m moment, ended hooked) int {
+	e := hookEvent{head: m.head("hook"), Path: ended.path, Elapsed: ended.took.Seconds(), Why: why(ended.err)}
+	if exit, ok := errors.AsType[*exec.ExitError](ended.err); ok {
 		e.Code = exit.ExitCode()
-	} else if h.err != nil {
+	} else if ended.err != nil {
 		e.Code = -1
 	}
-	g.lines.write(e)
-	g.screen.pass(h.output)
-	if h.err == nil {
-		g.screen.detail("%s: %s has run in %s", source.Escape(h.path), g.onComplete.args[0], timeText(h.took))
+	lines.write(e)
+	screen.pass(ended.output)
+	if ended.err == nil {
+		screen.detail("%s: %s has run in %s", source.Escape(ended.path), h.args[0], timeText(ended.took))
 		return exitDone
 	}
-	f := &failure{code: exitOther, what: "--on-complete", where: g.onComplete.args[0], why: h.err.Error(), kept: h.path + " is in place"}
-	if code, ok := signalCode(ctx); ok && errors.Is(h.err, context.Canceled) {
-		f.code = code
-	}
-	g.screen.fail(f)
+	f := failureOf(ctx, ended.err)
+	f.what, f.where, f.kept = "--on-complete", h.args[0], ended.path+" is in place"
+	screen.fail(f)
 	return f.code
 }

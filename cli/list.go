@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"braid/download"
@@ -27,29 +28,34 @@ type worklist struct {
 	files    int
 }
 
-// worklist reads operands and list, and checks them: what makes no sense is told before anything is downloaded.
-func (g *getCommand) worklist(ctx context.Context, client *download.Client, words []string) (*worklist, error) {
+// newWorklist reads operands and list, and checks them: what makes no sense is told before anything is downloaded.
+func newWorklist(ctx context.Context, g *getCommand, client *download.Client, words []string) (*worklist, error) {
 	operands, err := g.operands(ctx, client, words)
 	if err != nil {
 		return nil, err
 	}
 	l := &worklist{get: g, operands: operands, files: len(operands)}
-	if g.input == "" {
-		return l, l.check()
-	}
-	if l.list, err = g.readList(maxList); err != nil {
-		return nil, err
+	if g.input.name != "" {
+		if l.list, err = g.input.read(maxList); err != nil {
+			return nil, err
+		}
 	}
 	return l, l.check()
 }
 
-// readList reads the list into memory, as standard input can be read only once; most bytes are enough.
-func (g *getCommand) readList(most int64) (string, error) {
-	in := g.streams.in
-	if g.input != "-" {
-		f, err := os.Open(g.input)
+// An inputList is a list of files to download: a file, or standard input for "-".
+type inputList struct {
+	name string
+	in   io.Reader
+}
+
+// read reads the list into memory, as standard input can be read only once; most bytes are enough.
+func (l inputList) read(most int64) (string, error) {
+	in := l.in
+	if l.name != "-" {
+		f, err := os.Open(l.name)
 		if err != nil {
-			return "", g.listFailure(err)
+			return "", localFailure("list", l.String(), err)
 		}
 		defer f.Close()
 		in = f
@@ -58,23 +64,29 @@ func (g *getCommand) readList(most int64) (string, error) {
 	n, err := io.Copy(&b, io.LimitReader(in, most+1))
 	switch {
 	case err != nil:
-		return "", g.listFailure(err)
+		return "", localFailure("list", l.String(), err)
 	case n > most:
-		return "", misuse(g.listName(), "longer than "+sizeText(most), "take it apart")
+		return "", misuse(l.String(), "longer than "+sizeText(most), "take it apart")
 	}
 	return b.String(), nil
 }
 
-func (g *getCommand) listFailure(err error) error {
-	return &failure{code: exitLocal, what: "list", where: g.listName(), why: reason(err)}
-}
-
-// listName is what the list is called in messages.
-func (g *getCommand) listName() string {
-	if g.input == "-" {
+// String is what the list is called in messages.
+func (l inputList) String() string {
+	if l.name == "-" {
 		return "standard input"
 	}
-	return g.input
+	return l.name
+}
+
+// place names a line of the list.
+func (l inputList) place(line int) string { return fmt.Sprintf("%s:%d", l, line) }
+
+// at says which line and option of the list an error is about.
+func (l inputList) at(line int, option string, err error) error {
+	f := failureOf(context.Background(), err)
+	parts := slices.DeleteFunc([]string{option, f.where, f.why}, func(s string) bool { return s == "" })
+	return misuse(l.place(line), strings.Join(parts, ": "), f.hint)
 }
 
 // check counts the files, and refuses entries that make no sense and files of the same name. Of one file that is
@@ -93,13 +105,13 @@ func (l *worklist) check() error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := names.add(&r.Request, l.get.place(line), line); err != nil {
+		if err := names.add(&r.Request, l.get.input.place(line), line); err != nil {
 			return err
 		}
 		l.files++
 	}
-	if l.files == 0 && l.get.input != "" {
-		return misuse(l.get.listName(), "no URL in it", "")
+	if l.files == 0 && l.get.input.name != "" {
+		return misuse(l.get.input.String(), "no URL in it", "")
 	}
 	return nil
 }
@@ -133,10 +145,10 @@ func (l *worklist) entries() iter.Seq2[listed, int] {
 			r := listed{err: err}
 			var wrong *option.Error
 			if errors.As(err, &wrong) {
-				r.err = misuse(l.get.place(wrong.Line), wrong.Why, "")
+				r.err = misuse(l.get.input.place(wrong.Line), wrong.Why, "")
 			}
 			if err == nil {
-				r.Request, r.err = l.get.entry(e)
+				r.Request, r.err = l.entry(e)
 			}
 			if !yield(r, e.Line) {
 				return
@@ -144,9 +156,6 @@ func (l *worklist) entries() iter.Seq2[listed, int] {
 		}
 	}
 }
-
-// place names a line of the list.
-func (g *getCommand) place(line int) string { return fmt.Sprintf("%s:%d", g.listName(), line) }
 
 // namesakes knows which paths are taken, by hash, and by whom: a line of the list or, below zero, an operand.
 type namesakes map[[16]byte]int

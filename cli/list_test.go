@@ -21,8 +21,8 @@ func readAs(t *testing.T, list string, words ...string) ([]download.Request, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.streams.in = strings.NewReader(list)
-	l, err := g.worklist(t.Context(), clientOf(t, g), nil)
+	g.input.in = strings.NewReader(list)
+	l, err := newWorklist(t.Context(), g, clientOf(t, g), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,24 +104,24 @@ func TestListAndOperands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.streams.in = strings.NewReader("http://h/b")
-	l, err := g.worklist(t.Context(), clientOf(t, g), []string{"http://h/a"})
+	g.input.in = strings.NewReader("http://h/b")
+	l, err := newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"})
 	if err != nil || l.files != 2 {
 		t.Fatal(err)
 	}
-	g.streams.in = strings.NewReader("http://h/x/a")
-	if _, err = g.worklist(t.Context(), clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
+	g.input.in = strings.NewReader("http://h/x/a")
+	if _, err = newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
 		t.Error(err)
 	}
 }
 
 func TestListCannotBeRead(t *testing.T) {
-	g := &getCommand{input: "-", streams: streams{in: strings.NewReader("http://h/a\n")}}
-	if _, err := g.readList(10); err == nil || err.Error() != "usage standard input: longer than 10 B (take it apart)" {
+	list := inputList{name: "-", in: strings.NewReader("http://h/a\n")}
+	if _, err := list.read(10); err == nil || err.Error() != "usage standard input: longer than 10 B (take it apart)" {
 		t.Error(err)
 	}
-	g.streams.in = iotest.ErrReader(errors.New("broken"))
-	if _, err := g.readList(10); err == nil || failureOf(t.Context(), err).code != exitLocal {
+	list.in = iotest.ErrReader(errors.New("broken"))
+	if _, err := list.read(10); err == nil || failureOf(t.Context(), err).code != exitLocal {
 		t.Error(err)
 	}
 }

@@ -240,3 +240,11 @@ func (g *getCommand) tellDocuments() int {
 	g.warnings, g.notes, g.lost = nil, nil, nil
 	return code
 }
+
+// readSums reads the list of get.
+func (g *getCommand) readSums(ctx context.Context, client *download.Client, operands []string) error {
+	g.sums = sumsReader{wire: &g.wire, anchors: &g.anchorFlags, client: client, common: g.common, operands: operands}
+	err := g.sums.read(ctx)
+	g.notes, g.warnings = append(g.notes, g.sums.notes...), append(g.warnings, g.sums.warnings...)
+	return err
+}
