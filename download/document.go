@@ -40,6 +40,22 @@ func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
+// readNext fetches the documents that were not read yet, one after the other, until one is of use. It reports false if none is.
+func (p *carried) readNext(ctx context.Context, hc network, r *Request, file metalink.File, claims []verify.Claim, trusted bool) (documentResult, bool) {
+	for {
+		doc, ok := p.nextDocument(file)
+		if !ok {
+			return documentResult{}, false
+		}
+		p.asked = append(p.asked, doc.URL.String())
+		t := describedBy(ctx, hc, doc, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), file, claims)
+		if t.err == nil {
+			return t, true
+		}
+		r.note("%s is not used: %v", t.from, t.err)
+	}
+}
+
 // metalinkOf is the first Metalink/XML document about a file.
 func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	for _, d := range f.Documents {

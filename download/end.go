@@ -166,11 +166,8 @@ func (s *session) brokeOff() {
 	claims, ctx := slices.Clone(s.claims), s.ctx
 	s.workers.Go(func() {
 		check := verify.NewChecker(front, claims)
-		r := io.NewSectionReader(s.part, 0, front)
-		for ctx.Err() == nil {
-			if _, err := io.CopyN(check, r, 1<<20); err != nil {
-				break
-			}
+		if newReading(func(Event) {}, front, 0).copy(ctx, check, io.NewSectionReader(s.part, 0, front)) != nil {
+			return
 		}
 		if _, err := check.Proof(); err == nil {
 			s.cut.ends <- front // which has room for it

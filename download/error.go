@@ -118,52 +118,42 @@ func isFinal(err error) bool {
 
 // kindOf says whose problem an error is, for the exit code.
 func kindOf(err error) Kind {
-	var own *Error
-	var src *source.Error
-	var name *partfile.NameError
-	var use *partfile.InUseError
-	var touched *partfile.TouchedError
-	var moved *partfile.MovedError
-	var digest *verify.DigestError
-	var conflict *verify.ConflictError
-	var wrong *verify.MismatchError
-	var size *verify.SizeError
-	var coded *fault
-	var errno syscall.Errno
-	var path *fs.PathError
-	var document *metalink.Error
-	var other *metalink.OtherFileError
-	var list *sums.Error
-	var longList *sums.LimitError
-	var missing *sums.NotFoundError
-	var ambiguous *sums.AmbiguousError
-	var torrent *metainfo.Error
-	var piece *verify.PieceError
 	if k := kindOfSignature(err); k != Other {
 		return k
 	}
-	switch {
-	case errors.As(err, &own):
+	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Kind
-	case errors.As(err, &wrong), errors.As(err, &size), errors.As(err, &piece):
+	}
+	if is[*verify.MismatchError](err) || is[*verify.SizeError](err) || is[*verify.PieceError](err) {
 		return Mismatch
-	case errors.As(err, &src): // before what it wraps: a time that ran out at a server's is no interruption
+	}
+	if src, ok := errors.AsType[*source.Error](err); ok { // before what it wraps: a time that ran out at a server's is no interruption
 		return kindOfFault(src.Fault)
-	case errors.As(err, &digest), errors.As(err, &conflict), errors.As(err, &document), errors.As(err, &other), errors.As(err, &list),
-		errors.As(err, &torrent):
+	}
+	coded, isCoded := errors.AsType[*fault](err)
+	switch {
+	case is[*verify.DigestError](err), is[*verify.ConflictError](err), is[*metalink.Error](err), is[*metalink.OtherFileError](err),
+		is[*sums.Error](err), is[*metainfo.Error](err):
 		return Protocol
-	case errors.As(err, &longList):
+	case is[*sums.LimitError](err):
 		return Limit
-	case errors.As(err, &missing), errors.As(err, &ambiguous), errors.Is(err, errNobody):
+	case is[*sums.NotFoundError](err), is[*sums.AmbiguousError](err), errors.Is(err, errNobody):
 		return NoEvidence
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted
-	case errors.As(err, &coded):
+	case isCoded:
 		return coded.kind
-	case errors.As(err, &name), errors.As(err, &use), errors.As(err, &touched), errors.As(err, &moved), errors.As(err, &path), errors.As(err, &errno):
+	case is[*partfile.NameError](err), is[*partfile.InUseError](err), is[*partfile.TouchedError](err), is[*partfile.MovedError](err),
+		is[*fs.PathError](err), is[syscall.Errno](err):
 		return Local
 	}
 	return Other
+}
+
+// is reports whether err is, or wraps, an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 func kindOfFault(f source.Fault) Kind {

@@ -7,7 +7,6 @@ import (
 
 	"braid/metalink"
 	"braid/verify"
-	"braid/verify/smime"
 )
 
 // An Evidence is what there is to verify a file with beside the header fields of its server.
@@ -33,11 +32,7 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	claims := join(req.Claims, o.File.Claims)
 	trusted := verify.Strong(claims)
 	e := Evidence{File: o.File}
-	doc, ok := metalinkOf(o.File)
-	if !ok {
-		doc, ok = torrentOf(o.File)
-	}
-	if ok {
+	if doc, ok := new(carried).nextDocument(o.File); ok {
 		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, req.namedBy(doc.URL, doc.By), trusted), o.File, claims)
 		if e.Document, e.Err = t.from, t.err; t.err == nil {
 			e.File = t.file
@@ -47,35 +42,21 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	return e
 }
 
-// readSignatures fetches signatures and reads who made them. Of those that nothing names it is the first one that is there.
+// readSignatures fetches signatures and reads which keys made them. One that nothing names counts only if it could be read.
 func (r *Request) readSignatures(ctx context.Context, hc network, all []Signature, trusted bool) (out []Signed) {
-	ctx, cancel := hc.inOneTime(ctx)
-	defer cancel()
-	for _, sig := range all {
-		s := r.readSignature(ctx, hc, sig, trusted)
-		if sig.maybe && s.Err != nil {
-			continue
+	for _, f := range signaturesAt(ctx, hc, all, r, trusted) {
+		s := Signed{From: f.from, Err: f.err}
+		if s.Err == nil {
+			s.By, s.Err = signersOf(f.data)
 		}
-		if out = append(out, s); sig.maybe {
-			break
+		if s.Err == nil && len(s.By) == 0 {
+			s.Err = errNoSignature
+		}
+		if s.Err == nil || !f.maybe {
+			out = append(out, s)
 		}
 	}
 	return out
-}
-
-// readSignature fetches a signature, if it is not at hand, and reads who made it.
-func (r *Request) readSignature(ctx context.Context, hc network, sig Signature, trusted bool) Signed {
-	s := Signed{From: sig.From}
-	data := sig.Data
-	if data == nil {
-		if data, _, s.Err = fetchSmall(ctx, hc, sig.URL, r.optionsFor(sig.URL, r.namedSignature(sig), trusted), smime.MaxSize); s.Err != nil {
-			return s
-		}
-	}
-	if s.By, s.Err = signersOf(data); s.Err == nil && len(s.By) == 0 {
-		s.Err = errNoSignature
-	}
-	return s
 }
 
 // signersOf reads who made signatures. No key is trusted, so that none is refused for its key.

@@ -5,14 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 
-	"braid/address"
 	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -33,9 +30,7 @@ func (x *inspection) resolve(ctx context.Context) error {
 	if err := x.share(); err != nil {
 		return err
 	}
-	x.claims = join(x.req.Claims, x.file.Claims)
-	x.takeDescribed()
-	x.readDocuments(ctx)
+	x.readDescriptions(ctx)
 	if x.size = x.file.Size; x.mirrorSize && differs(x.size, x.verdict.Size) {
 		x.size = -1
 	}
@@ -107,29 +102,19 @@ func (x *inspection) follow(ctx context.Context) error {
 	return err
 }
 
-// takeDescribed takes what the document of the request says.
-func (x *inspection) takeDescribed() {
-	d := x.req.Described
-	if d == nil {
-		return
+// readDescriptions reads what the document of the request and what the server describes: for signatures, and until one has pieces.
+func (x *inspection) readDescriptions(ctx context.Context) {
+	x.claims = join(x.req.Claims, x.file.Claims)
+	v := &x.verdict
+	if d := x.req.Described; d != nil {
+		x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
+		v.Pieces, v.PiecesFrom = d.Pieces, d.By
+		x.req.reportDescribed()
 	}
-	x.file.Size, x.file.Documents = max(x.file.Size, d.Size), d.Torrents
-	x.verdict.Pieces, x.verdict.PiecesFrom = d.Pieces, d.By
-	x.req.reportDescribed()
-}
-
-// readDocuments reads what the server describes, or the document of the request: for signatures, and until one has pieces.
-func (x *inspection) readDocuments(ctx context.Context) {
-	for v := &x.verdict; v.Pieces.IsZero(); {
-		doc, ok := x.carried.nextDocument(x.file)
+	for v.Pieces.IsZero() {
+		t, ok := x.carried.readNext(ctx, x.http, &x.req, x.file, x.claims, vouched(x.claims))
 		if !ok {
 			return
-		}
-		x.carried.asked = append(x.carried.asked, doc.URL.String())
-		t := describedBy(ctx, x.http, doc, x.optionsFor(doc.URL, x.req.namedBy(doc.URL, doc.By)), x.file, x.claims)
-		if t.err != nil {
-			x.req.note("%s is not used: %v", t.from, t.err)
-			continue
 		}
 		x.file, x.claims = t.file, join(x.claims, t.file.Claims)
 		if p := t.file.BestPieces(); x.file.Size < 0 && !p.IsZero() && p.Size() != v.Size { // of a torrent, which proves nothing
@@ -138,10 +123,6 @@ func (x *inspection) readDocuments(ctx context.Context) {
 		}
 		v.Pieces, v.PiecesFrom = t.file.BestPieces(), t.from
 	}
-}
-
-func (x *inspection) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
-	return x.req.optionsFor(u, named, vouched(x.claims))
 }
 
 // read reads the file once, and makes of it all that is to be compared.

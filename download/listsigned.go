@@ -106,7 +106,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 
 // fetch brings a signature that is not at hand.
 func (s Signature) fetch(ctx context.Context, hc network, options func(Signature) httpsource.Options) found {
-	f := found{from: s.From, data: s.Data}
+	f := found{from: s.From, data: s.Data, maybe: s.maybe}
 	if f.data == nil {
 		f.data, _, f.err = fetchSmall(ctx, hc, s.URL, options(s), smime.MaxSize)
 	}

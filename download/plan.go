@@ -114,9 +114,7 @@ func (h *planner) run(ctx context.Context) error {
 	if x.mirrorSize && h.plan.Resumes > 0 {
 		x.file.Size = h.plan.Left.Identity.Size
 	}
-	x.claims = join(h.req.Claims, x.file.Claims)
-	x.takeDescribed()
-	x.readDocuments(ctx)
+	x.readDescriptions(ctx)
 	h.plan.Hops, h.plan.File, h.plan.Claims = x.answer.Hops, x.file, x.claims
 	if !x.verdict.Pieces.IsZero() {
 		h.plan.Pieces, h.plan.File.Pieces = x.verdict.PiecesFrom, []verify.Pieces{x.verdict.Pieces}
@@ -166,7 +164,7 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 
 var errNoFolder = errors.New("not a folder")
 
-// leftover looks at what an earlier run has leftover.
+// leftover looks at what an earlier run has left.
 func (h *planner) leftover(ctx context.Context) error {
 	l, ok, err := partfile.Look(h.c.files(), h.req.Dir, h.req.Name)
 	switch {

@@ -1,7 +1,6 @@
 package download
 
 import (
-	"errors"
 	"slices"
 
 	"braid/download/partfile"
@@ -29,18 +28,14 @@ const (
 
 // outcomeOf is the outcome of an attempt that ended with err, where nothing else is known of it.
 func outcomeOf(err error) outcome {
-	var none *NoSourceError
-	var wrong *verify.MismatchError
-	var size *verify.SizeError
-	var touched *partfile.TouchedError
 	switch {
-	case errors.As(err, &touched):
+	case is[*partfile.TouchedError](err):
 		return partTouched
-	case errors.As(err, &wrong):
+	case is[*verify.MismatchError](err):
 		return wrongDigest
-	case errors.As(err, &size):
+	case is[*verify.SizeError](err):
 		return wrongSize
-	case errors.As(err, &none):
+	case is[*NoSourceError](err):
 		return noSource
 	}
 	return failed

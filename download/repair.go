@@ -117,15 +117,9 @@ func (g *getter) goOn(s *session) {
 // pieces fetches the documents that may have them, of those that were described and not asked for yet.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
 	for !g.carried.piecesRejected {
-		doc, ok := g.carried.nextDocument(s.file)
+		t, ok := g.carried.readNext(ctx, g.http, &g.req, s.file, s.claims, s.trusted())
 		if !ok {
 			return false
-		}
-		g.carried.asked = append(g.carried.asked, doc.URL.String())
-		t := describedBy(ctx, g.http, doc, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By)), s.file, s.claims)
-		if t.err != nil {
-			g.note("%s is not used: %v", t.from, t.err)
-			continue
 		}
 		s.file = t.file
 		if p := t.file.BestPieces(); !p.IsZero() && p.Size() == s.size {

@@ -59,10 +59,11 @@ type Signature struct {
 
 // A found signature is at hand, or could not be had.
 type found struct {
-	from string
-	data []byte
-	text bool // it is a cleartext signature
-	err  error
+	from  string
+	data  []byte
+	text  bool // it is a cleartext signature
+	maybe bool // nothing names it
+	err   error
 }
 
 // signed is what a session knows of signatures. They are gathered once, by a goroutine.
