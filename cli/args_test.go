@@ -127,7 +127,7 @@ func TestEveryFlag(t *testing.T) {
 				t.Errorf("%s %v: takes a value: %t, placeholder %q", c.Name, o.Names, o.Kind != option.Switch, o.Value())
 			}
 			for name := range strings.FieldsSeq(o.Names) {
-				if names[name] || foreign["-"+name] != "" {
+				if names[name] || option.Foreign("-"+name) != "" {
 					t.Errorf("%s: %s has two meanings", c.Name, name)
 				}
 				names[name] = true

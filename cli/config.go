@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"braid/internal/option"
-	"braid/source"
 )
 
 // configCommand is one run of "braid config".
@@ -54,12 +54,7 @@ func (k *configCommand) run(ctx context.Context, words []string) error {
 		}
 	}
 	lines = append(append(lines, columns(rows)...), sitesText(conf)...)
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(k.out, source.Escape(line)); err != nil {
-			return outputFailure(err)
-		}
-	}
-	return nil
+	return printLines(k.out, lines)
 }
 
 // rows are what is known of a flag: each of its values and where it comes from.
@@ -105,26 +100,10 @@ func sitesText(c *configuration) (lines []string) {
 }
 
 func siteRows(s *option.Site) (rows [][]string) {
-	add := func(name string, words ...string) {
-		for _, word := range words {
-			if word != "" {
-				rows = append(rows, []string{"  " + name, "= " + maskSetting(name, word)})
-			}
+	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
+		for _, word := range s.Values[name] {
+			rows = append(rows, []string{"  " + name, "= " + maskSetting(name, word)})
 		}
-	}
-	add("keyring", s.Keyring...)
-	add("pin", s.Pin...)
-	add("smime-ca", s.Authorities...)
-	add("require", s.Require)
-	add("header", s.Header...)
-	add("proxy", s.Proxy)
-	add("limit-rate", s.LimitRate)
-	add("cacert", s.CACert...)
-	if s.AllowExpiredKey {
-		add("allow-expired-key", "true")
-	}
-	if s.Insecure {
-		add("insecure", "true")
 	}
 	return rows
 }

@@ -104,12 +104,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 	if several {
 		lines = append(lines, "")
 	}
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(g.streams.out, source.Escape(line)); err != nil {
-			return outputFailure(err)
-		}
-	}
-	return nil
+	return printLines(g.streams.out, lines)
 }
 
 func (g *getCommand) mostSources() int { return cmp.Or(int(g.split), 16) }

@@ -118,13 +118,7 @@ func (g *getCommand) prepare() (err error) {
 	if err := g.where.apply(&g.common, &g.route); err != nil {
 		return err
 	}
-	if g.common.Claims, err = g.claims(); err != nil {
-		return err
-	}
-	if err = g.addFields(&g.common); err != nil {
-		return err
-	}
-	if g.common.Anchors, err = g.anchors(); err != nil {
+	if err := g.ask(&g.common, &g.anchorFlags); err != nil {
 		return err
 	}
 	g.common.Mirrors, err = readAll(g.mirrors.Value(), g.mirrorURL)

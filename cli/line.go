@@ -182,7 +182,7 @@ func explainFlag(err error, c option.Command) *failure {
 	}
 	hint := strings.TrimSpace("braid "+command) + " --help"
 	if e.Why == unknownFlag {
-		if hint, ok := foreign[e.Flag]; ok && command == "get" {
+		if hint := option.Foreign(e.Flag); hint != "" && command == "get" {
 			return misuse(e.Flag, foreignWhy(e.Flag), hint)
 		}
 		var names []string
@@ -254,4 +254,30 @@ func boolean(isBool, why string) string {
 		return "the value is not true or false"
 	}
 	return why
+}
+
+func foreignWhy(flag string) string {
+	if strings.HasPrefix(flag, "--") {
+		return unknownFlag
+	}
+	return "this letter means different things in other tools, and nothing here"
+}
+
+// foreignValues are values that only make sense for the flag of that name in another program: what is attached to -s in
+// -fsSL are more letters, and --location takes no value.
+var foreignValues = map[string]struct {
+	value *regexp.Regexp
+	hint  string
+}{
+	"split":    {regexp.MustCompile(`^[A-Za-z#]`), "-q prints nothing but errors, as -s does in curl; what -f, -L and -S say happens anyway"},
+	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are followed anyway, as --location does it in curl"},
+}
+
+// foreignValue is the hint for such a value, or "".
+func foreignValue(flag, value string) string {
+	f, ok := foreignValues[flag]
+	if !ok || !f.value.MatchString(value) {
+		return ""
+	}
+	return f.hint
 }

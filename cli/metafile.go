@@ -107,7 +107,9 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 		}
 		sinks = append(sinks, signing)
 	}
-	n, err := copyUntil(ctx, io.MultiWriter(sinks...), r)
+	in := newInterruptible(ctx, r)
+	defer in.Close()
+	n, err := io.CopyBuffer(io.MultiWriter(sinks...), in, make([]byte, 1<<20))
 	if err == nil && n != f.Size {
 		err = errChanging
 	}
@@ -139,25 +141,6 @@ func finish(f *metalink.File, pieces *verify.PieceMaker, sums []hash.Hash, algor
 }
 
 const pgpSignature = "application/pgp-signature" // RFC 3156, section 5
-
-// copyUntil copies r to its end, or until ctx ends.
-func copyUntil(ctx context.Context, w io.Writer, r io.Reader) (done int64, err error) {
-	buf := make([]byte, 1<<20)
-	for ctx.Err() == nil {
-		n, err := r.Read(buf)
-		if _, failed := w.Write(buf[:n]); failed != nil {
-			return done, failed
-		}
-		done += int64(n)
-		if err == io.EOF {
-			return done, nil
-		}
-		if err != nil {
-			return done, err
-		}
-	}
-	return done, ctx.Err()
-}
 
 // signatureBeside is the signature FILE.asc, if there is one.
 func signatureBeside(path string) ([]metalink.Signature, error) {

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"braid/source"
+	"fmt"
+	"io"
 	"os"
 )
 
@@ -62,3 +65,13 @@ const (
 
 // paint colours text that was escaped.
 func (h hue) paint(text string) string { return string(h) + text + "\x1b[0m" }
+
+// printLines writes lines to standard output.
+func printLines(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, source.Escape(line)); err != nil {
+			return outputFailure(err)
+		}
+	}
+	return nil
+}

@@ -55,15 +55,10 @@ func (v *partsList) run(_ context.Context, words []string) error {
 	for _, a := range aside {
 		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ageText(now, a.Changed), "set aside: damaged, or of another version"})
 	}
-	for _, line := range columns(rows) {
-		if _, err := fmt.Fprintln(v.out, source.Escape(line)); err != nil {
-			return outputFailure(err)
-		}
-	}
 	if len(rows) == 0 {
 		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
 	}
-	return nil
+	return printLines(v.out, columns(rows))
 }
 
 // nearestBelow is a hint for somebody who meant a command and is told of a folder.

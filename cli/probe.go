@@ -79,12 +79,7 @@ func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, measur
 		lines.write(e)
 		return outputFailure(lines.err)
 	}
-	for _, line := range slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(measured)) {
-		if _, err := fmt.Fprintln(p.out, source.Escape(line)); err != nil {
-			return outputFailure(err)
-		}
-	}
-	return nil
+	return printLines(p.out, slices.Concat(probeLines(o), evidenceLines(evidence), speedLines(measured)))
 }
 
 // contradiction is what a digest of the user's says against one of the server's.
@@ -106,10 +101,7 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	if r.User, err = p.credentials(u); err != nil {
 		return r, err
 	}
-	if err = p.addFields(&r); err != nil {
-		return r, err
-	}
-	r.Claims, err = p.claims()
+	err = p.ask(&r, &anchorFlags{})
 	u.User = nil
 	if r.URL = u; err == nil {
 		err = p.sites.apply(&r, u, true, nil)

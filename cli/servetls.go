@@ -15,18 +15,9 @@ func (f *serverTLS) config() (*tls.Config, error) {
 	case f.cert == "":
 		return nil, misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
 	}
-	const most = 1 << 20
-	cert, err := readSmall("--tls-cert", f.cert, most)
+	pair, err := readKeyPair("--tls-cert", f.cert, "--tls-key", f.key)
 	if err != nil {
 		return nil, err
-	}
-	key, err := readSmall("--tls-key", f.key, most)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, misuse("--tls-cert "+f.cert, err.Error(), "both files are PEM, and the key is that of the first certificate")
 	}
 	// Ranges of one file on several connections are what clients come for, so HTTP/2 is not offered.
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil

@@ -101,7 +101,7 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// certificates are what we show.
+// certificates are what the client shows.
 func (f *trustFlags) certificates() ([]tls.Certificate, error) {
 	if f.clientCert == "" {
 		if f.clientKey != "" {
@@ -109,20 +109,27 @@ func (f *trustFlags) certificates() ([]tls.Certificate, error) {
 		}
 		return nil, nil
 	}
-	cert, err := readSmall("--client-cert", f.clientCert, mostKeyring)
+	keyFlag, key := "--client-key", f.clientKey
+	if key == "" {
+		keyFlag, key = "--client-cert", f.clientCert
+	}
+	pair, err := readKeyPair("--client-cert", f.clientCert, keyFlag, key)
+	return []tls.Certificate{pair}, err
+}
+
+// readKeyPair reads the files of two flags: a certificate and its key.
+func readKeyPair(certFlag, certFile, keyFlag, keyFile string) (pair tls.Certificate, err error) {
+	cert, err := readSmall(certFlag, certFile, mostKeyring)
 	if err != nil {
-		return nil, err
+		return pair, err
 	}
-	key, where := cert, "--client-cert "+f.clientCert
-	if f.clientKey != "" {
-		where = "--client-key " + f.clientKey
-		if key, err = readSmall("--client-key", f.clientKey, mostKeyring); err != nil {
-			return nil, err
-		}
-	}
-	pair, err := tls.X509KeyPair(cert, key)
+	key, err := readSmall(keyFlag, keyFile, mostKeyring)
 	if err != nil {
-		return nil, misuse(where, strings.TrimPrefix(err.Error(), "tls: "), "certificate and key in PEM; a key with a passphrase has to be decrypted before")
+		return pair, err
 	}
-	return []tls.Certificate{pair}, nil
+	if pair, err = tls.X509KeyPair(cert, key); err != nil {
+		const hint = "certificate and key in PEM, and the key is that of the first certificate; a key with a passphrase has to be decrypted before"
+		return pair, misuse(certFlag+" "+certFile, strings.TrimPrefix(err.Error(), "tls: "), hint)
+	}
+	return pair, nil
 }

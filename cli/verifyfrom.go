@@ -21,13 +21,7 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	if v.require.Word == "" && !v.anchorFlags.given() {
 		v.common.Require = download.RequireDigest
 	}
-	if v.common.Claims, err = v.claims(); err != nil {
-		return err
-	}
-	if err = v.addFields(&v.common); err != nil {
-		return err
-	}
-	if v.common.Anchors, err = v.anchors(); err != nil {
+	if err := v.ask(&v.common, &v.anchorFlags); err != nil {
 		return err
 	}
 	if err := trusting(&v.common); err != nil {

@@ -168,6 +168,18 @@ func (w *wire) addFields(r *download.Request) (err error) {
 	return err
 }
 
+// ask adds to a request what the user says of the file, and the header fields.
+func (w *wire) ask(r *download.Request, trusted *anchorFlags) (err error) {
+	if r.Claims, err = w.claims(); err != nil {
+		return err
+	}
+	if err = w.addFields(r); err != nil {
+		return err
+	}
+	r.Anchors, err = trusted.anchors()
+	return err
+}
+
 // addField adds the field of a line "Name: value" to h.
 func addField(h http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")

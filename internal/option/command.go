@@ -91,6 +91,19 @@ func parseCommand(name string, parts []string) Command {
 	return c
 }
 
+// foreignText are flags of curl, wget and aria2 that get does not have, with the flag to write instead. The letters mean different things
+// in those programs.
+//
+//go:embed foreign.txt
+var foreignText string
+
+// Foreign returns what to write instead of a flag of another program; empty for a flag of none.
+func Foreign(flag string) string {
+	_, rest, _ := strings.Cut("\n"+foreignText, "\n"+flag+"  ")
+	hint, _, _ := strings.Cut(rest, "\n")
+	return hint
+}
+
 func parseTerms(body string) (terms []Term) {
 	for line := range strings.Lines(strings.TrimSpace(body)) {
 		word, text, _ := strings.Cut(strings.TrimSpace(line), "  ")

@@ -14,6 +14,7 @@ type Site struct {
 	// Pattern is as it was written: a URL, or with a * at its end all that begin with it.
 	Pattern string
 	Line    int
+	Values  map[string][]string // as they were written; the fields below have them by name
 
 	Keyring, Pin, Authorities []string // who signs
 	AllowExpiredKey           bool
@@ -86,8 +87,12 @@ func siteOf(v map[string]Value) Site {
 		}
 		return ""
 	}
+	all := map[string][]string{}
+	for name, value := range v {
+		all[name] = value.Words
+	}
 	return Site{
-		Keyring: v["keyring"].Words, Pin: v["pin"].Words, Authorities: v["smime-ca"].Words, AllowExpiredKey: word("allow-expired-key") == "true",
+		Values: all, Keyring: v["keyring"].Words, Pin: v["pin"].Words, Authorities: v["smime-ca"].Words, AllowExpiredKey: word("allow-expired-key") == "true",
 		Require: word("require"), Header: v["header"].Words, Proxy: word("proxy"), LimitRate: word("limit-rate"), CACert: v["cacert"].Words,
 		Insecure: word("insecure") == "true",
 	}
