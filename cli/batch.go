@@ -181,17 +181,15 @@ func (b *batch) conclude(m moment, f *renderer, e *ending) {
 	}
 	x.Size, x.Verified, x.elapsed, x.proven = result.Size, result.Proof.Verified(), result.Elapsed, f.gist(result)
 	b.outcomes.add(x)
-	g.lines.write(newDoneEvent(m, e.req, result))
 	g.onComplete.forgotten(g.screen, result)
-	switch {
-	case g.quiet:
-	case g.terminal && !g.verbose:
+	if g.terminal && !g.verbose && !g.quiet {
+		g.lines.write(newDoneEvent(m, e.req, result))
 		b.recent.add(m.at, f.name(), result.Size, f.result(result), x.proven)
-	default:
-		g.screen.conclude(hueOf(result), f.result(result), f.proven(result))
-		if g.verbose {
-			f.shares(result.Sources)
-		}
+		return
+	}
+	f.done(m, e.req, result, f.result(result))
+	if g.verbose {
+		f.shares(result.Sources)
 	}
 }
 
@@ -232,7 +230,7 @@ func (b *batch) close() int {
 		b.count.add(code)
 	}
 	now := moment{at: time.Now()}
-	b.get.lines.write(batchEvent{now.head("batch"), b.count.batchCounts, elapsed.Seconds(), b.count.code, b.outcomes.lines(), b.outcomes.more})
+	b.get.lines.write(batchEvent{now.head("batch"), b.count.batchCounts, elapsed.Seconds(), b.count.code, each(b.outcomes.kept, func(x outcome) outcomeLine { return x.outcomeLine }), b.outcomes.more})
 	table := b.outcomes.table(screen.columns())
 	for _, line := range append(table, b.count.summary(elapsed, len(table) > 0)...) {
 		screen.say("%s", line)

@@ -121,7 +121,7 @@ func TestBatchTable(t *testing.T) {
 	for i := range mostOutcomes + 5 {
 		o.add(outcome{outcomeLine: outcomeLine{File: i}})
 	}
-	if len(o.lines()) != mostOutcomes || o.more != 5 || o.table(0) != nil {
+	if len(o.kept) != mostOutcomes || o.more != 5 || o.table(0) != nil {
 		t.Errorf("%d kept, %d more", len(o.kept), o.more)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"braid/download"
 	"braid/source"
-	"braid/verify"
 )
 
 // planEvent is what a download would begin with (--dry-run). Do is "download", "resume", "nothing" if the file is there already
@@ -243,7 +242,10 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	e := planEvent{
 		head: newHead(at, "plan"), Do: "download", URL: source.Mask(h.Request.URL), Path: h.Path, Size: known(sizeKnown(h)), Here: h.Resumes, Why: h.Restarts,
-		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: claimLines(h.Claims), Signed: []saidLine{}, Places: []placeLine{},
+		Require: cmp.Or(h.Request.Require.String(), "none"), Claims: each(h.Claims, newClaimLine), Pieces: newPieceLine(h.File.BestPieces()), Signed: each(h.Signed, newSaidLine),
+		Places: each(h.Places, func(p download.Place) placeLine {
+			return placeLine{source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref, p.Mirror.Geo, p.Rate, p.RTT.Seconds()}
+		}),
 	}
 	if d := h.Request.Described; d != nil {
 		e.Document = d.By
@@ -267,24 +269,5 @@ func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 	case h.Resumes > 0:
 		e.Do = "resume"
 	}
-	if p := h.File.BestPieces(); !p.IsZero() {
-		e.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
-	}
-	for _, s := range h.Signed {
-		e.Signed = append(e.Signed, newSaidLine(s))
-	}
-	for _, p := range h.Places {
-		e.Places = append(e.Places, placeLine{
-			source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", "), p.Mirror.Pri, p.Mirror.Pref, p.Mirror.Geo, p.Rate, p.RTT.Seconds(),
-		})
-	}
 	return e
-}
-
-func claimLines(claims []verify.Claim) []claimLine {
-	lines := []claimLine{}
-	for _, c := range claims {
-		lines = append(lines, claimLine{c.Digest.Algorithm().String(), c.Digest.Hex(), c.Field, c.Channel.String()})
-	}
-	return lines
 }

@@ -141,8 +141,7 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		g.report(f)
 		return f.code
 	}
-	g.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
-	g.screen.conclude(hueOf(result), w.result(result), w.proven(result))
+	w.done(moment{at: time.Now()}, r, result, w.result(result))
 	if g.terminal || g.verbose {
 		w.shares(result.Sources)
 	}

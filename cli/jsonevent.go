@@ -22,8 +22,8 @@ func jsonEvent(m moment) any {
 	case download.Resumed:
 		return resumeEvent{m.head("resume"), ev.Bytes}
 	case download.Offered:
-		e := newOfferEvent(m.at, ev.File)
-		e.File, e.Document = m.file, ev.By
+		e := newOfferEvent(m, ev.File)
+		e.Document = ev.By
 		return e
 	case download.SourceUp:
 		return mirrorEvent{head: m.head("mirror"), State: "up", ID: ev.ID, URL: ev.URL, Host: ev.Host, RTT: ev.RTT.Seconds(), Whole: ev.Whole}
@@ -114,13 +114,12 @@ func newDoneEvent(m moment, r download.Request, res download.Result) doneEvent {
 		head: m.head("done"), URL: source.Mask(r.URL), Path: res.Path, Size: res.Size,
 		evidenceFields: evidenceOf(res.Proof), Unvalidated: res.Unvalidated, ETag: res.ETag, AlreadyComplete: res.AlreadyComplete,
 		NotModified: res.NotModified, Older: res.Older, Resumed: res.Resumed, Fetched: res.Fetched, Duplicate: res.Duplicate, Compared: res.Compared, Elapsed: res.Elapsed.Seconds(),
-		Sources: []sourceLine{},
+		Sources: each(res.Sources, func(s download.SourceResult) sourceLine {
+			return sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)}
+		}),
 	}
 	if t := res.LastModified.UTC(); !t.IsZero() {
 		e.LastModified = &t
-	}
-	for _, s := range res.Sources {
-		e.Sources = append(e.Sources, sourceLine{s.URL, s.Host, s.Bytes, s.Rate, s.Banned, why(s.Err)})
 	}
 	return e
 }

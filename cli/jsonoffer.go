@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"time"
-
 	"braid/download"
 	"braid/metalink"
 	"braid/source"
+	"braid/verify"
 )
 
 // offerEvent is what a server says about a file. Hops and ranges are there when nothing but that was asked.
@@ -89,59 +88,56 @@ type ignoredLine struct {
 	Reason string `json:"reason"`
 }
 
-func newOfferEvent(at time.Time, f metalink.File) offerEvent {
-	e := offerEvent{
-		head: newHead(at, "offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest,
-		Claims: claimLines(f.Claims), Mirrors: []mirrorLine{}, Documents: []documentLine{}, Ignored: []ignoredLine{},
+func newOfferEvent(m moment, f metalink.File) offerEvent {
+	return offerEvent{
+		head: m.head("offer"), Size: known(f.Size), ETag: f.ETag, IgnoredCount: f.IgnoredCount, NoDigest: f.NoDigest, Claims: each(f.Claims, newClaimLine),
+		Mirrors: each(f.Mirrors, func(m metalink.Mirror) mirrorLine {
+			return mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth}
+		}),
+		Documents: each(f.Documents, func(d metalink.MetaURL) documentLine { return documentLine{source.Mask(d.URL), d.Type, d.Name} }),
+		Ignored:   each(f.Ignored, func(i metalink.Ignored) ignoredLine { return ignoredLine{i.Target, i.Reason} }),
 	}
-	for _, m := range f.Mirrors {
-		e.Mirrors = append(e.Mirrors, mirrorLine{source.Mask(m.URL), m.Pri, m.Pref, m.Geo, m.Depth})
-	}
-	for _, d := range f.Documents {
-		e.Documents = append(e.Documents, documentLine{source.Mask(d.URL), d.Type, d.Name})
-	}
-	for _, i := range f.Ignored {
-		e.Ignored = append(e.Ignored, ignoredLine{i.Target, i.Reason})
-	}
-	return e
 }
 
-func jsonHops(hops []metalink.Hop) (lines []hopLine) {
-	for _, h := range hops {
-		lines = append(lines, hopLine{h.Status, source.Mask(h.URL)})
+// each makes a line of each of a list. Of none it is an empty list, and not null.
+func each[S, T any](list []S, line func(S) T) []T {
+	lines := make([]T, len(list))
+	for i, x := range list {
+		lines[i] = line(x)
 	}
 	return lines
 }
 
-func jsonEvidence(e download.Evidence) *evidenceLine {
-	line := &evidenceLine{Document: e.Document, Signatures: []saidLine{}}
-	if e.Err != nil {
-		line.Error = e.Err.Error()
+func newClaimLine(c verify.Claim) claimLine {
+	return claimLine{c.Digest.Algorithm().String(), c.Digest.Hex(), c.Field, c.Channel.String()}
+}
+
+func newHopLine(h metalink.Hop) hopLine { return hopLine{h.Status, source.Mask(h.URL)} }
+
+// newPieceLine is nil where there are none.
+func newPieceLine(p verify.Pieces) *pieceLine {
+	if p.IsZero() {
+		return nil
 	}
-	if p := e.File.BestPieces(); !p.IsZero() {
-		line.Pieces = &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
-	}
-	for _, s := range e.Signatures {
-		line.Signatures = append(line.Signatures, newSaidLine(s))
-	}
-	return line
+	return &pieceLine{p.Algorithm().String(), p.Count(), p.Length()}
 }
 
 func newSaidLine(s download.Signed) saidLine {
-	l := saidLine{From: s.From, By: append([]string{}, s.By...)}
-	if s.Err != nil {
-		l.Error = s.Err.Error()
-	}
-	return l
+	return saidLine{From: s.From, By: append([]string{}, s.By...), Error: errorText(s.Err)}
 }
 
-func jsonSpeeds(all []download.Measurement) (lines []speedLine) {
-	for _, g := range all {
-		line := speedLine{URL: g.URL, Host: g.Host, RTT: g.RTT.Seconds(), Bytes: g.Bytes, Took: g.Took.Seconds(), Rate: g.Rate()}
-		if g.Err != nil {
-			line.Error = g.Err.Error()
-		}
-		lines = append(lines, line)
+func newEvidenceLine(e download.Evidence) *evidenceLine {
+	return &evidenceLine{e.Document, errorText(e.Err), newPieceLine(e.File.BestPieces()), each(e.Signatures, newSaidLine)}
+}
+
+func newSpeedLine(g download.Measurement) speedLine {
+	return speedLine{g.URL, g.Host, g.RTT.Seconds(), g.Bytes, g.Took.Seconds(), g.Rate(), errorText(g.Err)}
+}
+
+// errorText is empty for no error.
+func errorText(err error) string {
+	if err == nil {
+		return ""
 	}
-	return lines
+	return err.Error()
 }

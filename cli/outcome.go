@@ -90,14 +90,6 @@ func (o *outcomes) table(width int) []string {
 	return narrow(columns(rows), width)
 }
 
-func (o *outcomes) lines() []outcomeLine {
-	lines := []outcomeLine{}
-	for _, x := range o.kept {
-		lines = append(lines, x.outcomeLine)
-	}
-	return lines
-}
-
 // recent holds results of a batch back for a moment, so that those that come faster than a user reads share a line.
 type recent struct {
 	since  time.Time

@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"testing"
-
-	"braid/download"
 )
 
 func TestColored(t *testing.T) {
@@ -38,7 +36,7 @@ func TestColours_Rule61(t *testing.T) {
 	}
 	b.Reset()
 	s.color = false
-	s.conclude(hueOf(download.Result{}), "a; unverified", "unverified")
+	s.conclude(yellow, "a; unverified", "unverified")
 	s.warn("b")
 	s.fail(&failure{what: "x", why: "y"})
 	if b.String() != "a; unverified\nb\nbraid: x: y\n" {

@@ -74,8 +74,8 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
 	if p.json {
 		lines := &lineWriter{w: p.out}
-		e := newOfferEvent(time.Now(), o.File)
-		e.Hops, e.Ranges, e.Evidence, e.Speeds = jsonHops(o.Hops), &o.Ranges, jsonEvidence(evidence), jsonSpeeds(measured)
+		e := newOfferEvent(moment{at: time.Now()}, o.File)
+		e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence), each(measured, newSpeedLine)
 		lines.write(e)
 		return outputFailure(lines.err)
 	}

@@ -135,10 +135,7 @@ func (w *renderer) progress(at time.Time) progress {
 	p := fileProgress(w.name(), far)
 	if w.table {
 		for _, m := range w.Mirrors {
-			rate := m.Speed.Now(at, m.Bytes)
-			p.table = append(p.table, []string{
-				"  " + m.Host, fmt.Sprintf("%8s", sizeText(m.Bytes)), fmt.Sprintf("%3d %%", percent(m.Bytes, w.Fetched)), fmt.Sprintf("%10s", rateText(rate)), w.State(m),
-			})
+			p.table = append(p.table, append(sourceRow(m.Host, m.Bytes, w.Fetched, m.Speed.Now(at, m.Bytes)), w.State(m)))
 		}
 	}
 	return p

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,13 +13,23 @@ import (
 
 // result is the line that says how a download ended and what was proven by what.
 func (w *renderer) result(r download.Result) string {
+	const day = "2006-01-02 15:04 MST"
+	size := sizeText(r.Size)
 	switch {
 	case r.AlreadyComplete:
-		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), sizeText(r.Size), w.proven(r))
+		return fmt.Sprintf("%s: already complete (%s); %s", w.name(), size, w.proven(r))
+	case r.Older:
+		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; --allow-older takes it"
 	case r.NotModified:
-		return w.unchanged(r)
+		text := w.name() + ": nothing newer"
+		if r.Size > 0 {
+			text += " (" + size + ")"
+		}
+		if r.Proof.Valid() {
+			text += "; " + w.proven(r)
+		}
+		return text
 	}
-	size := sizeText(r.Size)
 	if r.Resumed > 0 {
 		size += fmt.Sprintf(", %s of it from an earlier run,", sizeText(r.Resumed))
 	}
@@ -37,23 +48,17 @@ func (w *renderer) gist(r download.Result) string {
 	return w.proven(r)
 }
 
-// unchanged says that a server has nothing newer.
-func (w *renderer) unchanged(r download.Result) string {
-	const day = "2006-01-02 15:04 MST"
-	if r.Older {
-		return w.name() + ": the server has an older one (" + r.LastModified.Local().Format(day) + "): kept; --allow-older takes it"
+// done shows in a line that the file is in place. What was proven is green; less than was possible is worth a look.
+func (w *renderer) done(m moment, req download.Request, r download.Result, line string) {
+	w.lines.write(newDoneEvent(m, req, r))
+	h := yellow
+	if r.Proof.Verified() {
+		h = green
 	}
-	text := w.name() + ": nothing newer"
-	if r.Size > 0 {
-		text += " (" + sizeText(r.Size) + ")"
-	}
-	if r.Proof.Valid() {
-		text += "; " + w.proven(r)
-	}
-	return text
+	w.screen.conclude(h, line, w.proven(r))
 }
 
-// bringers are the hosts of those that brought something.
+// bringers are the hosts of the sources that brought something.
 func bringers(r download.Result) (hosts []string) {
 	for _, s := range r.Sources {
 		if s.Bytes > 0 {
@@ -63,7 +68,7 @@ func bringers(r download.Result) (hosts []string) {
 	return hosts
 }
 
-// from says who brought the bytes.
+// from names the source of the bytes, or counts them.
 func from(r download.Result) string {
 	switch hosts := bringers(r); len(hosts) {
 	case 0:
@@ -103,15 +108,7 @@ func (w *renderer) proven(r download.Result) string {
 	return s + ": " + why + " (--sha256 HEX is evidence, too)"
 }
 
-// hueOf is the colour of what was proven: less than was possible is worth a look.
-func hueOf(r download.Result) hue {
-	if r.Proof.Verified() {
-		return green
-	}
-	return yellow
-}
-
-// unvalidated says that there are signatures that nobody could check (rule 51).
+// unvalidated says that there are signatures that could not be checked, for lack of an anchor.
 func unvalidated(r download.Result) string {
 	if len(r.Unvalidated) == 0 || r.Proof.Signed() {
 		return ""
@@ -192,13 +189,9 @@ func tableWidth(rows [][]string, figures int) (width int) {
 }
 
 func shareRow(s download.SourceResult, total int64) []string {
-	name := s.Host
-	if name == "" {
-		name = s.URL
-	}
-	row := []string{"  " + name, fmt.Sprintf("%8s", sizeText(s.Bytes)), fmt.Sprintf("%3d %%", percent(s.Bytes, total)), ""}
-	if s.Bytes > 0 {
-		row[3] = fmt.Sprintf("%10s", rateText(s.Rate))
+	row := sourceRow(cmp.Or(s.Host, s.URL), s.Bytes, total, s.Rate)
+	if s.Bytes == 0 {
+		row[3] = ""
 	}
 	reason := shorten(strings.TrimPrefix(why(s.Err), s.Host+": "), 60) // -v has said all of it
 	switch {
@@ -208,4 +201,9 @@ func shareRow(s download.SourceResult, total int64) []string {
 		row = append(row, "failed: "+reason)
 	}
 	return row
+}
+
+// sourceRow is a source in a table: its name, what it brought, which share that is, and how fast.
+func sourceRow(name string, bytes, total int64, rate float64) []string {
+	return []string{"  " + name, fmt.Sprintf("%8s", sizeText(bytes)), fmt.Sprintf("%3d %%", percent(bytes, total)), fmt.Sprintf("%10s", rateText(rate))}
 }

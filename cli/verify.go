@@ -143,9 +143,8 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 		w.shares(result.Sources)
 		return v.fail(verdict.Path, downloadFailure(ctx, err))
 	}
-	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
 	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
-	v.screen.conclude(hueOf(result), text, w.proven(result))
+	w.done(moment{at: time.Now()}, r, result, text)
 	if v.terminal || v.verbose {
 		w.shares(result.Sources)
 	}

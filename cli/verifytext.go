@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,7 @@ func (v *verifyCommand) right(w *renderer, r download.Request, d download.Verdic
 	result := download.Result{
 		Path: d.Path, Size: d.Size, Proof: d.Proof, Unvalidated: d.Unvalidated, AlreadyComplete: true, Elapsed: d.Elapsed,
 	}
-	v.lines.write(newDoneEvent(moment{at: time.Now()}, r, result))
-	v.screen.conclude(hueOf(result), fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)), w.proven(result))
+	w.done(moment{at: time.Now()}, r, result, fmt.Sprintf("%s: %s; %s", w.name(), sizeText(d.Size), w.proven(result)))
 }
 
 // wrong tells of a file that is about to be repaired: where it is damaged or, if nobody knows, why it is not the right one.
@@ -47,16 +47,12 @@ func (v *verifyCommand) damaged(w *renderer, d download.Verdict) {
 	if d.Damaged.Count() == 0 {
 		return
 	}
-	p := d.Pieces
-	e := damagedEvent{
-		head: newHead(time.Now(), "damaged"), Path: d.Path, Size: p.Size(), Bytes: d.Damaged.Len(), Document: d.PiecesFrom,
-		Pieces: pieceLine{p.Algorithm().String(), p.Count(), p.Length()},
-	}
-	for r := range d.Damaged.All() {
-		e.Ranges = append(e.Ranges, spanLine{r.Start, r.End})
-	}
-	v.lines.write(e)
-	v.screen.say("%s: damaged: %s of %s, %s", w.name(), sizeText(d.Damaged.Len()), sizeText(p.Size()), spans(&d.Damaged))
+	bytes, size := d.Damaged.Len(), d.Pieces.Size()
+	v.lines.write(damagedEvent{
+		newHead(time.Now(), "damaged"), d.Path, size, bytes, d.PiecesFrom, *newPieceLine(d.Pieces),
+		each(slices.Collect(d.Damaged.All()), func(r byterange.Range) spanLine { return spanLine{r.Start, r.End} }),
+	})
+	v.screen.say("%s: damaged: %s of %s, %s", w.name(), sizeText(bytes), sizeText(size), spans(&d.Damaged))
 }
 
 // spans names the first of some ranges as people count: the last byte is part of it.
