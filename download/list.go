@@ -110,15 +110,15 @@ func (l *List) Said(c verify.Claim) bool { return strings.HasSuffix(c.Field, " o
 func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	names := namesOf(r)
 	if r.Name == "" {
-		return l.ReadAny(names, l.Name, l.Over)
+		return l.Find(names, l.Name, l.Over)
 	}
 	own := []string{path.Base(r.Name)}
 	if len(names) == 0 {
 		own = endsOf(filepath.ToSlash(filepath.Join(r.Dir, r.Name)))
 	}
-	claims, malformed, err := l.ReadAny(append(names, own...), l.Name, l.Over)
+	claims, malformed, err := l.Find(append(names, own...), l.Name, l.Over)
 	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
-		return l.ReadAny(names, l.Name, l.Over) // it tells what is like the name that people know
+		return l.Find(names, l.Name, l.Over) // it tells what is like the name that people know
 	}
 	return claims, malformed, err
 }

@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, fields string) {
 		lines := split(fields)
 		links, problems := Parse(lines)
-		if len(links)+len(problems) > MaxLinks+1 {
+		if len(links)+len(problems) > maxLinks+1 {
 			t.Fatalf("%d links and %d problems", len(links), len(problems))
 		}
 		for _, p := range problems {
@@ -128,8 +128,8 @@ func FuzzGoodBesideBad(f *testing.F) {
 	f.Add(`<a>; b="`)
 	const good = `<http://good.example/x,y>; rel="duplicate"; title="a, <b>"`
 	f.Fuzz(func(t *testing.T, bad string) {
-		if strings.Count(bad, ",") >= MaxLinks {
-			bad = bad[:MaxLinks] // the limit is another test's
+		if strings.Count(bad, ",") >= maxLinks {
+			bad = bad[:maxLinks] // the limit is another test's
 		}
 		want := parseOne(t, good)
 		for _, lines := range [][]string{{bad, good}, {good + "," + bad}, {good, bad}} {

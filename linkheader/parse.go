@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// MaxLinks is the number of links, good or bad, that Parse reads. It only counts the others.
-	MaxLinks = 1000
+	// maxLinks is the number of links, good or bad, that Parse reads. It only counts the others.
+	maxLinks = 1000
 
 	// maxParams is the number of parameters that a link may have.
 	maxParams = 64
@@ -17,7 +17,7 @@ const (
 type Problem struct {
 	Line   int // index of the field line
 	Offset int // in that line, in bytes
-	Links  int // how many were lost: one, but for those past MaxLinks
+	Links  int // how many were lost: one, but for those past maxLinks
 	Why    string
 }
 
@@ -34,7 +34,7 @@ func Parse(fieldLines []string) (links []Link, problems []Problem) {
 		c.parseLine(i, line)
 	}
 	if c.excess.Links > 0 {
-		c.excess.Why = fmt.Sprintf("more than %d links: %d ignored", MaxLinks, c.excess.Links)
+		c.excess.Why = fmt.Sprintf("more than %d links: %d ignored", maxLinks, c.excess.Links)
 		c.problems = append(c.problems, c.excess)
 	}
 	return c.links, c.problems
@@ -44,7 +44,7 @@ func Parse(fieldLines []string) (links []Link, problems []Problem) {
 type collection struct {
 	links    []Link
 	problems []Problem
-	excess   Problem // the links past MaxLinks, with the place of the first
+	excess   Problem // the links past maxLinks, with the place of the first
 }
 
 // parseLine reads one field line: #link-value (RFC 8288, section 3).
@@ -79,7 +79,7 @@ func (c *collection) problem(p Problem) {
 
 // room reports whether there is room for one more link or problem, and counts it if not.
 func (c *collection) room(line, offset int) bool {
-	if len(c.links)+len(c.problems) < MaxLinks {
+	if len(c.links)+len(c.problems) < maxLinks {
 		return true
 	}
 	if c.excess.Links == 0 {

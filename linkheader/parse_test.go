@@ -116,21 +116,21 @@ func TestParseProblems(t *testing.T) {
 // Proves rule 36, as far as it is about numbers: thousands of links are a note, not an error, and are counted.
 func TestParseLimitsLinks_Rule36(t *testing.T) {
 	const surplus = 2345
-	line := strings.Repeat("<a>,", MaxLinks-1) + "x,"
+	line := strings.Repeat("<a>,", maxLinks-1) + "x,"
 	start := len(line)
 	line += strings.Repeat("<b>,", surplus-1) + "y"
 	links, problems := Parse([]string{line, ""})
-	if len(links) != MaxLinks-1 || links[MaxLinks-2].Target != "a" {
-		t.Fatalf("%d links, want %d", len(links), MaxLinks-1)
+	if len(links) != maxLinks-1 || links[maxLinks-2].Target != "a" {
+		t.Fatalf("%d links, want %d", len(links), maxLinks-1)
 	}
 	want := []Problem{
-		{0, 4 * (MaxLinks - 1), 1, "want <reference>"},
-		{0, start, surplus, fmt.Sprintf("more than %d links: %d ignored", MaxLinks, surplus)},
+		{0, 4 * (maxLinks - 1), 1, "want <reference>"},
+		{0, start, surplus, fmt.Sprintf("more than %d links: %d ignored", maxLinks, surplus)},
 	}
 	if !slices.Equal(problems, want) {
 		t.Errorf("problems are %+v, want %+v", problems, want)
 	}
-	if links, problems := Parse(slices.Repeat([]string{"<a>"}, MaxLinks)); len(links) != MaxLinks || problems != nil {
+	if links, problems := Parse(slices.Repeat([]string{"<a>"}, maxLinks)); len(links) != maxLinks || problems != nil {
 		t.Errorf("%d links and %v at the limit", len(links), problems)
 	}
 }

@@ -56,17 +56,17 @@ func (f *File) addDocument(d MetaURL, target string) {
 		f.Ignore(target, "a document without a type")
 	case slices.ContainsFunc(f.Documents, same):
 		f.Ignore(target, listed)
-	case len(f.Documents) >= MaxDocuments:
+	case len(f.Documents) >= maxDocuments:
 		f.Ignore(target, "beyond the first 50 documents")
 	default:
 		f.Documents = append(f.Documents, d)
 	}
 }
 
-// Ignore counts a target that is not taken, and says why among the first MaxIgnored.
+// Ignore counts a target that is not taken, and says why among the first maxIgnored.
 func (f *File) Ignore(target, reason string) {
 	f.IgnoredCount++
-	if len(f.Ignored) < MaxIgnored {
+	if len(f.Ignored) < maxIgnored {
 		f.Ignored = append(slices.Clip(f.Ignored), Ignored{Target: shown(target), Reason: reason})
 	}
 }

@@ -47,14 +47,14 @@ func TestAddLimit_Rule36(t *testing.T) {
 		more = append(more, Mirror{URL: at(t, fmt.Sprintf("https://b%d.example/f", i)), Pri: 1 + 10*(i%2)})
 	}
 	f.Add(more...)
-	if len(f.Mirrors) != MaxMirrors || f.IgnoredCount != 100 || len(f.Ignored) != MaxIgnored {
+	if len(f.Mirrors) != MaxMirrors || f.IgnoredCount != 100 || len(f.Ignored) != maxIgnored {
 		t.Fatalf("%d mirrors, %d ignored, %d named", len(f.Mirrors), f.IgnoredCount, len(f.Ignored))
 	}
 	if f.Mirrors[0].Pri != 1 || f.Mirrors[74].Pri != 1 || f.Mirrors[75].URL.Host != "a0.example" || f.Mirrors[199].URL.Host != "a124.example" {
 		t.Errorf("the best are not kept: %v", urls(f))
 	}
 	f.Add(more...)
-	if len(f.Mirrors) != MaxMirrors || f.IgnoredCount != 250 || len(f.Ignored) != MaxIgnored {
+	if len(f.Mirrors) != MaxMirrors || f.IgnoredCount != 250 || len(f.Ignored) != maxIgnored {
 		t.Errorf("%d mirrors, %d ignored, %d named", len(f.Mirrors), f.IgnoredCount, len(f.Ignored))
 	}
 }

@@ -30,13 +30,13 @@ func IsMediaType(contentType string) bool {
 // Limits of a document. Beyond the first four, and what keeps tokens small, a document is refused.
 const (
 	MaxSize       = 8 << 20 // bytes of a document
-	MaxDepth      = 32      // elements in each other
-	MaxFiles      = 10_000
-	MaxURLs       = 5_000   // url and metaurl elements of a file, usable or not
-	MaxToken      = 1 << 20 // bytes of a tag, comment or text
-	MaxAttributes = 100     // of an element
-	MaxPieceLists = 16      // of a file; more are ignored
-	MaxWarnings   = 100     // more are not told
+	maxDepth      = 32      // elements in each other
+	maxFiles      = 10_000
+	maxURLs       = 5_000   // url and metaurl elements of a file, usable or not
+	maxToken      = 1 << 20 // bytes of a tag, comment or text
+	maxAttributes = 100     // of an element
+	maxPieceLists = 16      // of a file; more are ignored
+	maxWarnings   = 100     // more are not told
 )
 
 // NoPriority is the priority of what has none: the last. Greater ones are not valid (RFC 5854, section 4.2.16.2).

@@ -33,9 +33,9 @@ import (
 // Limits of what is taken from one server. What is beyond is counted in File.IgnoredCount.
 const (
 	MaxMirrors   = 200
-	MaxDocuments = 50
-	MaxURL       = 8 << 10 // bytes
-	MaxIgnored   = 100     // entries of File.Ignored
+	maxDocuments = 50
+	maxURL       = 8 << 10 // bytes
+	maxIgnored   = 100     // entries of File.Ignored
 )
 
 // A Hop is one answer of a redirect chain. The keys of Header are in canonical form, as net/http makes them.

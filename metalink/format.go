@@ -53,8 +53,8 @@ func (d Document) check() error {
 	switch {
 	case len(d.Files) == 0:
 		return fault(Foreign, "it describes no file")
-	case len(d.Files) > MaxFiles:
-		return fault(TooMuch, "it describes more than %d files", MaxFiles)
+	case len(d.Files) > maxFiles:
+		return fault(TooMuch, "it describes more than %d files", maxFiles)
 	case d.Origin != nil && !validPlace(d.Origin, 0):
 		return fault(Invalid, "its origin is no usable URL")
 	}
@@ -77,8 +77,8 @@ func (f File) check() *Error {
 	if err := CheckPath(f.Name); err != nil {
 		return fault(Invalid, "%v", err)
 	}
-	if len(f.Mirrors)+len(f.Documents) > MaxURLs {
-		return fault(TooMuch, "it has more than %d URLs", MaxURLs)
+	if len(f.Mirrors)+len(f.Documents) > maxURLs {
+		return fault(TooMuch, "it has more than %d URLs", maxURLs)
 	}
 	for _, m := range f.Mirrors {
 		if !validPlace(m.URL, m.Pri) || m.Geo != country(m.Geo) {
@@ -99,8 +99,8 @@ func (f File) check() *Error {
 }
 
 func (f File) checkDigests() *Error {
-	if len(f.Pieces) > MaxPieceLists {
-		return fault(TooMuch, "it has more than %d lists of pieces", MaxPieceLists)
+	if len(f.Pieces) > maxPieceLists {
+		return fault(TooMuch, "it has more than %d lists of pieces", maxPieceLists)
 	}
 	r := fileReader{file: File{Claims: f.Claims}}
 	for _, p := range f.Pieces {

@@ -152,10 +152,10 @@ func TestNotWritten(t *testing.T) {
 		message  string
 	}{
 		"no file":       {Document{}, Foreign, "metalink document: it describes no file"},
-		"too many":      {Document{Files: make([]File, MaxFiles+1)}, TooMuch, "more than 10000 files"},
+		"too many":      {Document{Files: make([]File, maxFiles+1)}, TooMuch, "more than 10000 files"},
 		"name":          {file(func(f *File) { f.Name = "../f" }), Invalid, `file "../f": a part of the name begins with a dot`},
 		"name twice":    {Document{Files: []File{good(), good()}}, Conflict, `file "f": there are two files of this name`},
-		"too many URLs": {file(func(f *File) { f.Mirrors = make([]Mirror, MaxURLs+1) }), TooMuch, "more than 5000 URLs"},
+		"too many URLs": {file(func(f *File) { f.Mirrors = make([]Mirror, maxURLs+1) }), TooMuch, "more than 5000 URLs"},
 		"no URL":        {file(func(f *File) { f.Mirrors = make([]Mirror, 1) }), Invalid, "a mirror has no usable URL"},
 		"URL":           {file(func(f *File) { f.Mirrors = []Mirror{mirror(t, "file:///f", 1)} }), Invalid, "a mirror has no usable URL"},
 		"priority":      {file(func(f *File) { f.Mirrors = []Mirror{mirror(t, "http://h/", NoPriority+1)} }), Invalid, "a priority"},
@@ -172,7 +172,7 @@ func TestNotWritten(t *testing.T) {
 		"pieces":       {file(func(f *File) { f.Size, f.Pieces = 9, []verify.Pieces{pieces} }), Conflict, "it has 9 bytes, and its pieces 8"},
 		"no pieces":    {file(func(f *File) { f.Pieces = make([]verify.Pieces, 1) }), Conflict, "its pieces 0"},
 		"only piece":   {file(func(f *File) { f.Claims, f.Pieces = claimed(other), []verify.Pieces{pieces} }), Conflict, "that of its only piece"},
-		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, MaxPieceLists+1) }), TooMuch, "more than 16 lists"},
+		"many lists":   {file(func(f *File) { f.Pieces = make([]verify.Pieces, maxPieceLists+1) }), TooMuch, "more than 16 lists"},
 		"origin":       {Document{Origin: &url.URL{Scheme: "file", Path: "/x"}, Files: []File{good()}}, Invalid, "its origin is no usable URL"},
 		"NUL":          {Document{Generator: "a\x00", Files: []File{good()}}, Charset, `"a\x00" cannot be written in XML`},
 		"no character": {Document{Generator: "a\uffff", Files: []File{good()}}, Charset, `"a\uffff" cannot be written in XML`},

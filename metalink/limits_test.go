@@ -35,18 +35,18 @@ func TestLimits_Rule41(t *testing.T) {
 		want string
 	}{
 		"size":                  {sized, MaxSize / 2, "it is larger than 8 MiB"},
-		"depth":                 {func(n int) string { return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after }, MaxDepth, "more than 32 elements in each other"},
-		"files":                 {func(n int) string { return repeat(n, `<file name="%d"/>`, root, "</metalink>") }, MaxFiles, "more than 10000 files"},
-		"refused files":         {func(n int) string { return repeat(n, `<file name="/%d"/>`, root, "</metalink>") }, MaxFiles, "more than 10000 files"},
-		"URLs":                  {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) }, MaxURLs, `file "f": it has more than 5000 URLs`},
-		"URLs that are ignored": {func(n int) string { return repeat(n, "<url/>", before, after) }, MaxURLs, "more than 5000 URLs"},
-		"meta URLs":             {func(n int) string { return repeat(n-1, "<metaurl/>", before, "<url/>"+after) }, MaxURLs, "more than 5000 URLs"},
-		"token":                 {func(n int) string { return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" + after }, MaxToken, "a tag, comment or text of more than 1 MiB"},
-		"attributes":            {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, MaxAttributes, "an element of more than 100 attributes"},
+		"depth":                 {func(n int) string { return before + strings.Repeat("<x>", n-2) + strings.Repeat("</x>", n-2) + after }, maxDepth, "more than 32 elements in each other"},
+		"files":                 {func(n int) string { return repeat(n, `<file name="%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
+		"refused files":         {func(n int) string { return repeat(n, `<file name="/%d"/>`, root, "</metalink>") }, maxFiles, "more than 10000 files"},
+		"URLs":                  {func(n int) string { return repeat(n, "<url>http://h/%d</url>", before, after) }, maxURLs, `file "f": it has more than 5000 URLs`},
+		"URLs that are ignored": {func(n int) string { return repeat(n, "<url/>", before, after) }, maxURLs, "more than 5000 URLs"},
+		"meta URLs":             {func(n int) string { return repeat(n-1, "<metaurl/>", before, "<url/>"+after) }, maxURLs, "more than 5000 URLs"},
+		"token":                 {func(n int) string { return before + "<!--" + strings.Repeat("x", n-len("<!---->")) + "-->" + after }, maxToken, "a tag, comment or text of more than 1 MiB"},
+		"attributes":            {func(n int) string { return repeat(n, ` a%d=""`, before+"<x", "/>"+after) }, maxAttributes, "an element of more than 100 attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := parse(t, tt.make(tt.most))
-			if len(d.Files) > MaxFiles || len(d.Refused) > MaxFiles {
+			if len(d.Files) > maxFiles || len(d.Refused) > maxFiles {
 				t.Errorf("%d files, %d refused", len(d.Files), len(d.Refused))
 			}
 			wantFault(t, tt.make(tt.most+1), TooMuch, tt.want)
@@ -56,7 +56,7 @@ func TestLimits_Rule41(t *testing.T) {
 		t.Error("the URLs of two files are counted together")
 	}
 	many := parse(t, repeat(1000, `<signature/><pieces length="%d" type="md5"/>`, before, after))
-	if n := len(many.Warnings); n != MaxWarnings+1 || many.Warnings[MaxWarnings] != "and so on" {
+	if n := len(many.Warnings); n != maxWarnings+1 || many.Warnings[maxWarnings] != "and so on" {
 		t.Errorf("%d warnings", n)
 	}
 }
@@ -102,7 +102,7 @@ func TestMemory_Rule41(t *testing.T) {
 		"attributes":    fill(`<x`+repeat(100, ` a%d=""`, "", "")+`/>`, before, after),
 		"URLs":          fill(`<file name="%d">`+urls+`</file>`, root, "</metalink>"),
 		"ignored URLs":  fill(`<file name="%d">`+strings.ReplaceAll(urls, "http:", "x:")+`</file>`, root, "</metalink>"),
-		"refused files": repeat(MaxFiles, `<file name="/%d">`+urls[:19*4]+`</file>`, root, "</metalink>"),
+		"refused files": repeat(maxFiles, `<file name="/%d">`+urls[:19*4]+`</file>`, root, "</metalink>"),
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()

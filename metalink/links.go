@@ -96,7 +96,7 @@ func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen 
 // Resolve is the URL of target in an answer to a request for base, without fragment and user information
 // (a server has no credentials to give); or the reason why it is of no use.
 func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
-	if len(target) > MaxURL {
+	if len(target) > maxURL {
 		return nil, "over 8 KiB"
 	}
 	u, err := base.Parse(target)
@@ -110,7 +110,7 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 		return nil, "no host"
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
-	if len(u.String()) > MaxURL {
+	if len(u.String()) > maxURL {
 		return nil, "over 8 KiB"
 	}
 	return u, ""

@@ -40,8 +40,8 @@ func wantMirrors(t *testing.T, f File, want ...string) {
 
 // Proves rule 36: which links are of no use, and that each is counted.
 func TestIgnoredLinks_Rule36(t *testing.T) {
-	long := "https://m.example/" + strings.Repeat("x", MaxURL)
-	wide := "https://m.example/" + strings.Repeat("\u00e9", MaxURL/3) // 3 bytes each once escaped, and more
+	long := "https://m.example/" + strings.Repeat("x", maxURL)
+	wide := "https://m.example/" + strings.Repeat("\u00e9", maxURL/3) // 3 bytes each once escaped, and more
 	tests := map[string]struct{ link, reason string }{
 		"itself":                {"<https://a.example/pub/f>", "the server itself"},
 		"itself, relative":      {"<f>", "the server itself"},
@@ -67,7 +67,7 @@ func TestIgnoredLinks_Rule36(t *testing.T) {
 		"control":               {"<https://m.example/\x7f>", "Link field 0, offset 19: control character"},
 		"broken":                {"<https://m.example/", "Link field 0, offset 0: want <reference>"},
 		"too long":              {"<" + long + ">", "over 8 KiB"},
-		"too long, cut or not":  {"<https://m.example/f#" + strings.Repeat("x", MaxURL) + ">", "over 8 KiB"},
+		"too long, cut or not":  {"<https://m.example/f#" + strings.Repeat("x", maxURL) + ">", "over 8 KiB"},
 		"too long once escaped": {"<" + wide + ">", "over 8 KiB"},
 	}
 	for name, tt := range tests {
@@ -97,7 +97,7 @@ func TestUsableLinks(t *testing.T) {
 		"capitals":            {"<HTTPS://m.example/f>", "https://m.example/f"},
 		"a comma":             {"<https://m.example/a,b;c>", "https://m.example/a,b;c"},
 		"IPv6":                {"<http://[2001:db8::1]:8080/f>", "http://[2001:db8::1]:8080/f"},
-		"8 KiB, and no more":  {"<https://m.example/" + strings.Repeat("x", MaxURL-18) + ">", "https://m.example/" + strings.Repeat("x", MaxURL-18)},
+		"8 KiB, and no more":  {"<https://m.example/" + strings.Repeat("x", maxURL-18) + ">", "https://m.example/" + strings.Repeat("x", maxURL-18)},
 		"several relations":   {`<https://m.example/f>; title="x"`, "https://m.example/f"},
 		"no path":             {"<https://m.example>", "https://m.example"},
 		"path of other bytes": {"<https://m.example/%ff>", "https://m.example/%ff"},
@@ -222,10 +222,10 @@ func TestLimits_Rule36(t *testing.T) {
 		links = append(links, fmt.Sprintf("<https://d.example/%d>; rel=describedby; type=text/plain", i))
 	}
 	f := from(t, links...)
-	if len(f.Mirrors) != MaxMirrors || len(f.Documents) != MaxDocuments || len(f.Ignored) != MaxIgnored {
+	if len(f.Mirrors) != MaxMirrors || len(f.Documents) != maxDocuments || len(f.Ignored) != maxIgnored {
 		t.Errorf("%d mirrors, %d documents, %d ignored", len(f.Mirrors), len(f.Documents), len(f.Ignored))
 	}
-	if want := 6000 - MaxMirrors - MaxDocuments; f.IgnoredCount != want {
+	if want := 6000 - MaxMirrors - maxDocuments; f.IgnoredCount != want {
 		t.Errorf("ignored %d, want %d", f.IgnoredCount, want)
 	}
 	if got := f.Mirrors[0].URL.Host; got != "m199.example" {
@@ -294,7 +294,7 @@ func FuzzFromHops(f *testing.F) {
 
 func checkFile(t *testing.T, f File, trusted bool) {
 	t.Helper()
-	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > MaxDocuments || len(f.Ignored) > MaxIgnored || f.IgnoredCount < len(f.Ignored) {
+	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > maxDocuments || len(f.Ignored) > maxIgnored || f.IgnoredCount < len(f.Ignored) {
 		t.Fatalf("limits: %d mirrors, %d documents, %d of %d ignored", len(f.Mirrors), len(f.Documents), len(f.Ignored), f.IgnoredCount)
 	}
 	strong := slices.ContainsFunc(f.Claims, func(c verify.Claim) bool { return c.Digest.Algorithm().Strong() })
@@ -306,7 +306,7 @@ func checkFile(t *testing.T, f File, trusted bool) {
 	}
 	seen := map[string]bool{}
 	for _, m := range f.Mirrors {
-		if s := m.URL.String(); seen[s] || len(s) > MaxURL || m.URL.Host == "" || m.URL.User != nil || m.URL.Fragment != "" {
+		if s := m.URL.String(); seen[s] || len(s) > maxURL || m.URL.Host == "" || m.URL.User != nil || m.URL.Fragment != "" {
 			t.Fatalf("mirror %q", s)
 		}
 		seen[m.URL.String()] = true

@@ -46,7 +46,7 @@ func Merge(header, document File) (File, error) {
 	m.Add(document.Mirrors...)
 	m.addDocuments(document.Documents)
 	m.Ignored = append(slices.Clip(m.Ignored), document.Ignored...)
-	m.Ignored = m.Ignored[:min(len(m.Ignored), MaxIgnored)]
+	m.Ignored = m.Ignored[:min(len(m.Ignored), maxIgnored)]
 	m.IgnoredCount += document.IgnoredCount
 	m.NoDigest = !verify.Strong(m.Claims) && (header.NoDigest || len(m.Mirrors) > 0)
 	return m, nil

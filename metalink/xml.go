@@ -132,8 +132,8 @@ func (p *parser) next() (xml.Token, error) {
 	p.begun = true
 	switch t := t.(type) {
 	case xml.StartElement:
-		if p.depth++; p.depth > MaxDepth {
-			return nil, fault(TooMuch, "it has more than %d elements in each other", MaxDepth)
+		if p.depth++; p.depth > maxDepth {
+			return nil, fault(TooMuch, "it has more than %d elements in each other", maxDepth)
 		}
 		return t, checkAttributes(t)
 	case xml.EndElement:
@@ -150,8 +150,8 @@ func (p *parser) next() (xml.Token, error) {
 
 // checkAttributes refuses two attributes of one name (XML 1.0, section 3.1), which the decoder accepts.
 func checkAttributes(e xml.StartElement) error {
-	if len(e.Attr) > MaxAttributes {
-		return fault(TooMuch, "it has an element of more than %d attributes", MaxAttributes)
+	if len(e.Attr) > maxAttributes {
+		return fault(TooMuch, "it has an element of more than %d attributes", maxAttributes)
 	}
 	for i, a := range e.Attr {
 		for _, b := range e.Attr[:i] {
@@ -319,9 +319,9 @@ func (p *parser) origin(target string, dynamic bool) {
 // warn notes what is not taken, unless there is too much of it already.
 func (p *parser) warn(text string) {
 	switch n := len(p.doc.Warnings); {
-	case n < MaxWarnings:
+	case n < maxWarnings:
 		p.doc.Warnings = append(p.doc.Warnings, fmt.Sprintf("line %d: %s", p.line, text))
-	case n == MaxWarnings:
+	case n == maxWarnings:
 		p.doc.Warnings = append(p.doc.Warnings, "and so on")
 	}
 }

@@ -26,8 +26,8 @@ type fileReader struct {
 
 // file reads an element of that name; inside reads what is in it.
 func (p *parser) file(e xml.StartElement, inside func(*fileReader, xml.StartElement) error) error {
-	if p.files++; p.files > MaxFiles {
-		return fault(TooMuch, "it describes more than %d files", MaxFiles)
+	if p.files++; p.files > maxFiles {
+		return fault(TooMuch, "it describes more than %d files", maxFiles)
 	}
 	f := &fileReader{parser: p, file: File{Name: attr(e, "name"), Size: -1}, begin: p.line}
 	err := p.children(func(e xml.StartElement) error { return inside(f, e) })
@@ -261,8 +261,8 @@ func (f *fileReader) metaURL(media, name string, priority int) error {
 
 // target reads a URL, and counts it (rule 41).
 func (f *fileReader) target() (string, error) {
-	if f.urls++; f.urls > MaxURLs {
-		return "", &Error{Kind: TooMuch, File: f.file.Name, Why: fmt.Sprintf("it has more than %d URLs", MaxURLs)}
+	if f.urls++; f.urls > maxURLs {
+		return "", &Error{Kind: TooMuch, File: f.file.Name, Why: fmt.Sprintf("it has more than %d URLs", maxURLs)}
 	}
 	return f.text()
 }

@@ -153,7 +153,7 @@ func checkError(t *testing.T, err error) {
 
 func checkDocument(t *testing.T, d Document) {
 	t.Helper()
-	if len(d.Files)+len(d.Refused) == 0 || len(d.Files)+len(d.Refused) > MaxFiles || len(d.Warnings) > MaxWarnings+1 {
+	if len(d.Files)+len(d.Refused) == 0 || len(d.Files)+len(d.Refused) > maxFiles || len(d.Warnings) > maxWarnings+1 {
 		t.Fatalf("%d files, %d refused, %d warnings", len(d.Files), len(d.Refused), len(d.Warnings))
 	}
 	names := map[string]bool{}
@@ -169,7 +169,7 @@ func checkDocument(t *testing.T, d Document) {
 
 func checkFileRead(t *testing.T, f File) {
 	t.Helper()
-	if f.Size < -1 || len(f.Mirrors)+len(f.Documents)+f.IgnoredCount > MaxURLs || f.IgnoredCount < len(f.Ignored) {
+	if f.Size < -1 || len(f.Mirrors)+len(f.Documents)+f.IgnoredCount > maxURLs || f.IgnoredCount < len(f.Ignored) {
 		t.Fatalf("got %+v", f)
 	}
 	for _, p := range f.Pieces {
@@ -207,7 +207,7 @@ func checkPlace(t *testing.T, scheme, host string, priority int) {
 // checkMetalink: what a document gives keeps to the limits of package metalink.
 func checkMetalink(t *testing.T, f File) {
 	t.Helper()
-	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > MaxDocuments {
+	if len(f.Mirrors) > MaxMirrors || len(f.Documents) > maxDocuments {
 		t.Fatalf("%d mirrors, %d documents", len(f.Mirrors), len(f.Documents))
 	}
 	if f.NoDigest && (len(f.Mirrors) == 0 || verify.Strong(f.Claims)) {

@@ -78,8 +78,8 @@ func (in *input) fill() error {
 		return fault(Charset, "it has the character U+%04X, which XML has not", r)
 	}
 	in.rest = utf8.AppendRune(in.buf[:0], r)
-	if in.token += len(in.rest); in.token > MaxToken {
-		return fault(TooMuch, "it has a tag, comment or text of more than %d MiB", MaxToken>>20)
+	if in.token += len(in.rest); in.token > maxToken {
+		return fault(TooMuch, "it has a tag, comment or text of more than %d MiB", maxToken>>20)
 	}
 	return nil
 }

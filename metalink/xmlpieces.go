@@ -46,8 +46,8 @@ func (f *fileReader) pieces(e xml.StartElement, space string) error {
 		l.add(attr(e, "piece"), text)
 		return err
 	})
-	if l.bad == "" && len(f.lists) == MaxPieceLists {
-		l.bad = fmt.Sprintf("there are more than %d lists", MaxPieceLists)
+	if l.bad == "" && len(f.lists) == maxPieceLists {
+		l.bad = fmt.Sprintf("there are more than %d lists", maxPieceLists)
 	}
 	if l.bad != "" {
 		f.warnPieces(l.bad)

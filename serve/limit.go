@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DefaultMaxConnections is how many connections there may be at a time where LimitListener is not told.
-const DefaultMaxConnections = 1000
+// defaultMaxConnections is how many connections there may be at a time where LimitListener is not told.
+const defaultMaxConnections = 1000
 
 // share is which part of all connections one address may have. This machine may have all: a proxy on it speaks for others.
 const share = 4
@@ -36,12 +36,12 @@ type counted struct {
 }
 
 // LimitListener limits the connections of l, which web is about to serve: to most at a time, a quarter of them from one address other
-// than this machine (of IPv6, from one /64). If most is zero, it is DefaultMaxConnections. When all are taken, the one goes that has waited longest for another
+// than this machine (of IPv6, from one /64). If most is zero, it is defaultMaxConnections. When all are taken, the one goes that has waited longest for another
 // request; if none waits, a client without TLS gets a 503, others are not answered. Call it before a listener for TLS is put around
 // l; it takes web.ConnState. Closing the listener closes their connections, too.
 func LimitListener(l net.Listener, web *http.Server, most int, overTLS bool) net.Listener {
 	if most == 0 {
-		most = DefaultMaxConnections
+		most = defaultMaxConnections
 	}
 	k := &limited{Listener: l, most: most, plain: !overTLS, open: map[*counted]bool{}, by: map[netip.Addr]int{}}
 	web.ConnState = k.state

@@ -100,7 +100,7 @@ func TestMaxLinks(t *testing.T) {
 	for i := range 100 {
 		mirrors = append(mirrors, mirror(t, fmt.Sprintf("http://m%d/;pri=%d", i, 100-i)))
 	}
-	for _, tt := range []struct{ max, want int }{{0, DefaultMaxLinks}, {-1, 0}, {3, 3}, {1000, 100}} {
+	for _, tt := range []struct{ max, want int }{{0, defaultMaxLinks}, {-1, 0}, {3, 3}, {1000, 100}} {
 		w := start(t, map[string]string{"a": content, "a.asc": "x"}, Options{Mirrors: mirrors, MaxLinks: tt.max})
 		a := w.get("/a")
 		got := a.targets(t, linkheader.Duplicate)

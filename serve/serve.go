@@ -30,15 +30,15 @@ import (
 	"braid/metalink"
 )
 
-// DefaultMaxLinks is how many mirrors are named where Options does not say.
-const DefaultMaxLinks = 50
+// defaultMaxLinks is how many mirrors are named where Options does not say.
+const defaultMaxLinks = 50
 
 // Options says how a folder is served. The zero value serves it without mirrors.
 type Options struct {
 	// Mirrors have copies of the folder or of files in it.
 	Mirrors []Mirror
 	// MaxLinks limits the mirrors that one answer names, those with the lowest pri first. If zero, it is
-	// DefaultMaxLinks; if negative, none is named.
+	// defaultMaxLinks; if negative, none is named.
 	MaxLinks int
 	// MirrorOf is the URL under which the Metalink server that this is a mirror of has the folder. Answers
 	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway.
@@ -116,7 +116,7 @@ func New(dir string, o Options) (*Server, error) {
 	}
 	slices.SortStableFunc(s.mirrors, byPriority)
 	if s.maxLinks == 0 {
-		s.maxLinks = DefaultMaxLinks
+		s.maxLinks = defaultMaxLinks
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -39,11 +39,11 @@ func (r *reader) fault(why string) error {
 // value takes the value that comes next.
 func (r *reader) value(depth int) (v value, err error) {
 	begin := r.rest
-	if r.values++; r.values > MaxValues {
-		return v, r.fault("it has more than " + strconv.Itoa(MaxValues) + " values")
+	if r.values++; r.values > maxValues {
+		return v, r.fault("it has more than " + strconv.Itoa(maxValues) + " values")
 	}
-	if depth > MaxDepth {
-		return v, r.fault("lists and dictionaries are nested more than " + strconv.Itoa(MaxDepth) + " deep")
+	if depth > maxDepth {
+		return v, r.fault("lists and dictionaries are nested more than " + strconv.Itoa(maxDepth) + " deep")
 	}
 	if begin == "" {
 		return v, r.fault("it is cut off")

@@ -135,7 +135,7 @@ func checkError(t *testing.T, err error) {
 
 func checkTorrent(t *testing.T, tor Torrent) {
 	t.Helper()
-	if len(tor.Files)+len(tor.Refused) == 0 || len(tor.Files)+len(tor.Refused) > MaxFiles || len(tor.Warnings) > MaxWarnings {
+	if len(tor.Files)+len(tor.Refused) == 0 || len(tor.Files)+len(tor.Refused) > maxFiles || len(tor.Warnings) > maxWarnings {
 		t.Fatalf("%d files, %d refused, %d warnings", len(tor.Files), len(tor.Refused), len(tor.Warnings))
 	}
 	end, names := int64(0), map[string]bool{}

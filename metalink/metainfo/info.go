@@ -26,7 +26,7 @@ func (t *Torrent) describe(info map[string]value) error {
 		return &Error{What: "torrent", Offset: -1, Why: "it is of version 2 only, which is not supported", Unsupported: true}
 	case name.kind != 's' || pieces.kind != 's':
 		return fault("its dictionary info has no name or no pieces")
-	case t.PieceLength < 1 || t.PieceLength > MaxPieceLength:
+	case t.PieceLength < 1 || t.PieceLength > maxPieceLength:
 		return fault("its pieces have %d bytes", t.PieceLength)
 	}
 	entries, err := t.entries(info)
@@ -49,8 +49,8 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 		entries = []entry{{size: length.num}}
 	case length.kind != 0 || len(files.list) == 0:
 		return nil, fault("it says neither the length of one file nor a list of several")
-	case len(files.list) > MaxFiles:
-		return nil, fault("it has more than %d files", MaxFiles)
+	case len(files.list) > maxFiles:
+		return nil, fault("it has more than %d files", maxFiles)
 	}
 	for _, f := range files.list {
 		e := entry{size: f.dict["length"].num}
@@ -70,7 +70,7 @@ func (t *Torrent) entries(info map[string]value) (entries []entry, err error) {
 	}
 	for i := range entries {
 		e := &entries[i]
-		if e.size < 0 || e.size > math.MaxInt64-t.Size-MaxPieceLength {
+		if e.size < 0 || e.size > math.MaxInt64-t.Size-maxPieceLength {
 			return nil, fault("a file of %d bytes", e.size)
 		}
 		e.offset = t.Size

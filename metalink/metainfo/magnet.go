@@ -37,8 +37,8 @@ const (
 // ParseMagnet reads a magnet link. What is wrong with it is an *Error. Of what is in it beside the hash, that which is of no
 // use is passed over, and so is what is beyond 200 of a kind.
 func ParseMagnet(s string) (Magnet, error) {
-	if !IsMagnet(s) || len(s) > MaxMagnet {
-		return Magnet{}, magnetFault("none, or one of more than %d bytes", MaxMagnet)
+	if !IsMagnet(s) || len(s) > maxMagnet {
+		return Magnet{}, magnetFault("none, or one of more than %d bytes", maxMagnet)
 	}
 	_, query, ok := strings.Cut(s, "?")
 	params, err := url.ParseQuery(query)
@@ -75,8 +75,8 @@ func ParseMagnet(s string) (Magnet, error) {
 	return m, nil
 }
 
-// MaxMagnet is how long a link may be.
-const MaxMagnet = 64 << 10
+// maxMagnet is how long a link may be.
+const maxMagnet = 64 << 10
 
 func magnetFault(format string, args ...any) error {
 	return &Error{What: "magnet link", Offset: -1, Why: fmt.Sprintf(format, args...)}

@@ -29,7 +29,7 @@ func TestMagnetRefused(t *testing.T) {
 	for _, s := range []string{
 		"", "http://h/?xt=urn:btih:" + someHash, "magnet:", "magnet:?dn=x", "magnet:?xt=urn:btih:" + someHash[1:], "magnet:?xt=urn:btih:" + someHash[1:] + "x",
 		"magnet:?xt=urn:btih:" + strings.Repeat("0", 32), "magnet:?xt=urn:btmh:1220" + someHash, "magnet:?xt=urn:btih:" + someHash + "&a=%zz",
-		"magnet:?xt=urn:btih:" + someHash + "&dn=" + strings.Repeat("x", MaxMagnet),
+		"magnet:?xt=urn:btih:" + someHash + "&dn=" + strings.Repeat("x", maxMagnet),
 	} {
 		if m, err := ParseMagnet(s); err == nil {
 			t.Errorf("%.80q: %+v", s, m)
@@ -64,7 +64,7 @@ func FuzzMagnet(f *testing.F) {
 			return
 		}
 		again, err := ParseMagnet(m.String())
-		if len(m.String()) <= MaxMagnet && (err != nil || again.String() != m.String() || !reflect.DeepEqual(again.Peers, m.Peers)) {
+		if len(m.String()) <= maxMagnet && (err != nil || again.String() != m.String() || !reflect.DeepEqual(again.Peers, m.Peers)) {
 			t.Fatalf("was %+v, is %+v, %v", m, again, err)
 		}
 	})

@@ -31,14 +31,14 @@ import (
 // Limits of a torrent. Beyond them it is refused, but for those of the last rows, which are cut.
 const (
 	MaxSize        = 8 << 20 // bytes
-	MaxDepth       = 32      // lists and dictionaries in each other
-	MaxValues      = 200_000
-	MaxFiles       = 10_000
-	MaxPieceLength = 1 << 30
+	maxDepth       = 32      // lists and dictionaries in each other
+	maxValues      = 200_000
+	maxFiles       = 10_000
+	maxPieceLength = 1 << 30
 
-	MaxTrackers, MaxWebSeeds, MaxWarnings = 200, 200, 100
-	// MaxPlaces is how many web seeds all files may have together, but for four of each.
-	MaxPlaces = 40_000
+	maxTrackers, maxWebSeeds, maxWarnings = 200, 200, 100
+	// maxPlaces is how many web seeds all files may have together, but for four of each.
+	maxPlaces = 40_000
 )
 
 // A Torrent says what files are.
@@ -167,7 +167,7 @@ func (t Torrent) Info() []byte { return []byte(t.info) }
 
 // warn tells people what was not taken.
 func (t *Torrent) warn(format string, args ...any) {
-	if len(t.Warnings) < MaxWarnings {
+	if len(t.Warnings) < maxWarnings {
 		t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
 	}
 }
@@ -185,8 +185,8 @@ func (t *Torrent) trackers(dict map[string]value) (tiers [][]string) {
 			switch {
 			case !IsTracker(v.text):
 				t.warn("tracker %s is ignored: not an http, https or udp URL", quote(v.text))
-			case n >= MaxTrackers:
-				t.warn("tracker %s is ignored: beyond the first %d", quote(v.text), MaxTrackers)
+			case n >= maxTrackers:
+				t.warn("tracker %s is ignored: beyond the first %d", quote(v.text), maxTrackers)
 			default:
 				n++
 				tier = append(tier, v.text)
@@ -221,7 +221,7 @@ func urlList(v value) (seeds []string) {
 
 // AddWebSeeds adds web seeds that somebody else knows, a magnet link.
 func (t *Torrent) AddWebSeeds(seeds ...string) {
-	most := min(MaxWebSeeds, max(4, MaxPlaces/(len(t.Files)+1)))
+	most := min(maxWebSeeds, max(4, maxPlaces/(len(t.Files)+1)))
 	for _, s := range seeds {
 		u, reason := metalink.Resolve(s, &url.URL{})
 		switch {

@@ -193,7 +193,7 @@ func TestRefused_Rule41(t *testing.T) {
 		"empty": "", "no dictionary": "i1e", "goes on": good + "\nx", "cut off": good[:len(good)-2], "no info": "de", "info is a list": "d4:infolee",
 		"too large": "d1:a" + fmt.Sprint(MaxSize) + ":" + strings.Repeat("x", MaxSize) + "e",
 		"too deep":  "d1:x" + strings.Repeat("l", 100) + strings.Repeat("e", 100) + good[1:],
-		"too many":  "d1:xl" + strings.Repeat("le", MaxValues) + "e" + good[1:],
+		"too many":  "d1:xl" + strings.Repeat("le", maxValues) + "e" + good[1:],
 		"-0":        "d1:xi-0e" + good[1:], "leading zero": "d1:xi01e" + good[1:], "no number": "d1:xie" + good[1:], "plus": "d1:xi+1e" + good[1:],
 		"65 bits": "d1:xi9223372036854775808e" + good[1:], "endless number": "d1:xi" + strings.Repeat("1", 100) + "e" + good[1:],
 		"length with zero": "d01:xi1e" + good[1:], "length beyond": "d9:x" + good[1:], "long length": "d99999999999:x", "key is a number": "di1ei1e" + good[1:],
@@ -206,7 +206,7 @@ func TestRefused_Rule41(t *testing.T) {
 		"negative":   info(single(dict{"length": -1})),
 		"too long":   info(single(dict{"length": huge})),
 		"no piece":   info(single(dict{"piece length": 0})),
-		"long piece": info(single(dict{"piece length": MaxPieceLength + 1})),
+		"long piece": info(single(dict{"piece length": maxPieceLength + 1})),
 		"few pieces": info(single(dict{"pieces": sums(text, 16)[20:]})),
 		"odd pieces": info(single(dict{"pieces": sums(text, 16) + "x"})),
 		"no files":   info(dict{"name": "a", "piece length": 16, "pieces": "", "files": list{}}),
@@ -216,7 +216,7 @@ func TestRefused_Rule41(t *testing.T) {
 		"no size":    info(change(several("a", 16), dict{"files": list{dict{"path": list{"a"}}}})),
 		"overflow":   info(change(several("a", 16), dict{"files": list{dict{"length": huge / 2, "path": list{"a"}}, dict{"length": huge / 2, "path": list{"b"}}}})),
 		"same name":  info(several("a", 16, "a", 16)),
-		"many files": info(several(slices.Repeat([]any{"p", 16}, MaxFiles+1)...)),
+		"many files": info(several(slices.Repeat([]any{"p", 16}, maxFiles+1)...)),
 	} {
 		tor, err := Parse(strings.NewReader(s))
 		if e, ok := errors.AsType[*Error](err); !ok || e.Why == "" {
@@ -249,14 +249,14 @@ func TestManyWebSeeds(t *testing.T) {
 	}
 	few := parse(t, bencode(dict{"info": single(nil), "url-list": seeds}))
 	var files []any
-	for i := range MaxFiles {
+	for i := range maxFiles {
 		files = append(files, fmt.Sprintf("f%d", i), 0)
 	}
 	many := parse(t, bencode(dict{"info": several(files...), "url-list": seeds}))
-	if a, b := len(few.Mirrors(few.Files[0])), len(many.Mirrors(many.Files[0])); a != MaxWebSeeds || b != 4 {
+	if a, b := len(few.Mirrors(few.Files[0])), len(many.Mirrors(many.Files[0])); a != maxWebSeeds || b != 4 {
 		t.Errorf("%d and %d places", a, b)
 	}
-	if len(few.Warnings) != MaxWarnings {
+	if len(few.Warnings) != maxWarnings {
 		t.Errorf("%d warnings", len(few.Warnings))
 	}
 }

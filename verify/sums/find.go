@@ -12,8 +12,10 @@ import (
 // maxNear is how many names an error tells.
 const maxNear = 5
 
-// Find gives what the list claims about the file name: at most one claim per algorithm, strongest first. The claims
-// say that they are from that line of list, which came over a channel.
+// Find gives what the list claims about a file, which may have several names: the first one counts that is in the list, and if none
+// is, the error is about the last. There is at most one claim per algorithm, strongest first, which says that it is from that line of
+// list, which came over a channel. Malformed are the lines that cannot be read and are about the file, or may be; unless one of the
+// claims is strong, or the caller knows more of the file, they are an error.
 //
 // An entry is meant if its name is name, whether ./ is before it or not; if there is none, then the only path that
 // ends in /name. A name with folders may be asked for, too. A list of nothing but a digest speaks of the file that the
@@ -21,23 +23,7 @@ const maxNear = 5
 //
 // The error is a *verify.ConflictError if one algorithm has two values, an *AmbiguousError if several paths
 // end in /name, or a *NotFoundError.
-func (l List) Find(name, list string, over verify.Channel) ([]verify.Claim, error) {
-	return l.FindAny([]string{name}, list, over)
-}
-
-// FindAny is Find for a file with several names. The first one counts that is in the list; if none is, the error is
-// about the last.
-func (l List) FindAny(names []string, list string, over verify.Channel) ([]verify.Claim, error) {
-	claims, malformed, err := l.ReadAny(names, list, over)
-	if err == nil && len(malformed) > 0 && !verify.Strong(claims) {
-		return nil, malformed[0]
-	}
-	return claims, err
-}
-
-// ReadAny is FindAny for a caller that knows more of the file: lines that cannot be read and that are about the file, or may be, are no
-// error, and are given back; there may then be no claim.
-func (l List) ReadAny(names []string, list string, over verify.Channel) ([]verify.Claim, []*Error, error) {
+func (l List) Find(names []string, list string, over verify.Channel) (claims []verify.Claim, malformed []*Error, err error) {
 	none := &NotFoundError{}
 	for _, name := range names {
 		rows, err := l.rowsOf(clean(name))

@@ -1,4 +1,4 @@
-package sums_test
+package sums
 
 import (
 	"errors"
@@ -8,12 +8,39 @@ import (
 	"testing"
 
 	"braid/verify"
-	"braid/verify/sums"
 )
 
+// readStrict reads a list in which a line that cannot be read is an error.
+func readStrict(name string, data []byte) (List, error) {
+	l, err := Read(name, data)
+	if wrong := l.malformed(); len(wrong) > 0 {
+		return List{}, wrong[0]
+	}
+	return l, err
+}
+
+// findStrict finds a file of which nothing else is known.
+func findStrict(l List, name, list string, over verify.Channel) ([]verify.Claim, error) {
+	claims, malformed, err := l.Find([]string{name}, list, over)
+	if err == nil && len(malformed) > 0 && !verify.Strong(claims) {
+		return nil, malformed[0]
+	}
+	return claims, err
+}
+
+// all are the entries that can be read.
+func all(l List) (entries []Entry) {
+	for e, wrong := range l.Lines() {
+		if wrong == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
 // found says what a list claims about a file, in words.
-func found(l sums.List, name string) string {
-	claims, err := l.Find(name, "LIST", verify.HTTPS)
+func found(l List, name string) string {
+	claims, err := findStrict(l, name, "LIST", verify.HTTPS)
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -67,7 +94,7 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if got := found(sums.List{}, "a"); got != `error: "a" is not in it` {
+	if got := found(List{}, "a"); got != `error: "a" is not in it` {
 		t.Errorf("the zero List: %s", got)
 	}
 }
@@ -84,7 +111,7 @@ func TestFindAny(t *testing.T) {
 		{"e d.iso", `error: "d.iso" is not in it; like it are "b.iso", "c.iso", "x/a.iso", "y/a.iso"`},
 		{"", `error: "" is not in it`},
 	} {
-		claims, err := l.FindAny(strings.Fields(tt.names), "LIST", verify.HTTPS)
+		claims, _, err := l.Find(strings.Fields(tt.names), "LIST", verify.HTTPS)
 		got := fmt.Sprint("error: ", err)
 		if err == nil {
 			got = claims[0].String()
@@ -101,13 +128,13 @@ func TestConflict_Rule32(t *testing.T) {
 		h256 + "  a\n" + o256 + "  a\n", h256 + "  a\n" + o256 + " *./a\n", h512 + "  a\n" + h256 + "  a\nSHA512 (a) = " + o512 + "\n",
 		h256 + "\n" + o256 + "\n", h256 + "  x/a\n" + o256 + "  ./x/a\n",
 	} {
-		claims, err := parse(t, "", text).Find("a", "LIST", verify.User)
+		claims, err := findStrict(parse(t, "", text), "a", "LIST", verify.User)
 		var conflict *verify.ConflictError
 		if !errors.As(err, &conflict) || len(claims) > 0 {
 			t.Errorf("%q: %v, %v", text, claims, err)
 		}
 	}
-	_, err := parse(t, "", h256+"  a\n\n"+o256+"  a\n").Find("a", "SHA256SUMS", verify.User)
+	_, err := findStrict(parse(t, "", h256+"  a\n\n"+o256+"  a\n"), "a", "SHA256SUMS", verify.User)
 	want := fmt.Sprintf("sha-256 is %s (from line 1 of SHA256SUMS) and %s (from line 3 of SHA256SUMS)", h256, o256)
 	if err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -120,7 +147,7 @@ func TestConflict_Rule32(t *testing.T) {
 // Claims are as good as the way that the list came (rule 64).
 func TestChannel_Rule64(t *testing.T) {
 	for _, over := range []verify.Channel{verify.HTTP, verify.HTTPS, verify.User} {
-		claims, err := parse(t, "", h256+"  a").Find("a", "LIST", over)
+		claims, err := findStrict(parse(t, "", h256+"  a"), "a", "LIST", over)
 		if err != nil || len(claims) != 1 || claims[0].Channel != over || claims[0].Digest.Hex() != h256 {
 			t.Errorf("%v: %v, %v", over, claims, err)
 		}
@@ -135,9 +162,9 @@ func TestErrorsAreShort(t *testing.T) {
 		fmt.Fprintf(&near, "%s  a%s%d\n", h5, strings.Repeat("n", 1000), i)
 	}
 	for _, tt := range []struct{ text, wanted string }{{deep.String(), "a"}, {near.String(), "a" + strings.Repeat("n", 1000)}} {
-		_, err := parse(t, "", tt.text).Find(tt.wanted, "LIST", verify.HTTPS)
-		var many *sums.AmbiguousError
-		var none *sums.NotFoundError
+		_, err := findStrict(parse(t, "", tt.text), tt.wanted, "LIST", verify.HTTPS)
+		var many *AmbiguousError
+		var none *NotFoundError
 		names := 0
 		switch {
 		case errors.As(err, &many):
@@ -153,22 +180,10 @@ func TestErrorsAreShort(t *testing.T) {
 
 // Who mistyped a name is told those like it, the likest first; one in another case is the likest.
 func TestNearNames(t *testing.T) {
-	_, err := parse(t, "", h256+"  disk-1.1.iso\n"+h256+"  DISK-1.0.ISO\n"+h256+"  other.txt\n").Find("disk-1.0.iso", "LIST", verify.User)
-	none, ok := errors.AsType[*sums.NotFoundError](err)
+	_, err := findStrict(parse(t, "", h256+"  disk-1.1.iso\n"+h256+"  DISK-1.0.ISO\n"+h256+"  other.txt\n"), "disk-1.0.iso", "LIST", verify.User)
+	none, ok := errors.AsType[*NotFoundError](err)
 	if want := []string{"DISK-1.0.ISO", "disk-1.1.iso"}; !ok || !slices.Equal(none.Near, want) {
 		t.Errorf("%v, want those near: %q", err, want)
-	}
-}
-
-// Prints are coreutils' form, which needs no name of a list.
-func TestString(t *testing.T) {
-	list := parse(t, "B2SUMS", "SHA256 (a\\b) = "+h256+"\nBLAKE2b (c) = "+h512+"\nMD5 ( *d) = "+h5+"\n")
-	want := `\` + h256 + `  a\\b` + "\n" + h5 + "   *d\n"
-	if got := list.String(); got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if got := parse(t, "", h256+" *a\n").String() + parse(t, "", h256).String(); got != h256+" *a\n"+h256+"\n" {
-		t.Errorf("got %q", got)
 	}
 }
 
@@ -187,16 +202,16 @@ func TestUnreadableLines_Rule31(t *testing.T) {
 		"alone":               {"SHA512 (a) = x\n", false},
 		"not in it":           {"0123456789\n" + h256 + "  b\n", false},
 	} {
-		list, err := sums.Read("LIST", []byte(tt.text))
+		list, err := Read("LIST", []byte(tt.text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		claims, err := list.Find("a", "LIST", verify.User)
-		var wrong *sums.Error
+		claims, err := findStrict(list, "a", "LIST", verify.User)
+		var wrong *Error
 		if tt.ok != (err == nil && len(claims) == 1) || !tt.ok && !errors.As(err, &wrong) {
 			t.Errorf("%s: %v, %v", name, claims, err)
 		}
-		if _, err := sums.Parse("LIST", []byte(tt.text)); !errors.As(err, &wrong) {
+		if _, err := readStrict("LIST", []byte(tt.text)); !errors.As(err, &wrong) {
 			t.Errorf("%s: parsed: %v", name, err)
 		}
 	}

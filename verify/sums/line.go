@@ -22,7 +22,7 @@ func (h hint) row(text string) (r row, why string) {
 	} else {
 		r, why = row{}, strange(text)
 		if i := strings.IndexAny(rest, " \t"); i >= 0 && !blank(rest[i:]) {
-			r.Binary, r.Name = consumeMode(rest[i+1:])
+			r.Name = cutMode(rest[i+1:])
 		}
 	}
 	if escaped {
@@ -54,18 +54,17 @@ func (h hint) untagged(digits, after string) (r row, why string) {
 		r.Digest, _ = verify.ParseHex(alg, digits) // as many digits as alg has
 	}
 	if !blank(after) {
-		r.Binary, r.Name = consumeMode(after[1:])
+		r.Name = cutMode(after[1:])
 	}
 	return r, why
 }
 
-// consumeMode splits s before the name. The character before it is a space, or a star for a file that was read as
-// binary; some programs leave it out.
-func consumeMode(s string) (binary bool, name string) {
+// cutMode is s without what is before the name: a space, or a star for a file that was read as binary; some programs leave it out.
+func cutMode(s string) string {
 	if len(s) == 1 || s[0] != ' ' && s[0] != '*' {
-		return false, s
+		return s
 	}
-	return s[0] == '*', s[1:]
+	return s[1:]
 }
 
 // splitTagged splits a line of the BSDs, "SHA256 (name) = value", or of OpenSSL, "SHA2-256(name)= value". The value has no

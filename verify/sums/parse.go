@@ -7,21 +7,10 @@ import (
 	"strings"
 )
 
-// Parse reads a list. The name is what the list is called, without folders, or empty if that is not known: it says
+// Read reads a list. The name is what the list is called, without folders, or empty if that is not known: it says
 // which algorithm the lines are of that do not say it themselves (B2SUMS is no list of SHA-512), and which file a
-// digest alone is of (disk.iso.sha256). The error is an *Error or a *LimitError.
-func Parse(name string, data []byte) (List, error) {
-	l, err := Read(name, data)
-	if err == nil {
-		if wrong := l.malformed(); len(wrong) > 0 {
-			return List{}, wrong[0]
-		}
-	}
-	return l, err
-}
-
-// Read reads a list as Parse does, for a caller that asks for files and may know more of them: a line that cannot be read is no error as
-// long as it could be one of a list, and ends what is said of its file only (see List.ReadAny).
+// digest alone is of (disk.iso.sha256). A line that cannot be read is no error as long as it could be one of a list, and ends what
+// is said of its file only: see Find and Lines. The error is an *Error or a *LimitError.
 func Read(name string, data []byte) (List, error) {
 	if len(data) > MaxSize {
 		return List{}, &LimitError{0, MaxSize, "bytes"}
@@ -41,7 +30,7 @@ func Read(name string, data []byte) (List, error) {
 	return List{p.rows, index(p.rows), p.lost, about(name), p.envelope.wrapped(), p.envelope.message()}, nil
 }
 
-// A parser is one call of Parse.
+// A parser is one call of Read.
 type parser struct {
 	hint     hint
 	envelope envelope
@@ -70,8 +59,8 @@ func lines(list string) iter.Seq[line] {
 }
 
 func (p *parser) take(l line) error {
-	if len(l.text) > MaxLine {
-		return &LimitError{l.number, MaxLine, "bytes"}
+	if len(l.text) > maxLine {
+		return &LimitError{l.number, maxLine, "bytes"}
 	}
 	if strings.IndexByte(l.text, 0) >= 0 {
 		return &Error{l.number, "this is not text"}
@@ -88,8 +77,8 @@ func (p *parser) take(l line) error {
 	if why != "" && text[0] == '<' {
 		return &Error{l.number, why}
 	}
-	if len(p.rows)+len(p.lost) == MaxEntries {
-		return &LimitError{l.number, MaxEntries, "digests"}
+	if len(p.rows)+len(p.lost) == maxEntries {
+		return &LimitError{l.number, maxEntries, "digests"}
 	}
 	if r.Line, r.wrong = l.number, why; why != "" && r.Name == "" {
 		p.lost = append(p.lost, &Error{l.number, why})

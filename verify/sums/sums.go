@@ -15,8 +15,8 @@
 // A list is as good as the way it came: the caller says over which [verify.Channel]. A PGP cleartext signature
 // around it is not checked here; [List.Message] is what it speaks of.
 //
-//	list, err := sums.Parse("SHA256SUMS", data)
-//	claims, err := list.Find("disk.iso", "SHA256SUMS", verify.HTTPS)
+//	list, err := sums.Read("SHA256SUMS", data)
+//	claims, malformed, err := list.Find([]string{"disk.iso"}, "SHA256SUMS", verify.HTTPS)
 //	fmt.Println(claims[0]) // sha-256 from line 3 of SHA256SUMS over https
 package sums
 
@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"braid/verify"
 )
@@ -33,22 +32,21 @@ import (
 // Limits of a list. Whoever fetches one need not read more than MaxSize+1 bytes.
 const (
 	MaxSize    = 8 << 20 // bytes
-	MaxEntries = 100_000
-	MaxLine    = 4 << 10 // bytes
+	maxEntries = 100_000
+	maxLine    = 4 << 10 // bytes
 )
 
 // An Entry is the digest of one file.
 type Entry struct {
 	Name   string // without its escapes, any bytes but NUL; "" if the line is a digest alone, "-" for standard input
 	Digest verify.Digest
-	Binary bool // there was a * before the name
-	Line   int  // counted from 1
+	Line   int // counted from 1
 }
 
 // nameless entries say nothing about which file they are of.
 func (e Entry) nameless() bool { return e.Name == "" || e.Name == "-" }
 
-// A List is a checksum file. The zero value is empty. It is not changed after Parse.
+// A List is a checksum file. The zero value is empty. It is not changed after Read, and may be used by many at once.
 type List struct {
 	rows    []row
 	byBase  map[string][]int // the rows of a base name, in order; not the nameless ones
@@ -85,18 +83,7 @@ func (l List) malformed() []*Error {
 	return wrong
 }
 
-// All gives the entries in order.
-func (l List) All() iter.Seq[Entry] {
-	return func(yield func(Entry) bool) {
-		for _, r := range l.rows {
-			if r.foreign == "" && r.wrong == "" && !yield(r.Entry) {
-				return
-			}
-		}
-	}
-}
-
-// Lines gives the entries of All, each with a nil error, and lines that cannot be read, with what is known of them and why.
+// Lines gives the entries in order, each with a nil error, and lines that cannot be read, with what is known of them and why.
 func (l List) Lines() iter.Seq2[Entry, *Error] {
 	return func(yield func(Entry, *Error) bool) {
 		for _, e := range l.lost {
@@ -122,35 +109,6 @@ func (l List) Wrapped() bool { return l.wrapped }
 // Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is put together
 // from the lines that were read, so the two cannot differ, and anything around it is an error.
 func (l List) Message() Message { return l.message }
-
-// String is the list in the form of coreutils, which Parse reads without knowing the name of the list. Lines of
-// algorithms that are not ours are left out.
-func (l List) String() string {
-	var b strings.Builder
-	for e := range l.All() {
-		b.WriteString(e.String())
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// escapes are those of coreutils.
-var escapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
-
-// String is the line of e in the form of coreutils.
-func (e Entry) String() string {
-	name, mark, mode := escapes.Replace(e.Name), "", "  "
-	switch {
-	case e.Name == "":
-		return e.Digest.Hex()
-	case e.Binary:
-		mode = " *"
-	}
-	if name != e.Name {
-		mark = `\`
-	}
-	return mark + e.Digest.Hex() + mode + name
-}
 
 // An Error says that a list cannot be used (exit code 7), and why.
 type Error struct {
