@@ -30,10 +30,6 @@ type Antenna struct {
 	Watches []Watch
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
-	// Files is where antenna.lirs is. If nil, it is the file system of the system, as it always is for the store itself. Others are for
-	// tests of this module: the interface is an internal one.
-	Files fsys.FS
-
 	// AllowHosts are hosts that are asked whoever names them. Addresses in the URLs of feeds and watches are so anyway.
 	AllowHosts address.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
@@ -76,6 +72,7 @@ type Antenna struct {
 	// Publish gets what is known after each round in which it changed, and at the end; one call at a time. If nil, nothing is published.
 	Publish func(context.Context, feed.Snapshot) error
 
+	files    fsys.FS // where antenna.lirs is; nil: that of the system. Tests have others.
 	mu       sync.Mutex
 	requests chan<- message // of the loop that runs
 	ended    <-chan struct{}
@@ -131,7 +128,9 @@ func (a *Antenna) prepare(handle Handler, r *round) (l *loop, cleanup func(), er
 // A PollError says that a feed could not be polled. The URL is masked.
 type PollError struct {
 	Feed, URL string
-	Err       error
+	// Status is that of the server's answer; 0 if there was none.
+	Status int
+	Err    error
 }
 
 func (e *PollError) Error() string { return "feed " + e.Feed + ": " + e.Err.Error() }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxReports is how many records of one URL are kept of each feed.Use, those that feed.Choose prefers; maxGlobbed is how many URLs of
+	// maxReports is how many records of one URL are kept of each use, those that feed.Choose prefers; maxGlobbed is how many URLs of
 	// a glob are looked at.
 	maxReports = 8
 	maxGlobbed = 10_000
@@ -37,8 +37,27 @@ type hit struct {
 type found struct {
 	record  feed.Record
 	place   int // in the feed
-	use     feed.Use
+	use     use
 	holders int
+}
+
+// A use is what feed.Decide could do with a record.
+type use int
+
+const (
+	useNow   use = iota
+	useLater     // it is from the future, and can be used when that has come
+	useNever
+)
+
+func useOf(r *feed.Record, now feed.Time) use {
+	switch why, ok := r.Usable(now); {
+	case ok:
+		return useNow
+	case why == feed.DetectedInFuture || why == feed.ModifiedInFuture:
+		return useLater
+	}
+	return useNever
 }
 
 // A placed is a record that is stored, and its place in the feed.
@@ -174,7 +193,7 @@ func (c *collector) add(r feed.Record) {
 		}
 		watched = true
 		if f == nil {
-			f = &found{record: r, place: c.records, use: r.UseOf(c.now)}
+			f = &found{record: r, place: c.records, use: useOf(&r, c.now)}
 		}
 		c.report(s, f)
 	})

@@ -23,7 +23,7 @@ func TestPowerLossOfCache_Rule8(t *testing.T) {
 			t.Fatal(err)
 		}
 		disk.Settle()
-		a.Store, a.Files = storeIn(t, dir), disk
+		a.Store, a.files = storeIn(t, dir), disk
 		j.handle = func(context.Context, Update) (Outcome, error) { return Outcome{Changed: true}, nil }
 		watchFor(t, a, j, 3*time.Minute)
 		closed(t, a.Store)

@@ -27,8 +27,8 @@ const (
 type FolderOptions struct {
 	// Title is what page and Atom feed are called. If empty, it is that of an antenna.
 	Title string
-	// Files is where the folder is. If nil, it is the file system of the system.
-	Files fsys.FS
+
+	files fsys.FS // where the folder is; nil: that of the system. Tests have others.
 }
 
 // A FolderReport says what was published.
@@ -55,7 +55,7 @@ func (e *ForeignError) Error() string {
 // one. A feed that has nothing to say any more goes; where nothing is known, nothing is made. What is there and was not written by this
 // package stays: the others are written, and the error is a *ForeignError.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
-	files := fsys.Or(o.Files)
+	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)
 	if err != nil {
 		return report, err

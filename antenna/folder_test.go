@@ -189,7 +189,7 @@ func TestRelayed(t *testing.T) {
 	if got := files[fileHinaDI][head:]; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	refused := map[feed.Refusal]int{feed.NoAuthority: 2, feed.NoLongerGood: 1, feed.OwnReturned: 1, feed.Undated: 1, feed.TooManyHops: 1, feed.Untrusted: 1}
+	refused := map[feed.Refusal]int{"no-authority": 2, "no-longer-good": 1, "own-returned": 1, "undated": 1, "too-many-hops": 1, feed.Untrusted: 1}
 	if !reflect.DeepEqual(report.Refused, refused) {
 		t.Errorf("refused: %v", report.Refused)
 	}
@@ -364,7 +364,7 @@ func TestUndecodableIsNotPassedOn(t *testing.T) {
 	s := feed.Snapshot{Now: now.UTC(), Agent: "me", AgentURL: "http://me.example/"}
 	s.Records = relayed(t, hina("URL: http://h.example/bad\r\nTitle: \xff\xfe\xfd\r\n"+rest+"URL: http://h.example/good\r\nTitle: \\xFF\r\n"+rest))
 	files, report := published(t, s, FolderOptions{})
-	if strings.Contains(files[fileHinaDI], "/bad") || !strings.Contains(files[fileHinaDI], "/good") || report.Refused[feed.Undecodable] == 0 {
+	if strings.Contains(files[fileHinaDI], "/bad") || !strings.Contains(files[fileHinaDI], "/good") || report.Refused["undecodable"] == 0 {
 		t.Errorf("%q, %+v", files[fileHinaDI], report)
 	}
 }

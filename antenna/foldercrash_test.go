@@ -71,7 +71,7 @@ func TestPowerLoss_Rule1(t *testing.T) {
 	disk := fsystest.NewDisk()
 	for _, s := range []feed.Snapshot{first, then} {
 		before, _ := left(t, disk)
-		if _, err := WriteFolder("/w/pub", s, FolderOptions{Files: disk}); err != nil {
+		if _, err := WriteFolder("/w/pub", s, FolderOptions{files: disk}); err != nil {
 			t.Fatal(err)
 		}
 		after, _ := left(t, disk)
@@ -83,7 +83,7 @@ func TestPowerLoss_Rule1(t *testing.T) {
 				if n == disk.Changes() {
 					err = errors.Join(err, mixed(have, after, after))
 				}
-				if _, again := WriteFolder("/w/pub", s, FolderOptions{Files: found}); again != nil {
+				if _, again := WriteFolder("/w/pub", s, FolderOptions{files: found}); again != nil {
 					err = errors.Join(err, again)
 				}
 				have, _ = left(t, found)
@@ -100,12 +100,12 @@ func TestPowerLoss_Rule1(t *testing.T) {
 func TestFaults_Rule7(t *testing.T) {
 	first, then := snapshots()
 	disk := fsystest.NewDisk()
-	if _, err := WriteFolder("/w/pub", first, FolderOptions{Files: disk}); err != nil {
+	if _, err := WriteFolder("/w/pub", first, FolderOptions{files: disk}); err != nil {
 		t.Fatal(err)
 	}
 	disk.Settle()
 	before, _ := left(t, disk)
-	if _, err := WriteFolder("/w/pub", then, FolderOptions{Files: disk}); err != nil {
+	if _, err := WriteFolder("/w/pub", then, FolderOptions{files: disk}); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := left(t, disk)
@@ -118,7 +118,7 @@ func TestFaults_Rule7(t *testing.T) {
 			}
 			return nil
 		})
-		_, failed := WriteFolder("/w/pub", then, FolderOptions{Files: files})
+		_, failed := WriteFolder("/w/pub", then, FolderOptions{files: files})
 		if at.Name == "" {
 			break
 		}

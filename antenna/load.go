@@ -362,7 +362,7 @@ func (l *loader) reconfigured(t *target, now time.Time) {
 
 // readCache begins with what the cache in LIRS form knows.
 func (l *loader) readCache() (n int) {
-	f, err := fsys.Or(l.a.Files).Open(l.a.Store.cachePath())
+	f, err := fsys.Or(l.a.files).Open(l.a.Store.cachePath())
 	if err != nil {
 		return 0
 	}

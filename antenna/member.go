@@ -131,7 +131,7 @@ func (l *polls) missed(m *member, a answer, now time.Time) {
 	m.saved.Failures++
 	m.saved.Failed = m.feed.Kind == Page
 	m.saved.Err = l.text(a.err)
-	failed := &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Err: a.err}
+	failed := &PollError{Feed: m.feed.Name, URL: maskURL(m.feed.URL), Status: a.status, Err: a.err}
 	m.saved.Code, _ = l.judge(failed)
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := backoff(base, max(longest, base), m.saved.Failures, chance())

@@ -278,7 +278,7 @@ func TestBrokenSOIF_Rule55(t *testing.T) {
 			body = object(fileURL, start.Add(time.Minute)) + "@FILE { " + other + "\nMD5{-1}:\tx\n}\n"
 		})
 		time.AfterFunc(24*time.Minute, func() {
-			if s, err := a.Status(t.Context()); err != nil || s.Watches[1].Reason != feed.Unchanged {
+			if s, err := a.Status(t.Context()); err != nil || s.Watches[1].Reason != "unchanged" {
 				t.Errorf("%+v, %v", s, err)
 			}
 		})

@@ -42,7 +42,7 @@ func (l *publisher) publish(ctx context.Context) {
 	l.wg.Go(func() {
 		var e Published
 		var expires time.Time
-		err := writeCache(l.a.Files, path, cache)
+		err := writeCache(l.a.files, path, cache)
 		if l.a.Publish != nil {
 			e, expires = l.a.publishOne(ctx, s, own, from, load)
 		}

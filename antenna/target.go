@@ -167,10 +167,8 @@ func (l *targets) decide(t *target, now time.Time) {
 	v := feed.Decide(t.saved.State, records, feed.At(now))
 	for m := range t.reports {
 		delete(m.revisit, t)
-		for _, r := range t.reports[m] {
-			if why, _ := r.Usable(feed.At(now)); why == feed.DetectedInFuture || why == feed.ModifiedInFuture {
-				m.revisit[t] = true
-			}
+		if slices.ContainsFunc(t.reports[m], func(r feed.Record) bool { return useOf(&r, feed.At(now)) == useLater }) {
+			m.revisit[t] = true
 		}
 	}
 	if v.Action == feed.None {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"slices"
 	"time"
 
@@ -56,8 +57,8 @@ func watchCode(ctx context.Context, err error) (code int, known bool) {
 	if _, ok := errors.AsType[*feed.RejectError](err); ok {
 		return exitProtocol, true
 	}
-	if _, ok := errors.AsType[*antenna.PollError](err); ok {
-		return exitNetwork, true
+	if e, ok := errors.AsType[*antenna.PollError](err); ok {
+		return pollCode(e.Status), true
 	}
 	if e, ok := errors.AsType[*antenna.HandleError](err); ok {
 		return downloadFailure(ctx, unwrapHandle(e.Err)).code, true
@@ -66,6 +67,19 @@ func watchCode(ctx context.Context, err error) (code int, known bool) {
 		return exitLocal, true
 	}
 	return failureOf(ctx, err).code, false
+}
+
+// pollCode is the exit code for an answer with that status where a feed or a watched URL should be, as for a download.
+func pollCode(status int) int {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired:
+		return exitAuth
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
+		return exitNetwork
+	case status >= 400 && status < 500:
+		return exitRefused
+	}
+	return exitNetwork
 }
 
 func unwrapHandle(err error) error {

@@ -60,7 +60,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.memory, err = watch.OpenMemory(fsys.OS, filepath.Join(c.state, "memory.json"), rules); err != nil {
+	if s.memory, err = watch.OpenMemory(filepath.Join(c.state, "memory.json"), rules); err != nil {
 		return nil, &failure{code: exitLocal, what: "watch", where: c.state, why: reason(err)}
 	}
 	if err := c.learnSecrets(at); err != nil {

@@ -89,7 +89,7 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	if !o.Changed || len(w.hooks) != 1 {
 		return fmt.Errorf("changed %t, %d programs were run", o.Changed, len(w.hooks))
 	}
-	if memory, err := OpenMemory(disk, filepath.Join(w.dir, "memory"), w.keeper.Rules); err != nil || len(memory.Placed)+len(memory.Failed) != 0 {
+	if memory, err := openMemory(disk, filepath.Join(w.dir, "memory"), w.keeper.Rules); err != nil || len(memory.Placed)+len(memory.Failed) != 0 {
 		return fmt.Errorf("left in memory: %v, %v, %w", memory.Placed, memory.Failed, err)
 	}
 	return nil

@@ -259,7 +259,7 @@ func TestRequest(t *testing.T) {
 
 func TestMemoryForgetsOtherWatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory")
-	m, err := OpenMemory(fsys.OS, path, nil)
+	m, err := openMemory(fsys.OS, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestMemoryForgetsOtherWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err = OpenMemory(fsys.OS, path, map[string]*Rule{"a b": {}, "c": {}})
+	m, err = openMemory(fsys.OS, path, map[string]*Rule{"a b": {}, "c": {}})
 	if err != nil || len(m.Failed) != 2 || len(m.Placed) != 2 || m.Failed["a 12"] != "" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -281,10 +281,10 @@ func TestMemoryForgetsOtherWatches(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = OpenMemory(fsys.OS, path, nil); err != nil || m.Failed != nil {
+	if m, err = openMemory(fsys.OS, path, nil); err != nil || m.Failed != nil {
 		t.Errorf("garbage: %+v, %v", m, err)
 	}
-	if _, err := OpenMemory(fsys.OS, filepath.Dir(path), nil); !errors.Is(err, syscall.EISDIR) {
+	if _, err := openMemory(fsys.OS, filepath.Dir(path), nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -31,11 +31,15 @@ type remembered struct {
 	Placed map[string]antenna.Outcome `json:"placed,omitempty"`
 }
 
-// OpenMemory reads the file at path of a file system (nil: that of the system), which need not exist. Of watches other than these nothing is kept. What cannot be read is as if it
+// OpenMemory reads the file at path, which need not exist. Of watches other than these nothing is kept. What cannot be read is as if it
 // was not there: then a failure is told of again, or a file asked for once more.
-func OpenMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, error) {
+func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
+	return openMemory(fsys.OS, path, watches)
+}
+
+func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, error) {
 	m := &Memory{files: files, path: path}
-	data, err := fsys.ReadFile(fsys.Or(files), path, maxMemory)
+	data, err := fsys.ReadFile(files, path, maxMemory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m, nil

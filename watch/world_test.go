@@ -112,7 +112,7 @@ func (w *world) template(text string, glob bool) {
 func (w *world) start() {
 	w.t.Helper()
 	rules := map[string]*Rule{"w": w.rule}
-	memory, err := OpenMemory(w.files, filepath.Join(w.dir, "memory"), rules)
+	memory, err := openMemory(w.files, filepath.Join(w.dir, "memory"), rules)
 	if err != nil {
 		w.t.Fatal(err)
 	}

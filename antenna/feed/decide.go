@@ -21,24 +21,24 @@ type Reason string
 
 const (
 	NotInFeed        Reason = "not-in-feed"
-	RetrievalFailed  Reason = "retrieval-failed-at-source"
+	retrievalFailed  Reason = "retrieval-failed-at-source"
 	NoInformation    Reason = "no-information"
 	DetectedInFuture Reason = "detected-in-future"
-	Stale            Reason = "stale"
+	stale            Reason = "stale"
 	ModifiedInFuture Reason = "modified-in-future"
 
 	FirstSight       Reason = "first-sight"
-	BaselineRecorded Reason = "baseline-recorded"
+	baselineRecorded Reason = "baseline-recorded"
 	Modified         Reason = "modified"
 	MD5Changed       Reason = "md5-changed"
 	SizeChanged      Reason = "size-changed"
 	WentBackwards    Reason = "went-backwards"
-	OlderThanKnown   Reason = "older-than-known"
-	Unchanged        Reason = "unchanged"
+	olderThanKnown   Reason = "older-than-known"
+	unchanged        Reason = "unchanged"
 )
 
 // unusable are the reasons for which a record is not used, from those that say least to those that say most.
-var unusable = []Reason{NotInFeed, RetrievalFailed, NoInformation, DetectedInFuture, Stale, ModifiedInFuture}
+var unusable = []Reason{NotInFeed, retrievalFailed, NoInformation, DetectedInFuture, stale, ModifiedInFuture}
 
 // A State is what is remembered of a watched URL.
 type State struct {
@@ -94,14 +94,14 @@ func Decide(s State, reports []Record, now Time) Verdict {
 	case !s.HaveCopy:
 		v.Action, v.Reason, v.Words = Download, FirstSight, "nothing was downloaded yet"
 	case i < 0:
-		v.Reason, v.Words = BaselineRecorded, "the first report: later ones are compared with it"
+		v.Reason, v.Words = baselineRecorded, "the first report: later ones are compared with it"
 	default:
 		known := s.Baselines[i]
 		if known.Detected > now+Skew { // by a clock that was wrong
 			known.Detected = 0
 		}
 		if r := &usable[best]; r.isDay() && known.LastModified > r.LastModified && known.LastModified < r.LastModified+day {
-			v.Reason, v.Words = Unchanged, "what is known is of the day that is reported"
+			v.Reason, v.Words = unchanged, "what is known is of the day that is reported"
 			return v
 		}
 		v.Action, v.Reason, v.Words = known.compare(seen)
@@ -120,7 +120,7 @@ func Decide(s State, reports []Record, now Time) Verdict {
 func (r Record) Usable(now Time) (why Reason, ok bool) {
 	modified := believable(r.LastModified)
 	if r.Failed {
-		return RetrievalFailed, false
+		return retrievalFailed, false
 	}
 	if modified == 0 && r.Size == 0 && r.MD5 == "" {
 		return NoInformation, false
@@ -129,7 +129,7 @@ func (r Record) Usable(now Time) (why Reason, ok bool) {
 		return DetectedInFuture, false
 	}
 	if t, ends := r.GoodUntil(now); ends && now > t {
-		return Stale, false
+		return stale, false
 	}
 	if modified > now+Skew {
 		return ModifiedInFuture, false
@@ -139,14 +139,14 @@ func (r Record) Usable(now Time) (why Reason, ok bool) {
 
 func unusableWords(v Verdict, reports []Record, now Time) string {
 	switch v.Reason {
-	case RetrievalFailed:
+	case retrievalFailed:
 		return "the agent of the feed could not reach the site"
 	case NoInformation:
 		return "the feed has the URL, but neither a time of modification since 1990 nor a size nor an MD5"
 	case DetectedInFuture:
 		t, _ := reports[v.Chosen].detected(now)
 		return fmt.Sprintf("detected at %v, which is more than an hour ahead", t)
-	case Stale:
+	case stale:
 		t, _ := reports[v.Chosen].GoodUntil(now)
 		return fmt.Sprintf("the report was good until %v", t)
 	case ModifiedInFuture:
@@ -173,28 +173,28 @@ func (b Baseline) compare(seen Baseline) (Action, Reason, string) {
 	sizes := b.Size != 0 && seen.Size != 0
 	switch {
 	case !times && !sums && !sizes:
-		return None, BaselineRecorded, "nothing that is reported was known before: later reports are compared with it"
+		return None, baselineRecorded, "nothing that is reported was known before: later reports are compared with it"
 	case times && seen.LastModified > b.LastModified:
 		return Download, Modified, fmt.Sprintf("modified at %v, known was %v", seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified && seen.Detected > b.Detected:
 		return Recheck, WentBackwards, fmt.Sprintf("modified at %v, which is older than %v but was seen later", seen.LastModified, b.LastModified)
 	case times && seen.LastModified < b.LastModified:
-		return None, OlderThanKnown, fmt.Sprintf("modified at %v, known is %v", seen.LastModified, b.LastModified)
+		return None, olderThanKnown, fmt.Sprintf("modified at %v, known is %v", seen.LastModified, b.LastModified)
 	case sums && seen.MD5 != b.MD5:
 		return Download, MD5Changed, fmt.Sprintf("MD5 %q, known was %q", seen.MD5, b.MD5)
 	case sizes && seen.Size != b.Size && seen.Detected >= b.Detected:
 		return Download, SizeChanged, fmt.Sprintf("%d octets, known were %d", seen.Size, b.Size)
 	}
-	return None, Unchanged, "nothing that is reported has changed"
+	return None, unchanged, "nothing that is reported has changed"
 }
 
 // replaces reports whether seen is what to remember now. A report that says nothing new is, if it is not older and knows no
 // less: a single one without a size must not make the next size look like the first.
 func (v *Verdict) replaces(known, seen Baseline) bool {
 	switch v.Reason {
-	case OlderThanKnown:
+	case olderThanKnown:
 		return false
-	case Unchanged:
+	case unchanged:
 		return seen.Detected >= known.Detected && (seen.LastModified != 0 || known.LastModified == 0) &&
 			(seen.Size != 0 || known.Size == 0) && (seen.MD5 != "" || known.MD5 == "")
 	}

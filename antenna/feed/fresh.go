@@ -16,26 +16,6 @@ func (r Record) SeenUntil(now Time) (until Time, ok bool) {
 	return until, until >= now
 }
 
-// A Use is what Decide could do with a record.
-type Use int
-
-const (
-	Now   Use = iota // it can be used
-	Later            // it is from the future, and can be used when that has come
-	Never
-)
-
-// UseOf returns what r is good for.
-func (r Record) UseOf(now Time) Use {
-	switch why, ok := r.Usable(now); {
-	case ok:
-		return Now
-	case why == DetectedInFuture || why == ModifiedInFuture:
-		return Later
-	}
-	return Never
-}
-
 // Before reports whether r is to be preferred to other, a record of the same feed, as Choose does.
 func (r Record) Before(other Record) bool {
 	if r.outdoes(&other) || other.outdoes(&r) {

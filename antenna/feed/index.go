@@ -1,51 +1,33 @@
 package feed
 
 // An Index finds the watches of the URL of a record, in a time that does not depend on their number. The zero Index is empty.
-type Index[W any] struct {
-	// Loose lets a record find a watch by LooseKey, if that leads to a single one.
-	Loose bool
-
-	exact, folded, loose map[string][]W
-}
+type Index[W any] struct{ exact, folded map[string][]W }
 
 // Add has w watch url. It reports whether url can be watched.
 func (x *Index[W]) Add(url string, w W) bool {
-	if x.exact == nil {
-		x.exact, x.folded, x.loose = map[string][]W{}, map[string][]W{}, map[string][]W{}
-	}
 	key, ok := Key(url)
 	if !ok {
 		return false
 	}
+	if x.exact == nil {
+		x.exact, x.folded = map[string][]W{}, map[string][]W{}
+	}
+	folded, _ := FoldedKey(url)
 	x.exact[key] = append(x.exact[key], w)
-	key, _ = FoldedKey(url)
-	x.folded[key] = append(x.folded[key], w)
-	key, _ = LooseKey(url)
-	x.loose[key] = append(x.loose[key], w)
+	x.folded[folded] = append(x.folded[folded], w)
 	return true
 }
 
-// Find returns the watches of what r is about: by Key, else, for a record of LIRS, by FoldedKey, else by LooseKey.
+// Find returns the watches of what r is about: by Key, or else, for a record of LIRS, by FoldedKey.
 func (x *Index[W]) Find(r Record) []W {
 	key, ok := Key(r.URL)
 	if !ok {
 		return nil
 	}
-	if found := x.exact[key]; len(found) > 0 {
-		return found
-	}
-	if r.Format == LIRS {
+	found := x.exact[key]
+	if len(found) == 0 && r.Format == LIRS {
 		key, _ = FoldedKey(r.URL)
-		if found := x.folded[key]; len(found) > 0 {
-			return found
-		}
+		found = x.folded[key]
 	}
-	if !x.Loose {
-		return nil
-	}
-	key, _ = LooseKey(r.URL)
-	if found := x.loose[key]; len(found) == 1 {
-		return found
-	}
-	return nil
+	return found
 }

@@ -62,12 +62,6 @@ func FoldedKey(url string) (key string, ok bool) {
 	return Key(strings.ToLower(key)) // which finds an INDEX.HTML
 }
 
-// LooseKey is FoldedKey without the slash at the end. Different pages may have the same.
-func LooseKey(url string) (key string, ok bool) {
-	key, ok = FoldedKey(url)
-	return strings.TrimSuffix(key, "/"), ok
-}
-
 // IsWeb reports whether url is one that a person may follow: http or https.
 func IsWeb(url string) bool {
 	key, ok := Key(url)

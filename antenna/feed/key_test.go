@@ -6,40 +6,39 @@ import (
 )
 
 func TestKey(t *testing.T) {
-	for _, tt := range []struct{ url, key, folded, loose string }{
-		{"http://a.example/", "http://a.example/", "http://a.example/", "http://a.example"},
-		{"http://a.example", "http://a.example/", "http://a.example/", "http://a.example"},
-		{"HTTP://A.Example/B/", "http://a.example/B/", "http://a.example/b/", "http://a.example/b"},
-		{"http://a.example:80/", "http://a.example/", "http://a.example/", "http://a.example"},
-		{"https://a.example:443", "https://a.example/", "https://a.example/", "https://a.example"},
-		{"http://a.example:443/", "http://a.example:443/", "http://a.example:443/", "http://a.example:443"},
-		{"http://a.example:/", "http://a.example/", "http://a.example/", "http://a.example"},
-		{"http://[2001:DB8::1]:80/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
-		{"http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
-		{"http://U:P@A.example/", "http://U:P@a.example/", "http://u:p@a.example/", "http://u:p@a.example"},
-		{"http://a.example/%7Eb/%41%2F%2f%e3", "http://a.example/~b/A%2F%2F%E3", "http://a.example/~b/a%2F%2F%E3", "http://a.example/~b/a%2F%2F%E3"},
-		{"http://a.example/libstdc++.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
-		{"http://a.example/libstdc%2b%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
-		{"http://a.example/%28a%29%2Cb%3A%40%21%3D%26%24%27%3b%2a", "http://a.example/(a),b:@!=&$';*", "http://a.example/(a),b:@!=&$';*", "http://a.example/(a),b:@!=&$';*"},
-		{"http://a.example/é[1]", "http://a.example/%C3%A9[1]", "http://a.example/%C3%A9[1]", "http://a.example/%C3%A9[1]"},
-		{"http://a.example/%c3%a9%20%25%5B%3f%23", "http://a.example/%C3%A9%20%25%5B%3F%23", "http://a.example/%C3%A9%20%25%5B%3F%23", "http://a.example/%C3%A9%20%25%5B%3F%23"},
-		{"http://a.example/a+b?c+d=%2b%7e%3D&é", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9"},
-		{"http://a.example/b/%49ndex.html", "http://a.example/b/Index.html", "http://a.example/b/", "http://a.example/b"},
-		{"http://a.example/%4", "http://a.example/%4", "http://a.example/%4", "http://a.example/%4"},
-		{"http://a.example/b#c", "http://a.example/b", "http://a.example/b", "http://a.example/b"},
-		{"http://a.example#c?d", "http://a.example/", "http://a.example/", "http://a.example"},
-		{"http://a.example/b/index.html", "http://a.example/b/", "http://a.example/b/", "http://a.example/b"},
-		{"http://a.example/b/Index.html", "http://a.example/b/Index.html", "http://a.example/b/", "http://a.example/b"},
-		{"http://a.example/b/myindex.html", "http://a.example/b/myindex.html", "http://a.example/b/myindex.html", "http://a.example/b/myindex.html"},
-		{"http://a.example/index.html?Q=1", "http://a.example/index.html?Q=1", "http://a.example/index.html?q=1", "http://a.example/index.html?q=1"},
-		{"http://a.example?Q", "http://a.example/?Q", "http://a.example/?q", "http://a.example/?q"},
-		{"ftp://a.example:21/b", "ftp://a.example/b", "ftp://a.example/b", "ftp://a.example/b"},
+	for _, tt := range []struct{ url, key, folded string }{
+		{"http://a.example/", "http://a.example/", "http://a.example/"},
+		{"http://a.example", "http://a.example/", "http://a.example/"},
+		{"HTTP://A.Example/B/", "http://a.example/B/", "http://a.example/b/"},
+		{"http://a.example:80/", "http://a.example/", "http://a.example/"},
+		{"https://a.example:443", "https://a.example/", "https://a.example/"},
+		{"http://a.example:443/", "http://a.example:443/", "http://a.example:443/"},
+		{"http://a.example:/", "http://a.example/", "http://a.example/"},
+		{"http://[2001:DB8::1]:80/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
+		{"http://[2001:db8::1]/x", "http://[2001:db8::1]/x", "http://[2001:db8::1]/x"},
+		{"http://U:P@A.example/", "http://U:P@a.example/", "http://u:p@a.example/"},
+		{"http://a.example/%7Eb/%41%2F%2f%e3", "http://a.example/~b/A%2F%2F%E3", "http://a.example/~b/a%2F%2F%E3"},
+		{"http://a.example/libstdc++.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
+		{"http://a.example/libstdc%2b%2B.tar", "http://a.example/libstdc%2B%2B.tar", "http://a.example/libstdc%2B%2B.tar"},
+		{"http://a.example/%28a%29%2Cb%3A%40%21%3D%26%24%27%3b%2a", "http://a.example/(a),b:@!=&$';*", "http://a.example/(a),b:@!=&$';*"},
+		{"http://a.example/é[1]", "http://a.example/%C3%A9[1]", "http://a.example/%C3%A9[1]"},
+		{"http://a.example/%c3%a9%20%25%5B%3f%23", "http://a.example/%C3%A9%20%25%5B%3F%23", "http://a.example/%C3%A9%20%25%5B%3F%23"},
+		{"http://a.example/a+b?c+d=%2b%7e%3D&é", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9", "http://a.example/a%2Bb?c+d=%2B~%3D&%C3%A9"},
+		{"http://a.example/b/%49ndex.html", "http://a.example/b/Index.html", "http://a.example/b/"},
+		{"http://a.example/%4", "http://a.example/%4", "http://a.example/%4"},
+		{"http://a.example/b#c", "http://a.example/b", "http://a.example/b"},
+		{"http://a.example#c?d", "http://a.example/", "http://a.example/"},
+		{"http://a.example/b/index.html", "http://a.example/b/", "http://a.example/b/"},
+		{"http://a.example/b/Index.html", "http://a.example/b/Index.html", "http://a.example/b/"},
+		{"http://a.example/b/myindex.html", "http://a.example/b/myindex.html", "http://a.example/b/myindex.html"},
+		{"http://a.example/index.html?Q=1", "http://a.example/index.html?Q=1", "http://a.example/index.html?q=1"},
+		{"http://a.example?Q", "http://a.example/?Q", "http://a.example/?q"},
+		{"ftp://a.example:21/b", "ftp://a.example/b", "ftp://a.example/b"},
 	} {
 		key, ok := Key(tt.url)
 		folded, ok2 := FoldedKey(tt.url)
-		loose, ok3 := LooseKey(tt.url)
-		if key != tt.key || folded != tt.folded || loose != tt.loose || !ok || !ok2 || !ok3 {
-			t.Errorf("%s: %s, %s, %s", tt.url, key, folded, loose)
+		if key != tt.key || folded != tt.folded || !ok || !ok2 {
+			t.Errorf("%s: %s, %s", tt.url, key, folded)
 		}
 		if again, _ := Key(key); again != key {
 			t.Errorf("%s: the key of %s is %s", tt.url, key, again)
@@ -81,24 +80,19 @@ func TestIndex(t *testing.T) {
 	for _, tt := range []struct {
 		url    string
 		format Format
-		loose  bool
 		want   []int
 	}{
-		{"http://A.example/B/", HinaDI, false, []int{0, 1}},
-		{"http://a.example/b/", HinaDI, false, nil}, // letter case means something there
-		{"http://a.example/b/", SOIF, false, nil},
-		{"http://a.example/b/", LIRS, false, []int{0, 1}},
-		{"http://a.example/b/INDEX.HTML", LIRS, false, []int{0, 1}},
-		{"http://b.example/X", LIRS, false, []int{2}},
-		{"http://c.example/X", HinaDI, false, nil},
-		{"http://c.example/X", HinaDI, true, []int{4}},
-		{"http://b.example/X", HinaDI, true, nil}, // two watches have this loose key
-		{"http://d.example/", HinaDI, true, nil},
-		{"news:a", HinaDI, true, nil},
+		{"http://A.example/B/", HinaDI, []int{0, 1}},
+		{"http://a.example/b/", HinaDI, nil}, // letter case means something there
+		{"http://a.example/b/", SOIF, nil},
+		{"http://a.example/b/", LIRS, []int{0, 1}},
+		{"http://a.example/b/INDEX.HTML", LIRS, []int{0, 1}},
+		{"http://b.example/X", LIRS, []int{2}},
+		{"http://c.example/X", HinaDI, nil},
+		{"news:a", LIRS, nil},
 	} {
-		x.Loose = tt.loose
 		if got := x.Find(Record{URL: tt.url, Format: tt.format}); !slices.Equal(got, tt.want) {
-			t.Errorf("%s, %v, loose %v: %v, want %v", tt.url, tt.format, tt.loose, got, tt.want)
+			t.Errorf("%s, %v: %v, want %v", tt.url, tt.format, got, tt.want)
 		}
 	}
 	var none Index[int]

@@ -22,16 +22,16 @@ type Refusal string
 
 const (
 	OtherFormat  Refusal = "other-format"   // a new summary would not be the word of its agent
-	NoAuthority  Refusal = "no-authority"   // it does not name the agent that obtained it
+	noAuthority  Refusal = "no-authority"   // it does not name the agent that obtained it
 	Untrusted    Refusal = "untrusted"      // the agent is not among those that the feed's configuration trusts
-	OwnReturned  Refusal = "own-returned"   // it was ours
-	TooManyHops  Refusal = "too-many-hops"  //
-	Undated      Refusal = "undated"        // an agent behind us could not tell when it expires
-	NoLongerGood Refusal = "no-longer-good" //
-	FromFuture   Refusal = "from-future"    //
-	NothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
-	Undecodable  Refusal = "undecodable"    // some of it is no text, and cannot be written as it was
-	NotWhole     Refusal = "not-whole"      // only what is watched of it was kept
+	ownReturned  Refusal = "own-returned"   // it was ours
+	tooManyHops  Refusal = "too-many-hops"  //
+	undated      Refusal = "undated"        // an agent behind us could not tell when it expires
+	noLongerGood Refusal = "no-longer-good" //
+	fromFuture   Refusal = "from-future"    //
+	nothingKnown Refusal = "nothing-known"  // its agent could not reach the site either
+	undecodable  Refusal = "undecodable"    // some of it is no text, and cannot be written as it was
+	notWhole     Refusal = "not-whole"      // only what is watched of it was kept
 )
 
 // Publish returns what a feed in that format has: for each URL the one record, of own and read, that Choose prefers. Own are the
@@ -68,23 +68,23 @@ func (y Relay) Pass(format Format, r Record, now Time) (Record, Refusal) {
 	case r.Format != format:
 		return Record{}, OtherFormat
 	case r.Failed:
-		return Record{}, NothingKnown
+		return Record{}, nothingKnown
 	case r.Extract:
-		return Record{}, NotWhole
+		return Record{}, notWhole
 	case slices.ContainsFunc(r.Warnings, isUndecodable): // what is passed on is not changed (hina-di, section 12)
-		return Record{}, Undecodable
+		return Record{}, undecodable
 	case r.AgentURL == "" || r.Format == HinaDI && r.Agent == "": // hina-di asks for both
-		return Record{}, NoAuthority
+		return Record{}, noAuthority
 	case y.isSelf(&r):
-		return Record{}, OwnReturned
+		return Record{}, ownReturned
 	case r.Hops()+1 > maxHops:
-		return Record{}, TooManyHops
+		return Record{}, tooManyHops
 	case believable(r.Detected) == 0 && believable(r.Date) == 0 && r.Expires == 0:
-		return Record{}, Undated // what the header of its feed says stays behind (hina-di, section 13.1)
+		return Record{}, undated // what the header of its feed says stays behind (hina-di, section 13.1)
 	case detected > now+Skew:
-		return Record{}, FromFuture
+		return Record{}, fromFuture
 	case ends && now > until:
-		return Record{}, NoLongerGood
+		return Record{}, noLongerGood
 	}
 	return passed(r), ""
 }

@@ -31,26 +31,26 @@ func TestPass(t *testing.T) {
 	}{
 		{"as it is", func(r *feed.Record) {}, ""},
 		{"another format", func(r *feed.Record) { r.Format = feed.LIRS }, feed.OtherFormat},
-		{"kept in part", func(r *feed.Record) { r.Extract = true }, feed.NotWhole},
-		{"octets that are no text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, feed.Undecodable},
-		{"octets that are no text, somewhere", func(r *feed.Record) { r.Warnings = []string{"undecodable"} }, feed.Undecodable},
+		{"kept in part", func(r *feed.Record) { r.Extract = true }, "not-whole"},
+		{"octets that are no text", func(r *feed.Record) { r.Warnings = []string{"date-no-zone:Date", "undecodable:Title"} }, "undecodable"},
+		{"octets that are no text, somewhere", func(r *feed.Record) { r.Warnings = []string{"undecodable"} }, "undecodable"},
 		{"another warning", func(r *feed.Record) { r.Warnings = []string{"undecodable-by-others"} }, ""},
-		{"failed", func(r *feed.Record) { r.Failed = true }, feed.NothingKnown},
-		{"no Authorized", func(r *feed.Record) { r.Agent = "" }, feed.NoAuthority},
-		{"no Authorized-url", func(r *feed.Record) { r.AgentURL = "" }, feed.NoAuthority},
-		{"ours", func(r *feed.Record) { r.AgentURL = "HTTP://We.example" }, feed.OwnReturned},
+		{"failed", func(r *feed.Record) { r.Failed = true }, "nothing-known"},
+		{"no Authorized", func(r *feed.Record) { r.Agent = "" }, "no-authority"},
+		{"no Authorized-url", func(r *feed.Record) { r.AgentURL = "" }, "no-authority"},
+		{"ours", func(r *feed.Record) { r.AgentURL = "HTTP://We.example" }, "own-returned"},
 		{"of somebody on our host", func(r *feed.Record) { r.AgentURL = "http://we.example/other" }, ""},
 		{"six hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"GET"}) }, ""},
-		{"eight hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"remote", "GET"}) }, feed.TooManyHops},
-		{"dated by its feed alone", func(r *feed.Record) { r.Detected, r.FeedDate, r.Received = 0, now, now }, feed.Undated},
+		{"eight hops and ours", func(r *feed.Record) { r.Method = slices.Concat(remote, []string{"remote", "GET"}) }, "too-many-hops"},
+		{"dated by its feed alone", func(r *feed.Record) { r.Detected, r.FeedDate, r.Received = 0, now, now }, "undated"},
 		{"dated by itself", func(r *feed.Record) { r.Detected, r.Date = 0, now }, ""},
 		{"expires, no more is known", func(r *feed.Record) { r.Detected, r.Expires = 0, now }, ""},
 		{"an hour ahead", func(r *feed.Record) { r.Detected = now + 3600 }, ""},
-		{"more than an hour ahead", func(r *feed.Record) { r.Detected = now + 3601 }, feed.FromFuture},
+		{"more than an hour ahead", func(r *feed.Record) { r.Detected = now + 3601 }, "from-future"},
 		{"at its end", func(r *feed.Record) { r.Expires = now }, ""},
-		{"past its end", func(r *feed.Record) { r.Expires = now - 1 }, feed.NoLongerGood},
+		{"past its end", func(r *feed.Record) { r.Expires = now - 1 }, "no-longer-good"},
 		{"eight hours old", func(r *feed.Record) { r.Detected = now - 28800 }, ""},
-		{"more than eight hours old", func(r *feed.Record) { r.Detected = now - 28801 }, feed.NoLongerGood},
+		{"more than eight hours old", func(r *feed.Record) { r.Detected = now - 28801 }, "no-longer-good"},
 	} {
 		r := block()
 		tt.change(&r)
@@ -92,12 +92,12 @@ func TestPassOthers(t *testing.T) {
 	y := relay
 	y.Self = "http://we.example/Antenna/"
 	for _, r := range []feed.Record{lirs, soif} {
-		if _, why := y.Pass(r.Format, r, now); why != feed.OwnReturned {
+		if _, why := y.Pass(r.Format, r, now); why != "own-returned" {
 			t.Errorf("%+v: %q", r, why)
 		}
 	}
 	soif.Expires, soif.AgentURL = now-1, "g.example"
-	if _, why := relay.Pass(feed.SOIF, soif, now); why != feed.NoLongerGood {
+	if _, why := relay.Pass(feed.SOIF, soif, now); why != "no-longer-good" {
 		t.Errorf("%+v: %q", soif, why)
 	}
 }
