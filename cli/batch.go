@@ -124,7 +124,7 @@ func (b *batch) apply(m moment) {
 		b.get.screen.answer(b.progress(m.at))
 		return
 	case *hooked:
-		b.count.add(b.get.onComplete.tell(b.ctx, b.get.screen, b.get.lines, m, *ev))
+		b.count.add(b.get.onComplete.report(b.ctx, b.get.screen, b.get.lines, m, *ev))
 		return
 	case download.Started:
 		b.get.screen.detail("%s of %s: %s", grouped(m.file), grouped(b.count.Files), ev.URL)

@@ -47,7 +47,7 @@ type placeLine struct {
 
 // planAll says what would become of each file on the list, and returns the exit code that is known so far.
 func (g *getCommand) planAll(ctx context.Context, client *download.Client, list *worklist) int {
-	codes := []int{g.tellDocuments()}
+	codes := []int{g.showNotes()}
 	for r := range list.all() {
 		if codes = append(codes, g.plan(ctx, client, r, list.files > 1)); ctx.Err() != nil {
 			break

@@ -23,7 +23,7 @@ var formatNames = map[string]feed.Format{
 // feedFlags are the flags of commands that read a feed.
 type feedFlags struct {
 	streams
-	wire
+	httpFlags
 	from       choice
 	maxSize    size
 	maxEntries plenty
@@ -38,7 +38,7 @@ func (f *feedFlags) targets() targets {
 		"max-entries": &f.maxEntries,
 		"timeout":     &f.timeout,
 		"max-time":    &f.maxTime,
-	}, f.wire.targets())
+	}, f.httpFlags.targets())
 }
 
 // limits are those of rule 52, or what the user said.

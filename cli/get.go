@@ -18,12 +18,12 @@ import (
 
 // getCommand is one run of "braid get".
 type getCommand struct {
-	wire
+	httpFlags
 	anchorFlags
 	streams
 	common          download.Request // what all files have
 	remoteName      bool
-	where           whereFlags
+	location        locationFlags
 	limit           *download.Limiter // of all files together
 	maxTime         duration
 	out, dir        string
@@ -104,7 +104,7 @@ func (g *getCommand) targets() targets {
 		"on-complete":               &g.onComplete,
 		"dry-run":                   &g.dryRun,
 		"report":                    &g.reportPath,
-	}, g.where.targets(), g.peers.targets(), g.anchorFlags.targets(), g.wire.targets(), g.outputFlags.targets())
+	}, g.location.targets(), g.peers.targets(), g.anchorFlags.targets(), g.httpFlags.targets(), g.outputFlags.targets())
 }
 
 // prepare reads the flags that are for all files.
@@ -115,7 +115,7 @@ func (g *getCommand) prepare() (err error) {
 		IfNewer: g.newer.ifNewer, AllowOlder: g.newer.allowOlder, RemoteTime: g.newer.remoteTime, RemoteName: g.remoteName,
 	}
 	g.peers.apply(&g.common)
-	if err := g.where.apply(&g.common, &g.route); err != nil {
+	if err := g.location.apply(&g.common, &g.proxies); err != nil {
 		return err
 	}
 	if err := g.ask(&g.common, &g.anchorFlags); err != nil {
@@ -205,7 +205,7 @@ func (g *getCommand) named() string {
 
 // client is what downloads what the operands name.
 func (g *getCommand) client(words []string) (*download.Client, error) {
-	hc, err := g.wire.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
+	hc, err := g.httpFlags.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
 	c := &download.Client{
 		HTTP: hc, PerHost: int(g.perHost), Split: int(g.split), MinSplit: int64(g.minSplit), Allocation: allocations[g.allocation.Word], Tries: int(g.tries),
@@ -272,3 +272,6 @@ func (g *getCommand) yield(c *configuration) {
 		g.peers.ratio, g.peers.time = 0, 0
 	}
 }
+
+// newerFlags say what becomes of a file that is there (rule 54).
+type newerFlags struct{ ifNewer, allowOlder, remoteTime bool }

@@ -149,8 +149,8 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tell tells how a hook ended and returns the exit code for that.
-func (h *hook) tell(ctx context.Context, screen *screen, lines *lineWriter, m moment, ended hooked) int {
+// report shows how a hook ended and returns the exit code for that.
+func (h *hook) report(ctx context.Context, screen *screen, lines *lineWriter, m moment, ended hooked) int {
 	e := hookEvent{head: m.head("hook"), Path: ended.path, Elapsed: ended.took.Seconds(), Why: why(ended.err)}
 	if exit, ok := errors.AsType[*exec.ExitError](ended.err); ok {
 		e.Code = exit.ExitCode()
@@ -167,4 +167,69 @@ func (h *hook) tell(ctx context.Context, screen *screen, lines *lineWriter, m mo
 	f.what, f.where, f.kept = "--on-complete", h.args[0], ended.path+" is in place"
 	screen.fail(f)
 	return f.code
+}
+
+var (
+	errQuote = errors.New("a quote is not closed, or a backslash ends it")
+	errShell = errors.New("there is no shell that would know what to do with | & ; < > ( ) $ and `; write sh -c '...', or put it in quotes")
+)
+
+// splitWords splits a command into words as shells do it with spaces, quotes and backslashes, and does nothing else that shells
+// do. What looks as if a shell was meant is an error.
+func splitWords(s string) (words []string, err error) {
+	for {
+		s = strings.TrimLeft(s, " \t\n")
+		if s == "" {
+			return words, nil
+		}
+		var word string
+		if word, s, err = consumeWord(s); err != nil {
+			return nil, err
+		}
+		words = append(words, word)
+	}
+}
+
+// consumeWord takes the first word off s, which does not begin with a space.
+func consumeWord(s string) (word, rest string, err error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.IndexByte(" \t\n", c) >= 0:
+			return b.String(), s[i:], nil
+		case c == '\'' || c == '"':
+			n, ok := consumeQuoted(&b, s[i+1:], c)
+			if !ok {
+				return "", "", errQuote
+			}
+			i += n
+		case c == '\\':
+			if i++; i == len(s) {
+				return "", "", errQuote
+			}
+			b.WriteByte(s[i])
+		case strings.IndexByte("|&;<>()$`", c) >= 0:
+			return "", "", errShell
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), "", nil
+}
+
+// consumeQuoted appends to b what is before the closing quote, and says how much of s that was, with the quote. Between double
+// quotes a backslash takes the meaning from another one, and from a quote, a dollar and a backquote.
+func consumeQuoted(b *strings.Builder, s string, quote byte) (n int, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == quote:
+			return i + 1, true
+		case c == '\\' && quote == '"' && i+1 < len(s) && strings.IndexByte("\"\\$`", s[i+1]) >= 0:
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return 0, false
 }

@@ -18,7 +18,7 @@ import (
 
 // probeCommand is one run of "braid probe".
 type probeCommand struct {
-	wire
+	httpFlags
 	streams
 	json    bool
 	speed   bool
@@ -67,11 +67,11 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if ctx.Err() != nil {
 		return downloadFailure(ctx, context.Cause(ctx))
 	}
-	return cmp.Or(p.tell(offer, evidence, measured), contradiction(req, wrong))
+	return cmp.Or(p.show(offer, evidence, measured), contradiction(req, wrong))
 }
 
-// tell writes what was found out.
-func (p *probeCommand) tell(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
+// show writes what was found out.
+func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
 	if p.json {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(moment{at: time.Now()}, o.File)

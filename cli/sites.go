@@ -177,8 +177,8 @@ func (s *sites) addTo(header *http.Header, to string) error {
 	return err
 }
 
-// reach makes a client reach sites as the configuration says: through their proxies, by their authorities.
-func (s *sites) reach(c *httpsource.Client) error {
+// configureClient sets the proxies and authorities of sites.
+func (s *sites) configureClient(c *httpsource.Client) error {
 	if !s.any() {
 		return nil
 	}

@@ -11,26 +11,26 @@ import (
 	"braid/internal/geoip"
 )
 
-// whereFlags say in which countries mirrors are tried first.
-type whereFlags struct {
+// locationFlags say in which countries mirrors are tried first.
+type locationFlags struct {
 	countries countries
 	database  string
 }
 
-func (f *whereFlags) targets() targets {
+func (f *locationFlags) targets() targets {
 	return targets{
 		"location": &f.countries,
 		"geoip-db": &f.database,
 	}
 }
 
-// apply makes a request prefer the mirrors there. The route says what is asked for through a proxy.
-func (f *whereFlags) apply(r *download.Request, route *routeFlags) error {
+// apply makes a request prefer the mirrors there. Proxies say which hosts are asked for through one, so that their names are not looked up.
+func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) error {
 	r.Locations = f.countries
 	if f.database == "" || len(f.countries) == 0 {
 		return nil
 	}
-	rules, err := route.rules()
+	rules, err := proxies.rules()
 	if err != nil {
 		return err
 	}

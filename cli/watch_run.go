@@ -206,7 +206,7 @@ func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx
 	for {
 		select {
 		case <-done:
-			s.told(s.notify.Stopping())
+			s.notified(s.notify.Stopping())
 			s.log.Info("ending", "why", source.Escape(context.Cause(ctx).Error()))
 			done = nil
 		case err := <-ended:
@@ -227,7 +227,7 @@ func (s *service) await(c *loaded, ended <-chan error, hup <-chan os.Signal, ctx
 
 // reload reads the configuration anew. One that is wrong is told of, and changes nothing.
 func (s *service) reload(c *loaded) *loaded {
-	s.told(s.notify.Reloading())
+	s.notified(s.notify.Reloading())
 	next, err := s.read(c)
 	if err != nil {
 		s.refuse(c, err)
@@ -261,13 +261,13 @@ func (s *service) read(c *loaded) (*loaded, error) {
 func (s *service) refuse(c *loaded, err error) {
 	f := failureOf(context.Background(), err)
 	s.log.Error("the configuration stays as it was", "where", f.where, "error", f.why, "hint", f.hint)
-	s.told(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.where + ": " + f.why)))
+	s.notified(s.notify.Ready(s.log.clean(c.watching() + ", as before: the configuration is wrong: " + f.where + ": " + f.why)))
 }
 
 // ready tells the service manager, and the log.
 func (s *service) ready(c *loaded) {
 	s.log.Info(c.watching(), "state", c.state)
-	s.told(s.notify.Ready(c.watching()))
+	s.notified(s.notify.Ready(c.watching()))
 }
 
 func (c *loaded) watching() string {
@@ -281,8 +281,8 @@ func countWatches(n int) string {
 	return fmt.Sprintf("%d watches", n)
 }
 
-// told logs that the service manager could not be told something.
-func (s *service) told(err error) {
+// notified logs that the service manager could not be told something.
+func (s *service) notified(err error) {
 	if err != nil {
 		s.log.Warn("sd_notify", "error", err)
 	}
@@ -304,7 +304,7 @@ func (s *service) pulse(ctx context.Context) {
 		}
 		limit, cancel := context.WithTimeout(ctx, every)
 		if _, err := s.Status(limit); err == nil {
-			s.told(s.notify.Alive())
+			s.notified(s.notify.Alive())
 		}
 		cancel()
 	}

@@ -14,7 +14,7 @@ import (
 // A sumsReader reads the list of --checksums and checks its signature. With a list, --signature is about the list: that
 // is what is signed where there is one.
 type sumsReader struct {
-	wire     *wire
+	http     *httpFlags
 	anchors  *anchorFlags
 	client   *download.Client
 	common   download.Request // the anchors, and whether there has to be a signature
@@ -27,9 +27,9 @@ type sumsReader struct {
 
 func (r *sumsReader) read(ctx context.Context) (err error) {
 	switch {
-	case r.wire.checksums == "":
+	case r.http.checksums == "":
 		return nil
-	case isWebAddress(r.wire.checksums):
+	case isWebAddress(r.http.checksums):
 		err = r.fetch(ctx)
 	default:
 		err = r.open()
@@ -61,16 +61,16 @@ func (r *sumsReader) check(ctx context.Context) error {
 
 // fetch brings the list from its URL. What may be a secret goes to its server only if that is an operand's, too (rule 27).
 func (r *sumsReader) fetch(ctx context.Context) error {
-	u, err := webURL(r.wire.checksums)
+	u, err := webURL(r.http.checksums)
 	if err != nil {
 		return err
 	}
 	r.common.User, r.common.Header, r.common.HeaderTo = u.User, nil, nil
 	if slices.ContainsFunc(r.operands, func(word string) bool { return sameServer(u, word) }) {
-		if r.common.User, err = r.wire.credentials(u); err != nil {
+		if r.common.User, err = r.http.credentials(u); err != nil {
 			return err
 		}
-		if err = r.wire.addFields(&r.common); err != nil {
+		if err = r.http.addFields(&r.common); err != nil {
 			return err
 		}
 	}
@@ -85,15 +85,15 @@ func (r *sumsReader) fetch(ctx context.Context) error {
 
 // open reads the list from disk.
 func (r *sumsReader) open() error {
-	f, err := os.Open(r.wire.checksums)
+	f, err := os.Open(r.http.checksums)
 	if err != nil {
-		return &failure{code: exitLocal, what: "list", where: r.wire.checksums, why: reason(err)}
+		return &failure{code: exitLocal, what: "list", where: r.http.checksums, why: reason(err)}
 	}
 	defer f.Close()
-	if r.list, err = download.ReadList(f, r.wire.checksums); err != nil {
+	if r.list, err = download.ReadList(f, r.http.checksums); err != nil {
 		return err
 	}
-	r.signatures, err = r.anchors.signaturesBeside(r.wire.checksums, r.common.Anchors.Besides())
+	r.signatures, err = r.anchors.signaturesBeside(r.http.checksums, r.common.Anchors.Besides())
 	return err
 }
 

@@ -20,8 +20,8 @@ import (
 	"braid/verify"
 )
 
-// wire are the flags of commands that ask servers.
-type wire struct {
+// httpFlags are the flags of commands that ask servers.
+type httpFlags struct {
 	header         cli.StringSlice
 	headerTo       cli.StringSlice
 	userAgent      string
@@ -32,14 +32,14 @@ type wire struct {
 	sha256         string
 	checksum       cli.StringSlice
 	checksums      string
-	route          routeFlags
+	proxies        proxyFlags
 	sites          *sites
 	trust          trustFlags
 	referer        string
 	credentialFlags
 }
 
-func (w *wire) targets() targets {
+func (w *httpFlags) targets() targets {
 	return merged(targets{
 		"header":          &w.header,
 		"header-to":       &w.headerTo,
@@ -51,11 +51,11 @@ func (w *wire) targets() targets {
 		"sha256":          &w.sha256,
 		"checksum":        &w.checksum,
 		"checksums":       &w.checksums,
-	}, w.credentialFlags.targets(), w.trust.targets(), w.route.targets())
+	}, w.credentialFlags.targets(), w.trust.targets(), w.proxies.targets())
 }
 
 // client is what makes the requests. The user typed these URLs.
-func (w *wire) client(urls ...string) (*httpsource.Client, error) {
+func (w *httpFlags) client(urls ...string) (*httpsource.Client, error) {
 	c := &httpsource.Client{
 		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
 		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer, AllowHosts: w.allowHosts.typed(urls...),
@@ -67,14 +67,14 @@ func (w *wire) client(urls ...string) (*httpsource.Client, error) {
 	if err := w.trust.apply(c); err != nil {
 		return c, err
 	}
-	if err := w.route.apply(c); err != nil {
+	if err := w.proxies.apply(c); err != nil {
 		return c, err
 	}
-	return c, w.sites.reach(c)
+	return c, w.sites.configureClient(c)
 }
 
 // claims is what the user says that the file is.
-func (w *wire) claims() (claims []verify.Claim, err error) {
+func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 	if w.sha256 != "" {
 		d, err := parseSHA256(w.sha256)
 		if err != nil {
@@ -97,7 +97,7 @@ func (w *wire) claims() (claims []verify.Claim, err error) {
 }
 
 // digested says that the user names a digest, which is one of one file.
-func (w *wire) digested() string {
+func (w *httpFlags) digested() string {
 	switch {
 	case w.sha256 != "":
 		return "--sha256"
@@ -131,7 +131,7 @@ func parseSHA256(word string) (verify.Digest, error) {
 }
 
 // headers reads -H.
-func (w *wire) headers() (map[string][]string, error) {
+func (w *httpFlags) headers() (map[string][]string, error) {
 	h := http.Header{}
 	if w.referer != "" {
 		h.Set("Referer", w.referer)
@@ -146,7 +146,7 @@ func (w *wire) headers() (map[string][]string, error) {
 }
 
 // headersTo reads --header-to.
-func (w *wire) headersTo() (servers []string, err error) {
+func (w *httpFlags) headersTo() (servers []string, err error) {
 	for _, words := range w.headerTo.Value() {
 		for word := range strings.SplitSeq(words, ",") {
 			server, err := serverName(strings.TrimSpace(word))
@@ -160,7 +160,7 @@ func (w *wire) headersTo() (servers []string, err error) {
 }
 
 // addFields adds the header fields of the command to a request.
-func (w *wire) addFields(r *download.Request) (err error) {
+func (w *httpFlags) addFields(r *download.Request) (err error) {
 	if r.Header, err = w.headers(); err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (w *wire) addFields(r *download.Request) (err error) {
 }
 
 // ask adds to a request what the user says of the file, and the header fields.
-func (w *wire) ask(r *download.Request, trusted *anchorFlags) (err error) {
+func (w *httpFlags) ask(r *download.Request, trusted *anchorFlags) (err error) {
 	if r.Claims, err = w.claims(); err != nil {
 		return err
 	}

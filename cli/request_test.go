@@ -11,7 +11,7 @@ import (
 )
 
 func TestHeaders(t *testing.T) {
-	w := &wire{header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
+	w := &httpFlags{header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
 	h, err := w.headers()
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestHeaders(t *testing.T) {
 		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
-		w := &wire{header: *cli.NewStringSlice(line)}
+		w := &httpFlags{header: *cli.NewStringSlice(line)}
 		if _, err := w.headers(); err == nil || failureOf(t.Context(), err).code != exitUsage {
 			t.Errorf("-H %q: %v", line, err)
 		}
@@ -34,7 +34,7 @@ func TestHeaders(t *testing.T) {
 // Proves rule 62: what is refused is not repeated.
 func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 	for _, line := range []string{"Authorization: s3cret\x01", "s3cret"} {
-		w := &wire{header: *cli.NewStringSlice(line)}
+		w := &httpFlags{header: *cli.NewStringSlice(line)}
 		if _, err := w.headers(); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-H %q: %v", line, err)
 		}

@@ -221,9 +221,9 @@ func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, 
 	return g.all(ctx, client, list)
 }
 
-// tellDocuments says what documents have that is not used, and what cannot be downloaded of them. It returns the exit code
+// showNotes says what documents have that is not used, and what cannot be downloaded of them. It returns the exit code
 // for that.
-func (g *getCommand) tellDocuments() int {
+func (g *getCommand) showNotes() int {
 	code := exitDone
 	tell := func(say func(string, ...any), notes []string) {
 		for _, n := range notes {
@@ -243,7 +243,7 @@ func (g *getCommand) tellDocuments() int {
 
 // readSums reads the list of get.
 func (g *getCommand) readSums(ctx context.Context, client *download.Client, operands []string) error {
-	g.sums = sumsReader{wire: &g.wire, anchors: &g.anchorFlags, client: client, common: g.common, operands: operands}
+	g.sums = sumsReader{http: &g.httpFlags, anchors: &g.anchorFlags, client: client, common: g.common, operands: operands}
 	err := g.sums.read(ctx)
 	g.notes, g.warnings = append(g.notes, g.sums.notes...), append(g.warnings, g.sums.warnings...)
 	return err
