@@ -39,7 +39,7 @@ func OpenMemory(path string, watches map[string]*Rule) (*Memory, error) {
 
 func openMemory(files fsys.FS, path string, watches map[string]*Rule) (*Memory, error) {
 	m := &Memory{files: files, path: path}
-	data, err := fsys.ReadFile(files, path, maxMemory)
+	data, err := fsys.ReadFile(fsys.Or(files), path, maxMemory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m, nil
