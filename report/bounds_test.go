@@ -132,8 +132,8 @@ func TestRasterShowsTheMajority(t *testing.T) {
 			t.Fatalf("%d blocks", len(blocks))
 		}
 		b := blocks[0]
-		want := block{who: who, column: int(begin / width), row: int(from / p.row), wide: 1, high: int((to-1)/p.row) - int(from/p.row) + 1}
-		if b.who != want.who || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 { // as far as a float64 is exact
+		want := block{owner: who, column: int(begin / width), row: int(from / p.row), wide: 1, high: int((to-1)/p.row) - int(from/p.row) + 1}
+		if b.owner != want.owner || b.column != want.column || abs(b.row-want.row) > 1 || abs(b.high-want.high) > 2 { // as far as a float64 is exact
 			t.Fatalf("%+v, want %+v", b, want)
 		}
 	})
@@ -146,7 +146,7 @@ func TestVotes(t *testing.T) {
 	c.vote(1, 3)
 	c.vote(2, 2)
 	c.vote(2, 2)
-	if c.who != 2 || c.votes != 1 {
+	if c.owner != 2 || c.votes != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -182,18 +182,18 @@ func TestMergedFetches(t *testing.T) {
 	var l fetches
 	at := time.Duration(0)
 	for i := range 5000 {
-		f := fetch{who: a, asked: at, answered: at, ended: at + time.Second, bytes: 1, why: scheduler.ReasonNext}
+		f := fetch{mirror: a, asked: at, answered: at, ended: at + time.Second, bytes: 1, why: scheduler.ReasonNext}
 		if i%1000 == 500 {
 			f.cut = scheduler.ReasonSilent
 		}
 		l.add(f)
-		l.add(fetch{who: b, asked: at, answered: at, ended: at + time.Second, bytes: 2, why: scheduler.ReasonNext})
+		l.add(fetch{mirror: b, asked: at, answered: at, ended: at + time.Second, bytes: 2, why: scheduler.ReasonNext})
 		at += time.Second
 	}
 	var sums [2]int64
 	silent, n := 0, 0
 	for _, f := range l {
-		sums[f.who.number] += f.bytes
+		sums[f.mirror.number] += f.bytes
 		n += f.merged + 1
 		if f.cut == scheduler.ReasonSilent {
 			silent++

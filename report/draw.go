@@ -183,7 +183,7 @@ func (d *Facts) parts() (layers []layer, box string) {
 	rows := float64(d.size) / float64(p.row)
 	paths := map[*Mirror][]byte{}
 	for _, b := range blocks {
-		m := d.Mirrors[b.who]
+		m := d.Mirrors[b.owner]
 		paths[m] = fmt.Appendf(paths[m], "M%d %sh%dv%dh-%dz", b.column, number(max(rows-float64(b.row+b.high), 0)), b.wide, b.high, b.wide)
 	}
 	for _, m := range d.ranked {

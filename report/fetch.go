@@ -15,12 +15,12 @@ import (
 
 // A fetch is a request for a range, or several of one source that were merged into one.
 type fetch struct {
-	who      *Mirror
+	mirror   *Mirror
 	number   int
 	merged   int           // how many it stands for beside itself
 	asked    time.Duration // the times
 	answered time.Duration // never is before it was asked
-	heard    time.Duration // when something last came, or it was asked
+	latest   time.Duration // when something last came, or it was asked
 	ended    time.Duration
 	from, to int64 // the range; what was cut off is not in it
 	at       int64 // how far it came
@@ -52,13 +52,13 @@ func (r *Recorder) start(ev download.RangeStarted) {
 	r.reasons[ev.Why]++
 	r.endPause(m)
 	f := &fetch{
-		who: m, number: ev.Fetch, asked: r.now, answered: never, heard: r.now, why: ev.Why,
+		mirror: m, number: ev.Fetch, asked: r.now, answered: never, latest: r.now, why: ev.Why,
 		from: ev.Range.Start, to: ev.Range.End, at: ev.Range.Start,
 	}
 	if ev.Why == scheduler.ReasonSplit {
 		for _, number := range slices.Sorted(maps.Keys(r.running)) {
 			if v := r.running[number]; v.cut == scheduler.ReasonSplit && v.to == f.from {
-				r.thefts[theft{m, v.who}]++
+				r.takeovers[takeover{m, v.mirror}]++
 				break
 			}
 		}
@@ -80,12 +80,12 @@ func (r *Recorder) start(ev download.RangeStarted) {
 }
 
 func (r *Recorder) answered(f *fetch, ev download.RangeAnswered) {
-	f.answered, f.heard = r.now, r.now
-	if f.who != r.rest {
-		f.who.Host = cmp.Or(source.Escape(ev.Host), f.who.Host)
+	f.answered, f.latest = r.now, r.now
+	if f.mirror != r.rest {
+		f.mirror.Host = cmp.Or(source.Escape(ev.Host), f.mirror.Host)
 	}
 	if ev.RTT > 0 {
-		f.who.RTT = ev.RTT
+		f.mirror.RTT = ev.RTT
 	}
 	if r.answer == never {
 		r.answer = r.now
@@ -100,18 +100,18 @@ func (r *Recorder) bring(ev download.Brought) {
 			continue
 		}
 		r.quiet(f)
-		since, n := f.heard, p.Range.Len()
+		since, n := f.latest, p.Range.Len()
 		if r.now-since > 3*beat { // nothing came, and then this
 			since = r.now - beat
 		}
-		f.who.flow.spread(r.width, since, r.now, float64(n))
+		f.mirror.flow.spread(r.width, since, r.now, float64(n))
 		r.total.spread(r.width, since, r.now, float64(n))
-		r.picture.paint(r.width, since, r.now, p.Range, f.who.number)
+		r.picture.paint(r.width, since, r.now, p.Range, f.mirror.number)
 		f.bytes += n
-		f.who.Bytes += n
+		f.mirror.Bytes += n
 		r.Fetched += n
-		f.who.Speed.Now(r.began.Add(r.now), f.who.Bytes)
-		f.at, f.heard = p.Range.End, r.now
+		f.mirror.Speed.Now(r.began.Add(r.now), f.mirror.Bytes)
+		f.at, f.latest = p.Range.End, r.now
 		f.to = max(f.to, f.at)
 	}
 	if r.first == never {
@@ -124,9 +124,9 @@ func (r *Recorder) bring(ev download.Brought) {
 
 // quiet notes that nothing came of a fetch for a while.
 func (r *Recorder) quiet(f *fetch) {
-	if r.now-f.heard >= quietAfter {
-		f.who.Quiet += r.now - f.heard
-		r.silent.add(gap{f.who, f.heard, r.now})
+	if r.now-f.latest >= quietAfter {
+		f.mirror.Quiet += r.now - f.latest
+		r.silent.add(gap{f.mirror, f.latest, r.now})
 	}
 }
 
@@ -138,34 +138,34 @@ func (r *Recorder) cut(ev download.RangeCut) {
 	}
 	f.cut = ev.Why
 	r.reasons[ev.Why]++
-	f.who.cuts[ev.Why]++
-	f.who.Whole = f.who.Whole || ev.Why == scheduler.ReasonNoRanges
+	f.mirror.cuts[ev.Why]++
+	f.mirror.Whole = f.mirror.Whole || ev.Why == scheduler.ReasonNoRanges
 	if ev.Why == scheduler.ReasonSilent || ev.Why == scheduler.ReasonSlow {
 		r.lose(f, ev.End, ev.Why)
 	}
 	f.to = ev.End
 	if ev.Why != scheduler.ReasonDone && ev.Why != scheduler.ReasonMet {
 		why := cuts[ev.Why]
-		r.say(why.bad, "%s ends at %s: %s", f.who.Host, option.SizeText(ev.End), why.text)
+		r.say(why.bad, "%s ends at %s: %s", f.mirror.Host, option.SizeText(ev.End), why.text)
 	}
 }
 
 // finish takes a fetch to the past ones.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
-		f.failure = failureText(err, f.who.Host)
-		if f.who.failure = f.failure; f.who.Failures == 0 {
-			f.who.failedAt, f.who.before = r.now, f.failure
+		f.failure = failureText(err, f.mirror.Host)
+		if f.mirror.failure = f.failure; f.mirror.Failures == 0 {
+			f.mirror.failedAt, f.mirror.before = r.now, f.failure
 		}
-		f.who.Failures++
+		f.mirror.Failures++
 		r.lose(f, f.at, 0)
 	}
 	if f.answered != never {
 		r.quiet(f)
 	}
 	f.ended = r.now
-	if f.who.Running--; f.who.Running == 0 {
-		f.who.Working += r.now - f.who.since
+	if f.mirror.Running--; f.mirror.Running == 0 {
+		f.mirror.Working += r.now - f.mirror.since
 	}
 	r.work.spread(r.width, f.asked, f.ended, (f.ended - f.asked).Seconds())
 	delete(r.running, f.number)
@@ -184,7 +184,7 @@ func (f *fetch) dull() bool {
 // absorb makes one fetch of f and the next one of the same source.
 func (f *fetch) absorb(next fetch) {
 	f.merged += next.merged + 1
-	f.heard, f.ended, f.at = max(f.heard, next.heard), max(f.ended, next.ended), next.at
+	f.latest, f.ended, f.at = max(f.latest, next.latest), max(f.ended, next.ended), next.at
 	f.from, f.to = min(f.from, next.from), max(f.to, next.to)
 	f.bytes += next.bytes
 	f.cut, f.failure = cmp.Or(next.cut, f.cut), cmp.Or(next.failure, f.failure)
@@ -202,7 +202,7 @@ func (l *fetches) add(f fetch) {
 		return
 	}
 	slices.SortFunc(*l, func(a, b fetch) int {
-		return cmp.Or(cmp.Compare(a.who.number, b.who.number), cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.mirror.number, b.mirror.number), cmp.Compare(a.asked, b.asked), cmp.Compare(a.number, b.number))
 	})
 	near := max(f.ended/maxColumns, time.Millisecond)
 	l.merge(func(a, b *fetch) bool { return a.dull() && b.dull() && b.asked-a.ended <= near })
@@ -219,7 +219,7 @@ func (l *fetches) add(f fetch) {
 func (l *fetches) merge(may func(a, b *fetch) bool) {
 	kept := (*l)[:0]
 	for _, f := range *l {
-		if n := len(kept); n > 0 && kept[n-1].who == f.who && may(&kept[n-1], &f) {
+		if n := len(kept); n > 0 && kept[n-1].mirror == f.mirror && may(&kept[n-1], &f) {
 			kept[n-1].absorb(f)
 			continue
 		}
@@ -231,7 +231,7 @@ func (l *fetches) merge(may func(a, b *fetch) bool) {
 
 // A loss is a range that a source gave up, for which another has to be found.
 type loss struct {
-	who      *Mirror
+	mirror   *Mirror
 	since    time.Duration // nothing came
 	at       time.Duration
 	from, to int64
@@ -251,15 +251,15 @@ const (
 // A source that was found to be slow may turn out to be silent.
 func (r *Recorder) lose(f *fetch, from int64, why scheduler.Reason) {
 	if n := len(r.losses); n > 0 && why == scheduler.ReasonSilent {
-		if l := r.losses[n-1]; l.who == f.who && l.why == scheduler.ReasonSlow && l.since == f.heard {
+		if l := r.losses[n-1]; l.mirror == f.mirror && l.why == scheduler.ReasonSlow && l.since == f.latest {
 			l.why = why
 			return
 		}
 	}
 	if from < f.to && len(r.losses) < maxLosses {
-		r.losses = append(r.losses, &loss{who: f.who, at: r.now, since: f.heard, from: from, to: min(f.to, from+farthest), bytes: f.bytes, why: why})
+		r.losses = append(r.losses, &loss{mirror: f.mirror, at: r.now, since: f.latest, from: from, to: min(f.to, from+farthest), bytes: f.bytes, why: why})
 	}
 }
 
-// A theft is that one source took over a part of what another was asked for.
-type theft struct{ taker, victim *Mirror }
+// A takeover is that one source took over a part of what another was asked for.
+type takeover struct{ taker, loser *Mirror }

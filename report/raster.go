@@ -22,18 +22,18 @@ const (
 
 // A cell counts votes: those of the owner less those of the others, as in a poll for the majority.
 type cell struct {
-	who   int16 // the number of a source and 1; 0 is nobody
+	owner int16 // the number of a source and 1; 0 is none
 	votes float32
 }
 
-func (c *cell) vote(who int16, votes float32) {
+func (c *cell) vote(owner int16, votes float32) {
 	switch {
-	case c.who == who:
+	case c.owner == owner:
 		c.votes += votes
 	case c.votes >= votes:
 		c.votes -= votes
 	default:
-		c.who, c.votes = who, votes-c.votes
+		c.owner, c.votes = owner, votes-c.votes
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *raster) double() {
 	for _, col := range p.columns {
 		for i, c := range col {
 			if i%2 == 1 {
-				col[i/2].vote(c.who, c.votes)
+				col[i/2].vote(c.owner, c.votes)
 			} else {
 				col[i/2] = c
 			}
@@ -68,18 +68,18 @@ func (p *raster) double() {
 }
 
 // paint shows that a source brought a range between two times. Within them it came evenly.
-func (p *raster) paint(width, from, to time.Duration, r byterange.Range, who int) {
+func (p *raster) paint(width, from, to time.Duration, r byterange.Range, owner int) {
 	p.fit(r.End)
 	pos := float64(r.Start)
 	for c, share := range shares(width, from, to) {
 		end := pos + share*float64(r.Len())
-		p.strip(c, pos, end, int16(who+1))
+		p.strip(c, pos, end, int16(owner+1))
 		pos = end
 	}
 }
 
 // strip paints a part of one column.
-func (p *raster) strip(c int, from, to float64, who int16) {
+func (p *raster) strip(c int, from, to float64, owner int16) {
 	for len(p.columns) <= c {
 		p.columns = append(p.columns, nil)
 	}
@@ -89,7 +89,7 @@ func (p *raster) strip(c int, from, to float64, who int16) {
 	row := float64(p.row)
 	for i := int(from / row); i < maxRows && float64(i)*row < to; i++ {
 		part := min(to, float64(i+1)*row) - max(from, float64(i)*row)
-		p.columns[c][i].vote(who, float32(part))
+		p.columns[c][i].vote(owner, float32(part))
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *raster) halve() {
 			p.columns[i/2] = col
 		default:
 			for r, c := range col {
-				into[r].vote(c.who, c.votes)
+				into[r].vote(c.owner, c.votes)
 			}
 		}
 	}
@@ -112,29 +112,29 @@ func (p *raster) halve() {
 
 // A block is a rectangle of cells with one owner.
 type block struct {
-	who                     int
+	owner                   int
 	column, row, wide, high int
 }
 
 // blocks are the rectangles of the picture: what touches in a column is one, and so is what goes on in the next one.
 func (p *raster) blocks() (out []block) {
-	open := map[[3]int]int{} // who, row, high: where it is in out
+	open := map[[3]int]int{} // owner, row, high: where it is in out
 	for c, col := range p.columns {
 		next := map[[3]int]int{}
 		for i, j := 0, 0; i < len(col); i = j {
-			for j = i + 1; j < len(col) && col[j].who == col[i].who; j++ {
+			for j = i + 1; j < len(col) && col[j].owner == col[i].owner; j++ {
 			}
-			who := int(col[i].who) - 1
-			key := [3]int{who, i, j - i}
+			owner := int(col[i].owner) - 1
+			key := [3]int{owner, i, j - i}
 			at, goesOn := open[key]
 			switch {
-			case who < 0:
+			case owner < 0:
 				continue
 			case goesOn:
 				out[at].wide++
 			default:
 				at = len(out)
-				out = append(out, block{who: who, column: c, row: i, wide: 1, high: j - i})
+				out = append(out, block{owner: owner, column: c, row: i, wide: 1, high: j - i})
 			}
 			next[key] = at
 		}

@@ -47,11 +47,11 @@ type Facts struct {
 	prior   []byterange.Range
 	resumed int64
 
-	most    int // fetches at once
-	past    fetches
-	losses  []*loss
-	thefts  map[theft]int
-	reasons tally
+	most      int // fetches at once
+	past      fetches
+	losses    []*loss
+	takeovers map[takeover]int
+	reasons   tally
 
 	width   time.Duration // of a column
 	total   series        // bytes
@@ -81,7 +81,7 @@ type Facts struct {
 func NewRecorder(now time.Time) *Recorder {
 	return &Recorder{
 		Facts: Facts{
-			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1}, thefts: map[theft]int{}, reasons: tally{},
+			began: now, size: -1, width: firstColumn, Progress: download.Progress{Size: -1}, takeovers: map[takeover]int{}, reasons: tally{},
 			answer: never, first: never, last: never, complete: never, verified: never,
 		},
 		ByID: map[int]*Mirror{}, running: map[int]*fetch{},

@@ -105,7 +105,7 @@ func (d *Facts) row(m *Mirror) row {
 	x := row{Mirror: m}
 	var list []fetch
 	for _, f := range d.past {
-		if f.who == m {
+		if f.mirror == m {
 			list = append(list, f)
 		}
 	}
@@ -115,12 +115,12 @@ func (d *Facts) row(m *Mirror) row {
 		d.draw(&x, f, rowTop+float64(lanes[i])*rowBar/count, rowBar/count)
 	}
 	for _, g := range d.silent {
-		if g.who == m {
+		if g.mirror == m {
 			x.Quiet = append(x.Quiet, d.bar(g.from, g.to, rowTop, rowBar, "nothing came for "+span(g)))
 		}
 	}
 	for _, g := range d.pauses {
-		if g.who == m {
+		if g.mirror == m {
 			x.Pauses = append(x.Pauses, d.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
 		}
 	}
@@ -199,9 +199,9 @@ func (d *Facts) spaced(list []mark) (kept []mark) {
 	return kept
 }
 
-// fetchTitle is what a fetch was about, for those who point at it.
+// fetchTitle is what a fetch was about, for a reader who points at it.
 func fetchTitle(f fetch) string {
-	text := fmt.Sprintf("%s, %s to %s: ", f.who.Name, option.TimeText(f.asked), option.TimeText(f.ended))
+	text := fmt.Sprintf("%s, %s to %s: ", f.mirror.Name, option.TimeText(f.asked), option.TimeText(f.ended))
 	if f.merged > 0 {
 		return text + fmt.Sprintf("%d requests, %s", f.merged+1, option.SizeText(f.bytes))
 	}

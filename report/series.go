@@ -65,7 +65,7 @@ func shares(width, from, to time.Duration) iter.Seq2[int, float64] {
 
 // A gap is a time in which a source brought nothing.
 type gap struct {
-	who      *Mirror
+	mirror   *Mirror
 	from, to time.Duration
 }
 

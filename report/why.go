@@ -10,8 +10,8 @@ import (
 	"braid/scheduler"
 )
 
-// tellLimit says what kept the download from being faster, if that can be told.
-func (d *Facts) tellLimit(w *words) {
+// sayLimit says what kept the download from being faster, if that can be told.
+func (d *Facts) sayLimit(w *words) {
 	if d.Limit > 0 { // then no speed says anything of the link
 		reached := float64(d.Fetched) > 0.8*float64(d.Limit)*d.end.Seconds()
 		text := "--limit-rate allowed " + option.RateText(float64(d.Limit)) + " in all"
@@ -36,12 +36,12 @@ func (d *Facts) tellLimit(w *words) {
 	case brought == 1 && d.NoDigest:
 		w.say(true, "The server named mirrors and gave no digest, so that only the server itself could be used.")
 	case d.opened() > 0 && d.unasked() == 0 && !failed:
-		d.tellEven(w, brought)
+		d.sayEven(w, brought)
 	}
 }
 
-// tellEven guesses from the speeds of the sources, all of which were in use, what they have in common.
-func (d *Facts) tellEven(w *words, brought int) {
+// sayEven guesses from the speeds of the sources, all of which were in use, what they have in common.
+func (d *Facts) sayEven(w *words, brought int) {
 	fast, slow := 0.0, math.Inf(1)
 	for _, m := range d.ranked {
 		fast, slow = max(fast, m.Rate()), min(slow, m.Rate())
@@ -69,8 +69,8 @@ func (d *Facts) unasked() (n int) {
 	return n
 }
 
-// tellGrowth says how many connections were tried, and what came of it.
-func (d *Facts) tellGrowth(w *words) {
+// sayGrowth says how many connections were tried, and what came of it.
+func (d *Facts) sayGrowth(w *words) {
 	if opened := d.opened(); opened > 0 {
 		text := was(opened, "further connection") + " opened to see whether it gets faster"
 		if closed := d.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded); closed > 0 {
@@ -90,8 +90,8 @@ func was(n int, noun string) string {
 	return option.Count(n, noun) + " were"
 }
 
-// tellTimes says how long it took until something came, and when nothing came from any source.
-func (d *Facts) tellTimes(w *words) {
+// sayTimes says how long it took until something came, and when nothing came from any source.
+func (d *Facts) sayTimes(w *words) {
 	switch {
 	case d.answer == never:
 		w.say(true, "Nobody answered.")
@@ -116,12 +116,12 @@ type stretch struct {
 	from, to       int     // columns
 	slow, fast     float64 // in it, and else
 	atBegin, atEnd bool
-	culprit        *Mirror // if there is one
+	cause          *Mirror // if there is one
 	its, itsElse   float64
 }
 
-// tellStretches says when it was slow, and because of which source.
-func (d *Facts) tellStretches(w *words) {
+// sayStretches says when it was slow, and because of which source.
+func (d *Facts) sayStretches(w *words) {
 	list := d.stretches()
 	slices.SortStableFunc(list, func(a, b stretch) int { return (b.to - b.from) - (a.to - a.from) })
 	for _, s := range list[:min(len(list), 2)] {
@@ -132,8 +132,8 @@ func (d *Facts) tellStretches(w *words) {
 		because, slow, fast := "", option.RateText(s.slow), option.RateText(s.fast)
 		if m := d.silentIn(from, to); m != nil {
 			because = ", while " + m.Name + " was silent"
-		} else if s.culprit != nil {
-			because = ", mostly because " + s.culprit.Name + " brought " + option.RateText(s.its) + " in place of " + option.RateText(s.itsElse)
+		} else if s.cause != nil {
+			because = ", mostly because " + s.cause.Name + " brought " + option.RateText(s.its) + " in place of " + option.RateText(s.itsElse)
 		}
 		switch {
 		case s.atBegin:
@@ -150,7 +150,7 @@ func (d *Facts) tellStretches(w *words) {
 func (d *Facts) silentIn(from, to time.Duration) *Mirror {
 	for _, l := range d.losses {
 		if l.why == scheduler.ReasonSilent && min(l.at, to)-max(l.since, from) > (to-from)*3/4 {
-			return l.who
+			return l.mirror
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (d *Facts) blame(s *stretch, begin, end int) {
 	}
 	for _, m := range d.Mirrors {
 		if its, other := speeds(m.flow); other-its > (s.fast-s.slow)/2 {
-			s.culprit, s.its, s.itsElse = m, its, other
+			s.cause, s.its, s.itsElse = m, its, other
 		}
 	}
 }

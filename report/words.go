@@ -140,14 +140,14 @@ func (d *Facts) words() (w words) {
 	for _, g := range d.checks {
 		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
 	}
-	d.tellLimit(&w)
-	d.tellShares(&w)
-	d.tellLosses(&w)
-	d.tellFailures(&w)
-	d.tellGrowth(&w)
-	d.tellThefts(&w)
-	d.tellTimes(&w)
-	d.tellStretches(&w)
+	d.sayLimit(&w)
+	d.sayShares(&w)
+	d.sayLosses(&w)
+	d.sayFailures(&w)
+	d.sayGrowth(&w)
+	d.sayTakeovers(&w)
+	d.sayTimes(&w)
+	d.sayStretches(&w)
 	if d.complete != never && d.verified != never {
 		check := d.verified - d.complete
 		w.say(d.ofAll(check) > 0.1 && check > 200*time.Millisecond, "The check of all bytes was done %s after the last byte, and %s later everything was in place.",
@@ -156,8 +156,8 @@ func (d *Facts) words() (w words) {
 	return w
 }
 
-// tellShares says which source brought how much, and how fast.
-func (d *Facts) tellShares(w *words) {
+// sayShares says which source brought how much, and how fast.
+func (d *Facts) sayShares(w *words) {
 	const most = 6
 	rest := d.brought
 	var parts []string
@@ -195,30 +195,30 @@ func share(part, whole int64) string {
 	}
 }
 
-// tellLosses says which sources fell silent or got slow, and which took over. Several losses of one source are one sentence.
-func (d *Facts) tellLosses(w *words) {
+// sayLosses says which sources fell silent or got slow, and which took over. Several losses of one source are one sentence.
+func (d *Facts) sayLosses(w *words) {
 	type kind struct {
-		who *Mirror
-		why scheduler.Reason
+		mirror *Mirror
+		why    scheduler.Reason
 	}
 	counts := map[kind]int{}
 	for _, l := range d.losses {
-		counts[kind{l.who, l.why}]++
+		counts[kind{l.mirror, l.why}]++
 	}
 	for _, l := range d.losses {
-		k := kind{l.who, l.why}
+		k := kind{l.mirror, l.why}
 		n := counts[k]
 		if n == 0 || l.why == 0 {
 			continue
 		}
 		counts[k] = 0
-		text := fmt.Sprintf("%s fell silent at %s after %s", l.who.Name, option.TimeText(l.since), option.SizeText(l.bytes))
+		text := fmt.Sprintf("%s fell silent at %s after %s", l.mirror.Name, option.TimeText(l.since), option.SizeText(l.bytes))
 		if l.why == scheduler.ReasonSlow {
-			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", l.who.Name, option.TimeText(l.at))
+			text = fmt.Sprintf("%s turned out to be too slow for its range at %s", l.mirror.Name, option.TimeText(l.at))
 		}
 		switch l.taker {
 		case nil:
-		case l.who:
+		case l.mirror:
 			text += "; it went on itself at " + option.TimeText(l.taken)
 		default:
 			text += "; the rest of its range went to " + l.taker.Name + " at " + option.TimeText(l.taken)
@@ -230,8 +230,8 @@ func (d *Facts) tellLosses(w *words) {
 	}
 }
 
-// tellFailures says which sources failed and what became of them.
-func (d *Facts) tellFailures(w *words) {
+// sayFailures says which sources failed and what became of them.
+func (d *Facts) sayFailures(w *words) {
 	const most = 6 // are named one by one
 	n := 0
 	for _, m := range d.Mirrors {
@@ -262,27 +262,27 @@ func (d *Facts) failureOf(m *Mirror) string {
 	if m.Gone {
 		text += ", was given up at " + option.TimeText(m.goneAt)
 	}
-	if i := slices.IndexFunc(d.losses, func(l *loss) bool { return l.who == m && l.why == 0 && l.taker != nil && l.taker != m }); i >= 0 {
+	if i := slices.IndexFunc(d.losses, func(l *loss) bool { return l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m }); i >= 0 {
 		text += ", and the rest of its range went to " + d.losses[i].taker.Name
 	}
 	return text + ": " + why
 }
 
-// tellThefts names the source that took over most from another.
-func (d *Facts) tellThefts(w *words) {
-	var first theft
+// sayTakeovers names the source that took over most from another.
+func (d *Facts) sayTakeovers(w *words) {
+	var first takeover
 	sum := 0
-	for t, n := range d.thefts {
+	for t, n := range d.takeovers {
 		sum += n
-		if c := cmp.Compare(n, d.thefts[first]); c > 0 || c == 0 && (t.taker.number < first.taker.number || t.taker == first.taker && t.victim.number < first.victim.number) {
+		if c := cmp.Compare(n, d.takeovers[first]); c > 0 || c == 0 && (t.taker.number < first.taker.number || t.taker == first.taker && t.loser.number < first.loser.number) {
 			first = t
 		}
 	}
 	if sum == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s took over a part of what %s was asked for", first.taker.Name, first.victim.Name)
-	if first.taker == first.victim {
+	text := fmt.Sprintf("%s took over a part of what %s was asked for", first.taker.Name, first.loser.Name)
+	if first.taker == first.loser {
 		text = fmt.Sprintf("one request at %s took over a part of another one", first.taker.Name)
 	}
 	if sum > 1 {
