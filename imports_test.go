@@ -89,7 +89,7 @@ var houses = map[string]house{
 		"byterange", "internal/fsys", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
+	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
 
 	"watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "download/partfile", "internal/fsys", "internal/web", "address",
@@ -100,7 +100,7 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "metalink", "metalink/metainfo", "report",
+		"address", "metalink", "metalink/metainfo", "internal/report",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/report"
+	"braid/internal/report"
 	"braid/source"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"braid/internal/fsys"
-	"braid/report"
+	"braid/internal/report"
 )
 
 // A reporter draws what happened in the downloads of one command, if the user named a file for that.

@@ -9,7 +9,7 @@ import (
 
 	"braid/byterange"
 	"braid/download"
-	"braid/report"
+	"braid/internal/report"
 	"braid/scheduler"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/internal/report"
 	"braid/metalink"
-	"braid/report"
 	"braid/source"
 )
 

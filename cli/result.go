@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"braid/download"
-	"braid/report"
+	"braid/internal/report"
 )
 
 // result is the line that says how a download ended and what was proven by what.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/report"
+	"braid/internal/report"
 )
 
 // Events of a download become a page.
