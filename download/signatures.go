@@ -42,7 +42,7 @@ func (a *Anchors) Any() bool { return a.has(verify.OpenPGP) || a.has(verify.SMIM
 // checker begins to check the signatures in data; text takes those of a text, and no others.
 func (a *Anchors) checker(data []byte, text bool, now time.Time) (verify.SignatureChecker, error) {
 	if kindOfData(data) == verify.SMIME {
-		return smime.New(data, a.Roots, smime.Policy{Now: now})
+		return smime.New(data, a.Roots, now)
 	}
 	return openpgp.New(data, a.Keys, openpgp.Policy{Now: now, Pins: a.Pins, AllowExpiredKey: a.AllowExpiredKey, Text: text})
 }

@@ -64,8 +64,8 @@ func keyringOf(t testing.TB, all ...*pgp.Entity) Keyring {
 		exports = append(exports, publicKey(t, e))
 	}
 	k, err := ParseKeyring(exports...)
-	if err != nil || len(k.Unread()) > 0 {
-		t.Fatal(err, k.Unread())
+	if err != nil || len(k.unread) > 0 {
+		t.Fatal(err, k.unread)
 	}
 	return k
 }

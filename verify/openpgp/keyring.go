@@ -18,7 +18,7 @@ const (
 // A Keyring is the keys that the user trusts. It is never changed, so that many may use it at once. The zero value is empty.
 type Keyring struct {
 	certs  []certificate
-	unread []Unread
+	unread []error // why parts of the exports could not be used, and where
 }
 
 // A certificate is a primary key and what belongs to it, as in the export. It is parsed again for each check, because the
@@ -28,40 +28,17 @@ type certificate struct {
 	keys []Fingerprint // of the primary key, then of its subkeys
 }
 
-// An Unread is a part of an export that could not be used.
-type Unread struct {
-	File int // of the arguments of ParseKeyring, from 0
-	Line int // where the armor begins, from 1; 0 in a binary export
-	Key  int // in the armor or binary export, from 1; 0: all of it
-	Err  error
-}
-
-// Error says where and why.
-func (u Unread) Error() string {
-	s := ""
-	if u.Line > 0 {
-		s = fmt.Sprintf("line %d: ", u.Line)
-	}
-	if u.Key > 0 {
-		s += fmt.Sprintf("key %d: ", u.Key)
-	}
-	return s + u.Err.Error()
-}
-
-// Unwrap gives what is behind it.
-func (u Unread) Unwrap() error { return u.Err }
-
 // ParseKeyring reads exports of public keys, each binary or armored, with any number of keys and blocks; text between blocks is
-// skipped. What cannot be read is in Unread. The error is an *Error: there are exports and no key in them that can be read,
-// over 64 MiB, or over 10,000 keys.
+// skipped, and so is what cannot be read, as long as there is a key that can. The error is a *verify.SignatureError: there are exports and
+// no key in them that can be read, over 64 MiB, or over 10,000 keys.
 func ParseKeyring(exports ...[]byte) (Keyring, error) {
 	var k Keyring
 	total := 0
-	for i, export := range exports {
+	for _, export := range exports {
 		if total += len(export); total > maxKeyring {
 			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d bytes", maxKeyring))
 		}
-		k.readExport(i, export)
+		k.readExport(export)
 		if len(k.certs) > maxKeys {
 			return Keyring{}, about("keyring", fail(verify.SignatureTooLarge, "over %d keys", maxKeys))
 		}
@@ -75,16 +52,13 @@ func ParseKeyring(exports ...[]byte) (Keyring, error) {
 // Len is the number of primary keys; a key that was given twice counts twice.
 func (k Keyring) Len() int { return len(k.certs) }
 
-// Unread is what ParseKeyring left out.
-func (k Keyring) Unread() []Unread { return k.unread }
-
-func (k *Keyring) readExport(file int, export []byte) {
+func (k *Keyring) readExport(export []byte) {
 	switch {
 	case isKeybox(export):
-		k.leaveOut(Unread{File: file, Err: errors.New("a keybox of GnuPG: use gpg --export")})
+		k.leaveOut(0, 0, errors.New("a keybox of GnuPG: use gpg --export"))
 		return
 	case isBinary(export):
-		k.readBlock(file, block{data: export})
+		k.readBlock(block{data: export})
 		return
 	}
 	blocks, _ := dearmor(export)
@@ -96,10 +70,10 @@ func (k *Keyring) readExport(file int, export []byte) {
 		default:
 			b.err = fmt.Errorf("not a key but %s", describeBlock(b.kind))
 		}
-		k.readBlock(file, b)
+		k.readBlock(b)
 	}
 	if len(blocks) == 0 {
-		k.leaveOut(Unread{File: file, Err: errors.New("no OpenPGP key in it")})
+		k.leaveOut(0, 0, errors.New("no OpenPGP key in it"))
 	}
 }
 
@@ -108,19 +82,28 @@ var errSecret = errors.New("a secret key: give the public one (gpg --export)")
 // isKeybox knows the file that GnuPG keeps its keys in, which is no OpenPGP.
 func isKeybox(export []byte) bool { return len(export) >= 12 && string(export[8:12]) == "KBXf" }
 
-func (k *Keyring) leaveOut(u Unread) { k.unread = append(k.unread, u) }
+// leaveOut notes a part that could not be used: the line where its armor begins and the number of the key in it, from 1; 0 if there is none.
+func (k *Keyring) leaveOut(line, key int, err error) {
+	if key > 0 {
+		err = fmt.Errorf("key %d: %w", key, err)
+	}
+	if line > 0 {
+		err = fmt.Errorf("line %d: %w", line, err)
+	}
+	k.unread = append(k.unread, err)
+}
 
 // readBlock reads a sequence of keys.
-func (k *Keyring) readBlock(file int, b block) {
+func (k *Keyring) readBlock(b block) {
 	if b.err != nil {
-		k.leaveOut(Unread{File: file, Line: b.line, Err: b.err})
+		k.leaveOut(b.line, 0, b.err)
 		return
 	}
 	raws, err := splitKeys(b.data)
 	for i, raw := range raws {
 		c, err := readCertificate(raw)
 		if err != nil {
-			k.leaveOut(Unread{File: file, Line: b.line, Key: i + 1, Err: err})
+			k.leaveOut(b.line, i+1, err)
 			continue
 		}
 		k.certs = append(k.certs, c)
@@ -129,7 +112,7 @@ func (k *Keyring) readBlock(file int, b block) {
 		err = errors.New("no key in it")
 	}
 	if err != nil {
-		k.leaveOut(Unread{File: file, Line: b.line, Err: err})
+		k.leaveOut(b.line, 0, err)
 	}
 }
 

@@ -41,11 +41,11 @@ func TestParseKeyring(t *testing.T) {
 	}
 	for _, tt := range tests {
 		k, err := ParseKeyring(tt.exports...)
-		if err != nil || k.Len() != tt.keys || len(k.Unread()) != len(tt.unread) {
-			t.Errorf("%s: got %d keys, %v, %v; want %d and %q", tt.name, k.Len(), k.Unread(), err, tt.keys, tt.unread)
+		if err != nil || k.Len() != tt.keys || len(k.unread) != len(tt.unread) {
+			t.Errorf("%s: got %d keys, %v, %v; want %d and %q", tt.name, k.Len(), k.unread, err, tt.keys, tt.unread)
 			continue
 		}
-		for i, u := range k.Unread() {
+		for i, u := range k.unread {
 			if !strings.Contains(u.Error(), tt.unread[i]) {
 				t.Errorf("%s: got %v, want %s", tt.name, u, tt.unread[i])
 			}

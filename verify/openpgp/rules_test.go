@@ -185,8 +185,8 @@ func (r rule) check(t *testing.T, made map[string][]byte) {
 		exports = append(exports, take(name+".pub"))
 	}
 	keys, err := ParseKeyring(exports...)
-	if err != nil || len(keys.Unread()) > 0 {
-		t.Fatalf("keyring: %v, %v", err, keys.Unread())
+	if err != nil || len(keys.unread) > 0 {
+		t.Fatalf("keyring: %v, %v", err, keys.unread)
 	}
 	fingerprints := fingerprintsOf(made)
 	policy := Policy{Now: present, AllowExpiredKey: r.old}

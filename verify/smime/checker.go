@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"hash"
 	"slices"
+	"time"
 )
 
 // A Checker takes a file in order and judges a message about it. It belongs to one goroutine.
@@ -27,10 +28,10 @@ type pending struct {
 	digest []byte
 }
 
-// New starts to check a file against a CMS message: DER, BER, PEM or a mail. It fails, with an *Error, if no file could pass: no
+// New starts to check a file against a CMS message: DER, BER, PEM or a mail. Certificates must be valid now; at the zero time none is. It fails, with an *Error, if no file could pass: no
 // message there, no signature in it that would count, or a bad one by a signer who does. Without roots there is no anchor and nothing will
 // be validated.
-func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, error) {
+func New(signature []byte, roots []*x509.Certificate, now time.Time) (*Checker, error) {
 	data, err := dearmor(signature)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func New(signature []byte, roots []*x509.Certificate, policy Policy) (*Checker, 
 		opaque:   m.opaque,
 		content:  m.content,
 	}
-	a := newAnchors(roots, m.certificates, policy)
+	a := newAnchors(roots, m.certificates, now)
 	for _, s := range m.signers {
 		c.add(s, m, a)
 	}

@@ -12,7 +12,7 @@
 //
 //	roots, err := smime.ParseRoots(pem)
 //	...
-//	c, err := smime.New(signature, roots, smime.Policy{Now: time.Now()}) // fails at once if no file could pass
+//	c, err := smime.New(signature, roots, time.Now()) // fails at once if no file could pass
 //	...
 //	_, err = io.Copy(c, file)
 //	all, err := c.Signatures()              // no error: somebody whom a root vouches for signed these bytes, if there are roots at all

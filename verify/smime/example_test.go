@@ -18,9 +18,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	policy := smime.Policy{Now: roots[0].NotBefore.Add(time.Hour)} // time.Now() outside of examples
+	now := roots[0].NotBefore.Add(time.Hour) // time.Now() outside of examples
 	for _, file := range []string{"braid\n", "another\n"} {
-		c, err := smime.New(read("p-256.p7"), roots, policy)
+		c, err := smime.New(read("p-256.p7"), roots, now)
 		if err != nil {
 			fmt.Println(err) // no file could pass
 			return

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // judged judges a message about the file.
 func (w *workshop) judged(sig []byte) ([]verify.SignatureResult, error) {
-	return check(sig, []*x509.Certificate{w.root.cert}, Policy{Now: w.now}, strings.NewReader(signed))
+	return check(sig, []*x509.Certificate{w.root.cert}, w.now, strings.NewReader(signed))
 }
 
 // TestForms shows what is taken as a message, and what is refused before anything in it is looked at (rules 47 and 49).
@@ -86,7 +87,7 @@ func TestCutAndChanged(t *testing.T) {
 	for n := range der {
 		changed := slices.Clone(der)
 		changed[n] ^= 1
-		c, err := New(changed, []*x509.Certificate{w.root.cert}, Policy{Now: w.now})
+		c, err := New(changed, []*x509.Certificate{w.root.cert}, w.now)
 		if err != nil {
 			continue
 		}
@@ -104,7 +105,7 @@ func TestChecker(t *testing.T) {
 	stranger := newWorkshop(t)
 	stranger.serial = 100 // the roots have one name
 	d := w.message(w.signer("ed25519"), w.signer("ed25519"), stranger.signer("ecdsa"))
-	c, err := New(d.der(), roots, Policy{Now: w.now})
+	c, err := New(d.der(), roots, w.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,21 +146,21 @@ func TestNewFailsEarly(t *testing.T) {
 		"none that counts":            w.message(bare),
 		"good, and broken by another": w.message(good, broken),
 	} {
-		if _, err := New(d.der(), []*x509.Certificate{w.root.cert}, Policy{Now: w.now}); err == nil {
+		if _, err := New(d.der(), []*x509.Certificate{w.root.cert}, w.now); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// TestZeroPolicy: package x509 takes the zero time for now; here it is before everything (rule 49).
-func TestZeroPolicy(t *testing.T) {
+// TestZeroTime: package x509 takes the zero time for now; here it is before everything (rule 49).
+func TestZeroTime(t *testing.T) {
 	w := newWorkshop(t)
 	s := w.signer("ecdsa")
 	template := w.template("from the beginning of time")
-	template.NotBefore = Policy{}.Now
+	template.NotBefore = time.Time{}
 	s.cert = w.issue(template, w.root, s.key.Public())
 	s.sid = sequence(s.cert.RawIssuer, tlv(tagInteger, s.cert.SerialNumber.Bytes()))
-	got, err := check(w.message(s).der(), []*x509.Certificate{w.root.cert}, Policy{}, strings.NewReader(signed))
+	got, err := check(w.message(s).der(), []*x509.Certificate{w.root.cert}, time.Time{}, strings.NewReader(signed))
 	expect(t, got, err, verify.SignatureCertificateNotYetValid, "not before 0001-01-01T00:00:00Z")
 }
 
@@ -168,12 +169,12 @@ func TestUnanchored_C11_Rule51(t *testing.T) {
 	w := newWorkshop(t)
 	broken := w.signer("ecdsa")
 	broken.attributes = nil
-	got, err := check(w.message(broken).der(), nil, Policy{Now: w.now}, strings.NewReader(signed))
+	got, err := check(w.message(broken).der(), nil, w.now, strings.NewReader(signed))
 	expect(t, got, err, verify.SignatureUnchecked, "")
 	if len(got) != 1 || got[0].Signer != `"CN=ecdsa"` || got[0].Code != verify.SignatureUnchecked {
 		t.Errorf("signatures are %v", got)
 	}
-	got, err = check([]byte("\x30\x00"), nil, Policy{Now: w.now}, strings.NewReader(signed))
+	got, err = check([]byte("\x30\x00"), nil, w.now, strings.NewReader(signed))
 	expect(t, got, err, verify.SignatureMalformed, "")
 }
 

@@ -308,7 +308,7 @@ func TestGuards_Rule49(t *testing.T) {
 			if g.do != nil {
 				g.do(w, d, s)
 			}
-			got, err := check(d.der(), []*x509.Certificate{w.root.cert}, Policy{Now: w.now}, strings.NewReader(signed))
+			got, err := check(d.der(), []*x509.Certificate{w.root.cert}, w.now, strings.NewReader(signed))
 			expect(t, got, err, g.want, g.says)
 		})
 	}

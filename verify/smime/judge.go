@@ -13,33 +13,20 @@ import (
 	"time"
 )
 
-// A Policy says which signatures count. The zero value takes none, because no certificate is valid at its time.
-type Policy struct {
-	// Now is the present time.
-	Now time.Time
-	// CodeSigning takes signers whose certificates are for signing code, too.
-	CodeSigning bool
-}
-
 // usages are the purposes (RFC 5280, section 4.2.1.12) of which each certificate of a chain must have one. It is never
 // ExtKeyUsageAny, which takes TLS servers' certificates and switched policy checks off (CVE-2025-22874).
-func (p Policy) usages() []x509.ExtKeyUsage {
-	if p.CodeSigning {
-		return []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection, x509.ExtKeyUsageCodeSigning}
-	}
-	return []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
-}
+var usages = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection}
 
 // anchors are the roots, and what leads to them.
 type anchors struct {
 	roots         []*x509.Certificate
 	pool          *x509.CertPool
 	intermediates *x509.CertPool
-	policy        Policy
+	now           time.Time
 }
 
-func newAnchors(roots, intermediates []*x509.Certificate, policy Policy) anchors {
-	return anchors{roots: roots, pool: pool(roots), intermediates: pool(intermediates), policy: policy}
+func newAnchors(roots, intermediates []*x509.Certificate, now time.Time) anchors {
+	return anchors{roots: roots, pool: pool(roots), intermediates: pool(intermediates), now: now}
 }
 
 // pool has the certificates whose keys are neither weak nor so long that using them takes long.
@@ -94,7 +81,7 @@ func (a anchors) judge(s signerInfo, cert *x509.Certificate) (crypto.Hash, *veri
 
 // chain says whether a certificate leads to a root, as of now, and is for signing (C11; RFC 5280, section 6).
 func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
-	now := a.policy.Now
+	now := a.now
 	switch {
 	case now.IsZero() || now.Before(cert.NotBefore):
 		return fail(verify.SignatureCertificateNotYetValid, "not before %s", moment(cert.NotBefore))
@@ -105,7 +92,7 @@ func (a anchors) chain(cert *x509.Certificate) *verify.SignatureError {
 		Roots:         a.pool,
 		Intermediates: a.intermediates,
 		CurrentTime:   now,
-		KeyUsages:     a.policy.usages(),
+		KeyUsages:     usages,
 	})
 	if err != nil {
 		return chainFault(err, cert)

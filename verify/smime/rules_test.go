@@ -21,14 +21,13 @@ const recorded = "testdata/openssl"
 // signed is the file that most messages are about.
 const signed = "braid\n"
 
-// A rule is a row of the table: a message, roots and policy, and what must come of them.
+// A rule is a row of the table: a message, roots and a time, and what must come of them.
 type rule struct {
 	name  string
 	sig   string // name of what openssl made
 	roots string // names of certificates; "" is none
 	file  string // "" is the file that was signed, "-" an empty one
 	days  int    // from the day on which all was made
-	code  bool   // Policy.CodeSigning
 	want  verify.SignatureCode
 	says  string // in the result or the error
 }
@@ -57,8 +56,6 @@ var rules = []rule{
 	{name: "49 no extended key usage", sig: "noeku", roots: "root", want: verify.SignatureGood},
 	{name: "49 any extended key usage", sig: "any", roots: "root", want: verify.SignatureGood},
 	{name: "49 contentCommitment", sig: "nonrep", roots: "root", want: verify.SignatureGood},
-	{name: "49 code signing, if the policy says so", sig: "code", roots: "root", code: true, want: verify.SignatureGood},
-	{name: "49 mail, if code signing counts too", sig: "p-256", roots: "root", code: true, want: verify.SignatureGood},
 	{name: "49 not expired yet", sig: "ten", roots: "root", days: 9, want: verify.SignatureGood},
 
 	// Rule 49: forms.
@@ -89,7 +86,6 @@ var rules = []rule{
 	{name: "49 self-signed, and no root", sig: "self", roots: "root", want: verify.SignatureNoChain},
 	{name: "49 no certificates", sig: "nocerts", roots: "root", want: verify.SignatureNoCertificate, says: `"serial number `},
 	{name: "49 TLS server", sig: "server", roots: "root", want: verify.SignatureKeyUnfit, says: "extended key usage"},
-	{name: "49 TLS server, code signing counts too", sig: "server", roots: "root", code: true, want: verify.SignatureKeyUnfit},
 	{name: "49 TLS server, self-signed, and a root", sig: "selfserver", roots: "selfserver", want: verify.SignatureKeyUnfit},
 	{name: "49 code signing", sig: "code", roots: "root", want: verify.SignatureKeyUnfit, says: "extended key usage"},
 	{name: "49 an unknown extended key usage", sig: "odd", roots: "root", want: verify.SignatureKeyUnfit},
@@ -168,8 +164,8 @@ func checkRules(t *testing.T, made map[string][]byte) {
 			if file == "" && r.file != "-" {
 				file = r.file
 			}
-			policy := Policy{Now: day.AddDate(0, 0, r.days), CodeSigning: r.code}
-			got, err := check(made[r.sig+".p7"], roots, policy, strings.NewReader(file))
+			now := day.AddDate(0, 0, r.days)
+			got, err := check(made[r.sig+".p7"], roots, now, strings.NewReader(file))
 			expect(t, got, err, r.want, words.Replace(r.says))
 		})
 	}
@@ -190,8 +186,8 @@ func certificateOf(t testing.TB, made map[string][]byte, name string) *x509.Cert
 }
 
 // check judges a file that comes in many small pieces.
-func check(sig []byte, roots []*x509.Certificate, policy Policy, file io.Reader) ([]verify.SignatureResult, error) {
-	c, err := New(sig, roots, policy)
+func check(sig []byte, roots []*x509.Certificate, now time.Time, file io.Reader) ([]verify.SignatureResult, error) {
+	c, err := New(sig, roots, now)
 	if err != nil {
 		return nil, err
 	}
