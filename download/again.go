@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"braid/download/partfile"
 	"braid/download/state"
 	"braid/source"
 	"braid/verify"
@@ -154,11 +153,11 @@ func (g *getter) standIn() bool {
 // empty throws away what is here.
 func (g *getter) empty() (err error) {
 	g.forgetRecheck()
-	if g.req.Stream == nil {
+	if g.req.hasName() {
 		return g.part.Restart()
 	}
 	if err = g.part.Close(); err == nil {
-		g.part, err = partfile.OpenTemp(g.c.files(), "")
+		g.part, err = nameless(g.c.files(), g.req.Target)
 	}
 	return err
 }

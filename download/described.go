@@ -148,7 +148,7 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 		return base, err
 	case r.URL == nil:
 		return base, d.fail(f, Network, d.noPlace(base.Peers), HintMirror)
-	case r.Name == "" && r.Stream == nil:
+	case r.Name == "" && r.hasName():
 		r.Name = f.Name
 	}
 	return r, nil

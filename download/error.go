@@ -124,6 +124,9 @@ func kindOf(err error) Kind {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Kind
 	}
+	if is[*TargetError](err) {
+		return Local
+	}
 	if is[*verify.MismatchError](err) || is[*verify.SizeError](err) || is[*verify.PieceError](err) {
 		return Mismatch
 	}

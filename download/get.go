@@ -16,7 +16,6 @@ import (
 	"braid/internal/fsys"
 	"braid/scheduler"
 	"braid/source"
-	"braid/source/ftpsource"
 	"braid/verify"
 )
 
@@ -40,10 +39,15 @@ func (c *Client) get(ctx context.Context, req Request, shared *mirrorTrees) (Res
 		g, err = g.follow(ctx)
 	}
 	g.result.Elapsed = time.Since(g.began)
-	if err != nil {
-		return g.result, g.explain(ctx, err)
+	lost := g.delivery.discard()
+	if err == nil && lost == nil {
+		return g.result, nil
 	}
-	return g.result, nil
+	e := g.explain(ctx, cmp.Or(err, lost))
+	if err != nil && lost != nil {
+		e.Err = errors.Join(e.Err, lost)
+	}
+	return g.result, e
 }
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
@@ -64,12 +68,13 @@ type getter struct {
 	keptAt   string
 	moved    *partfile.MovedError // the part file that is kept was, or is gone
 	planOnly bool                 // nothing is made, written or remembered
-	document bool                 // what the server has under the URL is a document that describes the file
+	delivery delivery
+	document bool // what the server has under the URL is a document that describes the file
 }
 
 func newGetter(c *Client, req Request, shared *mirrorTrees) *getter {
 	req = req.own()
-	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, trees: shared, began: time.Now()}
+	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
 	g.carried.version = newVersion(&g.req)
 	return g
 }
@@ -87,7 +92,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err := g.span(ctx); err != nil {
 		return err
 	}
-	if g.req.Stream == nil {
+	if g.req.hasName() {
 		if err := g.recallVersion(); err != nil {
 			return err
 		}
@@ -120,7 +125,7 @@ func (g *getter) get(ctx context.Context) error {
 
 // check refuses requests that make no sense, and finds the name.
 func (g *getter) check(ctx context.Context) error {
-	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.checkURL(), g.req.readable()); err != nil {
+	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
@@ -163,7 +168,7 @@ func (g *getter) makeFolders() error {
 			return err
 		}
 	}
-	if g.req.Described == nil || g.req.Stream != nil {
+	if g.req.Described == nil || !g.req.hasName() {
 		return nil
 	}
 	for p := path.Dir(g.req.Name); p != "." && p != "/"; p = path.Dir(p) {
@@ -187,7 +192,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.takeIn(s)
 		if err == nil && !g.result.NotModified {
 			g.result.Proof = proof
-			if err = g.commit(proof); err != nil {
+			if err = g.commit(ctx, proof); err != nil {
 				s.stop(err)
 			}
 		}
@@ -233,7 +238,7 @@ func (g *getter) session() *session {
 }
 
 // commit gives the file its final name.
-func (g *getter) commit(proof verify.Proof) error {
+func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	g.result.Size = proof.Size()
 	if g.req.Require == RequireDigest && !proof.Verified() {
 		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
@@ -241,8 +246,11 @@ func (g *getter) commit(proof verify.Proof) error {
 	if g.req.Require == RequireSignature && !proof.Signed() {
 		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
 	}
-	if g.req.Stream != nil {
+	switch {
+	case g.req.Stream != nil:
 		return g.part.Close()
+	case g.req.Target != nil:
+		return errors.Join(g.part.Close(), g.delivery.commit(ctx, proof))
 	}
 	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified(), Due: g.req.Due}
 	if g.req.seed != nil {
@@ -303,13 +311,7 @@ func (g *getter) explainMoved(e *Error, err error) {
 	}
 }
 
-func (g *getter) fail(k Kind, err error, hint Hint) *Error {
-	where := ""
-	if g.req.URL != nil {
-		where = source.Mask(g.req.URL)
-	}
-	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
-}
+func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k, err, hint) }
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
 
@@ -326,7 +328,7 @@ func (g *getter) looseHint() Hint {
 // findName takes the name that the server gives the file, if the request wants that one (rule 11): of its Content-Disposition
 // (RFC 6266), else the last segment of the URL that it leads to.
 func (g *getter) findName(ctx context.Context) error {
-	if !g.req.RemoteName || g.req.Name != "" || g.req.Stream != nil || g.req.Described != nil || isFTP(g.req.URL) {
+	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil || isFTP(g.req.URL) {
 		return nil
 	}
 	a, err := look(ctx, g.http, &g.req, condition{})
@@ -338,32 +340,6 @@ func (g *getter) findName(ctx context.Context) error {
 		return &Error{Kind: Local, What: "name", Where: source.Mask(g.req.URL), Err: err, Hint: HintNameIt}
 	}
 	g.req.Name = name
-	return nil
-}
-
-// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
-// out when their turn comes (rule 39).
-func (g *getter) checkURL() error {
-	switch u := g.req.URL; {
-	case u == nil:
-		return g.fail(Usage, errNoURL, "")
-	case slices.Contains(g.req.Mirrors, nil):
-		return g.fail(Usage, errors.New("one of its mirrors is no URL"), "")
-	case g.req.isSwarm(u):
-		return nil
-	case source.IsSwarm(u):
-		return g.fail(Usage, errors.New(g.req.Peers.why()), "")
-	case !isWeb(u) && !isFTP(u) || u.Host == "":
-		return g.fail(Usage, errors.New("not an http, https or ftp URL"), "")
-	case !g.req.usable(u):
-		return g.fail(Usage, errors.New("FTP is off"), HintFTP)
-	case !isFTP(u) || g.req.described():
-		return nil
-	case ftpsource.Check(u) != nil: // rule 58
-		return g.fail(Usage, ftpsource.Check(u), "")
-	case IsDocument(u.Path) && !g.req.NoMetalink && g.req.Described == nil:
-		return g.fail(Usage, errWebOnly, HintPlain)
-	}
 	return nil
 }
 

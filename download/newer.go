@@ -23,7 +23,7 @@ type condition struct {
 // proven.
 func (g *getter) recallVersion() error {
 	r := &g.req
-	if !r.IfNewer || r.Stream != nil {
+	if !r.IfNewer || !r.hasName() {
 		return nil
 	}
 	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
@@ -217,7 +217,7 @@ func usable(t time.Time) time.Time {
 
 // modified is the date for the file, if the server's is wanted.
 func (g *getter) modified() time.Time {
-	if !g.req.RemoteTime || g.req.Stream != nil {
+	if !g.req.RemoteTime || !g.req.hasName() {
 		return time.Time{}
 	}
 	t := usable(g.result.LastModified)
@@ -233,7 +233,7 @@ func (g *getter) modified() time.Time {
 
 // keepVersion remembers what the server said of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.planOnly || !g.req.IfNewer || g.req.Stream != nil || g.req.Described != nil || g.carried.origin != g.req.URL {
+	if g.planOnly || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil || g.carried.origin != g.req.URL {
 		return
 	}
 	v := state.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}

@@ -2,6 +2,7 @@ package download
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -18,7 +19,11 @@ type overlay struct {
 }
 
 func newOverlay(files fsys.FS, part *partfile.File) (*overlay, error) {
-	file, err := partfile.OpenScratch(files, filepath.Dir(part.Path()))
+	dir := os.TempDir()
+	if part.Path() != "" {
+		dir = filepath.Dir(part.Path())
+	}
+	file, err := partfile.OpenScratch(files, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (h *planner) run(ctx context.Context) error {
 	if err := h.span(ctx); err != nil {
 		return err
 	}
-	if h.req.Stream == nil {
+	if h.req.hasName() {
 		if done, err := h.onDisk(ctx); done || err != nil || h.document {
 			return err
 		}
@@ -276,7 +276,7 @@ func (h *planner) checkLimits() error {
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
 		return h.fail(Limit, err, HintLimit)
-	case h.req.Stream != nil || size < 0:
+	case !h.req.hasName() || size < 0:
 		return nil
 	}
 	return h.checkSpace(size)

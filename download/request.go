@@ -15,6 +15,8 @@ import (
 	"braid/byterange"
 	"braid/metalink"
 	"braid/scheduler"
+	"braid/source"
+	"braid/source/ftpsource"
 	"braid/verify"
 )
 
@@ -57,6 +59,9 @@ type Request struct {
 	RemoteName bool
 	// Stream, if not nil, gets the bytes in order as they arrive, and no file is made.
 	Stream io.Writer
+	// Target, if not nil, takes the file, and none is made on disk: Dir, Name and what is said of a file there count for nothing. There is
+	// no Stream then.
+	Target Target
 	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel is the user's.
 	Claims []verify.Claim
 	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
@@ -151,11 +156,14 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// Path is where the file will be. It is empty for a stream. The error says why the URL gives no name.
+// hasName reports whether the file gets a name in a folder.
+func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }
+
+// Path is where the file will be. It is empty for a Stream or a Target. The error says why the URL gives no name.
 func (r *Request) Path() (string, error) {
 	name := r.Name
 	switch {
-	case r.Stream != nil:
+	case !r.hasName():
 		return "", nil
 	case name == "" && r.URL == nil:
 		return "", errNoURL
@@ -168,9 +176,46 @@ func (r *Request) Path() (string, error) {
 	return filepath.Join(r.Dir, name), nil
 }
 
+// checkURL refuses URLs that make no sense. Where a document vouches, the first place is one of several, and bad ones are left
+// out when their turn comes (rule 39).
+func (r *Request) checkURL() error {
+	switch u := r.URL; {
+	case u == nil:
+		return r.fail(Usage, errNoURL, "")
+	case r.Stream != nil && r.Target != nil:
+		return r.fail(Usage, errors.New("a request has a Stream or a Target, not both"), "")
+	case slices.Contains(r.Mirrors, nil):
+		return r.fail(Usage, errors.New("one of its mirrors is no URL"), "")
+	case r.isSwarm(u):
+		return nil
+	case source.IsSwarm(u):
+		return r.fail(Usage, errors.New(r.Peers.why()), "")
+	case !isWeb(u) && !isFTP(u) || u.Host == "":
+		return r.fail(Usage, errors.New("not an http, https or ftp URL"), "")
+	case !r.usable(u):
+		return r.fail(Usage, errors.New("FTP is off"), HintFTP)
+	case !isFTP(u) || r.described():
+		return nil
+	case ftpsource.Check(u) != nil: // rule 58
+		return r.fail(Usage, ftpsource.Check(u), "")
+	case IsDocument(u.Path) && !r.NoMetalink && r.Described == nil:
+		return r.fail(Usage, errWebOnly, HintPlain)
+	}
+	return nil
+}
+
+// fail is an error of the download.
+func (r *Request) fail(k Kind, err error, hint Hint) *Error {
+	where := ""
+	if r.URL != nil {
+		where = source.Mask(r.URL)
+	}
+	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
+}
+
 // A Result describes a download that succeeded.
 type Result struct {
-	Path            string // "" for a stream
+	Path            string // "" for a Stream or a Target
 	Size            int64  // bytes
 	Proof           verify.Proof
 	Unvalidated     []string // signatures that are there and that no anchor allows to check

@@ -346,8 +346,8 @@ func (g *getter) copySeed(ctx context.Context, s *seed) error {
 
 // open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
 func (g *getter) open(ctx context.Context) (err error) {
-	if g.req.Stream != nil {
-		g.part, err = partfile.OpenTemp(g.c.files(), "")
+	if !g.req.hasName() {
+		g.part, err = nameless(g.c.files(), g.req.Target)
 		return err
 	}
 	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
@@ -368,7 +368,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 
 // leave keeps for the next run what it can go on with, and nothing else (rule 15).
 func (g *getter) leave() error {
-	if g.req.Stream != nil || !g.useful && !g.unproven {
+	if !g.req.hasName() || !g.useful && !g.unproven {
 		return g.part.Discard()
 	}
 	err := g.part.Close() // which may have to void some of it

@@ -300,11 +300,11 @@ func (s *session) hold() error {
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
 	}
 	id, size, how := s.identity(), s.size, s.c.Allocation
-	if s.req.Stream != nil {
+	if !s.req.hasName() {
 		how = AllocateNone
 	}
 	s.disk.do(func() error {
-		if err := makeRoom(s.part, size, s.req.Stream == nil); err != nil {
+		if err := makeRoom(s.part, size, s.req.hasName()); err != nil {
 			return err
 		}
 		if err := s.part.Begin(id); err != nil {

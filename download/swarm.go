@@ -200,7 +200,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 // giveBack lets peers have the file that is at path, for as long as the user wants. The file is in place: nothing that happens here
 // makes the download fail.
 func giveBack(ctx context.Context, hc network, req *Request, x *sharing, path string) {
-	if x == nil || !req.seeds() || req.Stream != nil {
+	if x == nil || !req.seeds() || !req.hasName() {
 		return
 	}
 	file, err := os.Open(path)

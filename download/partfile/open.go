@@ -289,9 +289,14 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Around(part), nil
+}
+
+// Around makes a File of bytes that lie elsewhere: without a name, a journal or an earlier run. It can be written to at once.
+func Around(part fsys.File) *File {
 	f := &File{part: part, ledger: newLedger(writing)}
 	f.ledger.quiet = true
-	return f, nil
+	return f
 }
 
 // Prior says what an earlier run was downloading, if it left any bytes. They have not been looked at.

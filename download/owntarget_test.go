@@ -1,0 +1,337 @@
+package download_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/source"
+	"braid/verify"
+)
+
+// A vault is a target in memory that holds its caller to the contract.
+type vault struct {
+	t      *testing.T
+	fails  map[string]error // by method
+	commit func(context.Context) error
+
+	mu        sync.Mutex
+	data      []byte
+	wrote     byterange.Set
+	busy      int
+	proof     verify.Proof
+	committed []byte // nil: it is not
+	calls     []string
+}
+
+// enter begins a call of WriteAt or ReadAt.
+func (v *vault) enter() (leave func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.calls) > 0 {
+		v.t.Errorf("called after %v", v.calls)
+	}
+	v.busy++
+	return func() { v.mu.Lock(); v.busy--; v.mu.Unlock() }
+}
+
+func (v *vault) WriteAt(p []byte, off int64) (int, error) {
+	defer v.enter()()
+	if err := v.fails["write"]; err != nil {
+		return len(p) / 2, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	end := off + int64(len(p))
+	if grow := end - int64(len(v.data)); grow > 0 {
+		v.data = append(v.data, make([]byte, grow)...)
+	}
+	copy(v.data[off:], p)
+	v.wrote.Add(byterange.Range{Start: off, End: end})
+	return len(p), nil
+}
+
+func (v *vault) ReadAt(p []byte, off int64) (int, error) {
+	defer v.enter()()
+	if err := v.fails["read"]; err != nil {
+		return 0, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r := (byterange.Range{Start: off, End: off + int64(len(p))}); !v.wrote.Contains(r) {
+		v.t.Errorf("%v is read, and was not written", r)
+	}
+	return copy(p, v.data[off:]), nil
+}
+
+func (v *vault) last(what string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.busy > 0 || len(v.calls) > 0 && !(what == "discard" && v.calls[0] == "commit" && len(v.calls) == 1) {
+		v.t.Errorf("%s after %v while %d calls are under way", what, v.calls, v.busy)
+	}
+	v.calls = append(v.calls, what)
+}
+
+func (v *vault) Commit(ctx context.Context, p verify.Proof) error {
+	v.last("commit")
+	v.proof = p
+	if v.commit != nil {
+		return v.commit(ctx)
+	}
+	if err := v.fails["commit"]; err != nil {
+		return err
+	}
+	v.committed = v.data[:p.Size()]
+	return nil
+}
+
+func (v *vault) Discard() error {
+	v.last("discard")
+	return v.fails["discard"]
+}
+
+// into makes a run whose file goes to a target. Nothing is made in its folder.
+func into(t *testing.T, u string) (*run, *vault) {
+	t.Helper()
+	r, v := newRun(t, u), &vault{t: t, fails: map[string]error{}}
+	r.req.Target = v
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(r.dir); len(left) > 0 || err != nil {
+			t.Errorf("in the folder: %v, %v", left, err)
+		}
+	})
+	return r, v
+}
+
+// kept wants the target to have the content, and nothing else to have been called.
+func (v *vault) kept(want mirrortest.Content) {
+	v.t.Helper()
+	if fmt.Sprint(v.calls) != "[commit]" {
+		v.t.Fatalf("called: %v", v.calls)
+	}
+	if err := want.Compare(strings.NewReader(string(v.committed))); err != nil {
+		v.t.Error(err)
+	}
+	if !v.proof.Valid() {
+		v.t.Error("committed without a proof")
+	}
+}
+
+// gone wants the target to have been discarded after those calls, and no commit to have been of use.
+func (v *vault) gone(calls ...string) {
+	v.t.Helper()
+	if want := append(calls, "discard"); fmt.Sprint(v.calls) != fmt.Sprint(want) || v.committed != nil {
+		v.t.Errorf("called: %v, want %v; committed: %t", v.calls, want, v.committed != nil)
+	}
+}
+
+// The bytes of several mirrors go to the target, which gets the proof.
+func TestTarget_Rule2(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	a, b := sized(t, size, mirrortest.Rate(8*mib)), sized(t, size, mirrortest.Rate(8*mib))
+	origin := vouch(t, size, a, b)
+	r, v := into(t, origin.URL)
+	res, err := r.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.kept(origin.Content)
+	if verified(t, res, byDigest); res.Path != "" || res.Size != size {
+		t.Errorf("%+v", res)
+	}
+}
+
+// A mirror that lies is found out where pieces are known: what it brought is written again.
+func TestTargetLiar_S10(t *testing.T) {
+	t.Parallel()
+	const size = 16 * mib
+	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+	origin := described(t, size, made(size, 7), liar)
+	r, v := into(t, origin.URL)
+	res, err := r.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.kept(origin.Content)
+	banned(t, res, liar, origin)
+}
+
+// Where only the whole has a digest, what came is compared and mended in the target.
+func TestTargetMended_Rule40(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+	good := sized(t, size, mirrortest.Rate(8*mib))
+	origin := vouch(t, size, liar, good)
+	r, v := into(t, origin.URL)
+	res, err := r.get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.kept(origin.Content)
+	if banned(t, res, liar, good); res.Compared == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+// A file that changes at its origin is written anew. What lies behind the end of a shorter one is no part of it.
+func TestTargetChanged_Rule34(t *testing.T) {
+	t.Parallel()
+	const size = 2 * mib
+	then, now := mirrortest.Generate(2*size, 1), mirrortest.Generate(size, 2)
+	s := mirrortest.New(t, then, mirrortest.ETag(`"one"`), mirrortest.Rate(4*mib))
+	s.Set(mirrortest.Once(mirrortest.CutAfter(size + size/2)))
+	r, v := into(t, s.URL)
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		observe(ev)
+		if _, ok := ev.(download.RangeEnded); ok && s.Content.Size() == then.Size() {
+			s.Content = now
+			s.Set(mirrortest.ETag(`"two"`))
+		}
+	}
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	v.kept(now)
+}
+
+// A digest that does not hold is no commit.
+func TestTargetWrong_C9(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib)
+	r, v := into(t, s.URL)
+	r.req.Claims = []verify.Claim{{Digest: sum(t, []byte("another file"))}}
+	r.wrong(download.Mismatch)
+	v.gone()
+}
+
+// A cancel under way is no commit, and after Get has returned nothing is called any more.
+func TestTargetCancelled(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 8*mib, mirrortest.Digest(), mirrortest.Rate(mib))
+	r, v := into(t, s.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.ctx = ctx
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		if observe(ev); len(saw[download.Progress](r)) > 2 {
+			cancel()
+		}
+	}
+	if e := r.wrong(download.Interrupted); e.Kept > 0 {
+		t.Errorf("%d bytes are kept", e.Kept)
+	}
+	v.gone()
+}
+
+// A commit that fails is no file, and is not tried again, whatever its error is made of.
+func TestTargetCommitFails(t *testing.T) {
+	t.Parallel()
+	no := errors.New("no room")
+	for name, commit := range map[string]func(context.Context) error{
+		"plainly":           func(context.Context) error { return no },
+		"as a wrong digest": func(context.Context) error { return errors.Join(no, &verify.MismatchError{}) },
+		"as a source": func(context.Context) error {
+			return errors.Join(no, &source.Error{Fault: source.FaultNetwork, Retry: true})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, v := into(t, sized(t, mib, mirrortest.Digest()).URL)
+			v.commit, v.fails["discard"] = commit, io.ErrClosedPipe
+			e := r.wrong(download.Local)
+			v.gone("commit")
+			own, ok := errors.AsType[*download.TargetError](e)
+			if !ok || own.Op != "commit" || !errors.Is(e, no) || !errors.Is(e, io.ErrClosedPipe) {
+				t.Errorf("it ends with %v", e)
+			}
+		})
+	}
+}
+
+// A commit may take long: it ends with the context.
+func TestTargetCommitCancelled(t *testing.T) {
+	t.Parallel()
+	r, v := into(t, sized(t, mib, mirrortest.Digest()).URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.ctx = ctx
+	v.commit = func(ctx context.Context) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r.wrong(download.Interrupted)
+	v.gone("commit")
+}
+
+// A target that cannot write or read ends the download, and no source is blamed.
+func TestTargetFails_Rule7(t *testing.T) {
+	t.Parallel()
+	no := errors.New("no room")
+	for _, op := range []string{"write", "read"} {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			const size = 4 * mib
+			a, b := sized(t, size, mirrortest.Rate(2*mib)), sized(t, size, mirrortest.Rate(2*mib))
+			r, v := into(t, vouch(t, size, a, b).URL)
+			v.fails[op] = no
+			e := r.wrong(download.Local)
+			v.gone()
+			if own, ok := errors.AsType[*download.TargetError](e); !ok || own.Op != op || !errors.Is(e, no) {
+				t.Errorf("it ends with %v", e)
+			}
+			if down := saw[download.SourceDown](r); len(down) > 0 {
+				t.Errorf("given up: %+v", down)
+			}
+		})
+	}
+}
+
+// Without evidence a file is committed all the same, unless it is asked for.
+func TestTargetUnproven_Rule31(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib)
+	r, v := into(t, s.URL)
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	if v.kept(s.Content); v.proof.Verified() {
+		t.Error("verified by nothing")
+	}
+	r, v = into(t, s.URL)
+	r.req.Require = download.RequireDigest
+	r.wrong(download.NoEvidence)
+	v.gone()
+}
+
+// A request that makes no sense discards its target, too. What an earlier run has left of a file of the name is not touched.
+func TestTargetAndStream(t *testing.T) {
+	t.Parallel()
+	r, v := into(t, sized(t, mib).URL)
+	r.req.Stream = io.Discard
+	r.wrong(download.Usage)
+	v.gone()
+}
+
+// A document in place of the file is followed, and the file that it describes goes to the target.
+func TestTargetDocument(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib)
+	doc := mirrortest.New(t, document(t, at(t, of(t, made(mib, 7)), s)), mirrortest.Name("x.meta4"))
+	r, v := into(t, doc.URL)
+	if _, err := r.get(); err != nil {
+		t.Fatal(err)
+	}
+	v.kept(s.Content)
+}
