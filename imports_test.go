@@ -77,13 +77,13 @@ var houses = map[string]house{
 	}},
 
 	"download": {imports: []string{
-		"byterange", "download/partfile", "download/state", "internal/fsys",
+		"byterange", "internal/partfile", "download/state", "internal/fsys",
 		"address", "internal/web", "metalink", "metalink/metainfo", "scheduler", "source", "source/ftpsource",
 		"source/httpsource", "verify", "verify/openpgp", "verify/smime", "verify/sums",
 		"golang.org/x/time/rate",
 	}},
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
-	"download/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
+	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
@@ -92,13 +92,13 @@ var houses = map[string]house{
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
 
 	"watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "download/partfile", "internal/fsys", "internal/web", "address",
+		"antenna", "antenna/feed", "download", "internal/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
 		"github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},
 
 	"cli": {imports: []string{
-		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "download/partfile", "download/state",
+		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/report",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "watch",

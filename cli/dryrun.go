@@ -251,8 +251,11 @@ func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 		e.Document = d.By
 	}
 	if h.Left != nil {
-		l := newLeftLine(*h.Left)
-		e.Left = &l
+		l := h.Left
+		e.Left = &leftLine{
+			Name: l.Name, Path: l.Path, URL: l.URL, Size: known(l.Size), Here: l.Have.Len(), Changed: l.Changed.UTC().Truncate(time.Second),
+			Due: l.Due, Require: l.Require,
+		}
 	}
 	var rest int64
 	switch {

@@ -14,7 +14,7 @@ import (
 
 	"braid/address"
 	"braid/download"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
 	"braid/internal/option"
+	"braid/internal/partfile"
 	"braid/internal/program"
 	"braid/source"
 	"braid/verify"

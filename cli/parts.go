@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/source"
 )
 

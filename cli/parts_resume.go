@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/source"
 	"braid/verify"
 )
@@ -117,7 +117,7 @@ func resumableAt(dir, name string) (resumable, error) {
 		return cannot("it is in place, and what --on-complete was to run is not in its journal", hint)
 	case !l.Known:
 		return cannot("nothing says what it is a part of", "braid parts remove "+name)
-	case !l.SealedBy(journalKey()):
+	case !l.SealedBy(partfile.OpenKey(fsys.OS, journalKey())):
 		return cannot("nothing shows that its journal is of a download of yours", "the same braid get as before goes on")
 	case l.Identity.PieceSum != "":
 		return cannot("it is proven by the pieces of a torrent, which are not in its journal", "the same braid get as before goes on")

@@ -9,9 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"braid/download/partfile"
 	"braid/download/state"
-	"braid/internal/fsys"
 	"braid/internal/option"
 )
 
@@ -147,11 +145,11 @@ func adoptState(s *state.Store, dir string) error {
 	return err
 }
 
-// journalKey seals the journals of part files. Without a folder for it there is none.
-func journalKey() *partfile.Key {
+// journalKey is the path of what seals the journals of part files. Without a folder for it there is none.
+func journalKey() string {
 	dir := stateFolder()
 	if dir == "" {
-		return nil
+		return ""
 	}
-	return partfile.OpenKey(fsys.OS, filepath.Join(dir, "journal-key"))
+	return filepath.Join(dir, "journal-key")
 }

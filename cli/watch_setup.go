@@ -18,9 +18,7 @@ import (
 	"braid/antenna"
 	"braid/antenna/feed"
 	"braid/download"
-	"braid/download/partfile"
 	"braid/download/state"
-	"braid/internal/fsys"
 	"braid/internal/web"
 	"braid/source/httpsource"
 	"braid/watch"
@@ -171,7 +169,7 @@ func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, e
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions
-		JournalKey: partfile.OpenKey(fsys.OS, filepath.Join(c.state, "journal-key")),
+		JournalKey: filepath.Join(c.state, "journal-key"),
 	}
 	if c.Rate > 0 {
 		client.Limit = download.NewLimit(c.Rate)

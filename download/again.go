@@ -157,7 +157,7 @@ func (g *getter) empty() (err error) {
 		return g.part.Restart()
 	}
 	if err = g.part.Close(); err == nil {
-		g.part, err = nameless(g.c.files(), g.req.Target)
+		g.part, err = nameless(g.http.files, g.req.Target)
 	}
 	return err
 }

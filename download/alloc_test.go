@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )

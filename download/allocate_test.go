@@ -64,7 +64,7 @@ func TestAllocation_Rule19(t *testing.T) {
 	} {
 		r := newRun(t, origin.URL)
 		var asked int64
-		r.client.Allocation, r.client.Files = tt.how, reserving{fsys.OS, tt.stingy, &asked}
+		r.client.Allocation, r.files = tt.how, reserving{fsys.OS, tt.stingy, &asked}
 		if !tt.fails {
 			r.right(origin.Content)
 		} else if e := r.wrong(download.Local); e.Kept != 0 || errors.Is(e, fs.ErrExist) {

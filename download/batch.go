@@ -32,11 +32,10 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
 		defer client.HTTP.CloseIdle()
 	}
-	hc, done := client.network()
+	hc, done := client.network(ctx)
 	defer done()
-	client.ftp, client.torrents = hc.ftp, hc.swarms
 	b := &batch{
-		client: &client, options: o, growth: scheduler.NewBatch(o.AtOnce),
+		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
 		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
 	}
 	defer b.workers.Wait()
@@ -48,6 +47,7 @@ func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (
 // take jobs and send messages.
 type batch struct {
 	client   *Client
+	http     network
 	trees    mirrorTrees
 	options  Batch
 	growth   *scheduler.Batch
@@ -119,7 +119,7 @@ func (b *batch) work(ctx context.Context) {
 	for j := range b.jobs {
 		r := &reporter{id: j.id, out: b.messages, next: j.req.Observe}
 		j.req.Observe = r.observe
-		result, err := b.client.get(ctx, j.req, &b.trees)
+		result, err := get(ctx, b.client, b.http, j.req, &b.trees)
 		b.messages <- batchMessage{id: j.id, bytes: result.Fetched - r.counted, ended: true, result: result, err: err}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

@@ -19,13 +19,10 @@ import (
 	"net/url"
 	"time"
 
-	"braid/download/partfile"
 	"braid/download/state"
-	"braid/internal/fsys"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
-	"braid/source/ftpsource"
 	"braid/source/httpsource"
 	"braid/verify"
 )
@@ -59,18 +56,14 @@ type Client struct {
 	// State remembers, and is told, how fast hosts were, what URLs have offered as proof, and what servers said of files, for requests
 	// with IfNewer. If nil, nothing is known. The caller saves it.
 	State *state.Store
-	// JournalKey seals the journals of part files. If nil, or if there cannot be one, what a journal says of a file counts only
-	// after the origin or the request has said it again.
-	JournalKey *partfile.Key
+	// JournalKey is the path of the key that seals the journals of part files, which is made where it is missing. If it is empty, or if
+	// there cannot be a key, what a journal says of a file counts only after the origin or the request has said it again.
+	JournalKey string
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
 	Limit *Limiter
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
-
-	// Files is where files are, and their part files. If nil, it is the file system of the system. Others are for tests of this
-	// module: the interface is an internal one.
-	Files fsys.FS
 
 	// Open makes sources of the caller's own for those of Request.Mirrors whose URLs have these schemes, in lower case; http, https, ftp and
 	// ftps stay what they are. They are mirrors like others: their bytes count only if a digest of the file is known and says so.
@@ -78,9 +71,6 @@ type Client struct {
 	// Swarms makes what takes part in BitTorrent swarms, once for each Get or GetAll, which closes it: torrentsource.Plug has one. If
 	// nil, no peers are asked, and a note says so where Request.Peers wants them.
 	Swarms func(source.SwarmConfig) source.Swarms
-
-	ftp      *ftpsource.Client // that the downloads of a batch share
-	torrents source.Swarms
 }
 
 // Get downloads the file at a URL into a folder, which is the current one if dir is empty, with the zero Client: from all mirrors that the
@@ -103,8 +93,6 @@ const (
 	// triesBesideOthers is for servers that never answered while the user named others, too.
 	triesBesideOthers = 2
 )
-
-func (c *Client) files() fsys.FS { return fsys.Or(c.Files) }
 
 func (c *Client) tries() int { return cmp.Or(c.Tries, defaultTries) }
 
@@ -152,7 +140,7 @@ func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
 	if err := c.checkNumbers(&req, "probe"); err != nil {
 		return Offer{}, err
 	}
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	a, err := look(ctx, hc, &req, condition{})
 	if err != nil {

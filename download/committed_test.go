@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/fsystest"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
@@ -26,8 +26,7 @@ func killedScene(t *testing.T, opts ...mirrortest.Option) *scene {
 // result is that of the next run on that disk.
 func (s *scene) result(files fsys.FS) (download.Result, error) {
 	c := s.client
-	c.Files = files
-	return c.Get(s.t.Context(), s.req)
+	return c.Get(fsys.With(s.t.Context(), files), s.req)
 }
 
 func there(files fsys.FS, path string) bool {
@@ -46,7 +45,7 @@ func TestKilledCommit_Rule3_Rule8(t *testing.T) {
 		"server is gone": func(s *scene) {
 			s.servers[0].Die()
 		},
-		"no key": func(s *scene) { s.client.JournalKey = nil },
+		"no key": func(s *scene) { s.client.JournalKey = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := killedScene(t, mirrortest.ETag(`"one"`))
@@ -172,11 +171,11 @@ func TestCommittedClaims_Rule8_Rule31(t *testing.T) {
 	data := s.Content.Bytes()
 	begin := func(id partfile.Identity) *run {
 		r := newRun(t, s.URL)
-		r.client.JournalKey = partfile.OpenKey(nil, filepath.Join(t.TempDir(), "key"))
-		if err := r.client.JournalKey.Make(); err != nil {
+		key := r.key()
+		if err := key.Make(); err != nil {
 			t.Fatal(err)
 		}
-		r.commit(id, data, r.client.JournalKey)
+		r.commit(id, data, key)
 		r.req.Require = download.RequireDigest
 		return r
 	}

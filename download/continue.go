@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/source"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/fsystest"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
@@ -49,7 +49,7 @@ func newScene(t *testing.T, name string, size int64) *scene {
 	}
 	origin := sized(t, size, mirrortest.Rate(mib), mirrortest.Digest(), mirrortest.Mirrors(mirrors...))
 	s.servers = append(s.servers, origin)
-	s.client = download.Client{HTTP: &httpsource.Client{}, JournalKey: partfile.OpenKey(nil, filepath.Join(t.TempDir(), "key"))}
+	s.client = download.Client{HTTP: &httpsource.Client{}, JournalKey: filepath.Join(t.TempDir(), "key")}
 	t.Cleanup(s.client.HTTP.CloseIdle)
 	s.req = download.Request{URL: parse(t, origin.URL), Dir: "/d", MakeDir: true}
 	return s
@@ -58,7 +58,7 @@ func newScene(t *testing.T, name string, size int64) *scene {
 // run is what the user does, again and again until it goes well.
 func (s *scene) run(ctx context.Context, files fsys.FS) error {
 	c := s.client
-	c.Files = files
+	ctx = fsys.With(ctx, files)
 	if s.repair {
 		req := s.req
 		req.Name = "file.bin"

@@ -91,7 +91,7 @@ func (c *Client) inPlace(ctx context.Context, req Request) (*Document, error) {
 
 // document fetches a document, if the answers that lead to it may.
 func (c *Client) document(ctx context.Context, req Request, may func([]metalink.Hop) bool) (*Document, error) {
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	o := req.ownOptions(false)
 	d, hops, err := fetchDocument(ctx, hc, req.URL, o)

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"braid/download/partfile"
+	"braid/internal/partfile"
 )
 
 // A disk does for the session's loop what may take long on a disk, which the loop does not wait for.

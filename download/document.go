@@ -212,7 +212,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	if len(m.Sources) == 0 && !req.Peers.asked() {
 		return nil, fail(Network, "read", name, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
 	}
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	o := req.mirrorOptions(false)
 	o.Named = address.Public | address.Loopback // a link is made to be handed around, as documents are (rule 63)

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"

@@ -27,7 +27,7 @@ type Signed struct {
 // Evidence fetches the document and the signatures that an offer names. Without a file all that it can tell is what they
 // say, and whether the document means the file that the server has.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	claims := join(req.Claims, o.File.Claims)
 	trusted := verify.Strong(claims)

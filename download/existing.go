@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"time"
 
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -15,7 +15,7 @@ import (
 // existing tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
 // is not the right one is in the way, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
-	info, there, err := partfile.Target(g.c.files(), g.req.Dir, g.req.Name)
+	info, there, err := partfile.Target(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil || !there || g.req.seed != nil { // a seed was looked at
 		return false, err
 	}
@@ -39,7 +39,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	claims := join(g.req.Claims, x.file.Claims)
 	proven := verify.Strong(claims) || g.req.provenByPieces()
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
-		proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
+		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
 		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
 			g.complete(proof, x.answer)
 			return true, nil
@@ -139,7 +139,7 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 // committed opens what a run left that put the file in place and was stopped before it could tell, or whose hook is due. A journal
 // that another process has is that one's.
 func (g *getter) committed() *partfile.Committed {
-	c, err := partfile.OpenCommitted(g.c.files(), g.req.Dir, g.req.Name)
+	c, err := partfile.OpenCommitted(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil {
 		return nil
 	}
@@ -152,10 +152,10 @@ func (g *getter) committed() *partfile.Committed {
 func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := &g.req
 	id, ok := c.Identity()
-	if !ok || !g.same(id) || r.Overwrite || r.Anchors.Any() || r.Require == RequireSignature || !c.Sealed(g.c.JournalKey) {
+	if !ok || !g.same(id) || r.Overwrite || r.Anchors.Any() || r.Require == RequireSignature || !c.Sealed(g.http.key) {
 		return false
 	}
-	proof, err := checkFile(ctx, g.c.files(), g.result.Path, join(r.Claims, id.Claims), r.byPieces())
+	proof, err := checkFile(ctx, g.http.files, g.result.Path, join(r.Claims, id.Claims), r.byPieces())
 	if err != nil || !c.Is(proof) || r.Require == RequireDigest && !proof.Verified() {
 		return false
 	}
@@ -170,7 +170,7 @@ func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {
 		return false
 	}
-	if c.Sealed(g.c.JournalKey) {
+	if c.Sealed(g.http.key) {
 		return true
 	}
 	t := tagOf(x.file, x.answer)

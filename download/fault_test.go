@@ -169,7 +169,7 @@ func TestFullDiskBlamesNobody_Rule7(t *testing.T) {
 	const size = 4 * mib
 	a, b := sized(t, size, mirrortest.Rate(2*mib)), sized(t, size, mirrortest.Rate(2*mib))
 	r := newRun(t, vouch(t, size, a, b).URL)
-	r.client.Files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
+	r.files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
 		if op.Name == "write" && strings.HasSuffix(op.Path, ".part") {
 			return syscall.ENOSPC
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/scheduler"
 	"braid/source"
 )

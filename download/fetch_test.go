@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 )
 
 // The loop is not woken for every write, hears of the last ones before a silence within tellTime, of each byte once and

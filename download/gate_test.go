@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -23,17 +23,16 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 
 // Get downloads the file that req names. Its error is an *Error; then nothing has changed under the final
 // name, and what can be kept of the work is in the part file.
-func (c *Client) Get(ctx context.Context, req Request) (Result, error) { return c.get(ctx, req, nil) }
+func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
+	hc, done := c.network(ctx)
+	defer done()
+	return get(ctx, c, hc, req, nil)
+}
 
-func (c *Client) get(ctx context.Context, req Request, shared *mirrorTrees) (Result, error) {
-	if c.HTTP == nil || c.ftp == nil || c.torrents == nil && c.Swarms != nil {
-		own := *c
-		hc, done := c.network()
-		defer done()
-		own.HTTP, own.ftp, own.torrents, c = hc.Client, hc.ftp, hc.swarms, &own
-	}
+// get downloads a file; shared is nil but in a batch.
+func get(ctx context.Context, c *Client, hc network, req Request, shared *mirrorTrees) (Result, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
-	g := newGetter(c, req, shared)
+	g := newGetter(c, hc, req, shared)
 	err := g.get(ctx)
 	if g.document && err == nil {
 		g, err = g.follow(ctx)
@@ -72,9 +71,9 @@ type getter struct {
 	document bool // what the server has under the URL is a document that describes the file
 }
 
-func newGetter(c *Client, req Request, shared *mirrorTrees) *getter {
+func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter {
 	req = req.own()
-	g := &getter{c: c, http: network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
+	g := &getter{c: c, http: hc, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
 	g.carried.version = newVersion(&g.req)
 	return g
 }
@@ -164,7 +163,7 @@ func (g *getter) makeFolders() error {
 		return nil
 	}
 	if g.req.MakeDir && g.req.Dir != "" {
-		if err := fsys.MkdirAll(g.c.files(), g.req.Dir, 0o777); err != nil {
+		if err := fsys.MkdirAll(g.http.files, g.req.Dir, 0o777); err != nil {
 			return err
 		}
 	}
@@ -173,11 +172,11 @@ func (g *getter) makeFolders() error {
 	}
 	for p := path.Dir(g.req.Name); p != "." && p != "/"; p = path.Dir(p) {
 		folder := filepath.Join(g.req.Dir, filepath.FromSlash(p))
-		if _, err := g.c.files().Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		if _, err := g.http.files.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 			g.result.Folders = append(g.result.Folders, folder)
 		}
 	}
-	return partfile.MakeFolders(g.c.files(), g.req.Dir, g.req.Name)
+	return partfile.MakeFolders(g.http.files, g.req.Dir, g.req.Name)
 }
 
 // sessions runs sessions until one succeeds and its file is in place, or there is no way left.
@@ -368,7 +367,7 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	if err != nil {
 		return g, err
 	}
-	next := newGetter(g.c, req, g.trees)
+	next := newGetter(g.c, g.http, req, g.trees)
 	next.began = g.began
 	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
 	return next, next.get(ctx)

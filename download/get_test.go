@@ -14,7 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"braid/download"
-	"braid/download/partfile"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/source/httpsource"
 )
@@ -39,14 +40,18 @@ type run struct {
 	header time.Duration   // the patience of the HTTP client; zero: its default
 	events []download.Event
 	tls    *tls.Config
+	files  fsys.FS // nil: those of the system
 }
 
 func newRun(t *testing.T, u string) *run {
 	t.Helper()
-	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond, JournalKey: partfile.OpenKey(nil, filepath.Join(t.TempDir(), "key"))}}
+	r := &run{t: t, dir: t.TempDir(), client: download.Client{RetryWait: 10 * time.Millisecond, JournalKey: filepath.Join(t.TempDir(), "key")}}
 	r.req = download.Request{URL: parse(t, u), Dir: r.dir, Detail: true, Observe: func(ev download.Event) { r.events = append(r.events, ev) }}
 	return r
 }
+
+// key is what seals the journals of r.
+func (r *run) key() *partfile.Key { return partfile.OpenKey(nil, r.client.JournalKey) }
 
 func parse(t *testing.T, s string) *url.URL {
 	t.Helper()
@@ -68,6 +73,7 @@ func (r *run) get() (download.Result, error) {
 	if ctx == nil {
 		ctx = r.t.Context()
 	}
+	ctx = fsys.With(ctx, r.files)
 	res, err := c.Get(ctx, r.req)
 	accounted(r.t, r.events[before:], res)
 	return res, err

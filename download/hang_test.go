@@ -54,7 +54,7 @@ func TestHangingVoid_S10(t *testing.T) {
 	disk := newHanging(func(op fsystest.Op) bool { return op.Syncs && strings.HasSuffix(op.Path, ".part.journal") })
 	defer time.AfterFunc(20*time.Second, disk.release).Stop()
 	r := newRun(t, origin.URL)
-	r.client.Files = disk
+	r.files = disk
 	var shown, asked int
 	var done []int64
 	observe := r.req.Observe
@@ -94,7 +94,7 @@ func TestHangingJournal(t *testing.T) {
 			disk := newHanging(hangs)
 			defer time.AfterFunc(20*time.Second, disk.release).Stop()
 			r := newRun(t, s.URL)
-			r.client.Files, r.client.Allocation = disk, download.AllocateTry
+			r.files, r.client.Allocation = disk, download.AllocateTry
 			shown := 0
 			observe := r.req.Observe
 			r.req.Observe = func(ev download.Event) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

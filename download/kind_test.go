@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/source"
 	"braid/verify"
 )

@@ -45,7 +45,7 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	if err := c.checkNumbers(&req, "read"); err != nil {
 		return nil, err
 	}
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)
 	var long *longError

@@ -49,7 +49,7 @@ func Beside(u *url.URL, ending string) Signature {
 //
 // The request has the anchors, and what only the server of the list may be told.
 func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	signed, all := l.data, []found(nil)
 	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.has(verify.OpenPGP) {

@@ -38,7 +38,7 @@ func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, mome
 	if req.URL == nil {
 		return nil
 	}
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	claims := join(req.Claims, f.Claims)
 	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"

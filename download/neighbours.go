@@ -64,7 +64,7 @@ func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
 		if all := x.beside.names; len(all[at]) < mostNames {
 			all[at] = append(all[at], name)
 		}
-		if err := readPart(x.c.files(), s.beside(x.verdict.Path, p.File), p, mine); err != nil {
+		if err := readPart(x.http.files, s.beside(x.verdict.Path, p.File), p, mine); err != nil {
 			x.beside.missing[at] = cmp.Or(x.beside.missing[at], name+", which does not lie beside it")
 		}
 	}

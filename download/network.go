@@ -12,6 +12,8 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/web"
 	"braid/metalink"
 	"braid/source"
@@ -26,6 +28,8 @@ type network struct {
 	swarms  source.Swarms
 	timeout time.Duration // see Client.Timeout
 	open    map[string]func(*url.URL) source.Source
+	files   fsys.FS
+	key     *partfile.Key // seals journals; nil: nothing does
 }
 
 // Source makes the source of the file at u. An FTP server is told name and password where o says that they are its own;
@@ -43,31 +47,28 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 // opens reports whether the caller has sources for such a URL (Client.Open).
 func (n network) opens(u *url.URL) bool { return !isWeb(u) && !isFTP(u) && n.open[u.Scheme] != nil }
 
-// network is who asks servers, and what is to be done when there are no more to ask.
-func (c *Client) network() (n network, done func()) {
-	n = network{c.HTTP, c.ftp, c.torrents, c.Timeout, c.Open}
+// network makes what asks servers, and what is to be done when there are no more to ask.
+func (c *Client) network(ctx context.Context) (n network, done func()) {
+	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx)}
+	if c.JournalKey != "" {
+		n.key = partfile.OpenKey(fsys.OS, c.JournalKey)
+	}
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}
-	if n.ftp == nil { // whom to trust, and where to go, does not depend on the protocol
-		n.ftp = &ftpsource.Client{
-			ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
-			Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
-		}
+	n.ftp = &ftpsource.Client{ // whom to trust, and where to go, does not depend on the protocol
+		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
+		Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
 	}
-	if n.swarms == nil {
-		n.swarms = c.swarms(n)
-	}
+	n.swarms = c.swarms(n)
 	return n, func() {
-		if n.swarms != nil && c.torrents == nil {
+		if n.swarms != nil {
 			n.swarms.Close()
 		}
 		if n.Client != c.HTTP {
 			n.CloseIdle()
 		}
-		if n.ftp != c.ftp {
-			n.ftp.CloseIdle()
-		}
+		n.ftp.CloseIdle()
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"braid/download/partfile"
 	"braid/download/state"
+	"braid/internal/partfile"
 	"braid/source"
 	"braid/verify"
 )
@@ -26,7 +26,7 @@ func (g *getter) recallVersion() error {
 	if !r.IfNewer || !r.hasName() {
 		return nil
 	}
-	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
+	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)
 	switch {
 	case err != nil:
 		return err
@@ -98,7 +98,7 @@ func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	if ours && here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
-	proof, err := checkFile(ctx, g.c.files(), g.result.Path, claims, verify.PieceClaim{})
+	proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{})
 	if err != nil || ours && !slices.Contains(proof.Digests(), here.Digest) {
 		return false
 	}
@@ -156,7 +156,7 @@ func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	if !r.IfNewer || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
 		return false
 	}
-	info, there, err := partfile.Target(g.c.files(), r.Dir, r.Name)
+	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)
 	then := usable(a.LastModified)
 	return err == nil && there && !then.IsZero() && then.Equal(usable(info.ModTime)) && info.Size == a.Size
 }

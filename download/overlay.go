@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 )
 
 // An overlay has other bytes than the part file, at the same offsets: those of another source, or those that were replaced. They

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/scheduler"
 	"braid/verify"
 )

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"braid/download/partfile"
+	"braid/byterange"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"
@@ -27,7 +28,7 @@ type Plan struct {
 	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if there is none
 	Signed   []Signed       // the signatures that there are
 	Places   []Place        // in the order in which they would be opened, as long as nothing is measured
-	Left     *partfile.Left // what an earlier run has left; nil if that is nothing
+	Left     *Left          // what an earlier run has left; nil if that is nothing
 	Resumes  int64          // bytes of it that would be used, if they are as they were written
 	Restarts string         // why they would not be
 	// Done is what would be the result if the file is there already, or there is nothing newer; else nil.
@@ -61,12 +62,10 @@ type Place struct {
 // signatures, reads what is on disk, and changes nothing. Its error is that with which Get would end for what can be known
 // so far; what was found out until then is in the Plan all the same.
 func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
-	own := *c
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
-	own.HTTP, own.ftp, own.torrents = hc.Client, hc.ftp, hc.swarms
 	req.Peers = c.peersFor(req.Peers, req.URL)
-	h := &planner{getter: newGetter(&own, req, nil)}
+	h := &planner{getter: newGetter(c, hc, req, nil)}
 	h.planOnly = true
 	err := h.run(ctx)
 	if h.document && err == nil {
@@ -112,7 +111,7 @@ func (h *planner) run(ctx context.Context) error {
 		return err
 	}
 	if x.mirrorSize && h.plan.Resumes > 0 {
-		x.file.Size = h.plan.Left.Identity.Size
+		x.file.Size = h.plan.Left.Size
 	}
 	x.readDescriptions(ctx)
 	h.plan.Hops, h.plan.File, h.plan.Claims = x.answer.Hops, x.file, x.claims
@@ -139,14 +138,14 @@ func (h *planner) askFile(ctx context.Context, x *inspection) error {
 
 // onDisk looks at what is there: the file itself, and what an earlier run has left.
 func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
-	if info, err := h.c.files().Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
+	if info, err := h.http.files.Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
 		if h.req.MakeDir && err != nil { // it would be made
 			return false, nil
 		}
 		return false, cmp.Or(err, error(local(errNoFolder)))
 	}
 	if h.req.Described != nil && filepath.Dir(filepath.FromSlash(h.req.Name)) != "." { // so would those of a document's name
-		if _, err := h.c.files().Stat(filepath.Dir(h.result.Path)); err != nil {
+		if _, err := h.http.files.Stat(filepath.Dir(h.result.Path)); err != nil {
 			return false, nil
 		}
 	}
@@ -162,25 +161,40 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 	return false, h.leftover(ctx)
 }
 
+// A Left is what an earlier run has left of a file.
+type Left struct {
+	Path    string // of the part file
+	Name    string // that the file will have
+	URL     string // that it was fetched from, masked
+	Size    int64  // of the whole file; -1: unknown
+	Have    byterange.Set
+	Changed time.Time
+	Require string // what had to be proven
+	Due     bool   // the file is in place, and something is still to be done with it (Request.Due)
+}
+
 var errNoFolder = errors.New("not a folder")
 
 // leftover looks at what an earlier run has left.
 func (h *planner) leftover(ctx context.Context) error {
-	l, ok, err := partfile.Look(h.c.files(), h.req.Dir, h.req.Name)
+	l, ok, err := partfile.Look(h.http.files, h.req.Dir, h.req.Name)
 	switch {
 	case err != nil || !ok:
 		return err
 	case l.InUse:
 		return &partfile.InUseError{Path: l.Path, PID: l.PID}
 	}
-	h.plan.Left = &l
+	h.plan.Left = &Left{Path: l.Path, Name: l.Name, URL: l.Identity.URL, Size: -1, Have: l.Have, Changed: l.Changed, Require: l.Identity.Require, Due: l.Due}
+	if l.Known {
+		h.plan.Left.Size = l.Identity.Size
+	}
 	switch prior := l.Identity; {
 	case !l.Known || l.Have.Len() == 0:
 		return nil
 	case !h.continuable(prior):
 		h.plan.Restarts = "nothing would show that the rest belongs to it"
 	default:
-		_, err := h.continues(ctx, prior, l.SealedBy(h.c.JournalKey))
+		_, err := h.continues(ctx, prior, l.SealedBy(h.http.key))
 		switch {
 		case h.document || undecided(ctx, err):
 			return err
@@ -199,7 +213,7 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	if err != nil {
 		return h.getter, err
 	}
-	return newGetter(h.c, req, nil), nil
+	return newGetter(h.c, h.http, req, nil), nil
 }
 
 // findPlaces are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
@@ -284,7 +298,7 @@ func (h *planner) checkLimits() error {
 
 // checkSpace says whether there is room for the file (rule 7). A nameless file is what the file system can be asked by.
 func (h *planner) checkSpace(size int64) error {
-	f, err := h.c.files().OpenTemp(cmp.Or(h.req.Dir, "."))
+	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // a folder that would be made
 		return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
 )
@@ -90,10 +90,10 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 	t.Run("sealed for another name", func(t *testing.T) {
 		s := sized(t, 1<<20, mirrortest.Digest())
 		r := newRun(t, s.URL)
-		if err := r.client.JournalKey.Make(); err != nil {
+		if err := r.key().Make(); err != nil {
 			t.Fatal(err)
 		}
-		r.plant(lie, evil, r.client.JournalKey)
+		r.plant(lie, evil, r.key())
 		for _, ending := range []string{".part", ".part.journal"} {
 			if err := os.Rename(r.dir+"/file.bin"+ending, r.dir+"/other.bin"+ending); err != nil {
 				t.Fatal(err)
@@ -106,11 +106,11 @@ func TestPlantedJournal_Rule8_Rule64(t *testing.T) {
 	t.Run("sealed, and the server is gone", func(t *testing.T) {
 		s := sized(t, 1<<20, mirrortest.Digest())
 		r := newRun(t, s.URL)
-		if err := r.client.JournalKey.Make(); err != nil {
+		if err := r.key().Make(); err != nil {
 			t.Fatal(err)
 		}
 		data := s.Content.Bytes()
-		r.plant(partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(data), Field: "Digest", Channel: verify.HTTPS}}}, data, r.client.JournalKey)
+		r.plant(partfile.Identity{Claims: []verify.Claim{{Digest: digestOf(data), Field: "Digest", Channel: verify.HTTPS}}}, data, r.key())
 		s.Die()
 		if res := r.right(s.Content); res.Proof.String() != "sha-256 from Digest over https" {
 			t.Error(res.Proof)
@@ -125,7 +125,7 @@ func TestUnsealedGoesOn_Rule8(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := resumable(t, options...)
 			r := newRun(t, s.URL)
-			r.client.JournalKey = nil
+			r.client.JournalKey = ""
 			kept := r.interrupt(2 * mib).Kept
 			if res := r.right(s.Content); res.Resumed < kept {
 				t.Errorf("resumed %d of %d", res.Resumed, kept)

@@ -3,7 +3,7 @@ package download
 import (
 	"slices"
 
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

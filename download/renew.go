@@ -17,7 +17,7 @@ import (
 // What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
 // as good; else it adds places for files that it gives the same digest. If nothing comes, d stays as it is.
 func (c *Client) Renew(ctx context.Context, d *Document) {
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	d.renew(ctx, hc, httpsource.Options{})
 }

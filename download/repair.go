@@ -45,7 +45,7 @@ func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.Mismatch
 	if x == nil {
 		g.note("some of what came is wrong: it is compared with what other sources have, to find out whose")
 		x = newRecheck(s)
-		if err := x.open(g.c.files()); err != nil {
+		if err := x.open(g.http.files); err != nil {
 			return false, local(err)
 		}
 		g.carried.recheck = x

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/source"
 	"braid/verify"
 )
@@ -326,7 +326,7 @@ func (g *getter) plant(ctx context.Context) error {
 
 // copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
 func (g *getter) copySeed(ctx context.Context, s *seed) error {
-	f, err := openRegular(g.c.files(), s.path)
+	f, err := openRegular(g.http.files, s.path)
 	if err != nil {
 		return err
 	}
@@ -347,16 +347,16 @@ func (g *getter) copySeed(ctx context.Context, s *seed) error {
 // open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
 func (g *getter) open(ctx context.Context) (err error) {
 	if !g.req.hasName() {
-		g.part, err = nameless(g.c.files(), g.req.Target)
+		g.part, err = nameless(g.http.files, g.req.Target)
 		return err
 	}
-	if g.part, err = partfile.Open(g.c.files(), g.req.Dir, g.req.Name); err != nil {
+	if g.part, err = partfile.Open(g.http.files, g.req.Dir, g.req.Name); err != nil {
 		return err
 	}
-	if err := g.c.JournalKey.Make(); err != nil {
+	if err := g.http.key.Make(); err != nil {
 		g.note("the journal has no seal, so that the next run has to ask the server again what the file is: %v", err)
 	}
-	g.part.SealWith(g.c.JournalKey)
+	g.part.SealWith(g.http.key)
 	if err = g.recover(ctx); err != nil || g.document {
 		return errors.Join(err, g.part.Close())
 	}

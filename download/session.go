@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/download/state"
+	"braid/internal/partfile"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"

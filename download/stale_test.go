@@ -111,7 +111,7 @@ func TestNoRoomToCompare_Rule7_Rule40(t *testing.T) {
 	origin, _ := severalUsed(t, size, 2, nil, []mirrortest.Option{mirrortest.Corrupt(marks(mib/2, size)...)})
 	r := newRun(t, origin.URL)
 	full := true
-	r.client.Files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
+	r.files = fsystest.Tap(fsys.OS, func(op fsystest.Op) error {
 		if full && op.Name == "create" && op.Path == r.dir {
 			return syscall.ENOSPC
 		}

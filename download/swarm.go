@@ -11,8 +11,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
-	"braid/download/partfile"
-	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/scheduler"
@@ -115,7 +114,7 @@ func (c *Client) swarms(n network) source.Swarms {
 	}
 	cfg := source.SwarmConfig{
 		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, AllowHosts: n.AllowHosts,
-		Scratch: func(dir string) (source.Scratch, error) { return partfile.OpenScratch(fsys.Or(c.Files), dir) },
+		Scratch: func(dir string) (source.Scratch, error) { return partfile.OpenScratch(n.files, dir) },
 	}
 	if c.Limit != nil {
 		cfg.Pay = c.Limit.pay

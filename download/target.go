@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

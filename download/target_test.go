@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 )
 
@@ -248,10 +248,10 @@ func (r *run) leave(id partfile.Identity) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.client.JournalKey.Make(); err != nil {
+	if err := r.key().Make(); err != nil {
 		r.t.Fatal(err)
 	}
-	f.SealWith(r.client.JournalKey)
+	f.SealWith(r.key())
 	if err := f.Begin(id); err != nil {
 		r.t.Fatal(err)
 	}

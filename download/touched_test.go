@@ -135,17 +135,18 @@ func TestFailedSync_Rule7(t *testing.T) {
 		}
 		s := sized(t, 2*mib, mirrortest.ETag(`"v1"`), mirrortest.Digest())
 		failed := 0
-		client := download.Client{Files: fsystest.Tap(disk, func(o fsystest.Op) error {
+		var client download.Client
+		failing := fsys.With(t.Context(), fsystest.Tap(disk, func(o fsystest.Op) error {
 			if o.Name == op && strings.HasSuffix(o.Path, ".part") {
 				failed++
 				return fsystest.LostSync{Err: syscall.EIO}
 			}
 			return nil
-		})}
+		}))
 		req := download.Request{URL: parse(t, s.URL), Dir: "/d", Require: download.RequireDigest}
 		if op == "fdatasync" { // an interrupted run ends with one
 			s.Set(mirrortest.Rate(4 * mib))
-			ctx, cancel := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(failing)
 			begun := req
 			begun.Observe = func(ev download.Event) {
 				if p, ok := ev.(download.Progress); ok && p.Done >= mib {
@@ -156,14 +157,13 @@ func TestFailedSync_Rule7(t *testing.T) {
 				t.Fatal("it was not interrupted")
 			}
 			s.Set(mirrortest.Rate(64 * mib))
-		} else if _, err := client.Get(t.Context(), req); !errors.Is(err, syscall.EIO) {
+		} else if _, err := client.Get(failing, req); !errors.Is(err, syscall.EIO) {
 			t.Fatal(err)
 		}
 		if failed == 0 {
 			t.Fatalf("no %s failed", op)
 		}
-		client.Files = disk
-		if _, err := client.Get(t.Context(), req); err != nil {
+		if _, err := client.Get(fsys.With(t.Context(), disk), req); err != nil {
 			t.Fatal(err)
 		}
 		after := disk.Crash(disk.Changes(), fsystest.Lost)
@@ -185,7 +185,7 @@ func TestSameETagOtherDate_Rule34(t *testing.T) {
 		s := sized(t, 4*mib, mirrortest.ETag(`"v1"`), mirrortest.Modified(early), mirrortest.Rate(8*mib))
 		r := newRun(t, s.URL)
 		if !sealed {
-			r.client.JournalKey = nil
+			r.client.JournalKey = ""
 		}
 		r.interrupt(2 * mib)
 		s.Set(mirrortest.Modified(early.Add(time.Hour)), mirrortest.Rate(64*mib))

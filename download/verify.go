@@ -40,7 +40,7 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	if err := c.checkNumbers(&req, "verify"); err != nil {
 		return Verdict{}, err
 	}
-	hc, done := c.network()
+	hc, done := c.network(ctx)
 	defer done()
 	x := newInspection(c, hc, req)
 	if err := x.run(ctx); err != nil {
@@ -89,7 +89,7 @@ func (x *inspection) run(ctx context.Context) error {
 		}
 		x.verdict.Path = path
 	}
-	f, err := openRegular(x.c.files(), x.verdict.Path)
+	f, err := openRegular(x.http.files, x.verdict.Path)
 	if err != nil {
 		return err
 	}

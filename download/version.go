@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"braid/address"
-	"braid/download/partfile"
 	"braid/download/state"
+	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/source"
 	"braid/verify"

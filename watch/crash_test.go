@@ -79,7 +79,7 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 		return fmt.Errorf("the version before is lost: %q", old)
 	}
 	w.on(disk)
-	o, err := w.keeper.Handle(w.t.Context(), u)
+	o, err := w.keeper.Handle(fsys.With(w.t.Context(), w.files), u)
 	if err != nil {
 		return err
 	}
@@ -135,14 +135,14 @@ func TestFaults_Rule7(t *testing.T) {
 		after := disk.Crash(0, fsystest.Kept)
 		count, at := 0, fsystest.Op{}
 		w.on(after)
-		w.keeper.Client.Files = fsystest.Tap(after, func(op fsystest.Op) error {
+		files := fsystest.Tap(after, func(op fsystest.Op) error {
 			if count++; count == n {
 				at = op
 				return syscall.EIO
 			}
 			return nil
 		})
-		_, failed := w.keeper.Handle(t.Context(), u)
+		_, failed := w.keeper.Handle(fsys.With(t.Context(), files), u)
 		if at.Name == "" {
 			t.Logf("%d operations failed", n-1)
 			break

@@ -60,7 +60,6 @@ type Keeper struct {
 	Hidden []string
 
 	once   sync.Once
-	files  fsys.FS // of the Client
 	memory *Memory
 }
 
@@ -68,9 +67,6 @@ func (k *Keeper) init() {
 	k.once.Do(func() {
 		if k.memory = k.Memory; k.memory == nil {
 			k.memory = &Memory{}
-		}
-		if k.files = fsys.OS; k.Client != nil {
-			k.files = fsys.Or(k.Client.Files)
 		}
 		if k.Log == nil {
 			k.Log = slog.New(slog.DiscardHandler)
@@ -87,7 +83,7 @@ func (k *Keeper) init() {
 // Handle is an antenna.Handler.
 func (k *Keeper) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
 	k.init()
-	t, err := k.task(u)
+	t, err := k.task(fsys.Of(ctx), u)
 	var o antenna.Outcome
 	if err == nil {
 		o, err = t.run(ctx)
@@ -155,6 +151,7 @@ func kindOf(err error) string {
 // A task is one update while it is handled.
 type task struct {
 	*Keeper
+	files  fsys.FS
 	rule   *Rule
 	update antenna.Update
 	url    *url.URL
@@ -172,8 +169,8 @@ type task struct {
 }
 
 // task says where the file of an update goes.
-func (k *Keeper) task(u antenna.Update) (t *task, err error) {
-	t = &task{Keeper: k, update: u, rule: k.Rules[u.Watch], began: time.Now()}
+func (k *Keeper) task(files fsys.FS, u antenna.Update) (t *task, err error) {
+	t = &task{Keeper: k, files: files, update: u, rule: k.Rules[u.Watch], began: time.Now()}
 	t.url, err = url.Parse(u.URL)
 	t.log = k.Log.With("watch", u.Watch, "url", mask.URL(t.url))
 	switch {

@@ -244,7 +244,7 @@ func TestRequest(t *testing.T) {
 	}
 	u := w.update()
 	u.URL = strings.Replace(u.URL, "://", "://me:word@", 1) + "#x"
-	task, err := func() (*task, error) { w.keeper.init(); return w.keeper.task(u) }()
+	task, err := func() (*task, error) { w.keeper.init(); return w.keeper.task(fsys.OS, u) }()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"braid/antenna"
 	"braid/download"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 

@@ -117,7 +117,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.keeper = &Keeper{
-		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1, Files: w.files}, Rules: rules, Memory: memory,
+		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1}, Rules: rules, Memory: memory,
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Hook: func(_ context.Context, h Hook) error { w.hooks = append(w.hooks, h); return w.fail },
 	}
@@ -129,7 +129,7 @@ func (w *world) update() antenna.Update {
 
 func (w *world) handle(u antenna.Update) (antenna.Outcome, error) {
 	w.t.Helper()
-	o, err := w.keeper.Handle(w.t.Context(), u)
+	o, err := w.keeper.Handle(fsys.With(w.t.Context(), w.files), u)
 	if err == nil {
 		w.last = o
 	}

@@ -1,6 +1,7 @@
 package fsys
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,6 +16,19 @@ func Or(files FS) FS {
 		return OS
 	}
 	return files
+}
+
+type contextKey struct{}
+
+// With makes what is done with ctx lie on files, as tests want it.
+func With(ctx context.Context, files FS) context.Context {
+	return context.WithValue(ctx, contextKey{}, Or(files))
+}
+
+// Of is the file system for what is done with ctx: OS if none was given.
+func Of(ctx context.Context) FS {
+	files, _ := ctx.Value(contextKey{}).(FS)
+	return Or(files)
 }
 
 // OpenParent opens the folder of the file at path, and returns the file's name in it.

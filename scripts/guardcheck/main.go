@@ -26,7 +26,7 @@ var guarded = map[string][]string{
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},
 	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli"},
 	"metalink/metainfo": {"download", "cli"},
-	"download/partfile": {"download"}, "download/state": {"download", "cli"},
+	"internal/partfile": {"download"}, "download/state": {"download", "cli"},
 	"internal/fsys": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
 	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},

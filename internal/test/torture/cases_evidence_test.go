@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"braid/byterange"
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 	"braid/verify"
 )

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"braid/download/partfile"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 )
 
 func TestMakeFolders(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"braid/byterange"
-	"braid/download/partfile"
+	"braid/internal/partfile"
 	"braid/verify"
 )
 
