@@ -13,12 +13,13 @@ import (
 	"braid/source"
 )
 
-// A batch shows the downloads of a list. What happens in them comes to one goroutine by a queue; nothing else uses the fields below that.
+// A batch shows the downloads of a list. What happens in them is put on a queue; one goroutine takes it from there, and it alone uses the
+// fields below hooks until all downloads have ended.
 type batch struct {
-	get    *getCommand
-	ctx    context.Context
-	events *queue[moment]
-	hooks  *queue[*job] // of files that came
+	get   *getCommand
+	ctx   context.Context
+	put   func(file int, ev any)
+	hooks *queue[*ending] // of files that came
 
 	count    tally
 	began    time.Time
@@ -31,51 +32,38 @@ type batch struct {
 
 func newBatch(ctx context.Context, g *getCommand, files int) *batch {
 	return &batch{
-		get: g, ctx: ctx, events: newQueue(outOfDate), hooks: newQueue(func(_, _ *job) bool { return false }),
+		get: g, ctx: ctx, hooks: newQueue(func(_, _ *ending) bool { return false }),
 		count: tally{batchCounts: batchCounts{Files: files}}, began: time.Now(), running: map[int]*renderer{},
 	}
 }
 
-// An ending is how a download ended.
+// An ending is how the download of a file ended.
 type ending struct {
-	req    download.Request
-	result download.Result
-	err    error
-}
-
-// A job is a file that a hook is to be run for.
-type job struct {
 	file   int
 	req    download.Request
 	result download.Result
+	err    error
 }
 
 // several downloads the files of a list, some at a time, and returns the exit code.
 func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
 	client.HTTP.IdlePerHost = max(int(g.atOnce), download.MostAtOnce)
 	b := newBatch(ctx, g, list.files)
-	var shows, hooks sync.WaitGroup
-	shows.Go(func() {
-		for m := range b.events.all() {
-			b.apply(m)
-		}
+	begun := 0
+	show(g.streams.asked, b.apply, func(put func(int, any)) {
+		b.put = put
+		var hooks sync.WaitGroup
+		hooks.Go(b.runHooks)
+		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: b.ended})
+		b.hooks.close()
+		hooks.Wait()
 	})
-	hooks.Go(b.runHooks)
-	stop := relay(g.streams.asked, func() { b.put(0, nil) })
-	begun := client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: b.ended})
-	b.hooks.close()
-	hooks.Wait()
-	stop()
-	b.events.close()
-	shows.Wait()
 	b.count.NotBegun = list.files - begun
 	if g.reporter != nil {
 		g.reporter.page.NotBegun = b.count.NotBegun
 	}
 	return b.close()
 }
-
-func (b *batch) put(file int, ev any) { b.events.put(moment{time.Now(), ev, file}) }
 
 // observed makes requests report what happens, if anything shows it.
 func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
@@ -98,20 +86,21 @@ func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.
 // ended takes note of the end of a download; files are counted from 0 here.
 func (b *batch) ended(file int, req download.Request, result download.Result, err error) {
 	b.get.folders.made(result.Folders)
-	b.put(file+1, &ending{req, result, err})
+	e := &ending{file + 1, req, result, err}
+	b.put(e.file, e)
 	if err == nil && b.get.onComplete.wanted(result) {
-		b.hooks.put(&job{file + 1, req, result})
+		b.hooks.put(e)
 	}
 }
 
 // runHooks runs hooks while others are downloaded, one at a time. What they print is shown when they have ended, as others
 // write on the screen meanwhile.
 func (b *batch) runHooks() {
-	for j := range b.hooks.all() {
+	for e := range b.hooks.all() {
 		var out beginning
-		h := b.get.onComplete.complete(b.ctx, b.get.screen, &out, j.req, j.result)
+		h := b.get.onComplete.complete(b.ctx, b.get.screen, &out, e.req, e.result)
 		h.output = out.kept
-		b.put(j.file, &h)
+		b.put(e.file, &h)
 	}
 }
 

@@ -79,15 +79,21 @@ func (w *renderer) name() string {
 
 // during shows what happens in a call that is given observe, which does not wait for the screen.
 func (w *renderer) during(call func(observe func(download.Event))) {
+	show(w.asked, w.apply, func(put func(int, any)) { call(func(ev download.Event) { put(0, ev) }) })
+}
+
+// show gives what a call puts, and the questions of a signal, to apply in a goroutine of its own.
+func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
 	events := newQueue(outOfDate)
+	put := func(file int, ev any) { events.put(moment{time.Now(), ev, file}) }
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for m := range events.all() {
-			w.apply(m)
+			apply(m)
 		}
 	})
-	stop := relay(w.asked, func() { events.put(moment{at: time.Now()}) })
-	call(func(ev download.Event) { events.put(moment{at: time.Now(), ev: ev}) })
+	stop := relay(asked, func() { put(0, nil) })
+	call(put)
 	stop()
 	events.close()
 	wg.Wait()
