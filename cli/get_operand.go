@@ -206,7 +206,7 @@ func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 // severalInOne downloads the files of a document that came in place of the one file that was asked for.
 func (g *getCommand) severalInOne(ctx context.Context, client *download.Client, d *download.Document, r download.Request) int {
 	if g.sums.list != nil { // what it says of that one it does not say of these
-		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), g.sums.list.Said)
+		r.Claims = slices.DeleteFunc(slices.Clone(r.Claims), g.sums.list.Has)
 	}
 	requests, err := g.described(ctx, d, r)
 	list := &worklist{get: g, operands: requests, files: len(requests)}

@@ -14,20 +14,19 @@ import (
 	"braid/verify"
 )
 
-// carried is what a session has to know of those before it.
+// carried is what survives from session to session.
 type carried struct {
 	version
 	origin    *url.URL       // the server to ask; not that of the request when it failed and a mirror stands in
 	changes   int            // how often the file changed while it was fetched
 	restarts  int            // how often what came was of no use
-	fallbacks []*url.URL     // mirrors that nothing ties to the origin, and that were not asked alone yet
+	fallbacks []*url.URL     // mirrors that nothing ties to the origin and that were not asked yet
 	tried     []*url.URL     // those that were
 	fetches   int            // that were begun
 	touched   int            // how often another program changed the part file
 	here      *state.Version // what is known of the file that is there; nil: nothing
 }
 
-// fallBack remembers a mirror that may serve alone, once.
 func (p *carried) fallBack(u *url.URL) {
 	if !slices.Contains(p.fallbacks, u) && !slices.Contains(p.tried, u) && u != p.origin {
 		p.fallbacks = append(p.fallbacks, u)
@@ -60,7 +59,7 @@ func (g *getter) again(ctx context.Context, s *session) error {
 	return s.err
 }
 
-// happened counts how a session ended, and says what decides about the next one.
+// happened counts how a session ended, and returns what decides about the next one.
 func (g *getter) happened(s *session) history {
 	p := &g.carried
 	switch s.how {
@@ -205,11 +204,10 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// unsized reports whether the size that the sources were held to is the word of one of them: the document or the server that says
-// what the file is does not say how long it is.
+// unsized reports whether one of the sources alone gave the size that all were held to.
 func (g *getter) unsized() bool { return g.req.unsized() || g.carried.sizeByMirror }
 
-// disown lets the next session begin with what is known of the file, without that source and what it said.
+// disown lets the next session begin with what is known of the file, without the size that this source gave.
 func (g *getter) disown(s *session) error {
 	g.goOn(s)
 	g.carried.prior.Size, g.carried.prior.ETag, g.carried.prior.ETagHost = -1, "", ""
@@ -229,7 +227,7 @@ func (g *getter) trySingle(s *session) bool {
 	p := &g.carried
 	if !p.single {
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
-		if p.originFile == nil { // an earlier run heard it
+		if p.originFile == nil { // it is from an earlier run
 			said := s.file
 			said.Size, said.Claims = s.size, s.claims
 			p.originFile = &said

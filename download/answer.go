@@ -11,7 +11,7 @@ import (
 	"braid/verify"
 )
 
-// reply judges an answer. The sink gets what it needs with it: the fetch may have been cancelled, and not wait for it.
+// reply makes the answer to a fetch. Its sink gets all that it needs: the fetch may be cancelled, and does not wait for it.
 func (s *session) reply(m message, f *flight) reply {
 	if err := s.checkAnswer(m.id, f, *m.answer); err != nil {
 		return reply{err: err}
@@ -23,7 +23,7 @@ func (s *session) reply(m message, f *flight) reply {
 	}
 }
 
-// checkAnswer judges the header of an answer before any byte of its body. An error refuses the body.
+// checkAnswer checks the header of an answer before any byte of its body. An error refuses the body.
 func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) error {
 	if f.sink.limit.Load() == 0 { // cancelled before it answered
 		return errRefused
@@ -49,7 +49,7 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	}
 	s.observe(RangeAnswered{Fetch: f.number, ID: o.id, Host: o.host, RTT: a.RTT})
 	f.answer = a
-	if !a.Ranged { // everything comes, whatever was asked for; the scheduler says how much of it is wanted
+	if !a.Ranged { // the whole file comes; the scheduler limits how much of it is taken
 		f.sink.limit.Store(byterange.Unbounded)
 	}
 	s.step(scheduler.Answered{Fetch: id, Host: a.Host, RTT: a.RTT, Size: a.Size, Ranged: a.Ranged})
@@ -67,7 +67,7 @@ func (s *session) checkAnswer(id scheduler.FetchID, f *flight, a source.Answer) 
 	return nil
 }
 
-// compareAnswer compares an answer with what is known of the file; the first answer is what makes it known.
+// compareAnswer compares an answer with what is known of the file. The first answer makes it known.
 func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	switch {
 	case a.NotModified:
@@ -94,8 +94,8 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	return nil
 }
 
-// checkOrigin: the same server again. What it says must not have changed (rule 34); that it says less is no
-// change (rule 64).
+// checkOrigin compares another answer of the origin with what it said before. A change is another version of the file; an answer
+// that says less is not.
 func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	x, err := s.req.resolve(a.Hops, s.roleOf(o), s.trusted())
 	switch {
@@ -112,7 +112,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
-	if elsewhere(file, a) && differs(a.Size, s.size) { // C8: it is the mirror that has another file
+	if elsewhere(file, a) && differs(a.Size, s.size) { // the mirror has another file (RFC 6249, section 7)
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, s.size)
 	}
 	if how, err := s.sameAsBefore(a, file); how != ongoing {
@@ -139,8 +139,8 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 	return nil
 }
 
-// sameAsBefore compares an answer with what the same server said before. The outcome is that with which the session has to end; an
-// error without one only refuses the answer.
+// sameAsBefore compares an answer with earlier ones of the same server. With an outcome the session has to end; an error without
+// one refuses the answer.
 func (s *session) sameAsBefore(a source.Answer, file metalink.File) (outcome, error) {
 	if differs(a.Size, s.size) {
 		if s.assumed && !s.originAnswered {
@@ -166,11 +166,11 @@ func (s *session) sameAsBefore(a source.Answer, file metalink.File) (outcome, er
 	return fileChanged, changed("another ETag")
 }
 
-// otherHost judges an answer of another host than the one whose tag is known.
+// otherHost checks an answer of another host than the one that gave the known ETag.
 func (s *session) otherHost(t tag) (outcome, error) {
 	have := s.part.Have()
 	switch {
-	case verify.Strong(s.claims): // which will tell
+	case verify.Strong(s.claims): // which decides
 		return ongoing, nil
 	case s.fetches.others(): // the next request to the server may be led back
 		return ongoing, &source.Error{URL: source.Mask(s.req.URL), Host: t.host, Fault: source.FaultNetwork, Retry: true, Err: errOtherHost}
@@ -181,8 +181,7 @@ func (s *session) otherHost(t tag) (outcome, error) {
 	return notMergeable, noMerge(errOtherHost.Error(), nil)
 }
 
-// untied says that what comes next cannot be put together with what is here: no digest will tell whether it is
-// of the same file, and no ETag does (S18).
+// untied checks an answer that neither a digest nor an ETag ties to the bytes that are here: they must not be put together.
 func (s *session) untied(a source.Answer) (outcome, error) {
 	have := s.part.Have()
 	switch p := s.carried.prior; {
@@ -197,14 +196,14 @@ func (s *session) untied(a source.Answer) (outcome, error) {
 	return notMergeable, noMerge(unmergeable, s.sources.last)
 }
 
-// ties reports whether a mirror's ETag shows that it has the version of the server (S18): it has the same tag, or the user typed the
-// URLs of both, and each answered with that ETag itself (rule 30).
+// ties reports whether a mirror's ETag shows that it has the server's version: both hosts gave the same ETag, or the user typed the
+// URLs of both.
 func (s *session) ties(o *origin, t tag) bool {
 	typed := o.user && s.req.Described == nil && at(t.host, o.url) && at(s.tag.host, s.carried.origin)
 	return t.etag != "" && t.etag == s.tag.etag && (t.host == s.tag.host || typed)
 }
 
-// checkMirror rejects a mirror that has another file, before its first byte (C5, C8, S9, S18, rule 35).
+// checkMirror rejects a mirror that has another file, before the first byte of its body (RFC 6249, sections 3.3 and 7).
 func (s *session) checkMirror(o *origin, a source.Answer) error {
 	if s.req.natureOf(a.Hops, s.roleOf(o)) == anotherFile {
 		return mismatch(o, "%w", errInPlace)
@@ -222,7 +221,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	case o.pref && t.etag != "" && s.tag.etag != "" && t.etag != s.tag.etag:
 		return mismatch(o, "stale: its ETag is another one and it gives no digest")
 	case !s.tied() && (!s.ties(o, t) || s.otherDate(o, a)):
-		s.carried.fallBack(o.url) // S18, rule 30
+		s.carried.fallBack(o.url)
 		return errUntied
 	case s.pipes() && !s.mayFeed(o, a):
 		return errLoose
@@ -230,8 +229,7 @@ func (s *session) checkMirror(o *origin, a source.Answer) error {
 	return nil
 }
 
-// dated reports whether what a mirror answers contradicts the date that the asked server gives, while nothing shows that it has the
-// same version. A mirror without a date contradicts nothing.
+// dated reports whether a mirror's date contradicts that of the asked server, and nothing else shows that it has the same version.
 func (s *session) dated(o *origin, a source.Answer) bool {
 	asked := s.askedDate()
 	if o.first || asked.IsZero() || a.LastModified.IsZero() || a.LastModified.Equal(asked) || verify.Strong(common(s.claims, a.Claims)) {
@@ -241,14 +239,14 @@ func (s *session) dated(o *origin, a source.Answer) bool {
 	return !o.pref || etag == "" || etag != s.tag.etag
 }
 
-// otherDate reports whether a mirror's Last-Modified is another than that of the asked server, or than its own was before in this run. Where
-// no digest decides, that is another version, also with the same ETag.
+// otherDate reports whether a mirror's Last-Modified differs from the asked server's, or from the mirror's own earlier one. Without
+// a digest that is another version, also with the same ETag.
 func (s *session) otherDate(o *origin, a source.Answer) bool {
 	other := func(t time.Time) bool { return !t.IsZero() && !a.LastModified.IsZero() && !t.Equal(a.LastModified) }
 	return other(s.askedDate()) || other(o.showing.modified)
 }
 
-// askedDate is the Last-Modified of the server that the user asked; zero if it gave none itself.
+// askedDate returns the Last-Modified of the asked server; zero if it gave none itself.
 func (s *session) askedDate() time.Time {
 	if o := s.sources.first(); o != nil && o.showing.asked {
 		return o.showing.modified
@@ -256,13 +254,13 @@ func (s *session) askedDate() time.Time {
 	return time.Time{}
 }
 
-// pipes reports whether bytes are given away that nothing has proven: into a pipe, where no pieces are known.
+// pipes reports whether bytes leave through a pipe before anything has proven them.
 func (s *session) pipes() bool {
 	return s.req.Stream != nil && !s.req.provenByPieces() && (s.carried.pieces.IsZero() || s.carried.piecesRejected)
 }
 
-// mayFeed reports whether an answer is tied to the first one, so that bytes of both may go into one pipe: by the digest, by a strong ETag
-// that the server promised to share (pref; RFC 6249, section 3.3) or that of a mirror which the user named, or by date and size.
+// mayFeed reports whether bytes of an answer may go into the same pipe as those of the first one: the digest ties them, an ETag
+// that the server promised to share (pref; RFC 6249, section 3.3) or that of a mirror which the user named, or date and size.
 func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	t := tagOf(metalink.File{}, a)
 	switch {
@@ -275,8 +273,8 @@ func (s *session) mayFeed(o *origin, a source.Answer) bool {
 	return sized && !a.LastModified.IsZero() && a.LastModified.Equal(s.lead.LastModified)
 }
 
-// frontOf is the front of an answer to a fetch, nil if nothing has to be held back: nobody asked for anything but a document, or
-// what came before is not there to be looked at.
+// frontOf returns the front of an answer, or nil if nothing has to be held back: a document was asked for, or the bytes before are
+// not here.
 func (s *session) frontOf(o *origin, a source.Answer) *front {
 	if !s.req.follows() || isXML(s.req.URL) || o.swarm || a.Start >= sniffSize {
 		return nil
@@ -291,15 +289,14 @@ func (s *session) frontOf(o *origin, a source.Answer) *front {
 	return f
 }
 
-// tied says that something tells of all answers together whether they are of the right file (S18).
+// tied reports whether a digest of the whole file, or its pieces, prove all answers together.
 func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenByPieces() }
 
-// trusted says that a strong digest came from the user or over https, so that a redirect to http can do no
-// harm (rule 26).
+// trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm.
 func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
 
-// against says that the server contradicts the user, who asked for another file (rules 32 and 64). Where a document
-// vouches it is one of several, and the others may have the file (rule 39).
+// against compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
+// one of several.
 func (s *session) against(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {

@@ -18,7 +18,7 @@ type Batch struct {
 	// AtOnce is how many downloads run at a time. If zero, that is measured: another begins as long as the
 	// aggregate grows by it, and at most MostAtOnce do.
 	AtOnce int
-	// Ended, if not nil, is told of the end of each download, from one goroutine. Files are numbered from 0 in
+	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in
 	// the order in which they came. It should not block for long: no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
 }
@@ -64,7 +64,7 @@ type batchJob struct {
 	req Request
 }
 
-// A batchMessage is what a download tells: that it was answered, that bytes came, or that it ended.
+// A batchMessage is of a download that was answered, that got bytes, or that ended.
 type batchMessage struct {
 	id       scheduler.JobID
 	answered bool
@@ -151,7 +151,7 @@ type reporter struct {
 	next    func(Event)
 	up      bool
 	done    int64 // as the last progress had it
-	counted int64 // bytes that the batch was told of
+	counted int64 // bytes that were reported to the batch
 }
 
 func (r *reporter) observe(ev Event) {

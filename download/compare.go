@@ -24,7 +24,7 @@ type task struct {
 	limit   atomic.Int64  // where it ends now
 	at      atomic.Int64  // how far it came
 	writing sync.Mutex    // held from a look at limit until what it allows was compared
-	differs byterange.Set // in parts of unit
+	differs byterange.Set // in parts of compareUnit
 	oldIs   bool          // of a duel: the third has what is here
 	otherIs bool          // or what the other has
 }
@@ -97,7 +97,7 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 	}
 }
 
-// judge takes note of who failed.
+// judge counts failures of sources.
 func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
 	var e *source.Error
 	switch {
@@ -149,7 +149,7 @@ func (b *board) note(c *chunk, came byterange.Range) {
 	b.settle(d)
 }
 
-// decide takes the word of a third one.
+// decide takes the result of a third source.
 func (b *board) decide(c *chunk, whole bool) {
 	d := c.duel
 	d.asked = append(d.asked, c.by)
@@ -217,14 +217,14 @@ func (k *comparison) Answer(a source.Answer) error {
 	if !a.Ranged && k.c.r.Start > 0 {
 		return &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultProtocol, Err: errors.New("it has no ranges")}
 	}
-	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // C7
+	if host := a.Host; host != "" && host != k.c.by.host && k.b.taken(k.c.by, host) { // RFC 6249, section 7
 		return &source.Error{URL: o.masked, Host: host, Fault: source.FaultRefused, Err: errors.New("it leads to a server that is asked already")}
 	}
 	k.timer.Reset(k.most)
 	return nil
 }
 
-// taken takes note of who answers for p, and reports whether another one asks there already.
+// taken notes which host answers for p, and reports whether another source is asked there already.
 func (b *board) taken(p *party, host string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

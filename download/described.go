@@ -18,15 +18,15 @@ import (
 	"braid/verify"
 )
 
-// A Described is what a Metalink document or a torrent says of a file, beside its digests, which are in Request.Claims: they
-// vouch for the file in place of the servers, and each server is a mirror of equal standing.
+// A Described is what a Metalink document or a torrent says of a file, beside its digests, which are in Request.Claims. They are
+// the evidence in place of what servers say, and each server is a mirror of equal standing.
 type Described struct {
 	Name    string            // what the document calls the file
 	By      string            // the document, printable and without secrets
 	URL     *url.URL          // of the document; nil if it was a local file
 	Over    verify.Channel    // how it came
-	Torrent bool              // it is a torrent: its pieces vouch for the file if no strong digest does
-	Size    int64             // -1: not said
+	Torrent bool              // its pieces are evidence if there is no strong digest
+	Size    int64             // -1: unknown
 	Pieces  verify.Pieces     // zero: none
 	Mirrors []metalink.Mirror // as it describes those that are among Request.URL and Request.Mirrors
 	// Torrents may have pieces, if the document itself has none, and their peers the file, if its places do not.
@@ -38,27 +38,26 @@ type Described struct {
 	remote    bool     // Request.URL is that of a torrent: nothing is known but where to ask for peers
 }
 
-// A Document is a Metalink document, or a torrent in the words of one, that says what to download.
+// A Document is a Metalink document, or a torrent read as one.
 type Document struct {
 	metalink.Document
 	Torrent bool
 	Name    string         // in messages: masked and printable
 	URL     *url.URL       // nil if it was a local file
 	Over    verify.Channel // how it came
-	// Notes are what else a user who asks for details wants to know of the document.
+	// Notes are for users who ask for details.
 	Notes []string
 
-	by              address.Scope  // where it came from (rule 63)
+	by              address.Scope  // of its server
 	redirectDigests []verify.Claim // digests of redirects to it that are not its own: they describe the file
-	originDigests   []verify.Claim // those of them that are the asked server's word
+	originDigests   []verify.Claim // those of them that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // that a magnet link names
 	edges           *edges
 }
 
-// ReadDocument reads a document that the user gave: of the file its word is the user's. Where it leads to is
-// another matter, as documents are made to be handed around: it lies on this machine and may name this machine, but no
-// other that is not public. The error is an *Error.
+// ReadDocument reads a document that the user gave: its claims count as the user's. Documents are handed around, so its URLs may
+// lead to this machine or to public addresses, and not to private networks. The error is an *Error.
 func ReadDocument(r io.Reader, name string) (*Document, error) {
 	d, err := parseDocument(r, name)
 	if err != nil {
@@ -69,8 +68,8 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// Document fetches the document at the URL of a request, and what it says where a newer one can be had. It is
-// as good as the way it came. The error is an *Error.
+// Document fetches the document at the URL of a request, and a newer one where it names a place for that. It counts by the channel
+// over which it came. The error is an *Error.
 func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")
@@ -139,8 +138,8 @@ func fetchDocument(ctx context.Context, hc network, u *url.URL, o httpsource.Opt
 	return d, a.Hops, nil
 }
 
-// Request is base for a file of the document, which has to say where it can be had. What base says of the file, such as a
-// digest, must not contradict the document; a name that it has stays.
+// Request is base for a file of the document, which has to name a place of it. Claims of base must not contradict the document; a
+// name in base stays.
 func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	r, err := d.Describe(f, base)
 	switch {
@@ -154,8 +153,7 @@ func (d *Document) Request(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// Describe is base with what the document says of a file: for a check of it no place is needed, and URL is nil if none is
-// known.
+// Describe is base with the document's description of a file. No place is needed: without one URL is nil.
 func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	base = base.own()
 	claims := slices.Clone(f.Claims)
@@ -182,7 +180,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 			r.Signatures = append(r.Signatures, Signature{From: d.Name, Data: []byte(sig.Text)})
 		}
 	}
-	r.NoMetalink = true // what a mirror says of others is nobody's business (C2)
+	r.NoMetalink = true // RFC 6249, section 2: links of a mirror are discarded
 	mirrors := slices.Clone(f.Mirrors)
 	base.sortByCountry(context.Background(), mirrors)
 	var places []*url.URL
@@ -206,7 +204,7 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 	return r, nil
 }
 
-// noPlace says that nobody is known to have a file.
+// noPlace is the error of a file without a place.
 func (d *Document) noPlace(p Peers) error {
 	switch {
 	case d.Torrent:
@@ -222,7 +220,7 @@ func (d *Document) fail(f metalink.File, k Kind, err error, hint Hint) *Error {
 	return fail(k, "document", d.Name+", file "+source.Escape(f.Name), err, hint)
 }
 
-// notesOf says what of the description of a file is not used.
+// notesOf lists what of the description of a file is not used.
 func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	for _, u := range f.Documents {
 		if isTorrent(u) && isWeb(u.URL) {
@@ -244,9 +242,8 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 	return notes
 }
 
-// described says that a document tells what the file is: then no server is asked for that, and the first one is a mirror
-// like the others. Without a strong digest the document is a list of places, of which the first is the origin (rule 43),
-// unless it is a torrent, whose pieces tell.
+// described reports whether a document says what the file is: then no server is asked for that, and each is a mirror. A document
+// without a strong digest is a list of places, of which the first is the origin, unless it is a torrent with pieces.
 func (r *Request) described() bool {
 	return r.Described != nil && (verify.Strong(r.Claims) || r.provenByPieces())
 }
@@ -254,10 +251,10 @@ func (r *Request) described() bool {
 // unsized reports whether a document describes the file and does not say how long it is.
 func (r *Request) unsized() bool { return r.described() && r.Described.Size < 0 }
 
-// listed reports whether a document is a list of places and no more: it has no strong digest, and is no torrent whose pieces tell.
+// listed reports whether a document is a list of places only.
 func (r *Request) listed() bool { return r.Described != nil && !r.described() }
 
-// readable reports as an error that what is said of the file cannot be read, where nothing strong remains (rule 31).
+// readable is an error if a digest of the document is malformed and no strong one is left.
 func (r *Request) readable() error {
 	if r.Described == nil || r.Described.malformed == nil || verify.Strong(r.Claims) {
 		return nil
@@ -265,7 +262,7 @@ func (r *Request) readable() error {
 	return fail(Protocol, "document", r.Described.By, r.Described.malformed, "")
 }
 
-// reportDescribed says what a document offers and what of it is not used.
+// reportDescribed reports what a document offers and what of it is not used.
 func (r *Request) reportDescribed() {
 	for _, n := range r.unreadable {
 		r.note("%s", n)
@@ -284,27 +281,27 @@ func (r *Request) reportDescribed() {
 	}
 }
 
-// spans reports whether the file shares pieces of a torrent with others, and nothing else would tell whether it is right.
+// spans reports whether the file shares pieces of a torrent with others, and there is no other evidence.
 func (r *Request) spans() bool {
 	d := r.Described
 	return d != nil && d.Torrent && d.Pieces.IsZero() && d.sharing != nil && !d.sharing.file.Span.IsZero() && !verify.Strong(r.Claims)
 }
 
-// bySwarm says that a document names no place but torrents, whose peers may be asked.
+// bySwarm reports whether a document names no place but torrents, whose peers may be asked.
 func (r *Request) bySwarm() bool {
 	d := r.Described
 	return d != nil && d.sharing == nil && r.Peers.asked() && len(d.Torrents) > 0 && verify.Strong(r.Claims)
 }
 
-// shared says that peers may be asked for the file that a torrent describes.
+// shared reports whether peers may be asked for the file of a torrent.
 func (r *Request) shared() bool {
 	return r.Peers.asked() && r.Described != nil && r.Described.sharing != nil
 }
 
-// isSwarm says that u is no server, but a swarm that may be asked.
+// isSwarm reports whether u is a swarm that may be asked.
 func (r *Request) isSwarm(u *url.URL) bool { return source.IsSwarm(u) && r.shared() }
 
-// seeds says that the file is to be given to peers when it is here.
+// seeds reports whether the file is to be given to peers when it is here.
 func (r *Request) seeds() bool { return r.Peers.asked() && (r.SeedRatio > 0 || r.SeedTime > 0) }
 
 // setChannel notes over which channel a document came, and from where.

@@ -30,7 +30,7 @@ type documentResult struct {
 // leastPieces is the size of a file for which a document with pieces is worth a request.
 const leastPieces = 8 << 20
 
-// nextDocument is the document that is to be asked for pieces next: Metalink/XML says more than a torrent.
+// nextDocument returns the document to read next: Metalink/XML has more than a torrent.
 func (p *carried) nextDocument(f metalink.File) (metalink.MetaURL, bool) {
 	for _, find := range []func(metalink.File) (metalink.MetaURL, bool){metalinkOf, torrentOf} {
 		if doc, ok := find(f); ok && !slices.Contains(p.asked, doc.URL.String()) {
@@ -66,7 +66,7 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 	return metalink.MetaURL{}, false
 }
 
-// describedBy fetches a document and adds what it says to what the header fields said.
+// describedBy fetches a document and merges it with what the header fields said.
 func describedBy(ctx context.Context, hc network, doc metalink.MetaURL, opts httpsource.Options,
 	file metalink.File, claims []verify.Claim) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
@@ -89,8 +89,7 @@ func describedBy(ctx context.Context, hc network, doc metalink.MetaURL, opts htt
 	return t
 }
 
-// mergeDocument finds the file in a document, and wants the document to mean the same file: it has to give the digest
-// of the whole that is known already (rules 40 and 46).
+// mergeDocument finds the file in a document. The document must give the strong digest of the whole that is known already.
 func mergeDocument(d metalink.Document, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	f, ok := fileOf(d, name)
 	if !ok {
@@ -124,7 +123,7 @@ func fileOf(d metalink.Document, name string) (metalink.File, bool) {
 
 // channelOf is how an answer came.
 func channelOf(a source.Answer) verify.Channel {
-	for _, h := range a.Hops { // what is behind an answer over http, anybody may have named
+	for _, h := range a.Hops { // an attacker may have named what an answer over http leads to
 		if !h.Proven() {
 			return verify.HTTP
 		}
@@ -147,8 +146,8 @@ func torrentOf(f metalink.File) (metalink.MetaURL, bool) {
 
 func isTorrent(d metalink.MetaURL) bool { return d.Type == metalink.Torrent }
 
-// withTorrent adds the pieces of a file that a torrent has. Their SHA-1 tells where the file is damaged; whether it is the
-// right one says a strong digest, and without one they are not used.
+// withTorrent adds the pieces that a torrent has of a file. Their SHA-1 locates damage; they are used only if a strong digest of
+// the whole is known.
 func withTorrent(data []byte, name string, file metalink.File, claims []verify.Claim) (metalink.File, error) {
 	t, err := metainfo.Parse(bytes.NewReader(data))
 	if err != nil {
@@ -194,11 +193,11 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 	return &Document{Document: t.Document(), Torrent: true, torrent: &t, edges: newEdges()}, err
 }
 
-// IsTorrent says that a URL or a path names a torrent.
+// IsTorrent reports whether a URL or a path names a torrent.
 func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
 
-// Magnet finds the torrent that a magnet link means: at the places that the link itself names, else at peers. The link is
-// the user's word, and its hash says whether what came is the torrent. The error is an *Error.
+// Magnet finds the torrent of a magnet link: at the places that the link names, else at peers. The hash in the link, which counts
+// as the user's, shows whether it is the right one. The error is an *Error.
 func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
 	const name = "the magnet link"
 	m, err := metainfo.ParseMagnet(link)
@@ -215,7 +214,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	hc, done := c.network(ctx)
 	defer done()
 	o := req.mirrorOptions(false)
-	o.Named = address.Public | address.Loopback // a link is made to be handed around, as documents are (rule 63)
+	o.Named = address.Public | address.Loopback // links are handed around, as documents are
 	var last error
 	for _, u := range m.Sources {
 		data, _, err := fetchSmall(ctx, hc, u, o, metainfo.MaxSize)
@@ -244,7 +243,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	return magnetDocument(t, m, name), nil
 }
 
-// magnetDocument is the torrent that a magnet link means, with what the link says beside it.
+// magnetDocument is the torrent of a magnet link, with the trackers, web seeds and peers of the link.
 func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Document {
 	t.AddWebSeeds(m.WebSeeds...)
 	if len(m.Trackers) > 0 {
@@ -255,7 +254,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	return d
 }
 
-// otherTorrent says that a torrent is not the one that a magnet link means.
+// otherTorrent is the error of a torrent that a magnet link does not mean.
 func otherTorrent(got, want metainfo.Hash) error {
 	return &fault{kind: Protocol, what: fmt.Sprintf("that is the torrent %v, not %v", got, want)}
 }

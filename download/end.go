@@ -14,7 +14,7 @@ import (
 	"braid/verify"
 )
 
-// ended takes note of how a fetch ended and tells the scheduler what that means for its source.
+// ended handles the end of a fetch and reports to the scheduler what it means for its source.
 func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	o := f.from
 	if size, ok := s.endOfFile(o, err); ok {
@@ -35,7 +35,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	var over *overrunError
-	if errors.As(err, &over) { // it has another file (C8)
+	if errors.As(err, &over) { // it has another file (RFC 6249, section 7)
 		err, o.other = mismatch(o, "%w", over), true
 	}
 	if o.first && s.shrunk(o, err) {
@@ -51,7 +51,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
-	if s.c.Timeout > 0 && after > s.c.Timeout { // rule 23
+	if s.c.Timeout > 0 && after > s.c.Timeout {
 		err = fmt.Errorf("%w (it would be back in %v, and nobody waits longer than %v)", err, after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
@@ -80,15 +80,15 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 
 var errShrunk = changed("it is shorter than what was asked for")
 
-// shrunk says that the origin itself has nothing any more where the range was that it was asked for: not a stale
-// mirror's answer (rule 25), but another file (rule 34).
+// shrunk reports whether the origin itself answers 416 to a range of the known file: the file has changed. The same answer of a
+// mirror means that the mirror is stale.
 func (s *session) shrunk(o *origin, err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestedRangeNotSatisfiable &&
 		e.Fault == source.FaultMismatch && e.Host == source.HostPort(o.url)
 }
 
-// reportDown says what becomes of a source that failed.
+// reportDown reports what becomes of a source that failed.
 func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	until, gone := s.sched.Outlook(lane)
 	s.observe(SourceDown{
@@ -97,11 +97,10 @@ func (s *session) reportDown(o *origin, lane scheduler.SourceID) {
 	})
 }
 
-// mayMerge says that ranges of several answers can be put together: a digest of the whole file will tell, or
-// the ETag does (S18, rule 15).
+// mayMerge reports whether ranges of several answers can be put together.
 func (s *session) mayMerge() bool { return s.proves() || s.carried.continued }
 
-// proves reports whether something shows that a later answer is of the same file.
+// proves reports whether a digest or an ETag shows that a later answer is of the same file.
 func (s *session) proves() bool { return s.tied() || s.tag.etag != "" }
 
 // startOver ends a session after which nothing shows that the rest would belong to what is here.
@@ -113,7 +112,7 @@ func (s *session) startOver() {
 
 const unmergeable = "nothing shows that the rest would belong to the same file"
 
-// noMerge says why what is here is of no use; cause is the failure that made it necessary, or nil.
+// noMerge is the error of bytes that cannot be used; cause is the failure that made it necessary, or nil.
 func noMerge(reason string, cause error) error {
 	if cause != nil {
 		reason = fmt.Sprintf("%v; %s", cause, reason)
@@ -121,8 +120,8 @@ func noMerge(reason string, cause error) error {
 	return &fault{kind: Network, what: reason, cause: cause}
 }
 
-// short is an error if a body of which nothing said how long it is ended before the file does by what the same server said of the
-// same version: to HEAD, or to GET before (RFC 9110, section 8.6). Then it was cut.
+// short is an error if a body without a length ended before the size that the same server gave of the same version (RFC 9110,
+// section 8.6).
 func (s *session) short(f *flight) error {
 	a, said := f.answer, s.carried.sized
 	if s.size >= 0 || a.Size >= 0 || a.Host != said.Host || f.sink.cut || f.at >= said.Size || otherVersion(said, a) != "" {
@@ -134,7 +133,7 @@ func (s *session) short(f *flight) error {
 	}
 }
 
-// endOfFile says that the origin, asked for what follows what is here, answered that nothing does (416, RFC 9110, section 14.4).
+// endOfFile is the size of the file if the origin answers that nothing follows what is here (416; RFC 9110, section 14.4).
 func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	var e *source.Error
 	if !o.first || !s.mayEnd(s.part) || !errors.As(err, &e) || e.Status != http.StatusRequestedRangeNotSatisfiable || len(e.Hops) == 0 {
@@ -144,15 +143,15 @@ func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 	return size, err == nil && size == s.part.Front()
 }
 
-// settle says how long the file is, when that comes out after all of it is here.
+// settle sets the size of the file once all of it is here.
 func (s *session) settle(size int64) {
 	if s.size = size; s.hold() == nil {
 		s.step(scheduler.SizeKnown{Size: size})
 	}
 }
 
-// brokeOff is told of every fetch that may be tried again. The second that ends at one place leads to a look at the digest. Of
-// a stream, what is out cannot be read again.
+// brokeOff is called for each fetch that may be tried again. When a second one ends at the same byte, the digest is compared. A
+// stream cannot be read again.
 func (s *session) brokeOff() {
 	if !s.mayEnd(s.part) || s.req.Stream != nil {
 		return
@@ -175,16 +174,15 @@ func (s *session) brokeOff() {
 	})
 }
 
-// digestHolds is told that the digest is that of the first size bytes.
+// digestHolds is called when the digest is that of the first size bytes.
 func (s *session) digestHolds(size int64) {
 	if s.mayEnd(s.part) && s.part.Front() == size {
 		s.settle(size)
 	}
 }
 
-// takeContentDigest takes note of an answer that came as a whole and fits its own Content-Digest (RFC 9530, section 2). If that is the
-// whole file, from the server that the user asked, it is worth as much as a Digest of that server; of a part of the file, or of a
-// mirror, it says that nothing was damaged on the way and no more.
+// takeContentDigest uses the Content-Digest of an answer that came as a whole (RFC 9530, section 2). For the whole file, from the
+// asked server, it counts like Digest; else it shows only that the transfer was not damaged.
 func (s *session) takeContentDigest(f *flight) {
 	o, a := f.from, f.answer
 	if f.sink.cut || a.Ranged || len(a.Content) == 0 || !o.first || s.standIn() || s.req.described() || verify.Strong(s.claims) {
@@ -202,8 +200,7 @@ func (s *session) takeContentDigest(f *flight) {
 	s.corroborate(a.Content)
 }
 
-// exclude ends a fetch of a source that lied: it does not write any more, and what it wrote and nobody was told of is
-// forgotten.
+// exclude ends a fetch of a source that brought wrong bytes: it writes no more, and what it wrote unreported is forgotten.
 func (s *session) exclude(f *flight) {
 	f.excluded = true
 	unheard := f.sink.halt(f.at)
@@ -218,7 +215,7 @@ func (s *session) exclude(f *flight) {
 	}
 }
 
-// void forgets bytes that are wrong. If they were hashed already, the hash begins anew; of a stream they are out.
+// void makes wrong bytes missing. If they were hashed already, the hash begins anew; a stream ends.
 func (s *session) void(r byterange.Range) {
 	s.here.Remove(r)
 	s.swarm.gone(r)
@@ -234,7 +231,7 @@ func (s *session) void(r byterange.Range) {
 	}
 }
 
-// ban takes note of a source that lied.
+// ban excludes a source that brought a wrong piece.
 func (s *session) ban(lane scheduler.SourceID) {
 	o := s.sources.lanes[lane]
 	if o.banned {
@@ -248,11 +245,8 @@ func (s *session) ban(lane scheduler.SourceID) {
 	s.reportDown(o, lane)
 }
 
-// A body of which nobody says how long it is may break off behind its last byte: a chunked one whose last chunk is missing, for
-// example. By itself that is a cut like any other, and no file (rule 17): the rest is asked for. When there is none, as the
-// server then says or as nothing comes of it, and a strong digest is known, that decides whether what is here is the file.
-
-// A cutoff is where bodies of unknown length broke off.
+// A cutoff is where bodies of unknown length broke off, for example chunked ones without a last chunk. The rest is asked for; where
+// none comes, a strong digest decides whether what is here is the file.
 type cutoff struct {
 	at    int64      // the last time; 0: never yet
 	tried int64      // what was compared with the digest then

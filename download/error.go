@@ -15,7 +15,7 @@ import (
 	"braid/verify/sums"
 )
 
-// A Kind says which kind of problem ended a download. Each has its own exit code in the command.
+// A Kind is the kind of problem that ended a download. Each has its own exit code in the command.
 type Kind uint8
 
 // The kinds, from where the fault lies.
@@ -33,7 +33,7 @@ const (
 	Budget            // retries used up; the work so far is kept
 	Limit             // larger than allowed
 	Interrupted       // the context ended
-	NoKey             // a signature is by somebody who is not trusted
+	NoKey             // a signature is by a key that is not trusted
 	BadSignature      // a signature is bad, expired, revoked or not one of the file
 )
 
@@ -100,12 +100,12 @@ func (f *fault) Unwrap() error { return f.cause }
 // local is a fault on this side: the disk.
 func local(err error) error { return &fault{kind: Local, cause: err, final: true} }
 
-// outputFault says that the receiver of a stream takes no more.
+// outputFault is the error of a stream whose receiver takes no more.
 func outputFault(err error) error {
 	return &fault{kind: Local, what: "output: " + err.Error(), cause: err}
 }
 
-// tooLong says that a file of unknown length is longer than any may be.
+// tooLong is the error of a file of unknown length that is longer than any may be.
 func tooLong(most int64) error {
 	return &fault{kind: Limit, what: fmt.Sprintf("no length was announced and more than %d bytes came", most), final: true}
 }
@@ -116,7 +116,7 @@ func isFinal(err error) bool {
 	return errors.As(err, &f) && f.final
 }
 
-// kindOf says whose problem an error is, for the exit code.
+// kindOf is the kind of an error.
 func kindOf(err error) Kind {
 	if k := kindOfSignature(err); k != Other {
 		return k

@@ -12,20 +12,20 @@ import (
 // An Evidence is what there is to verify a file with beside the header fields of its server.
 type Evidence struct {
 	Document   string        // the Metalink document or torrent that was read, masked; empty if none is offered
-	Err        error         // why the document is of no use
+	Err        error         // why the document cannot be used
 	File       metalink.File // the offer, with what the document adds
 	Signatures []Signed
 }
 
-// Signed is what a signature says of itself. Nothing of it is proven: that takes the file, and somebody to trust.
+// Signed is what a signature says of itself. It proves nothing without the file and a trusted key.
 type Signed struct {
 	From string   // where it lies, masked, or in what
-	By   []string // who it says made it, one line each; not escaped
+	By   []string // its signers by its own account, one line each; not escaped
 	Err  error    // why it could not be had or read
 }
 
-// Evidence fetches the document and the signatures that an offer names. Without a file all that it can tell is what they
-// say, and whether the document means the file that the server has.
+// Evidence fetches the document and the signatures that an offer names. Without the file it shows only what they say of themselves,
+// and whether the document describes the server's file.
 func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 	hc, done := c.network(ctx)
 	defer done()
@@ -59,7 +59,7 @@ func (r *Request) readSignatures(ctx context.Context, hc network, all []Signatur
 	return out
 }
 
-// signersOf reads who made signatures. No key is trusted, so that none is refused for its key.
+// signersOf reads which keys made signatures. It trusts no key, so that it refuses none.
 func signersOf(data []byte) (by []string, err error) {
 	c, err := (&Anchors{}).checker(data, false, time.Now())
 	if err != nil {
@@ -76,7 +76,7 @@ func signersOf(data []byte) (by []string, err error) {
 	return by, err
 }
 
-// accepts reports whether a file whose proof is p is what is demanded.
+// accepts reports whether a file with the proof p is proven as Require demands.
 func (r *Request) accepts(p verify.Proof) bool {
 	switch r.Require {
 	case RequireDigest:
@@ -87,14 +87,13 @@ func (r *Request) accepts(p verify.Proof) bool {
 	return true
 }
 
-// userVouches says that the evidence is the user's word, or that of somebody whom the user trusts to sign: more than anything
-// that a server could say (rule 64).
+// userVouches reports whether the user's own claim, or a signer whom the user trusts, is the evidence: that outweighs what any
+// server says.
 func (r *Request) userVouches() bool {
 	return backed(r.Claims, verify.Signed, verify.User) || len(r.Anchors.Pins) > 0
 }
 
-// needsSignature says that the file itself has to be signed: a signature is demanded, and there is no digest from a list
-// that has one.
+// needsSignature reports whether the file itself has to be signed: a signature is required, and no signed list has its digest.
 func (r *Request) needsSignature() bool {
 	return r.Require == RequireSignature && !backed(r.Claims, verify.Signed, verify.Signed)
 }
@@ -108,10 +107,10 @@ func (r *Request) byPieces() verify.PieceClaim {
 	return verify.PieceClaim{Pieces: d.Pieces, Field: d.By, Channel: d.Over}
 }
 
-// provenByPieces says that nothing but the pieces of a torrent tells whether the file is right.
+// provenByPieces reports whether the pieces of a torrent are the only evidence.
 func (r *Request) provenByPieces() bool { return !r.byPieces().Pieces.IsZero() }
 
-// keepsNewer says that an older file is not to replace a newer one.
+// keepsNewer reports whether an older file must not replace a newer one.
 func (r *Request) keepsNewer() bool { return !r.AllowOlder && !verify.Strong(r.Claims) }
 
 // signaturesFor are those of signaturesOf or, where a signature is demanded and nothing names one, those that may lie beside the URL.

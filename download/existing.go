@@ -12,8 +12,8 @@ import (
 	"braid/verify"
 )
 
-// existing tells whether the right file is there already (rules 3 and 4), or one that the server has nothing newer than. One that
-// is not the right one is in the way, unless it may be replaced.
+// existing reports whether the right file is there already, or the server has nothing newer. Any other file of that name is an
+// error, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := partfile.Target(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil || !there || g.req.seed != nil { // a seed was looked at
@@ -63,8 +63,8 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	}
 }
 
-// askFile asks the server what the file is, unless that is known. The file that is there is the one if done is true. An answer that
-// does not come, or contradicts itself, says nothing.
+// askFile asks the server what the file is, unless that is known. If done, the file that is there is the one. An answer that does
+// not come, or contradicts itself, has no effect.
 func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) {
 	known := metalink.File{Size: -1}
 	if g.req.Described != nil {
@@ -88,10 +88,10 @@ func (g *getter) askFile(ctx context.Context) (x inquiry, done bool, err error) 
 		g.document = true
 		return x, true, nil
 	}
-	if x.decides() { // the digest does, and the size is a mirror's word
+	if x.decides() { // the digest does; a mirror gave the size
 		x.file.Size = -1
 	}
-	if !g.req.NoMetalink { // it makes no difference that a file is there: its digest is the server's word of now
+	if !g.req.NoMetalink { // also for a file that is there: the digest is from now
 		err = g.c.checkPin(&g.req, pinOf(offered))
 	}
 	return x, false, err
@@ -104,7 +104,7 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 	g.keepVersion(proof, a.Host)
 }
 
-// An existsError says that a file is in the way. It is fs.ErrExist for errors.Is.
+// An existsError is the error of a file that is in the way. It is fs.ErrExist for errors.Is.
 type existsError struct{}
 
 func (existsError) Error() string        { return "exists, and is not known to be the right file" }
@@ -136,8 +136,8 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 	return []verify.SignatureChecker{newSignatureSet(all, &g.req.Anchors, time.Now())}
 }
 
-// committed opens what a run left that put the file in place and was stopped before it could tell, or whose hook is due. A journal
-// that another process has is that one's.
+// committed opens the journal that a run left which put the file in place and then was stopped, or whose hook is due; nil if
+// another process has it.
 func (g *getter) committed() *partfile.Committed {
 	c, err := partfile.OpenCommitted(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil {
@@ -146,9 +146,8 @@ func (g *getter) committed() *partfile.Committed {
 	return c
 }
 
-// asBefore reports whether the file is what an earlier run of the same request has put in place, by the journal and the bytes of
-// the file. No server is asked: nothing but this was left to do. It counts if the journal is this user's (rule 8), and only where
-// nothing more is demanded now.
+// asBefore reports whether an earlier run of the same request put the file in place, by a journal with this user's seal and the
+// bytes of the file. No server is asked. It counts only where nothing more is demanded now.
 func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := &g.req
 	id, ok := c.Identity()
@@ -163,8 +162,8 @@ func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	return true
 }
 
-// confirmed reports whether the file may be taken for the one that was committed although no digest says what it is: if the journal
-// is this user's, or what the server says now ties the two together. It proves nothing about the bytes.
+// confirmed reports whether the file may be taken for the committed one without a digest: the journal has this user's seal, or the
+// server's answer ties the two together. It proves nothing about the bytes.
 func (g *getter) confirmed(c *partfile.Committed, x inquiry) bool {
 	id, ok := c.Identity()
 	if !ok || !g.same(id) || g.req.Overwrite || g.req.IfNewer {

@@ -13,15 +13,13 @@ import (
 	"braid/verify"
 )
 
-// What answers say of a file is compared here, by values.
-
-// errRefused is what a fetch gets as answer when its body is not wanted. It is nobody's fault.
+// errRefused ends a fetch whose body is not wanted. It is no failure.
 var errRefused = errors.New("not wanted")
 
-// errUntied keeps a mirror out whose file nothing ties to the origin's. It may serve alone when the origin fails.
+// errUntied refuses a mirror that neither digest nor ETag ties to the origin's file. It may serve alone when the origin fails.
 var errUntied = errors.New("nothing shows that it has the same version: held back until the others fail")
 
-// changed says that the origin has another file now than the one that was begun.
+// changed is the error of a file that changed at the origin while it was fetched.
 func changed(what string) error {
 	return &fault{kind: Mismatch, what: "the file changed at the origin: " + what, final: true}
 }
@@ -40,7 +38,7 @@ func dateOf(file metalink.File, a source.Answer) time.Time {
 // differs compares two sizes, if both are known.
 func differs(a, b int64) bool { return a >= 0 && b >= 0 && a != b }
 
-// elsewhere says that it was not the Metalink server itself that gave the final answer.
+// elsewhere reports whether another host than the Metalink server gave the final answer.
 func elsewhere(file metalink.File, a source.Answer) bool {
 	return file.Server != nil && source.HostPort(file.Server) != a.Host
 }
@@ -70,8 +68,7 @@ func at(host string, u *url.URL) bool {
 	return host == source.HostPort(u) || u.Scheme == "http" && u.Port() == "" && host == source.HostPort(&secure)
 }
 
-// sameFile compares a mirror's answer with what is known: another size (C8, rule 16) or another digest (C5) is of
-// another file.
+// sameFile is an error if a mirror's answer has another size or another digest (RFC 6249, section 7).
 func sameFile(o *origin, a source.Answer, size int64, claims []verify.Claim) error {
 	if differs(a.Size, size) {
 		return mismatch(o, "the file has %d bytes there, not %d", a.Size, size)
@@ -117,7 +114,7 @@ func common(a, b []verify.Claim) (out []verify.Claim) {
 
 func isSHA256(c verify.Claim) bool { return c.Digest.Algorithm() == verify.SHA256 }
 
-// vouchesForItself reports whether an answer is evidence by its own digest once it came as a whole.
+// vouchesForItself reports whether an answer's Content-Digest is evidence once it came as a whole (RFC 9530, section 2).
 func vouchesForItself(a source.Answer) bool { return !a.Ranged && verify.Strong(a.Content) }
 
 // errLoose keeps a mirror out of a pipe.
@@ -125,7 +122,7 @@ var errLoose = errors.New("nothing ties it to the server's file (the digest, or 
 
 func vouched(claims []verify.Claim) bool { return backed(claims, verify.HTTPS, verify.User) }
 
-// backed says that a SHA-256 or better came over one of the channels from least to most.
+// backed reports whether a SHA-256 or better came over one of the channels from least to most.
 func backed(claims []verify.Claim, least, most verify.Channel) bool {
 	return slices.ContainsFunc(claims, func(c verify.Claim) bool {
 		return c.Digest.Algorithm().Strong() && least <= c.Channel && c.Channel <= most
@@ -157,8 +154,8 @@ func pinOf(file metalink.File) state.Pin {
 	return state.PinOf(file.Claims, kinds...)
 }
 
-// checkPin is an error if the URL of a request offered more before: what is missing may have been taken away by an attacker who
-// changed the file. It makes no difference where the user vouches for the file, or does not mind.
+// checkPin is an error if the URL of a request offered more to verify with before: an attacker may have removed it. Evidence of the
+// user's own replaces the check.
 func (c *Client) checkPin(r *Request, offered state.Pin) error {
 	if r.LessProof || r.userVouches() {
 		return nil

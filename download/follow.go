@@ -14,7 +14,7 @@ import (
 	"braid/verify/sums"
 )
 
-// IsDocument says that a URL or a path names a Metalink document or a torrent.
+// IsDocument reports whether a URL or a path names a Metalink document or a torrent.
 func IsDocument(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".meta4", ".metalink", ".torrent":
@@ -23,8 +23,8 @@ func IsDocument(name string) bool {
 	return false
 }
 
-// fileFor is the file that a request is for whose answer is the document: of the selected ones that of the name which was
-// asked for, or the only one.
+// fileFor is the file that a request is for whose answer is the document: of the selected ones the only one, or that of the name in
+// the URL.
 func (d *Document) fileFor(req Request) (metalink.File, error) {
 	files, err := d.Choose(req.Select)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *Document) fileFor(req Request) (metalink.File, error) {
 	return metalink.File{}, fail(Usage, "download", source.Mask(req.URL), &SeveralError{d}, HintSelect)
 }
 
-// FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose
-// last name is the same, else the only one. The error is an *Error.
+// FileAt is the file of the document that a path on disk means: that whose name the path ends with, else the only one whose last
+// segment is the same, else the only one. The error is an *Error.
 func (d *Document) FileAt(file string) (metalink.File, error) {
 	at := "/" + filepath.ToSlash(filepath.Clean(file))
 	called := func(name string) bool { return strings.HasSuffix(at, "/"+name) }
@@ -71,7 +71,7 @@ func (d *Document) FileAt(file string) (metalink.File, error) {
 	return metalink.File{}, fail(NoEvidence, "verify", d.Name, e, "in folders as the document has them they are told apart")
 }
 
-// A SeveralError says that the answer is a document of several files, of which none is called what was asked for.
+// A SeveralError is about an answer that is a document of several files, none of them of the name that was asked for.
 type SeveralError struct{ Document *Document }
 
 func (e *SeveralError) Error() string {
@@ -113,12 +113,12 @@ func (d *Document) RefusedOf(patterns []string) (refused []metalink.Refused) {
 	return refused
 }
 
-// A SelectError says that patterns name no file of a document.
+// A SelectError is about patterns that name no file of a document.
 type SelectError struct{ Patterns, Names []string }
 
 const mostNames = 5
 
-// Error tells the names that are most like what was asked for.
+// Error lists the names that are most like what was asked for.
 func (e *SelectError) Error() string {
 	names := slices.Clone(e.Names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(e.likeness(b), e.likeness(a)) })

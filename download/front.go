@@ -24,7 +24,7 @@ type front struct {
 	refusal error // what a document means: that it is another file; nil: it may replace the file
 }
 
-// isXML says that it is XML that was asked for.
+// isXML reports whether the URL asks for XML.
 func isXML(u *url.URL) bool { return strings.EqualFold(path.Ext(u.Path), ".xml") }
 
 // read takes what is on disk already. Where it cannot be read nothing is held back.

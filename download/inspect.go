@@ -37,8 +37,8 @@ func (x *inspection) resolve(ctx context.Context) error {
 	return nil
 }
 
-// ask asks the server what the file should be: by HEAD and, if that is refused or gives no digest, by GET, as some have it
-// on one of them only. Where a document vouches for the file no server is asked.
+// ask asks the server what the file should be: by HEAD and, if that is refused or has no digest, by GET, as some servers give it on
+// one of them only. If a document describes the file no server is asked.
 func (x *inspection) ask(ctx context.Context) error {
 	if !x.asked() || isFTP(x.req.URL) { // which has no digests to give
 		return nil
@@ -47,7 +47,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	if absent(err) || err == nil && q.nature != aDocument && !verify.Strong(q.file.Claims) {
 		byHead := q.file.Claims
 		if q, err = x.req.inquire(ctx, x.http, glance, condition{}); err == nil && q.nature != aDocument {
-			err = verify.Agree(byHead, q.file.Claims) // rule 32
+			err = verify.Agree(byHead, q.file.Claims)
 		}
 		q.file.Claims = join(q.file.Claims, byHead)
 	}
@@ -65,7 +65,7 @@ func (x *inspection) ask(ctx context.Context) error {
 	return nil
 }
 
-// checkAnswer compares what the server says with the user's word (rule 64), and with what the URL offered before.
+// checkAnswer compares the server's answer with the user's claims, and with what the URL offered before.
 func (x *inspection) checkAnswer(file metalink.File) error {
 	where := source.Mask(x.req.URL)
 	if err := verify.Agree(x.req.Claims, file.Claims); err != nil {

@@ -21,11 +21,11 @@ type List struct {
 	Name string                 // in messages: masked and printable
 	URL  *url.URL               // nil if it was a local file
 	Over verify.Channel         // how it came, or Signed if CheckSigned found that it is
-	By   verify.SignatureResult // who signed it, if Over is Signed
+	By   verify.SignatureResult // the signature, if Over is Signed
 	data []byte                 // as it came: a signature speaks of that
 }
 
-// ReadList reads a list that the user gave: its word is the user's. The error is an *Error.
+// ReadList reads a list that the user gave: its claims count as the user's. The error is an *Error.
 func ReadList(r io.Reader, name string) (*List, error) {
 	data, err := io.ReadAll(io.LimitReader(r, sums.MaxSize+1))
 	if err == nil {
@@ -37,7 +37,7 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// List fetches the list at the URL of a request. It is as good as the way it came. The error is an *Error.
+// A List is a checksum file: the digests that files should have.
 func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	if req.URL == nil {
 		return nil, fail(Usage, "read", "", errNoURL, "")
@@ -54,7 +54,7 @@ func (c *Client) List(ctx context.Context, req Request) (*List, error) {
 	}
 	var l *List
 	if err == nil {
-		name, _ := nameFrom(req.URL) // without a name it says less about its digests
+		name, _ := nameFrom(req.URL) // without a name fewer algorithms can be told apart
 		l, err = newList(name, data, channelOf(a))
 	}
 	if err != nil {
@@ -72,8 +72,8 @@ func newList(name string, data []byte, over verify.Channel) (*List, error) {
 	return &List{List: l, Name: source.Escape(name), Over: over, data: data}, err
 }
 
-// Vouch adds to a request what the list says of its file. The error is an *Error: of kind NoEvidence if that is nothing,
-// Protocol if the list contradicts itself or what the request claims already.
+// Vouch adds to a request the claims that the list has of its file. The error is an *Error: of kind NoEvidence if it has none,
+// Protocol if the list contradicts itself or the claims of the request.
 func (l *List) Vouch(r *Request) error {
 	claims, malformed, err := l.find(r)
 	if err == nil && len(malformed) > 0 && !verify.Strong(claims) && !verify.Strong(r.Claims) {
@@ -103,8 +103,8 @@ func (l *List) Vouch(r *Request) error {
 	return nil
 }
 
-// Said says that a claim is one of the list.
-func (l *List) Said(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
+// Has reports whether a claim is one of the list.
+func (l *List) Has(c verify.Claim) bool { return strings.HasSuffix(c.Field, " of "+l.Name) }
 
 // find looks for the file under the names that others have for it and, if the list has none of these, under the user's.
 func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
@@ -118,7 +118,7 @@ func (l *List) find(r *Request) ([]verify.Claim, []*sums.Error, error) {
 	}
 	claims, malformed, err := l.Find(append(names, own...), l.Name, l.Over)
 	if none := (*sums.NotFoundError)(nil); len(names) > 0 && errors.As(err, &none) && len(none.Only) == 0 {
-		return l.Find(names, l.Name, l.Over) // it tells what is like the name that people know
+		return l.Find(names, l.Name, l.Over) // its error has names like the one that the user knows
 	}
 	return claims, malformed, err
 }

@@ -32,8 +32,7 @@ func (g Measurement) Rate() float64 {
 }
 
 // Measure fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
-// asked one after the other, so that none is in the way of another. One that has another file is of no use, however fast it
-// is, and nothing is taken from it.
+// asked one after the other, to not disturb each other. One with another file is refused, however fast it is.
 func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
 	if req.URL == nil {
 		return nil

@@ -30,9 +30,9 @@ func (s *session) addMirrors() {
 		}
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
-		pref := m.Pref && backed(s.claims, verify.HTTP, verify.HTTPS) // beside a Digest only (C4)
+		pref := m.Pref && backed(s.claims, verify.HTTP, verify.HTTPS) // beside a Digest only (RFC 6249, section 6)
 		if pref {
-			o.IfMatch = s.tag.etag // S9
+			o.IfMatch = s.tag.etag // RFC 6249, section 3.3
 		}
 		s.addOrigin(m.URL, o, origin{pref: pref})
 	}
@@ -41,8 +41,7 @@ func (s *session) addMirrors() {
 	s.addLanes()
 }
 
-// addTreeMirrors adds mirrors from the folders of other files of the batch. Without a strong digest nothing would
-// show that they have this file (C4).
+// addTreeMirrors adds mirrors from the folders of other files of the batch, if a strong digest shows whether they have this file.
 func (s *session) addTreeMirrors() {
 	if s.req.NoMetalink || s.standIn() || !verify.Strong(s.claims) {
 		return
@@ -59,14 +58,12 @@ func (s *session) addTreeMirrors() {
 // mirrorOptions are for requests to others than the server that the user asked.
 func (s *session) mirrorOptions() httpsource.Options { return s.req.mirrorOptions(s.trusted()) }
 
-// optionsFor are for requests to a place or a document that the user did not type. What may be a secret is for the
-// user's server only (rule 27), which it may be all the same.
+// optionsFor are for requests to a place or a document that the user did not type.
 func (s *session) optionsFor(u *url.URL, named address.Scope) httpsource.Options {
 	return s.req.optionsFor(u, named, s.trusted())
 }
 
-// standIn says that a mirror is asked in place of the server that failed, or that has wrong bytes. Its links are a
-// mirror's (C2).
+// standIn reports whether a mirror is asked in place of the server that failed, or that has wrong bytes.
 func (s *session) standIn() bool { return s.carried.origin != s.req.URL }
 
 func (s *session) addUserMirrors() {
@@ -107,7 +104,7 @@ func (s *session) addLane(o *origin) {
 	if o.lanes == 1 {
 		added.Brought = o.brought
 	}
-	if o.lanes == 1 && !o.swarm { // what one swarm did says nothing of another
+	if o.lanes == 1 && !o.swarm { // swarms have nothing in common
 		known := s.c.State.Speed(o.host)
 		added.Rate, added.RTT = known.Rate, known.RTT
 	}
@@ -185,9 +182,8 @@ func (s *session) addSwarm() {
 	}
 }
 
-// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when what the
-// servers bring will take long. A torrent about another file is as bad as a mirror that has one: only a strong digest would tell,
-// so without one none is asked for (C4).
+// askTorrent fetches a torrent that the server describes, when its swarm is to help: at once if that is wanted, else when the
+// servers need long. It needs a strong digest, which shows whether it is about this file.
 func (s *session) askTorrent() {
 	doc, ok := torrentOf(s.file)
 	if !ok || s.req.Peers == PeersOff || s.carried.sharing != nil || s.carried.torrentAsked || s.carried.single || s.size < 0 || !verify.Strong(s.claims) {
@@ -210,7 +206,7 @@ func (s *session) askTorrent() {
 	})
 }
 
-// slow says that the servers have been at work for a while and need much longer.
+// slow reports whether the servers have been at work for a while and need much longer.
 func (s *session) slow() bool {
 	have := s.part.Have()
 	left := float64(s.size - have.Len())
@@ -237,8 +233,7 @@ func (s *session) useLast(o *origin) {
 	s.step(scheduler.SourceAdded{ID: o.last, Host: o.host, Trips: o.src.Traits().Trips, Last: true})
 }
 
-// Mirrors of which nobody says where they are, are looked up so many at a time, and for so long in all: who is found later stands
-// behind, as it did before.
+// Mirrors of unknown country are looked up so many at a time, and for so long in all. One that is found later keeps its place.
 const (
 	lookups      = 16
 	lookupsLimit = time.Second
@@ -255,7 +250,7 @@ func (r *Request) sortByCountry(ctx context.Context, mirrors []metalink.Mirror) 
 	metalink.Near(mirrors, r.Locations...)
 }
 
-// lookUpCountries asks where mirrors are of which no server and no document says so.
+// lookUpCountries asks for the country of mirrors if neither server nor document names it.
 func (r *Request) lookUpCountries(ctx context.Context, mirrors []metalink.Mirror) {
 	ctx, cancel := context.WithTimeout(ctx, lookupsLimit)
 	defer cancel()

@@ -54,8 +54,8 @@ type treeMirror struct {
 	tree *mirrorTree
 }
 
-// mirrorsOf returns the places where the file at u may lie as well, in the order of their priority. That a mirror of one file
-// shares its server's ETags says nothing about another file (RFC 6249, section 3.3).
+// mirrorsOf returns the places where the file at u may lie as well, by their priority. ETags that a mirror shares for one file mean
+// nothing for another (RFC 6249, section 3.3).
 func (a *mirrorTrees) mirrorsOf(u *url.URL) (found []treeMirror) {
 	if a == nil {
 		return nil

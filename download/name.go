@@ -13,7 +13,7 @@ import (
 	"braid/source/ftpsource"
 )
 
-// nameFrom takes the final name from the path of a URL (rule 12). The name must then pass safeName.
+// nameFrom takes the final name from the path of a URL.
 func nameFrom(u *url.URL) (string, error) {
 	path := u.EscapedPath()
 	if isFTP(u) {
@@ -27,7 +27,7 @@ func nameFrom(u *url.URL) (string, error) {
 	return name, safeName(name)
 }
 
-// safeName refuses what must not become the name of a file (rule 10), and keeps some bytes free for the names beside it.
+// safeName refuses what must not become the name of a file, and keeps some bytes free for the names beside it.
 func safeName(name string) error {
 	if err := metalink.CheckName(name); err != nil {
 		return err
@@ -41,14 +41,13 @@ func safeName(name string) error {
 // maxName leaves room for the suffixes of the part file and its journal in the 255 bytes of a file name.
 const maxName = metalink.MaxName - len(".part.journal.bad")
 
-// ownName says that err is about a name that only braid itself gives to files: no URL can mean that.
+// ownName reports whether err is about a name that only braid itself gives to files.
 func ownName(err error) bool {
 	var name *metalink.NameError
 	return errors.As(err, &name) && name.Own
 }
 
-// remoteName is the name that an answer gives the file. The rules are those for names in documents (rule 10): a path, or what else
-// would lead elsewhere, is refused and not repaired.
+// remoteName is the name that an answer gives the file. A path, or what else would lead elsewhere, is refused and not repaired.
 func remoteName(a source.Answer) (string, error) {
 	if len(a.Hops) > 0 {
 		field := http.Header(a.Hops[len(a.Hops)-1].Header).Get("Content-Disposition")

@@ -115,7 +115,7 @@ func (s *sharing) beside(file string, other metainfo.File) string {
 	return filepath.Join(append(append([]string{dir}, to...), path.Base(other.Name))...)
 }
 
-// suspects says of a wrong piece that others have bytes of that it may be theirs that are wrong.
+// suspects names the files beside it of which a wrong piece has bytes, as these may be the damaged ones.
 func (n *neighbours) suspects(err error) error {
 	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
 		return fmt.Errorf("%w; it may be %s beside it that is damaged", err, strings.Join(n.names[e.Piece], " or "))
@@ -142,7 +142,7 @@ func (n *neighbours) judge(p verify.Pieces, wrong []int, from string) (damaged b
 	return damaged, unchecked
 }
 
-// An uncheckedError says which bytes of a file are in pieces that cannot be checked.
+// An uncheckedError is about bytes in pieces that cannot be checked.
 type uncheckedError struct {
 	ranges byterange.Set
 	with   []string

@@ -32,8 +32,8 @@ type network struct {
 	key     *partfile.Key // seals journals; nil: nothing does
 }
 
-// Source makes the source of the file at u. An FTP server is told name and password where o says that they are its own;
-// nothing else of o is any of its business.
+// Source makes the source of the file at u. An FTP server gets a name and password if o says that they are its own, and nothing
+// else of o.
 func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	if isFTP(u) {
 		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named})
@@ -47,7 +47,7 @@ func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 // opens reports whether the caller has sources for such a URL (Client.Open).
 func (n network) opens(u *url.URL) bool { return !isWeb(u) && !isFTP(u) && n.open[u.Scheme] != nil }
 
-// network makes what asks servers, and what is to be done when there are no more to ask.
+// network makes what asks servers; done is to be called at the end.
 func (c *Client) network(ctx context.Context) (n network, done func()) {
 	n = network{Client: c.HTTP, timeout: c.Timeout, open: c.Open, files: fsys.Of(ctx)}
 	if c.JournalKey != "" {
@@ -56,7 +56,7 @@ func (c *Client) network(ctx context.Context) (n network, done func()) {
 	if n.Client == nil {
 		n.Client = &httpsource.Client{}
 	}
-	n.ftp = &ftpsource.Client{ // whom to trust, and where to go, does not depend on the protocol
+	n.ftp = &ftpsource.Client{ // trust and dial guard are the same for each protocol
 		ConnectTimeout: n.ConnectTimeout, Timeout: c.Timeout, TLS: n.TLS, TLSFor: n.TLSFor,
 		Proxy: proxyOf(n.Client), Outlet: n.Outlet, AllowHosts: n.AllowHosts, Resolver: n.Resolver, Credentials: c.Credentials,
 	}
@@ -80,21 +80,21 @@ func proxyOf(c *httpsource.Client) func(*url.URL) (*url.URL, error) {
 	return c.Proxy
 }
 
-// isWeb says that u is of a web server: what is no range of a file, such as a document, is asked for there.
+// isWeb reports whether u is of a web server, which alone has documents.
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 func isFTP(u *url.URL) bool { return metalink.IsFTP(u) }
 
-// errWebOnly: how good a digest is depends on how it came (rule 64), and the ways that are told apart are http and https.
+// errWebOnly refuses documents over FTP: trust in a digest depends on its channel, which is http or https.
 var errWebOnly = errors.New("a document is read from disk or over http or https")
 
 const (
-	defaultTimeout = 30 * time.Second // rule 21
+	defaultTimeout = 30 * time.Second
 	// longest is how many timeouts a document may take as a whole: one that comes a byte at a time would never be complete.
 	longest = 10
 )
 
-// Why a document is given up (rule 21). There is nobody who could go on in place of its server.
+// Why a document is given up: no other server has it.
 var (
 	errSilent = errors.New("it went silent")
 	errSlow   = errors.New("it would take too long")
@@ -131,7 +131,7 @@ func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r 
 	return err
 }
 
-// A longError says that a document is longer than its kind may be.
+// A longError is the error of a document that is longer than its kind may be.
 type longError struct{ most int64 }
 
 func (e *longError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.most) }
@@ -143,7 +143,7 @@ type memory struct {
 	long     bool
 	answer   source.Answer
 	data     bytes.Buffer
-	received func() // is called for each word of the server's
+	received func() // is called for each answer and each write
 }
 
 func (m *memory) Answer(a source.Answer) error {
@@ -169,8 +169,8 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 	return m.data.Write(p)
 }
 
-// What a request sends along depends on who named its URL: secrets are for the server that the user asked (rule 27), and who named a
-// URL decides where it may lead (rule 63): to what is public, or as near to us as they are. URLs that the user typed may lead anywhere.
+// The options of a request depend on what named its URL. Secrets are for the server that the user asked. A URL that a server or
+// document named may lead to public addresses, or as near as that is itself; one that the user typed may lead anywhere.
 
 // ownOptions are for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
@@ -182,14 +182,14 @@ func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
 	o.Mirror, o.User, o.Referer = true, nil, r.asked()
 	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
 	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
-		o.Referer = nil // rule 28: or it is the address of something private
+		o.Referer = nil // it may be the address of something private
 	}
 	return o
 }
 
 func (r *Request) optionsFor(u *url.URL, named address.Scope, trusted bool) httpsource.Options {
 	o := r.mirrorOptions(trusted)
-	if r.typed(u) { // rule 59
+	if r.typed(u) {
 		o.Mirror = false
 	}
 	if asked := r.asked(); asked != nil && sameServer(u, asked) {
@@ -207,7 +207,7 @@ func (r *Request) originOptions(p *carried, trusted bool) httpsource.Options {
 	return r.optionsFor(p.origin, p.candidateScope|r.named(p.origin), trusted)
 }
 
-// lookOptions are for who is asked before anything is fetched.
+// lookOptions are for requests before anything is fetched.
 func (r *Request) lookOptions(c condition) httpsource.Options {
 	o := r.ownOptions(vouched(r.Claims))
 	if r.Described != nil {
@@ -225,18 +225,18 @@ func (r *Request) asked() *url.URL {
 	return r.URL
 }
 
-// typed says that the user typed this URL of a mirror: then the name and password in it, or known for it, are for that server. Web servers
-// have header fields for theirs, which mirrors do not get (rule 27).
+// typed reports whether the user typed this URL of an FTP mirror: the name and password in it, or known for it, are for that
+// server. Mirrors on the web get none.
 func (r *Request) typed(u *url.URL) bool {
 	return isFTP(u) && r.Described == nil && slices.Contains(r.Mirrors, u)
 }
 
-// usable says that a place is of a kind that the request may use.
+// usable reports whether the request may use places of this kind.
 func (r *Request) usable(u *url.URL) bool {
 	return isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u)
 }
 
-// named says who named a place of the request: the user, which is zero, or a document. See httpsource.Options.Named.
+// named is the address scope of what named a place of the request: zero for the user. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
 	if r.Described == nil {
 		return 0
@@ -249,7 +249,7 @@ func (r *Request) named(u *url.URL) address.Scope {
 	return 0
 }
 
-// namedBy is for a URL that somebody named who is there. The user may have typed it as well.
+// namedBy is the address scope for a URL that a server in by named, or the user.
 func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	if r.Described == nil && containsURL(r.Mirrors, u) {
 		return 0
@@ -257,8 +257,7 @@ func (r *Request) namedBy(u *url.URL, by address.Scope) address.Scope {
 	return address.Public | by
 }
 
-// namedSignature says who named a signature. One beside the file, which the user asked for, is where the document says
-// that the file is.
+// namedSignature is the address scope of what named a signature. One beside the file has that of the file's place.
 func (r *Request) namedSignature(sig Signature) address.Scope {
 	if sig.named != 0 || r.Described == nil {
 		return sig.named

@@ -19,8 +19,8 @@ type condition struct {
 	since time.Time
 }
 
-// recallVersion finds out what is known of the file that is there, if only a newer one is wanted. It stays until that one is
-// proven.
+// recallVersion finds what is known of the file that is there, if only a newer one is wanted. That file stays until the newer one
+// is proven.
 func (g *getter) recallVersion() error {
 	r := &g.req
 	if !r.IfNewer || !r.hasName() {
@@ -31,7 +31,7 @@ func (g *getter) recallVersion() error {
 	case err != nil:
 		return err
 	case !there: // and so not up to date
-	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller knows
+	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller gave it
 		g.carried.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Host: r.IfHost, Size: info.Size}
 	case r.Described == nil:
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
@@ -42,16 +42,16 @@ func (g *getter) recallVersion() error {
 	return nil
 }
 
-// remembered says that it is this program that knows the version of the file that is there, and not the caller.
+// remembered reports whether an earlier download recorded the version of the file that is there; else the caller gave it.
 func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
 
-// suffices says that nothing more must be proven than was when the file that is there was downloaded.
+// suffices reports whether nothing more must be proven than when the file was downloaded.
 func (g *getter) suffices() bool {
 	r := &g.req
 	return !g.carried.remembered() || !verify.Strong(r.Claims) && !r.Anchors.Any() && (r.Require == RequireNothing || g.carried.here.Over != 0)
 }
 
-// condition is that of the first question. A date alone does not tell an older file from the same one.
+// condition is that of the first request. A date alone does not distinguish an older file from the same one.
 func (g *getter) condition() condition {
 	here, r := g.carried.here, &g.req
 	switch {
@@ -81,9 +81,8 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	return x, false, err
 }
 
-// isCurrent reports whether the file that is there is the one that the server speaks of. If it was downloaded by us, or the server
-// gave a digest and a mirror answered, each byte is read again: another program may have changed the file, or the mirror may be
-// stale. What a mirror says of itself is no evidence.
+// isCurrent reports whether the file that is there is the server's. Its bytes are read again if a download of ours brought it, as
+// another program may have changed it, or if a mirror answered for a server that gave a digest, as the mirror may be stale.
 func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
 	here, ours := g.carried.here, g.carried.remembered()
 	switch {
@@ -115,7 +114,7 @@ func (g *getter) unchanged(a source.Answer) {
 		return
 	}
 	g.result.Size = here.Size
-	if a.NotModified { // which need not say it all again
+	if a.NotModified { // which may leave fields out
 		g.result.ETag = cmp.Or(a.ETag, here.ETag)
 		if a.LastModified.IsZero() {
 			g.result.LastModified = here.LastModified
@@ -123,8 +122,8 @@ func (g *getter) unchanged(a source.Answer) {
 	}
 }
 
-// nothingNewer compares what the server has with what is there (rule 54). Where there is a strong digest, that has said
-// already that it is another file, and if it is the user's, which one is wanted.
+// nothingNewer compares the server's file with the one that is there. A strong digest has decided already that they differ, and the
+// user's that this one is wanted.
 func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) bool {
 	a := x.answer
 	if g.dated(a, claims) {
@@ -170,7 +169,7 @@ const (
 	older
 )
 
-// compare tells by tags and dates, which can be compared only if one server gave them.
+// compare compares ETags and dates, if one server gave both.
 func compare(here *state.Version, a source.Answer) relation {
 	if here == nil || here.Host != "" && here.Host != a.Host {
 		return unknown
@@ -190,8 +189,8 @@ func compare(here *state.Version, a source.Answer) relation {
 	return unknown
 }
 
-// relation is how an answer relates to the file that is there. Where the server gave a digest and a mirror answered, the mirror's
-// date and tag say nothing of the server's file.
+// relation is how an answer relates to the file that is there. The date and ETag of a mirror that answered for a server with a
+// digest do not count.
 func (g *getter) relation(x inquiry) relation {
 	if x.wrong != nil || x.decides() {
 		return unknown
@@ -202,12 +201,12 @@ func (g *getter) relation(x inquiry) relation {
 // opaque is a tag for the weak comparison, which If-None-Match makes (RFC 9110, section 8.8.3.2).
 func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
 
-// Dates that are of use (rule 54): those of before 1990 are of clocks that were never set, and so are those of the future.
+// Dates before 1990 or in the future are of clocks that were never set.
 var firstDate = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const dateSlack = time.Hour
 
-// usable is a date, or zero if it is of no use.
+// usable is a date, or zero if its clock was not set.
 func usable(t time.Time) time.Time {
 	if t.Before(firstDate) || t.After(time.Now().Add(dateSlack)) {
 		return time.Time{}
@@ -231,7 +230,7 @@ func (g *getter) modified() time.Time {
 	return t
 }
 
-// keepVersion remembers what the server said of the file that is in place now.
+// keepVersion records the server's version of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
 	if g.planOnly || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil || g.carried.origin != g.req.URL {
 		return

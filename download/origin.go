@@ -10,7 +10,7 @@ import (
 	"braid/verify"
 )
 
-// resolveFile takes the first answer of the origin as the word on what the file is.
+// resolveFile takes the origin's first answer as what the file is.
 func (s *session) resolveFile(o *origin, a source.Answer) error {
 	x, err := s.readFirst(o, a)
 	switch {
@@ -46,7 +46,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if err := verify.Agree(claims, a.Claims); err != nil && wrong == nil {
 		wrong = otherDigest(o, err)
 	}
-	if wrong != nil { // it was redirected to a mirror that has another file: the origin's word still stands
+	if wrong != nil { // a mirror with another file answered: what the origin said still counts
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
 	if s.req.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a) {
@@ -74,8 +74,8 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	return wrong
 }
 
-// checkAgainstOrigin holds who is asked alone to what the server said of the file before: C5 and C8 for who stands in (rule 30), and for the
-// server itself that it does not say less now (rule 64).
+// checkAgainstOrigin compares a stand-in's answer with what the origin said (RFC 6249, section 7). It keeps the digests of the
+// origin where the origin itself says less now.
 func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.File) error {
 	said := s.carried.originFile
 	if said == nil || !s.standIn() && (!s.carried.single || verify.Strong(file.Claims)) {
@@ -84,7 +84,7 @@ func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.
 	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
 		return err
 	}
-	if s.standIn() { // what the server said counts, and not what a mirror says of itself
+	if s.standIn() { // a mirror's digest of itself is no evidence
 		file.Claims = nil
 	}
 	if file.Claims = join(said.Claims, file.Claims); s.carried.single {
@@ -93,8 +93,7 @@ func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.
 	return nil
 }
 
-// sizeOf is the size of the file by an answer or, if the answer does not have it, by the document or what the server said
-// before. Both were compared with the answer.
+// sizeOf is the size of the file by an answer; if that has none, by the document or the origin's earlier answer.
 func (s *session) sizeOf(a source.Answer) int64 {
 	switch d, said := s.req.Described, s.carried.originFile; {
 	case a.Size >= 0:
@@ -107,8 +106,7 @@ func (s *session) sizeOf(a source.Answer) int64 {
 	return -1
 }
 
-// assumeFile begins with a mirror of the user's, as the origin was not heard yet: it is the user's digest that says
-// what the file is.
+// assumeFile begins with a mirror that answered before the origin: the user's digest says what the file is.
 func (s *session) assumeFile(o *origin, a source.Answer) error {
 	s.claims = s.req.Claims
 	if err := s.checkMirror(o, a); err != nil {
@@ -142,12 +140,11 @@ func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	return nil
 }
 
-// errOnlyPieces: what is SHA-1 does not count as a digest.
 var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which are no proof against who made it")
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
-// readFirst reads what the first answer says, and what a HEAD said if that is asked for more (rule 30).
+// readFirst reads the first answer, together with an answer to HEAD if that may have more.
 func (s *session) readFirst(o *origin, a source.Answer) (x resolution, err error) {
 	x, err = s.req.resolve(a.Hops, s.roleOf(o), verify.Strong(s.req.Claims))
 	if err != nil || !s.headMatters(x) || s.wantsHead(x, a) {
@@ -167,7 +164,7 @@ func (s *session) wantsHead(x resolution, a source.Answer) bool {
 	return s.headMatters(x) && (!s.carried.headAsked || !s.carried.headAskedAgain && otherVersion(s.carried.head, a) != "")
 }
 
-// wrongAt is why an answer is of another file, as the fault of who gave it.
+// wrongAt is why an answer is of another file, as a fault of the source.
 func wrongAt(o *origin, x resolution) error {
 	if x.wrong == nil {
 		return nil
@@ -188,8 +185,7 @@ func (s *session) roleOf(o *origin) role {
 	return asMirror
 }
 
-// applyRefusal: the origin led to a mirror that failed. What it said itself counts all the same, and may name
-// other mirrors (rule 39).
+// applyRefusal reads the redirects before a mirror's refusal: the origin's fields count all the same, and may name other mirrors.
 func (s *session) applyRefusal(o *origin, err error) {
 	var e *source.Error
 	if !o.first || s.known || !errors.As(err, &e) {
@@ -204,8 +200,7 @@ func (s *session) applyRefusal(o *origin, err error) {
 	}
 }
 
-// fromHead prefers what HEAD said, if that has the digest which the GET lacks. The two must not contradict each
-// other (rule 32).
+// fromHead prefers the answer to HEAD if that has the digest that the answer to GET lacks. The two must not contradict each other.
 func (s *session) fromHead(file metalink.File) (metalink.File, error) {
 	x, err := s.req.resolve(s.carried.head.Hops, asOrigin, false)
 	if err != nil || x.file.Server == nil {
@@ -233,7 +228,7 @@ func join(a, b []verify.Claim) []verify.Claim {
 	return slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(c verify.Claim) bool { return slices.Contains(a, c) }))
 }
 
-// takeDescribed begins with what a document says of the file.
+// takeDescribed begins with the description of the file in a document.
 func (s *session) takeDescribed() {
 	d := s.req.Described
 	s.claims = join(s.req.Claims, s.claims)
@@ -243,8 +238,8 @@ func (s *session) takeDescribed() {
 	s.file.Size, s.file.Claims, s.file.Documents = d.Size, s.claims, d.Torrents
 }
 
-// checkVersion notices that the origin's first answer to a session is about another version than what it said to an earlier session. It
-// reports an error if that has happened too often.
+// checkVersion compares the origin's first answer to this session with its answers to earlier ones. It reports an error if the file
+// has changed too often.
 func (s *session) checkVersion(a source.Answer, file *metalink.File) error {
 	said := s.carried.originFile
 	if said == nil || s.standIn() {
@@ -267,15 +262,15 @@ func (s *session) checkVersion(a source.Answer, file *metalink.File) error {
 	return nil
 }
 
-// disowned ends the session if a source that turned out to have a document in place of the file said what its size is.
+// disowned ends the session if the size of the file came from a source that has a document in place of the file.
 func (s *session) disowned(o *origin, err error) {
 	if errors.Is(err, errInPlace) && s.sizeBy == o {
 		s.end(sizeDisowned, err)
 	}
 }
 
-// contradicted says that the document which the user named is wrong in itself (rule 42): all of its pieces hold, and the digest
-// of the whole, which is from there too, does not. Other bytes would not mend that.
+// contradicted reports whether the user's document contradicts itself: all of its pieces hold, and its digest of the whole file
+// does not.
 func (s *session) contradicted() bool {
 	d, wrong := s.req.Described, wrongOf(s.err)
 	return d != nil && wrong != nil && s.hashing.byPieces() && s.hashing.pieces.from == d.By && wrong.Claim.Field == d.By

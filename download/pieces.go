@@ -10,15 +10,15 @@ import (
 	"braid/verify"
 )
 
-// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in a
-// goroutine of its own (S10). A piece that is right may be hashed and given away; what is wrong is forgotten, and who
-// brought it is not asked again. That the file is right says the digest of the whole alone (C9).
+// pieces are what a session knows of the digests of parts of its file. They are checked as they come, one at a time, in a goroutine
+// of their own. A piece that is right may be hashed and given away; a wrong one is forgotten. Only the digest of the whole proves
+// the file (RFC 6249, section 7).
 type pieces struct {
 	list    verify.Pieces
 	from    string            // the document that has them, masked
 	queue   []scheduler.Check // to be checked, one after the other
 	busy    bool
-	checked chan checked // takes one, so that nobody waits for the loop
+	checked chan checked // takes one, so that no check waits for the loop
 	proven  byterange.Set
 	wrong   int64 // the last piece that was
 	banned  int   // sources
@@ -31,7 +31,7 @@ type checked struct {
 	err   error // of the disk
 }
 
-// checkPiece reads a piece back and says whether it is right.
+// checkPiece reads a piece back and reports whether it is right.
 func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChecker, r byterange.Range) (bool, error) {
 	buf := pieceBuffers.Get().(*[hashBuffer]byte)
 	defer pieceBuffers.Put(buf)
@@ -101,7 +101,7 @@ func (g *gate) WaitFront(ctx context.Context, past int64) (int64, error) {
 	}
 }
 
-// pass lets through up to front, or to the limit, and says when to come again.
+// pass returns how far the hasher may go, of front, and what to wait for.
 func (g *gate) pass(front int64) (int64, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

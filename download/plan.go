@@ -20,10 +20,10 @@ import (
 
 // A Plan is what a download would begin with.
 type Plan struct {
-	Request  Request        // as it would be carried out: with its name, and what a document says of the file
+	Request  Request        // as it would be carried out: with its name and the description of a document
 	Path     string         // where the file would be; empty for a stream
-	Hops     []metalink.Hop // the answers that say what the file is; none if a document says it
-	File     metalink.File  // what servers and documents say of the file
+	Hops     []metalink.Hop // the answers to the question what the file is; none if a document describes it
+	File     metalink.File  // by servers and documents
 	Claims   []verify.Claim // the digests that it would have to have
 	Pieces   string         // the document whose pieces would be compared as they come, masked; empty if there is none
 	Signed   []Signed       // the signatures that there are
@@ -35,7 +35,7 @@ type Plan struct {
 	Done *Result
 }
 
-// A Role says why a place is one.
+// A Role is how a place came to be one.
 type Role uint8
 
 // The roles.
@@ -43,7 +43,7 @@ const (
 	TheURL  Role = iota // that was asked for
 	Named               // by its server (RFC 6249), or by a document
 	ByUser              // a mirror that the user named
-	Reserve             // the same, but nothing shows that it has the same version: it may serve alone if the others fail
+	Reserve             // the same, but nothing ties it to the server's version: it may serve alone if the others fail
 	Swarm               // peers
 )
 
@@ -123,7 +123,7 @@ func (h *planner) run(ctx context.Context) error {
 	return h.checkLimits()
 }
 
-// askFile asks who has the file what it is. FTP servers say its size.
+// askFile asks the server what the file is. An FTP server has its size only.
 func (h *planner) askFile(ctx context.Context, x *inspection) error {
 	if err := x.ask(ctx); err != nil || x.document {
 		return err
@@ -216,8 +216,8 @@ func (h *planner) followDocument(ctx context.Context) (*getter, error) {
 	return newGetter(h.c, h.http, req, nil), nil
 }
 
-// findPlaces are in the order in which the scheduler would open them: the first, then those of the highest speed that is remembered, then
-// as preferred (S5, S8).
+// findPlaces lists the places in the order in which the scheduler would open them: the first, then the fastest by remembered speed,
+// then by preference (RFC 6249, section 3.1).
 func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	first := Place{URL: h.req.URL}
 	if d := h.req.Described; d != nil {
@@ -252,7 +252,7 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	})
 }
 
-// placeOf is a place of a file that a document describes; the user may have named it as well.
+// placeOf is a place of a file that a document describes.
 func (h *planner) placeOf(d *Described, u *url.URL) Place {
 	for _, m := range d.Mirrors {
 		if m.URL.String() == u.String() {
@@ -296,7 +296,7 @@ func (h *planner) checkLimits() error {
 	return h.checkSpace(size)
 }
 
-// checkSpace says whether there is room for the file (rule 7). A nameless file is what the file system can be asked by.
+// checkSpace is an error if there is no room for the file. It asks the file system with a nameless file.
 func (h *planner) checkSpace(size int64) error {
 	f, err := h.http.files.OpenTemp(cmp.Or(h.req.Dir, "."))
 	switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A reading copies bytes of a file, and tells how far it is.
+// A reading copies bytes of a file, and reports how far it is.
 type reading struct {
 	observe         func(Event)
 	size            int64 // of all that is to be copied
@@ -20,8 +20,8 @@ func newReading(observe func(Event), size, done int64) *reading {
 	return &reading{observe: observe, size: size, done: done, first: done, began: now, reported: now, buf: make([]byte, hashBuffer)}
 }
 
-// readingTells is how often it tells.
-const readingTells = 100 * time.Millisecond
+// reportEvery is the time between two reports.
+const reportEvery = 100 * time.Millisecond
 
 // copy copies from to w, to its end or until ctx ends.
 func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
@@ -37,7 +37,7 @@ func (r *reading) copy(ctx context.Context, w io.Writer, from io.Reader) error {
 		case err != nil:
 			return local(err)
 		}
-		if now := time.Now(); now.Sub(r.reported) >= readingTells {
+		if now := time.Now(); now.Sub(r.reported) >= reportEvery {
 			r.reported = now
 			r.observe(Progress{Done: r.done, Size: r.size, Rate: float64(r.done-r.first) / now.Sub(r.began).Seconds()})
 		}

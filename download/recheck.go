@@ -10,20 +10,18 @@ import (
 	"braid/internal/fsys"
 )
 
-// A recheck finds out which bytes are wrong of a file that came wholly and whose digest does not hold, where no pieces tell it (rule
-// 40). What each source brought is fetched once more from others and compared, those first of which something speaks against them.
-// Where two differ, a third one tells which of them is wrong. After that, one source after another is compared with all that is here.
-//
-// Nothing is thrown away. Bytes that differ lie in an overlay, and are exchanged with those of the part file when that may mend
-// it; then a session hashes the whole again. A recheck survives these sessions.
+// A recheck finds the wrong bytes of a complete file whose digest does not hold, where no pieces locate them. What each source
+// brought is fetched once more from others and compared, the most doubtful sources first. Where two differ, a third one decides.
+// After that, one source after another is compared with all that is here.\n\nNothing is thrown away: bytes that differ lie in an
+// overlay, and are exchanged with those of the part file when that may repair it. Then a session hashes the whole again.
 type recheck struct {
 	board
 	over  *overlay
 	every bool // what each source brought was compared, as far as others could be asked
-	tried int  // how many were asked alone
+	tried int  // single sources that were asked
 }
 
-// newRecheck finds who brought what.
+// newRecheck begins with which source brought what.
 func newRecheck(s *session) *recheck {
 	x := &recheck{board: board{
 		part: s.part, size: s.part.Front(), claims: s.claims, limit: s.limiter(),
@@ -51,7 +49,7 @@ func newRecheck(s *session) *recheck {
 	return x
 }
 
-// open makes the overlay. There must be room for what one source brought, as all of that may be wrong (rule 7).
+// open makes the overlay. There must be room for all that one source brought.
 func (x *recheck) open(files fsys.FS) (err error) {
 	var most int64
 	for _, p := range x.parties {
@@ -65,8 +63,8 @@ func (x *recheck) open(files fsys.FS) (err error) {
 	return err
 }
 
-// round compares until something was exchanged that may mend the file. It reports false when there is nothing left to compare. If
-// byUser, the request says what the digest is, and not the server.
+// round compares until something was exchanged that may repair the file; it reports false when nothing is left to compare. If
+// byUser, the digest is the user's and not the server's.
 func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, error) {
 	for !x.every {
 		if err := x.run(ctx, x.verifiers(), tell); err != nil {
@@ -94,7 +92,7 @@ func (x *recheck) round(ctx context.Context, byUser bool, tell func()) (bool, er
 	return false, nil
 }
 
-// verifiers are the sources that can be asked: the less doubtful half, one for each host (C7).
+// verifiers are the sources that are asked: the less doubtful half, one for each host (RFC 6249, section 7).
 func (x *recheck) verifiers() (out []*party) {
 	most := x.usual()
 	for _, p := range x.byTrust() {
@@ -142,8 +140,8 @@ func (x *recheck) byTrust() []*party {
 // own reports whether all that is here is known to be what a source has.
 func (x *recheck) own(p *party) bool { return p.agrees.Contains(byterange.Range{End: x.size}) }
 
-// next is the source to be asked alone for all that is not known to be the same there; nil if there is none left. Where all sources
-// agree on the bytes, it is the digest that may be wrong: then no more is fetched, unless the server that gave it has more to say.
+// next is the source to be asked alone for all that is not known to be the same there; nil if none is left. If all sources agree on
+// the bytes the digest may be wrong: then only the server that gave it is asked for more.
 func (x *recheck) next(byUser bool) *party {
 	agreed := x.unanimous()
 	for _, p := range x.byTrust() {

@@ -7,8 +7,6 @@ import (
 	"braid/verify"
 )
 
-// What a download does after an attempt that failed is decided here, by values: how the attempt ended, and what happened before.
-
 // An outcome is how an attempt to bring the file ended.
 type outcome uint8
 
@@ -17,7 +15,7 @@ const (
 	failed                      // nothing that another attempt would mend
 	wantsHead                   // the first answer names mirrors and gives no digest; an answer to HEAD may have one
 	gotDocument                 // the server answered with a document that describes the file
-	sizeDisowned                // the source that said how long the file is turned out to have a document in place of it
+	sizeDisowned                // the source that gave the size has a document in place of the file
 	fileChanged                 // the origin has another version of the file
 	notMergeable                // nothing shows that the rest would belong to what is here
 	partTouched                 // another program wrote to the part file
@@ -41,7 +39,7 @@ func outcomeOf(err error) outcome {
 	return failed
 }
 
-// A history is what decides about another attempt: what happened in this run, the last attempt included, and what the request is like.
+// A history is what decides about another attempt: what happened in this run, the last attempt included, and the request.
 type history struct {
 	changes  int // how often the file changed while it was fetched
 	restarts int // how often what came could not be gone on with, since a source was asked that had not been
@@ -55,7 +53,7 @@ type history struct {
 	byPieces     bool // the pieces that the user named prove the file; each was checked as it came
 	listed       bool // a document names places of the file and no strong digest: each place serves alone
 	contradicted bool // all pieces of the user's document hold, and its own digest of the whole does not
-	unsized      bool // how long the file is was said by one of the sources alone
+	unsized      bool // one of the sources alone gave the size
 }
 
 // A way is something that may lead to the file after an attempt that failed. Ways are tried in order until one can be gone.
@@ -63,7 +61,7 @@ type way uint8
 
 const (
 	askHead        way = iota // ask HEAD, and go on
-	dropSize                  // forget how long the file was said to be
+	dropSize                  // forget the size
 	nextVersion               // forget what is known of the version before
 	compareSamples            // if the user allows it, go on when size, date and samples are the same (RFC 9110, section 8.8)
 	beginAnew                 // ask the same sources for all of the file again

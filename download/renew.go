@@ -13,9 +13,8 @@ import (
 	"braid/verify"
 )
 
-// Renew asks where the document says that a newer one may be (RFC 5854, section 4.2.9), once, whatever that one says.
-// What comes is a stranger's word beside that of d: it takes the place of d only if it came over a way that is
-// as good; else it adds places for files that it gives the same digest. If nothing comes, d stays as it is.
+// Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it came over a
+// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays.
 func (c *Client) Renew(ctx context.Context, d *Document) {
 	hc, done := c.network(ctx)
 	defer done()
@@ -48,7 +47,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	}
 }
 
-// extend adds what a less trusted document says of the same files.
+// extend adds places from a less trusted document.
 func (d *Document) extend(newer *Document) {
 	for i, f := range d.Files {
 		j := slices.IndexFunc(newer.Files, func(o metalink.File) bool { return o.Name == f.Name })
@@ -80,7 +79,7 @@ func (d *Document) note(format string, args ...any) {
 	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
 }
 
-// sameServer says that what is for one server is for the other, too: scheme, host and port are the same (rule 27).
+// sameServer reports whether scheme, host and port are the same.
 func sameServer(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && source.HostPort(a) == source.HostPort(b)
 }

@@ -15,24 +15,23 @@ import (
 	"braid/verify"
 )
 
-// What the file is, and what an answer says of it, is decided here, by values: the request and the chain of answers to it. The
-// order of trust is the user's word, then the asked server's, then what that one names (rule 64). What a mirror says of itself
-// is compared with that and is never evidence for the file.
+// This file decides what the file is, from the request and the chain of answers to it. The order of trust is the user, the asked
+// server, what that one names. A mirror's own claims are compared with these and are never evidence.
 //
-// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (C2) if no
-// redirect before it carried a Link or a Digest: where the asked server leads without saying anything of the file, it has left
-// that to be said there. A host that a Link, a document, or a redirect with a digest names is a mirror.
+// The asked server is the host of the URL that the user typed, where http may become https, or the Metalink server (RFC 6249,
+// section 2) if no redirect before it carried a Link or a Digest. A host that a Link, a document or a redirect with a digest names
+// is a mirror.
 
-// A role is as what a server is asked that a chain of answers begins with.
+// A role is how the server counts that a chain of answers begins with.
 type role uint8
 
 const (
 	asOrigin  role = iota // its URL is that of the request
-	asStandIn             // the user named it, and it serves in place of the server that failed (rule 30)
+	asStandIn             // a mirror that the user named serves in place of the server that failed
 	asMirror              // a Link, a document or the user named it as one place of several
 )
 
-// role is as what the server of the URL of a request is asked: places of a document are mirrors.
+// role is that of the request's own URL: a document's places are mirrors.
 func (r *Request) role() role {
 	if r.Described != nil {
 		return asMirror
@@ -49,23 +48,23 @@ const (
 	anotherFile        // a document in place of the file, from a server that must not replace the file
 )
 
-// A resolution is what a chain of answers says of the file, and with which authority.
+// A resolution is what a chain of answers says of the file.
 type resolution struct {
 	nature nature
-	// file is the word of the asked server: what it claims is evidence for the file. FromHops says what it has.
+	// file is what the asked server says: its claims are evidence. See metalink.FromHops.
 	file metalink.File
 	// mirror is the index of the first answer that is a mirror's; the number of answers if none is.
 	mirror  int
 	answers int // how many there are
-	// wrong says why the last answer is not of the file of the asked server's word, which stands all the same.
+	// wrong is why the last answer is of another file than the asked server's, whose fields count all the same.
 	wrong error
 }
 
 // errInPlace refuses a document that must not replace the file.
 var errInPlace = errors.New("it answers with a Metalink document in place of the file, which only the server that was asked may do")
 
-// resolve reads a chain of answers. With trusted, a strong digest is known that makes links usable that came without one (C4).
-// The error is of the asked server's own word, which is then of no use.
+// resolve reads a chain of answers. If trusted, a strong digest is known already, and links count that came without one (RFC 6249,
+// section 6). The error is a contradiction in the asked server's own fields.
 func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolution, error) {
 	x := resolution{mirror: ownAnswers(hops, as), answers: len(hops)}
 	x.nature = r.natureOf(hops, as)
@@ -74,7 +73,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 		return x, err
 	}
 	x.file, x.wrong = file, err
-	if as == asStandIn || r.NoMetalink { // a mirror's links are its own (C2)
+	if as == asStandIn || r.NoMetalink { // RFC 6249, section 2: links of a mirror are discarded
 		x.file.Mirrors, x.file.Documents = nil, nil
 	}
 	if x.nature == anotherFile {
@@ -89,7 +88,7 @@ func (r *Request) resolve(hops []metalink.Hop, as role, trusted bool) (resolutio
 	return x, nil
 }
 
-// agrees compares what a mirror says of itself with the asked server's word (C5).
+// agrees compares a mirror's digests with those of the asked server (RFC 6249, section 7).
 func agrees(claims []verify.Claim, h metalink.Hop) error {
 	if h.Status >= 400 { // its fields are of an error page
 		return nil
@@ -104,7 +103,7 @@ func agrees(claims []verify.Claim, h metalink.Hop) error {
 	return err
 }
 
-// ownAnswers is how many answers at the beginning of a chain count as the asked server's word.
+// ownAnswers is how many answers at the beginning of a chain are the asked server's.
 func ownAnswers(hops []metalink.Hop, as role) int {
 	if as == asMirror {
 		return 0
@@ -112,7 +111,7 @@ func ownAnswers(hops []metalink.Hop, as role) int {
 	return metalink.Own(hops)
 }
 
-// natureOf says what the last answer of a chain stands for, as far as its header tells.
+// natureOf is what the last answer of a chain stands for, by its header.
 func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	switch {
 	case len(hops) == 0 || !r.follows():
@@ -127,8 +126,8 @@ func (r *Request) natureOf(hops []metalink.Hop, as role) nature {
 	return anotherFile
 }
 
-// mayReplace reports whether the last answer of a chain may be a document that replaces the file: it is for a URL that names one,
-// or it comes from the asked server itself and no redirect on the way said which file it leads to.
+// mayReplace reports whether the last answer of a chain may be a document in place of the file: its URL names one, or the asked
+// server itself sent it and no redirect carried a digest.
 func (r *Request) mayReplace(hops []metalink.Hop, as role) bool {
 	if as != asOrigin || len(hops) == 0 {
 		return false
@@ -158,13 +157,13 @@ func strongly(h metalink.Hop) bool {
 	return verify.Strong(claims)
 }
 
-// decides reports whether the asked server gave a strong digest and a mirror answered: the digest says which file the server has,
-// and the mirror's date, tag or 304 does not.
+// decides reports whether the asked server gave a strong digest and a mirror answered. Then the digest tells the version, and the
+// mirror's date, ETag or 304 does not.
 func (x resolution) decides() bool {
 	return x.mirror < x.answers && verify.Strong(x.file.Claims)
 }
 
-// without is an answer without what it says of another file.
+// without removes from an answer what it says of another file.
 func (x resolution) without(a source.Answer) source.Answer {
 	if x.wrong != nil {
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
@@ -172,7 +171,7 @@ func (x resolution) without(a source.Answer) source.Answer {
 	return a
 }
 
-// otherDigests are the digests of an answer on the way to a document that the document does not have.
+// otherDigests returns the digests of an answer on the way to a document that are not the document's.
 func otherDigests(hops []metalink.Hop, at int, data []byte) (claims []verify.Claim, err error) {
 	if hops[at].Status >= 400 {
 		return nil, nil
@@ -218,8 +217,8 @@ func (r *Request) inquire(ctx context.Context, hc network, ask asker, c conditio
 }
 
 // inPlace reports whether the file of an answer to HEAD begins as a document that may replace it: not every server knows the media
-// type. The first bytes are asked for, so that this is for when it makes a difference. A document of more than these is shorter than
-// its file, which has size bytes, or -1 if that is not known.
+// type. It asks for the first bytes where that makes a difference. A longer document is shorter than its file, which has size bytes
+// (-1: unknown).
 func (r *Request) inPlace(ctx context.Context, hc network, a source.Answer, size int64) bool {
 	switch {
 	case !r.follows(), isXML(r.URL), a.Size == 0, a.Size > metalink.MaxSize, !r.mayReplace(a.Hops, r.role()):

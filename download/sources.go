@@ -21,7 +21,7 @@ type sources struct {
 	last  error     // the last failure of one
 }
 
-// An origin is a source with what this download knows of it.
+// An origin is a source with what this download has seen of it.
 type origin struct {
 	id     int
 	src    source.Source
@@ -41,7 +41,7 @@ type origin struct {
 	busy   time.Duration
 	err    error
 	banned bool
-	other  bool // it is, as it has another file by its own word
+	other  bool // it is, as its own answer is of another file
 
 	brought byterange.Set // what only it brought and is here
 	showing showing
@@ -86,7 +86,7 @@ func (x *sources) lane(o *origin) scheduler.SourceID {
 	return scheduler.SourceID(len(x.lanes) - 1)
 }
 
-// failed takes note of why a fetch ended, and excludes a source that has another file or lied.
+// failed records why a fetch ended, and excludes a source that has another file or brought wrong bytes.
 func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	if o.err = err; x.last == nil || !errors.Is(err, errUntied) { // which is no failure
 		x.last = err
@@ -95,8 +95,7 @@ func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 	o.banned = o.banned || o.other || fault == scheduler.FaultLied
 }
 
-// silent takes note of a source that was given up because nothing came from it (rule 21). It may be asked again, and if no other is
-// left, that is what was wrong with it.
+// silent records that a source was given up because nothing came from it. It may be asked again.
 func (x *sources) silent(o *origin) {
 	o.err = &source.Error{URL: o.masked, Host: o.host, Fault: source.FaultNetwork, Retry: true, Err: errSilent}
 	x.last = o.err
@@ -115,7 +114,7 @@ func (x *sources) pardon() {
 	}
 }
 
-// void forgets who brought bytes that are wrong.
+// void removes wrong bytes from what sources brought.
 func (x *sources) void(r byterange.Range) {
 	for _, o := range x.all {
 		o.brought.Remove(r)
@@ -159,7 +158,7 @@ func (x *sources) none() error {
 	return e
 }
 
-// A NoSourceError says that every source failed.
+// A NoSourceError is the error of a download whose sources all failed.
 type NoSourceError struct {
 	Errs []error // the last error of each source that had one, the origin's first
 	Last error   // the latest of them
@@ -178,7 +177,7 @@ func (e *NoSourceError) Error() string {
 // Unwrap gives the last error: it is the problem that was not solved.
 func (e *NoSourceError) Unwrap() error { return e.Last }
 
-// Budget says that tries were used up at a source that might have served in the end.
+// Budget reports whether tries were used up at a source that might have served in the end.
 func (e *NoSourceError) Budget() bool {
 	return slices.ContainsFunc(e.Errs, func(err error) bool {
 		var src *source.Error

@@ -17,7 +17,7 @@ func (t *stats) add(n, fresh int64) {
 	t.fresh += fresh
 }
 
-// beat takes note of where the count is; rate looks back over the beats.
+// beat records the count; rate looks back over the beats.
 func (t *stats) beat() {
 	t.ring[t.next] = t.arrived
 	t.next = (t.next + 1) % len(t.ring)

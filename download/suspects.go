@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// A showing is what the answers of a source show of the version of the file that it has.
+// A showing is what a source's answers show of its version of the file.
 type showing struct {
 	asked    bool      // it is the server that the user asked, and not a mirror that this one leads to
 	vouches  bool      // the digest that it gives is the one that is known
@@ -20,7 +20,7 @@ type showing struct {
 	modified time.Time // zero if there is none
 }
 
-// shows takes note of what an answer shows. A later one that says less changes nothing.
+// shows adds what an answer shows. A later one with less changes nothing.
 func (o *origin) shows(a source.Answer, claims []verify.Claim) {
 	w := &o.showing
 	if o.first {
@@ -42,9 +42,8 @@ const (
 	doubtVouches = -1.0 // a mirror whose digest is the right one
 )
 
-// doubts says how much speaks against each of several sources when one of them has brought wrong bytes: another date or tag than
-// the server's (or than most have, where the server has none), and no digest. What sets one apart weighs more than what many have in
-// common.
+// doubts returns how much speaks against each source when one of them has brought wrong bytes: another date or ETag than the
+// server's (or than most have), and no digest. A mark that few share weighs more.
 func doubts(all []showing) []float64 {
 	date := reference(all, func(w showing) string {
 		if w.modified.IsZero() {
@@ -93,7 +92,7 @@ func reference(all []showing, value func(showing) string) func(i int) bool {
 		}
 	}
 	if count[most] < 2 && !slices.ContainsFunc(all, func(w showing) bool { return w.asked && value(w) == most }) {
-		most = "" // each has its own: that says nothing
+		most = "" // each has its own
 	}
 	return func(i int) bool {
 		v := value(all[i])
@@ -101,19 +100,19 @@ func reference(all []showing, value func(showing) string) func(i int) bool {
 	}
 }
 
-// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and nothing tells where
-// (rules 39 and 40). Each costs as much as the file.
+// mostSingle is how many sources are asked for the whole file, one after another, when it is wrong and the place is not known. Each
+// costs as much as the file.
 const mostSingle = 4
 
-// A soloist is a source that may be asked for the whole file alone.
+// A candidate is a source that may be asked for the whole file alone.
 type candidate struct {
 	url   *url.URL
-	named address.Scope // who named it (rule 63)
+	named address.Scope // of what named it
 }
 
-// candidates are the sources that may have the right file of size bytes, the likelier ones first. One that was excluded for another size or
-// digest does not count, unless only another source said how long the file is. One that was found to lie does: of two that differ it is
-// not known which one lies, and pieces may be wrong themselves.
+// candidates are the sources that may have the right file of size bytes, the likelier ones first. A source that was excluded for
+// another size or digest does not count, unless one source alone gave the size. One that brought wrong bytes counts: of two that
+// differ it is not known which is wrong.
 func (x *sources) candidates(size int64, unsized, described bool) (out []candidate) {
 	all := slices.DeleteFunc(slices.Clone(x.all), func(o *origin) bool { return o.swarm || o.other && !unsized })
 	slices.SortStableFunc(all, func(a, b *origin) int {
@@ -125,8 +124,7 @@ func (x *sources) candidates(size int64, unsized, described bool) (out []candida
 	return out
 }
 
-// doubts is how little is to be expected of a source: it lied, as it seems; it failed; or it has brought all of a wrong file, so that
-// it has one, or had when it was asked.
+// doubts orders sources by what they did: brought wrong bytes, failed, or brought all of a wrong file.
 func (o *origin) doubts(size int64) int {
 	switch {
 	case size > 0 && o.brought.Len() == size:
@@ -139,8 +137,8 @@ func (o *origin) doubts(size int64) int {
 	return 0
 }
 
-// share orders sources of which the same is to be expected: the server that the user asked before mirrors; where a document vouches
-// for the file, one that brought less of the wrong one.
+// share orders sources with the same doubts: the asked server before mirrors or, if a document describes the file, by how much they
+// brought of the wrong one.
 func (o *origin) share(described bool) int64 {
 	switch {
 	case described:

@@ -15,27 +15,24 @@ import (
 	"braid/verify"
 )
 
-// A Verdict says what a check found out about a file.
+// A Verdict is what a check found out about a file.
 type Verdict struct {
 	Path        string
 	Size        int64         // of the file on disk, in bytes
 	Proof       verify.Proof  // none unless it is the right file
 	Unvalidated []string      // signatures that are there and that no anchor allows to check
-	Pieces      verify.Pieces // of the right file; zero if nobody tells, or what they tell is of no use
+	Pieces      verify.Pieces // of the right file; zero if unknown or unusable
 	PiecesFrom  string        // the document that has them, masked
-	Damaged     byterange.Set // what of the right file is missing or wrong, as far as pieces tell
+	Damaged     byterange.Set // what of the right file is missing or wrong, by its pieces
 	Elapsed     time.Duration
 
-	repair *Request // the download that would put the right file in its place; nil if nobody knows what is wrong
+	repair *Request // the download that would put the right file in its place; nil if it is not known what is wrong
 }
 
-// Verify checks the file that Get would make of the request: Name in Dir. It is read once, and nothing is changed. URL, if there
-// is one, is asked what the file should be, as a download would ask it; a document or a list may say that as well
-// (Document.Describe, List.Vouch), or Claims. With all that is there to verify it with: digests, pieces, signatures. Everything
-// must hold.
-//
-// The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if nothing says what it should be,
-// or less than Require demands. The Verdict then says what is known all the same.
+// Verify checks the file that Get would make of the request: Name in Dir. It reads the file once and changes nothing. What it
+// should be comes from the server of URL, a document or a list (Document.Describe, List.Vouch), or Claims. All digests, pieces and
+// signatures must hold.\n\nThe error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
+// evidence, or less than Require demands. The Verdict has what is known all the same.
 func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 	if err := c.checkNumbers(&req, "verify"); err != nil {
 		return Verdict{}, err
@@ -59,10 +56,10 @@ type inspection struct {
 
 	answer     source.Answer // of the server, if one was asked
 	document   bool          // it was a document that describes the file
-	file       metalink.File // what server and documents say of the file
+	file       metalink.File // by server and documents
 	claims     []verify.Claim
-	size       int64   // that it should have; -1: nobody says
-	mirrorSize bool    // the size is a mirror's word, and the asked server's digest decides
+	size       int64   // that it should have; -1: unknown
+	mirrorSize bool    // a mirror gave the size, and the asked server's digest decides
 	found      []found // signatures
 	carried    carried // which documents were read
 
@@ -79,7 +76,7 @@ func newInspection(c *Client, hc network, req Request) *inspection {
 
 func (x *inspection) run(ctx context.Context) error {
 	defer func() { x.verdict.Elapsed = time.Since(x.began) }()
-	if x.req.Require == RequireSignature && !x.req.Anchors.Any() { // rule 51
+	if x.req.Require == RequireSignature && !x.req.Anchors.Any() {
 		return errNobody
 	}
 	if x.req.Name == "" {
@@ -166,7 +163,7 @@ func (x *inspection) signatures(ctx context.Context) ([]verify.SignatureChecker,
 	return []verify.SignatureChecker{set}, nil
 }
 
-// worthwhile says that there is something to read the file for.
+// worthwhile is an error if nothing could be learned by reading the file.
 func (x *inspection) worthwhile(signatures []verify.SignatureChecker) error {
 	pieces := x.verdict.Pieces
 	switch {
@@ -190,10 +187,10 @@ func (x *inspection) lacks() error {
 	return nothing
 }
 
-// asked says that a server was asked what the file should be.
+// asked reports whether a server was asked what the file should be.
 func (x *inspection) asked() bool { return x.req.URL != nil && x.req.Described == nil }
 
-// wouldHelp names what would say what a file should be.
+// wouldHelp is the hint to what evidence could be given.
 func (x *inspection) wouldHelp() Hint {
 	if x.asked() {
 		return HintEvidence
@@ -201,7 +198,7 @@ func (x *inspection) wouldHelp() Hint {
 	return HintAnyEvidence
 }
 
-// judge reads the file and says whether it is the right one, and proven to be as Require demands.
+// judge reads the file and is an error if it is not the right one, or proven to less than Require demands.
 func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify.SignatureChecker) error {
 	proof, err := x.read(ctx, f, signatures)
 	if ctx.Err() != nil {
@@ -234,7 +231,7 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 	return nil
 }
 
-// weighPieces drops pieces that contradict the digest of the whole: that decides (C9).
+// weighPieces drops pieces that contradict the digest of the whole, which decides (RFC 6249, section 7).
 func (x *inspection) weighPieces(proof verify.Proof, err error) {
 	v := &x.verdict
 	var wrong *verify.MismatchError

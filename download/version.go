@@ -12,19 +12,18 @@ import (
 	"braid/verify"
 )
 
-// A version is what the sessions of a download have learned of one version of the file, and only of that one. When the file
-// changes at its origin, a new value takes the place of the old one (rule 34): digests, documents, pieces and signatures of the
-// old version say nothing of the new one, and a mirror that failed them may have the new one.
+// A version is what the sessions of a download have learned of one version of the file. When the file changes at its origin, a new
+// value takes its place: digests, documents, pieces and failures of mirrors say nothing of the new version.
 type version struct {
-	prior *partfile.Identity // of what is here already; nil: nothing, or nothing that counts
+	prior *partfile.Identity // of the bytes that are here; nil: none that count
 	file  *metalink.File     // what this run has learned of it; nil: nothing. The journal has no secrets, and so not all mirrors
 
 	headAsked      bool           // HEAD was asked
 	headAskedAgain bool           // and once more, as the answer to GET was about another version
 	head           source.Answer  // to HEAD
 	first          source.Answer  // of the origin, the first one
-	sized          source.Answer  // the last one that said how long the file is
-	originFile     *metalink.File // what the origin said of the file, for those who stand in for it
+	sized          source.Answer  // the last one with a size
+	originFile     *metalink.File // by the origin; its stand-ins are compared with it
 	sizeByMirror   bool           // the size is of a mirror to which the origin redirected, and the origin itself gave a strong digest only
 
 	sharing        *sharing // the file in a torrent whose peers may be asked; nil: none is known
@@ -34,22 +33,22 @@ type version struct {
 	piecesRejected bool     // not to be used: they seem to be wrong themselves
 	asked          []string // documents that were, which the server described
 
-	continued bool  // it is gone on with by the user's word; see Request.Continue
+	continued bool  // see Request.Continue
 	brokenAt  int64 // where the server broke off the last time
 
 	signed  signed
 	offered state.Pin // what the server offers to verify the file with
 
-	repairs        int      // how often pieces told what was wrong
-	recheck        *recheck // what is known of wrong bytes that no pieces tell of; nil: nothing
+	repairs        int      // how often pieces located wrong bytes
+	recheck        *recheck // the search for wrong bytes without pieces; nil: none
 	past           map[string]*past
 	single         bool          // one source at a time: what several brought was wrong
 	wrong          error         // why
-	candidates     []candidate   // who may be asked alone then
-	candidateScope address.Scope // who named the one that is asked alone (rule 63)
+	candidates     []candidate   // to be asked alone
+	candidateScope address.Scope // of what named the one that is asked alone
 }
 
-// newVersion begins with what the request itself says of the file, which is the user's word and does not change.
+// newVersion begins with what the request itself says of the file, which does not change.
 func newVersion(req *Request) version {
 	v := version{signed: signed{done: make(chan []found, 1)}}
 	if d := req.Described; d != nil {
@@ -58,14 +57,14 @@ func newVersion(req *Request) version {
 	return v
 }
 
-// announced remembers an answer that says how long the file is.
+// announced remembers an answer that has a size.
 func (v *version) announced(a source.Answer) {
 	if a.Size > 0 && !a.NotModified {
 		v.sized = a
 	}
 }
 
-// renew forgets the version that the file had. It is not to be called while a session knows of that version.
+// renew forgets the version that the file had. No session may still use that version.
 func (p *carried) renew(req *Request) {
 	if p.single { // its origin may be a source that was asked alone
 		p.origin = req.URL
@@ -74,8 +73,7 @@ func (p *carried) renew(req *Request) {
 	p.version = newVersion(req)
 }
 
-// otherVersion says how two answers of one server show that they are about two versions of a file (RFC 9110, section 8.8). It is
-// empty if they do not.
+// otherVersion is how two answers of one server differ if they are about two versions of a file (RFC 9110, section 8.8); else empty.
 func otherVersion(a, b source.Answer) string {
 	tagA, tagB := metalink.StrongETag(a.ETag), metalink.StrongETag(b.ETag)
 	switch {
@@ -90,13 +88,13 @@ func otherVersion(a, b source.Answer) string {
 	return ""
 }
 
-// A subject is what a session knows of the file, and whose word that is.
+// A subject is what a session knows of the file.
 type subject struct {
-	known          bool // an answer said what the file is, of this run or an earlier one
+	known          bool // by an answer of this run or an earlier one
 	originAnswered bool // the origin answered, in this run
-	assumed        bool // a mirror answered before it, and the user's digest says what the file is
+	assumed        bool // a mirror answered before the origin; the user's digest counts
 	size           int64
-	sizeBy         *origin // whose answer said it first; nil: it is from elsewhere
+	sizeBy         *origin // that gave it first; nil: it is from elsewhere
 	claims         []verify.Claim
 	late           []verify.Claim // of algorithms that are hashed anyway, and known to be claimed at the end only
 	tag            tag            // of the origin, or of the server to which it led
@@ -109,7 +107,7 @@ type subject struct {
 // strong reports whether a strong digest is known.
 func (x *subject) strong() bool { return verify.Strong(x.claims) }
 
-// resume takes over what an earlier run knew of the file, beside what the user says of it. Mirrors are taken with links only.
+// resume takes over what an earlier run knew of the file, beside the user's claims; its mirrors only if links count.
 func (x *subject) resume(prior partfile.Identity, claims []verify.Claim, links bool) {
 	x.known, x.size, x.tag, x.date = true, prior.Size, tag{prior.ETag, prior.ETagHost}, prior.LastModified
 	x.claims = join(claims, earlier(prior.Claims, claims))
@@ -123,8 +121,8 @@ func (x *subject) resume(prior partfile.Identity, claims []verify.Claim, links b
 	}
 }
 
-// sameDate compares the date of an answer that has the same strong ETag: one that stays while Last-Modified moves does not change with
-// the content. Where no digest says otherwise that is another version.
+// sameDate compares the dates of two answers with the same strong ETag: where Last-Modified moves and the ETag stays, only a digest
+// shows that the file is the same.
 func (x *subject) sameDate(date time.Time) (outcome, error) {
 	if x.strong() || date.IsZero() || x.date.IsZero() || date.Equal(x.date) {
 		return ongoing, nil
@@ -138,10 +136,10 @@ func (x *subject) mayEnd(part *partfile.File) bool {
 	return x.size < 0 && have.Len() > 0 && have.Len() == part.Front() && x.strong()
 }
 
-// An aside is what a session asks beside the file: documents, torrents, signatures. Each question is a goroutine whose answer comes by
-// a channel that has room for it.
+// An aside is what a session fetches beside the file: documents, torrents, signatures. A goroutine fetches each and sends it to a
+// channel with room for it.
 type aside struct {
-	documents          chan documentResult // what a document says
+	documents          chan documentResult // one that was read
 	offered            chan offer          // a torrent whose peers may be asked
 	asking             bool                // a document is being fetched
 	reading            bool                // and it may have signatures, or name them
@@ -152,10 +150,10 @@ func newAside() aside {
 	return aside{documents: make(chan documentResult, 1), offered: make(chan offer, 1)}
 }
 
-// begin takes note that a document is asked, which may have signatures or not.
+// begin notes that a document is being fetched, and whether it may have signatures.
 func (x *aside) begin(signed bool) { x.asking, x.reading = true, signed }
 
-// read takes note that a document was read, or could not be.
+// read notes that no document is being fetched any more.
 func (x *aside) read() { x.asking, x.reading = false, false }
 
 // awaits reports whether signatures may still come.
