@@ -75,9 +75,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 		return exitDone
 	}
 	if len(h.Places) > 0 || h.Done != nil {
-		if err := g.tellPlan(h, err != nil, several); err != nil {
-			return g.wouldFail(ctx, err)
-		}
+		err = cmp.Or(g.tellPlan(h, err != nil, several), err)
 	}
 	if err != nil {
 		return g.wouldFail(ctx, err)
@@ -99,18 +97,20 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
 	}
-	lines := planLines(h, g.mostSources())
+	lines := planLines(h, cmp.Or(int(g.split), 16))
 	if several {
 		lines = append(lines, "")
 	}
 	return printLines(g.streams.out, lines)
 }
 
-func (g *getCommand) mostSources() int { return cmp.Or(int(g.split), 16) }
-
 // planLines are the plan for people.
 func planLines(h download.Plan, most int) []string {
-	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + sizeOf(h)}, {"on disk", onDisk(h)}}
+	size := ", of unknown size"
+	if n := sizeKnown(h); n >= 0 {
+		size = fmt.Sprintf(", %s (%d bytes)", sizeText(n), n)
+	}
+	rows := [][]string{{"file", cmp.Or(h.Path, "standard output") + size}, {"on disk", onDisk(h)}}
 	if h.Done != nil {
 		return columns(append(rows, []string{"fetch", "nothing; " + newRenderer(nil, nil, false).gist(*h.Done)}))
 	}
@@ -131,13 +131,6 @@ func planLines(h download.Plan, most int) []string {
 		rows = append(rows, []string{fmt.Sprintf("%3d", i+1), source.Mask(p.URL), strings.Join(reasonsOf(h, p), ", ")})
 	}
 	return append(lines, columns(rows)...)
-}
-
-func sizeOf(h download.Plan) string {
-	if n := sizeKnown(h); n >= 0 {
-		return fmt.Sprintf(", %s (%d bytes)", sizeText(n), n)
-	}
-	return ", of unknown size"
 }
 
 func sizeKnown(h download.Plan) int64 {
@@ -257,14 +250,11 @@ func newPlanEvent(at time.Time, h download.Plan, fails bool) planEvent {
 			Due: l.Due, Require: l.Require,
 		}
 	}
-	var rest int64
 	switch {
 	case h.Done != nil:
-		e.Do, e.Done = "nothing", evidenceOf(h.Done.Proof)
-		e.Fetch = &rest
+		e.Do, e.Done, e.Fetch = "nothing", evidenceOf(h.Done.Proof), new(int64)
 	case h.File.Size >= 0:
-		rest = h.File.Size - h.Resumes
-		e.Fetch = &rest
+		e.Fetch = known(h.File.Size - h.Resumes)
 	}
 	switch {
 	case fails:

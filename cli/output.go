@@ -30,9 +30,10 @@ func (o *outputFlags) targets() targets {
 
 // screen is where messages go, with the progress below them.
 func (o *outputFlags) screen(s streams) *screen {
-	sc := newScreen(s.err, o.quiet, o.verbose, progressWord(o.progress.Word, o.quiet, o.json, o.terminal), o.terminal)
-	sc.color = colored(o.color.Word, o.terminal)
-	return sc
+	word := progressWord(o.progress.Word, o.quiet, o.json, o.terminal)
+	return &screen{
+		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.quiet, verbose: o.verbose, color: colored(o.color.Word, o.terminal),
+	}
 }
 
 // The words of --color.

@@ -12,21 +12,12 @@ import (
 // A screen is standard error: messages for people, with the progress below them. It is used by one goroutine
 // at a time.
 type screen struct {
-	w       io.Writer
-	meter   meter      // nil shows no progress
-	width   func() int // of the terminal; nil if there is none
-	quiet   bool
-	verbose bool
-	color   bool
-}
-
-// newScreen shows progress as a word of --progress says.
-func newScreen(w io.Writer, quiet, verbose bool, progress string, terminal bool) *screen {
-	s := &screen{w: w, quiet: quiet, verbose: verbose, meter: newMeter(progress, w)}
-	if terminal {
-		s.width = func() int { columns, _ := terminalSize(w); return columns }
-	}
-	return s
+	w        io.Writer
+	meter    meter // nil shows no progress
+	terminal bool
+	quiet    bool
+	verbose  bool
+	color    bool
 }
 
 // say writes a message.
@@ -101,8 +92,9 @@ func (s *screen) clear() {
 
 // columns is how wide the terminal is; 0 if there is none.
 func (s *screen) columns() int {
-	if s.width == nil {
+	if !s.terminal {
 		return 0
 	}
-	return s.width()
+	columns, _ := terminalSize(s.w)
+	return columns
 }
