@@ -34,7 +34,7 @@ func (a *anchorFlags) targets() targets {
 	}
 }
 
-// names says that a signature is named that can be of one file only.
+// names reports whether a signature is named that can be of one file only.
 func (a *anchorFlags) names() bool {
 	return slices.ContainsFunc(a.signatures.Value(), func(word string) bool { return !isSuffix(word) })
 }
@@ -42,7 +42,7 @@ func (a *anchorFlags) names() bool {
 // isSuffix tells ".asc" from a path.
 func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
 
-// given says that the user trusts somebody.
+// given reports whether the user trusts somebody.
 func (a *anchorFlags) given() bool {
 	return len(a.keyrings.Value())+len(a.pins.Value())+len(a.authorities.Value()) > 0
 }
@@ -55,7 +55,6 @@ func trusting(r *download.Request) error {
 	return &failure{code: exitNoEvidence, what: "verify", where: "--require signature", why: "nobody is trusted to sign", hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates"}
 }
 
-// anchors reads the files of the flags.
 func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 	out.AllowExpiredKey = a.allowExpiredKey
 	var exports [][]byte

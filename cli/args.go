@@ -36,7 +36,7 @@ type arranged struct {
 	operands []string
 }
 
-// has says that a flag was given, with or without a value.
+// has reports whether a flag was given, with or without a value.
 func (a *arranged) has(name string) bool {
 	for _, f := range a.flags {
 		if given, _, _ := strings.Cut(f, "="); given == "--"+name {
@@ -151,7 +151,6 @@ const (
 	emptyValue   = "the value is empty"
 )
 
-// A flagError is a flag that cannot be used as it is written.
 type flagError struct {
 	Flag string // as written, without its value
 	Why  string

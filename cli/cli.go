@@ -23,7 +23,6 @@ import (
 	"braid/internal/option"
 )
 
-// streams are where a command reads and writes.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer

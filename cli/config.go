@@ -10,7 +10,6 @@ import (
 	"braid/internal/option"
 )
 
-// configCommand is one run of "braid config".
 type configCommand struct {
 	streams
 	all bool
@@ -21,7 +20,6 @@ func newConfig(s streams) (action, targets) {
 	return k.run, targets{"all": &k.all}
 }
 
-// run shows the settings.
 func (k *configCommand) run(ctx context.Context, words []string) error {
 	name := "get"
 	if len(words) == 1 {
@@ -87,7 +85,6 @@ func maskSetting(flag, word string) string {
 	return word
 }
 
-// sitesText lists what counts at sites.
 func sitesText(c *configuration) (lines []string) {
 	if c.file == nil || len(c.file.Sites) == 0 {
 		return nil

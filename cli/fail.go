@@ -79,7 +79,6 @@ func outputFailure(err error) error {
 	return &failure{code: exitLocal, what: "write", where: "standard output", why: reason(err)}
 }
 
-// failureOf makes a failure of any error.
 func failureOf(ctx context.Context, err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f

@@ -20,7 +20,6 @@ var formatNames = map[string]feed.Format{
 	"sitemap": feed.Sitemap,
 }
 
-// feedFlags are the flags of commands that read a feed.
 type feedFlags struct {
 	streams
 	httpFlags
@@ -95,7 +94,6 @@ func (f *feedFlags) openOperand(ctx context.Context, word string) (*opened, erro
 	return &opened{Reader: p, name: source.Mask(u), gzipped: p.gzipped(), close: p.Close}, nil
 }
 
-// openFile opens a file on disk.
 func openFile(ctx context.Context, name string) (*opened, error) {
 	file, err := os.Open(name)
 	var info os.FileInfo
@@ -149,7 +147,6 @@ func (i *interruptible) Close() { i.stop() }
 
 var errFolder = errors.New("is a folder")
 
-// sniff finds the format.
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
 	o.Reader = in

@@ -12,7 +12,6 @@ import (
 	"braid/source"
 )
 
-// feedCheck is one run of "braid feed check".
 type feedCheck struct {
 	feedFlags
 	json bool
@@ -127,7 +126,6 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	return verdict
 }
 
-// verdict is what is wrong with the feed, if anything is.
 func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ended error) *failure {
 	if ended != nil {
 		return failureOf(ctx, v.failure(ctx, name, ended))
@@ -149,7 +147,6 @@ func (v *feedCheck) verdict(ctx context.Context, name string, t *feedTally, ende
 
 func (t *feedTally) total() int { return t.kept + t.repaired + t.lost }
 
-// weightNames are what users are told.
 var weightNames = map[feed.Weight]string{feed.Note: "note", feed.Repair: "repair", feed.Fatal: "error"}
 
 // findingLine is a finding for people, in the form that compilers have and editors jump to.
@@ -168,7 +165,6 @@ func eventOf(v feed.Violation) findingEvent {
 	}
 }
 
-// checkedLine says what the feed is.
 func checkedLine(o *opened, in feed.Input, t *feedTally) string {
 	s := fmt.Sprintf("%s: %v", o.name, o.format)
 	if in.Charset != "" {

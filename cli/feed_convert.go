@@ -22,7 +22,6 @@ import (
 	"braid/source"
 )
 
-// feedConvert is one run of "braid feed convert".
 type feedConvert struct {
 	feedFlags
 	to        choice
@@ -76,7 +75,6 @@ func (v *feedConvert) toOutput(c *conversion) error {
 	return err
 }
 
-// toFile writes to a file, which is there when all went well.
 func (v *feedConvert) toFile(c *conversion) error {
 	if info, err := os.Lstat(v.target); err == nil && !info.Mode().IsRegular() { // rule 4
 		return &failure{code: exitLocal, what: "convert", where: v.target, why: errNoFile.Error(), hint: "-o takes another name"}
@@ -104,7 +102,6 @@ type conversion struct {
 	ended            error
 }
 
-// write writes the feed.
 func (c *conversion) write(w io.Writer) error {
 	now := feed.At(time.Now())
 	var err error

@@ -72,13 +72,12 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	return p, nil
 }
 
-// gzipped says that the server compressed what it sent.
+// gzipped reports whether the server compressed what it sent.
 func (p *pipe) gzipped() bool {
 	hops := p.answer.Hops
 	return len(hops) > 0 && http.Header(hops[len(hops)-1].Header).Get("Content-Encoding") != ""
 }
 
-// header is that of the last answer.
 func (p *pipe) header() http.Header {
 	if n := len(p.answer.Hops); n > 0 {
 		return p.answer.Hops[n-1].Header
@@ -86,7 +85,6 @@ func (p *pipe) header() http.Header {
 	return http.Header{}
 }
 
-// Close ends the request.
 func (p *pipe) Close() {
 	p.cancel(nil)
 	p.PipeReader.Close()
@@ -132,7 +130,6 @@ func (s *pipeSink) WriteAt(p []byte, _ int64) (int, error) {
 	return n, nil
 }
 
-// pause stops the time.
 func (s *pipeSink) pause() {
 	s.silent.Stop()
 	s.late.Stop()
@@ -149,7 +146,6 @@ type lateError struct{ most time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("not done within %s", timeText(e.most)) }
 
-// feedFailure says why a feed could not be read.
 func feedFailure(ctx context.Context, name string, err error) *failure {
 	kinds := map[source.Fault]download.Kind{
 		source.FaultNetwork: download.Network, source.FaultTLS: download.TLS, source.FaultAuth: download.Auth,

@@ -14,7 +14,6 @@ import (
 	"braid/source"
 )
 
-// feedFind is one run of "braid feed find".
 type feedFind struct {
 	feedFlags
 	json bool
@@ -27,7 +26,6 @@ func newFeedFind(s streams) (action, targets) {
 	})
 }
 
-// A foundEvent is a feed that a page names.
 type foundEvent struct {
 	head
 	Format string `json:"format"`
@@ -88,7 +86,6 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 	return list, err
 }
 
-// tell writes what was found.
 func (v *feedFind) tell(found []foundEvent) error {
 	lines := &lineWriter{w: v.out}
 	for _, e := range found {

@@ -16,7 +16,6 @@ import (
 	"braid/source"
 )
 
-// feedShow is one run of "braid feed show".
 type feedShow struct {
 	feedFlags
 	json  bool

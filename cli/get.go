@@ -16,7 +16,6 @@ import (
 	"braid/source/torrentsource"
 )
 
-// getCommand is one run of "braid get".
 type getCommand struct {
 	httpFlags
 	anchorFlags
@@ -159,7 +158,6 @@ func (g *getCommand) check(words []string) error {
 	return nil
 }
 
-// allocations are the words of --file-allocation.
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
 
 // requirement is what must be proven: who says whom he trusts wants a signature, unless he says otherwise (rule 47).
@@ -203,7 +201,6 @@ func (g *getCommand) named() string {
 	return filepath.Join(dir, name)
 }
 
-// client is what downloads what the operands name.
 func (g *getCommand) client(words []string) (*download.Client, error) {
 	hc, err := g.httpFlags.client(slices.Concat(words, g.mirrors.Value(), g.signatures.Value(), []string{g.checksums})...)
 	hc.HeaderTimeout = time.Duration(g.timeout)
@@ -220,7 +217,6 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	return c, err
 }
 
-// placeURL reads the URL of a file.
 func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	u, err := placeURL(word)
 	if err == nil && g.noFTP && metalink.IsFTP(u) {
@@ -229,7 +225,6 @@ func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// mirrorURL reads the URL of a mirror.
 func (g *getCommand) mirrorURL(word string) (*url.URL, error) {
 	u, err := g.placeURL(word)
 	if err == nil {
@@ -238,7 +233,6 @@ func (g *getCommand) mirrorURL(word string) (*url.URL, error) {
 	return u, err
 }
 
-// readAll reads URLs.
 func readAll(words []string, read func(word string) (*url.URL, error)) (urls []*url.URL, err error) {
 	for _, word := range words {
 		u, err := read(word)

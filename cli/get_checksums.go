@@ -83,7 +83,6 @@ func (r *sumsReader) fetch(ctx context.Context) error {
 	return err
 }
 
-// open reads the list from disk.
 func (r *sumsReader) open() error {
 	f, err := os.Open(r.http.checksums)
 	if err != nil {
@@ -100,7 +99,7 @@ func (r *sumsReader) open() error {
 // isWebAddress tells a URL from a path.
 func isWebAddress(word string) bool { return strings.Contains(word, "://") }
 
-// sameServer says that a word is a URL at the server of u.
+// sameServer reports whether a word is a URL at the server of u.
 func sameServer(u *url.URL, word string) bool {
 	o, err := url.Parse(word)
 	return err == nil && o.Scheme == u.Scheme && source.HostPort(o) == source.HostPort(u)

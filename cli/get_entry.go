@@ -127,7 +127,6 @@ func (e *entry) user(v string) error {
 	return err
 }
 
-// checksum reads "sha-256=HEX".
 func (e *entry) checksum(v string) error {
 	d, err := parseChecksum(v)
 	if err != nil {
@@ -136,7 +135,6 @@ func (e *entry) checksum(v string) error {
 	return e.claim(d)
 }
 
-// sha256 reads HEX.
 func (e *entry) sha256(v string) error {
 	d, err := parseSHA256(v)
 	if err != nil {

@@ -108,7 +108,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	return []download.Request{r}, err
 }
 
-// required says that it is the word of this run, and not of the settings in general, what must be proven.
+// required reports whether it is the word of this run, and not of the settings in general, what must be proven.
 func (g *getCommand) required() bool { return g.require.Word != "" && !g.sites.general("require") }
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
@@ -120,7 +120,7 @@ func orList(word string, err error) error {
 	return err
 }
 
-// isLocalDocument says that a word is the name of a document, or a torrent, and no URL.
+// isLocalDocument reports whether a word is the name of a document, or a torrent, and no URL.
 func (g *getCommand) isLocalDocument(word string) bool {
 	return download.IsDocument(word) && !strings.Contains(word, "://")
 }
@@ -132,7 +132,6 @@ func (g *getCommand) readDocument(name string) (*download.Document, error) {
 	return openDocument(name)
 }
 
-// openDocument reads a Metalink document from disk.
 func openDocument(name string) (*download.Document, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -97,7 +97,6 @@ func (g *getCommand) finish(ctx context.Context, code int) error {
 	return g.leave(code)
 }
 
-// leave ends the command with an exit code.
 func (g *getCommand) leave(code int) error {
 	if code != exitDone {
 		return reported(code)

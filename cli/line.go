@@ -149,7 +149,6 @@ func isDownload(word string) bool {
 	return download.IsDocument(word) && err == nil && info.Mode().IsRegular()
 }
 
-// unknownCommand is a word that is no command below c.
 func unknownCommand(c option.Command, word string) *failure {
 	isTop := c.Name == "braid"
 	where := maskWord(word)
@@ -273,7 +272,6 @@ var foreignValues = map[string]struct {
 	"location": {regexp.MustCompile(`^-|[:/.]`), "redirects are followed anyway, as --location does it in curl"},
 }
 
-// foreignValue is the hint for such a value, or "".
 func foreignValue(flag, value string) string {
 	f, ok := foreignValues[flag]
 	if !ok || !f.value.MatchString(value) {

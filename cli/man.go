@@ -56,7 +56,6 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 // asTyped keeps characters as they are typed, so that examples can be copied: roff takes these for typographic ones.
 var asTyped = strings.NewReplacer(`\-`, `\-`, "-", `\-`, `\\`, `\e`, `\&'`, `\(aq`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`)
 
-// roff makes a man page of Markdown.
 func roff(markdown string) (string, error) {
 	cli.MarkdownDocTemplate = "{{.App.Description}}"
 	page, err := (&cli.App{Description: markdown}).ToMan()

@@ -22,7 +22,6 @@ import (
 	"braid/verify/openpgp"
 )
 
-// metaCommand is one run of "braid meta".
 type metaCommand struct {
 	streams
 	mirrorFlags
@@ -79,7 +78,6 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// prepare reads what the flags say.
 func (v *metaCommand) prepare(paths []string) (err error) {
 	if len(paths) == 0 {
 		return misuse("meta", "no file", "braid meta --help")
@@ -177,7 +175,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 	return nil
 }
 
-// is says that the file at path is of the kind, by its beginning.
+// is reports whether the file at path is of the kind, by its beginning.
 func (k metaKind) is(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -220,14 +218,12 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	return nil
 }
 
-// tell says something to people.
 func (v *metaCommand) tell(format string, args ...any) {
 	if !v.quiet {
 		fmt.Fprintln(v.streams.err, source.Escape(fmt.Sprintf(format, args...)))
 	}
 }
 
-// metaFailure says what went wrong with a file or a document.
 func metaFailure(path string, err error) error {
 	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
 		return err

@@ -171,7 +171,6 @@ func signatureBeside(path string) ([]metalink.Signature, error) {
 	return []metalink.Signature{{Type: pgpSignature, Text: text}}, nil
 }
 
-// contents says what a document says of a file.
 func contents(f metalink.File) string {
 	parts := []string{sizeText(f.Size)}
 	if p := f.BestPieces(); !p.IsZero() {
@@ -199,7 +198,6 @@ func (f *torrentFlags) targets() targets {
 	}
 }
 
-// check refuses what is no tracker.
 func (f *torrentFlags) check() error {
 	trackers := f.trackers.Value()
 	if len(trackers) > 0 && !f.torrent {

@@ -36,7 +36,6 @@ func (o *outputFlags) screen(s streams) *screen {
 	}
 }
 
-// The words of --color.
 const (
 	colorAuto   = "auto"
 	colorAlways = "always"

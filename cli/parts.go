@@ -16,7 +16,6 @@ import (
 	"braid/source"
 )
 
-// partsList is one run of "braid parts list".
 type partsList struct {
 	streams
 	json bool
@@ -108,7 +107,6 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) erro
 	return outputFailure(lines.err)
 }
 
-// partEvent is a download that is not complete.
 type partEvent struct {
 	head
 	leftLine
@@ -123,13 +121,11 @@ type asideEvent struct {
 	Changed time.Time `json:"changed"`
 }
 
-// removedEvent: a file was removed.
 type removedEvent struct {
 	head
 	Path string `json:"path"`
 }
 
-// partsRemove is one run of "braid parts remove".
 type partsRemove struct {
 	streams
 	quiet, json bool
@@ -177,7 +173,6 @@ func placeOfPart(word string) (dir, name string) {
 	return filepath.Dir(path), filepath.Base(path)
 }
 
-// partFailure is a part file that cannot be used as was asked.
 func partFailure(what, word string, err error) *failure {
 	f := &failure{code: exitLocal, what: what, where: word, why: reason(err)}
 	if errors.Is(err, fs.ErrNotExist) {

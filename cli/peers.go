@@ -10,7 +10,6 @@ import (
 	"braid/download"
 )
 
-// The words of --bittorrent.
 const (
 	peersAuto = "auto"
 	peersOnly = "only"
@@ -36,7 +35,6 @@ func (p *peerFlags) targets() targets {
 	}
 }
 
-// peers is what a request says of them.
 func (p *peerFlags) peers() download.Peers {
 	switch p.mode.Word {
 	case peersOff:
@@ -60,7 +58,6 @@ func (p *peerFlags) address() string {
 	return ":0"
 }
 
-// apply tells a request what the flags say.
 func (p *peerFlags) apply(r *download.Request) {
 	r.Peers, r.SeedRatio, r.SeedTime = p.peers(), float64(p.ratio), time.Duration(p.time)
 }
@@ -68,7 +65,6 @@ func (p *peerFlags) apply(r *download.Request) {
 // A ratio is the value of a flag for how much of something.
 type ratio float64
 
-// Set reads what a user writes.
 func (v *ratio) Set(s string) error {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f > 0 && f <= 1000) {
@@ -83,7 +79,6 @@ func (v *ratio) String() string { return strconv.FormatFloat(float64(*v), 'g', -
 // A listenAddress is the value of a flag for an address of this machine.
 type listenAddress string
 
-// Set reads what a user writes.
 func (v *listenAddress) Set(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host != "" && net.ParseIP(host) == nil {

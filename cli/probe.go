@@ -16,7 +16,6 @@ import (
 	"braid/verify"
 )
 
-// probeCommand is one run of "braid probe".
 type probeCommand struct {
 	httpFlags
 	streams
@@ -109,7 +108,6 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	return r, err
 }
 
-// probeLines is the offer for people.
 func probeLines(o download.Offer) []string {
 	var lines []string
 	for _, h := range o.Hops {
@@ -201,7 +199,6 @@ func evidenceLines(e download.Evidence) []string {
 	return append([]string{"", "evidence:"}, columns(rows)...)
 }
 
-// speedLines tell how fast places were.
 func speedLines(all []download.Measurement) []string {
 	if len(all) == 0 {
 		return nil

@@ -89,7 +89,6 @@ func (f *signFlags) read() (secret, passphrase []byte, err error) {
 	return secret, passphrase, nil
 }
 
-// failure says what is wrong with the key.
 func (f *signFlags) failure(err error) error {
 	hint := "gpg --armor --export-secret-keys FINGERPRINT writes one"
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {

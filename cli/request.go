@@ -20,7 +20,6 @@ import (
 	"braid/verify"
 )
 
-// httpFlags are the flags of commands that ask servers.
 type httpFlags struct {
 	header         cli.StringSlice
 	headerTo       cli.StringSlice
@@ -96,7 +95,7 @@ func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 	return claims, nil
 }
 
-// digested says that the user names a digest, which is one of one file.
+// digested returns the flag that names a digest, which is that of one file.
 func (w *httpFlags) digested() string {
 	switch {
 	case w.sha256 != "":
@@ -130,7 +129,6 @@ func parseSHA256(word string) (verify.Digest, error) {
 	return verify.ParseHex(verify.SHA256, strings.TrimSpace(word))
 }
 
-// headers reads -H.
 func (w *httpFlags) headers() (map[string][]string, error) {
 	h := http.Header{}
 	if w.referer != "" {
@@ -145,7 +143,6 @@ func (w *httpFlags) headers() (map[string][]string, error) {
 	return h, nil
 }
 
-// headersTo reads --header-to.
 func (w *httpFlags) headersTo() (servers []string, err error) {
 	for _, words := range w.headerTo.Value() {
 		for word := range strings.SplitSeq(words, ",") {
@@ -159,7 +156,6 @@ func (w *httpFlags) headersTo() (servers []string, err error) {
 	return servers, nil
 }
 
-// addFields adds the header fields of the command to a request.
 func (w *httpFlags) addFields(r *download.Request) (err error) {
 	if r.Header, err = w.headers(); err != nil {
 		return err
@@ -205,7 +201,6 @@ func isToken(s string) bool {
 
 var errNoPassword = errors.New("no password")
 
-// userinfo reads USER:PASSWORD.
 func userinfo(v string) (*url.Userinfo, error) {
 	name, password, ok := strings.Cut(v, ":")
 	if !ok || name == "" {

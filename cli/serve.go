@@ -19,7 +19,6 @@ import (
 	"braid/verify"
 )
 
-// serveCommand is one run of "braid serve".
 type serveCommand struct {
 	streams
 	mirrorFlags

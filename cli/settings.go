@@ -40,7 +40,6 @@ func configurationPath() string {
 	return filepath.Join(dir, "braid", "config.toml")
 }
 
-// mostConfiguration bounds the file.
 const mostConfiguration = 4 << 20
 
 // readConfiguration reads the user's file, if there is one.
@@ -84,7 +83,7 @@ func (c *configuration) fill(command string, options []option.Option, a *arrange
 	return from
 }
 
-// said says that the command line or the environment has a flag.
+// said reports whether the command line or the environment has a flag.
 func said(name string, a *arranged) bool {
 	_, set := os.LookupEnv(option.Variable(name))
 	return set || a.has(name)

@@ -20,7 +20,7 @@ func (e *signalError) Error() string {
 	return "interrupted"
 }
 
-// Is says that this is a cancellation like any other.
+// Is reports whether this is a cancellation like any other.
 func (e *signalError) Is(target error) bool { return target == context.Canceled }
 
 // code is what shells report for a command that the signal killed.
@@ -40,7 +40,7 @@ type timeUpError struct{ limit time.Duration }
 
 func (e *timeUpError) Error() string { return "not done within " + timeText(e.limit) }
 
-// Is says that this is a cancellation like any other.
+// Is reports whether this is a cancellation like any other.
 func (e *timeUpError) Is(target error) bool { return target == context.Canceled }
 
 // within gives a context that ends after a time, if that is more than zero. The function ends it at once.

@@ -38,10 +38,9 @@ func newSites(c *configuration) *sites {
 	return &sites{conf: c, rules: map[*option.Site]*siteRules{}}
 }
 
-// any says that there are some.
 func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
 
-// general says that what a command has by these flags is the configuration's word on everything, and not that of this run.
+// general reports whether what a command has by these flags is the configuration's word on everything, and not that of this run.
 func (s *sites) general(flags ...string) bool {
 	return s != nil && s.conf.said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.conf.said[name] })
 }
@@ -67,7 +66,6 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 	return r, err
 }
 
-// read reads what a site says.
 func (s *sites) read(site *option.Site) (*siteRules, error) {
 	paths := func(words []string) cli.StringSlice {
 		var list []string
@@ -106,7 +104,6 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 	return r, nil
 }
 
-// at says that an error is about a site.
 func (s *sites) at(site *option.Site, err error) error {
 	f, ok := err.(*failure)
 	if !ok {

@@ -27,7 +27,6 @@ type parallel int
 // mostParallel keeps the open files of a process within what systems allow.
 const mostParallel = 1000
 
-// Set reads what a user writes.
 func (v *parallel) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	switch {

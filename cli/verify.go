@@ -16,7 +16,6 @@ import (
 	"braid/source"
 )
 
-// verifyCommand is one run of "braid verify".
 type verifyCommand struct {
 	httpFlags
 	anchorFlags
@@ -88,7 +87,6 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	return v.leave(codes)
 }
 
-// leave ends the command.
 func (v *verifyCommand) leave(codes []int) error {
 	if code := batchCode(codes); code != exitDone {
 		return reported(code)
@@ -99,7 +97,6 @@ func (v *verifyCommand) leave(codes []int) error {
 	return nil
 }
 
-// client is what asks servers.
 func (v *verifyCommand) client() (*download.Client, error) {
 	hc, err := v.httpFlags.client(append(v.signatures.Value(), v.from, v.checksums)...)
 	hc.HeaderTimeout = time.Duration(v.timeout)
@@ -195,7 +192,7 @@ func (v *verifyCommand) check(paths []string) error {
 	return nil
 }
 
-// isOneFile says that --from is the URL of a file, and of no folder or document.
+// isOneFile reports whether --from is the URL of a file, and of no folder or document.
 func (v *verifyCommand) isOneFile() bool {
 	u, err := webURL(v.from)
 	return v.from != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)

@@ -15,7 +15,6 @@ import (
 	"braid/watch"
 )
 
-// watchCommand is one run of "braid watch".
 type watchCommand struct {
 	streams
 	configFile     string
@@ -64,7 +63,6 @@ func (v *watchCommand) targets() targets {
 	}
 }
 
-// run does what the first word says, or watches.
 func (v *watchCommand) run(ctx context.Context, words []string) error {
 	v.line = configurationOf(ctx).line
 	if v.quiet && v.verbose {
@@ -97,7 +95,7 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	return v.watch(ctx, c, nil)
 }
 
-// misspelt says that a word, which is no file, may be meant for another one.
+// misspelt refuses a word that is no file and nearly a command.
 func misspelt(word string) error {
 	near := nearestWord(word, []string{"status", "check", "run", "forget"})
 	if _, err := os.Lstat(word); near == "" || err == nil {
@@ -171,7 +169,6 @@ func toWatch(dir string) watch.ConfigOptions {
 // toAsk is the reading of who asks a watcher: it needs no secrets, and may not have them.
 func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
-// mostConfig bounds a configuration.
 const mostConfig = 16 << 20
 
 func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
@@ -256,7 +253,6 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 	return c, nil
 }
 
-// configFailure says what is wrong with a configuration, and in which line.
 func configFailure(file string, err error) error {
 	e, ok := err.(*watch.ConfigError)
 	if !ok {

@@ -38,7 +38,6 @@ func (s *service) runOnce(ctx context.Context, names []string) error {
 	return nil
 }
 
-// flatten is what was joined.
 func flatten(err error) (errs []error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {

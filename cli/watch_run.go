@@ -91,7 +91,6 @@ func (s *service) remember(ctx context.Context) {
 	}
 }
 
-// storeFailure says why there is no store.
 func storeFailure(err error) error {
 	if e, ok := errors.AsType[*antenna.LockedError](err); ok {
 		return &failure{code: exitLocal, what: "watch", where: "store", why: e.Error(), hint: "one process watches at a time; braid watch status asks it"}

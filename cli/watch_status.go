@@ -114,7 +114,6 @@ func (v *watchCommand) runVerb(ctx context.Context, verb, name string, words []s
 	return outputFailure(err)
 }
 
-// has says that there is a feed or a watch of that name.
 func (c *loaded) has(name string) bool {
 	for _, f := range c.Feeds {
 		if f.Name == name {
@@ -129,7 +128,6 @@ func (c *loaded) has(name string) bool {
 	return false
 }
 
-// statusText is the table.
 func statusText(s antenna.Status, pid int, now time.Time) string {
 	var b strings.Builder
 	if pid == 0 {

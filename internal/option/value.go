@@ -15,7 +15,6 @@ import (
 // A SizeValue is a number of bytes, at least 1.
 type SizeValue int64
 
-// Set reads "500K".
 func (v *SizeValue) Set(s string) error {
 	n, err := ParseSize(s)
 	if err == nil && n <= 0 {
@@ -27,7 +26,6 @@ func (v *SizeValue) Set(s string) error {
 	return err
 }
 
-// UnmarshalText is Set.
 func (v *SizeValue) UnmarshalText(text []byte) error { return v.Set(string(text)) }
 
 func (v *SizeValue) String() string { return strconv.FormatInt(int64(*v), 10) }
@@ -52,7 +50,6 @@ func isBare(word string, less float64) bool {
 // A RateValue is bytes a second; 0, also when it is given, is no limit.
 type RateValue int64
 
-// Set reads "20M".
 func (v *RateValue) Set(s string) error {
 	n, err := ParseSize(s)
 	if err == nil {
@@ -66,7 +63,6 @@ func (v *RateValue) String() string { return strconv.FormatInt(int64(*v), 10) }
 // A TimeValue is a duration.
 type TimeValue time.Duration
 
-// Set reads "1m30s".
 func (v *TimeValue) Set(s string) error {
 	d, err := ParseTime(s)
 	if err == nil {
@@ -81,7 +77,6 @@ func (v *TimeValue) String() string { return time.Duration(*v).String() }
 // meant.
 type PeriodValue time.Duration
 
-// Set reads "1h30m".
 func (v *PeriodValue) Set(s string) error {
 	if isBare(s, 1000) {
 		return fmt.Errorf("write it with its unit, as %[1]ss, %[1]sm or %[1]sh", s)
@@ -102,10 +97,8 @@ func (v *PeriodValue) String() string { return time.Duration(*v).String() }
 // A NumberValue is a number from 1 to a million.
 type NumberValue int
 
-// Set reads "16".
 func (v *NumberValue) Set(s string) error { return setNumber((*int)(v), s, 1_000_000) }
 
-// UnmarshalText is Set.
 func (v *NumberValue) UnmarshalText(text []byte) error { return v.Set(string(text)) }
 
 func (v *NumberValue) String() string { return strconv.Itoa(int(*v)) }
@@ -113,10 +106,8 @@ func (v *NumberValue) String() string { return strconv.Itoa(int(*v)) }
 // An EntriesValue bounds what only costs time: a number from 1 to a billion.
 type EntriesValue int
 
-// Set reads "2000000".
 func (v *EntriesValue) Set(s string) error { return setNumber((*int)(v), s, 1_000_000_000) }
 
-// UnmarshalText is Set.
 func (v *EntriesValue) UnmarshalText(text []byte) error { return v.Set(string(text)) }
 
 func (v *EntriesValue) String() string { return strconv.Itoa(int(*v)) }
