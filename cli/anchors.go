@@ -42,17 +42,17 @@ func (a *anchorFlags) names() bool {
 // isSuffix tells ".asc" from a path.
 func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !strings.Contains(word, "/") }
 
-// given reports whether the user trusts somebody.
+// given reports whether the user trusts a key or certificate.
 func (a *anchorFlags) given() bool {
 	return len(a.keyrings.Value())+len(a.pins.Value())+len(a.authorities.Value()) > 0
 }
 
-// trusting refuses at once what could not succeed: a signature is demanded, and nobody is trusted to sign (rule 51).
+// trusting refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
 func trusting(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
 	}
-	return &failure{code: exitNoEvidence, what: "verify", where: "--require signature", why: "nobody is trusted to sign", hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates"}
+	return &failure{code: exitNoEvidence, what: "verify", where: "--require signature", why: "no key or certificate is trusted", hint: "--keyring FILE has the keys that count, --pin names some of them, --smime-ca FILE has root certificates"}
 }
 
 func (a *anchorFlags) anchors() (out download.Anchors, err error) {

@@ -85,7 +85,7 @@ func (f *credentialFlags) checkLogin(u *url.URL) error {
 	return err
 }
 
-// readNetrc reads the file. One that nobody named need not be there.
+// readNetrc reads the file. One that the user did not name need not be there.
 func (f *credentialFlags) readNetrc() error {
 	name, named := f.netrcFile, true
 	if name == "" {

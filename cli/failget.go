@@ -105,7 +105,7 @@ func roomBy(part string) string {
 	return "make room"
 }
 
-// hintFor is the next step for somebody who has nothing to go on with.
+// hintFor is the next step for a user who has nothing to go on with.
 func hintFor(e *download.Error) string {
 	if use, ok := errors.AsType[*partfile.InUseError](e); ok && use != nil {
 		return "wait for it, or take another name with -o"
@@ -160,7 +160,7 @@ func hintFor(e *download.Error) string {
 // hintFirst is what has to be done before the same command could do better.
 func hintFirst(e *download.Error) string {
 	if errors.Is(e, httpsource.ErrDowngrade) {
-		return "--allow-downgrade follows it; then anybody on the way may have written the file, unless --sha256 HEX says otherwise"
+		return "--allow-downgrade follows it; then the file may have been changed on the way, unless --sha256 HEX says otherwise"
 	}
 	if src, ok := errors.AsType[*source.Error](e); ok && src.Status == http.StatusProxyAuthRequired {
 		return "it is the proxy that asks: http_proxy and https_proxy may be http://USER:PASSWORD@HOST:PORT"
@@ -171,7 +171,7 @@ func hintFirst(e *download.Error) string {
 	return ""
 }
 
-// hintForTLS is the next step for somebody whose server could not prove who it is.
+// hintForTLS is the next step where a server could not prove its identity.
 func hintForTLS(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "--cacert FILE names further authorities; --insecure HOST does without, for one host"
@@ -275,7 +275,7 @@ func hintOf(e *download.Error) string {
 	return string(e.Hint)
 }
 
-// The next steps for somebody whose file has a signature that does not count, by why that is.
+// The next steps where a signature does not count, by the reason.
 const (
 	hintNoSignature  = "what is there is no signature of a file; --signature FILE|URL names another, or ask those who publish it"
 	hintExpiredKey   = "--allow-expired-key takes signatures by keys that have expired since, for archives; a newer key may be published"

@@ -105,7 +105,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 		if err != nil {
 			ended = err
 		} else if t.kept++; written != nil || lines.err != nil {
-			break // nobody reads on
+			break // the output is closed
 		}
 	}
 	t.settle()

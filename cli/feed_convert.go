@@ -184,7 +184,7 @@ func (c *conversion) records(write func(feed.Record) error) iter.Seq[feed.Record
 	}
 }
 
-// atomHeader names the feed by where it was, or what its file is called; in which folder is nobody's business.
+// atomHeader names the feed by where it was, or what its file is called; the folder is private.
 func (c *conversion) atomHeader(now feed.Time) newsfeed.AtomHeader {
 	id, title := c.from.name, c.from.name
 	if !feed.IsURI(id) {

@@ -110,7 +110,7 @@ func (e *entry) address(u *url.URL) error {
 	return err
 }
 
-// name takes the name of the file. It stays in the folder: the list may be by somebody else.
+// name takes the name of the file. It stays in the folder: the list may come from another person.
 func (e *entry) name(v string) error {
 	if v != "" && !filepath.IsLocal(filepath.FromSlash(v)) {
 		return misuse("", shorten(v, 80)+" is not below the folder of the download", "dir=FOLDER, and out=NAME for the name in it")
@@ -199,7 +199,7 @@ func shortSum(path string) [16]byte {
 	return [16]byte(sum[:])
 }
 
-// workingFolder is where relative paths begin. If nobody knows, they are compared as they are.
+// workingFolder is where relative paths begin. If it is not known, they are compared as they are.
 var workingFolder = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -126,7 +126,7 @@ func (v *metaCommand) check(s sheet, all []string) error {
 		}
 		names[name] = true
 		if len(v.mirrorsOf(name)) == 0 {
-			return misuse(name, "nobody is said to have it, and a document has to name a URL", "--mirror https://example.org/pub/ or --mirrors FILE")
+			return misuse(name, "no mirror of it is named, and a document has to name a URL", "--mirror https://example.org/pub/ or --mirrors FILE")
 		}
 	}
 	if err := v.checkTorrents(s.paths, all); err != nil || s.out == "-" {

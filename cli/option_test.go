@@ -126,7 +126,7 @@ func siteValue(o option.Option) string {
 // listLine reads an entry of a list with one option.
 func listLine(g *getCommand, name, value string) error {
 	_, err := (&worklist{get: g}).entry(option.Entry{Line: 1, URIs: []string{"https://example.org/a"}, Options: []option.Setting{{Line: 2, Name: name, Value: value}}})
-	if name == "require" && err != nil && strings.Contains(err.Error(), "nobody is trusted") {
+	if name == "require" && err != nil && strings.Contains(err.Error(), "no key or certificate is trusted") {
 		return nil
 	}
 	return err

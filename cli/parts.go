@@ -60,7 +60,7 @@ func (v *partsList) run(_ context.Context, words []string) error {
 	return printLines(v.out, columns(rows))
 }
 
-// nearestBelow is a hint for somebody who meant a command and is told of a folder.
+// nearestBelow is a hint for a word that may have been meant as a command.
 func nearestBelow(group, word string) string {
 	if name := nearestWord(word, []string{"list", "resume", "remove"}); name != "" {
 		return "did you mean braid " + group + " " + name + "?"

@@ -178,7 +178,7 @@ func (v *partsResume) request(r resumable) (q download.Request, err error) {
 	if err := trusting(&q); err != nil {
 		f := failureOf(context.Background(), err)
 		f.where = filepath.Join(r.dir, r.left.Name)
-		f.why = "a signature was demanded when it was begun, and nobody is trusted to sign"
+		f.why = "a signature was demanded when it was begun, and no key or certificate is trusted"
 		return q, f
 	}
 	if q.Signatures, err = v.sums.ofFile(r.url); err != nil {

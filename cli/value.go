@@ -77,7 +77,7 @@ func (v *hosts) Set(s string) error {
 func (v *hosts) String() string { return strings.Join(v.words, ",") }
 
 // typed are these hosts and those of the URLs among words that are addresses: the user typed them. A name that the user
-// typed is not the same as an address: somebody else says what it means.
+// typed is not the same as an address: DNS says what it means.
 func (v *hosts) typed(words ...string) address.Hosts {
 	all := v.Clone()
 	for _, word := range words {

@@ -181,7 +181,7 @@ func (v *verifyCommand) check(paths []string) error {
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
 		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
-		{v.repair && v.from == "", "--repair", "nobody is named who has the right bytes", "--from URL|FILE.meta4 names them"},
+		{v.repair && v.from == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
 		{v.quiet && v.verbose, "-q", "contradicts -v", ""},
 		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	} {

@@ -24,7 +24,7 @@ func (s *service) runOnce(ctx context.Context, names []string) error {
 	for _, err := range flatten(err) {
 		code, known := watchCode(ctx, err)
 		if !known {
-			s.log.Error("error", "error", err) // nobody has told it
+			s.log.Error("error", "error", err) // it has not been logged
 		}
 		codes = append(codes, code)
 	}

@@ -42,7 +42,7 @@ func controlFailure(ctx context.Context, c *loaded, err error) error {
 	return &failure{code: exitOther, what: "watch", where: c.state, why: source.Escape(err.Error())}
 }
 
-// stored is what the store says where nobody watches. One that is not there is not made.
+// stored is what the store says where no process watches. A missing store is not made.
 func (v *watchCommand) stored(ctx context.Context, c *loaded) (antenna.Status, error) {
 	s, done, err := v.offline(c)
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *loaded) has(name string) bool {
 func statusText(s antenna.Status, pid int, now time.Time) string {
 	var b strings.Builder
 	if pid == 0 {
-		b.WriteString("nobody watches; this is what is stored\n")
+		b.WriteString("no process watches; this is what is stored\n")
 	} else {
 		fmt.Fprintf(&b, "process %d watches\n", pid)
 	}

@@ -117,7 +117,7 @@ func (x *inspection) run(ctx context.Context) error {
 }
 
 var (
-	errNobody    = errors.New("a signature is required, and nobody is trusted to sign")
+	errNobody    = errors.New("a signature is required, and no key or certificate is trusted")
 	errNoRegular = errors.New("not a regular file")
 	errChanging  = errors.New("was changed while it was read")
 	errNothing   = errors.New("nothing says what it should be")

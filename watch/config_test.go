@@ -222,7 +222,7 @@ func TestWrong(t *testing.T) {
 		{small + "[watch.x]\nurl = 'http://b.example/'\ndir = 'd'", "watch.x.name", 6, "rule 12"},
 		{small + "keep = -1", "watch.w.keep", 6, "0 to 1000"},
 		{small + "require = 'proof'", "watch.w.require", 6, "write one of none, digest, signature"},
-		{small + "require = 'signature'", "watch.w.require", 6, "nobody is trusted"},
+		{small + "require = 'signature'", "watch.w.require", 6, "no key or certificate is trusted"},
 		{small + "pin = ['AB']", "watch.w.pin", 6, "there is none"},
 		{small + "run = ['']", "watch.w.run", 6, "no name"},
 		{small + "on-failure = ['']", "watch.w.on-failure", 6, "no name"},

@@ -133,5 +133,5 @@ var ofOthers = []Option{
 	{Names: "json", Of: PartsRemove, Group: OutputGroup, Kind: Switch,
 		Usage: "write what was removed to standard output, one JSON object a line"},
 	{Names: "all", Of: Config, Group: OutputGroup, Kind: Switch,
-		Usage: "show also flags that nobody has set, as in braid config --all get"},
+		Usage: "show also flags that are not set, as in braid config --all get"},
 }

@@ -42,7 +42,7 @@ type Settings struct {
 
 // An Error says what is wrong, and where.
 type Error struct {
-	Line      int // 0: nobody knows
+	Line      int // 0: not known
 	Key       string
 	Why, Hint string
 }
