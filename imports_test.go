@@ -32,13 +32,13 @@ type house struct {
 var houses = map[string]house{
 	"byterange":         {pure: true},
 	"linkheader":        {pure: true},
-	"verify":            {pure: true, imports: []string{"github.com/dunglas/httpsfv"}},
-	"metalink":          {pure: true, imports: []string{"linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}, but: []string{"net/http"}},
+	"verify":            {pure: true, imports: []string{"internal/mask", "github.com/dunglas/httpsfv"}},
+	"metalink":          {pure: true, imports: []string{"internal/mask", "linkheader", "verify", "address", "golang.org/x/text/unicode/norm"}, but: []string{"net/http"}},
 	"scheduler":         {pure: true, imports: []string{"byterange"}},
-	"metalink/metainfo": {pure: true, imports: []string{"metalink", "verify"}},
+	"metalink/metainfo": {pure: true, imports: []string{"internal/mask", "metalink", "verify"}},
 
 	"verify/smime": {pure: true, imports: []string{"verify"}},
-	"verify/sums":  {pure: true, imports: []string{"verify"}},
+	"verify/sums":  {pure: true, imports: []string{"internal/mask", "verify"}},
 	"verify/openpgp": {pure: true, imports: []string{"verify",
 		"github.com/ProtonMail/go-crypto/openpgp/armor", "github.com/ProtonMail/go-crypto/openpgp/errors",
 		"github.com/ProtonMail/go-crypto/openpgp/packet", "github.com/ProtonMail/go-crypto/openpgp/v2",
@@ -86,7 +86,7 @@ var houses = map[string]house{
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
 
 	"serve": {imports: []string{
-		"byterange", "internal/fsys", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
+		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
 	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},

@@ -1,6 +1,7 @@
 package metalink
 
 import (
+	"braid/internal/mask"
 	"fmt"
 	"strconv"
 )
@@ -61,8 +62,8 @@ func fault(kind Kind, format string, args ...any) *Error {
 // most is how many bytes of a stranger's word are shown.
 const most = 200
 
-// quote makes s fit for a terminal (rule 61).
-func quote(s string) string { return strconv.QuoteToASCII(short(s)) }
+// quote is a word of a document in an error.
+func quote(s string) string { return mask.Quote(s, most) }
 
 // plain is quote without the quotes.
 func plain(s string) string {

@@ -140,7 +140,9 @@ func (w *writer) file(f File) {
 	if f.Size >= 0 {
 		w.element("size", strconv.FormatInt(f.Size, 10))
 	}
-	for _, c := range slices.SortedFunc(slices.Values(f.Claims), strongestClaim) {
+	claims := slices.Clone(f.Claims)
+	verify.SortClaims(claims)
+	for _, c := range claims {
 		w.element("hash", c.Digest.Hex(), "type", c.Digest.Algorithm().String())
 	}
 	for _, s := range f.Signatures {

@@ -1,7 +1,6 @@
 package metalink
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -154,9 +153,7 @@ func (c *chain) claims() []verify.Claim {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b verify.Claim) int {
-		return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
-	})
+	verify.SortClaims(all)
 	return all
 }
 

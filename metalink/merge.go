@@ -1,7 +1,6 @@
 package metalink
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -55,9 +54,7 @@ func Merge(header, document File) (File, error) {
 // unite is the claims of both, the strongest first, of each digest the most trusted.
 func unite(a, b []verify.Claim) []verify.Claim {
 	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, func(a, b verify.Claim) int {
-		return cmp.Or(cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm()), cmp.Compare(b.Channel, a.Channel))
-	})
+	verify.SortClaims(all)
 	return slices.CompactFunc(all, func(a, b verify.Claim) bool { return a.Digest == b.Digest })
 }
 

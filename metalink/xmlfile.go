@@ -67,7 +67,7 @@ func (f *fileReader) finish() error {
 		return fault(Conflict, "a file of this name is described in line %d already", line)
 	}
 	f.lines[file.Name] = f.begin
-	slices.SortFunc(file.Claims, strongestClaim)
+	verify.SortClaims(file.Claims)
 	slices.SortStableFunc(file.Pieces, strongestPieces)
 	Sort(f.mirrors) // of one place that is there twice the better entry counts
 	file.Add(f.mirrors...)
@@ -75,10 +75,6 @@ func (f *fileReader) finish() error {
 	file.NoDigest = len(file.Mirrors) > 0 && !verify.Strong(file.Claims)
 	f.doc.Files = append(f.doc.Files, *file)
 	return nil
-}
-
-func strongestClaim(a, b verify.Claim) int {
-	return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
 }
 
 func strongestPieces(a, b verify.Pieces) int {

@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"braid/internal/mask"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,12 +80,8 @@ func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// printable is s, which came from outside, for a log (rule 61).
+// printable is s, which came from outside, for a log.
 func printable(s string) string {
-	const most = 1024
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	q := strconv.QuoteToASCII(s)
+	q := mask.Quote(s, 1024)
 	return q[1 : len(q)-1]
 }

@@ -13,6 +13,7 @@ package source
 import (
 	"context"
 	"errors"
+	"io"
 	"net/url"
 	"time"
 
@@ -80,6 +81,19 @@ type PieceSink interface {
 
 // ErrEnough is what a Sink says when it wants no more. It ends a Fetch without an error.
 var ErrEnough = errors.New("enough")
+
+// Give hands p to w. Enough says that w wants nothing more; a sink that takes less without a reason is io.ErrShortWrite.
+func Give(w Sink, p []byte, off int64) (enough bool, err error) {
+	switch n, err := w.WriteAt(p, off); {
+	case errors.Is(err, ErrEnough):
+		return true, nil
+	case err != nil:
+		return false, err
+	case n < len(p):
+		return false, io.ErrShortWrite
+	}
+	return false, nil
+}
 
 // An Answer is what a source says before the first byte.
 type Answer struct {

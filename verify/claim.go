@@ -97,6 +97,9 @@ func Agree(a, b []Claim) error {
 	return nil
 }
 
+// SortClaims puts the strongest algorithm first and, of one algorithm, the most trusted claim; of equals the order stays.
+func SortClaims(claims []Claim) { slices.SortStableFunc(claims, byStrength) }
+
 // byStrength puts the strongest algorithm first and, of one algorithm, the most trusted claim.
 func byStrength(a, b Claim) int {
 	return cmp.Or(cmp.Compare(b.Digest.alg, a.Digest.alg), cmp.Compare(b.Channel, a.Channel))

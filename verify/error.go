@@ -1,8 +1,8 @@
 package verify
 
 import (
+	"braid/internal/mask"
 	"fmt"
-	"strconv"
 )
 
 // A DigestError says that a digest field cannot be used: it is malformed or contradicts another
@@ -16,20 +16,11 @@ type DigestError struct {
 
 // Error shows the value escaped and at no more than 200 bytes.
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("%s %s: %s", e.Field, quote(e.Value), e.Why)
+	return fmt.Sprintf("%s %s: %s", e.Field, mask.Quote(e.Value, 200), e.Why)
 }
 
 // Unwrap gives what is behind the error.
 func (e *DigestError) Unwrap() error { return e.Err }
-
-// quote makes s fit for a terminal: it is a stranger's word, of any length (rule 61).
-func quote(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strconv.QuoteToASCII(s[:most]) + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
 
 // A ConflictError says that two claims give one algorithm two values.
 type ConflictError struct{ A, B Claim }

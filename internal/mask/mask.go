@@ -74,6 +74,14 @@ func shorten(s string, n int) string {
 	return s[:n] + "..."
 }
 
+// Quote makes a word that comes from outside fit for a line of a message: in quotes, in ASCII, and at its first bytes, no more than most.
+func Quote(word string, most int) string {
+	if len(word) > most {
+		word = word[:most] + "..."
+	}
+	return strconv.QuoteToASCII(word)
+}
+
 // Escape makes a text that may come from outside fit for a terminal or a log: control characters,
 // those that change the direction of text or cannot be seen, and invalid UTF-8 are written as in Go source.
 func Escape(s string) string {

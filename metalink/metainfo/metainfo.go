@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 
+	"braid/internal/mask"
 	"braid/metalink"
 	"braid/verify"
 )
@@ -112,14 +113,8 @@ func fault(format string, args ...any) error {
 	return &Error{What: "torrent", Offset: -1, Why: fmt.Sprintf(format, args...)}
 }
 
-// quote makes s fit for a terminal (rule 61).
-func quote(s string) string {
-	const most = 200
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
+// quote is a word of a torrent in an error.
+func quote(s string) string { return mask.Quote(s, 200) }
 
 // Looks says that data, the first bytes of something, may be the beginning of a torrent: of a dictionary that has a key.
 func Looks(data []byte) bool {

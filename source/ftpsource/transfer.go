@@ -197,7 +197,7 @@ func (t *transfer) deliver(a source.Answer, w source.Sink) error {
 			return t.s.fail(source.FaultProtocol, false, err)
 		}
 		if n > 0 {
-			if enough, err := give(w, p[:n], off); err != nil {
+			if enough, err := source.Give(w, p[:n], off); err != nil {
 				return &sinkError{err}
 			} else if enough {
 				return t.leave()
@@ -224,19 +224,6 @@ func (t *transfer) last() error {
 		return errLonger
 	}
 	return err
-}
-
-// give hands p to w.
-func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
-	switch n, err := w.WriteAt(p, off); {
-	case errors.Is(err, source.ErrEnough):
-		return true, nil
-	case err != nil:
-		return false, err
-	case n < len(p):
-		return false, io.ErrShortWrite
-	}
-	return false, nil
 }
 
 // leave ends a transfer before the file ends. The server says 426, 451 or 551, or 226 if it was through: all it can say is

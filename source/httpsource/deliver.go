@@ -2,7 +2,6 @@ package httpsource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -38,7 +37,7 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 			}
 		}
 		if n > 0 {
-			if enough, err := give(w, p[:n], off); err != nil || enough {
+			if enough, err := source.Give(w, p[:n], off); err != nil || enough {
 				x.Leave(a.End - off - int64(n))
 				return err
 			}
@@ -48,19 +47,6 @@ func (c *chain) deliver(ctx context.Context, x *web.Exchange, a source.Answer, w
 			return c.ended(ctx, x, a, off, err, check)
 		}
 	}
-}
-
-// give hands p to w.
-func give(w source.Sink, p []byte, off int64) (enough bool, err error) {
-	switch n, err := w.WriteAt(p, off); {
-	case errors.Is(err, source.ErrEnough):
-		return true, nil
-	case err != nil:
-		return false, err
-	case n < len(p):
-		return false, io.ErrShortWrite
-	}
-	return false, nil
 }
 
 // ended says what the end of a body at off means.

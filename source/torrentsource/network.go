@@ -31,11 +31,7 @@ func (w *ways) DialerNetwork() string { return "tcp" }
 
 // Dial connects to a peer.
 func (w *ways) Dial(ctx context.Context, addr string) (net.Conn, error) {
-	conn, err := w.dial(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	return conn, nil
+	return w.dialTracker(ctx, "tcp", addr)
 }
 
 // dialTracker connects to a tracker.

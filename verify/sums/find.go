@@ -68,9 +68,7 @@ func claimsOf(name string, rows []row, list string, over verify.Channel) (claims
 	if len(claims) == 0 && !wrong {
 		return nil, &NotFoundError{Name: name, Only: firstFew(only)}
 	}
-	slices.SortFunc(claims, func(a, b verify.Claim) int {
-		return cmp.Compare(b.Digest.Algorithm(), a.Digest.Algorithm())
-	})
+	verify.SortClaims(claims)
 	return claims, nil
 }
 

@@ -3,9 +3,9 @@ package sums
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
+	"braid/internal/mask"
 	"braid/verify"
 )
 
@@ -144,14 +144,8 @@ func strange(text string) string {
 	return fmt.Sprintf("not a line of a checksum file: %s", quote(text))
 }
 
-// quote makes s fit for a terminal (rule 61), and short.
-func quote(s string) string {
-	const most = 80
-	if len(s) > most {
-		return strconv.QuoteToASCII(s[:most]) + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
+// quote is a name or line in an error.
+func quote(s string) string { return mask.Quote(s, 80) }
 
 func blank(s string) bool { return strings.Trim(s, " \t") == "" }
 

@@ -104,7 +104,7 @@ func TestErrors_Rule31(t *testing.T) {
 		{"comments only", "", "# nothing\n\n", "no digest in it"},
 		{"text", "", h256 + "  a\nhello world\n", `line 2: not a line of a checksum file: "hello world"`},
 		{"a terminal's cursor", "", "\x1b[2J\u202e", `line 1: not a line of a checksum file: "\x1b[2J\u202e"`},
-		{"long text", "", strings.Repeat("x", 200), `line 1: not a line of a checksum file: "` + strings.Repeat("x", 80) + `"...`},
+		{"long text", "", strings.Repeat("x", 200), `line 1: not a line of a checksum file: "` + strings.Repeat("x", 80) + `..."`},
 		{"web page", "SHA256SUMS", "\n<!DOCTYPE html>", "line 2: this is a web page or XML, not a list of digests"},
 		{"binary", "", h256 + "  a\x00b", "line 1: this is not text"},
 		{"UTF-16", "", "\xff\xfe1\x00", "UTF-16, and not UTF-8: write the list anew in UTF-8"},
