@@ -1,5 +1,5 @@
 // The command consumer uses braid's packages as a program of somebody else's would: it reads what a server offers, downloads
-// and proves the file, watches a feed, and asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
+// and proves the file, brings one from a source to a target of its own, serves a folder, watches a feed, and asks the scheduler. It is built and run by the tests (internal/test/e2e/consumer_test.go).
 package main
 
 import (
@@ -40,6 +40,12 @@ func run(ctx context.Context, address, dir, feedFile string) error {
 		return err
 	}
 	if err := get(ctx, u, dir); err != nil {
+		return err
+	}
+	if err := transfer(ctx); err != nil {
+		return err
+	}
+	if err := publish(ctx, dir); err != nil {
 		return err
 	}
 	if err := read(feedFile); err != nil {

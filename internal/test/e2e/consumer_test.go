@@ -53,12 +53,28 @@ func TestConsumer(t *testing.T) {
 	want := `links: 1, problems: 0, digests: 1, strong: true, mirrors: 1
 download: 12000 bytes, sha-256 from Digest over http - asked: true - told: true
 meta4: file 12000
+target: 1000000 bytes, in the store: true - on disk: false
+links: 0, problems: 0, digests: 1, strong: true, mirrors: 0
 feed: lirs disk
 scheduler: 1 action
 antenna: file by local
 `
 	if err != nil || string(out) != want {
 		t.Errorf("%v, %s\nwant %s", err, out, want)
+	}
+}
+
+// TestDownloadIsLight asks the go command what a program that imports download brings with it: nothing of BitTorrent, which a program
+// plugs in.
+func TestDownloadIsLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./download").Output()
+	if err != nil || !strings.Contains(string(out), "braid/source/httpsource\n") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for dep := range strings.Lines(string(out)) {
+		if strings.Contains(dep, "torrentsource") || strings.Contains(dep, "anacrolix") {
+			t.Errorf("importing download brings %s", dep)
+		}
 	}
 }
 
