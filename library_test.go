@@ -202,24 +202,3 @@ func goFiles(t *testing.T, pkg string) []string {
 	}
 	return names
 }
-
-// TestDownloadIsLight: a program that imports download brings no library for BitTorrent, which the command plugs in.
-func TestDownloadIsLight(t *testing.T) {
-	brought, queue := map[string]bool{}, []string{"download"}
-	for len(queue) > 0 {
-		p := queue[0]
-		queue = queue[1:]
-		if !brought[p] {
-			brought[p] = true
-			queue = append(queue, houses[p].imports...)
-		}
-	}
-	for p := range brought {
-		if p == "source/torrentsource" || strings.Contains(p, "anacrolix") {
-			t.Errorf("importing download brings %s", p)
-		}
-	}
-	if !brought["source/httpsource"] {
-		t.Error("the table was not walked")
-	}
-}
