@@ -289,7 +289,7 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 	case errors.Is(err, errRefused):
 		return scheduler.FaultNone, 0
 	case wrongBytes(err):
-		return scheduler.FaultLied, 0
+		return scheduler.FaultWrongBytes, 0
 	case !errors.As(err, &e):
 		return scheduler.FaultGone, 0
 	case e.Fault == source.FaultMismatch:

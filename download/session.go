@@ -125,7 +125,7 @@ func (s *session) step(ev scheduler.Event) {
 			f.sink.limit.Store(0)
 			f.cancel()
 			switch a.Why {
-			case scheduler.ReasonLied:
+			case scheduler.ReasonWrongBytes:
 				s.exclude(f)
 			case scheduler.ReasonSilent:
 				s.sources.silent(f.from)

@@ -92,7 +92,7 @@ func (x *sources) failed(o *origin, err error, fault scheduler.Fault) {
 		x.last = err
 	}
 	o.other = o.other || fault == scheduler.FaultWrong
-	o.banned = o.banned || o.other || fault == scheduler.FaultLied
+	o.banned = o.banned || o.other || fault == scheduler.FaultWrongBytes
 }
 
 // silent records that a source was given up because nothing came from it. It may be asked again.

@@ -66,7 +66,7 @@ func TestLastPieceIsTaken(t *testing.T) {
 	s := New(Config{Size: 2 * mib})
 	s.now = time.Unix(1e9, 0)
 	victim, m := opened(2*mib, 10<<10), opened(1, 4<<20)
-	f := &fetch{src: victim, pos: 0, end: 2 * mib, heard: s.now, since: s.now, got: 1}
+	f := &fetch{src: victim, pos: 0, end: 2 * mib, activeAt: s.now, since: s.now, got: 1}
 	m.rtt = 20 * ms
 	if got := s.tail.splitAt(f, m, mib); got != f.pos {
 		t.Errorf("split at %d, want all of it", got)

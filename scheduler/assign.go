@@ -155,7 +155,7 @@ func (w *work) lone(m *mirror) bool {
 func (w *work) part(m *mirror, speed float64) float64 {
 	end, lag := w.horizon(m), w.lag(m, speed, m.alive)
 	part := speed * (end - lag)
-	// A further request costs little, and what is known of the speeds gets better, all the more if it is from hearsay.
+	// A further request costs little, and the speeds are known better then, above all one that was only remembered.
 	if m.meter.total == 0 || end > manyLags*w.lag(m, speed, true) {
 		part *= lastShare
 	}
@@ -182,9 +182,8 @@ func (w *work) reach(f *fetch) int64 {
 	return max(2*w.share(), 4<<20, w.cfg.MinSplit)
 }
 
-// extend moves the reservations of those fetches along that go on to the end of the file by themselves:
-// while what lies before them is free it is theirs, up to a bounded distance, and when they meet
-// the range of another they end there (S17).
+// extend moves the reservations of fetches that go on to the end of the file: what lies before them and is free is theirs, up to a
+// bounded distance. Where they meet the range of another they end.
 func (w *work) extend() {
 	for _, f := range w.running {
 		if !f.toEnd || f.ending {

@@ -52,9 +52,9 @@ type JobID int
 
 // A job is a running download.
 type job struct {
-	began time.Time
-	bytes int64
-	heard bool
+	began    time.Time
+	bytes    int64
+	answered bool
 	// It is a newcomer if it is the first in a place that is being measured, and fresh if its connection is new.
 	newcomer, fresh bool
 }
@@ -107,7 +107,7 @@ func (b *Batch) Began(now time.Time) JobID {
 	}
 	if j.fresh && b.step.from > 0 {
 		b.step.fresh++
-		b.step.unheard++
+		b.step.unanswered++
 	}
 	return b.lastID
 }
@@ -115,15 +115,15 @@ func (b *Batch) Began(now time.Time) JobID {
 // Answered notes the first answer to a download, and the round-trip time to its server.
 func (b *Batch) Answered(_ time.Time, id JobID, rtt time.Duration) {
 	j := b.running[id]
-	if j == nil || j.heard {
+	if j == nil || j.answered {
 		return
 	}
-	j.heard = true
+	j.answered = true
 	if rtt > 0 {
 		b.rtt = rtt
 	}
-	if j.fresh && b.step.unheard > 0 && !j.began.Before(b.since) {
-		b.step.unheard--
+	if j.fresh && b.step.unanswered > 0 && !j.began.Before(b.since) {
+		b.step.unanswered--
 	}
 }
 

@@ -135,7 +135,7 @@ func (h *haul) end(c *conduit, well bool) {
 // check fails the test if the numbers of b cannot be.
 func (b *Batch) check(t *testing.T) {
 	t.Helper()
-	if b.allowed < 1 || b.allowed > b.most || b.step.unheard < 0 || b.step.unheard > b.step.fresh {
+	if b.allowed < 1 || b.allowed > b.most || b.step.unanswered < 0 || b.step.unanswered > b.step.fresh {
 		t.Fatalf("%+v", b)
 	}
 }

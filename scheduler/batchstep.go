@@ -4,13 +4,13 @@ import "time"
 
 // A batchStep is a change of the number of places that is being measured.
 type batchStep struct {
-	from      int // places before; 0 if none is being measured
-	newcomers int // the first downloads in the new places
-	fresh     int // downloads on new connections
-	unheard   int // those of them that have not been answered
+	from       int // places before; 0 if none is being measured
+	newcomers  int // the first downloads in the new places
+	fresh      int // downloads on new connections
+	unanswered int // those of them that have not been answered
 
 	// worth is what a place was worth before, by downloads that ended. done is the work until the step began, firsts
-	// the newcomers that ended since. doubt says that the step did not seem to pay and is looked at once more.
+	// the newcomers that ended since. If doubt, the step did not seem to pay and is judged once more.
 	worth  float64
 	done   int64
 	firsts tally
@@ -27,8 +27,8 @@ const (
 
 	// A step for long downloads is judged after slow start, over longLook.
 	longLook = time.Second
-	// unheardOf is how long newcomers may take before a step is given up.
-	unheardOf = 3 * time.Second
+	// longestWait is how long newcomers may take before a step is given up.
+	longestWait = 3 * time.Second
 
 	// After a step that did not pay there is a pause, twice as long each time.
 	holdShort = 250 * time.Millisecond // or what four downloads take
@@ -38,7 +38,7 @@ const (
 
 // decide is the one place where the number of places changes.
 func (b *Batch) decide(now time.Time) {
-	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unheard <= b.step.fresh {
+	if b.ready.IsZero() && len(b.running) <= b.allowed && 2*b.step.unanswered <= b.step.fresh {
 		b.ready = now
 	}
 	switch {
@@ -81,7 +81,7 @@ func (b *Batch) judgeLong(now time.Time) {
 	if b.ready.IsZero() {
 		if down {
 			b.step.before = r
-		} else if now.Sub(b.since) > unheardOf {
+		} else if now.Sub(b.since) > longestWait {
 			b.moot(now)
 		}
 		return
@@ -189,7 +189,7 @@ func (b *Batch) fails(now time.Time, share float64) {
 	b.settle(now, min(pause<<min(b.failures-1, 8), holdMost))
 }
 
-// moot ends a step that tells nothing.
+// moot ends a step that cannot be judged.
 func (b *Batch) moot(now time.Time) {
 	b.allowed, b.stride = b.step.from, 1
 	b.settle(now, b.slowStart())
@@ -230,7 +230,7 @@ func (b *Batch) growing(now time.Time) bool {
 	return age < b.slowStart()+longLook || age < 5*time.Second && younger > 1.2*older
 }
 
-// drift notices that the batch is not what it was when the last step was judged: other files, or other servers.
+// drift detects that files or servers are others than when the last step was judged.
 func (b *Batch) drift(now time.Time) {
 	if now.Sub(b.since) < longLook+b.slowStart() {
 		return

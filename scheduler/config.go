@@ -25,7 +25,7 @@ type Config struct {
 	// whose speed is remembered are used from the start as long as their speeds do not add up to it. If zero,
 	// that is no limit.
 	Aggregate float64
-	// Growth says how connections are added. The zero value doubles.
+	// Growth is how connections are added. The zero value doubles.
 	Growth GrowthMode
 	// Tries is how often a source may fail without progress. If zero, 20.
 	Tries int

@@ -171,8 +171,8 @@ func (s *Scheduler) expandLast() []*mirror {
 	return []*mirror{m}
 }
 
-// candidate chooses the mirror to open next: the untried in the order of their preference (S5, S8), then the
-// fastest of those that were closed.
+// candidate chooses the mirror to open next: the untried in the order of their preference, then the fastest of those that were
+// closed.
 func (s *Scheduler) candidate() (best *mirror) {
 	for _, m := range s.mirrors {
 		if m.open() || m.running != nil || !s.free(m) || !s.allowed(m) || m.last && !s.lastResort(m) {

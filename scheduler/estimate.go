@@ -41,7 +41,7 @@ func (w *work) pace(f *fetch) float64 {
 		return 0
 	}
 	if f.got == 0 || w.now.Sub(f.src.meter.flow) < 10*slotWidth {
-		if w.now.Sub(f.heard) > lively {
+		if w.now.Sub(f.activeAt) > lively {
 			return 0
 		}
 		return w.mirrors.speedOf(f.src)
@@ -63,7 +63,7 @@ const (
 // that is longer than a round trip. A lost packet holds up those behind it for one or some. Of more than a little, that is no
 // reason to close a connection, which would cost as much.
 func (w *work) hangs(f *fetch) float64 {
-	quiet := w.now.Sub(f.heard)
+	quiet := w.now.Sub(f.activeAt)
 	if f.got == 0 || f.left() > lastBytes || quiet < max(hangTime, f.src.rtt) || quiet.Seconds() < 4*packet/max(f.src.speed, 1) {
 		return 0
 	}

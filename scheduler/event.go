@@ -16,7 +16,7 @@ type FetchID int
 type Fault uint8
 
 const (
-	// FaultNone: the fetch ended because its range was done, or because it was told to stop.
+	// FaultNone: the fetch ended because its range was done, or because it was cancelled.
 	FaultNone Fault = iota
 	// FaultTransient: another try makes sense, after a pause.
 	FaultTransient
@@ -24,9 +24,9 @@ const (
 	FaultGone
 	// FaultWrong: this source announced something else; it is banned for this download.
 	FaultWrong
-	// FaultLied: bytes that this source delivered are not those of the file. It is banned, and what it alone brought and no
+	// FaultWrongBytes: bytes that this source delivered are not those of the file. It is banned, and what it alone brought and no
 	// check has passed is missing again.
-	FaultLied
+	FaultWrongBytes
 )
 
 // An Event is something that happened outside.
@@ -125,7 +125,7 @@ type (
 		ID  FetchID
 		Why Reason
 	}
-	// Check asks whether a piece is right, whose bytes are all on disk. Every Check gets exactly one PieceChecked.
+	// Check demands the check of a piece whose bytes are all on disk. Every Check gets exactly one PieceChecked.
 	Check struct {
 		Piece int64
 		Range byterange.Range
@@ -150,12 +150,12 @@ func (Discard) action() {}
 func (Finish) action()  {}
 func (Fail) action()    {}
 
-// A Reason is why something is done, for people who want to see what went on. No decision depends on it.
+// A Reason is why something is done, for reports. No decision depends on it.
 type Reason uint8
 
 // Why a range is asked for.
 const (
-	// ReasonFirst: a source has to say what the file is, or no other is at work.
+	// ReasonFirst: the first answer shows what the file is, or no other source is at work.
 	ReasonFirst Reason = iota + 1
 	// ReasonNext: the source is through with its last range.
 	ReasonNext
@@ -190,8 +190,8 @@ const (
 	ReasonSameHost
 	// ReasonNoRanges: it answers ranges with the whole file, and others do better.
 	ReasonNoRanges
-	// ReasonLied: a piece that only this source brought was wrong.
-	ReasonLied
+	// ReasonWrongBytes: a piece that only this source brought was wrong.
+	ReasonWrongBytes
 	// ReasonDone: every byte is here.
 	ReasonDone
 )
@@ -200,8 +200,7 @@ var reasons = map[Reason]string{
 	ReasonFirst: "first", ReasonNext: "next", ReasonGrowth: "growth", ReasonRemembered: "remembered", ReasonReturn: "return",
 	ReasonExchange: "exchange", ReasonSplit: "split", ReasonMet: "met", ReasonSilent: "silent", ReasonSlow: "slow",
 	ReasonUseless: "useless", ReasonCrowded: "crowded", ReasonSameHost: "same host", ReasonNoRanges: "no ranges",
-	ReasonPiece: "piece", ReasonLied: "lied", ReasonDone: "done",
+	ReasonPiece: "piece", ReasonWrongBytes: "lied", ReasonDone: "done",
 }
 
-// String is the reason in a word or two.
 func (r Reason) String() string { return reasons[r] }

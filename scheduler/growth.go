@@ -9,9 +9,9 @@ type GrowthMode uint8
 // GrowSingle is the letter of RFC 6249, section 7: one at a time.
 const GrowSingle GrowthMode = 1
 
-// growth decides how many connections are worth having, from the aggregate speed before and after
-// some were added (C6, S11). While a step is being measured it allows no further one (S12), and once
-// a single one did not pay it allows none until an established one closes (S13).
+// growth decides how many connections are worth having, from the aggregate speed before and after some were added (RFC 6249,
+// section 7). While a step is measured it allows no further one; after a single one that did not pay, none until an established one
+// closes.
 type growth struct {
 	mode      GrowthMode
 	most      int
@@ -121,9 +121,8 @@ func (g *growth) ripening() time.Duration {
 	return 300 * time.Millisecond
 }
 
-// judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring
-// comes on top of what the others brought before; that it does not is believed only when they are
-// past slow start.
+// judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring comes on top of what the others
+// brought before. That it does not pay is decided only when they are past slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
 	if !g.measuring || now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
@@ -152,7 +151,7 @@ func (g *growth) conclude(v verdict, s sample) (cut int) {
 		return 0
 	}
 	if g.mode == GrowSingle {
-		g.ended, g.full = true, true // S13; the RFC does not ask to close what was opened
+		g.ended, g.full = true, true // the RFC does not ask to close what was opened
 		return 0
 	}
 	if s.newcomer > 0 { // keep as many as were worth it

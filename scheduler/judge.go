@@ -8,15 +8,15 @@ import (
 const (
 	silence     = 2 * time.Second // a mirror may be quiet for this or silenceRTTs round trips, the longer
 	silenceRTTs = 8
-	lively      = time.Second // a mirror that was heard within it is at work
+	lively      = time.Second // a mirror that was active within it is at work
 	enough      = 256 << 10   // progress that makes up for a failure
 	slowGrace   = 5 * time.Second
 	retryMax    = 30 * time.Second // the longest pause after a failure
 	slowed      = 0.1              // of its speed: a mirror that brings less than that for a while has another one
 
-	// Where a request has setup costs, as with FTP, several things are asked before bytes come, and more of them the first
-	// time, with a login and TLS. firstSilence is how many times as long as others such a mirror may be quiet before its first
-	// answer tells how far away it is, firstTrips how many times the round trips of each request the first one may take.
+	// A request with setup cost, as in FTP, takes several round trips before bytes come, and more the first time (login, TLS).
+	// firstSilence is how many times as long as others such a mirror may be quiet before its round trip is known, firstTrips how
+	// many times the round trips of later requests the first one may take.
 	firstSilence = 3
 	firstTrips   = 3
 )
@@ -34,13 +34,13 @@ func (f *fetch) mayBeQuiet() time.Duration {
 	return max(limit, (silenceRTTs+firstTrips*time.Duration(m.trips))*m.rtt)
 }
 
-// judge ends what is stalled and takes work from what is far too slow (S16).
+// judge ends stalled requests and takes work from far too slow ones (RFC 6249, section 7).
 func (w *work) judge() {
 	for _, f := range slices.Clone(w.running) {
 		if f.ending {
 			continue
 		}
-		quiet := w.now.Sub(f.heard)
+		quiet := w.now.Sub(f.activeAt)
 		limit, most := f.mayBeQuiet(), w.cfg.Silence
 		if f.src.slow { // it reports itself when it gives up
 			limit, most = most+slowGrace, most+slowGrace
@@ -51,8 +51,8 @@ func (w *work) judge() {
 			f.src.fellSilent()
 			continue
 		}
-		w.notice(f)
-		f.src.learn(w.now)
+		w.noticeDrip(f)
+		f.src.updateSpeed(w.now)
 		w.lighten(f)
 	}
 }
@@ -70,13 +70,13 @@ func (w *work) standIn(f *fetch) bool {
 		if m.running == nil {
 			return w.requests(m.host) < w.cfg.PerHost
 		}
-		return !m.running.ending && w.now.Sub(m.running.heard) < lively && m.running.got > 0
+		return !m.running.ending && w.now.Sub(m.running.activeAt) < lively && m.running.got > 0
 	})
 }
 
-// notice takes note of the speed of a mirror that drips: each byte that comes after a pause begins a new flow, of which
-// nothing is known for a while, and its speed from before would stand for ever.
-func (w *work) notice(f *fetch) {
+// noticeDrip updates the speed of a mirror that drips: each byte after a pause begins a new flow, whose speed is unknown for a
+// while, and the old speed would stay.
+func (w *work) noticeDrip(f *fetch) {
 	if f.got == 0 || w.now.Sub(f.since) < silence {
 		return
 	}
@@ -89,7 +89,7 @@ func (w *work) notice(f *fetch) {
 // asked for was a guess.
 func (w *work) lighten(f *fetch) {
 	m := f.src
-	if f.toEnd || f.alone || f.got == 0 || !w.known(f) || !w.standIn(f) {
+	if f.toEnd || f.exclusive || f.got == 0 || !w.known(f) || !w.standIn(f) {
 		return
 	}
 	speed, period := m.meter.over(w.now, 2*time.Second), windowTime
@@ -108,7 +108,7 @@ func (w *work) lighten(f *fetch) {
 	}
 }
 
-// known reports whether f has gone on for long enough to tell how fast its mirror is.
+// known reports whether f has gone on for long enough to show the speed of its mirror.
 func (w *work) known(f *fetch) bool {
 	flows := w.now.Sub(f.src.meter.flow)
 	switch {
@@ -124,7 +124,7 @@ func (w *work) known(f *fetch) bool {
 // breaks off often is slow, not broken.
 func (w *work) brokeOff(f *fetch, after time.Duration) {
 	part := min(enough, f.size/4)
-	if f.alone { // another would have to begin anew
+	if f.exclusive { // another would have to begin anew
 		part = min(part, minSteal)
 	}
 	if after != 0 || f.got < part || f.got <= 0 {
@@ -150,8 +150,8 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 	m.until = w.now.Add(max(min(wait, retryMax), after))
 }
 
-// completeAnswer is called for a mirror that answers a range with the whole file (S15): it is
-// kept only when it alone is left, or would be through with everything before the others with the rest.
+// completeAnswer is called for a mirror that answers a range with the whole file. It is kept only if no other is left, or if it
+// would be through before the others with the rest.
 func (w *work) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true

@@ -6,7 +6,7 @@ import (
 	"braid/byterange"
 )
 
-// A state says where a mirror stands. Only the methods become... change it.
+// A state is where a mirror stands. Only the methods become... change it.
 type state uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	stateBanned               // nor is this one, and what it still brings does not count: it brought wrong bytes
 )
 
-// A trust says what a failure leaves behind until the mirror has brought enough again.
+// A trust is what a failure leaves behind until the mirror has brought enough again.
 type trust uint8
 
 const (
@@ -103,7 +103,7 @@ func (m *mirror) becomeClosed() {
 // becomeGone leaves a mirror that is not asked again.
 func (m *mirror) becomeGone() { m.state = max(m.state, stateGone) }
 
-// becomeBanned does the same with one that brought wrong bytes. What was remembered of its speed says nothing of others.
+// becomeBanned does the same with one that brought wrong bytes. The remembered speed of an untried one may be another server's.
 func (m *mirror) becomeBanned() {
 	if !m.tried() {
 		m.speed = 0
@@ -139,8 +139,8 @@ func (m *mirror) settle(late bool) {
 	m.joined = false
 }
 
-// learn remembers how fast the mirror is.
-func (m *mirror) learn(now time.Time) {
+// updateSpeed sets the steady speed of the mirror, if it has been at work for long enough.
+func (m *mirror) updateSpeed(now time.Time) {
 	if m.meter.last.IsZero() || m.meter.last.Sub(m.meter.flow) < 3*slotWidth {
 		return
 	}

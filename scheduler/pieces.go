@@ -16,17 +16,16 @@ type pieces struct {
 	length   int64         // of each but the last; 0: not known
 	lead     int64         // how much of the first lies before the file
 	asked    byterange.Set // those whose check was asked for, and which are not proven wrong
-	open     int           // checks whose result is awaited
-	disputed []disputed    // those to be fetched by one mirror alone, in order
+	open     int           // checks without a result yet
+	disputed []disputed    // those to be fetched by one mirror, in order
 }
 
-// A disputed piece was wrong when several mirrors had brought it. That accuses none of them: it is fetched again by one
-// alone. The next check clears or accuses that one, and when it and one other had brought all of it before, with it the
-// other.
+// A disputed piece was wrong when several mirrors had brought it, so that none of them is known to be wrong. One mirror fetches it
+// again, exclusively. The next check decides about that mirror and, if two had brought all of the piece before, about the other.
 type disputed struct {
 	piece   byterange.Range
 	by      []*mirror // the mirrors that had brought all of it; nil if they are not known
-	sole    *mirror   // fetches it alone, and goes on after an answer that broke off; nil: not chosen yet
+	sole    *mirror   // fetches it, and goes on after an answer that broke off; nil: not chosen yet
 	reached int64     // how far those before it came
 	taken   int       // how often it was taken from a mirror with a slow tail
 }
@@ -77,7 +76,7 @@ func (p *pieces) complete(here *byterange.Set, r byterange.Range) (checks []Chec
 	return checks
 }
 
-// checked takes note of the result of a check. It reports false if none was asked for.
+// checked handles the result of a check. It reports false if there was no such check.
 func (p *pieces) checked(ev PieceChecked) (piece byterange.Range, ok bool) {
 	if p.length == 0 || p.open == 0 || ev.Piece < 0 || ev.Piece > p.index(p.size-1) {
 		return byterange.Range{}, false
@@ -179,9 +178,6 @@ func (a alignment) within(gap byterange.Range, start, want int64) byterange.Rang
 	return byterange.Range{Start: start, End: end}
 }
 
-// What checks of pieces say of mirrors: one that alone brought a wrong piece is banned. What was proven of it is kept,
-// everything else that it brought is missing again.
-
 // check asks for the checks of those pieces with bytes in r that are complete now.
 func (w *work) check(r byterange.Range) {
 	for _, c := range w.pieces.complete(&w.ranges.here, r) {
@@ -189,7 +185,7 @@ func (w *work) check(r byterange.Range) {
 	}
 }
 
-// piecesKnown begins to check, also what is here already. The first word on the pieces counts.
+// piecesKnown begins to check, also what is here already. Only the first description of pieces counts.
 func (w *work) piecesKnown(ev PiecesKnown) {
 	if w.pieces.length == 0 {
 		w.pieces = newPieces(ev, w.ranges.size)
@@ -197,7 +193,7 @@ func (w *work) piecesKnown(ev PiecesKnown) {
 	}
 }
 
-// pieceChecked takes the result of a check.
+// pieceChecked handles the result of a check. A mirror that brought all of a wrong piece is banned.
 func (w *work) pieceChecked(ev PieceChecked) {
 	piece, ok := w.pieces.checked(ev)
 	if !ok {
@@ -238,12 +234,11 @@ func (w *work) cleared(piece byterange.Range, from mirrors, alone bool) {
 	}
 }
 
-// ban ends the use of a mirror and takes back what it brought, but for pieces that are being checked: their results will
-// tell.
+// ban ends the use of a mirror. What it brought is missing again, but for proven pieces and those being checked.
 func (w *work) ban(m *mirror) {
 	w.do = append(w.do, Ban{m.id})
 	if m.running != nil {
-		w.cancel(m.running, ReasonLied)
+		w.cancel(m.running, ReasonWrongBytes)
 	}
 	m.becomeBanned()
 	var lost []byterange.Range
@@ -258,7 +253,7 @@ func (w *work) ban(m *mirror) {
 	}
 }
 
-// repair lets m fetch a disputed piece alone, from its first byte. A mirror that broke off within one goes on where it was.
+// repair lets m fetch a disputed piece from its first byte. A mirror that broke off within one goes on where it was.
 func (w *work) repair(m *mirror) bool {
 	for i := range w.pieces.disputed {
 		d := &w.pieces.disputed[i]
@@ -267,17 +262,17 @@ func (w *work) repair(m *mirror) bool {
 			continue
 		}
 		if d.sole != m {
-			w.anew(d, m)
+			w.restartPiece(d, m)
 		}
 		w.start(m, byterange.Range{Start: w.ranges.first(p.Start), End: p.End}, false, ReasonPiece)
-		m.running.alone, m.running.reached = true, d.reached
+		m.running.exclusive, m.running.reached = true, d.reached
 		return true
 	}
 	return false
 }
 
-// anew forgets what is here of a disputed piece, which m is to bring alone.
-func (w *work) anew(d *disputed, m *mirror) {
+// restartPiece makes all of a disputed piece missing, which m is to bring.
+func (w *work) restartPiece(d *disputed, m *mirror) {
 	if d.sole != nil {
 		d.reached = max(d.reached, w.ranges.first(d.piece.Start))
 	}

@@ -46,7 +46,7 @@ func TestLiarIsBanned_S10(t *testing.T) {
 	p.at(0, PieceChecked{Piece: first + 1, OK: false})
 	banned := false
 	for _, a := range p.do {
-		if c, ok := a.(Cancel); ok && c.ID == mirror.ID && c.Why == ReasonLied {
+		if c, ok := a.(Cancel); ok && c.ID == mirror.ID && c.Why == ReasonWrongBytes {
 			banned = true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"braid/byterange"
 )
 
-// ranges says of every byte of the file in which of three states it is: here, reserved for a running fetch, or missing.
+// ranges has for every byte of the file one of three states: here, reserved for a running fetch, or missing.
 type ranges struct {
 	size     int64 // of the file; -1 while it is not known
 	count    int64 // bytes in here
@@ -19,8 +19,7 @@ func newRanges(size int64, have byterange.Set) ranges {
 	return ranges{size: size, count: have.Len(), here: have.Clone(), consumed: -1}
 }
 
-// setSize cuts everything off at the end of the file. The first word on the size counts: a source with another one is
-// refused by the caller (C8).
+// setSize cuts everything off at the end of the file.
 func (g *ranges) setSize(size int64) {
 	g.size = size
 	beyond := byterange.Range{Start: size, End: byterange.Unbounded}

@@ -79,7 +79,7 @@ func banned(r report) string {
 		if f, ok := a.(Fetch); ok && lies(f.Source) && r.at[i] >= r.lie {
 			return fmt.Sprintf("it was asked at %v, after the lie of %v", r.at[i], r.lie)
 		}
-		if c, ok := a.(Cancel); ok && c.Why == ReasonLied && r.at[i] > r.lie {
+		if c, ok := a.(Cancel); ok && c.Why == ReasonWrongBytes && r.at[i] > r.lie {
 			return fmt.Sprintf("it was told to stop at %v, after the lie of %v", r.at[i], r.lie)
 		}
 	}

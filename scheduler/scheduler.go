@@ -84,7 +84,7 @@ type Speed struct {
 	RTT    time.Duration // 0: unknown
 }
 
-// collapsed is the part of what a source once did below which that says nothing any more.
+// collapsed is the part of its highest speed below which a source's highest speed does not count any more.
 const collapsed = 0.25
 
 // Speeds lists what is worth remembering of the sources: of those that were seen at work for a second or more, or were
@@ -115,7 +115,7 @@ func (s *Scheduler) apply(ev Event) bool {
 	case SourceAdded:
 		s.add(ev)
 	case Answered:
-		s.heard(ev)
+		s.takeAnswer(ev)
 	case Progress:
 		return s.progress(ev)
 	case Coming:
@@ -143,20 +143,20 @@ func (s *Scheduler) add(ev SourceAdded) {
 	}
 }
 
-// heard takes note of an answer, and refuses what must not be used.
-func (s *Scheduler) heard(ev Answered) {
+// takeAnswer handles an answer, and ends the fetch if the answer must not be used.
+func (s *Scheduler) takeAnswer(ev Answered) {
 	f := s.fetches[ev.Fetch]
 	if f == nil || f.ending {
 		return
 	}
-	f.heard, s.answered = s.now, true
+	f.activeAt, s.answered = s.now, true
 	m := f.src
 	if ev.RTT > 0 {
 		m.rtt = ev.RTT
 	}
 	if ev.Host != "" && ev.Host != m.host {
 		m.host = ev.Host
-		if s.requests(ev.Host) > s.cfg.PerHost { // the host that answers counts (C7); its place is for another
+		if s.requests(ev.Host) > s.cfg.PerHost { // the host that answers counts (RFC 6249, section 7)
 			s.close(m, ReasonSameHost)
 			m.joined = false
 			return
@@ -168,7 +168,7 @@ func (s *Scheduler) heard(ev Answered) {
 	}
 }
 
-// setSize is called for each word on the size. The first one counts: a source with another one is refused by the caller (C8).
+// setSize sets the size of the file, once: the caller refuses a source with another one.
 func (s *Scheduler) setSize(size int64) {
 	if s.ranges.size >= 0 || size < 0 {
 		return
@@ -179,7 +179,7 @@ func (s *Scheduler) setSize(size int64) {
 	}
 }
 
-// progress takes note of bytes. It is the hot path: a decision is only called for when a range is through.
+// progress handles bytes that came. It is the hot path: only the end of a range calls for a decision.
 func (s *Scheduler) progress(ev Progress) bool {
 	f := s.fetches[ev.Fetch]
 	if f == nil {
@@ -191,7 +191,7 @@ func (s *Scheduler) progress(ev Progress) bool {
 		return false
 	}
 	fresh := s.gain(ev.Range, m)
-	f.heard = s.now
+	f.activeAt = s.now
 	if m.align.whole() {
 		s.pieceCame(f, ev.Range, fresh)
 		return false
@@ -216,7 +216,7 @@ func (s *Scheduler) progress(ev Progress) bool {
 	return f.toEnd && f.left() < s.reach(f)/4
 }
 
-// pieceCame takes note of bytes of a source's piece that is complete. What came of it was counted when it came.
+// pieceCame handles a complete piece of a source. Its bytes were counted by coming.
 func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
 	f.came = max(f.came-r.Len(), 0)
 	if fresh > 0 {
@@ -229,7 +229,7 @@ func (s *Scheduler) pieceCame(f *fetch, r byterange.Range, fresh int64) {
 	}
 }
 
-// coming takes note of bytes of pieces that are not complete yet.
+// coming handles bytes of pieces that are not complete yet.
 func (s *Scheduler) coming(ev Coming) {
 	f := s.fetches[ev.Fetch]
 	if f == nil || f.src.state == stateBanned {
@@ -239,12 +239,12 @@ func (s *Scheduler) coming(ev Coming) {
 	if ev.N <= 0 {
 		return
 	}
-	f.heard = s.now
+	f.activeAt = s.now
 	f.got += ev.N
 	f.src.meter.add(s.now, ev.N)
 }
 
-// ended takes note of the end of a fetch and what it says about its source.
+// ended handles the end of a fetch, and what it means for its source.
 func (s *Scheduler) ended(ev FetchEnded) {
 	f := s.fetches[ev.Fetch]
 	if f == nil {
@@ -253,7 +253,7 @@ func (s *Scheduler) ended(ev FetchEnded) {
 	s.remove(f)
 	m := f.src
 	m.ended(ev.Fault == FaultNone && !f.cut && !f.ending)
-	m.learn(s.now)
+	m.updateSpeed(s.now)
 	switch ev.Fault {
 	case FaultNone:
 		if f.toEnd && !f.ending { // the end of the body was the end of the file
@@ -263,7 +263,7 @@ func (s *Scheduler) ended(ev FetchEnded) {
 		s.brokeOff(f, ev.After)
 	case FaultGone, FaultWrong:
 		m.becomeGone()
-	case FaultLied:
+	case FaultWrongBytes:
 		s.ban(m)
 	}
 }

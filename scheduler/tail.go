@@ -40,13 +40,13 @@ func (t *tail) steal(m *mirror, why Reason) bool {
 	return true
 }
 
-// victim chooses whose range to split for m.
+// victim chooses the fetch whose range is split for m.
 func (t *tail) victim(m *mirror) *fetch {
 	blocked := t.window().End < t.ranges.size
 	var worst *fetch
 	var latest float64
 	for _, f := range t.running {
-		if f.ending || f.src == m || !blocked && t.begins(f) || t.kept(f) {
+		if f.ending || f.src == m || !blocked && t.begins(f) || t.staysWhole(f) {
 			continue
 		}
 		if (m.doubtful() || t.protected(f)) && !t.lagsBehind(f, m) {
@@ -70,25 +70,23 @@ func (t *tail) begins(f *fetch) bool {
 	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(lively, 4*f.src.rtt)
 }
 
-// kept reports whether the user wants a range to stay with its mirror, unless that falls silent: it is less than two that may
-// be split off.
-func (t *tail) kept(f *fetch) bool { return f.left() < 2*t.cfg.MinSplit && t.hangs(f) == 0 }
+// staysWhole reports whether a range stays with its mirror, unless that falls silent: the user wants no parts as small as its
+// halves (Config.MinSplit).
+func (t *tail) staysWhole(f *fetch) bool { return f.left() < 2*t.cfg.MinSplit && t.hangs(f) == 0 }
 
-// protected reports whether a fetch is left alone unless it has a slow tail: it is not worth another request, or no other may
-// take a part of it.
+// protected reports whether only a slow tail takes a fetch from its mirror: it is not worth another request, or cannot be divided.
 func (t *tail) protected(f *fetch) bool {
-	return f.src.noRanges || f.alone || f.left() < minSteal && t.hangs(f) == 0
+	return f.src.noRanges || f.exclusive || f.left() < minSteal && t.hangs(f) == 0
 }
 
-// lagsBehind reports whether f has a slow tail: m would be through with what it has left long before it is (S16). What it
-// still has to bring, however little, may take longer than all the rest of the file did. Only an answer with the whole file
-// has to begin anew when it is stopped: that is not done on trial.
+// lagsBehind reports whether f has a slow tail: m would be through with its rest long before f. However little is left, it may take
+// longer than all the rest of the file did. An answer with the whole file would have to begin anew: that is not done on trial.
 func (t *tail) lagsBehind(f *fetch, m *mirror) bool {
 	if f.got == 0 || f.left() == 0 || f.src.align.whole() || m.align.whole() || m.doubtful() && f.src.noRanges {
 		return false
 	}
 	n := f.left()
-	if d := t.pieces.disputedAt(f.end - 1); f.alone && d != nil {
+	if d := t.pieces.disputedAt(f.end - 1); f.exclusive && d != nil {
 		// Another begins the piece anew. That has to be worth it, and less often each time, or two take it from each other for ever.
 		if !t.known(f) || t.now.Sub(f.since) < silence<<min(d.taken, 10) {
 			return false
@@ -109,7 +107,7 @@ func (t *tail) through(m *mirror, n float64) float64 {
 
 // overtake gives m all that f, which has a slow tail, has left.
 func (t *tail) overtake(f *fetch, m *mirror, why Reason) bool {
-	if !f.alone {
+	if !f.exclusive {
 		t.take(f, f.pos, m, why)
 		return true
 	}
@@ -186,7 +184,7 @@ func (t *tail) splitAt(f *fetch, m *mirror, off int64) int64 {
 // to do after the last byte.
 func (t *tail) hurry(m *mirror, why Reason) bool {
 	f := t.frontmost()
-	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.alone || t.ranges.size-f.end < hashSlack {
+	if f == nil || f.src == m || f.src.align.whole() || m.align.whole() || f.src.noRanges || f.exclusive || t.ranges.size-f.end < hashSlack {
 		return false
 	}
 	due, pace := t.due(f), t.pace(f)
@@ -240,7 +238,6 @@ func (t *tail) relieve() {
 			n = t.ranges.size
 		}
 		if m != worst.src && t.waits(m) && needs > times*relieveLeast && needs > times*relieveTimes*t.through(m, float64(n)) {
-			worst.src.slowTail = true
 			worst.src.heldUp()
 			t.close(worst.src, ReasonSlow)
 			return
@@ -250,7 +247,7 @@ func (t *tail) relieve() {
 
 // drips is how many seconds a fetch still needs, if it was watched for long enough and goes on; else 0.
 func (t *tail) drips(f *fetch) float64 {
-	if f.ending || f.got == 0 || f.src.align.whole() || t.now.Sub(f.since) < relieveTime || t.now.Sub(f.heard) > silence*3/4 {
+	if f.ending || f.got == 0 || f.src.align.whole() || t.now.Sub(f.since) < relieveTime || t.now.Sub(f.activeAt) > silence*3/4 {
 		return 0
 	}
 	return float64(f.left()) / max(f.src.meter.over(t.now, relieveTime), 1)

@@ -176,8 +176,8 @@ func level(values []float64) bool {
 	return n >= 3 && 2*n >= len(values)
 }
 
-// wholeFirst orders mirrors so that those that give pieces are kept. Peers do not let a client that was away for a moment go on at
-// once: a trial for which nothing speaks costs tens of seconds of what a swarm brings.
+// wholeFirst orders mirrors so that those that give whole pieces are kept: peers do not let a client that paused go on at once, so
+// that a trial costs tens of seconds of what a swarm brings.
 func wholeFirst(a, b *mirror) int {
 	switch whole := a.align.whole(); {
 	case whole == b.align.whole():
@@ -205,9 +205,9 @@ func (t *trim) shareOf(some mirrors) float64 {
 	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }
 
-// An exchange closes the weakest mirror so that one that was never tried takes its place (S13: an established connection
-// closes), once in a period, until each was tried. What then turns out to be the weakest makes room for the next. At the
-// end those come back, once, that did more than those in their place now.
+// An exchange closes the weakest mirror so that one that was never tried takes its place, once in a period, until each was tried.
+// What then is the weakest makes room for the next. At the end the mirrors come back, once, that were faster than those in their
+// place.
 type exchange struct {
 	*work
 	due      time.Time // none before

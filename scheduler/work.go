@@ -28,7 +28,7 @@ func (w *work) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	w.lastID++
 	f := &fetch{
 		id: w.lastID, src: m, size: r.Len(), pos: r.Start, end: r.End, toEnd: whole, whole: whole,
-		since: w.now, heard: w.now, guessed: m.speed == 0,
+		since: w.now, activeAt: w.now, guessed: m.speed == 0,
 	}
 	w.fetches[f.id] = f
 	w.running = append(w.running, f)
@@ -136,22 +136,22 @@ func (w *work) leaving() int {
 
 // A fetch is a running request. It has a reservation, from pos to end, until it is ending.
 type fetch struct {
-	id       FetchID
-	src      *mirror
-	size     int64     // of what was asked for; one to the end of the file has none
-	pos, end int64     // what it still has to bring
-	toEnd    bool      // the server sends to the end of the file; end only says what is reserved
-	whole    bool      // asked without a Range field, or answered as if
-	since    time.Time // when it was asked
-	heard    time.Time // when something last came
-	got      int64
-	guessed  bool  // nothing was known of the speed when it was asked for
-	ending   bool  // told to stop; only FetchEnded is awaited
-	cut      bool  // its end was lowered: the connection is of no use afterwards
-	alone    bool  // no other may take a part of it
-	reached  int64 // of such a one: what others had brought before, up to which it is no progress
-	came     int64 // of pieces that are not complete
-	behind   int64 // from pos to end, what it has brought: pieces come in any order
+	id        FetchID
+	src       *mirror
+	size      int64     // of what was asked for; one to the end of the file has none
+	pos, end  int64     // what it still has to bring
+	toEnd     bool      // the server sends to the end of the file; end is the end of the reservation
+	whole     bool      // asked without a Range field, or answered as if
+	since     time.Time // when it was asked
+	activeAt  time.Time // when something last came
+	got       int64
+	guessed   bool  // nothing was known of the speed when it was asked for
+	ending    bool  // cancelled; FetchEnded is awaited
+	cut       bool  // its end was lowered: the connection cannot be used again
+	exclusive bool  // no other may take a part of it
+	reached   int64 // of such a one: what others had brought before, up to which it is no progress
+	came      int64 // of pieces that are not complete
+	behind    int64 // from pos to end, what it has brought: pieces come in any order
 }
 
 // left is how many bytes have to come.

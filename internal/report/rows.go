@@ -68,7 +68,7 @@ var cuts = map[scheduler.Reason]reason{
 	scheduler.ReasonCrowded:  {"closed on trial, as the sources seem to share one link", "less", 5, false},
 	scheduler.ReasonSameHost: {"another name of a server that is at work already", "less", 5, false},
 	scheduler.ReasonNoRanges: {"it sends the whole file in place of a range", "less", 5, false},
-	scheduler.ReasonLied:     {"what it brought was wrong", "less", 5, true},
+	scheduler.ReasonWrongBytes:     {"what it brought was wrong", "less", 5, true},
 	scheduler.ReasonDone:     {"every byte is here", "", 0, false},
 }
 
