@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/internal/option"
 	"braid/watch"
 )
 
@@ -254,7 +255,7 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 }
 
 func configFailure(file string, err error) error {
-	e, ok := err.(*watch.ConfigError)
+	e, ok := err.(*option.Error)
 	if !ok {
 		return misuse(file, err.Error(), "")
 	}
@@ -263,7 +264,8 @@ func configFailure(file string, err error) error {
 		where = fmt.Sprintf("%s:%d", file, e.Line)
 	}
 	if file == "" {
-		return misuse("watch", e.Error(), e.Hint)
+		where = "watch"
 	}
-	return misuse(where, e.Error(), e.Hint)
+	plain := option.Error{Key: e.Key, Why: e.Why} // where has the line
+	return misuse(where, plain.Error(), e.Hint)
 }

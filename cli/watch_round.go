@@ -16,7 +16,7 @@ import (
 // runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in this round or before.
 func (s *service) runOnce(ctx context.Context, names []string) error {
 	now := s.current.Load()
-	err := now.antenna.Once(ctx, now.keeper.Handle, names...)
+	err := now.antenna.Once(ctx, now.updater.Handle, names...)
 	if code, ok := signalCode(ctx); ok {
 		return reported(code)
 	}
@@ -68,14 +68,10 @@ func watchCode(ctx context.Context, err error) (code int, known bool) {
 	return failureOf(ctx, err).code, false
 }
 
-// pollCode is the exit code for an answer with that status where a feed or a watched URL should be, as for a download.
+// pollCode is the exit code for an answer with that status where a feed or a watched URL should be. What is not there (404, 410) is refused as for
+// get; anything else may be better at the next poll.
 func pollCode(status int) int {
-	switch {
-	case status == http.StatusUnauthorized, status == http.StatusProxyAuthRequired:
-		return exitAuth
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-		return exitNetwork
-	case status >= 400 && status < 500:
+	if status == http.StatusNotFound || status == http.StatusGone {
 		return exitRefused
 	}
 	return exitNetwork

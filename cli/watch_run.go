@@ -175,7 +175,7 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 		run, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			err := now.antenna.Watch(run, now.keeper.Handle)
+			err := now.antenna.Watch(run, now.updater.Handle)
 			if err == run.Err() { // it was told to end, and did
 				err = nil
 			}

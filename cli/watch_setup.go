@@ -27,7 +27,7 @@ import (
 // A setup is what is made of a configuration: who polls, who downloads and who asks.
 type setup struct {
 	antenna *antenna.Antenna
-	keeper  *watch.Keeper
+	updater *watch.Updater
 	memory  *watch.Memory
 	client  *download.Client
 }
@@ -67,10 +67,10 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err := c.learnSecrets(at); err != nil {
 		return nil, err
 	}
-	s.keeper = &watch.Keeper{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames}
+	s.updater = &watch.Updater{Client: s.client, Rules: rules, Memory: s.memory, Log: log, Hide: c.hider().Replace, Hidden: c.SecretNames}
 	s.antenna = &antenna.Antenna{
 		Feeds: slices.Clone(c.Feeds), Store: store, AllowHosts: hosts, UserAgent: c.UserAgent, AgentURL: c.Publish.AgentURL,
-		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.keeper.Moved, Hide: s.keeper.Hide,
+		Polls: c.Polls, HostGap: c.HostGap, Handlers: c.Parallel, Wants: s.updater.Moved, Hide: s.updater.Hide,
 		Proxy: s.client.HTTP.Proxy, TLS: s.client.HTTP.TLS, TLSFor: s.client.HTTP.TLSFor,
 	}
 	s.antenna.Judge = judge
@@ -201,7 +201,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &watch.Rule{
-		Keeping: w.Keeping,
+		Watch:   w,
 		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
 	}
 	r.Request.Require = requirement(string(w.Require), flags.given())
@@ -216,7 +216,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		return nil, err
 	}
 	if len(w.Signatures) > 0 {
-		r.Signatures = flags.signaturesFor
+		r.SignaturesOf = flags.signaturesFor
 		if _, err := flags.signaturesFor(&url.URL{Scheme: "https", Host: "example.org", Path: "/"}); err != nil { // files are read anew for each
 			return nil, err
 		}

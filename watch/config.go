@@ -44,22 +44,6 @@ type Publish struct {
 // A Watch is a file, or the files of a glob, and what is to be done with them.
 type Watch struct {
 	antenna.Watch
-	Keeping
-	// Require is none, digest or signature; empty is digest, and signature if anybody is trusted to sign.
-	Require Require
-	// Keyrings, Pins and Authorities say who may sign (files, fingerprints), Signatures where signatures are.
-	Keyrings, Pins, Authorities, Signatures []string
-	AllowExpiredKey                         bool
-	// Mirrors are further places of the same file.
-	Mirrors []string
-	// Rate limits the bytes of the watch's downloads a second.
-	Rate int64
-	// AllowLessProof takes a file whose server offers less to verify it with than before.
-	AllowLessProof, NoMetalink bool
-}
-
-// A Keeping says where the files of a watch go, and what happens when there is a new version.
-type Keeping struct {
 	// Dir is the folder, and File what the files are called in it.
 	Dir  string
 	File Template
@@ -73,6 +57,17 @@ type Keeping struct {
 	Size int64
 	// AllowOlder takes a file that is older than the one that is there.
 	AllowOlder bool
+	// Require is none, digest or signature; empty is digest, and signature if anybody is trusted to sign.
+	Require Require
+	// Keyrings, Pins and Authorities say who may sign (files, fingerprints), Signatures where signatures are.
+	Keyrings, Pins, Authorities, Signatures []string
+	AllowExpiredKey                         bool
+	// Mirrors are further places of the same file.
+	Mirrors []string
+	// Rate limits the bytes of the watch's downloads a second.
+	Rate int64
+	// AllowLessProof takes a file whose server offers less to verify it with than before.
+	AllowLessProof, NoMetalink bool
 }
 
 // A Require says what must be proven before a file takes the place of the one before.
@@ -83,23 +78,3 @@ const (
 	RequireDigest    Require = "digest"
 	RequireSignature Require = "signature"
 )
-
-// A ConfigError says what is wrong with a configuration, and where.
-type ConfigError struct {
-	// Line is where, from 1; 0 is nowhere.
-	Line int
-	// Key is what it is about, as watch.debian.url.
-	Key string
-	// Why is what is wrong, and Hint what to write.
-	Why, Hint string
-}
-
-func (e *ConfigError) Error() string {
-	switch {
-	case e.Key == "":
-		return e.Why
-	case e.Why == "":
-		return e.Key
-	}
-	return e.Key + ": " + e.Why
-}

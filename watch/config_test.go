@@ -14,6 +14,7 @@ import (
 
 	"braid/antenna"
 	"braid/antenna/feed"
+	"braid/internal/option"
 	"braid/metalink"
 )
 
@@ -140,10 +141,8 @@ func TestEverything(t *testing.T) {
 			Name: "iso", URL: "https://example.org/pub/disk.iso", Feeds: []string{"first"}, CheckEvery: 6 * time.Hour, Title: "Disk", Author: "Us", Zone: -5400,
 			Header: map[string][]string{"Authorization": {"Bearer s3cret-token"}, "X-Key": {"s3cret-file"}},
 		},
-		Keeping: Keeping{
-			Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
-			HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
-		},
+		Dir: "/etc/srv", Keep: 2, Run: []string{"/usr/bin/touch", "x y"}, OnFailure: []string{"/etc/braid/bin/mail"},
+		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
 		Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
 		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: 1 << 20, AllowLessProof: true, NoMetalink: true,
@@ -345,7 +344,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseConfig([]byte(text), options)
 		if err != nil {
-			if _, ok := errors.AsType[*ConfigError](err); !ok {
+			if _, ok := errors.AsType[*option.Error](err); !ok {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
@@ -357,7 +356,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil || w.Glob {
 				continue
 			}
-			if name, err := w.File.Name(Subject{URL: u, Watch: w.Name}); err != nil || metalink.CheckPath(name) != nil {
+			if name, err := w.File.Name(subject{URL: u, Watch: w.Name}); err != nil || metalink.CheckPath(name) != nil {
 				t.Fatalf("%s: %q, %v", w.Name, name, err)
 			}
 		}
@@ -372,13 +371,5 @@ func TestPasswordInURL_Rule62(t *testing.T) {
 	c := parse(t, "[feed.f]\nurl = 'http://a.example/f'\n[watch.w]\nurl = 'http://me:hunter22@a.example/w'\ndir = 'd'\n")
 	if !slices.Contains(c.Secrets, "hunter22") {
 		t.Errorf("secrets are %q", c.Secrets)
-	}
-}
-
-func TestErrorNamesWhatItHas(t *testing.T) {
-	for want, e := range map[string]ConfigError{"k: w": {Key: "k", Why: "w"}, "k": {Key: "k"}, "w": {Why: "w"}} {
-		if e.Error() != want {
-			t.Errorf("%q, want %q", e.Error(), want)
-		}
 	}
 }

@@ -25,8 +25,8 @@ import (
 // socketName is the name of the socket.
 const socketName = "control"
 
-// A Watcher is what the socket answers for. Its methods may be called by several goroutines at once.
-type Watcher interface {
+// A watcher is what the socket answers for. Its methods may be called by several goroutines at once.
+type watcher interface {
 	Status(ctx context.Context) (antenna.Status, error)
 	RunNow(ctx context.Context, name string) error
 	Forget(ctx context.Context, name string) error
@@ -86,7 +86,7 @@ func reachable(dir string) (path string, done func(), err error) {
 const patience = 20 * time.Second
 
 // Serve answers until ctx ends.
-func Serve(ctx context.Context, l net.Listener, w Watcher) error {
+func Serve(ctx context.Context, l net.Listener, w watcher) error {
 	s := &http.Server{Handler: handler(w), ReadTimeout: patience, WriteTimeout: 2 * patience, MaxHeaderBytes: 64 << 10}
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	err := s.Serve(l)
@@ -96,7 +96,7 @@ func Serve(ctx context.Context, l net.Listener, w Watcher) error {
 	return err
 }
 
-func handler(w Watcher) http.Handler {
+func handler(w watcher) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(rw http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), patience)

@@ -32,7 +32,7 @@ func updating(t *testing.T) (w *world, disk *fsystest.Disk) {
 	return w, disk
 }
 
-// on makes a Keeper that knows what is on a disk.
+// on makes a Updater that knows what is on a disk.
 func (w *world) on(files fsys.FS) {
 	w.t.Helper()
 	w.files, w.hooks = files, nil
@@ -79,7 +79,7 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 		return fmt.Errorf("the version before is lost: %q", old)
 	}
 	w.on(disk)
-	o, err := w.keeper.Handle(fsys.With(w.t.Context(), w.files), u)
+	o, err := w.updater.Handle(fsys.With(w.t.Context(), w.files), u)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (w *world) again(disk *fsystest.Disk, u antenna.Update) error {
 	if !o.Changed || len(w.hooks) != 1 {
 		return fmt.Errorf("changed %t, %d programs were run", o.Changed, len(w.hooks))
 	}
-	if memory, err := openMemory(disk, filepath.Join(w.dir, "memory"), w.keeper.Rules); err != nil || len(memory.Placed)+len(memory.Failed) != 0 {
+	if memory, err := openMemory(disk, filepath.Join(w.dir, "memory"), w.updater.Rules); err != nil || len(memory.Placed)+len(memory.Failed) != 0 {
 		return fmt.Errorf("left in memory: %v, %v, %w", memory.Placed, memory.Failed, err)
 	}
 	return nil
@@ -101,7 +101,7 @@ func TestPowerLoss_Rule1_Rule6(t *testing.T) {
 	w, disk := updating(t)
 	u := w.update()
 	placed := 0
-	w.keeper.Hook = func(context.Context, Hook) error {
+	w.updater.runHook = func(context.Context, hook) error {
 		placed = disk.Changes() // what is in place is remembered
 		return nil
 	}
@@ -142,7 +142,7 @@ func TestFaults_Rule7(t *testing.T) {
 			}
 			return nil
 		})
-		_, failed := w.keeper.Handle(fsys.With(t.Context(), files), u)
+		_, failed := w.updater.Handle(fsys.With(t.Context(), files), u)
 		if at.Name == "" {
 			t.Logf("%d operations failed", n-1)
 			break

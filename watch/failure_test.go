@@ -98,7 +98,7 @@ func TestOnFailure(t *testing.T) {
 	if len(w.hooks) != 3 {
 		t.Errorf("run %d times", len(w.hooks))
 	}
-	w.keeper.Hide = strings.NewReplacer("404", "***").Replace
+	w.updater.Hide = strings.NewReplacer("404", "***").Replace
 	fails(http.StatusNotFound)
 	if len(w.hooks) != 4 || !slices.ContainsFunc(w.hooks[3].Env, func(kv string) bool {
 		return strings.HasPrefix(kv, "BRAID_WATCH_ERROR=") && strings.Contains(kv, "***") && !strings.Contains(kv, "404")
@@ -119,7 +119,7 @@ func TestStopped(t *testing.T) {
 	w.rule.OnFailure = []string{"tell"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := w.keeper.Handle(ctx, w.update()); err == nil {
+	if _, err := w.updater.Handle(ctx, w.update()); err == nil {
 		t.Error("no error")
 	}
 	if len(w.hooks) != 0 {

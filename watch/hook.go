@@ -18,18 +18,16 @@ import (
 	"braid/internal/program"
 )
 
-// A Hook is a program to run.
-type Hook struct {
+// A hook is a program to run.
+type hook struct {
 	// Args are the program and its arguments; one that is exactly {} is Path. There is no shell.
 	Args []string
 	Path string
-	// Env is its whole environment, Dir its folder.
-	Env []string
-	Dir string
+	Env  []string // all of its environment
+	Dir  string
 	// Time is how long it may take, and Grace how long after the context ended.
 	Time, Grace time.Duration
-	// Log is told what it prints.
-	Log *slog.Logger
+	Log         *slog.Logger // gets what it prints
 }
 
 const (
@@ -43,18 +41,18 @@ const (
 // killTime is between SIGTERM and SIGKILL. Tests have less of it.
 var killTime = 5 * time.Second
 
-// A HookError says that a program did not end well.
-type HookError struct {
-	Program string
-	Err     error
+// A hookError says that a program did not end well.
+type hookError struct {
+	program string
+	err     error
 }
 
-func (e *HookError) Error() string { return e.Program + ": " + e.Err.Error() }
-func (e *HookError) Unwrap() error { return e.Err }
+func (e *hookError) Error() string { return e.program + ": " + e.err.Error() }
+func (e *hookError) Unwrap() error { return e.err }
 
 // hook is a program that is told of the update. What is about the file has the names that --on-complete has for it.
-func (t *task) hook(args []string, event string) Hook {
-	h := Hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: hookGrace, Log: t.log}
+func (t *task) hook(args []string, event string) hook {
+	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: hookGrace, Log: t.log}
 	if h.Time == 0 {
 		h.Time = hookTime
 	}
@@ -85,8 +83,8 @@ func (t *task) told(o *antenna.Outcome) []string {
 	}
 }
 
-// RunHook runs a program, and ends it when its time is over. The error is a *HookError.
-func RunHook(ctx context.Context, h Hook) error {
+// runHook runs a program, and ends it when its time is over. The error is a *hookError.
+func runHook(ctx context.Context, h hook) error {
 	late := fmt.Errorf("not done within %v", h.Time)
 	run, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), h.Time, late)
 	defer cancel()
@@ -102,7 +100,7 @@ func RunHook(ctx context.Context, h Hook) error {
 	defer out.flush()
 	p := program.Program{Args: h.Args, Path: h.Path, Env: h.Env, Dir: h.Dir, Out: out, Grace: killTime}
 	if err := p.Run(run); err != nil {
-		return &HookError{out.program, err}
+		return &hookError{out.program, err}
 	}
 	return nil
 }

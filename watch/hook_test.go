@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// hook makes a Hook of a line of shell.
-func hook(t *testing.T, line string) (Hook, *bytes.Buffer) {
+// shellHook makes a hook of a line of shell.
+func shellHook(t *testing.T, line string) (hook, *bytes.Buffer) {
 	var log bytes.Buffer
-	return Hook{
+	return hook{
 		Args: []string{"/bin/sh", "-c", line}, Env: []string{"PATH=" + os.Getenv("PATH"), "X=y"}, Dir: t.TempDir(), Time: time.Minute, Grace: time.Minute,
 		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	}, &log
 }
 
 func TestRunHook(t *testing.T) {
-	h, log := hook(t, `echo "X is $X, HOME is ${HOME-unset}"; pwd; echo oops >&2; printf 'no end'`)
-	if err := RunHook(t.Context(), h); err != nil {
+	h, log := shellHook(t, `echo "X is $X, HOME is ${HOME-unset}"; pwd; echo oops >&2; printf 'no end'`)
+	if err := runHook(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`line="X is y, HOME is unset"`, "line=" + h.Dir, "line=oops", `line="no end"`, "program=sh"} {
@@ -35,22 +35,22 @@ func TestRunHook(t *testing.T) {
 			t.Errorf("the log has no %s:\n%s", want, log)
 		}
 	}
-	h, _ = hook(t, "exit 3")
-	err := RunHook(t.Context(), h)
+	h, _ = shellHook(t, "exit 3")
+	err := runHook(t.Context(), h)
 	var exit *exec.ExitError
-	if e, ok := errors.AsType[*HookError](err); !ok || e.Program != "sh" || !errors.As(err, &exit) || exit.ExitCode() != 3 {
+	if e, ok := errors.AsType[*hookError](err); !ok || e.program != "sh" || !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("error is %v", err)
 	}
 	h.Args = []string{"/does/not/exist"}
-	if err := RunHook(t.Context(), h); !errors.Is(err, os.ErrNotExist) {
+	if err := runHook(t.Context(), h); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error is %v", err)
 	}
 }
 
 // A program that prints without end is not logged without end.
 func TestHookOutputIsBounded(t *testing.T) {
-	h, log := hook(t, `i=0; while [ $i -lt 1100 ]; do echo $i; i=$((i+1)); done; head -c 100000 /dev/zero | tr '\0' x; echo`)
-	if err := RunHook(t.Context(), h); err != nil {
+	h, log := shellHook(t, `i=0; while [ $i -lt 1100 ]; do echo $i; i=$((i+1)); done; head -c 100000 /dev/zero | tr '\0' x; echo`)
+	if err := runHook(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(log.String(), "\n"); n != mostLines+1 || !strings.Contains(log.String(), "lines=1101 shown=1000") {
@@ -71,9 +71,9 @@ func TestHookOutputIsBounded(t *testing.T) {
 func TestHookTime(t *testing.T) {
 	defer func(d time.Duration) { killTime = d }(killTime)
 	killTime = 100 * time.Millisecond
-	h, _ := hook(t, `trap "" TERM; (trap "" TERM; echo $$ >child; sleep 1000) & sleep 1000`)
+	h, _ := shellHook(t, `trap "" TERM; (trap "" TERM; echo $$ >child; sleep 1000) & sleep 1000`)
 	h.Time = 200 * time.Millisecond
-	err := RunHook(t.Context(), h)
+	err := runHook(t.Context(), h)
 	if err == nil || !strings.Contains(err.Error(), "not done within 200ms") {
 		t.Errorf("error is %v", err)
 	}
@@ -107,11 +107,11 @@ func TestHookGrace(t *testing.T) {
 		grace time.Duration
 		ok    bool
 	}{{time.Minute, true}, {time.Millisecond, false}} {
-		h, _ := hook(t, `echo here >ready; while [ ! -e go ]; do sleep 0.01; done`)
+		h, _ := shellHook(t, `echo here >ready; while [ ! -e go ]; do sleep 0.01; done`)
 		h.Grace = tt.grace
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- RunHook(ctx, h) }()
+		go func() { done <- runHook(ctx, h) }()
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(h.Dir, "ready")); err == nil {
 				break
@@ -135,7 +135,7 @@ func TestHookEnvironment(t *testing.T) {
 	for _, name := range []string{"TOKEN", "NOTIFY_SOCKET", "WATCHDOG_USEC", "BRAID_WATCH_X", "BRAID_FILE_X", "OTHER"} {
 		t.Setenv(name, "value")
 	}
-	w.keeper.Hidden, w.rule.Run = []string{"TOKEN"}, []string{"x"}
+	w.updater.Hidden, w.rule.Run = []string{"TOKEN"}, []string{"x"}
 	w.does()
 	env := strings.Join(w.hooks[0].Env, "\n")
 	for _, name := range []string{"TOKEN=", "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "BRAID_WATCH_X=", "BRAID_FILE_X="} {

@@ -37,7 +37,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 	if w.Glob || !w.File.Steady() {
 		other, at = b.meets(w, u)
 	} else {
-		name, err := w.File.Name(Subject{URL: u, Watch: w.Name})
+		name, err := w.File.Name(subject{URL: u, Watch: w.Name})
 		if err != nil {
 			return b.wrong(err.Error(), "name = names the file", key...)
 		}
@@ -123,7 +123,7 @@ func (t *Template) unknown(field part, w *Watch, u *url.URL) pattern {
 			return pattern{{many: true}}
 		}
 	}
-	if text, err := field.fill(t, &Subject{URL: u, Watch: w.Name}); err == nil {
+	if text, err := field.fill(t, &subject{URL: u, Watch: w.Name}); err == nil {
 		return literal(text)
 	}
 	return pattern{{many: true, all: true}}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"braid/internal/option"
 	"errors"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestAlone(t *testing.T) {
 		{watch("a", "http://a.example/pub/*.iso", "name = '{base}-{query}'"), watch("b", "http://a.example/x", "name = 'a.iso-b%3Dc'"), "may have the same file"},
 	} {
 		_, err := ParseConfig([]byte(base+tt.a+tt.b), options)
-		e, ok := errors.AsType[*ConfigError](err)
+		e, ok := errors.AsType[*option.Error](err)
 		switch {
 		case tt.want == "" && err != nil, tt.want != "" && (!ok || !strings.Contains(e.Error(), tt.want) || e.Line == 0):
 			t.Errorf("%s%s\n%v, want %q", tt.a, tt.b, err, tt.want)

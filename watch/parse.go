@@ -29,7 +29,7 @@ type ConfigOptions struct {
 // mostKeys bounds a configuration.
 const mostKeys = 1_000_000
 
-// ParseConfig reads a configuration. The error is a *ConfigError.
+// ParseConfig reads a configuration. The error is an *option.Error.
 func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 	var f file
 	meta, err := toml.Decode(string(data), &f)
@@ -38,7 +38,7 @@ func ParseConfig(data []byte, o ConfigOptions) (*Config, error) {
 	}
 	b := &builder{ConfigOptions: o, meta: meta, data: string(data), paths: map[string]string{}}
 	if len(meta.Keys()) > mostKeys {
-		return nil, &ConfigError{Why: "it has too many keys"}
+		return nil, &option.Error{Why: "it has too many keys"}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, b.unknown(unknown[0])
@@ -71,16 +71,16 @@ var kinds = map[string]string{
 	"map[string]any": "table", "map": "table", "primitive (string-like)": "string",
 }
 
-// explain makes an Error of what the parser says.
+// explain makes an *option.Error of what the parser says.
 func explain(err error) error {
 	if e, ok := errors.AsType[toml.ParseError](err); ok {
-		return &ConfigError{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
+		return &option.Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
 	}
 	m := match(placed, err.Error())
 	if m == nil {
-		return &ConfigError{Why: strings.TrimPrefix(err.Error(), "toml: ")}
+		return &option.Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
-	e := &ConfigError{Key: m[2], Why: m[3]}
+	e := &option.Error{Key: m[2], Why: m[3]}
 	e.Line, _ = strconv.Atoi(m[1])
 	if t := match(types, e.Why); t != nil {
 		e.Why = "a " + kind(t[1]) + " where a " + kind(t[2]) + " belongs"
@@ -108,7 +108,7 @@ func (b *builder) unknown(key toml.Key) error {
 			key = key[:n]
 		}
 	}
-	e := &ConfigError{Line: line, Key: key.String(), Why: "no such key"}
+	e := &option.Error{Line: line, Key: key.String(), Why: "no such key"}
 	names := namesIn(tableOf(key))
 	if near := option.Nearest(key[len(key)-1], names); near != "" {
 		e.Hint = "did you mean " + near + "?"
@@ -151,48 +151,19 @@ type builder struct {
 	prints []footprint
 }
 
-// A locator is decoded to learn where a value is: the parser tells lines with errors only.
-type locator struct{}
-
-var errHere = errors.New("here")
-
-func (*locator) UnmarshalTOML(any) error { return errHere }
-
 // line is where a key is, or the table that it is in; 0 if there is none.
 func (b *builder) line(key ...string) int {
 	for n := len(key); n > 0; n-- {
-		if line := b.lineOf(key[:n]); line > 0 {
+		if line := option.Line(b.data, key[:n]); line > 0 {
 			return line
 		}
 	}
 	return 0
 }
 
-func (b *builder) lineOf(key []string) int {
-	var table map[string]toml.Primitive
-	meta, err := toml.Decode(b.data, &table)
-	for _, name := range key[:len(key)-1] {
-		value, ok := table[name]
-		if err != nil || !ok {
-			return 0
-		}
-		table = nil
-		err = meta.PrimitiveDecode(value, &table)
-	}
-	value, ok := table[key[len(key)-1]]
-	if err != nil || !ok {
-		return 0
-	}
-	err = meta.PrimitiveDecode(value, &locator{})
-	if e, ok := errors.AsType[toml.ParseError](err); ok {
-		return e.Position.Line
-	}
-	return 0
-}
-
 // wrong says what is wrong with a key.
 func (b *builder) wrong(why, hint string, key ...string) error {
-	return &ConfigError{Line: b.line(key...), Key: toml.Key(key).String(), Why: why, Hint: hint}
+	return &option.Error{Line: b.line(key...), Key: toml.Key(key).String(), Why: why, Hint: hint}
 }
 
 // names are the names of tables, in the order in which they stand.

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"braid/internal/option"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ func refused(t *testing.T, list []wrong) {
 	t.Helper()
 	for _, tt := range list {
 		_, err := ParseConfig([]byte(tt.text), options)
-		e, ok := errors.AsType[*ConfigError](err)
+		e, ok := errors.AsType[*option.Error](err)
 		if !ok {
 			t.Errorf("%s\nerror is %v", tt.text, err)
 			continue

@@ -86,7 +86,7 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 	}
 	h := t.hook(t.rule.Run, "updated")
 	h.Env = append(h.Env, t.told(&o)...)
-	return t.Hook(ctx, h)
+	return t.runHook(ctx, h)
 }
 
 // request is what is asked for.
@@ -112,11 +112,11 @@ func (t *task) request() (download.Request, error) {
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
 		r.Require = download.RequireDigest // what is there was verified
 	}
-	if t.rule.Signatures == nil {
+	if t.rule.SignaturesOf == nil {
 		return r, nil
 	}
 	var err error
-	r.Signatures, err = t.rule.Signatures(&u)
+	r.Signatures, err = t.rule.SignaturesOf(&u)
 	return r, err
 }
 

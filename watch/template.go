@@ -23,11 +23,11 @@ type Template struct {
 // A part is text, or a field if fill is set.
 type part struct {
 	text string
-	fill func(t *Template, s *Subject) (string, error)
+	fill func(t *Template, s *subject) (string, error)
 }
 
-// A Subject is what a name is made for.
-type Subject struct {
+// A subject is what a name is made for.
+type subject struct {
 	URL   *url.URL
 	Watch string
 	// At is when the file was modified, as far as that is known.
@@ -35,35 +35,35 @@ type Subject struct {
 }
 
 // fields are what stands in braces.
-var fields = map[string]func(t *Template, s *Subject) (string, error){
-	"host": func(_ *Template, s *Subject) (string, error) {
+var fields = map[string]func(t *Template, s *subject) (string, error){
+	"host": func(_ *Template, s *subject) (string, error) {
 		return strings.NewReplacer(":", "_", "[", "", "]", "").Replace(strings.ToLower(s.URL.Host)), nil
 	},
-	"path":  func(_ *Template, s *Subject) (string, error) { return pathOf(s.URL, "/") },
-	"below": func(t *Template, s *Subject) (string, error) { return pathOf(s.URL, t.folder) },
-	"base": func(_ *Template, s *Subject) (string, error) {
+	"path":  func(_ *Template, s *subject) (string, error) { return pathOf(s.URL, "/") },
+	"below": func(t *Template, s *subject) (string, error) { return pathOf(s.URL, t.folder) },
+	"base": func(_ *Template, s *subject) (string, error) {
 		name, err := pathOf(s.URL, "/")
 		return path.Base(name), err
 	},
-	"query": func(_ *Template, s *Subject) (string, error) {
+	"query": func(_ *Template, s *subject) (string, error) {
 		return strings.ReplaceAll(url.QueryEscape(s.URL.RawQuery), "+", "%20"), nil
 	},
-	"hash": func(_ *Template, s *Subject) (string, error) {
+	"hash": func(_ *Template, s *subject) (string, error) {
 		u := *s.URL
 		u.User, u.Fragment, u.RawFragment = nil, "", ""
 		return fmt.Sprintf("%x", sha256.Sum256([]byte(u.String())))[:12], nil
 	},
-	"watch": func(_ *Template, s *Subject) (string, error) { return s.Watch, nil },
-	"date":  func(_ *Template, s *Subject) (string, error) { return s.At.UTC().Format("2006-01-02"), nil },
-	"time":  func(_ *Template, s *Subject) (string, error) { return s.At.UTC().Format("15-04-05"), nil },
+	"watch": func(_ *Template, s *subject) (string, error) { return s.Watch, nil },
+	"date":  func(_ *Template, s *subject) (string, error) { return s.At.UTC().Format("2006-01-02"), nil },
+	"time":  func(_ *Template, s *subject) (string, error) { return s.At.UTC().Format("15-04-05"), nil },
 }
 
 // fieldNames are fields, in the order in which they are told of.
 const fieldNames = "{base}, {path}, {below}, {host}, {query}, {hash}, {watch}, {date}, {time}"
 
-// ParseTemplate reads a template for the files of a URL or, if glob is set, of the URLs that it stands for. Two of these never get
+// parseTemplate reads a template for the files of a URL or, if glob is set, of the URLs that it stands for. Two of these never get
 // the same name.
-func ParseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
+func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 	t := Template{text: text}
 	if t.text == "" {
 		t.text = "{base}"
@@ -121,7 +121,7 @@ func (t *Template) tells(glob string) bool {
 func (t *Template) Steady() bool { return !t.has("date") && !t.has("time") }
 
 // Name makes the name of a file: a path with slashes that is safe below a folder.
-func (t *Template) Name(s Subject) (string, error) {
+func (t *Template) Name(s subject) (string, error) {
 	var b strings.Builder
 	for _, p := range t.parts {
 		text := p.text

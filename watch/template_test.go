@@ -10,7 +10,7 @@ import (
 
 func name(t *testing.T, template, glob, of string) (string, error) {
 	t.Helper()
-	tmpl, err := ParseTemplate(template, glob, strings.Contains(glob, "*"))
+	tmpl, err := parseTemplate(template, glob, strings.Contains(glob, "*"))
 	if err != nil {
 		t.Fatalf("%s: %v", template, err)
 	}
@@ -18,7 +18,7 @@ func name(t *testing.T, template, glob, of string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tmpl.Name(Subject{URL: u, Watch: "w", At: time.Date(2026, 11, 21, 10, 0, 5, 0, time.FixedZone("", 3600))})
+	return tmpl.Name(subject{URL: u, Watch: "w", At: time.Date(2026, 11, 21, 10, 0, 5, 0, time.FixedZone("", 3600))})
 }
 
 func TestName(t *testing.T) {
@@ -69,7 +69,7 @@ func TestTemplateOfGlob(t *testing.T) {
 		{"{base}", "https://example.org/a*b**", false}, {"{host}", "https://example.org/*", false},
 		{"{hash}", "https://example.org/**", true}, {"x/{path}", "https://example.org/**", true}, {"{", "https://example.org/**", false},
 	} {
-		if _, err := ParseTemplate(tt.template, tt.glob, true); (err == nil) != tt.ok {
+		if _, err := parseTemplate(tt.template, tt.glob, true); (err == nil) != tt.ok {
 			t.Errorf("%s of %s: %v", tt.template, tt.glob, err)
 		}
 	}
@@ -80,7 +80,7 @@ func FuzzName(f *testing.F) {
 	f.Add("https://example.org/a/b.iso", "https://example.org/a%2Fb.iso")
 	f.Add("https://example.org/a?b", "https://example.org/a")
 	f.Add("https://example.org/%61", "https://example.org/b")
-	tmpl, err := ParseTemplate("", "https://example.org/**", true)
+	tmpl, err := parseTemplate("", "https://example.org/**", true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -90,14 +90,14 @@ func FuzzName(f *testing.F) {
 		if err != nil || err2 != nil || u.Host != "example.org" || v.Host != "example.org" {
 			return
 		}
-		x, err := tmpl.Name(Subject{URL: u})
+		x, err := tmpl.Name(subject{URL: u})
 		if err != nil {
 			return
 		}
 		if metalink.CheckPath(x) != nil {
 			t.Fatalf("%s: %q", a, x)
 		}
-		if y, err := tmpl.Name(Subject{URL: v}); err == nil && x == y && strings.TrimPrefix(u.Path, "/") != strings.TrimPrefix(v.Path, "/") {
+		if y, err := tmpl.Name(subject{URL: v}); err == nil && x == y && strings.TrimPrefix(u.Path, "/") != strings.TrimPrefix(v.Path, "/") {
 			t.Fatalf("%s and %s are both %q", a, b, x)
 		}
 	})

@@ -29,10 +29,8 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Watch: antenna.Watch{
 			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
 		},
-		Keeping: Keeping{
-			Dir: b.path(t.Dir), Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
-			Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
-		},
+		Dir: b.path(t.Dir), Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
+		Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
 		Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: int64(t.LimitRate), AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
 	}
@@ -51,7 +49,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 	if t.Zone == "" {
 		w.Zone = b.zone
 	}
-	if w.File, err = ParseTemplate(t.Name, w.URL, w.Glob); err != nil {
+	if w.File, err = parseTemplate(t.Name, w.URL, w.Glob); err != nil {
 		return b.wrong(err.Error(), "", key("name")...)
 	}
 	a, err := b.access(&t.accessTable, w.URL, "watch", name)

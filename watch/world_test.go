@@ -78,23 +78,23 @@ func (o *origin) asked() []string {
 	return slices.Clone(o.requests)
 }
 
-// A world is a Keeper with one watch, and what it says.
+// A world is a Updater with one watch, and what it says.
 type world struct {
-	t      *testing.T
-	dir    string
-	files  fsys.FS // nil: the system's
-	origin *origin
-	rule   *Rule
-	keeper *Keeper
-	log    bytes.Buffer
-	hooks  []Hook
-	fail   error // what hooks return
-	last   antenna.Outcome
+	t       *testing.T
+	dir     string
+	files   fsys.FS // nil: the system's
+	origin  *origin
+	rule    *Rule
+	updater *Updater
+	log     bytes.Buffer
+	hooks   []hook
+	fail    error // what hooks return
+	last    antenna.Outcome
 }
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, dir: t.TempDir(), origin: newOrigin(t, "one")}
-	w.rule = &Rule{Keeping: Keeping{Dir: filepath.Join(w.dir, "files")}, Request: download.Request{Require: download.RequireDigest}}
+	w.rule = &Rule{Watch: &Watch{Dir: filepath.Join(w.dir, "files")}, Request: download.Request{Require: download.RequireDigest}}
 	w.template("", false)
 	w.start()
 	return w
@@ -103,12 +103,12 @@ func newWorld(t *testing.T) *world {
 func (w *world) template(text string, glob bool) {
 	w.t.Helper()
 	var err error
-	if w.rule.File, err = ParseTemplate(text, w.origin.URL+"/pub/**", glob); err != nil {
+	if w.rule.File, err = parseTemplate(text, w.origin.URL+"/pub/**", glob); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// start makes a Keeper that knows what is on disk.
+// start makes a Updater that knows what is on disk.
 func (w *world) start() {
 	w.t.Helper()
 	rules := map[string]*Rule{"w": w.rule}
@@ -116,10 +116,10 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.keeper = &Keeper{
+	w.updater = &Updater{
 		Client: &download.Client{RetryWait: time.Millisecond, Tries: 1}, Rules: rules, Memory: memory,
-		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
-		Hook: func(_ context.Context, h Hook) error { w.hooks = append(w.hooks, h); return w.fail },
+		Log:     slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		runHook: func(_ context.Context, h hook) error { w.hooks = append(w.hooks, h); return w.fail },
 	}
 }
 
@@ -129,7 +129,7 @@ func (w *world) update() antenna.Update {
 
 func (w *world) handle(u antenna.Update) (antenna.Outcome, error) {
 	w.t.Helper()
-	o, err := w.keeper.Handle(fsys.With(w.t.Context(), w.files), u)
+	o, err := w.updater.Handle(fsys.With(w.t.Context(), w.files), u)
 	if err == nil {
 		w.last = o
 	}

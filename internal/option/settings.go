@@ -139,7 +139,7 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 	if !isList {
 		words = []any{v}
 	}
-	value := Value{Line: r.line(path)}
+	value := Value{Line: Line(r.data, path)}
 	for _, w := range words {
 		word, is := wordOf(w)
 		switch {
@@ -187,7 +187,7 @@ func (r *reader) unknown(path, names []string) error {
 }
 
 func (r *reader) wrong(path []string, why, hint string) error {
-	return &Error{Line: r.line(path), Key: toml.Key(path).String(), Why: why, Hint: hint}
+	return &Error{Line: Line(r.data, path), Key: toml.Key(path).String(), Why: why, Hint: hint}
 }
 
 // A locator is decoded to learn where a value is: the parser tells lines with errors only.
@@ -197,10 +197,10 @@ var errHere = errors.New("here")
 
 func (*locator) UnmarshalTOML(any) error { return errHere }
 
-// line is where a key is.
-func (r *reader) line(path []string) int {
+// Line returns where a key is in a TOML file; 0 if it is not there.
+func Line(data string, path []string) int {
 	var table map[string]toml.Primitive
-	meta, err := toml.Decode(r.data, &table)
+	meta, err := toml.Decode(data, &table)
 	for _, name := range path[:len(path)-1] {
 		value, ok := table[name]
 		if err != nil || !ok {

@@ -43,7 +43,7 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 			return nil, err
 		}
 		s := siteOf(values)
-		s.Pattern, s.Line = pattern, r.line(path)
+		s.Pattern, s.Line = pattern, Line(r.data, path)
 		if s.Line == 0 { // it is written with dots, and has no line of its own
 			s.Line = firstLine(values)
 		}

@@ -1,8 +1,8 @@
-// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on (Keeper), the programs
+// Package watch is the watcher: its configuration (ParseConfig), the downloads for the updates that an antenna hands on (Updater), the programs
 // that run after them, its metrics, and the socket at which it is asked how it stands.
 //
-//	k := &watch.Keeper{Client: client, Rules: rules}
-//	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, k.Handle)
+//	u := &watch.Updater{Client: client, Rules: rules}
+//	err := (&antenna.Antenna{Feeds: feeds, Watches: watches, Store: store}).Watch(ctx, u.Handle)
 //
 // An update is a hint. The request is for the watch's own URL, conditional by the validators of the file that is there, with mirrors, digests
 // and signatures as for every download. Nothing is replaced by something older, nor anything verified by something that is not. An update is
@@ -29,27 +29,27 @@ import (
 	"braid/internal/mask"
 )
 
-// A Rule says how the files of a watch are kept.
+// A Rule is a watch with what its downloads take.
 type Rule struct {
-	Keeping
-	// Request is what all downloads have in common: what is required, who may sign, mirrors, fields.
+	*Watch
+	// Request is what all downloads have in common: what is required, trusted keys, mirrors, fields.
 	Request download.Request
-	// Site makes a request one that goes by what counts for its URL. It may be nil.
+	// Site applies the settings of the request's site. It may be nil.
 	Site func(*download.Request) error
-	// Signatures are those of the file at a URL that the user names. It may be nil.
-	Signatures func(u *url.URL) ([]download.Signature, error)
+	// SignaturesOf returns the signatures that the user names for the file at a URL. It may be nil.
+	SignaturesOf func(u *url.URL) ([]download.Signature, error)
 	// Limit holds the downloads of the watch to a number of bytes a second, in place of that of the client.
 	Limit *download.Limiter
 }
 
-// A Keeper handles updates. Its fields are not changed after use; several updates may be handled at once.
-type Keeper struct {
+// A Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
+type Updater struct {
 	// Client downloads. It is copied where a watch has limits of its own.
 	Client *download.Client
 	// Rules are those of watches, by name.
 	Rules map[string]*Rule
-	// Hook runs a program. If nil, RunHook does.
-	Hook func(ctx context.Context, h Hook) error
+	// Hook runs a program. If nil, runHook does.
+	runHook func(ctx context.Context, h hook) error
 	// Log gets what an update does not tell, without secrets. It may be nil.
 	Log *slog.Logger
 	// Memory keeps what has failed, and what is not acknowledged though it is in place. If nil, that is known in this run only.
@@ -63,46 +63,46 @@ type Keeper struct {
 	memory *Memory
 }
 
-func (k *Keeper) init() {
-	k.once.Do(func() {
-		if k.memory = k.Memory; k.memory == nil {
-			k.memory = &Memory{}
+func (w *Updater) init() {
+	w.once.Do(func() {
+		if w.memory = w.Memory; w.memory == nil {
+			w.memory = &Memory{}
 		}
-		if k.Log == nil {
-			k.Log = slog.New(slog.DiscardHandler)
+		if w.Log == nil {
+			w.Log = slog.New(slog.DiscardHandler)
 		}
-		if k.Hook == nil {
-			k.Hook = RunHook
+		if w.runHook == nil {
+			w.runHook = runHook
 		}
-		if k.Hide == nil {
-			k.Hide = func(s string) string { return s }
+		if w.Hide == nil {
+			w.Hide = func(s string) string { return s }
 		}
 	})
 }
 
 // Handle is an antenna.Handler.
-func (k *Keeper) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
-	k.init()
-	t, err := k.task(fsys.Of(ctx), u)
+func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
+	w.init()
+	t, err := w.task(fsys.Of(ctx), u)
 	var o antenna.Outcome
 	if err == nil {
 		o, err = t.run(ctx)
 	}
 	switch {
 	case err == nil:
-		if err := k.memory.succeeded(t.key()); err != nil {
-			k.Log.Error("it cannot be remembered what is done", "error", err)
+		if err := w.memory.succeeded(t.key()); err != nil {
+			w.Log.Error("it cannot be remembered what is done", "error", err)
 		}
 	case ctx.Err() == nil: // else it was interrupted
-		k.failed(ctx, t, err)
+		w.failed(ctx, t, err)
 	}
 	return o, err
 }
 
 // Moved reports whether the file of an update has its place somewhere else than it was put the last time, as its watch has another folder
 // or name since. It is an antenna's Wants. Names that differ by version say nothing about that.
-func (k *Keeper) Moved(u antenna.Update) bool {
-	r := k.Rules[u.Watch]
+func (w *Updater) Moved(u antenna.Update) bool {
+	r := w.Rules[u.Watch]
 	if r == nil || u.Last.Path == "" || !r.File.Steady() {
 		return false
 	}
@@ -110,7 +110,7 @@ func (k *Keeper) Moved(u antenna.Update) bool {
 	if err != nil {
 		return false
 	}
-	name, err := r.File.Name(Subject{URL: at, Watch: u.Watch})
+	name, err := r.File.Name(subject{URL: at, Watch: u.Watch})
 	if err != nil {
 		return false
 	}
@@ -119,20 +119,20 @@ func (k *Keeper) Moved(u antenna.Update) bool {
 }
 
 // failed runs the program that wants to know of failures, if this is a new one.
-func (k *Keeper) failed(ctx context.Context, t *task, err error) {
+func (w *Updater) failed(ctx context.Context, t *task, err error) {
 	if t.rule == nil || len(t.rule.OnFailure) == 0 { // the memory is written anew each time, and thousands may fail at once
 		return
 	}
-	isNew, saved := k.memory.failed(t.key(), kindOf(err))
+	isNew, saved := w.memory.failed(t.key(), kindOf(err))
 	if saved != nil {
-		k.Log.Error("failures cannot be remembered", "error", saved)
+		w.Log.Error("failures cannot be remembered", "error", saved)
 	}
 	if !isNew {
 		return
 	}
 	h := t.hook(t.rule.OnFailure, "failed")
-	h.Env = append(h.Env, "BRAID_WATCH_ERROR="+mask.Escape(k.Hide(err.Error())))
-	if err := k.Hook(ctx, h); err != nil {
+	h.Env = append(h.Env, "BRAID_WATCH_ERROR="+mask.Escape(w.Hide(err.Error())))
+	if err := w.runHook(ctx, h); err != nil {
 		t.log.Error("on-failure", "error", err)
 	}
 }
@@ -142,7 +142,7 @@ func kindOf(err error) string {
 	if e, ok := errors.AsType[*download.Error](err); ok {
 		return fmt.Sprintf("download %d", e.Kind)
 	}
-	if _, ok := errors.AsType[*HookError](err); ok {
+	if _, ok := errors.AsType[*hookError](err); ok {
 		return "hook"
 	}
 	return "other"
@@ -150,7 +150,7 @@ func kindOf(err error) string {
 
 // A task is one update while it is handled.
 type task struct {
-	*Keeper
+	*Updater
 	files  fsys.FS
 	rule   *Rule
 	update antenna.Update
@@ -169,17 +169,17 @@ type task struct {
 }
 
 // task says where the file of an update goes.
-func (k *Keeper) task(files fsys.FS, u antenna.Update) (t *task, err error) {
-	t = &task{Keeper: k, files: files, update: u, rule: k.Rules[u.Watch], began: time.Now()}
+func (w *Updater) task(files fsys.FS, u antenna.Update) (t *task, err error) {
+	t = &task{Updater: w, files: files, update: u, rule: w.Rules[u.Watch], began: time.Now()}
 	t.url, err = url.Parse(u.URL)
-	t.log = k.Log.With("watch", u.Watch, "url", mask.URL(t.url))
+	t.log = w.Log.With("watch", u.Watch, "url", mask.URL(t.url))
 	switch {
 	case err != nil:
 		return t, errors.New("not a URL")
 	case t.rule == nil:
 		return t, fmt.Errorf("there is no watch %q", u.Watch)
 	}
-	t.name, err = t.rule.File.Name(Subject{URL: t.url, Watch: u.Watch, At: t.version()})
+	t.name, err = t.rule.File.Name(subject{URL: t.url, Watch: u.Watch, At: t.version()})
 	if err != nil {
 		return t, err
 	}

@@ -191,7 +191,7 @@ func TestGlob(t *testing.T) {
 func TestMoved(t *testing.T) {
 	w := newWorld(t)
 	w.does()
-	moved := func() bool { return w.keeper.Moved(w.update()) }
+	moved := func() bool { return w.updater.Moved(w.update()) }
 	if moved() {
 		t.Error("it is where it was put")
 	}
@@ -239,12 +239,12 @@ func TestDatedName(t *testing.T) {
 func TestRequest(t *testing.T) {
 	w := newWorld(t)
 	w.rule.Request.Header = map[string][]string{"X-Key": {"k"}}
-	w.rule.Signatures = func(u *url.URL) ([]download.Signature, error) {
+	w.rule.SignaturesOf = func(u *url.URL) ([]download.Signature, error) {
 		return []download.Signature{{From: u.String()}}, nil
 	}
 	u := w.update()
 	u.URL = strings.Replace(u.URL, "://", "://me:word@", 1) + "#x"
-	task, err := func() (*task, error) { w.keeper.init(); return w.keeper.task(fsys.OS, u) }()
+	task, err := func() (*task, error) { w.updater.init(); return w.updater.task(fsys.OS, u) }()
 	if err != nil {
 		t.Fatal(err)
 	}
