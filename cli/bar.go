@@ -104,7 +104,7 @@ func drawn(share, width, turn int) string {
 		progressbar.OptionSetWidth(width),
 		progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else it starts a goroutine that nobody ends
+		progressbar.OptionSetSpinnerChangeInterval(0), // else it starts a goroutine that never ends
 		progressbar.OptionSpinnerCustom([]string{string(`-\|/`[turn%4])}),
 	)
 	b.RenderBlank()

@@ -49,8 +49,8 @@ func (c *tally) lost(f *failure) {
 // add takes an exit code into that of the batch.
 func (c *tally) add(code int) { c.code = batchCode([]int{c.code, code}) }
 
-// summary is what there is to say in the end. The reasons of failures are told again, as lines of others may have
-// carried them off the screen, unless a table had them.
+// summary is what there is to say in the end. The reasons of failures are repeated, as other lines may have
+// moved them off the screen, unless a table had them.
 func (c *tally) summary(elapsed time.Duration, hadTable bool) []string {
 	n := files(c.Files)
 	if c.Complete < c.Files {
@@ -122,7 +122,7 @@ func (c *tally) unfinishedFailure(ctx context.Context) *failure {
 	return f
 }
 
-// files counts files, for people.
+// files counts files, as in "2,000 files".
 func files(n int) string { return strings.Replace(count(n, "file"), strconv.Itoa(n), grouped(n), 1) }
 
 // grouped writes a number with a comma after each three digits: 2,000.
@@ -135,7 +135,7 @@ func grouped(n int) string {
 }
 
 // progress is how far a batch is whose running files are done by a share: two that are half through are one. The size is not known; the
-// number of files is, in whose thousandths it is told.
+// number of files is, and the bar counts in thousandths of one.
 func (c *tally) progress(running int, share, rate float64, elapsed time.Duration) progress {
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{

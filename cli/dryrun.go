@@ -83,7 +83,7 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 	return exitDone
 }
 
-// wouldFail tells why a download would, or the plan did.
+// wouldFail says why the download would fail, or the plan did.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
 	f := downloadFailure(ctx, err)
 	f.kept = ""
@@ -104,7 +104,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 	return printLines(g.streams.out, lines)
 }
 
-// planLines are the plan for people.
+// planLines are the plan as text.
 func planLines(h download.Plan, most int) []string {
 	size := ", of unknown size"
 	if n := sizeKnown(h); n >= 0 {

@@ -26,6 +26,7 @@ func newFeedFind(s streams) (action, targets) {
 	})
 }
 
+// A foundEvent is a feed that a page names.
 type foundEvent struct {
 	head
 	Format string `json:"format"`

@@ -22,7 +22,7 @@ type reporter struct {
 }
 
 // newReporter makes sure, before anything is transferred, that the page will have a place: an old report may be
-// replaced, and no other file (rule 3). The reporter is nil if nobody wants a page.
+// replaced, and no other file (rule 3). The reporter is nil if no page is wanted.
 func newReporter(path string, limit int64) (*reporter, error) {
 	if path == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func reportFailure(path string, err error) *failure {
 	return &failure{code: exitLocal, what: "report", where: path, why: reason(err), hint: "--report takes another name"}
 }
 
-// fileURL is what a terminal makes a link of, and a browser takes; the path itself if nobody knows where it begins.
+// fileURL is what a terminal makes a link of, and a browser takes; the path itself if it cannot be made absolute.
 func fileURL(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *reporter) add(r *report.Recorder) {
 	}
 }
 
-// write writes the page, also when downloads failed: that is when people ask. Only the user may read it.
+// write writes the page, also when downloads failed. Only the user may read it.
 func (p *reporter) write() error {
 	if p == nil {
 		return nil

@@ -128,7 +128,7 @@ type evidenceFields struct {
 	Signatures []signatureLine   `json:"signatures,omitempty"`
 }
 
-// signatureLine is a good signature by somebody whom the user trusts.
+// signatureLine is a good signature by a signer whom the user trusts.
 type signatureLine struct {
 	Kind   string `json:"kind"` // OpenPGP, S/MIME
 	From   string `json:"from"`
@@ -137,13 +137,13 @@ type signatureLine struct {
 	Pinned bool   `json:"pinned,omitempty"`
 }
 
-// verifyEvent: the file is right, as far as anybody said what it should be.
+// verifyEvent: the file is right, as far as anything says what it should be.
 type verifyEvent struct {
 	head
 	evidenceFields
 }
 
-// noteEvent: something that people may want to know; the text is for them and may change.
+// noteEvent: something that a user may want to know; the text is for reading and may change.
 type noteEvent struct {
 	head
 	Text string `json:"text"`
@@ -156,7 +156,7 @@ type doneEvent struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	evidenceFields
-	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that nobody could check: no anchor
+	Unvalidated     []string     `json:"unvalidated,omitempty"` // signatures that could not be checked: no anchor
 	ETag            string       `json:"etag,omitempty"`
 	AlreadyComplete bool         `json:"already_complete"`
 	NotModified     bool         `json:"not_modified,omitempty"`  // with -N: there is nothing newer

@@ -90,7 +90,7 @@ func (o *outcomes) table(width int) []string {
 	return narrow(columns(rows), width)
 }
 
-// recent holds results of a batch back for a moment, so that those that come faster than a user reads share a line.
+// recent holds results of a batch back for a moment: many results within it share a line.
 type recent struct {
 	since  time.Time
 	groups []group

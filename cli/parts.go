@@ -107,6 +107,7 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) erro
 	return outputFailure(lines.err)
 }
 
+// partEvent is a download that is not complete.
 type partEvent struct {
 	head
 	leftLine
@@ -121,6 +122,7 @@ type asideEvent struct {
 	Changed time.Time `json:"changed"`
 }
 
+// removedEvent: a file was removed.
 type removedEvent struct {
 	head
 	Path string `json:"path"`

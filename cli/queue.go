@@ -8,7 +8,7 @@ import (
 // A queue carries what happens in a download to the goroutine that writes it down, so that a slow terminal or
 // pipe never holds up the download itself.
 type queue[T any] struct {
-	// replaces says that the item that was put last and nobody took yet is out of date when next comes.
+	// replaces reports whether the last item, which was not taken yet, is out of date when next comes.
 	replaces func(last, next T) bool
 
 	mu     sync.Mutex

@@ -56,7 +56,7 @@ func newRenderer(s *screen, lines *lineWriter, several bool) *renderer {
 	return &renderer{Recorder: report.NewRecorder(time.Now()), screen: s, lines: lines, one: several}
 }
 
-// detail says something about the file to those who asked for details.
+// detail says something about the file that only -v shows.
 func (w *renderer) detail(format string, args ...any) {
 	w.screen.detail("%s", w.about()+fmt.Sprintf(format, args...))
 }
@@ -125,7 +125,7 @@ func (w *renderer) apply(m moment) {
 			w.screen.say("%s: in place; peers can have it at %s", w.name(), strings.Join(addresses(ev), ", "))
 		}
 	default:
-		w.tell(ev)
+		w.describe(ev)
 	}
 }
 
@@ -147,8 +147,8 @@ func (w *renderer) progress(at time.Time) progress {
 	return p
 }
 
-// tell puts an event in words.
-func (w *renderer) tell(ev download.Event) {
+// describe puts an event in words.
+func (w *renderer) describe(ev download.Event) {
 	switch ev := ev.(type) {
 	case download.Resumed:
 		text := "are here from an earlier run"
@@ -252,8 +252,7 @@ func whyAt(ev download.SourceDown) string {
 	return text
 }
 
-// down says what becomes of a source that failed. One with wrong content is worth a word even to those who
-// did not ask.
+// down says what becomes of a source that failed. Wrong content is shown without -v, too.
 func (w *renderer) down(ev download.SourceDown) {
 	switch {
 	case ev.Banned:

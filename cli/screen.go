@@ -9,8 +9,7 @@ import (
 	"braid/source"
 )
 
-// A screen is standard error: messages for people, with the progress below them. It is used by one goroutine
-// at a time.
+// A screen is standard error: messages, with the progress below them. It is used by one goroutine at a time.
 type screen struct {
 	w        io.Writer
 	meter    meter // nil shows no progress
@@ -29,7 +28,7 @@ func (s *screen) say(format string, args ...any) {
 	fmt.Fprintln(s.w, source.Escape(fmt.Sprintf(format, args...)))
 }
 
-// conclude writes a message whose end says how good the news are, as a colour if there are any.
+// conclude writes a message whose end has a colour, if there are any.
 func (s *screen) conclude(h hue, message, end string) {
 	head, ok := strings.CutSuffix(message, end)
 	if s.quiet || !s.color || !ok {
@@ -46,7 +45,7 @@ func (s *screen) warn(format string, args ...any) {
 	s.conclude(yellow, text, text)
 }
 
-// detail writes a message for those who asked for details.
+// detail writes a message that only -v shows.
 func (s *screen) detail(format string, args ...any) {
 	if s.verbose {
 		s.say(format, args...)

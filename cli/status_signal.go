@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// onStatusSignal gives a channel that gets something when somebody asks how far the command is, by a signal. One who asks while
-// nobody has answered yet gets one answer. The function ends it. A command that has nothing to tell lets it be; it goes on all the same.
+// onStatusSignal returns a channel for the signals that ask how far the command is, and a function that ends it. Several signals before an
+// answer get one answer. A command that has none ignores the channel, and goes on all the same.
 func onStatusSignal() (asked <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 1)
 	if len(statusSignals) > 0 { // without any, Notify would take all
@@ -16,7 +16,7 @@ func onStatusSignal() (asked <-chan os.Signal, stop func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// relay calls tell for each who asks, until the function that it returns is called.
+// relay calls tell for each signal, until the function that it returns is called.
 func relay(asked <-chan os.Signal, tell func()) (stop func()) {
 	stopped := make(chan struct{})
 	var wg sync.WaitGroup

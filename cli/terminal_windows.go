@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// understands makes a console understand what moves its cursor and colours words, and says whether it does.
+// understands makes a console understand what moves its cursor and colours words, and reports whether it does.
 func understands(f *os.File) bool {
 	console, mode := windows.Handle(f.Fd()), uint32(0)
 	if windows.GetConsoleMode(console, &mode) != nil {
