@@ -45,30 +45,6 @@ func (e *edges) keep(i int, data []byte) {
 	}
 }
 
-// span finds out what the pieces at the ends of the file have of its neighbours, so that all pieces can be checked: a file of which
-// a byte is not checked gets no name (rule 43).
-func (g *getter) span(ctx context.Context) error {
-	if !g.req.spans() {
-		return nil
-	}
-	x := g.req.Described.sharing
-	list, err := x.whole(func(i int) ([]byte, error) { return g.edge(ctx, x, i) })
-	if err == nil {
-		d := *g.req.Described
-		d.Pieces = list
-		g.req.Described, g.carried.pieces, g.carried.piecesFrom = &d, list, d.By
-		return nil
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	kind := kindOf(err)
-	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeEdge) {
-		kind = NoEvidence
-	}
-	return g.fail(kind, err, HintDigest)
-}
-
 // whole are the pieces of a file that shares its first or its last one with others, each with its neighbours' bytes. Edge is all of
 // piece i of the torrent.
 func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, err error) {
@@ -93,8 +69,15 @@ func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, e
 	return f.Span.Beside(before, after)
 }
 
-// edge is a piece of the torrent, proven by its digest.
-func (g *getter) edge(ctx context.Context, x *sharing, i int) ([]byte, error) {
+// An edging fetches pieces that a file shares with its neighbours.
+type edging struct {
+	*sharing
+	http network
+	req  *Request
+}
+
+// piece is piece i of the torrent, proven by its digest.
+func (x edging) piece(ctx context.Context, i int) ([]byte, error) {
 	select {
 	case x.edges.turn <- struct{}{}:
 		defer func() { <-x.edges.turn }()
@@ -110,7 +93,7 @@ func (g *getter) edge(ctx context.Context, x *sharing, i int) ([]byte, error) {
 	}
 	var data []byte
 	if err = feasible(parts); err == nil {
-		data, err = g.fetchEdge(ctx, x, parts, want)
+		data, err = x.fetch(ctx, parts, want)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i, source.Escape(x.file.Name), err)
@@ -133,8 +116,8 @@ func feasible(parts []metainfo.Part) error {
 	return nil
 }
 
-// fetchEdge asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
-func (g *getter) fetchEdge(ctx context.Context, x *sharing, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
+// fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
+func (x edging) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
 		for _, b := range all {
@@ -148,9 +131,9 @@ func (g *getter) fetchEdge(ctx context.Context, x *sharing, parts []metainfo.Par
 	var last error
 	found := make([][][]byte, len(parts)) // by part, each once
 	spare := mostEdges                    // bytes that may be kept beside the first ones of each part
-	for k := 0; g.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), mostEdgeSeeds) && ctx.Err() == nil; k++ {
+	for k := 0; x.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), mostEdgeSeeds) && ctx.Err() == nil; k++ {
 		for j, p := range parts {
-			b, err := g.seedPart(ctx, x, p, k)
+			b, err := x.seedPart(ctx, p, k)
 			if err != nil {
 				last = err
 				continue
@@ -169,8 +152,8 @@ func (g *getter) fetchEdge(ctx context.Context, x *sharing, parts []metainfo.Par
 			return data, nil
 		}
 	}
-	if g.req.Peers.asked() && ctx.Err() == nil {
-		all, err := g.swarmParts(ctx, x, parts)
+	if x.req.Peers.asked() && ctx.Err() == nil {
+		all, err := x.swarmParts(ctx, parts)
 		if err == nil {
 			if data := right(all); data != nil {
 				return data, nil
@@ -214,20 +197,20 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 }
 
 // seedPart brings a part of a piece from web seed k.
-func (g *getter) seedPart(ctx context.Context, x *sharing, p metainfo.Part, k int) ([]byte, error) {
+func (x edging) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
 	if p.Zeros {
 		return make([]byte, p.End-p.Start), nil
 	}
 	u := x.torrent.Mirrors(p.File)[k]
-	if !g.req.usable(u) {
+	if !x.req.usable(u) {
 		return nil, &source.Error{URL: source.Mask(u), Fault: source.FaultRefused, Err: errors.New("FTP is off")}
 	}
-	src := g.http.Source(u, g.req.optionsFor(u, x.named, false))
-	return fetchPart(ctx, src, g.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+	src := x.http.Source(u, x.req.optionsFor(u, x.named, false))
+	return fetchPart(ctx, src, x.http.patience(), byterange.Range{Start: p.Start, End: p.End})
 }
 
 // swarmParts brings all parts of a piece from peers. They are asked for at once, as the piece comes as a whole.
-func (g *getter) swarmParts(ctx context.Context, x *sharing, parts []metainfo.Part) ([][]byte, error) {
+func (x edging) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
 	all, errs := make([][]byte, len(parts)), make([]error, len(parts))
 	var wg sync.WaitGroup
 	for j, p := range parts {
@@ -235,10 +218,10 @@ func (g *getter) swarmParts(ctx context.Context, x *sharing, parts []metainfo.Pa
 			all[j] = make([]byte, p.End-p.Start)
 			continue
 		}
-		src := g.http.swarms.Swarm(x.torrent, p.File, source.SwarmOptions{Dir: g.req.Dir, Peers: x.peers, Named: x.named})
+		src := x.http.swarms.Swarm(x.torrent, p.File, source.SwarmOptions{Dir: x.req.Dir, Peers: x.peers, Named: x.named})
 		defer src.Close()
 		wg.Go(func() {
-			all[j], errs[j] = fetchPart(ctx, src, longest*g.http.patience(), byterange.Range{Start: p.Start, End: p.End})
+			all[j], errs[j] = fetchPart(ctx, src, longest*x.http.patience(), byterange.Range{Start: p.Start, End: p.End})
 		})
 	}
 	wg.Wait()

@@ -14,6 +14,7 @@ import (
 	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/metalink/metainfo"
 	"braid/scheduler"
 	"braid/source"
 	"braid/verify"
@@ -120,6 +121,30 @@ func (g *getter) get(ctx context.Context) error {
 	g.keepVersion(proof, g.result.Host)
 	giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 	return nil
+}
+
+// span finds out what the pieces at the ends of the file have of its neighbours, so that all pieces can be checked: a file of which
+// a byte is not checked gets no name (rule 43).
+func (g *getter) span(ctx context.Context) error {
+	if !g.req.spans() {
+		return nil
+	}
+	x := g.req.Described.sharing
+	list, err := x.whole(func(i int) ([]byte, error) { return edging{x, g.http, &g.req}.piece(ctx, i) })
+	if err == nil {
+		d := *g.req.Described
+		d.Pieces = list
+		g.req.Described, g.carried.pieces, g.carried.piecesFrom = &d, list, d.By
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	kind := kindOf(err)
+	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeEdge) {
+		kind = NoEvidence
+	}
+	return g.fail(kind, err, HintDigest)
 }
 
 // check refuses requests that make no sense, and finds the name.
