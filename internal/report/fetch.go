@@ -39,6 +39,28 @@ const (
 	quietAfter = time.Second
 )
 
+// observeFetch takes down what happens to fetches.
+func (r *Recorder) observeFetch(ev download.Event) {
+	switch ev := ev.(type) {
+	case download.RangeStarted:
+		r.start(ev)
+	case download.RangeAnswered:
+		if f := r.running[ev.Fetch]; f != nil {
+			r.answered(f, ev)
+		}
+	case download.RangeCut:
+		if f := r.running[ev.Fetch]; f != nil {
+			r.cut(f, ev)
+		}
+	case download.Brought:
+		r.bring(ev)
+	case download.RangeEnded:
+		if f := r.running[ev.Fetch]; f != nil {
+			r.finish(f, ev.Err)
+		}
+	}
+}
+
 // start takes down that a source is asked for a range.
 func (r *Recorder) start(ev download.RangeStarted) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
@@ -131,11 +153,7 @@ func (r *Recorder) quiet(f *fetch) {
 }
 
 // cut takes down that a fetch gives a part of its range to others, or ends.
-func (r *Recorder) cut(ev download.RangeCut) {
-	f := r.running[ev.Fetch]
-	if f == nil {
-		return
-	}
+func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	f.cut = ev.Why
 	r.reasons[ev.Why]++
 	f.mirror.cuts[ev.Why]++

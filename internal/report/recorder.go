@@ -103,8 +103,6 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 		r.up(ev)
 	case download.SourceDown:
 		r.down(ev)
-	case download.Brought:
-		r.bring(ev)
 	case download.Progress:
 		r.Arrived += max(0, ev.Done-r.Progress.Done)
 		r.Progress = ev
@@ -124,18 +122,8 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 		}
 	case download.Note:
 		r.say(false, "%s", ev.Text)
-	case download.RangeStarted:
-		r.start(ev)
-	case download.RangeAnswered:
-		if f := r.running[ev.Fetch]; f != nil {
-			r.answered(f, ev)
-		}
-	case download.RangeCut:
-		r.cut(ev)
-	case download.RangeEnded:
-		if f := r.running[ev.Fetch]; f != nil {
-			r.finish(f, ev.Err)
-		}
+	default:
+		r.observeFetch(ev)
 	}
 }
 
