@@ -60,16 +60,16 @@ var starts = map[scheduler.Reason]reason{
 
 // cuts say why a fetch ends before the end of its range.
 var cuts = map[scheduler.Reason]reason{
-	scheduler.ReasonSplit:    {"another takes over the rest, and so both finish at the same time", "", 0, false},
-	scheduler.ReasonMet:      {"it met what another is fetching", "", 0, false},
-	scheduler.ReasonSilent:   {"nothing came any more, and another can go on", "silent", 8, true},
-	scheduler.ReasonSlow:     {"the rest would have taken it far too long", "slow", 6, true},
-	scheduler.ReasonUseless:  {"closed, as it did not get faster by it", "less", 5, false},
-	scheduler.ReasonCrowded:  {"closed on trial, as the sources seem to share one link", "less", 5, false},
-	scheduler.ReasonSameHost: {"another name of a server that is at work already", "less", 5, false},
-	scheduler.ReasonNoRanges: {"it sends the whole file in place of a range", "less", 5, false},
-	scheduler.ReasonWrongBytes:     {"what it brought was wrong", "less", 5, true},
-	scheduler.ReasonDone:     {"every byte is here", "", 0, false},
+	scheduler.ReasonSplit:      {"another takes over the rest, and so both finish at the same time", "", 0, false},
+	scheduler.ReasonMet:        {"it met what another is fetching", "", 0, false},
+	scheduler.ReasonSilent:     {"nothing came any more, and another can go on", "silent", 8, true},
+	scheduler.ReasonSlow:       {"the rest would have taken it far too long", "slow", 6, true},
+	scheduler.ReasonUseless:    {"closed, as it did not get faster by it", "less", 5, false},
+	scheduler.ReasonCrowded:    {"closed on trial, as the sources seem to share one link", "less", 5, false},
+	scheduler.ReasonSameHost:   {"another name of a server that is at work already", "less", 5, false},
+	scheduler.ReasonNoRanges:   {"it sends the whole file in place of a range", "less", 5, false},
+	scheduler.ReasonWrongBytes: {"what it brought was wrong", "less", 5, true},
+	scheduler.ReasonDone:       {"every byte is here", "", 0, false},
 }
 
 // kinds are the marks that occur, each with what it means.
