@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"braid/scheduler"
-	"braid/source/httpsource"
 )
 
 // MostAtOnce is how many downloads of a batch run at once, at most, where their number is measured.
@@ -21,26 +20,6 @@ type Batch struct {
 	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in
 	// the order in which they came. It should not block for long: no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
-}
-
-// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
-// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time when there
-// is room for another. When ctx ends it begins no more, and returns when those that run have ended.
-func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
-	client := *c
-	if client.HTTP == nil {
-		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
-		defer client.HTTP.CloseIdle()
-	}
-	hc, done := client.network(ctx)
-	defer done()
-	b := &batch{
-		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
-		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
-	}
-	defer b.workers.Wait()
-	defer close(b.jobs)
-	return b.run(ctx, files)
 }
 
 // A batch is one call of GetAll. Its fields belong to the goroutine of run; downloads are done by workers, which

@@ -15,16 +15,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
+	"iter"
 	"net/url"
 	"time"
 
 	"braid/download/state"
 	"braid/metalink"
+	"braid/metalink/metainfo"
 	"braid/scheduler"
 	"braid/source"
 	"braid/source/httpsource"
-	"braid/verify"
 )
 
 // A Client downloads files. The zero value works. It may be used by several goroutines and must not be
@@ -86,6 +87,179 @@ func Get(ctx context.Context, rawURL, dir string) (Result, error) {
 	return new(Client).Get(ctx, Request{URL: u, Dir: dir})
 }
 
+// Get downloads the file that req names. Its error is an *Error; then nothing has changed under the final
+// name, and what can be kept of the work is in the part file.
+func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
+	hc, done := c.network(ctx)
+	defer done()
+	return get(ctx, c, hc, req, nil)
+}
+
+// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
+// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time when there
+// is room for another. When ctx ends it begins no more, and returns when those that run have ended.
+func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
+	client := *c
+	if client.HTTP == nil {
+		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
+		defer client.HTTP.CloseIdle()
+	}
+	hc, done := client.network(ctx)
+	defer done()
+	b := &batch{
+		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
+		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
+	}
+	defer b.workers.Wait()
+	defer close(b.jobs)
+	return b.run(ctx, files)
+}
+
+// Plan finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and
+// signatures, reads what is on disk, and changes nothing. Its error is that with which Get would end for what can be known
+// so far; what was found out until then is in the Plan all the same.
+func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
+	hc, done := c.network(ctx)
+	defer done()
+	return makePlan(ctx, c, hc, req)
+}
+
+// Verify checks the file that Get would make of the request: Name in Dir. It reads the file once and changes nothing. What it
+// should be comes from the server of URL, a document or a list (Document.Describe, List.Vouch), or Claims. All digests, pieces and
+// signatures must hold.
+//
+// The error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
+// evidence, or less than Require demands. The Verdict has what is known all the same.
+func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
+	if err := c.checkNumbers(&req, "verify"); err != nil {
+		return Verdict{}, err
+	}
+	hc, done := c.network(ctx)
+	defer done()
+	x := newInspection(c, hc, req)
+	if err := x.run(ctx); err != nil {
+		return x.verdict, x.explain(ctx, err)
+	}
+	return x.verdict, nil
+}
+
+// Repair brings the right file in place of the one that a Verdict is about. What pieces tell to be right of it is copied to the
+// part file, and so is what is there of a file that is too short or too long; the rest is fetched. The copy is what
+// becomes the file, once it is proven: until then the damaged one stays as it is. The error is an *Error.
+func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
+	if v.repair == nil {
+		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), HintFrom)
+	}
+	req := *v.repair
+	req.Observe = observe
+	return c.Get(ctx, req)
+}
+
+// Probe asks what the server offers and downloads nothing. Its error is an *Error.
+func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
+	req = req.own()
+	hc, done, err := c.begin(ctx, &req, "probe")
+	if err != nil {
+		return Offer{}, err
+	}
+	defer done()
+	return probe(ctx, hc, &req)
+}
+
+// Evidence fetches the document and the signatures that an offer names. Without the file it shows only what they say of themselves,
+// and whether the document describes the server's file.
+func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
+	hc, done := c.network(ctx)
+	defer done()
+	return gatherEvidence(ctx, hc, &req, o)
+}
+
+// Measure fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
+// asked one after the other, to not disturb each other. One with another file is refused, however fast it is.
+func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
+	if req.URL == nil {
+		return nil
+	}
+	hc, done := c.network(ctx)
+	defer done()
+	return measureAll(ctx, hc, &req, f, moment)
+}
+
+// Document fetches the document at the URL of a request, and a newer one where it names a place for that. It counts by the channel
+// over which it came. The error is an *Error.
+func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
+	hc, done, err := c.begin(ctx, &req, "read")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if !isWeb(req.URL) {
+		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, HintPlain)
+	}
+	return documentOf(ctx, hc, &req, func([]metalink.Hop) bool { return true })
+}
+
+// Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it came over a
+// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays.
+func (c *Client) Renew(ctx context.Context, d *Document) {
+	hc, done := c.network(ctx)
+	defer done()
+	d.renew(ctx, hc, httpsource.Options{})
+}
+
+// Magnet finds the torrent of a magnet link: at the places that the link names, else at peers. The hash in the link, which counts
+// as the user's, shows whether it is the right one. The error is an *Error.
+func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
+	m, err := metainfo.ParseMagnet(link)
+	if err != nil {
+		return nil, fail(Usage, "usage", "magnet link", err, "")
+	}
+	if err := c.checkNumbers(&req, "read"); err != nil {
+		return nil, err
+	}
+	req.Peers = c.Peers(req.Peers)
+	if len(m.Sources) == 0 && !req.Peers.asked() {
+		return nil, fail(Network, "read", magnetName, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
+	}
+	hc, done := c.network(ctx)
+	defer done()
+	return fetchMagnet(ctx, hc, &req, m)
+}
+
+// List fetches the checksum file at the URL of a request: the digests that files should have. The error is an *Error.
+func (c *Client) List(ctx context.Context, req Request) (*List, error) {
+	hc, done, err := c.begin(ctx, &req, "read")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return fetchList(ctx, hc, &req)
+}
+
+// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature around it,
+// else the first one that lies beside it. If one is good, what the list says is signed, and By says by whom; a bad one is an error, as it is
+// for a file. If there is none that could be checked, unsigned says why, and the list stays what it
+// was; it is an error where the request demands a signature and the user named one. The error is an *Error.
+//
+// The request has the anchors, and what only the server of the list may be told.
+func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
+	hc, done := c.network(ctx)
+	defer done()
+	return l.checkSigned(ctx, hc, req, named)
+}
+
+// begin checks a request for what is to be done, and makes what asks servers; done is for the end.
+func (c *Client) begin(ctx context.Context, req *Request, what string) (hc network, done func(), err error) {
+	if req.URL == nil {
+		return hc, nil, fail(Usage, what, "", errNoURL, "")
+	}
+	if err := c.checkNumbers(req, what); err != nil {
+		return hc, nil, err
+	}
+	hc, done = c.network(ctx)
+	return hc, done, nil
+}
+
 const (
 	defaultMaxSize = 64 << 30
 	defaultTries   = 20
@@ -119,91 +293,6 @@ func (c *Client) config(s *session) scheduler.Config {
 		cfg.Size, cfg.Have = s.size, s.part.Have()
 	}
 	return cfg
-}
-
-// An Offer is what a server says about a file.
-type Offer struct {
-	File   metalink.File
-	Hops   []metalink.Hop
-	ETag   string // of the final answer, as sent
-	Size   int64  // -1: unknown
-	Ranges bool   // the final answer says that ranges work
-	Wrong  error  // why the final answer is of another file than the server's word; ETag and Size are then unknown
-}
-
-// Probe asks what the server offers and downloads nothing. Its error is an *Error.
-func (c *Client) Probe(ctx context.Context, req Request) (Offer, error) {
-	req = req.own()
-	if req.URL == nil {
-		return Offer{}, fail(Usage, "probe", "", errNoURL, "")
-	}
-	if err := c.checkNumbers(&req, "probe"); err != nil {
-		return Offer{}, err
-	}
-	hc, done := c.network(ctx)
-	defer done()
-	a, err := look(ctx, hc, &req, condition{})
-	if err != nil {
-		return Offer{}, wrap(err, "probe", &req)
-	}
-	x, err := req.resolve(a.Hops, req.role(), verify.Strong(req.Claims))
-	if err != nil {
-		return Offer{}, wrap(err, "probe", &req)
-	}
-	ranges := a.Ranged || http.Header(a.Hops[len(a.Hops)-1].Header).Get("Accept-Ranges") == "bytes"
-	a = x.without(a)
-	x.file.Size = a.Size
-	return Offer{File: x.file, Hops: a.Hops, ETag: a.ETag, Size: a.Size, Ranges: ranges, Wrong: x.wrong}, nil
-}
-
-// head asks by HEAD.
-func head(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	return hc.Head(ctx, req.URL, req.lookOptions(c))
-}
-
-// look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
-func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	if source.IsSwarm(req.URL) { // nobody is asked what the torrent says
-		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
-	}
-	if isFTP(req.URL) {
-		return glance(ctx, hc, req, c)
-	}
-	a, err := head(ctx, hc, req, c)
-	var e *source.Error
-	if !errors.As(err, &e) || e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented {
-		return a, err
-	}
-	return glance(ctx, hc, req, c)
-}
-
-// glance begins a fetch and refuses the body.
-func glance(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	var k peek
-	err := hc.Source(req.URL, req.lookOptions(c)).Fetch(ctx, whole, &k)
-	if errors.Is(err, errRefused) {
-		err = nil
-	}
-	return k.answer, err
-}
-
-// A peek is a sink that wants the header only.
-type peek struct{ answer source.Answer }
-
-func (k *peek) Answer(a source.Answer) error {
-	k.answer = a
-	return errRefused
-}
-
-func (k *peek) WriteAt([]byte, int64) (int, error) { return 0, source.ErrEnough }
-
-// wrap makes the error that Get and Probe return.
-func wrap(err error, what string, req *Request) *Error {
-	var own *Error
-	if errors.As(err, &own) {
-		return own
-	}
-	return &Error{Kind: kindOf(err), What: what, Where: source.Mask(req.URL), Err: err}
 }
 
 // checkNumbers is an *Error of kind Usage if a number of the client or of a request makes no sense; what says what is being done.

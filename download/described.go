@@ -68,30 +68,13 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// Document fetches the document at the URL of a request, and a newer one where it names a place for that. It counts by the channel
-// over which it came. The error is an *Error.
-func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
-	if req.URL == nil {
-		return nil, fail(Usage, "read", "", errNoURL, "")
-	}
-	if err := c.checkNumbers(&req, "read"); err != nil {
-		return nil, err
-	}
-	if !isWeb(req.URL) {
-		return nil, fail(Usage, "read", source.Mask(req.URL), errWebOnly, HintPlain)
-	}
-	return c.document(ctx, req, func([]metalink.Hop) bool { return true })
+// documentInPlace is the document that the server of a request answers with in place of the file.
+func documentInPlace(ctx context.Context, hc network, req *Request) (*Document, error) {
+	return documentOf(ctx, hc, req, func(hops []metalink.Hop) bool { return req.mayReplace(hops, asOrigin) })
 }
 
-// inPlace is the document that the server of a request answers with in place of the file.
-func (c *Client) inPlace(ctx context.Context, req Request) (*Document, error) {
-	return c.document(ctx, req, func(hops []metalink.Hop) bool { return req.mayReplace(hops, asOrigin) })
-}
-
-// document fetches a document, if the answers that lead to it may.
-func (c *Client) document(ctx context.Context, req Request, may func([]metalink.Hop) bool) (*Document, error) {
-	hc, done := c.network(ctx)
-	defer done()
+// documentOf fetches the document at the URL of a request, if the answers that lead to it may.
+func documentOf(ctx context.Context, hc network, req *Request, may func([]metalink.Hop) bool) (*Document, error) {
 	o := req.ownOptions(false)
 	d, hops, err := fetchDocument(ctx, hc, req.URL, o)
 	if err == nil && !may(hops) {

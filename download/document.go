@@ -196,23 +196,10 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 // IsTorrent reports whether a URL or a path names a torrent.
 func IsTorrent(name string) bool { return strings.EqualFold(path.Ext(name), ".torrent") }
 
-// Magnet finds the torrent of a magnet link: at the places that the link names, else at peers. The hash in the link, which counts
-// as the user's, shows whether it is the right one. The error is an *Error.
-func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Document, error) {
-	const name = "the magnet link"
-	m, err := metainfo.ParseMagnet(link)
-	if err != nil {
-		return nil, fail(Usage, "usage", "magnet link", err, "")
-	}
-	if err := c.checkNumbers(&req, "read"); err != nil {
-		return nil, err
-	}
-	req.Peers = c.Peers(req.Peers)
-	if len(m.Sources) == 0 && !req.Peers.asked() {
-		return nil, fail(Network, "read", name, fmt.Errorf("it names no place where the .torrent is (xs), and %s", req.Peers.why()), "the .torrent itself will do")
-	}
-	hc, done := c.network(ctx)
-	defer done()
+const magnetName = "the magnet link"
+
+// fetchMagnet finds the torrent of a magnet link.
+func fetchMagnet(ctx context.Context, hc network, req *Request, m metainfo.Magnet) (*Document, error) {
 	o := req.mirrorOptions(false)
 	o.Named = address.Public | address.Loopback // links are handed around, as documents are
 	var last error
@@ -226,7 +213,7 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 			err = otherTorrent(t.InfoHash, m.InfoHash)
 		}
 		if err == nil {
-			return magnetDocument(t, m, name), nil
+			return magnetDocument(t, m, magnetName), nil
 		}
 		last = fail(kindOf(err), "read", source.Mask(u), err, "")
 		if ctx.Err() != nil {
@@ -238,9 +225,9 @@ func (c *Client) Magnet(ctx context.Context, req Request, link string) (*Documen
 	}
 	t, err := hc.swarms.Metadata(ctx, m, o.Named)
 	if err != nil {
-		return nil, fail(kindOf(err), "read", name, err, "")
+		return nil, fail(kindOf(err), "read", magnetName, err, "")
 	}
-	return magnetDocument(t, m, name), nil
+	return magnetDocument(t, m, magnetName), nil
 }
 
 // magnetDocument is the torrent of a magnet link, with the trackers, web seeds and peers of the link.

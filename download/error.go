@@ -166,3 +166,12 @@ func kindOfFault(f source.Fault) Kind {
 	}
 	return kinds[f]
 }
+
+// wrap makes the error that Get and Probe return.
+func wrap(err error, what string, req *Request) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return &Error{Kind: kindOf(err), What: what, Where: source.Mask(req.URL), Err: err}
+}

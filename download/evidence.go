@@ -24,11 +24,8 @@ type Signed struct {
 	Err  error    // why it could not be had or read
 }
 
-// Evidence fetches the document and the signatures that an offer names. Without the file it shows only what they say of themselves,
-// and whether the document describes the server's file.
-func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
-	hc, done := c.network(ctx)
-	defer done()
+// gatherEvidence fetches what an offer names.
+func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evidence {
 	claims := join(req.Claims, o.File.Claims)
 	trusted := verify.Strong(claims)
 	e := Evidence{File: o.File}
@@ -38,7 +35,7 @@ func (c *Client) Evidence(ctx context.Context, req Request, o Offer) Evidence {
 			e.File = t.file
 		}
 	}
-	e.Signatures = req.readSignatures(ctx, hc, signaturesOf(&req, e.File), trusted)
+	e.Signatures = req.readSignatures(ctx, hc, signaturesOf(req, e.File), trusted)
 	return e
 }
 

@@ -22,14 +22,6 @@ import (
 
 var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 
-// Get downloads the file that req names. Its error is an *Error; then nothing has changed under the final
-// name, and what can be kept of the work is in the part file.
-func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
-	hc, done := c.network(ctx)
-	defer done()
-	return get(ctx, c, hc, req, nil)
-}
-
 // get downloads a file; shared is nil but in a batch.
 func get(ctx context.Context, c *Client, hc network, req Request, shared *mirrorTrees) (Result, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
@@ -369,7 +361,7 @@ func (g *getter) findName(ctx context.Context) error {
 
 // described is the request for the file that the document at the URL of the request describes.
 func (g *getter) described(ctx context.Context) (Request, error) {
-	d, err := g.c.inPlace(ctx, g.asked)
+	d, err := documentInPlace(ctx, g.http, &g.asked)
 	if err != nil {
 		return g.asked, err
 	}

@@ -86,7 +86,7 @@ func (x *inspection) checkAnswer(file metalink.File) error {
 // follow reads the document that the server answered with in place of the file.
 func (x *inspection) follow(ctx context.Context) error {
 	x.document = false
-	d, err := x.c.inPlace(ctx, x.req)
+	d, err := documentInPlace(ctx, x.http, &x.req)
 	if err != nil {
 		return err
 	}

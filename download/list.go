@@ -37,16 +37,8 @@ func ReadList(r io.Reader, name string) (*List, error) {
 	return nil, fail(kindOf(err), "read", source.Escape(name), err, "")
 }
 
-// A List is a checksum file: the digests that files should have.
-func (c *Client) List(ctx context.Context, req Request) (*List, error) {
-	if req.URL == nil {
-		return nil, fail(Usage, "read", "", errNoURL, "")
-	}
-	if err := c.checkNumbers(&req, "read"); err != nil {
-		return nil, err
-	}
-	hc, done := c.network(ctx)
-	defer done()
+// fetchList fetches a list.
+func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
 	data, a, err := fetchSmall(ctx, hc, req.URL, req.ownOptions(false), sums.MaxSize)
 	var long *longError
 	if errors.As(err, &long) {

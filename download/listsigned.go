@@ -42,42 +42,6 @@ func Beside(u *url.URL, ending string) Signature {
 	return Signature{From: source.Mask(&at), URL: &at}
 }
 
-// CheckSigned checks the signatures of a list: those that the user names or, if that is none, the cleartext signature around it,
-// else the first one that lies beside it. If one is good, what the list says is signed, and By says by whom; a bad one is an error, as it is
-// for a file. If there is none that could be checked, unsigned says why, and the list stays what it
-// was; it is an error where the request demands a signature and the user named one. The error is an *Error.
-//
-// The request has the anchors, and what only the server of the list may be told.
-func (c *Client) CheckSigned(ctx context.Context, l *List, req Request, named []Signature) (unsigned string, err error) {
-	hc, done := c.network(ctx)
-	defer done()
-	signed, all := l.data, []found(nil)
-	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.has(verify.OpenPGP) {
-		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
-	} else {
-		all = l.gather(ctx, hc, req, named)
-	}
-	set := newSignatureSet(all, &req.Anchors, time.Now())
-	set.Write(signed)
-	good, err := set.Signatures()
-	switch {
-	case err != nil:
-		return "", fail(kindOf(err), "verify", l.Name, err, "")
-	case len(good) > 0:
-		l.Over, l.By = verify.Signed, good[0]
-		return "", nil
-	case ctx.Err() != nil:
-		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
-	case set.forgotten > 0:
-		return "its signature is of a kind that nobody is trusted for", nil
-	case len(named) > 0 && req.Require == RequireSignature:
-		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
-	case len(all) > 0:
-		return lackOfSignature(all).Error(), nil
-	}
-	return fmt.Sprintf("there is no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
-}
-
 // gather brings the signatures of a list.
 func (l *List) gather(ctx context.Context, hc network, req Request, named []Signature) (all []found) {
 	options := func(sig Signature) httpsource.Options {
@@ -117,4 +81,33 @@ func (s Signature) fetch(ctx context.Context, hc network, options func(Signature
 func absent(err error) bool {
 	var e *source.Error
 	return errors.As(err, &e) && e.Fault == source.FaultRefused
+}
+
+// checkSigned checks the signatures of a list.
+func (l *List) checkSigned(ctx context.Context, hc network, req Request, named []Signature) (unsigned string, err error) {
+	signed, all := l.data, []found(nil)
+	if m := l.Message(); l.Wrapped() && len(named) == 0 && req.Anchors.has(verify.OpenPGP) {
+		signed, all = m.Text, []found{{from: "the signature around it", data: m.Signature, text: true}}
+	} else {
+		all = l.gather(ctx, hc, req, named)
+	}
+	set := newSignatureSet(all, &req.Anchors, time.Now())
+	set.Write(signed)
+	good, err := set.Signatures()
+	switch {
+	case err != nil:
+		return "", fail(kindOf(err), "verify", l.Name, err, "")
+	case len(good) > 0:
+		l.Over, l.By = verify.Signed, good[0]
+		return "", nil
+	case ctx.Err() != nil:
+		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
+	case set.forgotten > 0:
+		return "its signature is of a kind that nobody is trusted for", nil
+	case len(named) > 0 && req.Require == RequireSignature:
+		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
+	case len(all) > 0:
+		return lackOfSignature(all).Error(), nil
+	}
+	return fmt.Sprintf("there is no signature beside it (%s)", strings.Join(req.Anchors.Besides(), ", ")), nil
 }

@@ -31,14 +31,8 @@ func (g Measurement) Rate() float64 {
 	return float64(g.Bytes) / g.Took.Seconds()
 }
 
-// Measure fetches from the server, and from each of the mirrors that f names, for a moment, and throws away what comes. They are
-// asked one after the other, to not disturb each other. One with another file is refused, however fast it is.
-func (c *Client) Measure(ctx context.Context, req Request, f metalink.File, moment time.Duration) []Measurement {
-	if req.URL == nil {
-		return nil
-	}
-	hc, done := c.network(ctx)
-	defer done()
+// measureAll fetches from the server and the mirrors of f, one after the other.
+func measureAll(ctx context.Context, hc network, req *Request, f metalink.File, moment time.Duration) []Measurement {
 	claims := join(req.Claims, f.Claims)
 	all := []Measurement{measure(ctx, hc.Source(req.URL, req.lookOptions(condition{})), origin{url: req.URL}, f.Size, claims, moment)}
 	for _, m := range f.Mirrors {

@@ -1,8 +1,6 @@
 package download
 
 import (
-	"context"
-	"errors"
 	"io/fs"
 	"net/url"
 
@@ -28,18 +26,6 @@ type seed struct {
 
 // Repairable says that Repair knows what is wrong, and whom to ask for the right bytes.
 func (v *Verdict) Repairable() bool { return v.repair != nil }
-
-// Repair brings the right file in place of the one that a Verdict is about. What pieces tell to be right of it is copied to the
-// part file, and so is what is there of a file that is too short or too long; the rest is fetched. The copy is what
-// becomes the file, once it is proven: until then the damaged one stays as it is. The error is an *Error.
-func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
-	if v.repair == nil {
-		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), HintFrom)
-	}
-	req := *v.repair
-	req.Observe = observe
-	return c.Get(ctx, req)
-}
 
 // repairOf is the download that puts the right file in place of a wrong one, whatever is useful of that.
 func (x *inspection) repairOf(mode fs.FileMode) *Request {

@@ -58,12 +58,8 @@ type Place struct {
 	RTT    time.Duration // the same for the round trip
 }
 
-// Plan finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and
-// signatures, reads what is on disk, and changes nothing. Its error is that with which Get would end for what can be known
-// so far; what was found out until then is in the Plan all the same.
-func (c *Client) Plan(ctx context.Context, req Request) (Plan, error) {
-	hc, done := c.network(ctx)
-	defer done()
+// makePlan plans what get would do.
+func makePlan(ctx context.Context, c *Client, hc network, req Request) (Plan, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
 	h := &planner{getter: newGetter(c, hc, req, nil)}
 	h.planOnly = true

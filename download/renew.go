@@ -13,14 +13,6 @@ import (
 	"braid/verify"
 )
 
-// Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it came over a
-// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays.
-func (c *Client) Renew(ctx context.Context, d *Document) {
-	hc, done := c.network(ctx)
-	defer done()
-	d.renew(ctx, hc, httpsource.Options{})
-}
-
 func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options) {
 	u := d.Origin
 	if !d.Dynamic || u == nil || !isWeb(u) || d.URL != nil && d.URL.String() == u.String() {

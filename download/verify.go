@@ -29,23 +29,6 @@ type Verdict struct {
 	repair *Request // the download that would put the right file in its place; nil if it is not known what is wrong
 }
 
-// Verify checks the file that Get would make of the request: Name in Dir. It reads the file once and changes nothing. What it
-// should be comes from the server of URL, a document or a list (Document.Describe, List.Vouch), or Claims. All digests, pieces and
-// signatures must hold.\n\nThe error is an *Error: of kind Mismatch if it is another file, and of kind NoEvidence if there is no
-// evidence, or less than Require demands. The Verdict has what is known all the same.
-func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
-	if err := c.checkNumbers(&req, "verify"); err != nil {
-		return Verdict{}, err
-	}
-	hc, done := c.network(ctx)
-	defer done()
-	x := newInspection(c, hc, req)
-	if err := x.run(ctx); err != nil {
-		return x.verdict, x.explain(ctx, err)
-	}
-	return x.verdict, nil
-}
-
 // An inspection is one call of Verify.
 type inspection struct {
 	c       *Client
