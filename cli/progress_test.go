@@ -113,6 +113,29 @@ func TestSourceRates(t *testing.T) {
 	}
 }
 
+// TestSourceStates: a source that failed says when it is asked again; one that comes back after a new beginning is as any other.
+func TestSourceStates(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	r := &renderer{Recorder: report.NewRecorder(at), table: true}
+	for _, tt := range []struct {
+		ev   download.Event
+		want string
+	}{
+		{download.SourceDown{ID: 1, URL: "u", Host: "h", Back: time.Minute}, "again at " + at.Add(time.Minute).Local().Format(time.TimeOnly)},
+		{download.SourceDown{ID: 1, URL: "u", Host: "h"}, "again later"},
+		{download.RangeStarted{ID: 1, URL: "u", Host: "h", Fetch: 1}, "at work"},
+		{download.RangeEnded{ID: 1, Fetch: 1}, "waits"},
+		{download.SourceDown{ID: 1, URL: "u", Host: "h", Banned: true}, "dropped, its content is wrong"},
+		{download.Restarted{Reason: "the file changed"}, "dropped, its content is wrong"},
+		{download.SourceUp{ID: 7, URL: "u", Host: "h"}, "waits"},
+	} {
+		r.Observe(at, tt.ev)
+		if table := r.progress(at).table; len(table) != 1 || table[0][4] != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.ev, table, tt.want)
+		}
+	}
+}
+
 // TestComparing: while mirrors are compared the progress says so, and no rate.
 func TestComparing(t *testing.T) {
 	p := compareProgress("a", download.Comparing{Done: 1 << 20, Size: 4 << 20})
