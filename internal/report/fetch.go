@@ -68,7 +68,7 @@ func (r *Recorder) start(ev download.RangeStarted) {
 	if m.Asked++; m.Asked == 1 {
 		m.first = r.now
 	}
-	if m.Running++; m.Running == 1 {
+	if m.running++; m.running == 1 {
 		m.since = r.now
 	}
 	r.reasons[ev.Why]++
@@ -157,7 +157,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 	f.cut = ev.Why
 	r.reasons[ev.Why]++
 	f.mirror.cuts[ev.Why]++
-	f.mirror.Whole = f.mirror.Whole || ev.Why == scheduler.ReasonNoRanges
+	f.mirror.whole = f.mirror.whole || ev.Why == scheduler.ReasonNoRanges
 	if ev.Why == scheduler.ReasonSilent || ev.Why == scheduler.ReasonSlow {
 		r.lose(f, ev.End, ev.Why)
 	}
@@ -182,7 +182,7 @@ func (r *Recorder) finish(f *fetch, err error) {
 		r.quiet(f)
 	}
 	f.ended = r.now
-	if f.mirror.Running--; f.mirror.Running == 0 {
+	if f.mirror.running--; f.mirror.running == 0 {
 		f.mirror.Working += r.now - f.mirror.since
 	}
 	r.work.spread(r.width, f.asked, f.ended, (f.ended - f.asked).Seconds())

@@ -34,16 +34,16 @@ type Mirror struct {
 	Speed       Speed
 	RTT         time.Duration
 	Asked       int           // fetches
-	Running     int           // fetches
 	Working     time.Duration // in which a fetch ran
 	Quiet       time.Duration // of it, in which nothing came
 	Failures    int
-	Whole       bool // it sends the whole file in place of a range
-	Gone        bool // given up
-	Banned      bool // for wrong content
 
 	number   int // in the order in which the events named them
 	up       bool
+	whole    bool // it sends the whole file in place of a range
+	gone     bool // given up
+	banned   bool // for wrong content
+	running  int  // fetches
 	flow     series
 	first    time.Duration
 	since    time.Duration // when the first of the running fetches was asked
@@ -61,9 +61,9 @@ func (m *Mirror) Rate() float64 { return MeanRate(m.Bytes, m.Bytes, m.Working) }
 // Fate is what became of it.
 func (m *Mirror) Fate() string {
 	switch {
-	case m.Banned:
+	case m.banned:
 		return "dropped, wrong content: " + m.failure
-	case m.Gone:
+	case m.gone:
 		return "given up: " + m.failure
 	case m.failure != "":
 		return "failed: " + m.failure
@@ -155,17 +155,17 @@ func middle(s string, runes int) string {
 // State is what a source does at a time, for a table of the sources of a download that goes on.
 func (r *Recorder) State(m *Mirror) string {
 	switch {
-	case m.Running > 0:
+	case m.running > 0:
 		return "at work"
-	case m.Banned && !m.up: // unless it came back after a new beginning
+	case m.banned && !m.up: // unless it came back after a new beginning
 		return "dropped, its content is wrong"
-	case m.Gone && !m.up:
+	case m.gone && !m.up:
 		return "dropped"
 	case m.pause != nil && m.pause.to > m.pause.from:
 		return "again at " + r.began.Add(m.pause.to).Local().Format(time.TimeOnly)
 	case m.pause != nil:
 		return "again later"
-	case m.Whole:
+	case m.whole:
 		return "sends whole files only"
 	}
 	return "waits"

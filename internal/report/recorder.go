@@ -195,7 +195,7 @@ func (r *Recorder) resize(size int64) {
 
 func (r *Recorder) up(ev download.SourceUp) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	m.up, m.Whole, m.RTT = true, ev.Whole, ev.RTT
+	m.up, m.whole, m.RTT = true, ev.Whole, ev.RTT
 	whole := ""
 	if ev.Whole {
 		whole = "; it sends the whole file in place of a range"
@@ -208,10 +208,10 @@ func (r *Recorder) down(ev download.SourceDown) {
 	m.up, m.failure = false, failureText(ev.Err, m.Host)
 	switch {
 	case ev.Banned:
-		m.Banned, m.goneAt = true, r.now
+		m.banned, m.goneAt = true, r.now
 		r.say(true, "%s is dropped for wrong content: %s", m.Host, m.failure)
 	case ev.Gone:
-		m.Gone, m.goneAt = true, r.now
+		m.gone, m.goneAt = true, r.now
 		r.say(true, "%s is given up: %s", m.Host, m.failure)
 	default:
 		m.pause = &gap{m, r.now, r.now + ev.Back}

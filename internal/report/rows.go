@@ -124,7 +124,7 @@ func (d *Facts) row(m *Mirror) row {
 			x.Pauses = append(x.Pauses, d.bar(g.from, g.to, rowTop+rowBar/2, 0, "not asked after a failure for "+span(g)))
 		}
 	}
-	if m.Banned || m.Gone {
+	if m.banned || m.gone {
 		x.Marks = append(x.Marks, mark{Kind: "banned", Title: m.Fate(), at: m.goneAt, weight: 9})
 	}
 	x.Marks = d.spaced(x.Marks)

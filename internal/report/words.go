@@ -248,7 +248,7 @@ func (d *Facts) sayFailures(w *words) {
 }
 
 func (d *Facts) failureOf(m *Mirror) string {
-	if m.Banned {
+	if m.banned {
 		return fmt.Sprintf("%s was dropped at %s, as its content is wrong: %s", m.Name, option.TimeText(m.goneAt), m.failure)
 	}
 	text, why := m.Name+" failed at ", m.failure
@@ -259,7 +259,7 @@ func (d *Facts) failureOf(m *Mirror) string {
 		}
 	}
 	text += option.TimeText(m.failedAt)
-	if m.Gone {
+	if m.gone {
 		text += ", was given up at " + option.TimeText(m.goneAt)
 	}
 	if i := slices.IndexFunc(d.losses, func(l *loss) bool { return l.mirror == m && l.why == 0 && l.taker != nil && l.taker != m }); i >= 0 {
