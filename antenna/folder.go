@@ -91,7 +91,7 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 			foreign.Names = append(foreign.Names, d.name)
 			continue
 		}
-		if err := fsys.In(files).WriteFile(path, d.data, 0o644); err != nil {
+		if err := fsys.WriteFile(files, path, d.data, 0o644); err != nil {
 			return report, fmt.Errorf("%s: %w", d.name, err)
 		}
 		report.Files = append(report.Files, d.name)

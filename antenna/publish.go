@@ -234,7 +234,7 @@ func writeCache(files fsys.FS, path string, list []feed.Record) error {
 	if err := lirs.Encode(&b, slices.Values(list)); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	return fsys.In(files).WriteFile(path, b.Bytes(), 0o600)
+	return fsys.WriteFile(files, path, b.Bytes(), 0o600)
 }
 
 // relayed returns where the records of relayed feeds are read, by any goroutine.

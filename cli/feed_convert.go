@@ -79,7 +79,7 @@ func (v *feedConvert) toFile(c *conversion) error {
 	if info, err := os.Lstat(v.target); err == nil && !info.Mode().IsRegular() { // rule 4
 		return &failure{code: exitLocal, what: "convert", where: v.target, why: errNoFile.Error(), hint: "-o takes another name"}
 	}
-	err := fsys.Write(v.target, 0o644, func(w io.Writer) error {
+	err := fsys.Write(nil, v.target, 0o644, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
 		if err := c.write(out); err != nil {
 			return err

@@ -92,7 +92,7 @@ func (p *reporter) write() error {
 	}
 	err := placeFor(p.path)
 	if err == nil {
-		err = fsys.WriteFile(p.path, p.page.HTML(), 0o600)
+		err = fsys.WriteFile(nil, p.path, p.page.HTML(), 0o600)
 	}
 	if err != nil {
 		return reportFailure(p.path, err)

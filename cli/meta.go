@@ -211,7 +211,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 	if err := v.checkOut(s.out, s.paths, aMeta4); err != nil { // it took time
 		return err
 	}
-	if err := fsys.WriteFile(s.out, data, 0o644); err != nil {
+	if err := fsys.WriteFile(nil, s.out, data, 0o644); err != nil {
 		return metaFailure(s.out, err)
 	}
 	v.tell("wrote %s", s.out)

@@ -247,7 +247,7 @@ func (v *metaCommand) writeTorrent(path string, f described, inputs []string) er
 	if err := v.checkOut(out, inputs, aTorrent); err != nil { // it took time
 		return err
 	}
-	if err := fsys.WriteFile(out, data, 0o644); err != nil {
+	if err := fsys.WriteFile(nil, out, data, 0o644); err != nil {
 		return metaFailure(out, err)
 	}
 	v.tell("wrote %s", out)

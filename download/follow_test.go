@@ -73,7 +73,7 @@ func TestFollowOnlyDocuments(t *testing.T) {
 	}{
 		"a document":            {"disk.iso", doc, a.Content},
 		"after a comment":       {"disk.iso", []byte("<?xml version='1.0'?>\n<!-- x -->" + strings.SplitN(string(doc), "?>", 2)[1]), a.Content},
-		"a short one":           {"disk.iso", []byte("<metalink xmlns='" + metalink.Namespace4 + "'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
+		"a short one":           {"disk.iso", []byte("<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file name='file.bin'><url>" + a.URL + "</url></file></metalink>"), a.Content},
 		"XML was asked for":     {"disk.xml", doc, mirrortest.Content{}},
 		"other XML":             {"disk.iso", []byte("<?xml version='1.0'?>\n<other/>"), mirrortest.Content{}},
 		"a page":                {"disk.iso", []byte("<!DOCTYPE html><html>" + strings.Repeat("x", 10000)), mirrortest.Content{}},

@@ -22,7 +22,7 @@ func (f *File) Add(mirrors ...Mirror) {
 			continue
 		}
 		if reason, again := seen[place(m.URL)]; again {
-			f.Ignore(m.URL.String(), reason)
+			f.ignore(m.URL.String(), reason)
 			continue
 		}
 		seen[place(m.URL)] = listed
@@ -31,7 +31,7 @@ func (f *File) Add(mirrors ...Mirror) {
 	Sort(f.Mirrors)
 	for len(f.Mirrors) > MaxMirrors {
 		last := len(f.Mirrors) - 1
-		f.Ignore(f.Mirrors[last].URL.String(), tooMany)
+		f.ignore(f.Mirrors[last].URL.String(), tooMany)
 		f.Mirrors = f.Mirrors[:last]
 	}
 }
@@ -53,18 +53,18 @@ func (f *File) addDocument(d MetaURL, target string) {
 	}
 	switch {
 	case d.Type == "":
-		f.Ignore(target, "a document without a type")
+		f.ignore(target, "a document without a type")
 	case slices.ContainsFunc(f.Documents, same):
-		f.Ignore(target, listed)
+		f.ignore(target, listed)
 	case len(f.Documents) >= maxDocuments:
-		f.Ignore(target, "beyond the first 50 documents")
+		f.ignore(target, "beyond the first 50 documents")
 	default:
 		f.Documents = append(f.Documents, d)
 	}
 }
 
-// Ignore counts a target that is not taken, and says why among the first maxIgnored.
-func (f *File) Ignore(target, reason string) {
+// ignore counts a target that is not taken, and says why among the first maxIgnored.
+func (f *File) ignore(target, reason string) {
 	f.IgnoredCount++
 	if len(f.Ignored) < maxIgnored {
 		f.Ignored = append(slices.Clip(f.Ignored), Ignored{Target: shown(target), Reason: reason})

@@ -10,21 +10,21 @@ import (
 
 // The namespaces of the root element.
 const (
-	Namespace4 = "urn:ietf:params:xml:ns:metalink" // RFC 5854, section 1.2
-	Namespace3 = "http://www.metalinker.org/"
+	namespace4 = "urn:ietf:params:xml:ns:metalink" // RFC 5854, section 1.2
+	namespace3 = "http://www.metalinker.org/"
 )
 
 // The media types of documents (RFC 5854, section 6.2, and what servers send for Metalink 3).
 const (
 	MediaType4 = "application/metalink4+xml"
-	MediaType3 = "application/metalink+xml"
+	mediaType3 = "application/metalink+xml"
 )
 
 // IsMediaType says that a field Content-Type announces a Metalink document.
 func IsMediaType(contentType string) bool {
 	t, _, _ := strings.Cut(contentType, ";")
 	t = strings.ToLower(strings.TrimSpace(t))
-	return t == MediaType4 || t == MediaType3
+	return t == MediaType4 || t == mediaType3
 }
 
 // Limits of a document. Beyond the first four, and what keeps tokens small, a document is refused.

@@ -3,6 +3,7 @@ package metalink_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 
 	"braid/metalink"
@@ -39,4 +40,24 @@ func ExampleFromHops() {
 	// 1 digests, 2 mirrors, no digest: false
 	//   https://b.example.net/disk.iso 1
 	//   https://a.example.net/disk.iso 2
+}
+
+// What an answer that a program has at hand describes.
+func ExampleFromResponse() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Digest", "SHA-256=uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=")
+		w.Header().Set("Link", "<https://a.example.net/disk.iso>; rel=duplicate")
+		fmt.Fprint(w, "hello world")
+	}))
+	defer server.Close()
+	resp, err := http.Get(server.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	f, err := metalink.FromResponse(resp)
+	fmt.Println(f.Size, f.Claims, f.Mirrors[0].URL, err)
+	// Output:
+	// 11 [sha-256 from Digest over http] https://a.example.net/disk.iso <nil>
 }

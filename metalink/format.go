@@ -28,7 +28,7 @@ func Format(d Document) ([]byte, error) {
 	}
 	w := &writer{}
 	w.b.WriteString(xml.Header)
-	w.open("metalink", "xmlns", Namespace4)
+	w.open("metalink", "xmlns", namespace4)
 	if generator := trim(d.Generator); generator != "" {
 		w.element("generator", generator)
 	}

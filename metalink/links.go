@@ -162,7 +162,7 @@ func (c *chain) ignore(target, reason string) { c.ignoreSome(1, target, reason) 
 // ignoreSome counts n links that one entry speaks of.
 func (c *chain) ignoreSome(n int, target, reason string) {
 	c.file.IgnoredCount += n - 1
-	c.file.Ignore(target, reason)
+	c.file.ignore(target, reason)
 }
 
 // shown is what of target is for the eyes of users: no query, no user information (rule 62), no more than

@@ -124,7 +124,7 @@ func FuzzCheckPath(f *testing.F) {
 
 // Proves rule 10 for documents: that file is left out, the others go on.
 func TestUnsafeNames_Rule10(t *testing.T) {
-	s := `<metalink xmlns="` + Namespace4 + `">
+	s := `<metalink xmlns="` + namespace4 + `">
 		<file name="../etc/passwd"><size>1</size><url>http://h/</url></file>
 		<file name="good"/>
 		<file/>

@@ -198,12 +198,12 @@ func TestMetalink4(t *testing.T) {
 
 // doc is a document of RFC 5854 about one file, of which inside says more.
 func doc(inside string) string {
-	return `<metalink xmlns="` + Namespace4 + `"><file name="f">` + inside + `</file></metalink>`
+	return `<metalink xmlns="` + namespace4 + `"><file name="f">` + inside + `</file></metalink>`
 }
 
 // doc3 is the same in Metalink 3.
 func doc3(inside string) string {
-	return `<metalink xmlns="` + Namespace3 + `" version="3.0"><files><file name="f">` + inside + `</file></files></metalink>`
+	return `<metalink xmlns="` + namespace3 + `" version="3.0"><files><file name="f">` + inside + `</file></files></metalink>`
 }
 
 func parse(t testing.TB, s string) Document {

@@ -52,7 +52,7 @@ func TestPiecesIgnored_Rule42(t *testing.T) {
 				t.Fatalf("got %s", textOf(d))
 			}
 			line := "line 2: "
-			if strings.Contains(tt.document, Namespace3) {
+			if strings.Contains(tt.document, namespace3) {
 				line = "line 1: "
 			}
 			if w := d.Warnings[0]; !strings.HasPrefix(w, line+`pieces of "f" ignored: `) || !strings.Contains(w, tt.warning) {
@@ -126,7 +126,7 @@ func TestURLs_Rule45(t *testing.T) {
 
 // What is in other namespaces is not ours, whatever it is called.
 func TestOtherNamespaces(t *testing.T) {
-	wantText(t, parse(t, `<metalink xmlns="`+Namespace4+`" xmlns:x="x" xmlns:y="`+Namespace3+`">
+	wantText(t, parse(t, `<metalink xmlns="`+namespace4+`" xmlns:x="x" xmlns:y="`+namespace3+`">
 		<x:generator>x</x:generator><x:file name="x"/><y:file name="y"/><y:files><y:file name="y"/></y:files>
 		<file x:name="x" y:name="y" name="f"><x:version>x</x:version><y:version>y</y:version><y:size>-1</y:size>
 			<x:url>http://x/</x:url><y:url>http://y/</y:url><y:resources><y:url>http://y/</y:url><url>http://y/</url></y:resources>
@@ -134,7 +134,7 @@ func TestOtherNamespaces(t *testing.T) {
 	</metalink>`), `
 		file f
 		warning line 5: pieces of "f" ignored: the size of the file is not known`)
-	wantText(t, parse(t, `<metalink xmlns="`+Namespace3+`" xmlns:x="x"><x:files><file name="x"/></x:files>
+	wantText(t, parse(t, `<metalink xmlns="`+namespace3+`" xmlns:x="x"><x:files><file name="x"/></x:files>
 		<files><x:file name="x"/><file name="f"><x:resources><url>http://x/</url></x:resources><resources><x:url>http://x/</x:url></resources>
 		<verification><x:hash type="md5">x</x:hash><other/></verification></file></files></metalink>`), "file f")
 }
@@ -214,14 +214,14 @@ func TestLooks(t *testing.T) {
 		"\ufeff\n" + doc(""): true,
 		"<?xml version='1.0' encoding='UTF-8'?><!-- x --><!DOCTYPE metalink>" + doc(""): true,
 		`<?xml version="1.0" encoding="UTF-16"?>` + doc(""):                             true,
-		`<m:metalink xmlns:m="` + Namespace4 + `">`:                                     true,
+		`<m:metalink xmlns:m="` + namespace4 + `">`:                                     true,
 		"":                                   false,
 		"\x00\x01\x02":                       false,
 		"x" + doc(""):                        false,
 		"<metalink>":                         false,
 		"<!DOCTYPE html><html><metalink>":    false,
-		"<rss xmlns='" + Namespace4 + "'>":   false,
-		`<html xmlns="` + Namespace4 + `"/>`: false,
+		"<rss xmlns='" + namespace4 + "'>":   false,
+		`<html xmlns="` + namespace4 + `"/>`: false,
 		strings.Repeat("A", 1<<20):           false,
 	} {
 		if got := Looks([]byte(s)); got != want {

@@ -62,9 +62,9 @@ func Looks(prefix []byte) bool {
 func version(root xml.Name) int {
 	switch {
 	case root.Local != "metalink":
-	case root.Space == Namespace4:
+	case root.Space == namespace4:
 		return 4
-	case root.Space == Namespace3:
+	case root.Space == namespace3:
 		return 3
 	}
 	return 0
@@ -267,7 +267,7 @@ func (p *parser) text() (string, error) {
 }
 
 func (p *parser) inMetalink4(e xml.StartElement) error {
-	if e.Name.Space != Namespace4 {
+	if e.Name.Space != namespace4 {
 		return p.skip()
 	}
 	switch e.Name.Local {
@@ -295,11 +295,11 @@ func (p *parser) attributes3(root xml.StartElement) {
 }
 
 func (p *parser) inMetalink3(e xml.StartElement) error {
-	if e.Name.Space != Namespace3 || e.Name.Local != "files" {
+	if e.Name.Space != namespace3 || e.Name.Local != "files" {
 		return p.skip()
 	}
 	return p.children(func(e xml.StartElement) error {
-		if e.Name.Space != Namespace3 || e.Name.Local != "file" {
+		if e.Name.Space != namespace3 || e.Name.Local != "file" {
 			return p.skip()
 		}
 		return p.file(e, (*fileReader).in3)

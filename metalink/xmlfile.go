@@ -83,14 +83,14 @@ func strongestPieces(a, b verify.Pieces) int {
 
 // in4 reads an element of a file (RFC 5854, section 4.1.2).
 func (f *fileReader) in4(e xml.StartElement) error {
-	if e.Name.Space != Namespace4 {
+	if e.Name.Space != namespace4 {
 		return f.skip()
 	}
 	switch e.Name.Local {
 	case "hash":
 		return f.hash(e)
 	case "pieces":
-		return f.pieces(e, Namespace4)
+		return f.pieces(e, namespace4)
 	case "signature":
 		return f.signature(attr(e, "mediatype"))
 	case "url":
@@ -105,7 +105,7 @@ func (f *fileReader) in4(e xml.StartElement) error {
 
 // in3 reads an element of a file of Metalink 3.
 func (f *fileReader) in3(e xml.StartElement) error {
-	if e.Name.Space != Namespace3 {
+	if e.Name.Space != namespace3 {
 		return f.skip() // mm0:alternates: older versions of the file
 	}
 	switch e.Name.Local {
@@ -120,14 +120,14 @@ func (f *fileReader) in3(e xml.StartElement) error {
 }
 
 func (f *fileReader) inVerification(e xml.StartElement) error {
-	if e.Name.Space != Namespace3 {
+	if e.Name.Space != namespace3 {
 		return f.skip()
 	}
 	switch e.Name.Local {
 	case "hash":
 		return f.hash(e)
 	case "pieces":
-		return f.pieces(e, Namespace3)
+		return f.pieces(e, namespace3)
 	case "signature":
 		media := attr(e, "type")
 		if trim(strings.ToLower(media)) == "pgp" {
@@ -139,7 +139,7 @@ func (f *fileReader) inVerification(e xml.StartElement) error {
 }
 
 func (f *fileReader) inResources(e xml.StartElement) error {
-	if e.Name.Space != Namespace3 || e.Name.Local != "url" {
+	if e.Name.Space != namespace3 || e.Name.Local != "url" {
 		return f.skip()
 	}
 	if trim(strings.ToLower(attr(e, "type"))) == "bittorrent" {
@@ -223,7 +223,7 @@ func (f *fileReader) url(location string, priority int) error {
 	}
 	u, reason := resolve(target)
 	if reason != "" {
-		f.file.Ignore(target, reason)
+		f.file.ignore(target, reason)
 		return nil
 	}
 	f.mirrors = append(f.mirrors, Mirror{URL: u, Pri: priority, Geo: country(location)})
@@ -248,7 +248,7 @@ func (f *fileReader) metaURL(media, name string, priority int) error {
 		reason = "the name in it is not safe"
 	}
 	if reason != "" {
-		f.file.Ignore(target, reason)
+		f.file.ignore(target, reason)
 		return nil
 	}
 	f.documents = append(f.documents, m)

@@ -84,7 +84,7 @@ func (x *xmlText) element(name, text string, attributes ...string) {
 type values struct{ name, size, alg, sum, length, target, location, priority, words string }
 
 func (v values) metalink4(x *xmlText) {
-	x.tag("metalink", "xmlns", Namespace4)
+	x.tag("metalink", "xmlns", namespace4)
 	x.element("origin", v.target, "dynamic", "true")
 	x.element("published", v.words)
 	x.element("generator", v.words)
@@ -102,7 +102,7 @@ func (v values) metalink4(x *xmlText) {
 }
 
 func (v values) metalink3(x *xmlText) {
-	x.tag("metalink", "xmlns", Namespace3, "origin", v.target, "type", "dynamic", "pubdate", v.words, "generator", v.words)
+	x.tag("metalink", "xmlns", namespace3, "origin", v.target, "type", "dynamic", "pubdate", v.words, "generator", v.words)
 	x.tag("files")
 	for _, name := range []string{v.name, v.name + v.words} {
 		x.tag("file", "name", name)

@@ -155,7 +155,7 @@ func (d *digests) save() {
 		}
 		data, err := encodeCache(cache)
 		if err == nil {
-			err = fsys.WriteFile(d.file, data, 0o600)
+			err = fsys.WriteFile(nil, d.file, data, 0o600)
 		}
 		if err != nil {
 			d.log.LogAttrs(d.ctx, slog.LevelWarn, "cannot write the cache file",

@@ -115,9 +115,6 @@ func NewReader(r io.Reader, size int64, claims []Claim, signatures ...SignatureC
 	return &Reader{src: r, check: NewChecker(size, claims, signatures...)}
 }
 
-// ByPieces is that of Checker.
-func (r *Reader) ByPieces(p PieceClaim) { r.check.ByPieces(p) }
-
 // Read implements io.Reader. At the end the error is io.EOF, what Checker.Proof says; before it,
 // that of the underlying reader. No byte beyond the size is passed on.
 func (r *Reader) Read(p []byte) (int, error) {

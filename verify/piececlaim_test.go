@@ -19,7 +19,7 @@ func TestByPieces_Rule31_Rule64(t *testing.T) {
 		claim := PieceClaim{Pieces: p, Field: "x.torrent", Channel: HTTP}
 		for _, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)), iotest.HalfReader(bytes.NewReader(body))} {
 			v := NewReader(r, -1, nil)
-			v.ByPieces(claim)
+			v.check.ByPieces(claim)
 			if _, err := io.Copy(io.Discard, v); err != nil {
 				t.Fatalf("pieces of %d: %v", length, err)
 			}

@@ -125,5 +125,5 @@ func (m *Memory) save() error {
 	if err != nil {
 		return err
 	}
-	return fsys.In(m.files).WriteFile(m.path, data, 0o600)
+	return fsys.WriteFile(m.files, m.path, data, 0o600)
 }

@@ -116,11 +116,11 @@ func (s *Store) put(k kind, name string, r any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	place := fsys.In(fsys.OS)
+	write := fsys.WriteFile
 	if _, err := os.Lstat(path); k.hint || errors.Is(err, fs.ErrNotExist) {
-		place = place.Hasty()
+		write = fsys.WriteHasty
 	}
-	if err := place.WriteFile(path, encode(r), 0o600); err != nil {
+	if err := write(nil, path, encode(r), 0o600); err != nil {
 		return err
 	}
 	if strings.HasPrefix(name, k.due) {

@@ -41,7 +41,7 @@ func TestWriteFile(t *testing.T) {
 		data string
 		perm fs.FileMode
 	}{{"first", 0o600}, {"", 0o666}, {"third, longer than the first", 0o640}} {
-		if err := fsys.WriteFile(path, []byte(tt.data), tt.perm); err != nil {
+		if err := fsys.WriteFile(nil, path, []byte(tt.data), tt.perm); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
@@ -57,7 +57,7 @@ func TestWriteFile(t *testing.T) {
 
 func TestWriteFileInWorkingDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := fsys.WriteFile("state", []byte("x"), 0o600); err != nil {
+	if err := fsys.WriteFile(nil, "state", []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	only(t, ".", "state")
@@ -70,11 +70,11 @@ func TestWriteFileFails(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := fsys.WriteFile(folder, []byte("x"), 0o600); err == nil {
+	if err := fsys.WriteFile(nil, folder, []byte("x"), 0o600); err == nil {
 		t.Error("a folder was replaced by a file")
 	}
 	only(t, dir, "folder")
-	err := fsys.WriteFile(filepath.Join(dir, "none", "state"), []byte("x"), 0o600)
+	err := fsys.WriteFile(nil, filepath.Join(dir, "none", "state"), []byte("x"), 0o600)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that does not exist: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	err := fsys.Write(path, 0o600, func(w io.Writer) error {
+	err := fsys.Write(nil, path, 0o600, func(w io.Writer) error {
 		io.WriteString(w, "half")
 		return broken
 	})
@@ -97,7 +97,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, and the file has %q", err, got)
 	}
 	only(t, dir, "state")
-	if err := fsys.Write(path, 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+	if err := fsys.Write(nil, path, 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "new" {
@@ -116,7 +116,7 @@ func TestWriteFileDoesNotFollowLinks(t *testing.T) {
 	if err := os.Symlink("other", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := fsys.WriteFile(link, []byte("new"), 0o600); err != nil {
+	if err := fsys.WriteFile(nil, link, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(other); string(got) != "keep" {
@@ -131,14 +131,14 @@ func TestWriteFileDoesNotFollowLinks(t *testing.T) {
 func TestReadersSeeWholeFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	contents := [][]byte{bytes.Repeat([]byte("a"), 100_000), bytes.Repeat([]byte("b"), 50_000)}
-	if err := fsys.WriteFile(path, contents[0], 0o600); err != nil {
+	if err := fsys.WriteFile(nil, path, contents[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var writers sync.WaitGroup
 	for _, c := range contents {
 		writers.Go(func() {
 			for range 20 {
-				if err := fsys.WriteFile(path, c, 0o600); err != nil {
+				if err := fsys.WriteFile(nil, path, c, 0o600); err != nil {
 					t.Error(err)
 				}
 			}

@@ -57,14 +57,6 @@ func (t Torrent) Format(generator string, webSeeds []string) ([]byte, error) {
 	return b, nil
 }
 
-// WebSeeds are the URLs that Mirrors are made of.
-func (t Torrent) WebSeeds() (seeds []string) {
-	for _, u := range t.seeds {
-		seeds = append(seeds, u.String())
-	}
-	return seeds
-}
-
 func appendTexts(b []byte, list []string) []byte {
 	b = append(b, 'l')
 	for _, s := range list {

@@ -107,7 +107,11 @@ func checkParse(t *testing.T, data []byte) {
 		t.Fatal("a torrent that does not look like one")
 	}
 	checkTorrent(t, tor)
-	again, err := tor.Format("", tor.WebSeeds())
+	var seeds []string
+	for _, u := range tor.seeds {
+		seeds = append(seeds, u.String())
+	}
+	again, err := tor.Format("", seeds)
 	if err != nil {
 		return
 	}
