@@ -66,6 +66,22 @@ func misuse(where, why, hint string) *failure {
 	return &failure{code: exitUsage, what: "usage", where: where, why: why, hint: hint}
 }
 
+// A wrongUse is something that contradicts itself if when is true.
+type wrongUse struct {
+	when             bool
+	where, why, hint string
+}
+
+// firstMisuse returns the first of some wrong uses that is one.
+func firstMisuse(uses []wrongUse) error {
+	for _, wrong := range uses {
+		if wrong.when {
+			return misuse(wrong.where, wrong.why, wrong.hint)
+		}
+	}
+	return nil
+}
+
 // localFailure is what went wrong with a file of the user's.
 func localFailure(what, where string, err error) *failure {
 	return &failure{code: exitLocal, what: what, where: where, why: reason(err)}

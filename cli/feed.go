@@ -26,8 +26,12 @@ type feedFlags struct {
 	from       choice
 	maxSize    size
 	maxEntries plenty
-	timeout    duration
-	maxTime    duration
+	timeout    duration // of silence
+	maxTime    duration // of all of an answer; what the reader of the output takes does not count
+}
+
+func newFeedFlags(s streams) feedFlags {
+	return feedFlags{streams: s, timeout: duration(30 * time.Second), maxTime: duration(10 * time.Minute)}
 }
 
 func (f *feedFlags) targets() targets {
@@ -195,20 +199,4 @@ func (f *feedFlags) failure(ctx context.Context, name string, err error) error {
 		fail.hint = "--from FORMAT takes it for one"
 	}
 	return fail
-}
-
-// mostTime is how long a server may take for all of its answer. What the reader of the output takes does not count.
-func (f *feedFlags) mostTime() time.Duration {
-	if f.maxTime > 0 {
-		return time.Duration(f.maxTime)
-	}
-	return 10 * time.Minute
-}
-
-// silence is how long a server may say nothing.
-func (f *feedFlags) silence() time.Duration {
-	if f.timeout > 0 {
-		return time.Duration(f.timeout)
-	}
-	return 30 * time.Second
 }

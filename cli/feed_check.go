@@ -18,7 +18,7 @@ type feedCheck struct {
 }
 
 func newFeedCheck(s streams) (action, targets) {
-	v := &feedCheck{feedFlags: feedFlags{streams: s}}
+	v := &feedCheck{feedFlags: newFeedFlags(s)}
 	return v.run, merged(v.targets(), targets{
 		"json": &v.json,
 	})

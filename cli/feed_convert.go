@@ -30,7 +30,7 @@ type feedConvert struct {
 }
 
 func newFeedConvert(s streams) (action, targets) {
-	v := &feedConvert{feedFlags: feedFlags{streams: s}}
+	v := &feedConvert{feedFlags: newFeedFlags(s)}
 	return v.run, merged(v.targets(), targets{
 		"to":        &v.to,
 		"out":       &v.target,

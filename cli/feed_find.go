@@ -20,7 +20,7 @@ type feedFind struct {
 }
 
 func newFeedFind(s streams) (action, targets) {
-	v := &feedFind{feedFlags: feedFlags{streams: s}}
+	v := &feedFind{feedFlags: newFeedFlags(s)}
 	return v.run, merged(v.targets(), targets{
 		"json": &v.json,
 	})

@@ -24,7 +24,7 @@ type feedShow struct {
 }
 
 func newFeedShow(s streams) (action, targets) {
-	v := &feedShow{feedFlags: feedFlags{streams: s}}
+	v := &feedShow{feedFlags: newFeedFlags(s)}
 	return v.run, merged(v.targets(), targets{
 		"json":  &v.json,
 		"match": &v.match,

@@ -127,10 +127,7 @@ func (g *getCommand) prepare() (err error) {
 // check refuses flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.input.name != ""
-	for _, wrong := range []struct {
-		when             bool
-		where, why, hint string
-	}{
+	return firstMisuse([]wrongUse{
 		{len(words) == 0 && g.input.name == "", "get", "no URL", "braid get --help"},
 		{g.noMetalink && len(g.choose.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
@@ -150,12 +147,7 @@ func (g *getCommand) check(words []string) error {
 		{g.reportPath == "-", "--report", "a page needs a file", "--report FILE.html"},
 		{g.reportPath != "" && filepath.Clean(g.reportPath) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
 		{strings.HasSuffix(g.out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
-	} {
-		if wrong.when {
-			return misuse(wrong.where, wrong.why, wrong.hint)
-		}
-	}
-	return nil
+	})
 }
 
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}

@@ -52,7 +52,7 @@ func (v *partsList) run(_ context.Context, words []string) error {
 		rows = append(rows, partRow(now, l))
 	}
 	for _, a := range aside {
-		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ageText(now, a.Changed), "set aside: damaged, or of another version"})
+		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ago(a.Changed, now), "set aside: damaged, or of another version"})
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
@@ -85,15 +85,7 @@ func partRow(now time.Time, l partfile.Left) []string {
 	case !l.Known:
 		state = "nothing says what it is a part of"
 	}
-	return []string{l.Name, done, ageText(now, l.Changed), state, l.Identity.URL}
-}
-
-// ageText is how long ago something happened.
-func ageText(now, then time.Time) string {
-	if age := now.Sub(then); age >= time.Second {
-		return timeText(age.Round(time.Second)) + " ago"
-	}
-	return "just now"
+	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
 }
 
 func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) error {

@@ -160,20 +160,21 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 
 // cacheFile is where the digests of a folder are remembered. Each folder has a file of its own.
 func cacheFile(dir string) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
 	folder, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	own := filepath.Join(cache, "braid")
+	own := cacheFolder()
+	if own == "" {
+		return "", errNoCache
+	}
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return "", err
 	}
 	return filepath.Join(own, fmt.Sprintf("digests-%.8x", sha256.Sum256([]byte(folder)))), nil
 }
+
+var errNoCache = errors.New("the environment names no folder for caches")
 
 // serveFailure says whose fault it is that a folder cannot be served.
 func serveFailure(dir string, err error) *failure {

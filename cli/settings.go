@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,20 +32,20 @@ func configurationOf(ctx context.Context) *configuration {
 	return &configuration{}
 }
 
-// configurationPath is where the user's file is (XDG Base Directory Specification).
-func configurationPath() string {
+// configurationFile is where a file of the user's configuration is (XDG Base Directory Specification); empty if there is no folder for it.
+func configurationFile(name string) string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(dir, "braid", "config.toml")
+	return filepath.Join(dir, "braid", name)
 }
 
 const mostConfiguration = 4 << 20
 
 // readConfiguration reads the user's file, if there is one.
 func readConfiguration() (*configuration, error) {
-	c := &configuration{path: configurationPath()}
+	c := &configuration{path: configurationFile("config.toml")}
 	if c.path == "" {
 		return c, nil
 	}
@@ -72,7 +73,7 @@ func (c *configuration) fill(command string, options []option.Option, a *arrange
 		if !ok || c.said[name] {
 			continue
 		}
-		if other, ok := oppositeOf(name); ok && said(other, a) {
+		if slices.ContainsFunc(opposites, func(o [2]string) bool { return o[0] == name && said(o[1], a) }) {
 			continue
 		}
 		for _, word := range v.Words {
@@ -87,15 +88,6 @@ func (c *configuration) fill(command string, options []option.Option, a *arrange
 func said(name string, a *arranged) bool {
 	_, set := os.LookupEnv(option.Variable(name))
 	return set || a.has(name)
-}
-
-func oppositeOf(name string) (string, bool) {
-	for _, o := range opposites {
-		if o[0] == name {
-			return o[1], true
-		}
-	}
-	return "", false
 }
 
 // fromHome is a word whose ~/ is the user's home: no shell has read the file.

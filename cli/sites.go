@@ -67,36 +67,35 @@ func (s *sites) of(u *url.URL) (*siteRules, error) {
 }
 
 func (s *sites) read(site *option.Site) (*siteRules, error) {
-	paths := func(words []string) cli.StringSlice {
+	words := func(name string) cli.StringSlice {
 		var list []string
-		for _, word := range words {
+		for _, word := range site.Values[name] {
 			list = append(list, fromHome(word))
 		}
 		return *cli.NewStringSlice(list...)
 	}
 	flags := anchorFlags{
-		keyrings: paths(site.Keyring), pins: *cli.NewStringSlice(site.Pin...), authorities: paths(site.Authorities),
-		allowExpiredKey: site.AllowExpiredKey,
+		keyrings: words("keyring"), pins: words("pin"), authorities: words("smime-ca"), allowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
-	r := &siteRules{trusts: flags.given(), require: site.Require, header: http.Header{}}
+	r := &siteRules{trusts: flags.given(), require: site.Word("require"), header: http.Header{}}
 	var err error
 	if r.anchors, err = flags.anchors(); err != nil {
 		return nil, s.at(site, err)
 	}
 	require := choice{Words: option.WordsOf("require")}
-	if site.Require != "" {
-		if err := require.Set(site.Require); err != nil {
+	if site.Word("require") != "" {
+		if err := require.Set(site.Word("require")); err != nil {
 			return nil, s.at(site, misuse("require", err.Error(), ""))
 		}
 	}
-	for _, line := range site.Header {
+	for _, line := range site.Values["header"] {
 		if err := addField(r.header, line); err != nil {
 			return nil, s.at(site, err)
 		}
 	}
 	var most size
-	if site.LimitRate != "" {
-		if err := most.Set(site.LimitRate); err != nil {
+	if site.Word("limit-rate") != "" {
+		if err := most.Set(site.Word("limit-rate")); err != nil {
 			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
 		}
 		r.limit = download.NewLimit(int64(most))
@@ -182,8 +181,8 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 	through := map[*option.Site]*url.URL{}
 	for i := range s.conf.file.Sites {
 		site := &s.conf.file.Sites[i]
-		if site.Proxy != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
-			proxy, err := web.ParseProxy(site.Proxy)
+		if site.Word("proxy") != "" && !s.conf.said["proxy"] && !s.conf.said["no-proxy"] {
+			proxy, err := web.ParseProxy(site.Word("proxy"))
 			if err != nil {
 				return s.at(site, misuse("proxy", err.Error(), ""))
 			}
@@ -212,11 +211,11 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 // trust makes a client believe the server of a site as this says. The command line beats it.
 func (s *sites) trust(c *httpsource.Client, site *option.Site) error {
 	server := site.HostPort()
-	if _, said := c.TLSFor[server]; said || len(site.CACert) == 0 && !site.Insecure {
+	if _, said := c.TLSFor[server]; said || len(site.Values["cacert"]) == 0 && site.Word("insecure") != "true" {
 		return nil
 	}
 	var flags trustFlags
-	for _, path := range site.CACert {
+	for _, path := range site.Values["cacert"] {
 		if err := flags.authorities.Set(fromHome(path)); err != nil {
 			return err
 		}
@@ -232,7 +231,7 @@ func (s *sites) trust(c *httpsource.Client, site *option.Site) error {
 	if roots != nil {
 		config.RootCAs = roots
 	}
-	config.InsecureSkipVerify = site.Insecure
+	config.InsecureSkipVerify = site.Word("insecure") == "true"
 	if c.TLSFor == nil {
 		c.TLSFor = map[string]*tls.Config{}
 	}

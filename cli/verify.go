@@ -36,12 +36,8 @@ type verifyCommand struct {
 	sums     sumsReader
 }
 
-func newVerifyCommand(s streams) *verifyCommand {
-	return &verifyCommand{streams: s, outputFlags: newOutputFlags(s)}
-}
-
 func newVerify(s streams) (action, targets) {
-	v := newVerifyCommand(s)
+	v := &verifyCommand{streams: s, outputFlags: newOutputFlags(s)}
 	return v.run, v.targets()
 }
 
@@ -173,10 +169,7 @@ func verifyFailure(ctx context.Context, err error) *failure {
 // check refuses flags that contradict each other or the operands.
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
-	for _, wrong := range []struct {
-		when             bool
-		where, why, hint string
-	}{
+	return firstMisuse([]wrongUse{
 		{len(paths) == 0 && v.checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
 		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
@@ -184,12 +177,7 @@ func (v *verifyCommand) check(paths []string) error {
 		{v.repair && v.from == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
 		{v.quiet && v.verbose, "-q", "contradicts -v", ""},
 		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
-	} {
-		if wrong.when {
-			return misuse(wrong.where, wrong.why, wrong.hint)
-		}
-	}
-	return nil
+	})
 }
 
 // isOneFile reports whether --from is the URL of a file, and of no folder or document.

@@ -151,11 +151,7 @@ func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 
 // defaultConfig is braid/watch.toml in the user's configuration folder, if it is there.
 func defaultConfig() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	file := filepath.Join(dir, "braid", "watch.toml")
+	file := configurationFile("watch.toml")
 	if _, err := os.Stat(file); err != nil {
 		return ""
 	}

@@ -278,7 +278,7 @@ func watchPrint(w *watch.Watch, conf *configuration) string {
 	if at, err := url.Parse(w.URL); err == nil && conf != nil && conf.file != nil {
 		if site := conf.file.Site(at); site != nil {
 			fmt.Fprintf(secret, "%+v\n", *site)
-			files = slices.Concat(files, site.Keyring, site.Authorities)
+			files = slices.Concat(files, site.Values["keyring"], site.Values["smime-ca"])
 		}
 	}
 	for _, path := range files {

@@ -212,7 +212,7 @@ func ago(t, now time.Time) string {
 	case t.IsZero():
 		return "never"
 	case d < time.Second:
-		return "now"
+		return "just now"
 	default:
 		return timeText(d.Round(time.Second)) + " ago"
 	}

@@ -97,12 +97,12 @@ func TestSite(t *testing.T) {
 		}
 	}
 	u, _ := url.Parse("https://example.org/pub/a")
-	want := Site{Keyring: []string{"a.asc", "b.asc"}, Require: "signature", Header: []string{"X-A: b"}}
-	if s := f.Site(u); s.Line != 12 || !reflect.DeepEqual(s.Keyring, want.Keyring) || s.Require != want.Require || !reflect.DeepEqual(s.Header, want.Header) || s.HostPort() != "example.org:443" {
+	want := map[string][]string{"keyring": {"a.asc", "b.asc"}, "require": {"signature"}, "header": {"X-A: b"}}
+	if s := f.Site(u); s.Line != 12 || !reflect.DeepEqual(s.Values, want) || s.HostPort() != "example.org:443" {
 		t.Errorf("%+v", s)
 	}
 	u.Path = "/x"
-	if s := f.Site(u); s.Proxy != "socks5://127.0.0.1:1080" || s.LimitRate != "1024" || !s.Insecure || len(s.CACert) != 1 {
+	if s := f.Site(u); s.Word("proxy") != "socks5://127.0.0.1:1080" || s.Word("limit-rate") != "1024" || s.Word("insecure") != "true" || len(s.Values["cacert"]) != 1 {
 		t.Errorf("%+v", s)
 	}
 	if (*Settings)(nil).Site(u) != nil {

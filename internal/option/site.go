@@ -14,16 +14,7 @@ type Site struct {
 	// Pattern is as it was written: a URL, or with a * at its end all that begin with it.
 	Pattern string
 	Line    int
-	Values  map[string][]string // as they were written; the fields below have them by name
-
-	Keyring, Pin, Authorities []string // who signs
-	AllowExpiredKey           bool
-	Require                   string
-	Header                    []string // 'Name: value'
-	Proxy                     string
-	LimitRate                 string
-	CACert                    []string
-	Insecure                  bool
+	Values  map[string][]string // by option, in words as on the command line
 
 	scheme, host string // with its port
 	path         string
@@ -42,10 +33,13 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s := siteOf(values)
-		s.Pattern, s.Line = pattern, Line(r.data, path)
-		if s.Line == 0 { // it is written with dots, and has no line of its own
-			s.Line = firstLine(values)
+		s := Site{Pattern: pattern, Line: Line(r.data, path), Values: map[string][]string{}}
+		hasLine := s.Line > 0 // else it is written with dots
+		for name, value := range values {
+			s.Values[name] = value.Words
+			if !hasLine && (s.Line == 0 || value.Line < s.Line) {
+				s.Line = value.Line
+			}
 		}
 		if !s.parse() {
 			return nil, r.wrong(path, "not the beginning of a URL", `write a scheme, a host, and a path that may end in *, as in [site."https://example.org/pub/*"]`)
@@ -56,46 +50,23 @@ func (r *reader) sites(tables map[string]any) (sites []Site, err error) {
 		sites = append(sites, s)
 	}
 	slices.SortStableFunc(sites, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(len(b.path), len(a.path)), compareBool(a.prefix, b.prefix))
+		switch {
+		case len(a.path) != len(b.path) || a.prefix == b.prefix:
+			return len(b.path) - len(a.path)
+		case b.prefix: // the exact one comes first
+			return -1
+		}
+		return 1
 	})
 	return sites, nil
 }
 
-func firstLine(values map[string]Value) (line int) {
-	for _, v := range values {
-		if line == 0 || v.Line < line {
-			line = v.Line
-		}
+// Word returns the value of an option that has one; empty for none.
+func (s *Site) Word(name string) string {
+	if words := s.Values[name]; len(words) > 0 {
+		return words[0]
 	}
-	return line
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
-func siteOf(v map[string]Value) Site {
-	word := func(name string) string {
-		if words := v[name].Words; len(words) > 0 {
-			return words[0]
-		}
-		return ""
-	}
-	all := map[string][]string{}
-	for name, value := range v {
-		all[name] = value.Words
-	}
-	return Site{
-		Values: all, Keyring: v["keyring"].Words, Pin: v["pin"].Words, Authorities: v["smime-ca"].Words, AllowExpiredKey: word("allow-expired-key") == "true",
-		Require: word("require"), Header: v["header"].Words, Proxy: word("proxy"), LimitRate: word("limit-rate"), CACert: v["cacert"].Words,
-		Insecure: word("insecure") == "true",
-	}
+	return ""
 }
 
 // ports are those of schemes.
