@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"braid/byterange"
 )
 
 // The time is divided into columns of one width. When it gets longer than maxColumns of them, the width doubles and each
@@ -113,4 +115,150 @@ func (l *log) add(e entry) {
 		l.Entries = slices.Delete(l.Entries, maxEntries, maxEntries+1)
 		l.Dropped++
 	}
+}
+
+// A raster is the picture of the file: time goes to the right, the file upwards, and a cell belongs to the source that
+// brought most of its bytes. It has at most maxColumns columns and maxRows rows; when time or file outgrow them, each two
+// become one.
+type raster struct {
+	row     int64    // bytes; 0 until the first is painted
+	columns [][]cell // nil where nothing came
+}
+
+const (
+	maxRows  = 160
+	firstRow = 1 << 10 // of a file whose size is unknown
+)
+
+// A cell counts votes: those of the owner less those of the others, as in a poll for the majority.
+type cell struct {
+	owner int16 // the number of a source and 1; 0 is none
+	votes float32
+}
+
+func (c *cell) vote(owner int16, votes float32) {
+	switch {
+	case c.owner == owner:
+		c.votes += votes
+	case c.votes >= votes:
+		c.votes -= votes
+	default:
+		c.owner, c.votes = owner, votes-c.votes
+	}
+}
+
+// fit makes the rows such that the file fits, as far as its size is known.
+func (p *raster) fit(size int64) {
+	if p.row == 0 {
+		p.row = firstRow
+		if size > 0 {
+			p.row = (size-1)/maxRows + 1
+		}
+	}
+	for (size-1)/p.row >= maxRows {
+		p.double()
+	}
+}
+
+// double makes one row of each two.
+func (p *raster) double() {
+	p.row *= 2
+	for _, col := range p.columns {
+		for i, c := range col {
+			if i%2 == 1 {
+				col[i/2].vote(c.owner, c.votes)
+			} else {
+				col[i/2] = c
+			}
+			if i > 0 {
+				col[i] = cell{}
+			}
+		}
+	}
+}
+
+// paint shows that a source brought a range between two times. Within them it came evenly.
+func (p *raster) paint(width, from, to time.Duration, r byterange.Range, owner int) {
+	p.fit(r.End)
+	pos := float64(r.Start)
+	for c, share := range shares(width, from, to) {
+		end := pos + share*float64(r.Len())
+		p.strip(c, pos, end, int16(owner+1))
+		pos = end
+	}
+}
+
+// strip paints a part of one column.
+func (p *raster) strip(c int, from, to float64, owner int16) {
+	for len(p.columns) <= c {
+		p.columns = append(p.columns, nil)
+	}
+	if p.columns[c] == nil {
+		p.columns[c] = make([]cell, maxRows)
+	}
+	row := float64(p.row)
+	for i := int(from / row); i < maxRows && float64(i)*row < to; i++ {
+		part := min(to, float64(i+1)*row) - max(from, float64(i)*row)
+		p.columns[c][i].vote(owner, float32(part))
+	}
+}
+
+// halve makes one column of each two.
+func (p *raster) halve() {
+	for i, col := range p.columns {
+		switch into := p.columns[i/2]; {
+		case i%2 == 0 || into == nil:
+			p.columns[i/2] = col
+		default:
+			for r, c := range col {
+				into[r].vote(c.owner, c.votes)
+			}
+		}
+	}
+	n := (len(p.columns) + 1) / 2
+	clear(p.columns[n:])
+	p.columns = p.columns[:n]
+}
+
+// A block is a rectangle of cells with one owner.
+type block struct {
+	owner                   int
+	column, row, wide, high int
+}
+
+// blocks are the rectangles of the picture: what touches in a column is one, and so is what goes on in the next one.
+func (p *raster) blocks() (out []block) {
+	open := map[[3]int]int{} // owner, row, high: where it is in out
+	for c, col := range p.columns {
+		next := map[[3]int]int{}
+		for i, j := 0, 0; i < len(col); i = j {
+			for j = i + 1; j < len(col) && col[j].owner == col[i].owner; j++ {
+			}
+			owner := int(col[i].owner) - 1
+			key := [3]int{owner, i, j - i}
+			at, goesOn := open[key]
+			switch {
+			case owner < 0:
+				continue
+			case goesOn:
+				out[at].wide++
+			default:
+				at = len(out)
+				out = append(out, block{owner: owner, column: c, row: i, wide: 1, high: j - i})
+			}
+			next[key] = at
+		}
+		open = next
+	}
+	return out
+}
+
+// coarser is the picture with half as many rows.
+func (p *raster) coarser() *raster {
+	q := &raster{row: p.row}
+	for _, col := range p.columns {
+		q.columns = append(q.columns, slices.Clone(col))
+	}
+	q.double()
+	return q
 }
