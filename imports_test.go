@@ -83,7 +83,7 @@ var houses = map[string]house{
 		"golang.org/x/time/rate",
 	}},
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
-	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address", "golang.org/x/sys/unix"}},
+	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",

@@ -5,45 +5,21 @@ import (
 	"time"
 )
 
-// An Allowance is how many bytes the updates of a feed may still bring today. Those that are handled at the same time share
-// it: each spends what it transfers while it does. The nil Allowance has no end.
-type Allowance struct {
-	day  int64
-	left atomic.Int64
-}
-
-// NewAllowance returns one of n bytes.
-func NewAllowance(n int64) *Allowance {
-	a := &Allowance{}
-	a.left.Store(n)
-	return a
-}
-
-// Left returns how much is left; limited is false if there is no end.
-func (a *Allowance) Left() (n int64, limited bool) {
-	if a == nil {
-		return 0, false
-	}
-	return max(a.left.Load(), 0), true
-}
-
-// Spend takes n bytes, and reports whether they were there.
-func (a *Allowance) Spend(n int64) bool { return a == nil || a.left.Add(-n) >= 0 }
-
 // mostFailed is how many tries of a day may fail for each update that a feed may have, until those that have failed before wait for
 // another day: news without end about files that are not there are requests, too.
 const mostFailed = 10
 
 // A quota is what the updates of a feed that are being handled may bring.
 type quota struct {
-	handling  int // how many there are
-	allowance *Allowance
+	handling int // how many there are
+	day      int64
+	left     *atomic.Int64 // bytes, of that day
 	// told is the last day of which it was told that there is no more than was.
 	told int64
 }
 
-// mayHave returns what the updates of m may still bring today, and whether it may have p besides.
-func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
+// mayHave returns what the updates of m may still bring today, and whether it may have p besides. Nil: there is no limit.
+func (m *member) mayHave(p *pending) (allowance *atomic.Int64, ok bool) {
 	day, limits := &m.saved.Day, &m.feed.Limits
 	left, ok := day.left(limits.Updates, limits.DayBytes)
 	if p.fails() && limits.Updates >= 0 && day.Failed >= mostFailed*limits.Updates {
@@ -52,16 +28,15 @@ func (m *member) mayHave(p *pending) (a *Allowance, ok bool) {
 	if !ok || left == 0 {
 		return nil, ok
 	}
-	if m.quota.handling == 0 || m.quota.allowance.day != day.Number {
-		m.quota.allowance = NewAllowance(left)
-		m.quota.allowance.day = day.Number
+	if m.quota.handling == 0 || m.quota.day != day.Number {
+		m.quota.day, m.quota.left = day.Number, new(atomic.Int64)
+		m.quota.left.Store(left)
 	}
-	rest, _ := m.quota.allowance.Left() // what is being handled may have spent it
-	return m.quota.allowance, rest > 0
+	return m.quota.left, m.quota.left.Load() > 0 // what is being handled may have spent it
 }
 
 // afford reports whether the feed of an update may have one more today, which then begins, and what that may bring.
-func (l *updates) afford(p *pending, now time.Time) (a *Allowance, ok bool) {
+func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	m := l.polls.byID[p.Feed]
 	if m == nil { // no longer configured
 		return nil, true

@@ -18,10 +18,7 @@ type book struct {
 	feeds   map[*member]bool
 	stored  map[*member][]byte
 	targets map[*target]bool
-	removed map[string]bool // of targets
-	// goneFeeds are to be removed, and stamps say since when what is stored is no longer configured; nil: it is.
-	goneFeeds map[string]bool
-	stamps    map[string][]byte
+	batch   batch
 	// acknowledged: now. urgent and lazy are since when something waits.
 	acknowledged bool
 	urgent, lazy time.Time
@@ -42,8 +39,7 @@ func newBook(store *Store) book {
 }
 
 func (b *book) clear() {
-	b.feeds, b.stored, b.targets, b.removed = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, map[string]bool{}
-	b.goneFeeds, b.stamps = map[string]bool{}, map[string][]byte{}
+	b.feeds, b.stored, b.targets, b.batch = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, batch{}
 	b.acknowledged, b.urgent = false, time.Time{}
 }
 
@@ -67,20 +63,31 @@ func (b *book) target(t *target, now time.Time) {
 
 // gone notes that what is known of a target is to be removed.
 func (b *book) gone(key string, now time.Time) {
-	b.removed[key] = true
+	b.put(bucketTargets, key, nil)
 	b.note(true, now)
 }
 
 // goneFeed notes that what is known of a feed is to be removed.
 func (b *book) goneFeed(id string, now time.Time) {
-	b.goneFeeds[id] = true
+	b.put(bucketFeeds, id, nil)
+	b.put(bucketReports, id, nil)
 	b.note(true, now)
 }
 
-// stamp notes since when something is no longer configured, or that it is.
+// stamp notes since when something is no longer configured; nil: it is.
 func (b *book) stamp(name string, since []byte, now time.Time) {
-	b.stamps[name] = since
+	b.put(bucketGone, name, since)
 	b.note(false, now)
+}
+
+// put has a value written; nil removes it.
+func (b *book) put(bucket []byte, key string, value []byte) {
+	values := b.batch[string(bucket)]
+	if values == nil {
+		values = map[string][]byte{}
+		b.batch[string(bucket)] = values
+	}
+	values[key] = value
 }
 
 func (b *book) note(soon bool, now time.Time) {
@@ -141,29 +148,22 @@ func (l *loop) keep(ctx context.Context, now time.Time) {
 // save writes everything that waits, whole or not at all.
 func (l *loop) save() {
 	b := &l.book
-	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.removed)+len(b.goneFeeds)+len(b.stamps) == 0 {
+	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.batch) == 0 {
 		return
 	}
-	w := batch{feeds: map[string][]byte{}, reports: map[string][]byte{}, targets: map[string][]byte{}, gone: b.stamps}
-	for id := range b.goneFeeds {
-		w.feeds[id], w.reports[id] = nil, nil
-	}
 	for m := range b.feeds {
-		w.feeds[m.id] = encode(m.saved)
+		b.put(bucketFeeds, m.id, encode(m.saved))
 	}
 	for m, stored := range b.stored {
-		w.reports[m.id] = stored
+		b.put(bucketReports, m.id, stored)
 		if b.store == nil && m.feed.Relay {
 			b.memory[m.id] = stored
 		}
 	}
-	for key := range b.removed {
-		w.targets[key] = nil
-	}
 	for t := range b.targets {
-		w.targets[targetKey(t)] = encode(t.saved)
+		b.put(bucketTargets, targetKey(t), encode(t.saved))
 	}
-	if err := b.store.write(w); err != nil {
+	if err := b.store.write(b.batch); err != nil {
 		l.fail(fmt.Errorf("store: %w", err))
 		b.events = nil // they are not true
 	} else if b.store != nil {

@@ -93,7 +93,7 @@ func TestKinds(t *testing.T) {
 	} {
 		task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
 		for _, body := range []string{text, zipped(text), zipped(zipped(text))} {
-			k, err := l.poller.read(task, strings.NewReader(body), 5, address.Public)
+			k, err := l.poller.read(t.Context(), task, strings.NewReader(body), 5, address.Public)
 			if err != nil || len(k.hits) == 0 || k.hits[0].record.Received != 5 || k.hits[0].url != fileURL {
 				t.Errorf("%.20q: %+v, %v", text, k, err)
 			}
@@ -102,13 +102,13 @@ func TestKinds(t *testing.T) {
 	// Whoever names the kind knows better: blank lines of a hina-di feed may be all that is looked at.
 	hina := strings.Repeat("\r\n", 20_000) + "URL: " + fileURL + "\r\n\r\n"
 	for kind, want := range map[Kind]int{Auto: 0, HinaDI: 1} {
-		k, _ := l.poller.read(&task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
+		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
 		if len(k.hits) != want {
 			t.Errorf("%v: %+v", kind, k)
 		}
 	}
 	task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
-	if _, err := l.poller.read(task, strings.NewReader("<html>\x1b"), 0, address.Public); err == nil || strings.Contains(err.Error(), "\x1b") {
+	if _, err := l.poller.read(t.Context(), task, strings.NewReader("<html>\x1b"), 0, address.Public); err == nil || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("a page: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"bytes"
+	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -333,8 +334,8 @@ func restored(stored []byte) ([]feed.Record, error) {
 	return list, err
 }
 
-// read decodes a feed. Near is to where its URLs may lead.
-func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.Scope) (kept, error) {
+// read decodes a feed until ctx ends. Near is to where its URLs may lead.
+func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (kept, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := OpenFeed(body, limits)
 	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
@@ -345,11 +346,7 @@ func (p *poller) read(t *task, body io.Reader, received feed.Time, near address.
 	}
 	c := newCollector(t.feed, p.match, feed.At(time.Now()))
 	c.hosts, c.near, c.received = p.web.AllowHosts, near, received
-	o := feed.Options{Limits: limits}
-	if b, ok := body.(interface{ stopped() error }); ok {
-		o.Stop = b.stopped
-	}
-	d := NewDecoder(format, in, o)
+	d := NewDecoder(format, in, feed.Options{Limits: limits, Stop: func() error { return context.Cause(ctx) }})
 	k, err := c.collect(d.Records())
 	if err != nil {
 		return k, err

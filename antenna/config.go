@@ -22,7 +22,7 @@ type Feed struct {
 	// Every says how far polls are apart. Alone it fixes that. Together with Min or Max it is where the adaptive interval begins
 	// before anything is known.
 	Every time.Duration
-	// Min and Max bound the adaptive interval. If zero, they are DefaultMin and DefaultMax.
+	// Min and Max bound the adaptive interval. If zero, they are 5 minutes and an hour.
 	Min, Max time.Duration
 
 	// Relay keeps all records of the feed for Antenna.Publish, and not only those that are watched.
@@ -38,10 +38,9 @@ type Feed struct {
 }
 
 const (
-	// DefaultMin is how far polls of a feed that changes all the time are apart, and DefaultMax those of one that never does
-	//.
-	DefaultMin = 5 * time.Minute
-	DefaultMax = time.Hour
+	// defaultMin is how far polls of a feed that changes all the time are apart, and defaultMax those of one that never does.
+	defaultMin = 5 * time.Minute
+	defaultMax = time.Hour
 )
 
 // Limits bound what a feed may cost.

@@ -3,7 +3,6 @@ package antenna
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -61,22 +60,19 @@ func TestCutOff_Rule55(t *testing.T) {
 	}
 }
 
-// An endedBody is one whose reader was told to end.
-type endedBody struct{ io.Reader }
-
-func (endedBody) stopped() error { return context.Canceled }
-
 // A watcher that is told to end does not read on in what has come already, however much that is.
 func TestReadingEnds(t *testing.T) {
 	l, err := (&Antenna{Feeds: []Feed{{Name: "f", URL: feedURL}}}).newLoop()
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
 	for _, text := range []string{
 		"<rss><channel><item/></channel></rss>", `{"items":[{}]}`, "<urlset><url/></urlset>", lirsLine(fileURL, time.Unix(1e9, 0), time.Unix(1e9, 0), 1),
 		"HINA/2.2beta\r\nUser-Agent: a\r\n\r\nURL: http://h.example/\r\n\r\n", "@FILE { http://h.example/\n}\n",
 	} {
-		if _, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, endedBody{strings.NewReader(text)}, 0, 0); err != context.Canceled {
+		if _, err := l.poller.read(ended, &task{feed: &l.polls.members[0].feed}, strings.NewReader(text), 0, 0); err != context.Canceled {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -95,7 +91,7 @@ func TestExtractIsNotRelayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
+	k, err := l.poller.read(t.Context(), &task{feed: &l.polls.members[0].feed}, strings.NewReader("HINA/2.2beta\r\nUser-Agent: a\r\n\r\n"+strings.Join(list, "")), 0, 0)
 	if err != nil || k.relayed != 1 || k.matched != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}

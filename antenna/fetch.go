@@ -217,7 +217,7 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	if encoding := resp.Header.Get("Content-Encoding"); !isPlain(encoding) {
 		return answer{err: fmt.Errorf("Content-Encoding %.40q, which was not asked for", encoding)}
 	}
-	k, err := p.read(t, body, feed.At(received), near)
+	k, err := p.read(body.ctx, t, body, feed.At(received), near)
 	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}
 	if err == nil || k.partial {
 		a.kept = &k
@@ -271,9 +271,6 @@ type body struct {
 	pulse   *time.Timer
 	n, left int64
 }
-
-// stopped is why nothing more is to be read of it, if so.
-func (b *body) stopped() error { return context.Cause(b.ctx) }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.ctx.Err() != nil {

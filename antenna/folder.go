@@ -44,16 +44,16 @@ type FolderReport struct {
 	Unwritable int
 }
 
-// A ForeignError names files of the folder that have the name of one that is to be published, and that this package did not write.
-type ForeignError struct{ Names []string }
+// A foreignError names files of the folder that have the name of one that is to be published, and that this package did not write.
+type foreignError struct{ names []string }
 
-func (e *ForeignError) Error() string {
-	return strings.Join(e.Names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
+func (e *foreignError) Error() string {
+	return strings.Join(e.names, ", ") + ": not published, as there is something else of that name, which stays; publish into a folder of its own"
 }
 
 // WriteFolder writes the files into a folder, which it makes if it is not there. Each changes whole or not at all, and only if it is another
 // one. A feed that has nothing to say any more goes; where nothing is known, nothing is made. What is there and was not written by this
-// package stays: the others are written, and the error is a *ForeignError.
+// package stays: the others are written, and the error names it.
 func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, error) {
 	files := fsys.Or(o.files)
 	documents, empty, report, err := compose(s, o)
@@ -77,7 +77,7 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 	if err := fsys.MkdirAll(files, dir, 0o755); err != nil {
 		return report, err
 	}
-	var foreign ForeignError
+	var foreign foreignError
 	for _, d := range documents {
 		path := filepath.Join(dir, d.name)
 		if same(files, path, d.data) {
@@ -88,7 +88,7 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 			return report, fmt.Errorf("%s: %w", d.name, err)
 		}
 		if !own {
-			foreign.Names = append(foreign.Names, d.name)
+			foreign.names = append(foreign.names, d.name)
 			continue
 		}
 		if err := fsys.WriteFile(files, path, d.data, 0o644); err != nil {
@@ -96,7 +96,7 @@ func WriteFolder(dir string, s feed.Snapshot, o FolderOptions) (FolderReport, er
 		}
 		report.Files = append(report.Files, d.name)
 	}
-	if len(foreign.Names) > 0 {
+	if len(foreign.names) > 0 {
 		return report, &foreign
 	}
 	return report, nil

@@ -280,8 +280,8 @@ func TestForeign(t *testing.T) {
 	}
 	for range 2 {
 		report, err := WriteFolder(dir, ours(own("http://h.example/", nil)), FolderOptions{})
-		var foreign *ForeignError
-		if !errors.As(err, &foreign) || !slices.Equal(foreign.Names, []string{fileHinaDI, fileAtom, filePage}) || slices.Contains(report.Files, filePage) {
+		var foreign *foreignError
+		if !errors.As(err, &foreign) || !slices.Equal(foreign.names, []string{fileHinaDI, fileAtom, filePage}) || slices.Contains(report.Files, filePage) {
 			t.Fatalf("%v, %v", report, err)
 		}
 	}

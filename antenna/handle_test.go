@@ -199,7 +199,7 @@ func TestDailyLimit_Rule56(t *testing.T) {
 				if u.Feed == "f" {
 					days[int(time.Since(start)/(24*time.Hour))]++
 				}
-				if left, limited := u.Allowance.Left(); u.Feed == "f" && limits.DayBytes > 0 && (!limited || left <= 0 || left > 300) {
+				if left := u.Allowance; u.Feed == "f" && limits.DayBytes > 0 && (left == nil || left.Load() <= 0 || left.Load() > 300) {
 					t.Errorf("may bring %d", left)
 				}
 				return Outcome{Changed: true, Bytes: 100}, nil
@@ -232,7 +232,7 @@ func TestDailyLimitAtOnce_Rule56(t *testing.T) {
 		var mu sync.Mutex
 		j.handle = func(_ context.Context, u Update) (o Outcome, err error) {
 			for ; o.Bytes < 100; o.Bytes += 10 {
-				if !u.Allowance.Spend(10) {
+				if u.Allowance.Add(-10) < 0 {
 					return o, errors.New("no more")
 				}
 				mu.Lock()

@@ -55,8 +55,8 @@ func (f *Feed) bounds() paceBounds {
 	if f.Every > 0 && f.Min == 0 && f.Max == 0 {
 		return paceBounds{First: f.Every, Min: f.Every, Max: f.Every}
 	}
-	b := paceBounds{Min: cmp.Or(f.Min, min(DefaultMin, cmp.Or(f.Max, DefaultMin)))}
-	b.Max = max(cmp.Or(f.Max, DefaultMax), b.Min)
+	b := paceBounds{Min: cmp.Or(f.Min, min(defaultMin, cmp.Or(f.Max, defaultMin)))}
+	b.Max = max(cmp.Or(f.Max, defaultMax), b.Min)
 	b.First = cmp.Or(f.Every, b.Min)
 	return b
 }

@@ -3,17 +3,15 @@ package antenna
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"braid/address"
 	"braid/antenna/feed"
+	"braid/internal/fsys"
 )
 
 // An observation is what a URL itself said.
@@ -142,40 +140,31 @@ func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
 
 // readFile polls a local file.
 func (p *poller) readFile(ctx context.Context, t *task) answer {
-	f, err := os.OpenFile(t.feed.URL, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would wait for a writer
+	f, err := fsys.OS.Open(t.feed.URL)
 	if err != nil {
 		return answer{err: err}
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err := f.Info()
 	if err != nil {
 		return answer{err: err}
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode.IsRegular() {
 		return answer{err: fmt.Errorf("%s: not a regular file", t.feed.URL)}
 	}
 	etag := fileTag(info)
 	if t.conditional() && etag == t.etag {
 		return answer{unchanged: true}
 	}
-	k, err := p.read(t, localFile{f, ctx}, feed.At(info.ModTime()), address.Public|address.Loopback) // as a document on disk
-	a := answer{err: err, bytes: info.Size(), etag: etag}
+	k, err := p.read(ctx, t, fsys.Reader(f), feed.At(info.ModTime), address.Public|address.Loopback) // as a document on disk
+	a := answer{err: err, bytes: info.Size, etag: etag}
 	if err == nil || k.partial {
 		a.kept = &k
 	}
 	return a
 }
 
-// A localFile is read until its context ends.
-type localFile struct {
-	*os.File
-	ctx context.Context
-}
-
-func (f localFile) stopped() error { return context.Cause(f.ctx) }
-
 // fileTag names one state of a file.
-func fileTag(info fs.FileInfo) string {
-	number, _ := inode(info)
-	return fmt.Sprintf("file %d %d %d", number, info.Size(), info.ModTime().UnixNano())
+func fileTag(info fsys.Info) string {
+	return fmt.Sprintf("file %d %d %d", info.ID.Ino, info.Size, info.ModTime.UnixNano())
 }

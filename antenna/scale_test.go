@@ -211,7 +211,7 @@ func TestManyRecords(t *testing.T) {
 	}
 	body := io.MultiReader(strings.NewReader(lirsLine(fileURL, time.Now(), time.Now(), 5)), &repeated{text: line, n: records})
 	before, most, n := heapInUse(), uint64(0), 0
-	k, err := l.poller.read(&task{feed: &l.polls.members[0].feed}, readerFunc(func(p []byte) (int, error) {
+	k, err := l.poller.read(t.Context(), &task{feed: &l.polls.members[0].feed}, readerFunc(func(p []byte) (int, error) {
 		if n++; n%4000 == 0 {
 			most = max(most, heapInUse())
 		}

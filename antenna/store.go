@@ -203,10 +203,8 @@ func readAll(tx *bbolt.Tx) error {
 	return err
 }
 
-// A batch is what is written at once.
-type batch struct {
-	feeds, reports, targets, gone map[string][]byte // nil: removed
-}
+// A batch is what is written at once: by bucket, values by their keys. Nil is removed.
+type batch map[string]map[string][]byte
 
 // write writes all of b, or nothing; then it is on disk.
 func (s *Store) write(b batch) error {
@@ -215,10 +213,12 @@ func (s *Store) write(b batch) error {
 	}
 	return guarded(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
-			return errors.Join(
-				putAll(tx.Bucket(bucketFeeds), b.feeds), putAll(tx.Bucket(bucketReports), b.reports),
-				putAll(tx.Bucket(bucketTargets), b.targets), putAll(tx.Bucket(bucketGone), b.gone),
-			)
+			for bucket, values := range b {
+				if err := putAll(tx.Bucket([]byte(bucket)), values); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	})
 }

@@ -239,21 +239,6 @@ func TestStoreLocked(t *testing.T) {
 	}
 }
 
-func TestHolder(t *testing.T) {
-	const locks = `1: POSIX  ADVISORY  READ  11 08:01:42 128 128
-2: FLOCK  ADVISORY  WRITE 12 08:01:420 0 EOF
-3: FLOCK  ADVISORY  WRITE -1 08:01:42 0 EOF
-4: FLOCK  ADVISORY
-5: FLOCK  ADVISORY  WRITE 13 08:01:42 0 EOF
-`
-	if pid := holder(strings.NewReader(locks), 42); pid != 13 {
-		t.Errorf("process %d", pid)
-	}
-	if pid := holder(strings.NewReader(locks), 43); pid != 0 {
-		t.Errorf("process %d has what nobody has", pid)
-	}
-}
-
 // Rule 62: no secret of the configuration is in any file.
 func TestStoreHasNoSecrets_Rule62(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

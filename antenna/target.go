@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"braid/antenna/feed"
@@ -269,7 +270,7 @@ func (l *targets) queue(t *target, now time.Time) {
 }
 
 // update is what the handler gets.
-func (l *targets) update(t *target, p *pending, most *Allowance) Update {
+func (l *targets) update(t *target, p *pending, most *atomic.Int64) Update {
 	u := Update{
 		Watch: t.w.Name, URL: t.url, Action: p.Action, Reason: p.Reason, Words: p.Words, Record: p.Record, Last: t.saved.Last,
 		Try: p.Tries, Ahead: p.Ahead, Allowance: most,

@@ -2,6 +2,7 @@ package antenna
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"braid/antenna/feed"
@@ -27,9 +28,9 @@ type Update struct {
 	Try int
 	// Ahead: an earlier try was acknowledged, but the origin did not have yet what the feed reports.
 	Ahead bool
-	// Allowance is what the feed may still cost today, shared with other updates of it; nil if that is not limited. The
-	// handler spends from it what it transfers, and stops when there is nothing left.
-	Allowance *Allowance
+	// Allowance is how many bytes the feed may still bring today, shared with other updates of it that are handled at the same time; nil
+	// if that is not limited. The handler subtracts what it transfers while it does, and stops when it is negative.
+	Allowance *atomic.Int64
 }
 
 // AskedFor is the Reason of updates that the user wants, whatever feeds say. What is known of reports stays as it is.

@@ -3,12 +3,19 @@ package watch
 import (
 	"errors"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"braid/antenna"
 	"braid/internal/test/mirrortest"
 )
+
+// allowed is an allowance of n bytes.
+func allowed(n int64) *atomic.Int64 {
+	var a atomic.Int64
+	a.Store(n)
+	return &a
+}
 
 // Rule 56: a download ends when what its feed may cost today was spent by others meanwhile, and goes on from there another day.
 func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
@@ -16,27 +23,27 @@ func TestAllowanceSpentMeanwhile_Rule56(t *testing.T) {
 	w := newWorld(t)
 	s := mirrortest.New(t, mirrortest.Generate(size, 1), mirrortest.Digest(), mirrortest.ETag(`"1"`), mirrortest.Rate(8<<20))
 	u := w.update()
-	u.URL, u.Allowance = s.URL, antenna.NewAllowance(size)
+	u.URL, u.Allowance = s.URL, allowed(size)
 	others := make(chan struct{})
 	go func() {
 		defer close(others)
 		for s.Sent() < size/4 {
 			time.Sleep(time.Millisecond)
 		}
-		u.Allowance.Spend(size / 2)
+		u.Allowance.Add(-size / 2)
 	}()
 	o, err := w.handle(u)
 	<-others
 	if !errors.Is(err, errSpent) || o.Bytes < size/4 || o.Bytes > size*3/4 {
 		t.Errorf("%d bytes came, and then: %v", o.Bytes, err)
 	}
-	if left, _ := u.Allowance.Left(); left != 0 {
+	if left := u.Allowance.Load(); left > 0 {
 		t.Errorf("%d bytes are left", left)
 	}
 	before := s.Sent()
-	u.Allowance = antenna.NewAllowance(2 * size)
+	u.Allowance = allowed(2 * size)
 	o, err = w.handle(u)
-	left, _ := u.Allowance.Left()
+	left := u.Allowance.Load()
 	if err != nil || s.Sent()-before > size*7/8 || left != 2*size-o.Bytes {
 		t.Errorf("another day: %v, %d bytes more, %d are left after %d", err, s.Sent()-before, left, o.Bytes)
 	}

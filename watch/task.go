@@ -126,8 +126,7 @@ func (t *task) client() *download.Client {
 	if t.rule.Limit != nil {
 		c.Limit = t.rule.Limit
 	}
-	left, _ := t.update.Allowance.Left()
-	for _, most := range []int64{t.rule.Size, left} {
+	for _, most := range []int64{t.rule.Size, t.left()} {
 		if most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
 			c.MaxSize = most
 		}

@@ -131,7 +131,7 @@ func TestLimits_Rule56(t *testing.T) {
 	w := newWorld(t)
 	u := w.update()
 	for _, tt := range []struct{ left, size int64 }{{2, 0}, {2, 4}, {5, 2}} {
-		u.Allowance, w.rule.Size = antenna.NewAllowance(tt.left), tt.size
+		u.Allowance, w.rule.Size = allowed(tt.left), tt.size
 		_, err := w.handle(u)
 		e, ok := errors.AsType[*download.Error](err)
 		if !ok || e.Kind != download.Limit || strings.Contains(string(e.Hint), "bytes-a-day") != (tt.left < 3) {

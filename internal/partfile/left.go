@@ -154,7 +154,7 @@ func (h history) have(size int64) (set byterange.Set) {
 // held says whether somebody has locked f, by asking before trying: a download that begins at this moment is not to be told that
 // its file is in use.
 func held(f fsys.File) (inUse bool, pid int, err error) {
-	if pid := holder(f); pid > 0 {
+	if pid := fsys.Holder(f); pid > 0 {
 		return true, pid, nil
 	}
 	locked, err := f.TryLock()

@@ -38,7 +38,7 @@ func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
 	case err != nil:
 		return false, err
 	case !locked:
-		return false, &InUseError{d.join(part), holder(f)}
+		return false, &InUseError{d.join(part), fsys.Holder(f)}
 	}
 	return d.names(name, f)
 }

@@ -128,23 +128,6 @@ func TestOneOwner_Rule9(t *testing.T) {
 	}
 }
 
-func TestFindHolder_Rule9(t *testing.T) {
-	locks := `1: POSIX  ADVISORY  WRITE 11 fe:00:131 0 EOF
-2: FLOCK  ADVISORY  WRITE 22 fe:01:131 0 EOF
-3: FLOCK  ADVISORY  WRITE 33 fe:00:131 0 EOF
-3: -> FLOCK  ADVISORY  WRITE 44 fe:00:131 0 EOF
-4: FLOCK  ADVISORY  WRITE -1 fe:00:132 0 EOF
-5: FLOCK  ADVISORY  WRITE x fe:00:133 0 EOF
-`
-	for file, want := range map[string]int{
-		"fe:00:131": 33, "fe:01:131": 22, "fe:00:132": 0, "fe:00:133": 0, "fe:00:134": 0, "fe:00:13": 0,
-	} {
-		if got := findHolder(strings.NewReader(locks), file); got != want {
-			t.Errorf("%s: process %d, want %d", file, got, want)
-		}
-	}
-}
-
 // Who else is at work is named where that is known.
 func TestInUseError(t *testing.T) {
 	for pid, want := range map[int]string{0: "a.part: in use by another process", 7: "a.part: in use by process 7"} {

@@ -1,0 +1,50 @@
+package fsys
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Holder returns the process that has locked f, by the kernel's list. It is 0 if that cannot be told.
+func Holder(f File) int {
+	info, err := f.Info()
+	if err != nil {
+		return 0
+	}
+	locks, err := os.Open("/proc/locks")
+	if err != nil {
+		return 0
+	}
+	defer locks.Close()
+	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(info.ID.Dev), unix.Minor(info.ID.Dev), info.ID.Ino))
+}
+
+// findHolder looks in what proc_locks(5) describes for the process that has locked file. Lines of those that wait have one more field, "->".
+// Some file systems have another device there than stat says: where no line has both, one with the inode counts.
+func findHolder(locks io.Reader, file string) (pid int) {
+	inode := file[strings.LastIndexByte(file, ':'):]
+	for s := bufio.NewScanner(locks); s.Scan(); {
+		// 1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF
+		f := strings.Fields(s.Text())
+		if len(f) != 8 || f[1] != "FLOCK" || !strings.HasSuffix(f[5], inode) {
+			continue
+		}
+		n, err := strconv.Atoi(f[4])
+		if err != nil || n < 0 { // -1: in another PID namespace
+			n = 0
+		}
+		if f[5] == file {
+			return n
+		}
+		if pid == 0 {
+			pid = n
+		}
+	}
+	return pid
+}
