@@ -15,6 +15,7 @@ import (
 	"braid/address"
 	"braid/download"
 	"braid/internal/partfile"
+	"braid/internal/report"
 	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/source/httpsource"
@@ -226,12 +227,7 @@ func reason(err error) string {
 }
 
 // why is the text of a source's error, short enough for a line among many.
-func why(err error) string {
-	if err == nil {
-		return ""
-	}
-	return shorten(source.Escape(err.Error()), 160)
-}
+func why(err error) string { return report.Why(err, "") }
 
 // flagHints are how users of the command take the steps that the library names.
 var flagHints = map[download.Hint]string{

@@ -245,11 +245,10 @@ func names(address, host string) bool {
 
 // whyAt is the text of the error of a source, without its host if the URL that it follows names that.
 func whyAt(ev download.SourceDown) string {
-	text := why(ev.Err)
 	if src, ok := errors.AsType[*source.Error](ev.Err); ok && names(ev.URL, src.Host) {
-		text = strings.TrimPrefix(text, src.Host+": ")
+		return report.Why(ev.Err, src.Host)
 	}
-	return text
+	return why(ev.Err)
 }
 
 // down says what becomes of a source that failed. Wrong content is shown without -v, too.

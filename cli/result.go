@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"braid/download"
@@ -193,7 +192,7 @@ func shareRow(s download.SourceResult, total int64) []string {
 	if s.Bytes == 0 {
 		row[3] = ""
 	}
-	reason := shorten(strings.TrimPrefix(why(s.Err), s.Host+": "), 60) // -v has said all of it
+	reason := shorten(report.Why(s.Err, s.Host), 60) // -v has said all of it
 	switch {
 	case s.Banned:
 		row = append(row, "dropped: "+reason)

@@ -171,7 +171,7 @@ func (r *Recorder) cut(f *fetch, ev download.RangeCut) {
 // finish takes a fetch to the past ones.
 func (r *Recorder) finish(f *fetch, err error) {
 	if err != nil {
-		f.failure = failureText(err, f.mirror.Host)
+		f.failure = Why(err, f.mirror.Host)
 		if f.mirror.failure = f.failure; f.mirror.Failures == 0 {
 			f.mirror.failedAt, f.mirror.before = r.now, f.failure
 		}

@@ -205,7 +205,7 @@ func (r *Recorder) up(ev download.SourceUp) {
 
 func (r *Recorder) down(ev download.SourceDown) {
 	m := r.mirror(ev.ID, ev.URL, ev.Host)
-	m.up, m.failure = false, failureText(ev.Err, m.Host)
+	m.up, m.failure = false, Why(ev.Err, m.Host)
 	switch {
 	case ev.Banned:
 		m.banned, m.goneAt = true, r.now
@@ -242,8 +242,8 @@ func (r *Recorder) restart(ev download.Restarted) {
 // maxMarks is how many lines across all pictures there are.
 const maxMarks = 8
 
-// failureText is an error without the name of the host, which stands before it anyway.
-func failureText(err error, host string) string {
+// Why is the text of the error of a source, short enough for a line among many, without the host where that stands before it anyway.
+func Why(err error, host string) string {
 	if err == nil {
 		return ""
 	}
