@@ -1,6 +1,8 @@
 package download
 
 import (
+	"errors"
+	"io"
 	"testing"
 
 	"braid/byterange"
@@ -52,5 +54,40 @@ func TestRehashKeepsTheGate_S10(t *testing.T) {
 				t.Errorf("%d bytes pass, of which %d are proven", front, 2*length)
 			}
 		})
+	}
+}
+
+// What was revoked between a look at the front and the gate does not pass.
+func TestRevokedDoesNotPass_Rule2(t *testing.T) {
+	part, err := partfile.OpenTemp(fsys.OS, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer part.Close()
+	if _, err := part.WriteAt(make([]byte, 1000), 0); err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(part, byterange.Unbounded)
+	part.Revoke(byterange.Range{Start: 500, End: 600})
+	if front, _ := g.pass(1000); front != 500 || g.passed() != 500 {
+		t.Errorf("%d bytes pass, and %d are said to have passed", front, g.passed())
+	}
+}
+
+// A target that does not keep to the contracts of its methods is told so, and nothing of it is believed.
+func TestTransferred(t *testing.T) {
+	bad := errors.New("bad")
+	for _, tt := range []struct {
+		n        int
+		err      error
+		want     int
+		wantsErr error
+	}{
+		{10, nil, 10, nil}, {10, io.EOF, 10, nil}, {4, bad, 4, bad}, {4, nil, 4, io.ErrShortWrite}, {-1, nil, 0, nil}, {11, nil, 0, nil}, {0, nil, 0, io.ErrShortWrite},
+	} {
+		n, err := transferred("write", tt.n, 10, tt.err, io.ErrShortWrite)
+		if n != tt.want || (err == nil) != (tt.want == 10) || tt.wantsErr != nil && !errors.Is(err, tt.wantsErr) {
+			t.Errorf("%d of 10, %v: %d, %v", tt.n, tt.err, n, err)
+		}
 	}
 }
