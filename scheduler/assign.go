@@ -23,6 +23,8 @@ const (
 	manyLags  = 80
 	fewLags   = 10 // a missing range that lasts so long is worth a request
 
+	urgentTime = 1.0 // seconds before it would be too late
+
 	// trifle is how many seconds of all mirrors are not worth a request to one that is slow to bring it.
 	trifle = 0.01
 )
@@ -56,10 +58,16 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	}
 	at += in.Start
 	worth := min(want/2, int64(fewLags*w.lag(m, m.speed, m.alive)*m.speed))
-	gap := w.gapAt(in, at, want, max(worth, m.align.length/2))
+	gap := w.urgent(in, m)
+	if gap.Empty() {
+		gap = w.gapAt(in, at, want, max(worth, m.align.length/2))
+	}
 	// Crumbs, but none to a mirror of pieces that has others beside it, unless they wait for its place.
 	if gap.Empty() && (!m.align.whole() || w.lone(m) || len(w.running) == 0) {
 		gap = w.gapAt(in, at, want, 0)
+	}
+	if gap.Empty() && w.ranges.consumed < 0 { // rather far ahead of a front that is held up than idle
+		gap = w.gapAt(byterange.Range{Start: in.Start, End: min(w.ranges.size, in.Start+windowMax)}, at, want, 0)
 	}
 	if gap.Empty() {
 		return gap
@@ -80,6 +88,19 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 		r.End = gap.End // no crumbs
 	}
 	return r
+}
+
+// urgent is the first missing range if m should bring it now, however short it is, so that the in-order hash of what follows is done when all
+// is here.
+func (w *work) urgent(in byterange.Range, m *mirror) byterange.Range {
+	gap := w.gapAt(in, in.Start, 0, 0)
+	if gap.Empty() || m.align.whole() || m.speed == 0 || w.ranges.size-gap.End < hashSlack {
+		return byterange.Range{}
+	}
+	if w.lag(m, m.speed, m.alive)+float64(gap.Len())/m.speed < w.dueAt(gap.End)-urgentTime {
+		return byterange.Range{}
+	}
+	return gap
 }
 
 // gapAt is the missing range in the window at or after at, else the last one before; those shorter than least are left to
@@ -172,7 +193,7 @@ func (w *work) share() int64 {
 
 // reach is how far ahead of a fetch to the end of the file bytes are reserved for it.
 func (w *work) reach(f *fetch) int64 {
-	if f.src.speed > 0 && w.now.Sub(f.since) > time.Second {
+	if f.src.speed > 0 && f.src.flows(w.now, max(time.Second, warmTrips*f.src.rtt)) {
 		period, least := windowTime, int64(minRange)
 		if f.src.noRanges { // it cannot be made to stop there without loss, however slow it gets
 			least = 0

@@ -95,13 +95,13 @@ func (s *Scheduler) grow() {
 	}
 }
 
-// swap exchanges a mirror for another when growth has found what is worth having.
+// swap exchanges mirrors for others when growth has found how many are worth having.
 func (s *Scheduler) swap() {
 	g := &s.growth
 	if g.measuring || s.trim.running || s.now.Before(s.exchange.due) || s.remaining() < exchangeLeast {
 		return
 	}
-	if !g.ended && g.allowed < g.most || s.mirrors.count() < g.allowed || !s.mirrors.flowing(s.now) {
+	if !g.ended && g.allowed < g.most || s.mirrors.count() < g.allowed || !s.mirrors.flowing(s.now, s.exchange.watched()) {
 		return
 	}
 	s.exchange.swap(s.candidate())
@@ -189,7 +189,7 @@ func (s *Scheduler) candidate() (best *mirror) {
 // that they are slow, or there are none.
 func (s *Scheduler) lastResort(m *mirror) bool {
 	if s.mirrors.count()+s.leaving() > 0 {
-		return s.mirrors.flowing(s.now) && s.remaining() > lastTime
+		return s.mirrors.flowing(s.now, s.mirrors.settlePeriod()) && s.remaining() > lastTime
 	}
 	return !slices.ContainsFunc(s.mirrors, func(o *mirror) bool { return o != m && !o.last && s.usable(o) && s.allowed(o) })
 }

@@ -72,8 +72,11 @@ func (w *work) hangs(f *fetch) float64 {
 
 // due is in how many seconds a fetch should be through, so that the in-order hash of what follows it is done when
 // all is here.
-func (w *work) due(f *fetch) float64 {
-	return w.horizon(nil) - float64(w.ranges.size-f.end)/hashSpeed
+func (w *work) due(f *fetch) float64 { return w.dueAt(f.end) }
+
+// dueAt is the same for what ends at a place of the file.
+func (w *work) dueAt(end int64) float64 {
+	return w.horizon(nil) - float64(w.ranges.size-end)/hashSpeed
 }
 
 // A turn is a change of what all mirrors together bring.

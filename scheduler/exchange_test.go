@@ -34,11 +34,11 @@ func TestExchange_S13(t *testing.T) {
 func TestSwarmKeepsItsPlace(t *testing.T) {
 	swarm, slow, fast := opened(mib, 1), opened(1, 10), opened(1, 20)
 	for _, all := range []mirrors{{swarm, fast, slow}, {fast, slow}} {
-		if got := all.weakest(); got != slow {
+		if got := all.weakest()[0]; got != slow {
 			t.Errorf("the weakest of %d is %+v", len(all), got)
 		}
 	}
-	if (mirrors{swarm, slow}).weakest() != nil {
+	if len((mirrors{swarm, slow}).weakest()) != 1 {
 		t.Error("the only one beside the swarm makes room")
 	}
 }
@@ -76,5 +76,36 @@ func TestSwap_S13(t *testing.T) {
 	untried.becomeOpen(nil)
 	if s.exchange.swap(tried); !untried.open() {
 		t.Error("the other comes back a second time")
+	}
+}
+
+// Where all are alike, the first exchange tries four at once, and each that found nothing better half as many; one that did begins anew.
+func TestExchangeBatches(t *testing.T) {
+	s := New(Config{Size: gib})
+	s.now = time.Unix(1e9, 0)
+	for range 16 {
+		s.mirrors = append(s.mirrors, opened(1, 1e6))
+	}
+	for id := range SourceID(20) {
+		s.mirrors = append(s.mirrors, newMirror(SourceAdded{ID: 100 + id}, s.now))
+	}
+	for i, tt := range []struct {
+		found float64 // the speed of those that were tried before
+		want  int
+	}{{0, 4}, {1e6, 2}, {1.2e6, 1}, {1e6, 1}, {9e6, 4}} {
+		for _, m := range s.exchange.tried {
+			m.speed = tt.found
+			m.becomeOpen(nil)
+		}
+		before := s.mirrors.count()
+		s.exchange.swap(s.candidate())
+		if closed := before - s.mirrors.count(); closed != tt.want {
+			t.Errorf("exchange %d closed %d, want %d", i, closed, tt.want)
+		}
+		for range tt.want {
+			if m := s.candidate(); s.exchange.opening(m) == ReasonExchange {
+				m.becomeOpen(nil)
+			}
+		}
 	}
 }

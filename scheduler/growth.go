@@ -38,6 +38,7 @@ type sample struct {
 	newcomer  float64       // bytes a second that the new ones bring now
 	alive     int           // how many of the new ones there are still
 	answered  bool          // one of the new ones has answered
+	seen      bool          // all of the new ones have brought something for half a round trip
 	ripe      bool          // the new ones are past slow start, or were given up
 }
 
@@ -97,13 +98,14 @@ func (g *growth) brings(now time.Time, ms mirrors, ok func(*mirror) bool) float6
 
 // observe takes a sample of the running step.
 func (g *growth) observe(now time.Time, ms mirrors) (s sample) {
-	s.rtt, s.ripe = ms.medianRTT(), true
+	s.rtt, s.seen, s.ripe = ms.medianRTT(), true, true
 	s.incumbent = g.brings(now, ms, func(m *mirror) bool { return !m.joined })
 	s.newcomer = g.brings(now, ms, joined)
 	grace := now.Sub(g.dialed) > max(silence, 10*s.rtt)
 	for _, m := range ms.which(joined) {
 		s.alive++
 		s.answered = s.answered || m.meter.total > 0
+		s.seen = s.seen && m.rtt > 0 && m.flows(now, max(m.rtt/2, 2*slotWidth))
 		s.ripe = s.ripe && (grace || m.flows(now, max(8*m.rtt, g.ripening())))
 	}
 	return s
@@ -124,7 +126,7 @@ func (g *growth) ripening() time.Duration {
 // judge gives the verdict on the running step. It pays as soon as most of what the newcomers bring comes on top of what the others
 // brought before. That it does not pay is decided only when they are past slow start.
 func (g *growth) judge(now time.Time, s sample) verdict {
-	if !g.measuring || now.Sub(g.dialed) < patience(s.rtt) {
+	if !g.measuring || !s.seen && now.Sub(g.dialed) < patience(s.rtt) {
 		return undecided
 	}
 	gain := s.incumbent + s.newcomer - g.before

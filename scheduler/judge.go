@@ -89,7 +89,7 @@ func (w *work) noticeDrip(f *fetch) {
 // asked for was a guess.
 func (w *work) lighten(f *fetch) {
 	m := f.src
-	if f.toEnd || f.exclusive || f.got == 0 || !w.known(f) || !w.standIn(f) {
+	if f.toEnd || f.exclusive || f.got == 0 || !w.known(f) || w.warms(f) || !w.standIn(f) {
 		return
 	}
 	speed, period := m.meter.over(w.now, 2*time.Second), windowTime
@@ -106,6 +106,18 @@ func (w *work) lighten(f *fetch) {
 	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least { // else too little is won for a request
 		w.shrink(f, end, ReasonSlow)
 	}
+}
+
+// warms reports whether the window of a new connection still grows, so that its mirror is faster than it was so far.
+func (w *work) warms(f *fetch) bool {
+	m := f.src
+	switch {
+	case m.align.whole():
+		return false
+	case f.guessed:
+		return m.meter.grows(w.now, 2*m.rtt)
+	}
+	return f.cold && w.now.Sub(f.since) < warmTrips*m.rtt+silence
 }
 
 // known reports whether f has gone on for long enough to show the speed of its mirror.

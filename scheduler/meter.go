@@ -7,6 +7,9 @@ const (
 	slots     = 256 // a little over five seconds of history
 )
 
+// muchMore is how much more a window that doubles lets through at least in the next two round trips.
+const muchMore = 1.5
+
 // A meter counts bytes in time slots, so that the speed over any recent period is found in
 // constant time. Its memory does not grow.
 type meter struct {
@@ -68,4 +71,10 @@ func (m *meter) steady(now time.Time) float64 {
 		return 0
 	}
 	return m.over(now, min(max(now.Sub(m.flow)/2, 3*slotWidth), 3*time.Second))
+}
+
+// grows reports whether the last period brought much more than the one before, as in slow start.
+func (m *meter) grows(now time.Time, period time.Duration) bool {
+	last := m.bytes(now, period)
+	return float64(last) > muchMore*float64(m.bytes(now, 2*period)-last)
 }

@@ -111,21 +111,27 @@ func (ms mirrors) medianRTT() time.Duration {
 // its path is short beside it.
 func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms.medianRTT()) }
 
-// flowing reports whether all open mirrors are at work, for long enough to compare them.
-func (ms mirrors) flowing(now time.Time) bool {
-	period := ms.settlePeriod()
+// flowing reports whether all open mirrors are at work, and have been for so long.
+func (ms mirrors) flowing(now time.Time, period time.Duration) bool {
 	return !slices.ContainsFunc(ms, func(m *mirror) bool {
 		return m.open() && (m.running == nil || !m.flows(now, period+m.warming()))
 	})
 }
 
-// weakest is the slowest open mirror, but never the only one, and none that gives pieces: see wholeFirst for what that costs.
-func (ms mirrors) weakest() *mirror {
+// settled reports whether all open mirrors flow for long enough to tell what each of them does to the others: a new connection brings
+// less than it will.
+func (ms mirrors) settled(now time.Time) bool {
+	period := ms.settlePeriod()
+	return ms.flowing(now, period) && !slices.ContainsFunc(ms, func(m *mirror) bool {
+		return m.open() && m.running.cold && !m.align.whole() && now.Sub(m.running.since) < period+2*m.rtt
+	})
+}
+
+// weakest lists the open mirrors, the slowest first, without those that give pieces: see wholeFirst for what that costs.
+func (ms mirrors) weakest() mirrors {
 	some := ms.which(func(m *mirror) bool { return !m.align.whole() })
-	if len(some) < 2 {
-		return nil
-	}
-	return slices.MinFunc(some, bySlowness)
+	slices.SortStableFunc(some, bySlowness)
+	return some
 }
 
 // ranged reports whether another mirror than m serves ranges, now or later.

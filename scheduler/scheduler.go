@@ -36,7 +36,7 @@ func New(cfg Config) *Scheduler {
 	cfg = cfg.withDefaults()
 	s := &Scheduler{growth: newGrowth(cfg.Growth, cfg.Split)}
 	s.work = work{cfg: cfg, ranges: newRanges(cfg.Size, cfg.Have), fetches: map[FetchID]*fetch{}}
-	s.trim = trim{work: &s.work, growth: &s.growth}
+	s.trim = trim{work: &s.work, growth: &s.growth, exchange: &s.exchange}
 	s.exchange = exchange{work: &s.work}
 	s.tail = tail{work: &s.work}
 	return s

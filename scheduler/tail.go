@@ -46,7 +46,7 @@ func (t *tail) victim(m *mirror) *fetch {
 	var worst *fetch
 	var latest float64
 	for _, f := range t.running {
-		if f.ending || f.src == m || !blocked && t.begins(f) || t.staysWhole(f) {
+		if f.ending || f.src == m || t.begins(f) || t.staysWhole(f) {
 			continue
 		}
 		if (m.doubtful() || t.protected(f)) && !t.lagsBehind(f, m) {
@@ -67,7 +67,7 @@ func (t *tail) victim(m *mirror) *fetch {
 
 // begins reports whether a fetch was asked for just now: what it will do cannot be known yet.
 func (t *tail) begins(f *fetch) bool {
-	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(lively, 4*f.src.rtt)
+	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(lively, time.Duration(4+2*f.src.trips)*f.src.rtt)
 }
 
 // staysWhole reports whether a range stays with its mirror, unless that falls silent: the user wants no parts as small as its

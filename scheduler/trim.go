@@ -11,14 +11,15 @@ import (
 // now and then, if the download lasts long enough: when that changes nothing it is a sign.
 type trim struct {
 	*work
-	growth  *growth
-	running bool
-	sure    bool      // the last trial changed nothing
-	next    time.Time // no trial before
-	trial   trial     // the running one, or the last one that changed something
-	wait    time.Duration
-	again   time.Time // when growth may begin anew
-	pause   time.Duration
+	growth   *growth
+	exchange *exchange
+	running  bool
+	sure     bool      // the last trial changed nothing
+	next     time.Time // no trial before
+	trial    trial     // the running one, or the last one that changed something
+	wait     time.Duration
+	again    time.Time // when growth may begin anew
+	pause    time.Duration
 }
 
 // A trial is what some mirrors are closed for.
@@ -41,6 +42,7 @@ const (
 	trimAgain  = 10 * time.Second
 	trimLeast  = 5 * time.Second  // the download lasts so much longer at least: else nothing can be won
 	probeLeast = 15 * time.Second // the same when there is no sign
+	probeTrips = 50               // and so many round trips: its end takes up to ten to be seen
 	growAgain  = time.Minute
 	fewest     = 2 // one that is used and one in reserve
 )
@@ -50,11 +52,11 @@ func (t *trim) review() {
 	if t.running && !t.endTrial() {
 		return
 	}
-	if t.growth.measuring || t.now.Before(t.next) || t.remaining() < trimLeast || t.mirrors.count() <= fewest || !t.mirrors.flowing(t.now) {
+	if t.growth.measuring || t.now.Before(t.next) || t.remaining() < trimLeast || t.mirrors.count() <= fewest || !t.mirrors.settled(t.now) {
 		return
 	}
 	sign := t.sure || t.crowded()
-	if !sign && (t.remaining() < probeLeast || !t.alike()) {
+	if !sign && (t.remaining() < max(probeLeast, probeTrips*t.mirrors.medianRTT()) || !t.alike() || t.exchange.tries()) {
 		return
 	}
 	open := t.mirrors.fastest()
@@ -205,38 +207,94 @@ func (t *trim) shareOf(some mirrors) float64 {
 	return some.aggregate() / max(t.mirrors.aggregate(), 1)
 }
 
-// An exchange closes the weakest mirror so that one that was never tried takes its place, once in a period, until each was tried.
-// What then is the weakest makes room for the next. At the end the mirrors come back, once, that were faster than those in their
-// place.
+// An exchange closes the weakest mirrors so that some that were never tried take their places, until each was tried; what then are the
+// weakest make room for the next (RFC 6249, section 7: an established connection closes). At the end the mirrors come back, once, that
+// were faster than those in their place. The first exchanges are soon and of several at once; each that finds nothing better makes the
+// next one later and smaller.
 type exchange struct {
 	*work
 	due      time.Time // none before
-	chosen   []*mirror // each gets the place when the other's connection is closed
+	barren   int       // exchanges in a row of which none of the new mirrors was much faster than those that left
+	level    float64   // the fastest of those that left
+	places   int       // for mirrors that were never tried
+	tried    []*mirror // those that got them
+	chosen   []*mirror // each gets the place of another when its connection is closed
 	returned []*mirror // they came back
 }
 
 const (
 	exchangeLeast = 10 * time.Second // the download lasts so much longer at least, or trying another mirror cannot pay
+	exchangeMost  = 4                // at once
+	exchangeShare = 0.3              // of what all bring: those that leave at once bring no more of it
 	muchFaster    = 1.3              // how much faster a mirror was that comes back in the place of another
 )
 
-// swap makes room for next, if there is one that may be better than the weakest.
+// watched is how long all mirrors have to flow before they are compared: less at first, where there are untried ones.
+func (e *exchange) watched() time.Duration {
+	if e.untried() == 0 {
+		return e.mirrors.settlePeriod()
+	}
+	return min(max(300*time.Millisecond, 8*e.mirrors.medianRTT())<<min(e.barren, 8), e.mirrors.settlePeriod())
+}
+
+// untried counts the mirrors that could take a place and were never asked.
+func (e *exchange) untried() (n int) {
+	return count(e.mirrors, func(m *mirror) bool {
+		return !m.tried() && !m.doubtful() && !m.last && e.free(m) && e.allowed(m)
+	})
+}
+
+// tries reports whether there are mirrors to be tried soon.
+func (e *exchange) tries() bool {
+	return e.barren < 3 && e.remaining() >= exchangeLeast && e.untried() > 0
+}
+
+// swap makes room for next, and for others that were never tried as it was not, if they may be better than the weakest.
 func (e *exchange) swap(next *mirror) {
 	weak := e.mirrors.weakest()
-	if next == nil || weak == nil || next.doubtful() || next.last {
+	if next == nil || len(weak) < 2 || next.doubtful() || next.last {
 		return
 	}
+	e.judge()
 	if next.tried() {
-		if slices.Contains(e.returned, next) || next.speed < muchFaster*weak.speed {
+		if slices.Contains(e.returned, next) || next.speed < muchFaster*weak[0].speed {
 			return
 		}
 		e.returned = append(e.returned, next)
-	}
-	if !slices.Contains(e.chosen, next) {
 		e.chosen = append(e.chosen, next)
+		weak = weak[:1]
+	} else {
+		weak = weak[:e.batch(weak)]
+		e.places = len(weak)
 	}
-	e.due = e.now.Add(e.mirrors.settlePeriod())
-	e.close(weak, ReasonExchange)
+	e.due = e.now.Add(e.watched())
+	e.level = weak[len(weak)-1].speed
+	for _, m := range weak {
+		e.close(m, ReasonExchange)
+	}
+}
+
+// batch is how many of the slowest mirrors make room at once.
+func (e *exchange) batch(slowest mirrors) (n int) {
+	most, share := min(exchangeMost>>min(e.barren, 8), e.untried(), len(slowest)-1), exchangeShare*e.mirrors.aggregate()
+	for n = 1; n < most; n++ {
+		if share -= slowest[n-1].speed; share < slowest[n].speed {
+			break
+		}
+	}
+	return n
+}
+
+// judge looks at what the last exchange brought.
+func (e *exchange) judge() {
+	if e.level == 0 {
+		return
+	}
+	e.barren++
+	if slices.ContainsFunc(e.tried, func(m *mirror) bool { return m.speed > muchFaster*e.level }) {
+		e.barren = 0
+	}
+	e.tried, e.level = nil, 0
 }
 
 // opening is why a mirror is opened that is not in use.
@@ -248,6 +306,10 @@ func (e *exchange) opening(m *mirror) Reason {
 	switch {
 	case m.tried():
 		return ReasonReturn
+	case e.places > 0:
+		e.places--
+		e.tried = append(e.tried, m)
+		return ReasonExchange
 	case m.speed > 0:
 		return ReasonRemembered
 	}

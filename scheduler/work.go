@@ -28,7 +28,7 @@ func (w *work) start(m *mirror, r byterange.Range, whole bool, why Reason) {
 	w.lastID++
 	f := &fetch{
 		id: w.lastID, src: m, size: r.Len(), pos: r.Start, end: r.End, toEnd: whole, whole: whole,
-		since: w.now, activeAt: w.now, guessed: m.speed == 0,
+		since: w.now, activeAt: w.now, guessed: m.speed == 0, cold: !m.alive,
 	}
 	w.fetches[f.id] = f
 	w.running = append(w.running, f)
@@ -146,6 +146,7 @@ type fetch struct {
 	activeAt  time.Time // when something last came
 	got       int64
 	guessed   bool  // nothing was known of the speed when it was asked for
+	cold      bool  // it began with a new connection
 	ending    bool  // cancelled; FetchEnded is awaited
 	cut       bool  // its end was lowered: the connection cannot be used again
 	exclusive bool  // no other may take a part of it
