@@ -44,8 +44,9 @@ func TestMeta(t *testing.T) {
 	if f.Name != "a b.iso" || f.Size != int64(len(body)) || len(f.Claims) != 2 || f.Claims[0].Digest.Algorithm() != verify.SHA512 {
 		t.Errorf("it describes %s, %d bytes, %v", f.Name, f.Size, f.Claims)
 	}
-	r := verify.NewReader(strings.NewReader(body), f.Size, f.Claims)
-	if _, err := io.Copy(io.Discard, r); err != nil {
+	c := verify.NewChecker(f.Size, f.Claims)
+	io.WriteString(c, body)
+	if _, err := c.Proof(); err != nil {
 		t.Error(err)
 	}
 	for i := range f.BestPieces().Count() {

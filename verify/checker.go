@@ -2,7 +2,6 @@ package verify
 
 import (
 	"hash"
-	"io"
 	"slices"
 )
 
@@ -98,58 +97,3 @@ func (c *Checker) Proof() (Proof, error) {
 	}
 	return p, nil
 }
-
-// A Reader passes a file on and checks it. Its io.EOF is the proof: it comes only when the size and every
-// digest are right, so whoever reads to the end without an error has the right file. What was read before
-// that is not proven. Errors stick.
-type Reader struct {
-	src   io.Reader
-	check *Checker
-	proof Proof
-	err   error
-}
-
-// NewReader reads a file of size bytes, negative if that is not known, from r. Every claim will have to hold, and no
-// signature may be bad.
-func NewReader(r io.Reader, size int64, claims []Claim, signatures ...SignatureChecker) *Reader {
-	return &Reader{src: r, check: NewChecker(size, claims, signatures...)}
-}
-
-// Read implements io.Reader. At the end the error is io.EOF, what Checker.Proof says; before it,
-// that of the underlying reader. No byte beyond the size is passed on.
-func (r *Reader) Read(p []byte) (int, error) {
-	if r.err != nil || len(p) == 0 {
-		return 0, r.err
-	}
-	n, err := r.src.Read(p)
-	if over := r.excess(n); over > 0 {
-		err = &SizeError{Got: r.check.Written() + int64(n), Want: r.check.size}
-		n -= int(over)
-	}
-	r.check.Write(p[:n])
-	if err == io.EOF {
-		err = r.finish()
-	}
-	r.err = err
-	return n, err
-}
-
-// excess is how many of the next n bytes are beyond the size.
-func (r *Reader) excess(n int) int64 {
-	if r.check.size < 0 {
-		return 0
-	}
-	return r.check.Written() + int64(n) - r.check.size
-}
-
-func (r *Reader) finish() error {
-	p, err := r.check.Proof()
-	if err != nil {
-		return err
-	}
-	r.proof = p
-	return io.EOF
-}
-
-// Proof is what Read proved. Before its io.EOF it is the zero value, which is none.
-func (r *Reader) Proof() Proof { return r.proof }

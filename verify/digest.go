@@ -8,9 +8,11 @@
 //
 //	claims, err := verify.FromHeader(resp.Header, verify.HTTPS)
 //	...
-//	r := verify.NewReader(resp.Body, resp.ContentLength, claims)
-//	_, err = io.Copy(part, r) // nil: the size and every digest are right
-//	fmt.Println(r.Proof())    // sha-256 from Digest over https
+//	c := verify.NewChecker(resp.ContentLength, claims)
+//	_, err = io.Copy(io.MultiWriter(part, c), resp.Body)
+//	...
+//	proof, err := c.Proof() // no error: the size and every digest are right
+//	fmt.Println(proof)      // sha-256 from Digest over https
 package verify
 
 import (

@@ -9,7 +9,7 @@ import (
 	"braid/verify"
 )
 
-// A body is read as ever. End of file is the proof: without an error, size and digests are right.
+// A Checker takes what is read. Without an error, size and digests are right.
 func Example() {
 	claims, err := verify.FromHeader(map[string][]string{
 		"Digest": {"SHA-256=uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek="},
@@ -19,14 +19,18 @@ func Example() {
 		return
 	}
 	for _, body := range []string{"hello world", "HELLO WORLD", "hello"} {
-		r := verify.NewReader(strings.NewReader(body), 11, claims)
-		_, err := io.Copy(io.Discard, r)
+		c := verify.NewChecker(11, claims)
+		if _, err := io.Copy(c, strings.NewReader(body)); err != nil {
+			fmt.Println(err)
+			return
+		}
+		proof, err := c.Proof()
 		if wrong, ok := errors.AsType[*verify.MismatchError](err); ok {
 			fmt.Println("another file:", wrong.Claim)
 		} else if err != nil {
 			fmt.Println(err)
 		} else {
-			fmt.Println("proven:", r.Proof())
+			fmt.Println("proven:", proof)
 		}
 	}
 	// Output:
@@ -78,8 +82,11 @@ func ExampleHex() {
 		fmt.Println(err)
 		return
 	}
-	r := verify.NewReader(strings.NewReader("hello world"), -1, []verify.Claim{claim})
-	_, err = io.Copy(io.Discard, r)
-	fmt.Println(r.Proof(), err)
+	c := verify.NewChecker(-1, []verify.Claim{claim})
+	if _, err := io.WriteString(c, "hello world"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Proof())
 	// Output: sha-256 from the user <nil>
 }

@@ -18,14 +18,12 @@ func TestByPieces_Rule31_Rule64(t *testing.T) {
 		}
 		claim := PieceClaim{Pieces: p, Field: "x.torrent", Channel: HTTP}
 		for _, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)), iotest.HalfReader(bytes.NewReader(body))} {
-			v := NewReader(r, -1, nil)
-			v.check.ByPieces(claim)
-			if _, err := io.Copy(io.Discard, v); err != nil {
-				t.Fatalf("pieces of %d: %v", length, err)
-			}
-			proof := v.Proof()
-			if !proof.ByPieces() || proof.Verified() || proof.Signed() || proof.Pieces() != claim || proof.String() != "bittorrent v1 piece hashes from x.torrent over http" {
-				t.Errorf("pieces of %d: %v", length, proof)
+			c := NewChecker(-1, nil)
+			c.ByPieces(claim)
+			io.Copy(c, r)
+			proof, err := c.Proof()
+			if err != nil || !proof.ByPieces() || proof.Verified() || proof.Signed() || proof.Pieces() != claim || proof.String() != "bittorrent v1 piece hashes from x.torrent over http" {
+				t.Errorf("pieces of %d: %v, %v", length, proof, err)
 			}
 		}
 		for at := range body {
