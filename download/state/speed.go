@@ -69,19 +69,31 @@ func (s *Store) Save() {
 	if s == nil {
 		return
 	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.flush()
+	learned := s.learned()
+	s.mu.Unlock()
+	s.write(learned) // without mu: Speed and Learn do not wait for a slow disk
 }
 
-func (s *Store) flush() {
+func (s *Store) write(learned map[string]measured) {
+	for host, m := range learned {
+		s.put(speeds, nameOf(host), speedRecord{format, int64(m.Rate), m.RTT})
+	}
+}
+
+// learned is what was learned since it was asked for the last time. The caller holds mu.
+func (s *Store) learned() map[string]measured {
+	learned := map[string]measured{}
 	for host, m := range s.hosts {
 		if m.dirty {
-			s.put(speeds, nameOf(host), speedRecord{format, int64(m.Rate), m.RTT})
+			learned[host] = m
 			m.dirty = false
 			s.hosts[host] = m
 		}
 	}
+	return learned
 }
 
 // host is what is known of a host, which is read when it is asked for first.
@@ -93,7 +105,7 @@ func (s *Store) host(name string) measured {
 			m = measured{Speed: Speed{float64(r.Rate), r.RTT}.sane(), at: at}
 		}
 		if len(s.hosts) >= speeds.most {
-			s.flush()
+			s.write(s.learned())
 			clear(s.hosts)
 		}
 		if s.hosts == nil {

@@ -45,6 +45,8 @@ type Store struct {
 	// NoVersions neither knows nor keeps versions: the caller does.
 	NoVersions bool
 
+	saving sync.Mutex // one Save at a time
+
 	mu    sync.Mutex
 	pins  map[string]Pin      // those that could not be written, by the name of the entry
 	hosts map[string]measured // what was asked for or learned, by host
