@@ -15,7 +15,6 @@ import (
 	"braid/metalink"
 	"braid/metalink/metainfo"
 	"braid/source"
-	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -48,7 +47,7 @@ func (p *carried) readNext(ctx context.Context, hc network, r *Request, file met
 			return documentResult{}, false
 		}
 		p.asked = append(p.asked, doc.URL.String())
-		t := describedBy(ctx, hc, doc, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), file, claims)
+		t := describedBy(ctx, hc, r, doc, file, claims, trusted)
 		if t.err == nil {
 			return t, true
 		}
@@ -67,10 +66,9 @@ func metalinkOf(f metalink.File) (metalink.MetaURL, bool) {
 }
 
 // describedBy fetches a document and merges it with what the header fields said.
-func describedBy(ctx context.Context, hc network, doc metalink.MetaURL, opts httpsource.Options,
-	file metalink.File, claims []verify.Claim) documentResult {
+func describedBy(ctx context.Context, hc network, r *Request, doc metalink.MetaURL, file metalink.File, claims []verify.Claim, trusted bool) documentResult {
 	t := documentResult{doc: doc, from: source.Mask(doc.URL)}
-	data, a, err := fetchSmall(ctx, hc, doc.URL, opts, metalink.MaxSize)
+	data, a, err := fetchSmall(ctx, hc, doc.URL, r.optionsFor(doc.URL, r.namedBy(doc.URL, doc.By), trusted), metalink.MaxSize)
 	if err != nil {
 		t.err = err
 		return t

@@ -52,7 +52,7 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 	}
 	fault, after := faultOf(err)
 	if s.c.Timeout > 0 && after > s.c.Timeout {
-		err = fmt.Errorf("%w (it would be back in %v, and nobody waits longer than %v)", err, after.Round(time.Second), s.c.Timeout)
+		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err, after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone
 	}
 	if fault != scheduler.FaultNone {

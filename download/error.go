@@ -140,7 +140,7 @@ func kindOf(err error) Kind {
 		return Protocol
 	case is[*sums.LimitError](err):
 		return Limit
-	case is[*sums.NotFoundError](err), is[*sums.AmbiguousError](err), errors.Is(err, errNobody):
+	case is[*sums.NotFoundError](err), is[*sums.AmbiguousError](err), errors.Is(err, errNoAnchor):
 		return NoEvidence
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Interrupted

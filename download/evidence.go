@@ -30,7 +30,7 @@ func gatherEvidence(ctx context.Context, hc network, req *Request, o Offer) Evid
 	trusted := verify.Strong(claims)
 	e := Evidence{File: o.File}
 	if doc, ok := new(carried).nextDocument(o.File); ok {
-		t := describedBy(ctx, hc, doc, req.optionsFor(doc.URL, req.namedBy(doc.URL, doc.By), trusted), o.File, claims)
+		t := describedBy(ctx, hc, req, doc, o.File, claims, trusted)
 		if e.Document, e.Err = t.from, t.err; t.err == nil {
 			e.File = t.file
 		}

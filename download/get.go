@@ -145,7 +145,7 @@ func (g *getter) check(ctx context.Context) error {
 		return err
 	}
 	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
-		return g.fail(NoEvidence, errNobody, HintSigners)
+		return g.fail(NoEvidence, errNoAnchor, HintSigners)
 	}
 	g.carried.origin = g.req.URL
 	if err := g.findName(ctx); err != nil {

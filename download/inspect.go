@@ -3,12 +3,18 @@ package download
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/metalink"
+	"braid/metalink/metainfo"
 	"braid/source"
 	"braid/verify"
 )
@@ -145,4 +151,141 @@ func (x *inspection) read(ctx context.Context, f fsys.File, signatures []verify.
 		return verify.Proof{}, &verify.SizeError{Got: v.Size, Want: x.size}
 	}
 	return check.Proof()
+}
+
+// neighbours are the files of a torrent with which a file that is checked on disk shares its first and its last piece. They are
+// looked for where the torrent has them, beside the file. No server is asked for their bytes.
+type neighbours struct {
+	names   map[int][]string // of those that have bytes of piece i of the file, a few
+	missing map[int]string   // of one of them that does not lie there as a whole: piece i cannot be checked
+}
+
+// share takes the pieces of a torrent that its file shares with others, with the bytes of those that lie beside it.
+func (x *inspection) share() error {
+	if !x.req.spans() {
+		return nil
+	}
+	s := x.req.Described.sharing
+	x.beside = neighbours{map[int][]string{}, map[int]string{}}
+	list, err := s.whole(func(i int) ([]byte, error) { return x.edge(s, i) })
+	if err != nil {
+		return fmt.Errorf("the pieces that it shares with other files: %w", err)
+	}
+	x.described = x.req.Described
+	d := *x.described
+	d.Pieces = list
+	x.req.Described = &d
+	return nil
+}
+
+// edge is piece i of the torrent as its files on disk have it, but for the bytes of the file that is checked. What is not there is
+// zeros, and remembered.
+func (x *inspection) edge(s *sharing, i int) ([]byte, error) {
+	n := s.torrent.PieceLength
+	at := i - int(s.file.Offset/n)
+	data := make([]byte, min(n, s.torrent.Size-int64(i)*n))
+	parts, _, err := s.torrent.Piece(i)
+	if err != nil {
+		x.beside.missing[at] = "a file whose name is not safe"
+		return data, nil
+	}
+	rest := data
+	for _, p := range parts {
+		mine := rest[:p.End-p.Start]
+		rest = rest[len(mine):]
+		if p.Zeros || p.File.Offset == s.file.Offset {
+			continue
+		}
+		name := source.Escape(p.File.Name)
+		if all := x.beside.names; len(all[at]) < mostNames {
+			all[at] = append(all[at], name)
+		}
+		if err := readPart(x.http.files, s.beside(x.verdict.Path, p.File), p, mine); err != nil {
+			x.beside.missing[at] = cmp.Or(x.beside.missing[at], name+", which does not lie beside it")
+		}
+	}
+	return data, nil
+}
+
+// readPart reads a part of a piece from a file on disk, if that is as long as the torrent has it.
+func readPart(files fsys.FS, path string, p metainfo.Part, b []byte) error {
+	f, err := openRegular(files, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Info()
+	switch {
+	case err != nil:
+		return err
+	case info.Size != p.File.Size:
+		return &verify.SizeError{Got: info.Size, Want: p.File.Size}
+	}
+	_, err = f.ReadAt(b, p.Start)
+	if err == io.EOF {
+		err = nil
+	}
+	return err
+}
+
+// beside is where another file of the torrent lies if it lies beside the one at file as the torrent has them; empty if folders of
+// that one have other names.
+func (s *sharing) beside(file string, other metainfo.File) string {
+	dir := filepath.Dir(file)
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	folders := func(name string) []string {
+		return strings.FieldsFunc(path.Dir(name), func(r rune) bool { return r == '/' })
+	}
+	own, to := folders(s.file.Name), folders(other.Name)
+	for len(own) > 0 && len(to) > 0 && own[0] == to[0] {
+		own, to = own[1:], to[1:]
+	}
+	for _, name := range slices.Backward(own) {
+		if filepath.Base(dir) != name {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
+	return filepath.Join(append(append([]string{dir}, to...), path.Base(other.Name))...)
+}
+
+// suspects names the files beside it of which a wrong piece has bytes, as these may be the damaged ones.
+func (n *neighbours) suspects(err error) error {
+	if e, ok := errors.AsType[*verify.PieceError](err); ok && len(n.names[e.Piece]) > 0 {
+		return fmt.Errorf("%w; it may be %s beside it that is damaged", err, strings.Join(n.names[e.Piece], " or "))
+	}
+	return err
+}
+
+// judge makes of the pieces that a file does not have what is damaged, and of those that cannot be checked an error.
+func (n *neighbours) judge(p verify.Pieces, wrong []int, from string) (damaged byterange.Set, unchecked *uncheckedError) {
+	for i, with := range n.missing {
+		if unchecked == nil {
+			unchecked = &uncheckedError{from: from}
+		}
+		start, end := p.At(i)
+		unchecked.ranges.Add(byterange.Range{Start: start, End: end})
+		unchecked.with = append(unchecked.with, with)
+	}
+	for _, i := range wrong {
+		if _, missing := n.missing[i]; !missing {
+			start, end := p.At(i)
+			damaged.Add(byterange.Range{Start: start, End: end})
+		}
+	}
+	return damaged, unchecked
+}
+
+// An uncheckedError is about bytes in pieces that cannot be checked.
+type uncheckedError struct {
+	ranges byterange.Set
+	with   []string
+	from   string
+}
+
+func (e *uncheckedError) Error() string {
+	slices.Sort(e.with)
+	return fmt.Sprintf("bytes %v were not checked: it shares their pieces in %s with %s", e.ranges, e.from, strings.Join(slices.Compact(e.with), ", and with "))
 }

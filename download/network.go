@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"time"
@@ -115,18 +116,29 @@ func fetchSmall(ctx context.Context, hc network, u *url.URL, o httpsource.Option
 
 // bring fetches a range into m, with the patience for a document.
 func (n network) bring(ctx context.Context, u *url.URL, o httpsource.Options, r byterange.Range, m *memory) error {
+	err := patiently(ctx, n.patience(), func(ctx context.Context, silent *time.Timer) error {
+		silent.Stop() // until there is an answer, the client looks at the time
+		m.received = func() { silent.Reset(n.patience()) }
+		return n.Source(u, o).Fetch(ctx, r, m)
+	})
+	if err == errSilent || err == errSlow {
+		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: err}
+	}
+	return err
+}
+
+// patiently runs a fetch until the timer silent ends it, which the fetch resets at each sign of life, or it takes too long. The error
+// is then errSilent or errSlow.
+func patiently(ctx context.Context, patience time.Duration, fetch func(ctx context.Context, silent *time.Timer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := n.patience()
 	slow := time.AfterFunc(longest*patience, func() { cancel(errSlow) })
 	defer slow.Stop()
 	silent := time.AfterFunc(patience, func() { cancel(errSilent) })
-	silent.Stop() // until there is an answer, the client looks at the time
 	defer silent.Stop()
-	m.received = func() { silent.Reset(patience) }
-	err := n.Source(u, o).Fetch(ctx, r, m)
+	err := fetch(ctx, silent)
 	if cause := context.Cause(ctx); err != nil && (cause == errSilent || cause == errSlow) {
-		err = &source.Error{URL: source.Mask(u), Host: source.HostPort(u), Fault: source.FaultNetwork, Err: cause}
+		return cause
 	}
 	return err
 }
@@ -273,3 +285,63 @@ func (r *Request) namedSignature(sig Signature) address.Scope {
 func containsURL(urls []*url.URL, u *url.URL) bool {
 	return slices.ContainsFunc(urls, func(o *url.URL) bool { return o.String() == u.String() })
 }
+
+// fetchPart brings a few bytes of a file into memory, or gives them up when nothing comes for a while.
+func fetchPart(ctx context.Context, src source.Source, patience time.Duration, r byterange.Range) ([]byte, error) {
+	k := &window{r: r, data: make([]byte, r.Len())}
+	err := patiently(ctx, patience, func(ctx context.Context, silent *time.Timer) error {
+		k.received = func() { silent.Reset(patience) }
+		return src.Fetch(ctx, r, k)
+	})
+	if err == nil && k.have.Len() < r.Len() {
+		err = io.ErrUnexpectedEOF
+	}
+	switch err {
+	case nil:
+		return k.data, nil
+	case errSilent, errSlow, io.ErrUnexpectedEOF:
+		err = &source.Error{Fault: source.FaultNetwork, Retry: true, Err: err}
+	}
+	return nil, err
+}
+
+// A window is a sink for a range.
+type window struct {
+	r        byterange.Range
+	data     []byte
+	have     byterange.Set
+	received func()
+}
+
+func (k *window) Answer(a source.Answer) error {
+	k.received()
+	if !a.Ranged && k.r.Start > mostSkipped {
+		return &source.Error{Host: a.Host, Fault: source.FaultProtocol, Err: errors.New("it does not serve ranges")}
+	}
+	return nil
+}
+
+// mostSkipped is what is read of a whole file for a range that begins later.
+const mostSkipped = 1 << 20
+
+func (k *window) WriteAt(p []byte, off int64) (int, error) {
+	k.received()
+	from, to := max(off, k.r.Start), min(off+int64(len(p)), k.r.End)
+	if from < to {
+		copy(k.data[from-k.r.Start:], p[from-off:to-off])
+		k.have.Add(byterange.Range{Start: from, End: to})
+	}
+	if k.have.Len() == k.r.Len() {
+		return int(max(0, to-off)), source.ErrEnough
+	}
+	return len(p), nil
+}
+
+// Coming implements source.PieceSink.
+func (k *window) Coming(int64) error {
+	k.received()
+	return nil
+}
+
+// End implements source.PieceSink.
+func (k *window) End() int64 { return k.r.End }

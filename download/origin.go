@@ -27,7 +27,10 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused
 	}
-	file, wrong := x.file, wrongAt(o, x)
+	file, wrong := x.file, error(nil)
+	if x.wrong != nil {
+		wrong = mismatch(o, "%w", x.wrong)
+	}
 	if err := s.against(o, file.Claims); err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	return nil
 }
 
-var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which are no proof against who made it")
+var errOnlyPieces = errors.New("the torrent has digests of pieces by sha-1 only, which prove nothing against its maker")
 
 var errNoDigest = errors.New("the server gives no digest that could be verified")
 
@@ -162,14 +165,6 @@ func (s *session) headMatters(x resolution) bool {
 // wantsHead reports whether HEAD is to be asked now: it was not, or it spoke of another version than this answer does.
 func (s *session) wantsHead(x resolution, a source.Answer) bool {
 	return s.headMatters(x) && (!s.carried.headAsked || !s.carried.headAskedAgain && otherVersion(s.carried.head, a) != "")
-}
-
-// wrongAt is why an answer is of another file, as a fault of the source.
-func wrongAt(o *origin, x resolution) error {
-	if x.wrong == nil {
-		return nil
-	}
-	return mismatch(o, "%w", x.wrong)
 }
 
 // roleOf is as what a source is asked.

@@ -17,8 +17,8 @@ func (s *session) askDocument() {
 		return
 	}
 	s.aside.begin(signed)
-	ctx, file, claims, opts := s.ctx, s.file, s.claims, s.optionsFor(doc.URL, s.req.namedBy(doc.URL, doc.By))
-	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, doc, opts, file, claims) })
+	ctx, file, claims, trusted := s.ctx, s.file, s.claims, s.trusted()
+	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
 // piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document

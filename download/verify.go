@@ -60,7 +60,7 @@ func newInspection(c *Client, hc network, req Request) *inspection {
 func (x *inspection) run(ctx context.Context) error {
 	defer func() { x.verdict.Elapsed = time.Since(x.began) }()
 	if x.req.Require == RequireSignature && !x.req.Anchors.Any() {
-		return errNobody
+		return errNoAnchor
 	}
 	if x.req.Name == "" {
 		path, err := x.req.Path()
@@ -100,7 +100,7 @@ func (x *inspection) run(ctx context.Context) error {
 }
 
 var (
-	errNobody    = errors.New("a signature is required, and no key or certificate is trusted")
+	errNoAnchor  = errors.New("a signature is required, and no key or certificate is trusted")
 	errNoRegular = errors.New("not a regular file")
 	errChanging  = errors.New("was changed while it was read")
 	errNothing   = errors.New("nothing says what it should be")
@@ -239,7 +239,7 @@ func (x *inspection) explain(ctx context.Context, err error) *Error {
 		e.Kind = Interrupted
 	}
 	switch {
-	case e.Kind == NoEvidence && errors.Is(err, errNobody):
+	case e.Kind == NoEvidence && errors.Is(err, errNoAnchor):
 		e.Hint = HintSigners
 	case e.Kind == Local && errors.Is(err, fs.ErrNotExist):
 		e.Hint = HintFetch
