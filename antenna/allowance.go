@@ -14,8 +14,8 @@ type quota struct {
 	handling int // how many there are
 	day      int64
 	left     *atomic.Int64 // bytes, of that day
-	// told is the last day of which it was told that there is no more than was.
-	told int64
+	// warned is the last day of which a Skipped said that there is no more.
+	warned int64
 }
 
 // mayHave returns what the updates of m may still bring today, and whether it may have p besides. Nil: there is no limit.
@@ -45,7 +45,7 @@ func (l *updates) afford(p *pending, now time.Time) (a *atomic.Int64, ok bool) {
 	if a, ok = m.mayHave(p); ok {
 		m.saved.Day.Updates++
 		m.quota.handling++
-		l.book.feed(m, false, now)
+		l.buffer.feed(m, false, now)
 	}
 	return a, ok
 }
@@ -59,7 +59,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	m.saved.Day = m.saved.Day.at(now)
 	m.saved.Day.Bytes += max(h.Outcome.Bytes, 0)
 	m.quota.handling--
-	l.book.feed(m, false, now)
+	l.buffer.feed(m, false, now)
 	if h.Err == nil || m.saved.Day.Number != t.day {
 		return
 	}
@@ -67,7 +67,7 @@ func (l *updates) account(t *target, h *Handled, stopping bool, now time.Time) {
 	if !stopping {
 		m.saved.Day.Failed++
 	}
-	if m.quota.told == t.day {
+	if m.quota.warned == t.day {
 		l.unpark(m, now)
 	}
 }
@@ -77,11 +77,11 @@ func (l *updates) park(t *target, now time.Time) {
 	p := t.saved.Pending
 	m := l.polls.byID[p.Feed]
 	p.At, p.Limited = m.saved.Day.end().Add(jitter(time.Hour, chance())-time.Hour), true
-	if m.quota.told != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
-		m.quota.told = m.saved.Day.Number
-		l.tell(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
+	if m.quota.warned != m.saved.Day.Number { // else it is known, and a glob may have thousands that wait
+		m.quota.warned = m.saved.Day.Number
+		l.emit(Skipped{Feed: m.feed.Name, Why: DailyLimit, Until: m.saved.Day.end()})
 	}
-	l.book.target(t, now)
+	l.buffer.target(t, now)
 	l.targets.queue(t, now)
 }
 

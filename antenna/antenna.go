@@ -30,7 +30,7 @@ type Antenna struct {
 	Watches []Watch
 	// Store keeps what is known from one run to the next. If nil, nothing does.
 	Store *Store
-	// AllowHosts are hosts that are asked whoever names them. Addresses in the URLs of feeds and watches are so anyway.
+	// AllowHosts are internal hosts that feeds and redirects may name. Addresses in the URLs of feeds and watches always are.
 	AllowHosts address.Hosts
 	// Proxy chooses the proxy for a URL. If nil, the environment does, by the same variables as for a download.
 	Proxy func(*url.URL) (*url.URL, error)

@@ -45,9 +45,9 @@ func (a *Antenna) Check() error {
 
 // newLoop makes the loop of a configuration, of which nothing is known yet.
 func (a *Antenna) newLoop() (*loop, error) {
-	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), book: newBook(a.Store)}
+	l := &loop{a: a, inbox: make(chan message, a.polls()+a.handlers()+1), buffer: newBuffer(a.Store)}
 	l.polls = polls{loop: l, byID: map[string]*member{}, hosts: hosts{gap: a.hostGap(), names: map[string]*host{}}}
-	l.targets = targets{loop: l, all: map[spot]*target{}, globbed: map[*watcher]int{}}
+	l.targets = targets{loop: l, all: map[urlKey]*target{}, globbed: map[*watcher]int{}}
 	l.updates.loop, l.publisher.loop = l, l
 	for _, f := range a.Feeds {
 		if err := l.addFeed(f); err != nil {
@@ -131,7 +131,7 @@ func (l *loop) addWatch(w Watch) error {
 	if c.glob != nil {
 		return nil
 	}
-	l.targets.target(spot{c, c.URL})
+	l.targets.target(urlKey{c, c.URL})
 	if w.CheckEvery == 0 {
 		return nil
 	}

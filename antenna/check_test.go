@@ -94,7 +94,7 @@ func TestKinds(t *testing.T) {
 		task := &task{feed: &Feed{Limits: Limits{}.orDefault()}}
 		for _, body := range []string{text, zipped(text), zipped(zipped(text))} {
 			k, err := l.poller.read(t.Context(), task, strings.NewReader(body), 5, address.Public)
-			if err != nil || len(k.hits) == 0 || k.hits[0].record.Received != 5 || k.hits[0].url != fileURL {
+			if err != nil || len(k.matches) == 0 || k.matches[0].record.Received != 5 || k.matches[0].url != fileURL {
 				t.Errorf("%.20q: %+v, %v", text, k, err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestKinds(t *testing.T) {
 	hina := strings.Repeat("\r\n", 20_000) + "URL: " + fileURL + "\r\n\r\n"
 	for kind, want := range map[Kind]int{Auto: 0, HinaDI: 1} {
 		k, _ := l.poller.read(t.Context(), &task{feed: &Feed{Kind: kind, Limits: Limits{}.orDefault()}}, strings.NewReader(zipped(zipped(hina))), 5, address.Public)
-		if len(k.hits) != want {
+		if len(k.matches) != want {
 			t.Errorf("%v: %+v", kind, k)
 		}
 	}

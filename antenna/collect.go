@@ -27,8 +27,8 @@ const (
 	maxRelayed = 16 << 20
 )
 
-// A hit is a record that is watched, and under which URL.
-type hit struct {
+// A match is a record that is watched, and under which URL.
+type match struct {
 	w      *watcher
 	url    string
 	record feed.Record
@@ -67,9 +67,9 @@ type placed struct {
 	place  int
 }
 
-// A kept is what is kept of a feed: what is watched, and what may be published again.
-type kept struct {
-	hits []hit
+// A result is what is kept of a feed: what is watched, and what may be published again.
+type result struct {
+	matches []match
 	// stored are all records that are kept, encoded for the store; sum says what of them has changed, in any order.
 	stored []byte
 	sum    uint64
@@ -94,33 +94,33 @@ type collector struct {
 	received feed.Time
 	now      feed.Time
 
-	kept
+	result
 	list    []placed // what is relayed; what is only watched is added at the end
 	octets  int      // of what is relayed
-	reports map[spot][]*found
-	spots   []spot // in the order in which the feed has them
+	reports map[urlKey][]*found
+	urlKeys []urlKey // in the order in which the feed has them
 	globbed map[*watcher]int
 }
 
 // newCollector makes a collector of a feed whose records are judged at that time.
 func newCollector(f *Feed, match *matcher, now feed.Time) *collector {
-	return &collector{feed: f, match: match, now: now, reports: map[spot][]*found{}, globbed: map[*watcher]int{}}
+	return &collector{feed: f, match: match, now: now, reports: map[urlKey][]*found{}, globbed: map[*watcher]int{}}
 }
 
-// A spot is one URL of a watch.
-type spot struct {
+// A urlKey is one URL of a watch.
+type urlKey struct {
 	w   *watcher
 	url string
 }
 
 // collect reads all records. Where a feed is rejected or its way breaks, nothing of it counts; where a SOIF stream is
 // wrong, what came before does.
-func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error) {
+func (c *collector) collect(records iter.Seq2[feed.Record, error]) (result, error) {
 	for r, err := range records {
 		if err != nil {
 			reject, ok := errors.AsType[*feed.RejectError](err)
 			if c.partial = c.records > 0 && ok && reject.Partial; !c.partial {
-				return kept{}, err
+				return result{}, err
 			}
 			return c.finish(err)
 		}
@@ -129,7 +129,7 @@ func (c *collector) collect(records iter.Seq2[feed.Record, error]) (kept, error)
 	return c.finish(nil)
 }
 
-func (c *collector) finish(err error) (kept, error) {
+func (c *collector) finish(err error) (result, error) {
 	c.settle()
 	if len(c.list) > 0 {
 		slices.SortStableFunc(c.list, func(a, b placed) int { return a.place - b.place })
@@ -139,11 +139,11 @@ func (c *collector) finish(err error) (kept, error) {
 		}
 		var b bytes.Buffer
 		if failed := gob.NewEncoder(&b).Encode(list); failed != nil {
-			return kept{}, fmt.Errorf("records cannot be stored: %w", failed)
+			return result{}, fmt.Errorf("records cannot be stored: %w", failed)
 		}
 		c.stored = b.Bytes()
 	}
-	return c.kept, err
+	return c.result, err
 }
 
 // settle makes hits of what was found, in the order of the feed, and has stored what is not relayed.
@@ -152,11 +152,11 @@ func (c *collector) settle() {
 	for i := range c.list {
 		relayed[c.list[i].place] = true
 	}
-	for _, s := range c.spots {
+	for _, s := range c.urlKeys {
 		list := c.reports[s]
 		slices.SortFunc(list, func(a, b *found) int { return a.place - b.place })
 		for _, f := range list {
-			c.hits = append(c.hits, hit{s.w, s.url, f.record})
+			c.matches = append(c.matches, match{s.w, s.url, f.record})
 			if !relayed[f.place] {
 				relayed[f.place] = true
 				c.keep(f)
@@ -188,7 +188,7 @@ func (c *collector) add(r feed.Record) {
 	var f *found
 	watched := false
 	c.match.find(c.feed.Name, r, func(w *watcher, url string) {
-		s := spot{w, url}
+		s := urlKey{w, url}
 		if !c.room(s) {
 			return
 		}
@@ -215,10 +215,10 @@ func (c *collector) add(r feed.Record) {
 }
 
 // report keeps f as one of a URL, unless there are as many of its use that feed.Choose prefers. Of those that are alike the first ones stay.
-func (c *collector) report(s spot, f *found) {
+func (c *collector) report(s urlKey, f *found) {
 	list := c.reports[s]
 	if list == nil {
-		c.spots = append(c.spots, s)
+		c.urlKeys = append(c.urlKeys, s)
 	}
 	worst, n := -1, 0
 	for i, other := range list {
@@ -244,7 +244,7 @@ func (c *collector) report(s spot, f *found) {
 }
 
 // room reports whether there is room for what a feed says of a URL.
-func (c *collector) room(s spot) bool {
+func (c *collector) room(s urlKey) bool {
 	if s.w.glob == nil || c.reports[s] != nil {
 		return true
 	}
@@ -335,14 +335,14 @@ func restored(stored []byte) ([]feed.Record, error) {
 }
 
 // read decodes a feed until ctx ends. Near is to where its URLs may lead.
-func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (kept, error) {
+func (p *poller) read(ctx context.Context, t *task, body io.Reader, received feed.Time, near address.Scope) (result, error) {
 	limits := t.feed.Limits.Limits
 	in, format, err := OpenFeed(body, limits)
 	if configured, ok := formats[t.feed.Kind]; ok && (err == nil || isUnknown(err)) {
 		format, err = configured, nil
 	}
 	if err != nil {
-		return kept{}, err
+		return result{}, err
 	}
 	c := newCollector(t.feed, p.match, feed.At(time.Now()))
 	c.hosts, c.near, c.received = p.web.AllowHosts, near, received

@@ -77,8 +77,8 @@ func TestHatenaTimes(t *testing.T) {
 	r := feed.Record{Format: feed.HinaDI, URL: fileURL, Fields: []feed.Field{{Name: "X-Hatena-Last-Modified", Value: "Tue, 10 Nov 2026 01:00:00 GMT"}}}
 	for asked, want := range map[bool]feed.Time{false: 0, true: 1794272400} {
 		k, err := collectorOf(t, Feed{HatenaTimes: asked}).collect(sequenceOf(r))
-		if err != nil || k.hits[0].record.LastModified != want {
-			t.Errorf("asked %v: %+v, %v", asked, k.hits, err)
+		if err != nil || k.matches[0].record.LastModified != want {
+			t.Errorf("asked %v: %+v, %v", asked, k.matches, err)
 		}
 	}
 }
@@ -162,18 +162,18 @@ func TestWhatIsKeptOfManyRecords(t *testing.T) {
 	for range 2 {
 		c := collectorOf(t, Feed{})
 		k, err := c.collect(sequenceOf(many...))
-		if err != nil || len(k.hits) != 3*maxReports {
-			t.Fatalf("%d hits, %v", len(k.hits), err)
+		if err != nil || len(k.matches) != 3*maxReports {
+			t.Fatalf("%d hits, %v", len(k.matches), err)
 		}
 		titles := map[string]int{}
-		for _, h := range k.hits {
+		for _, h := range k.matches {
 			titles[h.record.Title]++
 		}
 		if titles["last"] != 1 || titles["early"] != maxReports {
 			t.Errorf("kept are %v", titles)
 		}
 		stored, err := restored(k.stored)
-		if err != nil || len(stored) != len(k.hits) || k.hits[len(k.hits)-1].record.Title != "last" {
+		if err != nil || len(stored) != len(k.matches) || k.matches[len(k.matches)-1].record.Title != "last" {
 			t.Errorf("%d are stored, %v", len(stored), err)
 		}
 		many = stored

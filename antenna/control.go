@@ -148,7 +148,7 @@ func (l *loop) named(name string) (members []*member, targets []*target) {
 // forgetFeed has m asked in full, as for the first time. What it cost today is not forgotten.
 func (l *loop) forgetFeed(m *member, now time.Time) {
 	m.saved = savedFeed{Print: m.saved.Print, Day: m.saved.Day}
-	l.book.feed(m, true, now)
+	l.buffer.feed(m, true, now)
 	if !m.asking {
 		l.polls.due.put(m, now)
 	}
@@ -163,7 +163,7 @@ func (l *loop) forgetTarget(t *target, now time.Time) {
 	}
 	l.updates.tries.remove(t)
 	t.saved = savedTarget{Watch: t.saved.Watch, URL: t.saved.URL, Print: t.saved.Print, Reported: t.saved.Reported}
-	l.book.target(t, now)
+	l.buffer.target(t, now)
 	l.targets.decide(t, now)
 }
 

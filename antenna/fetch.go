@@ -66,7 +66,7 @@ type answer struct {
 	again *task
 
 	unchanged      bool
-	kept           *kept
+	result         *result
 	etag, modified string
 	of             string // the URL that etag and modified are of
 	// seen is what a page said.
@@ -220,7 +220,7 @@ func (p *poller) fresh(t *task, resp *http.Response, body *body, near address.Sc
 	k, err := p.read(body.ctx, t, body, feed.At(received), near)
 	a := answer{err: err, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}
 	if err == nil || k.partial {
-		a.kept = &k
+		a.result = &k
 	}
 	if k.open || isShared(resp, now) {
 		a.etag, a.modified = "", ""

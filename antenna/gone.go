@@ -30,7 +30,7 @@ func (l *loader) loadGone(now time.Time) error {
 			if err := json.Unmarshal(feeds[id], &saved); err != nil {
 				return fmt.Errorf("%s: %w", id, err)
 			}
-			if err := l.rememberSaid(id, saved.Polled); err != nil {
+			if err := l.rememberSeen(id, saved.Polled); err != nil {
 				return err
 			}
 		}
@@ -39,26 +39,26 @@ func (l *loader) loadGone(now time.Time) error {
 	return nil
 }
 
-// rememberSaid notes that a feed, of which no report counts any more, had certain URLs when it was asked last.
-func (l *loader) rememberSaid(id string, polled time.Time) error {
+// rememberSeen notes that a feed, of which no report counts any more, had certain URLs when it was asked last.
+func (l *loader) rememberSeen(id string, polled time.Time) error {
 	data, err := l.a.Store.get(bucketReports, id)
 	if err != nil {
 		return err
 	}
 	records, err := restored(data)
 	for _, r := range records {
-		l.poller.match.all(r, func(w *watcher, url string) { l.say(spot{w, url}, polled) })
+		l.poller.match.all(r, func(w *watcher, url string) { l.noteSeen(urlKey{w, url}, polled) })
 	}
 	return err
 }
 
-// say notes that a feed had the URL of s at that time.
-func (l *loader) say(s spot, at time.Time) {
-	if l.said == nil {
-		l.said = map[spot]time.Time{}
+// noteSeen notes that a feed had the URL of s at that time.
+func (l *loader) noteSeen(s urlKey, at time.Time) {
+	if l.lastSeen == nil {
+		l.lastSeen = map[urlKey]time.Time{}
 	}
-	if at.After(l.said[s]) {
-		l.said[s] = at
+	if at.After(l.lastSeen[s]) {
+		l.lastSeen[s] = at
 	}
 }
 
@@ -73,10 +73,10 @@ func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 	at, err := time.Parse(time.RFC3339, string(stamp))
 	switch {
 	case is && stamped:
-		l.book.stamp(name, nil, now)
+		l.buffer.stamp(name, nil, now)
 	case is:
 	case !stamped || err != nil || at.After(now):
-		l.book.stamp(name, []byte(now.UTC().Format(time.RFC3339)), now)
+		l.buffer.stamp(name, []byte(now.UTC().Format(time.RFC3339)), now)
 	case now.Sub(at) > forgotten:
 		l.remove(bucket, key, now)
 	}
@@ -85,11 +85,11 @@ func (l *loader) configured(bucket []byte, key string, is bool, now time.Time) {
 // remove takes a key out of the store.
 func (l *loader) remove(bucket []byte, key string, now time.Time) {
 	if string(bucket) == string(bucketFeeds) {
-		l.book.goneFeed(key, now)
+		l.buffer.goneFeed(key, now)
 	} else {
-		l.book.gone(key, now)
+		l.buffer.gone(key, now)
 	}
-	l.book.stamp(string(bucket)+"\x00"+key, nil, now)
+	l.buffer.stamp(string(bucket)+"\x00"+key, nil, now)
 }
 
 // forgetGone forgets what the store has of a feed or a watch of that name that is not configured, or was for another URL. It reports whether

@@ -117,11 +117,11 @@ func TestClockThatWasWrong(t *testing.T) {
 				}
 				for _, member := range l.polls.members {
 					member.saved.Next, member.saved.Polled = m.Next, m.Polled
-					l.book.feed(member, true, time.Now())
+					l.buffer.feed(member, true, time.Now())
 				}
 				for _, target := range l.targets.all {
 					target.saved.Pending.At = future
-					l.book.target(target, time.Now())
+					l.buffer.target(target, time.Now())
 				}
 				l.save()
 				closed(t, a.Store)

@@ -63,11 +63,11 @@ func (l *updates) handled(t *target, h Handled, stopping bool, now time.Time) {
 	default:
 		l.postpone(t, &h, now)
 	}
-	l.book.target(t, now)
+	l.buffer.target(t, now)
 	if t.saved.Pending != nil {
 		l.targets.queue(t, now)
 	}
-	l.book.told(h)
+	l.buffer.afterSave(h)
 	again := t.again
 	t.again = false
 	switch {
@@ -107,7 +107,7 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 		h.Outcome.At = now
 	}
 	t.saved.Last = h.Outcome
-	l.book.acknowledged = true
+	l.buffer.acknowledged = true
 	t.saved.Pending = nil
 	if isAhead(p, h.Outcome) && p.Aheads < aheadMost {
 		again := *p

@@ -19,9 +19,9 @@ import (
 // A loader takes what the store knows, when a loop begins.
 type loader struct {
 	*loop
-	// gone is since when what the store has is no longer configured, and said when a feed had a URL last.
-	gone map[string][]byte
-	said map[spot]time.Time
+	// gone is since when what the store has is no longer configured, and lastSeen when a feed had a URL last.
+	gone     map[string][]byte
+	lastSeen map[urlKey]time.Time
 }
 
 // start takes what the store knows, and says when everything is due.
@@ -40,11 +40,11 @@ func (l *loader) start(now time.Time) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
-		l.tell(StoreLost{Why: l.text(s.lost), Aside: s.aside, Restored: restored})
+		l.emit(StoreLost{Why: l.text(s.lost), Aside: s.aside, Restored: restored})
 	}
 	if l.a.Publish != nil && !l.offline { // what was published may have expired since, and be of another configuration
-		l.book.news = true
-		l.book.note(false, now)
+		l.buffer.news = true
+		l.buffer.note(false, now)
 	}
 	if !l.offline {
 		l.review(now)
@@ -155,7 +155,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 		m.saved.Asked, m.saved.Next, m.anew = asked, time.Time{}, true
 	}
 	if m.saved.Print != fingerprint {
-		if err := l.rememberSaid(m.id, m.saved.Polled); err != nil {
+		if err := l.rememberSeen(m.id, m.saved.Polled); err != nil {
 			return err
 		}
 		m.saved = savedFeed{Print: fingerprint, Asked: m.saved.Asked, Day: m.saved.Day}
@@ -172,7 +172,7 @@ func (l *loader) load(m *member, fingerprint string, now time.Time) error {
 	}
 	l.recall(m, records, now)
 	for t := range m.targets {
-		l.say(spot{t.w, t.url}, m.saved.Polled)
+		l.noteSeen(urlKey{t.w, t.url}, m.saved.Polled)
 	}
 	return nil
 }
@@ -185,10 +185,10 @@ func (l *loader) recall(m *member, records []feed.Record, now time.Time) {
 	}
 	c.settle()
 	if m.feed.Kind == Page && m.saved.Seen.Record.Detected != 0 {
-		c.hits = l.poller.hitsOf(&m.feed, m.page, m.saved.Seen.report())
+		c.matches = l.poller.matchesOf(&m.feed, m.page, m.saved.Seen.report())
 	}
-	for _, h := range c.hits {
-		if t := l.targets.target(spot{h.w, h.url}); t != nil {
+	for _, h := range c.matches {
+		if t := l.targets.target(urlKey{h.w, h.url}); t != nil {
 			t.reports[m] = append(t.reports[m], h.record)
 			m.targets[t] = true
 		}
@@ -281,9 +281,9 @@ func (l *loader) anew(others []other, now time.Time) error {
 		if err := json.Unmarshal(o.data, &saved); err != nil {
 			return fmt.Errorf("watch %s: %w", o.w.Name, err)
 		}
-		if t := l.targets.all[spot{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
+		if t := l.targets.all[urlKey{o.w, o.w.URL}]; t != nil && saved.Last.At.After(t.saved.Last.At) && !t.saved.Last.At.IsZero() {
 			t.saved = savedTarget{Watch: t.saved.Watch, Print: t.saved.Print, Reported: t.saved.Reported}
-			l.book.target(t, now)
+			l.buffer.target(t, now)
 		}
 	}
 	return nil
@@ -295,7 +295,7 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 	if err := json.Unmarshal(data, &saved); err != nil {
 		return false, err
 	}
-	s := spot{w, w.URL}
+	s := urlKey{w, w.URL}
 	if w.glob != nil {
 		s.url = saved.URL
 	}
@@ -310,33 +310,33 @@ func (l *loader) loadTarget(w *watcher, key string, data []byte, now time.Time) 
 			return true, nil
 		}
 	}
-	outdated := l.said[s].Sub(saved.Reported) > forgotten/3
+	outdated := l.lastSeen[s].Sub(saved.Reported) > forgotten/3
 	if outdated {
-		saved.Reported = l.said[s]
+		saved.Reported = l.lastSeen[s]
 	}
 	if w.glob != nil && l.targets.all[s] == nil && saved.Pending == nil && now.Sub(saved.Reported) > forgotten {
-		l.book.gone(key, now)
+		l.buffer.gone(key, now)
 		return true, nil
 	}
 	if t := l.targets.target(s); t != nil {
 		t.saved = saved
 		l.reconfigured(t, now)
 		if outdated {
-			l.book.target(t, now)
+			l.buffer.target(t, now)
 		}
 	}
 	return true, nil
 }
 
 // respelt gives what is known of a URL that was spelled otherwise the name that it has now. Of two spellings that which was handled last is kept.
-func (l *loader) respelt(s spot, saved *savedTarget, key string, now time.Time) (ok bool) {
-	l.book.gone(key, now)
+func (l *loader) respelt(s urlKey, saved *savedTarget, key string, now time.Time) (ok bool) {
+	l.buffer.gone(key, now)
 	saved.URL = s.url
 	t := l.targets.target(s)
 	if t == nil || t.saved.Last.At.After(saved.Last.At) {
 		return false
 	}
-	l.book.target(t, now)
+	l.buffer.target(t, now)
 	return true
 }
 
@@ -350,7 +350,7 @@ func (l *loader) reconfigured(t *target, now time.Time) {
 	changed := t.saved.Print != t.w.Print
 	if changed {
 		t.saved.Print = t.w.Print
-		l.book.target(t, now)
+		l.buffer.target(t, now)
 	}
 	if p == nil {
 		return
@@ -374,11 +374,11 @@ func (l *loader) readCache() (n int) {
 		slim := slimOf(r)
 		fields := r.Fields
 		l.poller.match.all(slim, func(w *watcher, url string) {
-			if t := l.targets.target(spot{w, url}); t != nil {
+			if t := l.targets.target(urlKey{w, url}); t != nil {
 				n++
 				t.saved.State.HaveCopy = len(fields) > copyField && fields[copyField].Value == haveCopy
 				t.saved.State.Baselines = []feed.Baseline{{LastModified: r.LastModified, Detected: r.Detected, Size: r.Size}}
-				l.book.target(t, time.Now())
+				l.buffer.target(t, time.Now())
 			}
 		})
 	}

@@ -20,7 +20,7 @@ type loop struct {
 	targets   targets
 	updates   updates
 	publisher publisher
-	book      book
+	buffer    buffer
 
 	// inbox has room for all workers, so that none ever waits.
 	inbox chan message
@@ -166,13 +166,13 @@ func (l *loop) wake() (at time.Time, ok bool) {
 		sooner(t, due)
 	}
 	if l.round == nil {
-		t, due := l.book.wake(l.a.round())
+		t, due := l.buffer.wake(l.a.round())
 		sooner(t, due)
 	}
 	return at, ok
 }
 
-func (l *loop) tell(e Event) {
+func (l *loop) emit(e Event) {
 	if l.a.Observe != nil && !l.offline {
 		l.a.Observe(e)
 	}

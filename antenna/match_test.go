@@ -180,11 +180,11 @@ func TestGlobIsBounded(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || len(k.hits) > maxGlobbed*maxReports || !slices.Equal(k.tooMany, []string{"g"}) {
-		t.Errorf("%d hits, too many of %q, %v", len(k.hits), k.tooMany, err)
+	if err != nil || len(k.matches) > maxGlobbed*maxReports || !slices.Equal(k.tooMany, []string{"g"}) {
+		t.Errorf("%d hits, too many of %q, %v", len(k.matches), k.tooMany, err)
 	}
 	urls := map[string]int{}
-	for _, h := range k.hits {
+	for _, h := range k.matches {
 		urls[h.url]++
 	}
 	if len(urls) != maxGlobbed || urls["https://h.example/0"] != maxReports {

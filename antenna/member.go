@@ -80,34 +80,34 @@ func (l *polls) answered(m *member, a answer, now time.Time) {
 	}
 	m.saved.Polled = now
 	if a.err != nil {
-		l.missed(m, a, now)
+		l.pollFailed(m, a, now)
 		return
 	}
 	m.saved.trouble, m.saved.Failed = trouble{}, false
-	changed := l.heard(m, a, now)
+	changed := l.apply(m, a, now)
 	interval := m.saved.Rhythm.interval(now, m.feed.bounds())
 	m.saved.Interval = interval
 	l.later(m, now.Add(jitter(interval, chance())))
 	e := Polled{Feed: m.feed.Name, Took: a.took, Status: a.status, Unchanged: !changed, Bytes: a.bytes, Next: m.saved.Next}
-	if k := a.kept; k != nil {
+	if k := a.result; k != nil {
 		e.Records, e.Matched, e.Relayed, e.Skipped = k.records, k.matched, k.relayed, k.skipped
 	}
-	l.tell(e)
+	l.emit(e)
 }
 
-// heard takes what m said. It reports whether that is another thing than before.
-func (l *polls) heard(m *member, a answer, now time.Time) (changed bool) {
+// apply takes what m said. It reports whether that is another thing than before.
+func (l *polls) apply(m *member, a answer, now time.Time) (changed bool) {
 	known := !m.saved.Rhythm.Changed.IsZero()
 	if a.unchanged {
 		l.targets.revisit(m, now)
 	} else {
-		changed = !known || a.kept.sum != m.saved.Sum
-		m.saved.Sum, m.saved.ETag, m.saved.Modified, m.saved.Of = a.kept.sum, a.etag, a.modified, a.of
+		changed = !known || a.result.sum != m.saved.Sum
+		m.saved.Sum, m.saved.ETag, m.saved.Modified, m.saved.Of = a.result.sum, a.etag, a.modified, a.of
 		if a.seen != nil {
 			m.saved.Seen = *a.seen
 		}
-		l.book.records(m, a.kept.stored)
-		l.targets.report(m, a.kept, now)
+		l.buffer.records(m, a.result.stored)
+		l.targets.report(m, a.result, now)
 	}
 	if known {
 		m.saved.Rhythm = m.saved.Rhythm.saw(changed, now)
@@ -115,17 +115,17 @@ func (l *polls) heard(m *member, a answer, now time.Time) (changed bool) {
 		modified, _ := http.ParseTime(a.modified)
 		m.saved.Rhythm = firstRhythm(modified, now)
 	}
-	l.book.feed(m, changed, now)
+	l.buffer.feed(m, changed, now)
 	return changed
 }
 
 // longest is how far polls of a feed are apart that is down, if it is not asked more rarely anyway.
 const longest = time.Hour
 
-// missed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts.
-func (l *polls) missed(m *member, a answer, now time.Time) {
-	if a.kept != nil {
-		l.targets.report(m, a.kept, now)
+// pollFailed takes that m said nothing of use. What was known of it stays; of a feed that broke, what came before counts.
+func (l *polls) pollFailed(m *member, a answer, now time.Time) {
+	if a.result != nil {
+		l.targets.report(m, a.result, now)
 	}
 	l.targets.revisit(m, now)
 	m.saved.Failures++
@@ -136,8 +136,8 @@ func (l *polls) missed(m *member, a answer, now time.Time) {
 	base := cmp.Or(m.saved.Interval, m.feed.bounds().First)
 	wait := backoff(base, max(longest, base), m.saved.Failures, chance())
 	l.later(m, now.Add(max(wait, jitter(a.busy, chance()))))
-	l.book.feed(m, false, now)
-	l.tell(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
+	l.buffer.feed(m, false, now)
+	l.emit(PollFailed{Feed: m.feed.Name, Took: a.took, Err: a.err, Failures: m.saved.Failures, Next: m.saved.Next})
 	if l.round != nil {
 		l.round.errs = append(l.round.errs, failed)
 	}
@@ -148,7 +148,7 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 	if m.page == nil {
 		return until, false
 	}
-	t := l.targets.all[spot{m.page, m.page.URL}]
+	t := l.targets.all[urlKey{m.page, m.page.URL}]
 	for other, reports := range t.reports {
 		if other.feed.Kind == Page {
 			continue
@@ -165,7 +165,7 @@ func (l *polls) spared(m *member, now time.Time) (until time.Time, ok bool) {
 // begin has m wait for its host, unless a feed has seen its URL lately.
 func (l *polls) begin(m *member, now time.Time) {
 	if until, fresh := l.spared(m, now); fresh && !m.forced {
-		l.tell(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
+		l.emit(Skipped{Watch: m.feed.Name, Why: FreshReport, Until: until})
 		l.later(m, until)
 		return
 	}

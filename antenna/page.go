@@ -16,8 +16,7 @@ import (
 
 // An observation is what a URL itself said.
 type observation struct {
-	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a watch may be secret
-	//.
+	// Record is what was obtained, and nothing else (hina-di, section 9). It has no URL, as it is stored: that of a watch may be secret.
 	Record feed.Record
 	// ETag is that of the answer, and Since when it was first seen: it stands in for the time of modification where a server has none.
 	ETag  string
@@ -125,17 +124,17 @@ func isIdentity(encoding string) bool { return encoding == "" || encoding == "id
 // observed makes an answer of an observation: a feed of one record.
 func (p *poller) observed(t *task, resp *http.Response, o observation) answer {
 	r := o.report()
-	k := kept{records: 1, matched: 1, sum: sumOf(&r), hits: p.hitsOf(t.feed, t.page, r)}
-	return answer{kept: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
+	k := result{records: 1, matched: 1, sum: sumOf(&r), matches: p.matchesOf(t.feed, t.page, r)}
+	return answer{result: &k, seen: &o, etag: o.ETag, modified: resp.Header.Get("Last-Modified")}
 }
 
-// hitsOf are the watches of a page: own checks belong to one watch, other pages to all that have that URL.
-func (p *poller) hitsOf(f *Feed, page *watcher, r feed.Record) (hits []hit) {
+// matchesOf are the watches of a page: own checks belong to one watch, other pages to all that have that URL.
+func (p *poller) matchesOf(f *Feed, page *watcher, r feed.Record) (matches []match) {
 	if page != nil {
-		return []hit{{page, page.URL, r}}
+		return []match{{page, page.URL, r}}
 	}
-	p.match.find(f.Name, feed.Record{URL: f.URL}, func(w *watcher, url string) { hits = append(hits, hit{w, url, r}) })
-	return hits
+	p.match.find(f.Name, feed.Record{URL: f.URL}, func(w *watcher, url string) { matches = append(matches, match{w, url, r}) })
+	return matches
 }
 
 // readFile polls a local file.
@@ -159,7 +158,7 @@ func (p *poller) readFile(ctx context.Context, t *task) answer {
 	k, err := p.read(ctx, t, fsys.Reader(f), feed.At(info.ModTime), address.Public|address.Loopback) // as a document on disk
 	a := answer{err: err, bytes: info.Size, etag: etag}
 	if err == nil || k.partial {
-		a.kept = &k
+		a.result = &k
 	}
 	return a
 }

@@ -27,7 +27,7 @@ type publisher struct {
 // publish writes the cache in LIRS form and calls Publish, in a worker: both get values.
 func (l *publisher) publish(ctx context.Context) {
 	now := time.Now()
-	cache, path := l.cached(), l.book.store.cachePath()
+	cache, path := l.cached(), l.buffer.store.cachePath()
 	own := l.observations()
 	var from []*Feed
 	load := l.relayed()
@@ -38,7 +38,7 @@ func (l *publisher) publish(ctx context.Context) {
 	}
 	s := feed.Snapshot{Agent: l.poller.agent, AgentURL: l.poller.agentURL, Now: now}
 	l.running = true
-	l.book.expires = time.Time{}
+	l.buffer.expires = time.Time{}
 	l.wg.Go(func() {
 		var e Published
 		var expires time.Time
@@ -49,7 +49,7 @@ func (l *publisher) publish(ctx context.Context) {
 		e.Err = errors.Join(err, e.Err)
 		l.inbox <- func(l *loop, now time.Time) {
 			l.publisher.running = false
-			l.book.expires = expires
+			l.buffer.expires = expires
 			if l.a.Publish != nil || e.Err != nil {
 				l.publisher.published(e)
 			}
@@ -58,7 +58,7 @@ func (l *publisher) publish(ctx context.Context) {
 }
 
 func (l *publisher) published(e Published) {
-	l.tell(e)
+	l.emit(e)
 	if e.Err != nil && l.round != nil {
 		l.round.errs = append(l.round.errs, &PublishError{e.Err})
 	}
@@ -242,6 +242,6 @@ func (l *publisher) relayed() func(id string) ([]byte, error) {
 	if s := l.a.Store; s != nil {
 		return func(id string) ([]byte, error) { return s.get(bucketReports, id) }
 	}
-	memory := maps.Clone(l.book.memory)
+	memory := maps.Clone(l.buffer.memory)
 	return func(id string) ([]byte, error) { return memory[id], nil }
 }

@@ -144,7 +144,7 @@ func onePoll(l *loop) {
 	a := l.poller.poll(context.Background(), h.task)
 	l.polls.hosts.done(taskHost(&h.task), 0, now)
 	l.polls.answered(h, a, now)
-	l.book.clear()
+	l.buffer.clear()
 }
 
 // pollsOf makes a loop of so many feeds and watches. Each poll brings 20 records, two of which are watched.
@@ -217,7 +217,7 @@ func TestManyRecords(t *testing.T) {
 		}
 		return body.Read(p)
 	}), 0, address.Public)
-	if err != nil || k.records != records+1 || len(k.hits) != 1 {
+	if err != nil || k.records != records+1 || len(k.matches) != 1 {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	if grown := int64(most) - int64(before); most == 0 || grown > 4<<20 {

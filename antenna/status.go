@@ -47,8 +47,8 @@ type WatchStatus struct {
 	Try     int
 	Next    time.Time
 	Err     string
-	// Code is what Antenna.Judge says of that error, and Limited that the update waits for a day on which its feed may have more
-	//. Ahead: it was handled, and comes again as the origin did not have yet what was reported.
+	// Code is what Antenna.Judge says of that error, and Limited that the update waits for a day on which its feed may have more.
+	// Ahead: it was handled, and comes again as the origin did not have yet what was reported.
 	Code           int
 	Limited, Ahead bool
 }

@@ -29,12 +29,12 @@ type target struct {
 type targets struct {
 	*loop
 	watches []*watcher
-	all     map[spot]*target
+	all     map[urlKey]*target
 	globbed map[*watcher]int // how many of them are of a glob
 }
 
 // target returns the target of a spot, and makes one of a glob unless there are too many.
-func (l *targets) target(s spot) *target {
+func (l *targets) target(s urlKey) *target {
 	t := l.all[s]
 	if t != nil {
 		return t
@@ -77,23 +77,23 @@ func (l *targets) makeRoom(w *watcher) bool {
 	})
 	for _, t := range old[:min(len(old), roomAtOnce)] {
 		l.updates.tries.remove(t)
-		delete(l.all, spot{w, t.url})
-		delete(l.book.targets, t)
-		l.book.gone(targetKey(t), time.Now())
+		delete(l.all, urlKey{w, t.url})
+		delete(l.buffer.targets, t)
+		l.buffer.gone(targetKey(t), time.Now())
 		l.globbed[w]--
 	}
 	return len(old) > 0
 }
 
 // report takes what m says now of what is watched, in place of what it said before.
-func (l *targets) report(m *member, k *kept, now time.Time) {
+func (l *targets) report(m *member, k *result, now time.Time) {
 	gone := l.dropped(m, k)
 	var order []*target
 	says := map[*target][]feed.Record{}
 	full := k.tooMany
 	noRoom := map[*watcher]bool{} // what this report brings frees nothing, so that one look at all targets of a glob is enough
-	for _, h := range k.hits {
-		s := spot{h.w, h.url}
+	for _, h := range k.matches {
+		s := urlKey{h.w, h.url}
 		if noRoom[h.w] && l.all[s] == nil {
 			continue
 		}
@@ -112,30 +112,30 @@ func (l *targets) report(m *member, k *kept, now time.Time) {
 		t.reports[m], m.targets[t] = says[t], true // at once: what is reported makes no room
 	}
 	for _, name := range full {
-		l.tell(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
+		l.emit(Skipped{Feed: m.feed.Name, Watch: name, Why: TooMany})
 	}
 	for _, t := range order {
 		t.saved.Reported = now
 		l.decide(t, now)
 	}
 	for _, t := range gone {
-		if l.all[spot{t.w, t.url}] == t { // it has not made room
+		if l.all[urlKey{t.w, t.url}] == t { // it has not made room
 			l.decide(t, now)
 		}
 	}
 }
 
 // dropped are the targets that m told of and does not any more. It is done before new ones are made, which may need their room.
-func (l *targets) dropped(m *member, k *kept) (gone []*target) {
+func (l *targets) dropped(m *member, k *result) (gone []*target) {
 	if k.partial {
 		return nil
 	}
-	still := make(map[spot]bool, len(k.hits))
-	for _, h := range k.hits {
-		still[spot{h.w, h.url}] = true
+	still := make(map[urlKey]bool, len(k.matches))
+	for _, h := range k.matches {
+		still[urlKey{h.w, h.url}] = true
 	}
 	for t := range m.targets {
-		if !still[spot{t.w, t.url}] {
+		if !still[urlKey{t.w, t.url}] {
 			delete(t.reports, m)
 			delete(m.targets, t)
 			delete(m.revisit, t)
@@ -176,7 +176,7 @@ func (l *targets) decide(t *target, now time.Time) {
 		v = t.fetchToSee(v, records, from, now)
 	}
 	if v.Action == feed.None {
-		l.rest(t, v, now)
+		l.noAction(t, v, now)
 		if v.Chosen >= 0 {
 			l.useless(t, from[v.Chosen], v)
 		}
@@ -221,7 +221,7 @@ func (l *targets) useless(t *target, m *member, v feed.Verdict) {
 		return
 	}
 	t.w.useless = v.Reason
-	l.tell(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
+	l.emit(Skipped{Feed: m.feed.Name, Watch: t.w.Name, Why: Why(v.Reason)})
 }
 
 // reporters are the members with a report of t, in the order of the configuration: of reports that are alike the first counts.
@@ -234,8 +234,8 @@ func (l *targets) reporters(t *target) []*member {
 	return list
 }
 
-// rest takes a verdict that calls for nothing. While an update waits, what it will leave behind counts.
-func (l *targets) rest(t *target, v feed.Verdict, now time.Time) {
+// noAction takes a verdict that calls for nothing. While an update waits, what it will leave behind counts.
+func (l *targets) noAction(t *target, v feed.Verdict, now time.Time) {
 	same := t.saved.Reason == v.Reason
 	t.saved.Reason, t.saved.Words = v.Reason, v.Words
 	if p := t.saved.Pending; p == nil || p.isAside() {
@@ -243,7 +243,7 @@ func (l *targets) rest(t *target, v feed.Verdict, now time.Time) {
 		t.saved.State = v.Next
 	}
 	if !same {
-		l.book.target(t, now)
+		l.buffer.target(t, now)
 	}
 }
 
@@ -254,10 +254,10 @@ func (l *targets) await(t *target, p *pending, now time.Time) {
 		p.Failed, p.Limited = old.Failed, old.Limited
 	} else {
 		p.Failed = old != nil && old.fails()
-		l.tell(Updated{l.update(t, p, nil)})
+		l.emit(Updated{l.update(t, p, nil)})
 	}
 	t.saved.Pending = p
-	l.book.target(t, now)
+	l.buffer.target(t, now)
 	l.queue(t, now)
 }
 

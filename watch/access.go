@@ -163,7 +163,7 @@ func (b *builder) field(a *access, name, value string, ok bool, key []string) er
 	return nil
 }
 
-// isToken says that s is a token (RFC 9110, section 5.6.2).
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)

@@ -57,9 +57,9 @@ type Watch struct {
 	Size int64
 	// AllowOlder takes a file that is older than the one that is there.
 	AllowOlder bool
-	// Require is none, digest or signature; empty is digest, and signature if anybody is trusted to sign.
+	// Require is none, digest or signature; empty is digest, and signature if there are trusted keys.
 	Require Require
-	// Keyrings, Pins and Authorities say who may sign (files, fingerprints), Signatures where signatures are.
+	// Keyrings, Pins and Authorities are the trusted keys (files, fingerprints), Signatures where signatures are.
 	Keyrings, Pins, Authorities, Signatures []string
 	AllowExpiredKey                         bool
 	// Mirrors are further places of the same file.

@@ -32,7 +32,7 @@ type watcher interface {
 	Forget(ctx context.Context, name string) error
 }
 
-// Listen makes the socket. Who calls it has the lock of the store, so that a socket that is there is one of a process that is gone.
+// Listen makes the socket. The caller has the lock of the store: a socket that is there belongs to a process that has ended.
 func Listen(dir string) (net.Listener, error) {
 	path, done, err := reachable(dir)
 	if err != nil {

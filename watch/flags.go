@@ -16,7 +16,7 @@ type Flags struct {
 	Require     Require
 	// CheckEvery is how often URLs are asked for themselves. If zero, they are every hour, unless there are feeds.
 	CheckEvery time.Duration
-	// Keyrings and Authorities say who may sign.
+	// Keyrings and Authorities are files with trusted keys.
 	Keyrings, Authorities []string
 }
 

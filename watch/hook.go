@@ -71,8 +71,8 @@ func (t *task) hook(args []string, event string) hook {
 // managers are variables by which the service manager is told things that are not for programs to tell.
 var managers = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
 
-// told is what is known of the file that is in place.
-func (t *task) told(o *antenna.Outcome) []string {
+// fileVariables are what is known of the file that is in place.
+func (t *task) fileVariables(o *antenna.Outcome) []string {
 	modified := ""
 	if !o.LastModified.IsZero() {
 		modified = o.LastModified.UTC().Format(time.RFC3339)
@@ -141,13 +141,13 @@ func (l *lineLog) Write(p []byte) (int, error) {
 		if !found {
 			return n, nil
 		}
-		l.tell()
+		l.logLine()
 		p = rest
 	}
 }
 
-// tell logs the line that is complete.
-func (l *lineLog) tell() {
+// logLine logs the line that is complete.
+func (l *lineLog) logLine() {
 	if l.lines++; l.lines <= mostLines {
 		l.log.Info("output", "program", l.program, "line", string(bytes.TrimRight(l.part, "\r")))
 	}
@@ -159,7 +159,7 @@ func (l *lineLog) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.part) > 0 {
-		l.tell()
+		l.logLine()
 	}
 	if l.lines > mostLines {
 		l.log.Info("output", "program", l.program, "lines", l.lines, "shown", mostLines)

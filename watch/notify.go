@@ -27,7 +27,7 @@ func NotifierOf(getenv func(string) string) Notifier {
 	return n
 }
 
-// Watchdog is how often Alive must be called at least; 0: nobody waits for it.
+// Watchdog is how often Alive must be called at least; 0: there is no watchdog.
 func (n Notifier) Watchdog() time.Duration {
 	if n.socket == "" {
 		return 0
@@ -36,7 +36,7 @@ func (n Notifier) Watchdog() time.Duration {
 }
 
 // Ready says that the service does what it is for, and what that is.
-func (n Notifier) Ready(status string) error { return n.tell("READY=1", "STATUS="+oneLine(status)) }
+func (n Notifier) Ready(status string) error { return n.send("READY=1", "STATUS="+oneLine(status)) }
 
 // Reloading says that the service reads its configuration. Ready follows.
 func (n Notifier) Reloading() error {
@@ -44,14 +44,14 @@ func (n Notifier) Reloading() error {
 	if err != nil {
 		return err
 	}
-	return n.tell("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Microseconds()))
+	return n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Microseconds()))
 }
 
 // Stopping says that the service ends.
-func (n Notifier) Stopping() error { return n.tell("STOPPING=1") }
+func (n Notifier) Stopping() error { return n.send("STOPPING=1") }
 
 // Alive keeps the watchdog quiet.
-func (n Notifier) Alive() error { return n.tell("WATCHDOG=1") }
+func (n Notifier) Alive() error { return n.send("WATCHDOG=1") }
 
 // oneLine is text that cannot be taken for another word.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
@@ -59,7 +59,7 @@ func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ")
 // notifyPatience is how long a manager that does not read what it is told may hold a service up.
 const notifyPatience = time.Second
 
-func (n Notifier) tell(words ...string) error {
+func (n Notifier) send(words ...string) error {
 	if n.socket == "" {
 		return nil
 	}

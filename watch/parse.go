@@ -22,7 +22,7 @@ type ConfigOptions struct {
 	Environment func(name string) (value string, ok bool)
 	ReadFile    func(path string) ([]byte, error)
 	// NoSecrets leaves out what stands in variables and files. It is for asking how a watcher stands: that the service manager gives
-	// the watcher its secrets does not mean that it gives them to everybody.
+	// the watcher its secrets does not mean that every process gets them.
 	NoSecrets bool
 }
 

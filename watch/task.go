@@ -85,7 +85,7 @@ func (t *task) finish(ctx context.Context, o antenna.Outcome) error {
 		return err
 	}
 	h := t.hook(t.rule.Run, "updated")
-	h.Env = append(h.Env, t.told(&o)...)
+	h.Env = append(h.Env, t.fileVariables(&o)...)
 	return t.runHook(ctx, h)
 }
 

@@ -91,7 +91,7 @@ func parseTemplate(text, urlOrGlob string, glob bool) (Template, error) {
 		t.parts = append(t.parts, part{name, fill})
 		rest = behind
 	}
-	if glob && !t.tells(urlOrGlob) {
+	if glob && !t.distinguishes(urlOrGlob) {
 		return t, fmt.Errorf("two files of the glob could get one name: {below}, {path} or {hash} tells them apart")
 	}
 	return t, nil
@@ -110,8 +110,8 @@ func (t *Template) has(name string) bool {
 	return false
 }
 
-// tells reports whether the names of two URLs of a glob differ if their paths do.
-func (t *Template) tells(glob string) bool {
+// distinguishes reports whether the names of two URLs of a glob differ if their paths do.
+func (t *Template) distinguishes(glob string) bool {
 	_, stars, _ := strings.Cut(glob, "*")
 	oneFolder := !strings.Contains(stars, "/") && !strings.HasPrefix(stars, "*") && !strings.Contains(stars, "**")
 	return t.has("below") || t.has("path") || t.has("hash") || t.has("base") && oneFolder

@@ -1,6 +1,6 @@
 package feed
 
-// SeenUntil returns until when r spares its site a further look (LIRS: the sites are not to be asked by everybody): Validity after
+// SeenUntil returns until when r spares its site a further look (LIRS: so that not every agent asks the sites): Validity after
 // its detection, or until it expires if that is sooner. It is no spare if r does not say when it was obtained, or is of no use; news
 // and sitemaps say when something was written, not that the site was looked at. A record that is good for months keeps no
 // agent from looking for months.

@@ -42,7 +42,7 @@ type Record struct {
 	// Date is when the record was output, FeedDate when its feed was (hina-di).
 	Date, FeedDate Time
 	// Received stands in for all of them: when the feed was last modified by the word of the server that sent it, or else
-	// when it came. Who fetched the feed sets it.
+	// when it came. The caller sets it.
 	Received Time
 	// Expires is when the record says that it stops being valid: the earlier of several such fields.
 	Expires Time

@@ -85,7 +85,7 @@ func (d *Decoder) find(code *feedtext.Code, field, value string) {
 	d.reading.Find(code, 0, field, value)
 }
 
-// split splits s into d.pieces at the commas, without the escapes. Closed tells whether a comma ends the last piece. Where s is
+// split splits s into d.pieces at the commas, without the escapes. Closed reports whether a comma ends the last piece. Where s is
 // not clean some backslashes are ours.
 func (d *Decoder) split(s string, clean bool) (closed bool) {
 	d.pieces = d.pieces[:0]

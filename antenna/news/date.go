@@ -46,7 +46,7 @@ func readDate(kind, text string, parsed *time.Time) (t feed.Time, code *feedtext
 	return feed.At(*parsed), codeDateForm, true
 }
 
-// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day tells whether the day of the week is that of the
+// read822 reads a date of RFC 822, section 5, with a year of two digits or four. Day reports whether the day of the week is that of the
 // date, if there is one.
 func read822(text string) (t feed.Time, day, ok bool) {
 	weekday, rest, found := strings.Cut(text, ",")

@@ -44,7 +44,7 @@ func (j *jsonItems) next() error {
 	}
 }
 
-// step goes on by one value, and tells whether that was an item.
+// step goes on by one value, and reports whether that was an item.
 func (j *jsonItems) step() (item bool, err error) {
 	if j.state == inItems {
 		if j.json.More() {

@@ -43,7 +43,7 @@ func (m *marker) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err err
 	return nDst, nSrc, nil
 }
 
-// unmark writes octets that are no text as \xNN, and tells whether there are none.
+// unmark writes octets that are no text as \xNN, and reports whether there are none.
 func unmark(s string) (text string, clean bool) {
 	isMark := func(r rune) bool { return r&^0xff == marked }
 	if strings.IndexFunc(s, isMark) < 0 {

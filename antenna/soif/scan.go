@@ -76,7 +76,7 @@ func (s *scanner) peek() (c byte, ok bool) {
 	return w[0], true
 }
 
-// skipSpace passes white space and tells whether there was any.
+// skipSpace passes white space and reports whether there was any.
 func (s *scanner) skipSpace() bool {
 	before := s.offset
 	for {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A book is what is to be written to the store. What is acknowledged is written at once, with everything else that waits; news within
+// A buffer is what is to be written to the store. What is acknowledged is written at once, with everything else that waits; news within
 // saveWithin; what is only newer (a poll that brought nothing) with the next round. Losing the latter costs a poll, so that ten thousand
 // polls without news are not ten thousand times fsync.
-type book struct {
+type buffer struct {
 	store *Store
 	// memory has the records of feeds that are relayed if there is no store.
 	memory map[string][]byte
@@ -32,56 +32,56 @@ type book struct {
 
 const saveWithin = 10 * time.Second
 
-func newBook(store *Store) book {
-	b := book{store: store, memory: map[string][]byte{}}
+func newBuffer(store *Store) buffer {
+	b := buffer{store: store, memory: map[string][]byte{}}
 	b.clear()
 	return b
 }
 
-func (b *book) clear() {
+func (b *buffer) clear() {
 	b.feeds, b.stored, b.targets, b.batch = map[*member]bool{}, map[*member][]byte{}, map[*target]bool{}, batch{}
 	b.acknowledged, b.urgent = false, time.Time{}
 }
 
 // feed notes that m is to be written, soon if there is news.
-func (b *book) feed(m *member, news bool, now time.Time) {
+func (b *buffer) feed(m *member, news bool, now time.Time) {
 	b.feeds[m] = true
 	b.note(news, now)
 }
 
 // records notes what is kept of m now. A later look at the same is worth publishing, too.
-func (b *book) records(m *member, stored []byte) {
+func (b *buffer) records(m *member, stored []byte) {
 	b.stored[m] = stored
 	b.news = true
 }
 
-func (b *book) target(t *target, now time.Time) {
+func (b *buffer) target(t *target, now time.Time) {
 	b.targets[t] = true
 	b.news = true
 	b.note(true, now)
 }
 
 // gone notes that what is known of a target is to be removed.
-func (b *book) gone(key string, now time.Time) {
+func (b *buffer) gone(key string, now time.Time) {
 	b.put(bucketTargets, key, nil)
 	b.note(true, now)
 }
 
 // goneFeed notes that what is known of a feed is to be removed.
-func (b *book) goneFeed(id string, now time.Time) {
+func (b *buffer) goneFeed(id string, now time.Time) {
 	b.put(bucketFeeds, id, nil)
 	b.put(bucketReports, id, nil)
 	b.note(true, now)
 }
 
 // stamp notes since when something is no longer configured; nil: it is.
-func (b *book) stamp(name string, since []byte, now time.Time) {
+func (b *buffer) stamp(name string, since []byte, now time.Time) {
 	b.put(bucketGone, name, since)
 	b.note(false, now)
 }
 
 // put has a value written; nil removes it.
-func (b *book) put(bucket []byte, key string, value []byte) {
+func (b *buffer) put(bucket []byte, key string, value []byte) {
 	values := b.batch[string(bucket)]
 	if values == nil {
 		values = map[string][]byte{}
@@ -90,7 +90,7 @@ func (b *book) put(bucket []byte, key string, value []byte) {
 	values[key] = value
 }
 
-func (b *book) note(soon bool, now time.Time) {
+func (b *buffer) note(soon bool, now time.Time) {
 	if b.lazy.IsZero() {
 		b.lazy = now
 	}
@@ -99,11 +99,11 @@ func (b *book) note(soon bool, now time.Time) {
 	}
 }
 
-// told has an event told when everything is written.
-func (b *book) told(e Event) { b.events = append(b.events, e) }
+// afterSave has an event emitted when everything is written.
+func (b *buffer) afterSave(e Event) { b.events = append(b.events, e) }
 
 // wake is when something is to be written.
-func (b *book) wake(round time.Duration) (at time.Time, ok bool) {
+func (b *buffer) wake(round time.Duration) (at time.Time, ok bool) {
 	switch {
 	case !b.urgent.IsZero():
 		return b.urgent.Add(min(saveWithin, round)), true
@@ -116,7 +116,7 @@ func (b *book) wake(round time.Duration) (at time.Time, ok bool) {
 }
 
 // expire has something to be written when what is published stops being good.
-func (b *book) expire(now time.Time) {
+func (b *buffer) expire(now time.Time) {
 	if !b.expires.IsZero() && !now.Before(b.expires) {
 		b.expires, b.news = time.Time{}, true
 		b.note(false, now)
@@ -125,29 +125,29 @@ func (b *book) expire(now time.Time) {
 
 // settle writes at once if something was acknowledged, and tells what had to wait for that.
 func (l *loop) settle() {
-	if l.book.acknowledged {
+	if l.buffer.acknowledged {
 		l.save()
 	}
-	for _, e := range l.book.events {
-		l.tell(e)
+	for _, e := range l.buffer.events {
+		l.emit(e)
 	}
-	l.book.events = nil
+	l.buffer.events = nil
 }
 
 // keep writes what has waited long enough, and ends a round that has lasted long enough.
 func (l *loop) keep(ctx context.Context, now time.Time) {
-	l.book.expire(now)
-	if !l.book.urgent.IsZero() && now.Sub(l.book.urgent) >= saveWithin {
+	l.buffer.expire(now)
+	if !l.buffer.urgent.IsZero() && now.Sub(l.buffer.urgent) >= saveWithin {
 		l.save()
 	}
-	if l.round == nil && !l.book.lazy.IsZero() && now.Sub(l.book.lazy) >= l.a.round() {
+	if l.round == nil && !l.buffer.lazy.IsZero() && now.Sub(l.buffer.lazy) >= l.a.round() {
 		l.closeRound(ctx)
 	}
 }
 
 // save writes everything that waits, whole or not at all.
 func (l *loop) save() {
-	b := &l.book
+	b := &l.buffer
 	if l.err != nil || len(b.feeds)+len(b.stored)+len(b.targets)+len(b.batch) == 0 {
 		return
 	}
@@ -188,11 +188,11 @@ func (l *loop) closeRound(ctx context.Context) {
 	case l.err != nil:
 		return
 	case l.publisher.running:
-		l.book.lazy = time.Now()
+		l.buffer.lazy = time.Now()
 		return
 	}
-	news := l.book.news
-	l.book.lazy, l.book.news = time.Time{}, false
+	news := l.buffer.news
+	l.buffer.lazy, l.buffer.news = time.Time{}, false
 	if news {
 		l.publisher.publish(ctx)
 	}
