@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/textproto"
 	"net/url"
 	"path/filepath"
@@ -50,28 +51,32 @@ func (b *builder) access(t *accessTable, to string, table ...string) (a access, 
 	if b.NoSecrets {
 		return a, nil
 	}
-	for _, name := range sorted(t.HeaderEnv) {
-		value, err := b.variable(t.HeaderEnv[name], key("header-env", name))
-		if err == nil {
-			err = b.field(&a, name, value, true, key("header-env", name))
-		}
-		if err != nil {
-			return a, err
-		}
-	}
-	for _, name := range sorted(t.HeaderFile) {
-		value, err := b.content(t.HeaderFile[name], key("header-file", name))
-		if err == nil {
-			err = b.field(&a, name, value, true, key("header-file", name))
-		}
-		if err != nil {
-			return a, err
+	for _, from := range b.elsewhere(t) {
+		for _, name := range slices.Sorted(maps.Keys(from.fields)) {
+			value, err := from.read(from.fields[name], key(from.key, name))
+			if err == nil {
+				err = b.field(&a, name, value, true, key(from.key, name))
+			}
+			if err != nil {
+				return a, err
+			}
 		}
 	}
 	if err := b.once(t, to, key); err != nil {
 		return a, err
 	}
 	return a, b.user(&a, t, key)
+}
+
+// An elsewhere is a table of header fields whose values are variables or files.
+type elsewhere struct {
+	key    string
+	fields map[string]string
+	read   func(from string, key []string) (string, error)
+}
+
+func (b *builder) elsewhere(t *accessTable) []elsewhere {
+	return []elsewhere{{"header-env", t.HeaderEnv, b.variable}, {"header-file", t.HeaderFile, b.content}}
 }
 
 // once refuses what is said in two ways, of which one would not count.
@@ -81,11 +86,8 @@ func (b *builder) once(t *accessTable, to string, key func(...string) []string) 
 		name, _, _ := strings.Cut(line, ":")
 		from[textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))] = "header"
 	}
-	for _, other := range []struct {
-		key    string
-		fields map[string]string
-	}{{"header-env", t.HeaderEnv}, {"header-file", t.HeaderFile}} {
-		for _, name := range sorted(other.fields) {
+	for _, other := range b.elsewhere(t) {
+		for _, name := range slices.Sorted(maps.Keys(other.fields)) {
 			if first := from[textproto.CanonicalMIMEHeaderKey(name)]; first != "" {
 				return b.wrong("the field is in "+first+", too", "", key(other.key, name)...)
 			}
@@ -199,13 +201,4 @@ func (b *builder) content(path string, key []string) (string, error) {
 		return "", b.wrong(filepath.Base(path)+" is empty", "", key...)
 	}
 	return value, nil
-}
-
-func sorted(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

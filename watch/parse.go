@@ -123,8 +123,10 @@ func (b *builder) unknown(key toml.Key) error {
 func (b *builder) checkTables() error {
 	for _, key := range b.meta.Keys() {
 		for n := range key { // the parser finds a name in other letters, too, and [Feed.x] would be no feed
-			if t := tableOf(key[:n+1]); t != nil && !has(t, key[n]) {
-				return b.unknown(key)
+			if t := tableOf(key[:n+1]); t != nil {
+				if _, ok := fieldOf(t, key[n]); !ok {
+					return b.unknown(key)
+				}
 			}
 		}
 		t := tableOf(key)

@@ -188,12 +188,6 @@ func fieldOf(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// has reports whether a table may have a key of exactly that name.
-func has(t reflect.Type, name string) bool {
-	_, ok := fieldOf(t, name)
-	return ok
-}
-
 // namesIn are the keys that a table may have.
 func namesIn(t reflect.Type) (names []string) {
 	if t == nil {
