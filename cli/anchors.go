@@ -18,25 +18,15 @@ import (
 
 // anchorFlags say who may sign files, and where signatures are.
 type anchorFlags struct {
-	keyrings, pins  cli.StringSlice
-	authorities     cli.StringSlice
-	signatures      cli.StringSlice
-	allowExpiredKey bool
-}
-
-func (a *anchorFlags) targets() targets {
-	return targets{
-		"keyring":           &a.keyrings,
-		"pin":               &a.pins,
-		"smime-ca":          &a.authorities,
-		"signature":         &a.signatures,
-		"allow-expired-key": &a.allowExpiredKey,
-	}
+	Keyring, Pin    cli.StringSlice
+	SMIMECA         cli.StringSlice
+	Signature       cli.StringSlice
+	AllowExpiredKey bool
 }
 
 // names reports whether a signature is named that can be of one file only.
 func (a *anchorFlags) names() bool {
-	return slices.ContainsFunc(a.signatures.Value(), func(word string) bool { return !isSuffix(word) })
+	return slices.ContainsFunc(a.Signature.Value(), func(word string) bool { return !isSuffix(word) })
 }
 
 // isSuffix tells ".asc" from a path.
@@ -44,7 +34,7 @@ func isSuffix(word string) bool { return strings.HasPrefix(word, ".") && !string
 
 // given reports whether the user trusts a key or certificate.
 func (a *anchorFlags) given() bool {
-	return len(a.keyrings.Value())+len(a.pins.Value())+len(a.authorities.Value()) > 0
+	return len(a.Keyring.Value())+len(a.Pin.Value())+len(a.SMIMECA.Value()) > 0
 }
 
 // trusting refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
@@ -56,9 +46,9 @@ func trusting(r *download.Request) error {
 }
 
 func (a *anchorFlags) anchors() (out download.Anchors, err error) {
-	out.AllowExpiredKey = a.allowExpiredKey
+	out.AllowExpiredKey = a.AllowExpiredKey
 	var exports [][]byte
-	for _, path := range a.keyrings.Value() {
+	for _, path := range a.Keyring.Value() {
 		data, err := readSmall("--keyring", path, mostKeyring)
 		if err != nil {
 			return out, err
@@ -73,7 +63,7 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 			return out, misuse("--keyring", err.Error(), "")
 		}
 	}
-	for _, word := range a.pins.Value() {
+	for _, word := range a.Pin.Value() {
 		f, err := openpgp.ParseFingerprint(word)
 		if err != nil {
 			return out, misuse("--pin", err.Error(), "gpg --fingerprint shows it")
@@ -88,7 +78,7 @@ func (a *anchorFlags) anchors() (out download.Anchors, err error) {
 }
 
 func (a *anchorFlags) roots() (out []*x509.Certificate, err error) {
-	for _, path := range a.authorities.Value() {
+	for _, path := range a.SMIMECA.Value() {
 		data, err := readSmall("--smime-ca", path, mostKeyring)
 		if err != nil {
 			return nil, err
@@ -113,7 +103,7 @@ func (a *anchorFlags) signaturesFor(u *url.URL) ([]download.Signature, error) {
 // beside it, with one of the endings.
 func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]download.Signature, error) {
 	beside := func(ending string) (download.Signature, error) { return signatureAt(path + ending) }
-	if len(a.signatures.Value()) > 0 {
+	if len(a.Signature.Value()) > 0 {
 		return a.named(beside)
 	}
 	for _, ending := range endings {
@@ -127,7 +117,7 @@ func (a *anchorFlags) signaturesBeside(path string, endings []string) ([]downloa
 
 // named are the signatures that the user names; beside finds those that are named by what is behind the name of the file.
 func (a *anchorFlags) named(beside func(ending string) (download.Signature, error)) (out []download.Signature, err error) {
-	for _, word := range a.signatures.Value() {
+	for _, word := range a.Signature.Value() {
 		find := signatureAt
 		if isSuffix(word) {
 			find = beside

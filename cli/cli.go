@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -100,15 +100,38 @@ func (l *line) parse(ctx context.Context, s streams, targets targets, run action
 	return app.RunContext(ctx, append([]string{"braid"}, l.args...))
 }
 
-// targets are where the values of options go, by their first name: to a *string, *bool, *cli.StringSlice, or what reads a form of its own.
+// targets are where the values of options go, by their first name in one word: "maxsize".
 type targets map[string]any
 
-func merged(all ...targets) targets {
-	one := targets{}
-	for _, t := range all {
-		maps.Copy(one, t)
+func (t targets) of(option string) any { return t[strings.ReplaceAll(option, "-", "")] }
+
+// targetsOf returns the exported fields of a command, each of which is for the option of its name: MaxSize is for --max-size. Those that
+// several commands have are in structs within it.
+func targetsOf(command any) targets {
+	t := targets{}
+	t.add(reflect.ValueOf(command).Elem())
+	return t
+}
+
+func (t targets) add(command reflect.Value) {
+	for i := range command.NumField() {
+		field, is := reflect.Indirect(command.Field(i)), command.Type().Field(i)
+		switch {
+		case is.IsExported() && isTarget(field.Addr().Interface()):
+			t[strings.ToLower(is.Name)] = field.Addr().Interface()
+		case field.Kind() == reflect.Struct && (is.IsExported() || is.Anonymous):
+			t.add(field)
+		}
 	}
-	return one
+}
+
+// isTarget reports whether the flag parser can write a value there.
+func isTarget(field any) bool {
+	switch field.(type) {
+	case *string, *bool, *cli.StringSlice, cli.Generic:
+		return true
+	}
+	return false
 }
 
 // flags makes the flags of a command from its options. A target without an option is one of other commands.
@@ -116,7 +139,7 @@ func flags(options []option.Option, targets targets) (list []cli.Flag) {
 	for _, o := range options {
 		names := strings.Fields(o.Names)
 		name, aliases, variables := names[0], names[1:], []string{option.Variable(names[0])}
-		switch to := targets[name].(type) {
+		switch to := targets.of(name).(type) {
 		case *string:
 			list = append(list, &cli.StringFlag{Name: name, Aliases: aliases, EnvVars: variables, Destination: to, Value: *to})
 		case *bool:

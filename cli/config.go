@@ -12,12 +12,12 @@ import (
 
 type configCommand struct {
 	streams
-	all bool
+	All bool
 }
 
 func newConfig(s streams) (action, targets) {
 	k := &configCommand{streams: s}
-	return k.run, targets{"all": &k.all}
+	return k.run, targetsOf(k)
 }
 
 func (k *configCommand) run(ctx context.Context, words []string) error {
@@ -64,7 +64,7 @@ func (k *configCommand) rows(c *configuration, command, flag string) (rows [][]s
 	for _, word := range v.Words {
 		rows = append(rows, []string{flag, "= " + maskSetting(flag, word), c.place(v.Line)})
 	}
-	if !ok && k.all {
+	if !ok && k.All {
 		rows = append(rows, []string{flag, "", "default"})
 	}
 	return rows

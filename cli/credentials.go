@@ -16,29 +16,20 @@ import (
 
 // credentialFlags say who the user is at servers. What they say is for the exact origin of a URL that the user typed (rule 27).
 type credentialFlags struct {
-	user      string
-	netrcFile string
-	noNetrc   bool
-	cookies   string
+	User        string
+	NetrcFile   string
+	NoNetrc     bool
+	LoadCookies string
 
 	read  sync.Once // netrc, err
 	netrc web.Netrc
 	err   error
 }
 
-func (f *credentialFlags) targets() targets {
-	return targets{
-		"user":         &f.user,
-		"netrc-file":   &f.netrcFile,
-		"no-netrc":     &f.noNetrc,
-		"load-cookies": &f.cookies,
-	}
-}
-
 // credentials are those of the flag, else those of the URL, else those of the netrc file.
 func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
-	if f.user != "" {
-		user, err := userinfo(f.user)
+	if f.User != "" {
+		user, err := userinfo(f.User)
 		if err != nil {
 			return nil, misuse("-u", err.Error(), "write USER:PASSWORD, here or in "+option.Variable("user"))
 		}
@@ -50,7 +41,7 @@ func (f *credentialFlags) credentials(u *url.URL) (*url.Userinfo, error) {
 // resumed are those of the flag, else those of the netrc file if u cannot be read on the way: it is from a journal, and the user
 // did not type it (rule 27).
 func (f *credentialFlags) resumed(u *url.URL) (*url.Userinfo, error) {
-	if f.user == "" && u.Scheme != "https" && u.Scheme != "ftps" {
+	if f.User == "" && u.Scheme != "https" && u.Scheme != "ftps" {
 		return nil, nil
 	}
 	return f.credentials(u)
@@ -58,7 +49,7 @@ func (f *credentialFlags) resumed(u *url.URL) (*url.Userinfo, error) {
 
 // atHost are those of the URL, else those of the netrc file. It may be called by several goroutines.
 func (f *credentialFlags) atHost(u *url.URL) (*url.Userinfo, error) {
-	if _, known := u.User.Password(); known || f.noNetrc {
+	if _, known := u.User.Password(); known || f.NoNetrc {
 		return u.User, nil
 	}
 	if f.read.Do(func() { f.err = f.readNetrc() }); f.err != nil {
@@ -87,7 +78,7 @@ func (f *credentialFlags) checkLogin(u *url.URL) error {
 
 // readNetrc reads the file. One that the user did not name need not be there.
 func (f *credentialFlags) readNetrc() error {
-	name, named := f.netrcFile, true
+	name, named := f.NetrcFile, true
 	if name == "" {
 		name = os.Getenv("NETRC")
 	}
@@ -113,16 +104,16 @@ func (f *credentialFlags) readNetrc() error {
 
 // jar has the cookies; nil is none.
 func (f *credentialFlags) jar() (http.CookieJar, error) {
-	if f.cookies == "" {
+	if f.LoadCookies == "" {
 		return nil, nil
 	}
-	data, err := readSmall("--load-cookies", f.cookies, mostCookies)
+	data, err := readSmall("--load-cookies", f.LoadCookies, mostCookies)
 	if err != nil {
 		return nil, err
 	}
 	jar, err := web.ParseCookies(string(data))
 	if err != nil {
-		return nil, misuse("--load-cookies "+f.cookies, err.Error(), "")
+		return nil, misuse("--load-cookies "+f.LoadCookies, err.Error(), "")
 	}
 	return jar, nil
 }

@@ -23,30 +23,20 @@ var formatNames = map[string]feed.Format{
 type feedFlags struct {
 	streams
 	httpFlags
-	from       choice
-	maxSize    size
-	maxEntries plenty
-	timeout    duration // of silence
-	maxTime    duration // of all of an answer; what the reader of the output takes does not count
+	From       choice
+	MaxSize    size
+	MaxEntries plenty
+	Timeout    duration // of silence
+	MaxTime    duration // of all of an answer; what the reader of the output takes does not count
 }
 
 func newFeedFlags(s streams) feedFlags {
-	return feedFlags{streams: s, timeout: duration(30 * time.Second), maxTime: duration(10 * time.Minute)}
-}
-
-func (f *feedFlags) targets() targets {
-	return merged(targets{
-		"from":        &f.from,
-		"max-size":    &f.maxSize,
-		"max-entries": &f.maxEntries,
-		"timeout":     &f.timeout,
-		"max-time":    &f.maxTime,
-	}, f.httpFlags.targets())
+	return feedFlags{streams: s, Timeout: duration(30 * time.Second), MaxTime: duration(10 * time.Minute)}
 }
 
 // limits are those of rule 52, or what the user said.
 func (f *feedFlags) limits() feed.Limits {
-	return feed.Limits{Bytes: int64(f.maxSize), Entries: int(f.maxEntries)}.OrDefault()
+	return feed.Limits{Bytes: int64(f.MaxSize), Entries: int(f.MaxEntries)}.OrDefault()
 }
 
 // An opened feed is read by one decoder at a time.
@@ -154,7 +144,7 @@ var errFolder = errors.New("is a folder")
 func (f *feedFlags) sniff(ctx context.Context, o *opened) error {
 	in, format, err := antenna.OpenFeed(o.Reader, f.limits())
 	o.Reader = in
-	forced, ok := formatNames[f.from.Word]
+	forced, ok := formatNames[f.From.Word]
 	if reject, is := errors.AsType[*feed.RejectError](err); ok && (err == nil || is && reject.Code == antenna.CodeUnknownFormat) {
 		o.format = forced
 		return nil

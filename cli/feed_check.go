@@ -14,14 +14,12 @@ import (
 
 type feedCheck struct {
 	feedFlags
-	json bool
+	JSON bool
 }
 
 func newFeedCheck(s streams) (action, targets) {
 	v := &feedCheck{feedFlags: newFeedFlags(s)}
-	return v.run, merged(v.targets(), targets{
-		"json": &v.json,
-	})
+	return v.run, targetsOf(v)
 }
 
 // A findingEvent is one thing that is not as it should be.
@@ -94,7 +92,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	var written error
 	d := v.decoder(o, true, func(found feed.Violation) {
 		t.add(found)
-		if v.json {
+		if v.JSON {
 			lines.write(eventOf(found))
 		} else if _, err := io.WriteString(out, source.Escape(findingLine(o.name, found))+"\n"); err != nil {
 			written = err
@@ -112,7 +110,7 @@ func (v *feedCheck) run(ctx context.Context, words []string) error {
 	verdict := v.verdict(ctx, o.name, &t, ended)
 	in := d.Input()
 	in.Gzip = in.Gzip || o.gzipped
-	if v.json {
+	if v.JSON {
 		lines.write(checkedOf(o, in, &t, verdict, ended))
 	} else {
 		fmt.Fprintln(out, source.Escape(checkedLine(o, in, &t)))

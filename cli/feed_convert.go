@@ -24,27 +24,23 @@ import (
 
 type feedConvert struct {
 	feedFlags
-	to        choice
-	target    string
-	overwrite bool
+	To        choice
+	Out       string
+	Overwrite bool
 }
 
 func newFeedConvert(s streams) (action, targets) {
 	v := &feedConvert{feedFlags: newFeedFlags(s)}
-	return v.run, merged(v.targets(), targets{
-		"to":        &v.to,
-		"out":       &v.target,
-		"overwrite": &v.overwrite,
-	})
+	return v.run, targetsOf(v)
 }
 
 func (v *feedConvert) run(ctx context.Context, words []string) error {
-	if v.to.Word == "" {
+	if v.To.Word == "" {
 		return misuse("feed convert", "no --to", "--to is one of hina-di, lirs, soif, atom")
 	}
-	if v.target != "" && v.target != "-" && !v.overwrite {
-		if _, err := os.Lstat(v.target); !errors.Is(err, fs.ErrNotExist) {
-			return &failure{code: exitLocal, what: "convert", where: v.target, why: errThere.Error(), hint: "--overwrite replaces it"}
+	if v.Out != "" && v.Out != "-" && !v.Overwrite {
+		if _, err := os.Lstat(v.Out); !errors.Is(err, fs.ErrNotExist) {
+			return &failure{code: exitLocal, what: "convert", where: v.Out, why: errThere.Error(), hint: "--overwrite replaces it"}
 		}
 	}
 	o, err := v.open(ctx, "convert", words)
@@ -53,14 +49,14 @@ func (v *feedConvert) run(ctx context.Context, words []string) error {
 	}
 	defer o.close()
 	c := &conversion{feedConvert: v, ctx: ctx, from: o}
-	if v.target == "" || v.target == "-" {
+	if v.Out == "" || v.Out == "-" {
 		err = v.toOutput(c)
 	} else {
 		err = v.toFile(c)
 	}
 	if n := c.lost + c.unwritable; n > 0 && err == nil {
 		fmt.Fprintln(v.err, source.Escape(fmt.Sprintf("%s: %s left out: %d could not be read, %d cannot be written as %s",
-			o.name, count(n, "record"), c.lost, c.unwritable, v.to.Word)))
+			o.name, count(n, "record"), c.lost, c.unwritable, v.To.Word)))
 	}
 	return err
 }
@@ -76,10 +72,10 @@ func (v *feedConvert) toOutput(c *conversion) error {
 }
 
 func (v *feedConvert) toFile(c *conversion) error {
-	if info, err := os.Lstat(v.target); err == nil && !info.Mode().IsRegular() { // rule 4
-		return &failure{code: exitLocal, what: "convert", where: v.target, why: errNoFile.Error(), hint: "-o takes another name"}
+	if info, err := os.Lstat(v.Out); err == nil && !info.Mode().IsRegular() { // rule 4
+		return &failure{code: exitLocal, what: "convert", where: v.Out, why: errNoFile.Error(), hint: "-o takes another name"}
 	}
-	err := fsys.Write(nil, v.target, 0o644, func(w io.Writer) error {
+	err := fsys.Write(nil, v.Out, 0o644, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
 		if err := c.write(out); err != nil {
 			return err
@@ -87,7 +83,7 @@ func (v *feedConvert) toFile(c *conversion) error {
 		return out.Flush()
 	})
 	if _, told := errors.AsType[*failure](err); err != nil && !told {
-		return &failure{code: exitLocal, what: "convert", where: v.target, why: reason(err)}
+		return &failure{code: exitLocal, what: "convert", where: v.Out, why: reason(err)}
 	}
 	return err
 }
@@ -105,7 +101,7 @@ type conversion struct {
 func (c *conversion) write(w io.Writer) error {
 	now := feed.At(time.Now())
 	var err error
-	switch c.to.Word {
+	switch c.To.Word {
 	case "lirs":
 		err = lirs.Encode(w, c.records(func(r feed.Record) error { _, err := lirs.Append(nil, r); return err }))
 	case "soif":

@@ -46,8 +46,8 @@ func (f *feedFlags) fetch(ctx context.Context, u *url.URL) (*pipe, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r, w := io.Pipe()
 	p := &pipe{PipeReader: r, cancel: cancel, client: client}
-	p.client.HeaderTimeout = time.Duration(f.timeout)
-	s := newPipeSink(w, time.Duration(f.timeout), time.Duration(f.maxTime), cancel)
+	p.client.HeaderTimeout = time.Duration(f.Timeout)
+	s := newPipeSink(w, time.Duration(f.Timeout), time.Duration(f.MaxTime), cancel)
 	src := p.client.Source(u, httpsource.Options{Header: fields.Header, HeaderTo: fields.HeaderTo, User: user, Gzip: true})
 	ended := make(chan error, 1)
 	p.wg.Go(func() {

@@ -16,14 +16,12 @@ import (
 
 type feedFind struct {
 	feedFlags
-	json bool
+	JSON bool
 }
 
 func newFeedFind(s streams) (action, targets) {
 	v := &feedFind{feedFlags: newFeedFlags(s)}
-	return v.run, merged(v.targets(), targets{
-		"json": &v.json,
-	})
+	return v.run, targetsOf(v)
 }
 
 // A foundEvent is a feed that a page names.
@@ -90,7 +88,7 @@ func (v *feedFind) find(p *pipe) ([]foundEvent, error) {
 func (v *feedFind) tell(found []foundEvent) error {
 	lines := &lineWriter{w: v.out}
 	for _, e := range found {
-		if v.json {
+		if v.JSON {
 			lines.write(e)
 			continue
 		}

@@ -18,17 +18,14 @@ import (
 
 type feedShow struct {
 	feedFlags
-	json  bool
-	match cli.StringSlice
+	JSON  bool
+	Match cli.StringSlice
 	globs []*regexp.Regexp
 }
 
 func newFeedShow(s streams) (action, targets) {
 	v := &feedShow{feedFlags: newFeedFlags(s)}
-	return v.run, merged(v.targets(), targets{
-		"json":  &v.json,
-		"match": &v.match,
-	})
+	return v.run, targetsOf(v)
 }
 
 // A recordEvent is one record. What the feed does not say is not there.
@@ -90,7 +87,7 @@ func instant(t feed.Time) string {
 }
 
 func (v *feedShow) run(ctx context.Context, words []string) error {
-	for _, pattern := range v.match.Value() {
+	for _, pattern := range v.Match.Value() {
 		v.globs = append(v.globs, compileGlob(pattern))
 	}
 	o, err := v.open(ctx, "show", words)
@@ -113,7 +110,7 @@ func (v *feedShow) run(ctx context.Context, words []string) error {
 		case err != nil:
 			ended = err
 		case !v.shows(&r):
-		case v.json:
+		case v.JSON:
 			lines.write(recordOf(now, &r))
 			written = lines.err
 		default:

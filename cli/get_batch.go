@@ -47,14 +47,14 @@ type ending struct {
 
 // several downloads the files of a list, some at a time, and returns the exit code.
 func (g *getCommand) several(ctx context.Context, client *download.Client, list *worklist) int {
-	client.HTTP.IdlePerHost = max(int(g.atOnce), download.MostAtOnce)
+	client.HTTP.IdlePerHost = max(int(g.MaxConcurrentDownloads), download.MostAtOnce)
 	b := newBatch(ctx, g, list.files)
 	begun := 0
 	show(g.streams.asked, b.apply, func(put func(int, any)) {
 		b.put = put
 		var hooks sync.WaitGroup
 		hooks.Go(b.runHooks)
-		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.atOnce), Ended: b.ended})
+		begun = client.GetAll(ctx, b.observed(g.folders.noted(list.all())), download.Batch{AtOnce: int(g.MaxConcurrentDownloads), Ended: b.ended})
 		b.hooks.close()
 		hooks.Wait()
 	})
@@ -71,7 +71,7 @@ func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.
 		file := 0
 		for r := range requests {
 			file++
-			if g := b.get; g.screen.meter != nil || !g.quiet || g.lines != nil || g.reporter != nil {
+			if g := b.get; g.screen.meter != nil || !g.Quiet || g.lines != nil || g.reporter != nil {
 				of := file
 				r.Observe = func(ev download.Event) { b.put(of, ev) }
 				r.Detail = g.reporter != nil
@@ -88,7 +88,7 @@ func (b *batch) ended(file int, req download.Request, result download.Result, er
 	b.get.folders.made(result.Folders)
 	e := &ending{file + 1, req, result, err}
 	b.put(e.file, e)
-	if err == nil && b.get.onComplete.wanted(result) {
+	if err == nil && b.get.OnComplete.wanted(result) {
 		b.hooks.put(e)
 	}
 }
@@ -98,14 +98,14 @@ func (b *batch) ended(file int, req download.Request, result download.Result, er
 func (b *batch) runHooks() {
 	for e := range b.hooks.all() {
 		var out beginning
-		h := b.get.onComplete.complete(b.ctx, b.get.screen, &out, e.req, e.result)
+		h := b.get.OnComplete.complete(b.ctx, b.get.screen, &out, e.req, e.result)
 		h.output = out.kept
 		b.put(e.file, &h)
 	}
 }
 
 // leaves reports whether the error is a file in the way that the user wants to keep.
-func (g *getCommand) leaves(err error) bool { return g.keep && errors.Is(err, fs.ErrExist) }
+func (g *getCommand) leaves(err error) bool { return g.NoClobber && errors.Is(err, fs.ErrExist) }
 
 func (b *batch) apply(m moment) {
 	switch ev := m.ev.(type) {
@@ -113,7 +113,7 @@ func (b *batch) apply(m moment) {
 		b.get.screen.answer(b.progress(m.at))
 		return
 	case *hooked:
-		b.count.add(b.get.onComplete.report(b.ctx, b.get.screen, b.get.lines, m, *ev))
+		b.count.add(b.get.OnComplete.report(b.ctx, b.get.screen, b.get.lines, m, *ev))
 		return
 	case download.Started:
 		b.get.screen.detail("%s of %s: %s", grouped(m.file), grouped(b.count.Files), ev.URL)
@@ -170,14 +170,14 @@ func (b *batch) conclude(m moment, f *renderer, e *ending) {
 	}
 	x.Size, x.Verified, x.elapsed, x.proven = result.Size, result.Proof.Verified(), result.Elapsed, f.gist(result)
 	b.outcomes.add(x)
-	g.onComplete.forgotten(g.screen, result)
-	if g.terminal && !g.verbose && !g.quiet {
+	g.OnComplete.forgotten(g.screen, result)
+	if g.terminal && !g.Verbose && !g.Quiet {
 		g.lines.write(newDoneEvent(m, e.req, result))
 		b.recent.add(m.at, f.name(), result.Size, f.result(result), x.proven)
 		return
 	}
 	f.done(m, e.req, result, f.result(result))
-	if g.verbose {
+	if g.Verbose {
 		f.shares(result.Sources)
 	}
 }
@@ -206,7 +206,7 @@ func (b *batch) failed(m moment, f *renderer, e *ending, x *outcome) {
 	b.count.lost(failure)
 	x.State, x.Why = wasFailed, failure.why
 	g.screen.fail(failure)
-	if g.verbose {
+	if g.Verbose {
 		f.shares(e.result.Sources)
 	}
 }

@@ -27,9 +27,9 @@ type sumsReader struct {
 
 func (r *sumsReader) read(ctx context.Context) (err error) {
 	switch {
-	case r.http.checksums == "":
+	case r.http.Checksums == "":
 		return nil
-	case isWebAddress(r.http.checksums):
+	case isWebAddress(r.http.Checksums):
 		err = r.fetch(ctx)
 	default:
 		err = r.open()
@@ -61,7 +61,7 @@ func (r *sumsReader) check(ctx context.Context) error {
 
 // fetch brings the list from its URL. What may be a secret goes to its server only if that is an operand's, too (rule 27).
 func (r *sumsReader) fetch(ctx context.Context) error {
-	u, err := webURL(r.http.checksums)
+	u, err := webURL(r.http.Checksums)
 	if err != nil {
 		return err
 	}
@@ -84,15 +84,15 @@ func (r *sumsReader) fetch(ctx context.Context) error {
 }
 
 func (r *sumsReader) open() error {
-	f, err := os.Open(r.http.checksums)
+	f, err := os.Open(r.http.Checksums)
 	if err != nil {
-		return &failure{code: exitLocal, what: "list", where: r.http.checksums, why: reason(err)}
+		return &failure{code: exitLocal, what: "list", where: r.http.Checksums, why: reason(err)}
 	}
 	defer f.Close()
-	if r.list, err = download.ReadList(f, r.http.checksums); err != nil {
+	if r.list, err = download.ReadList(f, r.http.Checksums); err != nil {
 		return err
 	}
-	r.signatures, err = r.anchors.signaturesBeside(r.http.checksums, r.common.Anchors.Besides())
+	r.signatures, err = r.anchors.signaturesBeside(r.http.Checksums, r.common.Anchors.Besides())
 	return err
 }
 

@@ -49,7 +49,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
 func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	g := l.get
-	e := &entry{Request: g.common, get: g, dir: g.dir}
+	e := &entry{Request: g.common, get: g, dir: g.Dir}
 	u, err := g.placeURL(listed.URIs[0])
 	if err == nil {
 		err = e.address(u)
@@ -58,20 +58,20 @@ func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 		e.Mirrors, err = readAll(listed.URIs[1:], g.mirrorURL)
 	}
 	if err != nil {
-		return e.Request, g.input.at(listed.Line, "", err)
+		return e.Request, g.Input.at(listed.Line, "", err)
 	}
 	for _, o := range listed.Options {
 		name, ok := option.InList(o.Name)
 		set := entryOptions[name]
 		if !ok {
-			return e.Request, g.input.at(o.Line, shorten(o.Name, 40), unknownOption(o.Name))
+			return e.Request, g.Input.at(o.Line, shorten(o.Name, 40), unknownOption(o.Name))
 		}
 		if err := set(e, o.Value); err != nil {
-			return e.Request, g.input.at(o.Line, o.Name, err)
+			return e.Request, g.Input.at(o.Line, o.Name, err)
 		}
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
-		return e.Request, g.input.at(listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it"))
+		return e.Request, g.Input.at(listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it"))
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
@@ -79,11 +79,11 @@ func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 		return e.Request, err
 	}
 	if err := trusting(&e.Request); err != nil {
-		return e.Request, g.input.at(listed.Line, "", err)
+		return e.Request, g.Input.at(listed.Line, "", err)
 	}
 	if err := e.get.sums.vouch(&e.Request); err != nil {
 		f := downloadFailure(context.Background(), err)
-		f.where = g.input.place(listed.Line) + ", " + f.where
+		f.where = g.Input.place(listed.Line) + ", " + f.where
 		return e.Request, f
 	}
 	return e.Request, nil
@@ -145,7 +145,7 @@ func (e *entry) sha256(v string) error {
 
 // claim adds a digest that the list vouches for, as --sha256 does.
 func (e *entry) claim(d verify.Digest) error {
-	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.get.input.String(), Channel: verify.User}}
+	more := []verify.Claim{{Digest: d, Field: "checksum in " + e.get.Input.String(), Channel: verify.User}}
 	if err := verify.Agree(e.Claims, more); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ func newWorklist(ctx context.Context, g *getCommand, client *download.Client, wo
 		return nil, err
 	}
 	l := &worklist{get: g, operands: operands, files: len(operands)}
-	if g.input.name != "" {
-		if l.list, err = g.input.read(maxList); err != nil {
+	if g.Input.InputFile != "" {
+		if l.list, err = g.Input.read(maxList); err != nil {
 			return nil, err
 		}
 	}
@@ -45,15 +45,15 @@ func newWorklist(ctx context.Context, g *getCommand, client *download.Client, wo
 
 // An inputList is a list of files to download: a file, or standard input for "-".
 type inputList struct {
-	name string
-	in   io.Reader
+	InputFile string
+	in        io.Reader
 }
 
 // read reads the list into memory, as standard input can be read only once; most bytes are enough.
 func (l inputList) read(most int64) (string, error) {
 	in := l.in
-	if l.name != "-" {
-		f, err := os.Open(l.name)
+	if l.InputFile != "-" {
+		f, err := os.Open(l.InputFile)
 		if err != nil {
 			return "", localFailure("list", l.String(), err)
 		}
@@ -73,10 +73,10 @@ func (l inputList) read(most int64) (string, error) {
 
 // String is what the list is called in messages.
 func (l inputList) String() string {
-	if l.name == "-" {
+	if l.InputFile == "-" {
 		return "standard input"
 	}
-	return l.name
+	return l.InputFile
 }
 
 // place names a line of the list.
@@ -105,13 +105,13 @@ func (l *worklist) check() error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := names.add(&r.Request, l.get.input.place(line), line); err != nil {
+		if err := names.add(&r.Request, l.get.Input.place(line), line); err != nil {
 			return err
 		}
 		l.files++
 	}
-	if l.files == 0 && l.get.input.name != "" {
-		return misuse(l.get.input.String(), "no URL in it", "")
+	if l.files == 0 && l.get.Input.InputFile != "" {
+		return misuse(l.get.Input.String(), "no URL in it", "")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (l *worklist) entries() iter.Seq2[listed, int] {
 			r := listed{err: err}
 			var wrong *option.Error
 			if errors.As(err, &wrong) {
-				r.err = misuse(l.get.input.place(wrong.Line), wrong.Why, "")
+				r.err = misuse(l.get.Input.place(wrong.Line), wrong.Why, "")
 			}
 			if err == nil {
 				r.Request, r.err = l.entry(e)

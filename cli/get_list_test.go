@@ -21,7 +21,7 @@ func readAs(t *testing.T, list string, words ...string) ([]download.Request, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.input.in = strings.NewReader(list)
+	g.Input.in = strings.NewReader(list)
 	l, err := newWorklist(t.Context(), g, clientOf(t, g), nil)
 	if err != nil {
 		return nil, err
@@ -104,19 +104,19 @@ func TestListAndOperands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.input.in = strings.NewReader("http://h/b")
+	g.Input.in = strings.NewReader("http://h/b")
 	l, err := newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"})
 	if err != nil || l.files != 2 {
 		t.Fatal(err)
 	}
-	g.input.in = strings.NewReader("http://h/x/a")
+	g.Input.in = strings.NewReader("http://h/x/a")
 	if _, err = newWorklist(t.Context(), g, clientOf(t, g), []string{"http://h/a"}); err == nil || !strings.Contains(err.Error(), "standard input:1: a is the name of another file already: that of an operand") {
 		t.Error(err)
 	}
 }
 
 func TestListCannotBeRead(t *testing.T) {
-	list := inputList{name: "-", in: strings.NewReader("http://h/a\n")}
+	list := inputList{InputFile: "-", in: strings.NewReader("http://h/a\n")}
 	if _, err := list.read(10); err == nil || err.Error() != "usage standard input: longer than 10 B (take it apart)" {
 		t.Error(err)
 	}

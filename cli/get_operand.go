@@ -20,7 +20,7 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
-	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.peers.seeds() {
+	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.Peers.seeds() {
 		return nil, misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
 	}
 	if !g.sites.any() {
@@ -47,7 +47,7 @@ func (g *getCommand) allChosen(words []string) error {
 	if len(g.documents) < len(words) {
 		return nil
 	}
-	for _, pattern := range g.choose.Value() {
+	for _, pattern := range g.Select.Value() {
 		var missed error
 		for _, d := range g.documents {
 			if _, missed = d.Choose([]string{pattern}); missed == nil {
@@ -93,7 +93,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	if err := trusting(&r); err != nil {
 		return nil, err
 	}
-	if !g.noMetalink && download.IsDocument(u.Path) {
+	if !g.NoMetalink && download.IsDocument(u.Path) {
 		d, err := client.Document(ctx, r)
 		if err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 }
 
 // required reports whether it is the word of this run, and not of the settings in general, what must be proven.
-func (g *getCommand) required() bool { return g.require.Word != "" && !g.sites.general("require") }
+func (g *getCommand) required() bool { return g.Require.Word != "" && !g.sites.general("require") }
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
 func orList(word string, err error) error {
@@ -126,7 +126,7 @@ func (g *getCommand) isLocalDocument(word string) bool {
 }
 
 func (g *getCommand) readDocument(name string) (*download.Document, error) {
-	if g.noMetalink {
+	if g.NoMetalink {
 		return nil, misuse(name, "a document on disk, which --no-metalink would leave unread", "")
 	}
 	return openDocument(name)
@@ -190,13 +190,13 @@ func (g *getCommand) described(ctx context.Context, d *download.Document, base d
 func (g *getCommand) checkSeveral(d *download.Document, n int) error {
 	hint := "--select NAME chooses one"
 	switch what := " for " + files(n) + " of " + d.Name; {
-	case g.out != "":
+	case g.Out != "":
 		return misuse("-o", "one name"+what, hint+"; -d FOLDER takes them all")
 	case g.digested() != "":
 		return misuse(g.digested(), "one digest"+what, hint)
-	case g.checksums == "" && g.names():
+	case g.Checksums == "" && g.names():
 		return misuse("--signature", "a signature of one file"+what, hint+"; --signature .asc is beside each")
-	case len(g.mirrors.Value()) > 0:
+	case len(g.Mirror.Value()) > 0:
 		return misuse("--mirror", "a mirror of one file"+what, hint)
 	}
 	return nil

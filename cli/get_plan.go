@@ -59,7 +59,7 @@ func (g *getCommand) planAll(ctx context.Context, client *download.Client, list 
 func (g *getCommand) plan(ctx context.Context, client *download.Client, r download.Request, several bool) int {
 	w := newRenderer(g.screen, nil, several)
 	r.Observe = func(ev download.Event) { w.apply(moment{at: time.Now(), ev: ev}) }
-	if g.dir != "" && r.Dir == g.dir { // which the command makes
+	if g.Dir != "" && r.Dir == g.Dir { // which the command makes
 		r.MakeDir = true
 	}
 	h, err := client.Plan(ctx, r)
@@ -97,7 +97,7 @@ func (g *getCommand) tellPlan(h download.Plan, fails, several bool) error {
 		g.lines.write(newPlanEvent(time.Now(), h, fails))
 		return nil
 	}
-	lines := planLines(h, cmp.Or(int(g.split), 16))
+	lines := planLines(h, cmp.Or(int(g.Split), 16))
 	if several {
 		lines = append(lines, "")
 	}

@@ -26,7 +26,7 @@ func (g *getCommand) run(ctx context.Context, words []string) error {
 // carryOut downloads what is on a list. The user typed words.
 func (g *getCommand) carryOut(ctx context.Context, words []string, make func(context.Context, *download.Client) (*worklist, error)) error {
 	g.screen = g.outputFlags.screen(g.streams)
-	if g.json {
+	if g.JSON {
 		g.lines = &lineWriter{w: g.streams.out}
 	}
 	g.sites = newSites(configurationOf(ctx))
@@ -37,11 +37,11 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	if err := adoptState(client.State, cacheFolder()); err != nil {
 		g.screen.detail("%v", err)
 	}
-	ctx, stop := within(ctx, time.Duration(g.maxTime))
+	ctx, stop := within(ctx, time.Duration(g.MaxTime))
 	defer stop()
 	defer client.HTTP.CloseIdle()
 	list, err := make(ctx, client)
-	if err == nil && g.dryRun {
+	if err == nil && g.DryRun {
 		return g.leave(g.planAll(ctx, client, list))
 	}
 	defer g.folders.tidy()
@@ -49,7 +49,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.reportPath, int64(g.limitRate))
+		g.reporter, err = newReporter(g.Report, int64(g.LimitRate))
 	}
 	if err != nil {
 		return g.report(downloadFailure(ctx, err))
@@ -75,7 +75,7 @@ func (g *getCommand) all(ctx context.Context, client *download.Client, list *wor
 // remember keeps for the next run what this one learned. Nothing is lost if that fails.
 func (g *getCommand) remember(client *download.Client) {
 	client.State.Save()
-	if g.newer.ifNewer && client.State.Dir == "" {
+	if g.Newer.IfNewer && client.State.Dir == "" {
 		g.screen.warn("-N: what the server said of the file cannot be remembered: neither HOME nor XDG_STATE_HOME says where; the next run may fetch it again")
 	}
 	if err := client.State.Lost(); err != nil {
@@ -106,12 +106,12 @@ func (g *getCommand) leave(code int) error {
 
 // makeFolder makes the folder that -d names, unless -o leads elsewhere.
 func (g *getCommand) makeFolder() error {
-	if g.dir == "" || filepath.IsAbs(g.out) {
+	if g.Dir == "" || filepath.IsAbs(g.Out) {
 		return nil
 	}
-	g.folders.note(g.dir)
-	if err := os.MkdirAll(g.dir, 0o777); err != nil {
-		return &failure{code: exitLocal, what: "folder", where: g.dir, why: reason(err)}
+	g.folders.note(g.Dir)
+	if err := os.MkdirAll(g.Dir, 0o777); err != nil {
+		return &failure{code: exitLocal, what: "folder", where: g.Dir, why: reason(err)}
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (g *getCommand) makeFolder() error {
 // one downloads one file, tells the user how it went and returns the exit code.
 func (g *getCommand) one(ctx context.Context, client *download.Client, r download.Request) int {
 	w := newRenderer(g.screen, g.lines, false)
-	w.asked, w.table, r.Detail = g.streams.asked, g.verbose, g.verbose || g.reporter != nil
+	w.asked, w.table, r.Detail = g.streams.asked, g.Verbose, g.Verbose || g.reporter != nil
 	var result download.Result
 	var err error
 	w.during(func(observe func(download.Event)) {
@@ -146,13 +146,13 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 		return f.code
 	}
 	w.done(moment{at: time.Now()}, r, result, w.result(result))
-	if g.terminal || g.verbose {
+	if g.terminal || g.Verbose {
 		w.shares(result.Sources)
 	}
 	code := exitDone
-	g.onComplete.forgotten(g.screen, result)
-	if g.onComplete.wanted(result) {
-		code = g.onComplete.report(ctx, g.screen, g.lines, moment{at: time.Now()}, g.onComplete.complete(ctx, g.screen, g.streams.err, r, result))
+	g.OnComplete.forgotten(g.screen, result)
+	if g.OnComplete.wanted(result) {
+		code = g.OnComplete.report(ctx, g.screen, g.lines, moment{at: time.Now()}, g.OnComplete.complete(ctx, g.screen, g.streams.err, r, result))
 	}
 	return batchCode([]int{code, g.written(ctx)})
 }

@@ -27,7 +27,7 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 		return nil, nil, err
 	}
 	g = newGetCommand(streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
-	err = l.parse(t.Context(), g.streams, g.targets(), func(ctx context.Context, operands []string) (err error) {
+	err = l.parse(t.Context(), g.streams, targetsOf(g), func(ctx context.Context, operands []string) (err error) {
 		requests, err = g.operands(ctx, clientOf(t, g), operands)
 		return err
 	})
@@ -94,7 +94,7 @@ func TestGetTarget(t *testing.T) {
 	for _, tt := range []struct{ dir, out, wantDir, wantName string }{
 		{"", "", "", ""}, {"d", "", "d", ""}, {"", "n", ".", "n"}, {"", "a/n", "a", "n"}, {"d", "a/n", "d/a", "n"}, {"d", "/a/n", "/a", "n"}, {"", "../n", "..", "n"},
 	} {
-		g := &getCommand{dir: tt.dir, out: tt.out}
+		g := &getCommand{Dir: tt.dir, Out: tt.out}
 		if dir, name, stream := g.target(); dir != tt.wantDir || name != tt.wantName || stream != nil {
 			t.Errorf("-d %q -o %q: %q, %q, %v", tt.dir, tt.out, dir, name, stream)
 		}
@@ -113,7 +113,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.split != 7 || g.tries != 4 || g.perHost != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
+	if g.Split != 7 || g.Tries != 4 || g.MaxConnectionPerServer != 2 || !requests[0].NoMetalink || requests[0].Dir != "from-environment" || requests[0].Header["A"][0] != "b, c" {
 		t.Errorf("%+v, %+v", g, requests[0])
 	}
 	t.Setenv("BRAID_SPLIT", "many")

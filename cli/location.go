@@ -13,33 +13,26 @@ import (
 
 // locationFlags say in which countries mirrors are tried first.
 type locationFlags struct {
-	countries countries
-	database  string
-}
-
-func (f *locationFlags) targets() targets {
-	return targets{
-		"location": &f.countries,
-		"geoip-db": &f.database,
-	}
+	Location countries
+	GeoIPDB  string
 }
 
 // apply makes a request prefer the mirrors there. Proxies say which hosts are asked for through one, so that their names are not looked up.
 func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) error {
-	r.Locations = f.countries
-	if f.database == "" || len(f.countries) == 0 {
+	r.Locations = f.Location
+	if f.GeoIPDB == "" || len(f.Location) == 0 {
 		return nil
 	}
 	rules, err := proxies.rules()
 	if err != nil {
 		return err
 	}
-	db, err := geoip.Open(f.database)
+	db, err := geoip.Open(f.GeoIPDB)
 	if err != nil {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err
 		}
-		return misuse("--geoip-db "+f.database, err.Error(), "")
+		return misuse("--geoip-db "+f.GeoIPDB, err.Error(), "")
 	}
 	finder := &geoip.Finder{Database: db, Proxied: func(u *url.URL) bool { return rules.For(u) != nil }}
 	r.Country = finder.Country

@@ -15,16 +15,13 @@ import (
 
 // manCommand is one run of "braid man", which scripts/man and packages run.
 type manCommand struct {
-	date string
-	gzip bool
+	Date string
+	Gzip bool
 }
 
 func newMan(streams) (action, targets) {
 	m := &manCommand{}
-	return m.run, targets{
-		"date": &m.date,
-		"gzip": &m.gzip,
-	}
+	return m.run, targetsOf(m)
 }
 
 func (m *manCommand) run(_ context.Context, words []string) error {
@@ -34,8 +31,8 @@ func (m *manCommand) run(_ context.Context, words []string) error {
 	b := thisBuild()
 	program := option.Braid()
 	program.Version, program.Date = b.version, b.date
-	if m.date != "" {
-		program.Date = m.date
+	if m.Date != "" {
+		program.Date = m.Date
 	}
 	pages, err := program.Pages()
 	if err != nil {
@@ -65,7 +62,7 @@ func roff(markdown string) (string, error) {
 
 // write makes a file. A compressed one has neither a name nor a time in it, so that the same page makes the same file.
 func (m *manCommand) write(path string, data []byte) error {
-	if !m.gzip {
+	if !m.Gzip {
 		return os.WriteFile(path, data, 0o644)
 	}
 	var b bytes.Buffer

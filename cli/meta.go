@@ -27,10 +27,10 @@ type metaCommand struct {
 	mirrorFlags
 	signFlags
 	torrentFlags
-	out              string
-	overwrite, quiet bool
-	hashes           cli.StringSlice
-	pieceLength      size
+	Out              string
+	Overwrite, Quiet bool
+	Hash             cli.StringSlice
+	PieceLength      size
 
 	algorithms         []verify.Algorithm
 	named, listed      []serve.Mirror
@@ -39,13 +39,7 @@ type metaCommand struct {
 
 func newMeta(s streams) (action, targets) {
 	v := &metaCommand{streams: s}
-	return v.run, merged(v.torrentFlags.targets(), v.mirrorFlags.targets(), v.signFlags.targets(), targets{
-		"out":          &v.out,
-		"overwrite":    &v.overwrite,
-		"hash":         &v.hashes,
-		"piece-length": &v.pieceLength,
-		"quiet":        &v.quiet,
-	})
+	return v.run, targetsOf(v)
 }
 
 // A sheet is one document to be written, about the files at paths.
@@ -58,8 +52,8 @@ func (v *metaCommand) run(ctx context.Context, paths []string) error {
 	if err := v.prepare(paths); err != nil {
 		return err
 	}
-	sheets := []sheet{{v.out, paths}}
-	if v.out == "" {
+	sheets := []sheet{{v.Out, paths}}
+	if v.Out == "" {
 		sheets = nil
 		for _, path := range paths {
 			sheets = append(sheets, sheet{path + ".meta4", []string{path}})
@@ -83,7 +77,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 		return misuse("meta", "no file", "braid meta --help")
 	}
 	v.algorithms = []verify.Algorithm{verify.SHA256}
-	for _, word := range v.hashes.Value() {
+	for _, word := range v.Hash.Value() {
 		a, ok := verify.ParseAlgorithm(word)
 		if !ok {
 			return misuse("--hash "+word, "no such algorithm", "there are sha-256, sha-512, sha-1, md5")
@@ -101,7 +95,7 @@ func (v *metaCommand) prepare(paths []string) (err error) {
 	for i, m := range v.named {
 		has := func(path string) bool { _, ok := m.At(filepath.Base(path)); return ok }
 		if !slices.ContainsFunc(paths, has) {
-			return misuse("--mirror "+maskWord(v.words.Value()[i]), "has none of the files", "a folder ends with a slash, a file with its name")
+			return misuse("--mirror "+maskWord(v.Mirror.Value()[i]), "has none of the files", "a folder ends with a slash, a file with its name")
 		}
 	}
 	if v.secret, v.passphrase, err = v.signFlags.read(); err != nil || v.secret == nil {
@@ -166,7 +160,7 @@ func (v *metaCommand) checkOut(path string, inputs []string, kind metaKind) erro
 			return metaFailure(path, errInput)
 		}
 	}
-	if !v.overwrite {
+	if !v.Overwrite {
 		return &failure{code: exitLocal, what: "meta", where: path, why: errThere.Error(), hint: kind.hint}
 	}
 	if !info.Mode().IsRegular() || !kind.is(path) {
@@ -219,7 +213,7 @@ func (v *metaCommand) write(ctx context.Context, s sheet) error {
 }
 
 func (v *metaCommand) tell(format string, args ...any) {
-	if !v.quiet {
+	if !v.Quiet {
 		fmt.Fprintln(v.streams.err, source.Escape(fmt.Sprintf(format, args...)))
 	}
 }

@@ -85,7 +85,7 @@ func (v *metaCommand) describe(ctx context.Context, path string) (described, err
 
 // measure gives f its digests, pieces and signature.
 func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) error {
-	length := int64(v.pieceLength)
+	length := int64(v.PieceLength)
 	if length == 0 {
 		length = verify.PieceLength(f.Size)
 	}
@@ -95,7 +95,7 @@ func (v *metaCommand) measure(ctx context.Context, r io.Reader, f *described) er
 	pieces := verify.NewPieceMaker(verify.SHA256, length)
 	sinks := []io.Writer{pieces}
 	sha1 := verify.NewPieceMaker(verify.SHA1, length)
-	if v.torrent {
+	if v.Torrent {
 		sinks = append(sinks, sha1)
 	}
 	sums := make([]hash.Hash, len(v.algorithms))
@@ -185,22 +185,15 @@ func contents(f metalink.File) string {
 
 // torrentFlags say whether there is to be a torrent beside each file, and which trackers know of it.
 type torrentFlags struct {
-	torrent  bool
-	trackers cli.StringSlice
+	Torrent bool
+	Tracker cli.StringSlice
 }
 
 const torrentSuffix = ".torrent"
 
-func (f *torrentFlags) targets() targets {
-	return targets{
-		"torrent": &f.torrent,
-		"tracker": &f.trackers,
-	}
-}
-
 func (f *torrentFlags) check() error {
-	trackers := f.trackers.Value()
-	if len(trackers) > 0 && !f.torrent {
+	trackers := f.Tracker.Value()
+	if len(trackers) > 0 && !f.Torrent {
 		return misuse("--tracker", "is named in a torrent, and none is written", "--torrent writes one")
 	}
 	for _, t := range trackers {
@@ -213,7 +206,7 @@ func (f *torrentFlags) check() error {
 
 // tiers are the trackers in order: each is asked when those before it do not answer (BEP 12).
 func (f *torrentFlags) tiers() (tiers [][]string) {
-	for t := range slices.Chunk(f.trackers.Value(), 1) {
+	for t := range slices.Chunk(f.Tracker.Value(), 1) {
 		tiers = append(tiers, t)
 	}
 	return tiers
@@ -236,7 +229,7 @@ func (v *metaCommand) makeTorrent(f described) ([]byte, error) {
 
 // writeTorrent puts the torrent of the file at path beside it, if there is to be one.
 func (v *metaCommand) writeTorrent(path string, f described, inputs []string) error {
-	if !v.torrent {
+	if !v.Torrent {
 		return nil
 	}
 	out := path + torrentSuffix
@@ -259,7 +252,7 @@ var errNothing = errors.New("is empty, and there is no torrent of nothing")
 
 // checkTorrents finds what would keep torrents from being written.
 func (v *metaCommand) checkTorrents(paths, all []string) error {
-	if !v.torrent {
+	if !v.Torrent {
 		return nil
 	}
 	for _, path := range paths {

@@ -21,16 +21,8 @@ import (
 
 // proxyFlags say how requests get to servers.
 type proxyFlags struct {
-	proxy, noProxy string
-	outlet         string
-}
-
-func (f *proxyFlags) targets() targets {
-	return targets{
-		"proxy":     &f.proxy,
-		"no-proxy":  &f.noProxy,
-		"interface": &f.outlet,
-	}
+	Proxy, NoProxy string
+	Interface      string
 }
 
 // apply makes the client go where the flags say.
@@ -39,12 +31,12 @@ func (f *proxyFlags) apply(c *httpsource.Client) error {
 	if err != nil {
 		return err
 	}
-	c.Outlet = source.Outlet{Device: f.outlet}
-	if a, err := netip.ParseAddr(f.outlet); err == nil {
+	c.Outlet = source.Outlet{Device: f.Interface}
+	if a, err := netip.ParseAddr(f.Interface); err == nil {
 		c.Outlet = source.Outlet{Addr: a}
-	} else if f.outlet != "" {
-		if _, err := net.InterfaceByName(f.outlet); err != nil {
-			return misuse("--interface "+f.outlet, "neither an address nor a network interface of this machine", "ip address shows them")
+	} else if f.Interface != "" {
+		if _, err := net.InterfaceByName(f.Interface); err != nil {
+			return misuse("--interface "+f.Interface, "neither an address nor a network interface of this machine", "ip address shows them")
 		}
 	}
 	c.Proxy = func(u *url.URL) (*url.URL, error) { return rules.For(u), nil }
@@ -53,12 +45,12 @@ func (f *proxyFlags) apply(c *httpsource.Client) error {
 
 // rules are what flags and environment say of proxies.
 func (f *proxyFlags) rules() (web.ProxyRules, error) {
-	if f.proxy != "" {
-		proxy, err := web.ParseProxy(f.proxy)
+	if f.Proxy != "" {
+		proxy, err := web.ParseProxy(f.Proxy)
 		if err != nil {
 			return web.ProxyRules{}, misuse("--proxy", err.Error(), "")
 		}
-		except := f.noProxy
+		except := f.NoProxy
 		if except == "" {
 			except = os.Getenv("no_proxy") + "," + os.Getenv("NO_PROXY")
 		}
@@ -68,26 +60,17 @@ func (f *proxyFlags) rules() (web.ProxyRules, error) {
 	if wrong, ok := errors.AsType[*web.VariableError](err); ok {
 		return rules, misuse(wrong.Name, wrong.Err.Error(), "unset it if there is none")
 	}
-	if f.noProxy != "" {
-		rules.Except = web.ParseNoProxy(f.noProxy)
+	if f.NoProxy != "" {
+		rules.Except = web.ParseNoProxy(f.NoProxy)
 	}
 	return rules, err
 }
 
 // trustFlags say what TLS has to prove, and to whom we do.
 type trustFlags struct {
-	authorities           cli.StringSlice
-	insecure              cli.StringSlice
-	clientCert, clientKey string
-}
-
-func (f *trustFlags) targets() targets {
-	return targets{
-		"cacert":      &f.authorities,
-		"insecure":    &f.insecure,
-		"client-cert": &f.clientCert,
-		"client-key":  &f.clientKey,
-	}
+	CACert                cli.StringSlice
+	Insecure              cli.StringSlice
+	ClientCert, ClientKey string
 }
 
 // apply makes the client trust whom the flags say.
@@ -104,7 +87,7 @@ func (f *trustFlags) apply(c *httpsource.Client) (err error) {
 	}
 	unchecked := config.Clone()
 	unchecked.InsecureSkipVerify = true
-	for _, words := range f.insecure.Value() {
+	for _, words := range f.Insecure.Value() {
 		for word := range strings.SplitSeq(words, ",") {
 			host, err := serverName(strings.TrimSpace(word))
 			if err != nil {
@@ -142,14 +125,14 @@ func serverName(word string) (string, error) {
 
 // roots are the authorities; nil are those of the system.
 func (f *trustFlags) roots() (*x509.CertPool, error) {
-	if len(f.authorities.Value()) == 0 {
+	if len(f.CACert.Value()) == 0 {
 		return nil, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	for _, path := range f.authorities.Value() {
+	for _, path := range f.CACert.Value() {
 		data, err := readSmall("--cacert", path, mostKeyring)
 		if err != nil {
 			return nil, err
@@ -163,17 +146,17 @@ func (f *trustFlags) roots() (*x509.CertPool, error) {
 
 // certificates are what the client shows.
 func (f *trustFlags) certificates() ([]tls.Certificate, error) {
-	if f.clientCert == "" {
-		if f.clientKey != "" {
+	if f.ClientCert == "" {
+		if f.ClientKey != "" {
 			return nil, misuse("--client-key", "a key without a certificate", "--client-cert FILE has it")
 		}
 		return nil, nil
 	}
-	keyFlag, key := "--client-key", f.clientKey
+	keyFlag, key := "--client-key", f.ClientKey
 	if key == "" {
-		keyFlag, key = "--client-cert", f.clientCert
+		keyFlag, key = "--client-cert", f.ClientCert
 	}
-	pair, err := readKeyPair("--client-cert", f.clientCert, keyFlag, key)
+	pair, err := readKeyPair("--client-cert", f.ClientCert, keyFlag, key)
 	return []tls.Certificate{pair}, err
 }
 

@@ -9,8 +9,8 @@ import (
 
 // outputFlags say what a person sees of a command that takes its time.
 type outputFlags struct {
-	quiet, verbose, json bool
-	progress, color      choice
+	Quiet, Verbose, JSON bool
+	Progress, Color      choice
 
 	terminal bool // standard error is one
 }
@@ -19,20 +19,11 @@ func newOutputFlags(s streams) outputFlags {
 	return outputFlags{terminal: isTerminal(s.err)}
 }
 
-func (o *outputFlags) targets() targets {
-	return targets{
-		"quiet":    &o.quiet,
-		"progress": &o.progress,
-		"color":    &o.color,
-		"json":     &o.json,
-	}
-}
-
 // screen is where messages go, with the progress below them.
 func (o *outputFlags) screen(s streams) *screen {
-	word := progressWord(o.progress.Word, o.quiet, o.json, o.terminal)
+	word := progressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
 	return &screen{
-		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.quiet, verbose: o.verbose, color: colored(o.color.Word, o.terminal),
+		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal),
 	}
 }
 

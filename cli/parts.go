@@ -18,12 +18,12 @@ import (
 
 type partsList struct {
 	streams
-	json bool
+	JSON bool
 }
 
 func newPartsList(s streams) (action, targets) {
 	v := &partsList{streams: s}
-	return v.run, targets{"json": &v.json}
+	return v.run, targetsOf(v)
 }
 
 func (v *partsList) run(_ context.Context, words []string) error {
@@ -45,7 +45,7 @@ func (v *partsList) run(_ context.Context, words []string) error {
 	now := time.Now()
 	var rows [][]string
 	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // it is complete
-	if v.json {
+	if v.JSON {
 		return v.writeJSON(left, aside)
 	}
 	for _, l := range left {
@@ -122,15 +122,12 @@ type removedEvent struct {
 
 type partsRemove struct {
 	streams
-	quiet, json bool
+	Quiet, JSON bool
 }
 
 func newPartsRemove(s streams) (action, targets) {
 	v := &partsRemove{streams: s}
-	return v.run, targets{
-		"quiet": &v.quiet,
-		"json":  &v.json,
-	}
+	return v.run, targetsOf(v)
 }
 
 func (v *partsRemove) run(ctx context.Context, words []string) error {
@@ -143,9 +140,9 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		dir, name := placeOfPart(word)
 		removed, err := partfile.Remove(fsys.OS, dir, name)
 		for _, path := range removed {
-			if v.json {
+			if v.JSON {
 				lines.write(removedEvent{newHead(time.Now(), "removed"), path})
-			} else if !v.quiet {
+			} else if !v.Quiet {
 				fmt.Fprintln(v.err, source.Escape("removed "+path))
 			}
 		}

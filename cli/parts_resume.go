@@ -22,7 +22,7 @@ type partsResume struct {
 
 func newPartsResume(s streams) (action, targets) {
 	v := &partsResume{getCommand: newGetCommand(s)}
-	return v.run, v.getCommand.targets()
+	return v.run, targetsOf(v)
 }
 
 // A resumable is an unfinished download that says what it is a part of.
@@ -87,7 +87,7 @@ func (v *partsResume) settle(dir, name string) (done bool, err error) {
 	if err != nil || !ok || !l.Committed || l.Due {
 		return false, err
 	}
-	if v.dryRun {
+	if v.DryRun {
 		return true, nil
 	}
 	c, err := partfile.OpenCommitted(fsys.OS, dir, name)

@@ -18,25 +18,15 @@ const (
 
 // peerFlags say what BitTorrent peers have to do with a download.
 type peerFlags struct {
-	mode   choice
-	ratio  ratio
-	time   duration
-	noDHT  bool
-	listen listenAddress
-}
-
-func (p *peerFlags) targets() targets {
-	return targets{
-		"bittorrent":  &p.mode,
-		"seed-ratio":  &p.ratio,
-		"seed-time":   &p.time,
-		"peer-listen": &p.listen,
-		"no-dht":      &p.noDHT,
-	}
+	Bittorrent choice
+	SeedRatio  ratio
+	SeedTime   duration
+	NoDHT      bool
+	PeerListen listenAddress
 }
 
 func (p *peerFlags) peers() download.Peers {
-	switch p.mode.Word {
+	switch p.Bittorrent.Word {
 	case peersOff:
 		return download.PeersOff
 	case peersOnly:
@@ -45,21 +35,21 @@ func (p *peerFlags) peers() download.Peers {
 	return download.PeersAuto
 }
 
-func (p *peerFlags) seeds() bool { return p.ratio > 0 || p.time > 0 }
+func (p *peerFlags) seeds() bool { return p.SeedRatio > 0 || p.SeedTime > 0 }
 
 // address is where peers may connect to.
 func (p *peerFlags) address() string {
 	switch {
-	case p.listen != "":
-		return string(p.listen)
-	case p.mode.Word == peersOff || p.mode.Word != peersOnly && !p.seeds():
+	case p.PeerListen != "":
+		return string(p.PeerListen)
+	case p.Bittorrent.Word == peersOff || p.Bittorrent.Word != peersOnly && !p.seeds():
 		return ""
 	}
 	return ":0"
 }
 
 func (p *peerFlags) apply(r *download.Request) {
-	r.Peers, r.SeedRatio, r.SeedTime = p.peers(), float64(p.ratio), time.Duration(p.time)
+	r.Peers, r.SeedRatio, r.SeedTime = p.peers(), float64(p.SeedRatio), time.Duration(p.SeedTime)
 }
 
 // A ratio is the value of a flag for how much of something.

@@ -19,9 +19,9 @@ import (
 type probeCommand struct {
 	httpFlags
 	streams
-	json    bool
-	speed   bool
-	timeout duration
+	JSON    bool
+	Speed   bool
+	Timeout duration
 }
 
 // measureTime is how long --speed looks at each place.
@@ -29,11 +29,7 @@ const measureTime = time.Second
 
 func newProbe(s streams) (action, targets) {
 	p := &probeCommand{streams: s}
-	return p.run, merged(p.targets(), targets{
-		"json":    &p.json,
-		"speed":   &p.speed,
-		"timeout": &p.timeout,
-	})
+	return p.run, targetsOf(p)
 }
 
 func (p *probeCommand) run(ctx context.Context, words []string) error {
@@ -49,7 +45,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	hc.HeaderTimeout = time.Duration(p.timeout)
+	hc.HeaderTimeout = time.Duration(p.Timeout)
 	defer hc.CloseIdle()
 	client := &download.Client{HTTP: hc}
 	offer, err := client.Probe(ctx, req)
@@ -60,7 +56,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 	evidence := client.Evidence(ctx, req, offer)
 	offer.File = evidence.File
 	var measured []download.Measurement
-	if p.speed {
+	if p.Speed {
 		measured = client.Measure(ctx, req, offer.File, measureTime)
 	}
 	if ctx.Err() != nil {
@@ -71,7 +67,7 @@ func (p *probeCommand) run(ctx context.Context, words []string) error {
 
 // show writes what was found out.
 func (p *probeCommand) show(o download.Offer, evidence download.Evidence, measured []download.Measurement) error {
-	if p.json {
+	if p.JSON {
 		lines := &lineWriter{w: p.out}
 		e := newOfferEvent(moment{at: time.Now()}, o.File)
 		e.Hops, e.Ranges, e.Evidence, e.Speeds = each(o.Hops, newHopLine), &o.Ranges, newEvidenceLine(evidence), each(measured, newSpeedLine)

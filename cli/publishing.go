@@ -14,32 +14,25 @@ import (
 
 // mirrorFlags say where copies lie.
 type mirrorFlags struct {
-	words cli.StringSlice
-	file  string
+	Mirror  cli.StringSlice
+	Mirrors string
 }
 
 const mostMirrors = 16 << 20
 
-func (m *mirrorFlags) targets() targets {
-	return targets{
-		"mirror":  &m.words,
-		"mirrors": &m.file,
-	}
-}
-
 // read gives the mirrors that the command line names, and those that the file lists.
 func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
-	if m.file != "" {
-		f, err := os.Open(m.file)
+	if m.Mirrors != "" {
+		f, err := os.Open(m.Mirrors)
 		if err != nil {
-			return nil, nil, &failure{code: exitLocal, what: "mirrors", where: m.file, why: reason(err)}
+			return nil, nil, &failure{code: exitLocal, what: "mirrors", where: m.Mirrors, why: reason(err)}
 		}
 		defer f.Close()
 		if listed, err = serve.ParseMirrors(io.LimitReader(f, mostMirrors)); err != nil {
-			return nil, nil, misuse("--mirrors "+m.file, err.Error(), "")
+			return nil, nil, misuse("--mirrors "+m.Mirrors, err.Error(), "")
 		}
 	}
-	for _, word := range m.words.Value() {
+	for _, word := range m.Mirror.Value() {
 		at, err := serve.ParseMirror(word)
 		if err != nil {
 			return nil, nil, misuse("--mirror "+maskWord(word), err.Error(), "")
@@ -50,7 +43,7 @@ func (m *mirrorFlags) read() (named, listed []serve.Mirror, err error) {
 }
 
 // signFlags say with which key files are signed.
-type signFlags struct{ key, passphraseFile string }
+type signFlags struct{ SignWith, PassphraseFile string }
 
 // passphraseVariable is where a passphrase comes from. It has no flag: others see the command line (rule 62).
 const passphraseVariable = "BRAID_PASSPHRASE"
@@ -60,27 +53,20 @@ const (
 	mostPassphrase = 4 << 10
 )
 
-func (f *signFlags) targets() targets {
-	return targets{
-		"sign-with":       &f.key,
-		"passphrase-file": &f.passphraseFile,
-	}
-}
-
 // read gives the key and what unlocks it; nothing if there is none.
 func (f *signFlags) read() (secret, passphrase []byte, err error) {
-	if f.key == "" && f.passphraseFile != "" {
+	if f.SignWith == "" && f.PassphraseFile != "" {
 		return nil, nil, misuse("--passphrase-file", "unlocks a key, and there is none", "--sign-with FILE has it")
 	}
-	if f.key == "" {
+	if f.SignWith == "" {
 		return nil, nil, nil
 	}
-	if secret, err = readSmall("--sign-with", f.key, mostKey); err != nil {
+	if secret, err = readSmall("--sign-with", f.SignWith, mostKey); err != nil {
 		return nil, nil, err
 	}
 	passphrase = []byte(os.Getenv(passphraseVariable))
-	if f.passphraseFile != "" {
-		if passphrase, err = readSmall("--passphrase-file", f.passphraseFile, mostPassphrase); err != nil {
+	if f.PassphraseFile != "" {
+		if passphrase, err = readSmall("--passphrase-file", f.PassphraseFile, mostPassphrase); err != nil {
 			return nil, nil, err
 		}
 		passphrase, _, _ = bytes.Cut(passphrase, []byte("\n"))
@@ -94,5 +80,5 @@ func (f *signFlags) failure(err error) error {
 	if e, ok := errors.AsType[*verify.SignatureError](err); ok && e.Code == verify.SignatureLocked {
 		hint = "put it into " + passphraseVariable + ", or its file after --passphrase-file"
 	}
-	return misuse("--sign-with "+f.key, err.Error(), hint)
+	return misuse("--sign-with "+f.SignWith, err.Error(), hint)
 }

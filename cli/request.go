@@ -21,52 +21,37 @@ import (
 )
 
 type httpFlags struct {
-	header         cli.StringSlice
-	headerTo       cli.StringSlice
-	userAgent      string
-	connectTimeout duration
-	allowDowngrade bool
-	noReferer      bool
-	allowHosts     hosts
-	sha256         string
-	checksum       cli.StringSlice
-	checksums      string
-	proxies        proxyFlags
+	Header         cli.StringSlice
+	HeaderTo       cli.StringSlice
+	UserAgent      string
+	ConnectTimeout duration
+	AllowDowngrade bool
+	NoReferer      bool
+	AllowHost      hosts
+	SHA256         string
+	Checksum       cli.StringSlice
+	Checksums      string
+	Proxies        proxyFlags
 	sites          *sites
-	trust          trustFlags
-	referer        string
+	Trust          trustFlags
+	Referer        string
 	credentialFlags
-}
-
-func (w *httpFlags) targets() targets {
-	return merged(targets{
-		"header":          &w.header,
-		"header-to":       &w.headerTo,
-		"referer":         &w.referer,
-		"user-agent":      &w.userAgent,
-		"connect-timeout": &w.connectTimeout,
-		"allow-downgrade": &w.allowDowngrade,
-		"allow-host":      &w.allowHosts,
-		"sha256":          &w.sha256,
-		"checksum":        &w.checksum,
-		"checksums":       &w.checksums,
-	}, w.credentialFlags.targets(), w.trust.targets(), w.proxies.targets())
 }
 
 // client is what makes the requests. The user typed these URLs.
 func (w *httpFlags) client(urls ...string) (*httpsource.Client, error) {
 	c := &httpsource.Client{
-		UserAgent: w.userAgent, ConnectTimeout: time.Duration(w.connectTimeout),
-		AllowDowngrade: w.allowDowngrade, NoReferer: w.noReferer, AllowHosts: w.allowHosts.typed(urls...),
+		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
+		AllowDowngrade: w.AllowDowngrade, NoReferer: w.NoReferer, AllowHosts: w.AllowHost.typed(urls...),
 	}
 	var err error
 	if c.Cookies, err = w.jar(); err != nil {
 		return c, err
 	}
-	if err := w.trust.apply(c); err != nil {
+	if err := w.Trust.apply(c); err != nil {
 		return c, err
 	}
-	if err := w.proxies.apply(c); err != nil {
+	if err := w.Proxies.apply(c); err != nil {
 		return c, err
 	}
 	return c, w.sites.configureClient(c)
@@ -74,14 +59,14 @@ func (w *httpFlags) client(urls ...string) (*httpsource.Client, error) {
 
 // claims is what the user says that the file is.
 func (w *httpFlags) claims() (claims []verify.Claim, err error) {
-	if w.sha256 != "" {
-		d, err := parseSHA256(w.sha256)
+	if w.SHA256 != "" {
+		d, err := parseSHA256(w.SHA256)
 		if err != nil {
 			return nil, misuse("--sha256", err.Error(), "")
 		}
 		claims = append(claims, verify.Claim{Digest: d, Field: "--sha256", Channel: verify.User})
 	}
-	for _, word := range w.checksum.Value() {
+	for _, word := range w.Checksum.Value() {
 		d, err := parseChecksum(word)
 		more := []verify.Claim{{Digest: d, Field: "--checksum", Channel: verify.User}}
 		if err == nil {
@@ -98,9 +83,9 @@ func (w *httpFlags) claims() (claims []verify.Claim, err error) {
 // digested returns the flag that names a digest, which is that of one file.
 func (w *httpFlags) digested() string {
 	switch {
-	case w.sha256 != "":
+	case w.SHA256 != "":
 		return "--sha256"
-	case len(w.checksum.Value()) > 0:
+	case len(w.Checksum.Value()) > 0:
 		return "--checksum"
 	}
 	return ""
@@ -131,10 +116,10 @@ func parseSHA256(word string) (verify.Digest, error) {
 
 func (w *httpFlags) headers() (map[string][]string, error) {
 	h := http.Header{}
-	if w.referer != "" {
-		h.Set("Referer", w.referer)
+	if w.Referer != "" {
+		h.Set("Referer", w.Referer)
 	}
-	for _, line := range w.header.Value() {
+	for _, line := range w.Header.Value() {
 		if err := addField(h, line); err != nil {
 			f := failureOf(context.Background(), err)
 			return nil, misuse(strings.TrimSpace("-H "+f.where), f.why, f.hint)
@@ -144,7 +129,7 @@ func (w *httpFlags) headers() (map[string][]string, error) {
 }
 
 func (w *httpFlags) headersTo() (servers []string, err error) {
-	for _, words := range w.headerTo.Value() {
+	for _, words := range w.HeaderTo.Value() {
 		for word := range strings.SplitSeq(words, ",") {
 			server, err := serverName(strings.TrimSpace(word))
 			if err != nil {

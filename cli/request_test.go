@@ -11,7 +11,7 @@ import (
 )
 
 func TestHeaders(t *testing.T) {
-	w := &httpFlags{header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
+	w := &httpFlags{Header: *cli.NewStringSlice("accept: a, b", "X-Empty:", "Authorization: Bearer x:y", "Accept: c")}
 	h, err := w.headers()
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestHeaders(t *testing.T) {
 		"", "x", ": x", "a b: c", "a\r\nb: c", "a: b\r\nc: d", "a: \x00", "ä: x", "Range: bytes=0-1", "if-none-match: x", "expect: 100-continue", "accept-encoding: gzip",
 		"content-length: 0", "TE: trailers", "If-Match: *",
 	} {
-		w := &httpFlags{header: *cli.NewStringSlice(line)}
+		w := &httpFlags{Header: *cli.NewStringSlice(line)}
 		if _, err := w.headers(); err == nil || failureOf(t.Context(), err).code != exitUsage {
 			t.Errorf("-H %q: %v", line, err)
 		}
@@ -34,7 +34,7 @@ func TestHeaders(t *testing.T) {
 // Proves rule 62: what is refused is not repeated.
 func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 	for _, line := range []string{"Authorization: s3cret\x01", "s3cret"} {
-		w := &httpFlags{header: *cli.NewStringSlice(line)}
+		w := &httpFlags{Header: *cli.NewStringSlice(line)}
 		if _, err := w.headers(); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-H %q: %v", line, err)
 		}
@@ -44,13 +44,13 @@ func TestHeaderIsNotRepeated_Rule62(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	u := &url.URL{User: url.UserPassword("a", "b")}
 	for flag, want := range map[string]string{"": "a:b", "c:d": "c:d", "c:d:e": "c:d%3Ae", "c:": "c:"} {
-		got, err := (&credentialFlags{noNetrc: true, user: flag}).credentials(u)
+		got, err := (&credentialFlags{NoNetrc: true, User: flag}).credentials(u)
 		if err != nil || got.String() != want {
 			t.Errorf("-u %q: %v, %v", flag, got, err)
 		}
 	}
 	for _, flag := range []string{"s3cret", ":s3cret"} {
-		if _, err := (&credentialFlags{noNetrc: true, user: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := (&credentialFlags{NoNetrc: true, User: flag}).credentials(u); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("-u %q: %v", flag, err)
 		}
 	}

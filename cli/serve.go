@@ -23,47 +23,35 @@ type serveCommand struct {
 	streams
 	mirrorFlags
 	signFlags
-	listen         string
-	maxLinks       number
-	connections    number
-	mirrorOf       string
-	noMeta4        bool
-	url            string
-	tls            serverTLS
-	rate           rate
-	quiet, verbose bool
+	Listen         string
+	MaxLinks       number
+	MaxConnections number
+	MirrorOf       string
+	NoMeta4        bool
+	URL            string
+	TLS            serverTLS
+	LimitRate      rate
+	Quiet, Verbose bool
 }
 
 const defaultListen = "127.0.0.1:8080"
 
 func newServe(s streams) (action, targets) {
-	v := &serveCommand{streams: s, listen: defaultListen}
-	return v.run, merged(v.mirrorFlags.targets(), v.signFlags.targets(), targets{
-		"listen":          &v.listen,
-		"max-links":       &v.maxLinks,
-		"mirror-of":       &v.mirrorOf,
-		"no-meta4":        &v.noMeta4,
-		"url":             &v.url,
-		"tls-cert":        &v.tls.cert,
-		"tls-key":         &v.tls.key,
-		"max-connections": &v.connections,
-		"limit-rate":      &v.rate,
-		"quiet":           &v.quiet,
-		"verbose":         &v.verbose,
-	})
+	v := &serveCommand{streams: s, Listen: defaultListen}
+	return v.run, targetsOf(v)
 }
 
 func (v *serveCommand) run(ctx context.Context, words []string) error {
 	if len(words) != 1 {
 		return misuse("serve", "one folder is needed", "braid serve --help")
 	}
-	if v.quiet && v.verbose {
+	if v.Quiet && v.Verbose {
 		return misuse("-q", "contradicts -v", "")
 	}
-	if _, _, err := net.SplitHostPort(v.listen); err != nil {
-		return misuse("--listen "+v.listen, "not an address", "write host:port, or :port for all interfaces")
+	if _, _, err := net.SplitHostPort(v.Listen); err != nil {
+		return misuse("--listen "+v.Listen, "not an address", "write host:port, or :port for all interfaces")
 	}
-	certificates, err := v.tls.config()
+	certificates, err := v.TLS.config()
 	if err != nil {
 		return err
 	}
@@ -80,12 +68,12 @@ func (v *serveCommand) run(ctx context.Context, words []string) error {
 		return serveFailure(words[0], err)
 	}
 	defer server.Close()
-	listener, err := net.Listen("tcp", v.listen)
+	listener, err := net.Listen("tcp", v.Listen)
 	if err != nil {
-		return &failure{code: exitOther, what: "listen", where: v.listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
+		return &failure{code: exitOther, what: "listen", where: v.Listen, why: listenReason(err), hint: "--listen ADDRESS names another"}
 	}
 	scheme, web := "http", serve.HTTPServer(server)
-	listener = serve.LimitListener(listener, web, int(v.connections), certificates != nil)
+	listener = serve.LimitListener(listener, web, int(v.MaxConnections), certificates != nil)
 	if certificates != nil {
 		scheme, listener = "https", tls.NewListener(listener, certificates)
 	}
@@ -123,16 +111,16 @@ func serveUntil(ctx context.Context, s *http.Server, listener net.Listener, log 
 func (v *serveCommand) logger() *slog.Logger {
 	level := slog.LevelWarn
 	switch {
-	case v.quiet:
+	case v.Quiet:
 		level = slog.LevelError
-	case v.verbose:
+	case v.Verbose:
 		level = slog.LevelInfo
 	}
 	return slog.New(slog.NewTextHandler(v.streams.err, &slog.HandlerOptions{Level: level}))
 }
 
 func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, err error) {
-	o = serve.Options{MaxLinks: int(v.maxLinks), Rate: int64(v.rate), Meta4: !v.noMeta4, Log: log}
+	o = serve.Options{MaxLinks: int(v.MaxLinks), Rate: int64(v.LimitRate), Meta4: !v.NoMeta4, Log: log}
 	named, listed, err := v.mirrorFlags.read()
 	if err != nil {
 		return o, err
@@ -141,14 +129,14 @@ func (v *serveCommand) options(dir string, log *slog.Logger) (o serve.Options, e
 	if o.SecretKey, o.Passphrase, err = v.signFlags.read(); err != nil {
 		return o, err
 	}
-	if v.url != "" {
-		if o.URL, err = url.Parse(v.url); err != nil {
-			return o, misuse("--url "+maskWord(v.url), "not a URL", "")
+	if v.URL != "" {
+		if o.URL, err = url.Parse(v.URL); err != nil {
+			return o, misuse("--url "+maskWord(v.URL), "not a URL", "")
 		}
 	}
-	if v.mirrorOf != "" {
-		if o.MirrorOf, err = url.Parse(v.mirrorOf); err != nil {
-			return o, misuse("--mirror-of "+maskWord(v.mirrorOf), "not a URL", "")
+	if v.MirrorOf != "" {
+		if o.MirrorOf, err = url.Parse(v.MirrorOf); err != nil {
+			return o, misuse("--mirror-of "+maskWord(v.MirrorOf), "not a URL", "")
 		}
 	}
 	o.CacheFile, err = cacheFile(dir)
@@ -206,19 +194,19 @@ func localURL(scheme string, addr net.Addr) string {
 }
 
 // serverTLS is how a server shows who it is.
-type serverTLS struct{ cert, key string }
+type serverTLS struct{ TLSCert, TLSKey string }
 
 // config is nil where the server speaks without TLS.
 func (f *serverTLS) config() (*tls.Config, error) {
 	switch {
-	case f.cert == "" && f.key == "":
+	case f.TLSCert == "" && f.TLSKey == "":
 		return nil, nil
-	case f.key == "":
+	case f.TLSKey == "":
 		return nil, misuse("--tls-cert", "needs its private key", "--tls-key FILE")
-	case f.cert == "":
+	case f.TLSCert == "":
 		return nil, misuse("--tls-key", "is of a certificate, and there is none", "--tls-cert FILE")
 	}
-	pair, err := readKeyPair("--tls-cert", f.cert, "--tls-key", f.key)
+	pair, err := readKeyPair("--tls-cert", f.TLSCert, "--tls-key", f.TLSKey)
 	if err != nil {
 		return nil, err
 	}

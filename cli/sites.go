@@ -75,7 +75,7 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 		return *cli.NewStringSlice(list...)
 	}
 	flags := anchorFlags{
-		keyrings: words("keyring"), pins: words("pin"), authorities: words("smime-ca"), allowExpiredKey: site.Word("allow-expired-key") == "true",
+		Keyring: words("keyring"), Pin: words("pin"), SMIMECA: words("smime-ca"), AllowExpiredKey: site.Word("allow-expired-key") == "true",
 	}
 	r := &siteRules{trusts: flags.given(), require: site.Word("require"), header: http.Header{}}
 	var err error
@@ -216,7 +216,7 @@ func (s *sites) trust(c *httpsource.Client, site *option.Site) error {
 	}
 	var flags trustFlags
 	for _, path := range site.Values["cacert"] {
-		if err := flags.authorities.Set(fromHome(path)); err != nil {
+		if err := flags.CACert.Set(fromHome(path)); err != nil {
 			return err
 		}
 	}

@@ -20,13 +20,13 @@ type verifyCommand struct {
 	httpFlags
 	anchorFlags
 	streams
-	from string
+	From string
 	outputFlags
-	require           choice
-	lessProof, repair bool
-	ignoreMissing     bool
-	timeout           duration
-	limitRate         rate
+	Require                choice
+	AllowLessProof, Repair bool
+	IgnoreMissing          bool
+	Timeout                duration
+	LimitRate              rate
 
 	screen   *screen
 	lines    *lineWriter
@@ -38,26 +38,13 @@ type verifyCommand struct {
 
 func newVerify(s streams) (action, targets) {
 	v := &verifyCommand{streams: s, outputFlags: newOutputFlags(s)}
-	return v.run, v.targets()
-}
-
-func (v *verifyCommand) targets() targets {
-	return merged(targets{
-		"from":             &v.from,
-		"ignore-missing":   &v.ignoreMissing,
-		"require":          &v.require,
-		"allow-less-proof": &v.lessProof,
-		"repair":           &v.repair,
-		"limit-rate":       &v.limitRate,
-		"timeout":          &v.timeout,
-		"verbose":          &v.verbose,
-	}, v.anchorFlags.targets(), v.httpFlags.targets(), v.outputFlags.targets())
+	return v.run, targetsOf(v)
 }
 
 // run checks each file and leaves the exit code that says most.
 func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	v.screen = v.outputFlags.screen(v.streams)
-	if v.json {
+	if v.JSON {
 		v.lines = &lineWriter{w: v.streams.out}
 	}
 	v.sites = newSites(configurationOf(ctx))
@@ -94,12 +81,12 @@ func (v *verifyCommand) leave(codes []int) error {
 }
 
 func (v *verifyCommand) client() (*download.Client, error) {
-	hc, err := v.httpFlags.client(append(v.signatures.Value(), v.from, v.checksums)...)
-	hc.HeaderTimeout = time.Duration(v.timeout)
-	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.timeout), State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
+	hc, err := v.httpFlags.client(append(v.Signature.Value(), v.From, v.Checksums)...)
+	hc.HeaderTimeout = time.Duration(v.Timeout)
+	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout), State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
 	adoptState(c.State, c.State.Dir) // what is not taken over is not known
-	if v.limitRate > 0 {
-		c.Limit = download.NewLimit(int64(v.limitRate))
+	if v.LimitRate > 0 {
+		c.Limit = download.NewLimit(int64(v.LimitRate))
 	}
 	return c, err
 }
@@ -121,7 +108,7 @@ func (v *verifyCommand) file(ctx context.Context, client *download.Client, path 
 	case err == nil:
 		v.right(w, r, verdict)
 		return exitDone
-	case v.repair && verdict.Repairable():
+	case v.Repair && verdict.Repairable():
 		v.wrong(w, verdict, verifyFailure(ctx, err).why)
 		return v.mend(ctx, client, r, verdict)
 	}
@@ -142,7 +129,7 @@ func (v *verifyCommand) mend(ctx context.Context, client *download.Client, r dow
 	}
 	text := fmt.Sprintf("%s: repaired: %s of %s fetched%s in %s; %s", w.name(), sizeText(result.Fetched), sizeText(result.Size), from(result), timeText(result.Elapsed), w.proven(result))
 	w.done(moment{at: time.Now()}, r, result, text)
-	if v.terminal || v.verbose {
+	if v.terminal || v.Verbose {
 		w.shares(result.Sources)
 	}
 	return exitDone
@@ -170,20 +157,20 @@ func verifyFailure(ctx context.Context, err error) *failure {
 func (v *verifyCommand) check(paths []string) error {
 	several := len(paths) != 1
 	return firstMisuse([]wrongUse{
-		{len(paths) == 0 && v.checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
+		{len(paths) == 0 && v.Checksums == "", "verify", "no file", "braid verify --help; --checksums LIST may name files, too"},
 		{several && v.digested() != "", v.digested(), "one digest for several files", "--checksums LIST has one for each"},
-		{several && v.checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
+		{several && v.Checksums == "" && v.names(), "--signature", "a signature of one file, and there are several", "--signature .asc is beside each"},
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
-		{v.repair && v.from == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
-		{v.quiet && v.verbose, "-q", "contradicts -v", ""},
+		{v.Repair && v.From == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
+		{v.Quiet && v.Verbose, "-q", "contradicts -v", ""},
 		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	})
 }
 
 // isOneFile reports whether --from is the URL of a file, and of no folder or document.
 func (v *verifyCommand) isOneFile() bool {
-	u, err := webURL(v.from)
-	return v.from != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
+	u, err := webURL(v.From)
+	return v.From != "" && err == nil && !strings.HasSuffix(u.Path, "/") && !download.IsDocument(u.Path)
 }
 
 // prepare reads what is for all files: flags, keys, the list, and the document.
@@ -192,8 +179,8 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 		return err
 	}
 	v.several = len(paths) != 1
-	v.common = download.Request{Require: requirement(v.require.Word, v.anchorFlags.given()), LessProof: v.lessProof}
-	if v.require.Word == "" && !v.anchorFlags.given() {
+	v.common = download.Request{Require: requirement(v.Require.Word, v.anchorFlags.given()), LessProof: v.AllowLessProof}
+	if v.Require.Word == "" && !v.anchorFlags.given() {
 		v.common.Require = download.RequireDigest
 	}
 	if err := v.ask(&v.common, &v.anchorFlags); err != nil {
@@ -202,7 +189,7 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 	if err := trusting(&v.common); err != nil {
 		return err
 	}
-	v.sums = sumsReader{http: &v.httpFlags, anchors: &v.anchorFlags, client: client, common: v.common, operands: []string{v.from}}
+	v.sums = sumsReader{http: &v.httpFlags, anchors: &v.anchorFlags, client: client, common: v.common, operands: []string{v.From}}
 	if err := v.sums.read(ctx); err != nil {
 		return err
 	}
@@ -215,15 +202,15 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 
 // readDocument reads the Metalink document of --from, if it is one.
 func (v *verifyCommand) readDocument(ctx context.Context, client *download.Client) (err error) {
-	if v.from == "" {
+	if v.From == "" {
 		return nil
 	}
-	if !isWebAddress(v.from) {
-		if _, err := os.Stat(v.from); err != nil && looksLikeHost(v.from) && !download.IsDocument(v.from) {
-			_, err := webURL(v.from) // it lacks https://
+	if !isWebAddress(v.From) {
+		if _, err := os.Stat(v.From); err != nil && looksLikeHost(v.From) && !download.IsDocument(v.From) {
+			_, err := webURL(v.From) // it lacks https://
 			return err
 		}
-		if v.document, err = openDocument(v.from); err == nil {
+		if v.document, err = openDocument(v.From); err == nil {
 			client.Renew(ctx, v.document)
 		}
 		return err
@@ -254,7 +241,7 @@ func (v *verifyCommand) tell() {
 
 // asking is a request to the URL of --from. If that is a folder, it is for the file of that name in it.
 func (v *verifyCommand) asking(r download.Request, name string) (download.Request, error) {
-	u, err := webURL(v.from)
+	u, err := webURL(v.From)
 	if err != nil {
 		return r, err
 	}
@@ -282,7 +269,7 @@ func (v *verifyCommand) request(file string) (r download.Request, err error) {
 		if r, err = v.document.Describe(f, r); err != nil {
 			return r, err
 		}
-	case v.from != "":
+	case v.From != "":
 		if r, err = v.asking(r, r.Name); err != nil {
 			return r, err
 		}
@@ -299,9 +286,9 @@ func (v *verifyCommand) request(file string) (r download.Request, err error) {
 // given, the signature lies beside the file.
 func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]download.Signature, error) {
 	switch {
-	case v.sums.list != nil || v.from != "" && v.document == nil:
+	case v.sums.list != nil || v.From != "" && v.document == nil:
 		return v.sums.ofFile(r.URL)
-	case v.from != "":
+	case v.From != "":
 		return v.signaturesBeside(file, nil)
 	}
 	return v.signaturesBeside(file, r.Anchors.Besides())
@@ -327,7 +314,7 @@ func (v *verifyCommand) listed() (paths []string, err error) {
 			continue
 		}
 		seen[path] = true
-		if _, err := os.Lstat(path); v.ignoreMissing && os.IsNotExist(err) {
+		if _, err := os.Lstat(path); v.IgnoreMissing && os.IsNotExist(err) {
 			missing++
 			continue
 		}

@@ -18,55 +18,33 @@ import (
 
 type watchCommand struct {
 	streams
-	configFile     string
-	once           bool
-	feeds, urls    cli.StringSlice
-	dir            string
-	require        choice
-	keyrings       cli.StringSlice
-	authorities    cli.StringSlice
-	checkEvery     interval
-	allowHosts     cli.StringSlice
-	state          string
-	publish        string
-	metrics        string
-	logFormat      choice
-	quiet, verbose bool
-	json           bool
+	Config         string
+	Once           bool
+	Feed, URL      cli.StringSlice
+	Dir            string
+	Require        choice
+	Keyring        cli.StringSlice
+	SMIMECA        cli.StringSlice
+	CheckEvery     interval
+	AllowHost      cli.StringSlice
+	State          string
+	Publish        string
+	Metrics        string
+	LogFormat      choice
+	Quiet, Verbose bool
+	JSON           bool
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for.
 	line map[string]bool
 }
 
 func newWatch(s streams) (action, targets) {
 	v := &watchCommand{streams: s}
-	return v.run, v.targets()
-}
-
-func (v *watchCommand) targets() targets {
-	return targets{
-		"config":      &v.configFile,
-		"once":        &v.once,
-		"feed":        &v.feeds,
-		"url":         &v.urls,
-		"dir":         &v.dir,
-		"require":     &v.require,
-		"keyring":     &v.keyrings,
-		"smime-ca":    &v.authorities,
-		"check-every": &v.checkEvery,
-		"allow-host":  &v.allowHosts,
-		"state":       &v.state,
-		"publish":     &v.publish,
-		"metrics":     &v.metrics,
-		"log-format":  &v.logFormat,
-		"quiet":       &v.quiet,
-		"verbose":     &v.verbose,
-		"json":        &v.json,
-	}
+	return v.run, targetsOf(v)
 }
 
 func (v *watchCommand) run(ctx context.Context, words []string) error {
 	v.line = configurationOf(ctx).line
-	if v.quiet && v.verbose {
+	if v.Quiet && v.Verbose {
 		return misuse("-q", "contradicts -v", "")
 	}
 	if len(words) > 0 {
@@ -120,7 +98,7 @@ type reading func(dir string) watch.ConfigOptions
 // load reads the configuration that the operand or flags say. A file that the command line names beats what the environment and the
 // settings say of watching without one.
 func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
-	file := v.configFile
+	file := v.Config
 	switch {
 	case len(words) > 1:
 		return nil, misuse("watch", "one configuration is enough", "braid watch --help")
@@ -133,7 +111,7 @@ func (v *watchCommand) load(words []string, how reading) (*loaded, error) {
 	if byFlags && (len(words) == 1 || v.line["config"]) {
 		return nil, misuse(file, "a configuration, and --feed or --url", "[feed.NAME] and [watch.NAME] in the configuration say it")
 	}
-	if byFlags || file == "" && len(v.feeds.Value())+len(v.urls.Value()) > 0 {
+	if byFlags || file == "" && len(v.Feed.Value())+len(v.URL.Value()) > 0 {
 		return v.fromFlags(how)
 	}
 	for _, name := range []string{"dir", "require", "check-every", "keyring", "smime-ca"} {
@@ -186,13 +164,13 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 }
 
 func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
-	switch watched := len(v.urls.Value()) > 0; {
-	case watched && v.dir == "":
+	switch watched := len(v.URL.Value()) > 0; {
+	case watched && v.Dir == "":
 		return nil, misuse("watch", "no folder for the files", "--dir FOLDER")
-	case !watched && v.publish == "":
+	case !watched && v.Publish == "":
 		return nil, misuse("--feed", "nothing is kept up to date by it", "--url URL says what, and --publish FOLDER publishes it")
 	}
-	for _, u := range v.urls.Value() {
+	for _, u := range v.URL.Value() {
 		if strings.Contains(u, "*") {
 			continue
 		}
@@ -205,36 +183,36 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 		return nil, err
 	}
 	c, err := watch.FromFlags(watch.Flags{
-		Feeds: v.feeds.Value(), URLs: v.urls.Value(), Dir: v.dir, Require: watch.Require(v.require.Word), CheckEvery: time.Duration(v.checkEvery),
-		Keyrings: v.keyrings.Value(), Authorities: v.authorities.Value(),
+		Feeds: v.Feed.Value(), URLs: v.URL.Value(), Dir: v.Dir, Require: watch.Require(v.Require.Word), CheckEvery: time.Duration(v.CheckEvery),
+		Keyrings: v.Keyring.Value(), Authorities: v.SMIMECA.Value(),
 	}, how(here))
 	if err != nil {
 		return nil, configFailure("", err)
 	}
-	return v.finish(&loaded{Config: c}, "flags", strings.Join(slices.Concat(v.feeds.Value(), v.urls.Value(), []string{filepath.Join(here, v.dir)}), "\x00"))
+	return v.finish(&loaded{Config: c}, "flags", strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
 // finish adds what flags say beside a configuration, and where its state is.
 func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error) {
-	c.Hosts = append(c.Hosts, v.allowHosts.Value()...)
-	if v.publish != "" {
-		c.Publish.Dir = v.publish
+	c.Hosts = append(c.Hosts, v.AllowHost.Value()...)
+	if v.Publish != "" {
+		c.Publish.Dir = v.Publish
 	}
-	if v.metrics != "" {
-		c.Metrics = v.metrics
+	if v.Metrics != "" {
+		c.Metrics = v.Metrics
 	}
-	if v.logFormat.Word != "" {
-		c.Log.Format = v.logFormat.Word
+	if v.LogFormat.Word != "" {
+		c.Log.Format = v.LogFormat.Word
 	}
 	switch {
-	case v.quiet:
+	case v.Quiet:
 		c.Log.Level = "warn"
-	case v.verbose:
+	case v.Verbose:
 		c.Log.Level = "debug"
 	}
 	switch {
-	case v.state != "":
-		c.state = v.state
+	case v.State != "":
+		c.state = v.State
 	case c.State != "":
 		c.state = c.State
 	case os.Getenv("STATE_DIRECTORY") != "": // systemd.exec(5); the first one

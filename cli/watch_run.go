@@ -40,7 +40,7 @@ const storeFile = "antenna.db"
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
 	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv)}
 	s.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
-	s.log.rounds = v.once || names != nil
+	s.log.rounds = v.Once || names != nil
 	s.log.configure(c)
 	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
 		return err
@@ -68,7 +68,7 @@ func (s *service) work(ctx context.Context, c *loaded, names []string) error {
 	learning, stop := context.WithCancel(ctx)
 	defer stop()
 	wg.Go(func() { s.remember(learning) })
-	if s.once || names != nil {
+	if s.Once || names != nil {
 		return s.runOnce(ctx, names)
 	}
 	return s.serve(ctx, c)

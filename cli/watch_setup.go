@@ -197,8 +197,8 @@ func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.R
 
 func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {
 	flags := anchorFlags{
-		keyrings: *cli.NewStringSlice(w.Keyrings...), pins: *cli.NewStringSlice(w.Pins...), authorities: *cli.NewStringSlice(w.Authorities...),
-		signatures: *cli.NewStringSlice(w.Signatures...), allowExpiredKey: w.AllowExpiredKey,
+		Keyring: *cli.NewStringSlice(w.Keyrings...), Pin: *cli.NewStringSlice(w.Pins...), SMIMECA: *cli.NewStringSlice(w.Authorities...),
+		Signature: *cli.NewStringSlice(w.Signatures...), AllowExpiredKey: w.AllowExpiredKey,
 	}
 	r := &watch.Rule{
 		Watch:   w,

@@ -28,7 +28,7 @@ func (v *watchCommand) runStatus(ctx context.Context, words []string) error {
 	if err != nil {
 		return controlFailure(ctx, c, err)
 	}
-	if v.json {
+	if v.JSON {
 		return v.statusJSON(status, pid)
 	}
 	_, err = fmt.Fprint(v.out, statusText(status, pid, time.Now()))
