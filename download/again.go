@@ -215,8 +215,8 @@ func (g *getter) disown(s *session) error {
 		g.carried.prior = nil
 	}
 	if g.carried.originFile != nil {
-		said := *g.carried.originFile
-		said.Size, g.carried.originFile = -1, &said
+		known := *g.carried.originFile
+		known.Size, g.carried.originFile = -1, &known
 	}
 	return g.empty()
 }
@@ -228,9 +228,9 @@ func (g *getter) trySingle(s *session) bool {
 	if !p.single {
 		p.single, p.candidates, p.wrong = true, s.sources.candidates(s.size, g.unsized(), s.req.described()), s.err
 		if p.originFile == nil { // it is from an earlier run
-			said := s.file
-			said.Size, said.Claims = s.size, s.claims
-			p.originFile = &said
+			known := s.file
+			known.Size, known.Claims = s.size, s.claims
+			p.originFile = &known
 		}
 		p.past = nil // each source gets another chance
 	}

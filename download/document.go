@@ -93,14 +93,14 @@ func mergeDocument(d metalink.Document, name string, file metalink.File, claims 
 	if !ok {
 		return file, errors.New("it does not say which of its files this is")
 	}
-	said := f.Claims
-	if err := verify.Agree(claims, said); err != nil {
+	own := f.Claims
+	if err := verify.Agree(claims, own); err != nil {
 		return file, err
 	}
-	if f.Malformed != nil && len(said) == 0 {
+	if f.Malformed != nil && len(own) == 0 {
 		return file, f.Malformed
 	}
-	if !verify.Strong(common(claims, said)) {
+	if !verify.Strong(common(claims, own)) {
 		return file, errors.New("it has no SHA-256 or better that is known of the file")
 	}
 	return metalink.Merge(file, f)

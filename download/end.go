@@ -123,13 +123,13 @@ func noMerge(reason string, cause error) error {
 // short is an error if a body without a length ended before the size that the same server gave of the same version (RFC 9110,
 // section 8.6).
 func (s *session) short(f *flight) error {
-	a, said := f.answer, s.carried.sized
-	if s.size >= 0 || a.Size >= 0 || a.Host != said.Host || f.sink.cut || f.at >= said.Size || otherVersion(said, a) != "" {
+	a, before := f.answer, s.carried.sized
+	if s.size >= 0 || a.Size >= 0 || a.Host != before.Host || f.sink.cut || f.at >= before.Size || otherVersion(before, a) != "" {
 		return nil
 	}
 	return &source.Error{
 		URL: f.from.masked, Host: f.from.host, Fault: source.FaultNetwork, Retry: true,
-		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, said.Size, io.ErrUnexpectedEOF),
+		Err: fmt.Errorf("body ends at byte %d, and the server said that the file has %d: %w", f.at, before.Size, io.ErrUnexpectedEOF),
 	}
 }
 

@@ -186,8 +186,8 @@ func (d *Document) extend(newer *Document) {
 			continue
 		}
 		o := newer.Files[j]
-		said, now := f.Claims, o.Claims
-		if err := verify.Agree(said, now); err != nil || !verify.Strong(common(said, now)) || differs(f.Size, o.Size) {
+		own, now := f.Claims, o.Claims
+		if err := verify.Agree(own, now); err != nil || !verify.Strong(common(own, now)) || differs(f.Size, o.Size) {
 			d.note("%s at %s is another version: it is not used", source.Escape(f.Name), source.Mask(d.Origin))
 			continue
 		}

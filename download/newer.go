@@ -222,8 +222,8 @@ func (g *getter) modified() time.Time {
 	t := usable(g.result.LastModified)
 	if t.IsZero() {
 		why := "no date"
-		if said := g.result.LastModified; !said.IsZero() {
-			why = "a date that is of no use, " + said.UTC().Format(time.RFC1123)
+		if date := g.result.LastModified; !date.IsZero() {
+			why = "a date that is of no use, " + date.UTC().Format(time.RFC1123)
 		}
 		g.req.observe(Note{Text: "the server gave " + why + ": the file has that of now", Plain: true})
 	}

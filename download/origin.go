@@ -80,31 +80,31 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 // checkAgainstOrigin compares a stand-in's answer with what the origin said (RFC 6249, section 7). It keeps the digests of the
 // origin where the origin itself says less now.
 func (s *session) checkAgainstOrigin(o *origin, a source.Answer, file *metalink.File) error {
-	said := s.carried.originFile
-	if said == nil || !s.standIn() && (!s.carried.single || verify.Strong(file.Claims)) {
+	before := s.carried.originFile
+	if before == nil || !s.standIn() && (!s.carried.single || verify.Strong(file.Claims)) {
 		return nil
 	}
-	if err := sameFile(o, a, said.Size, said.Claims); err != nil {
+	if err := sameFile(o, a, before.Size, before.Claims); err != nil {
 		return err
 	}
 	if s.standIn() { // a mirror's digest of itself is no evidence
 		file.Claims = nil
 	}
-	if file.Claims = join(said.Claims, file.Claims); s.carried.single {
-		file.Documents = said.Documents // for signatures
+	if file.Claims = join(before.Claims, file.Claims); s.carried.single {
+		file.Documents = before.Documents // for signatures
 	}
 	return nil
 }
 
 // sizeOf is the size of the file by an answer; if that has none, by the document or the origin's earlier answer.
 func (s *session) sizeOf(a source.Answer) int64 {
-	switch d, said := s.req.Described, s.carried.originFile; {
+	switch d, before := s.req.Described, s.carried.originFile; {
 	case a.Size >= 0:
 		return a.Size
 	case d != nil && d.Size >= 0:
 		return d.Size
-	case said != nil && s.carried.single:
-		return said.Size
+	case before != nil && s.carried.single:
+		return before.Size
 	}
 	return -1
 }
@@ -128,11 +128,11 @@ func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	s.known = true
 	if s.originAnswered {
 		if !s.standIn() && s.req.Described == nil {
-			said := file
+			before := file
 			if s.carried.sizeByMirror {
-				said.Size = -1
+				before.Size = -1
 			}
-			s.carried.originFile = &said
+			s.carried.originFile = &before
 		}
 		s.trees.add(file)
 		s.observe(Offered{File: file})
@@ -236,14 +236,14 @@ func (s *session) takeDescribed() {
 // checkVersion compares the origin's first answer to this session with its answers to earlier ones. It reports an error if the file
 // has changed too often.
 func (s *session) checkVersion(a source.Answer, file *metalink.File) error {
-	said := s.carried.originFile
-	if said == nil || s.standIn() {
+	before := s.carried.originFile
+	if before == nil || s.standIn() {
 		return nil
 	}
 	why := ""
-	if err := verify.Agree(said.Claims, file.Claims); err != nil {
+	if err := verify.Agree(before.Claims, file.Claims); err != nil {
 		why = err.Error()
-	} else if !elsewhere(*file, a) && !(verify.Strong(said.Claims) && verify.Strong(file.Claims)) {
+	} else if !elsewhere(*file, a) && !(verify.Strong(before.Claims) && verify.Strong(file.Claims)) {
 		why = otherVersion(s.carried.first, a)
 	}
 	if why == "" {

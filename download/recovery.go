@@ -12,7 +12,7 @@ type outcome uint8
 
 const (
 	ongoing      outcome = iota // it has not ended, or it brought the file
-	failed                      // nothing that another attempt would mend
+	failed                      // nothing that another attempt would repair
 	wantsHead                   // the first answer names mirrors and gives no digest; an answer to HEAD may have one
 	gotDocument                 // the server answered with a document that describes the file
 	sizeDisowned                // the source that gave the size has a document in place of the file

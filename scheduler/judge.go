@@ -167,11 +167,11 @@ func (w *work) backOff(m *mirror, after time.Duration) {
 func (w *work) completeAnswer(f *fetch) {
 	m := f.src
 	m.noRanges = true
-	alone := !w.mirrors.ranged(m) &&
+	only := !w.mirrors.ranged(m) &&
 		!slices.ContainsFunc(w.running, func(o *fetch) bool { return o != f && o.src.noRanges && !o.ending })
 	sooner := m.speed > 0 && w.ranges.size > 0 &&
 		float64(w.ranges.size)/m.speed < float64(w.ranges.missing())/max(w.mirrors.aggregate()-m.speed, 1)
-	if !alone && !sooner {
+	if !only && !sooner {
 		w.close(m, ReasonNoRanges)
 		return
 	}

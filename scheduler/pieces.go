@@ -206,11 +206,11 @@ func (w *work) pieceChecked(ev PieceChecked) {
 			break
 		}
 	}
-	alone := len(from) == 1 && from[0].unproven.Contains(piece)
+	only := len(from) == 1 && from[0].unproven.Contains(piece)
 	switch {
 	case ev.OK:
-		w.cleared(piece, from, alone)
-	case alone:
+		w.cleared(piece, from, only)
+	case only:
 		w.discard(piece)
 		w.ban(from[0])
 	default:
@@ -224,9 +224,9 @@ func (w *work) pieceChecked(ev PieceChecked) {
 
 // cleared is called for a piece that is right. If one of the two mirrors that had brought it wrong before has now brought
 // all of it, the wrong bytes were the other's.
-func (w *work) cleared(piece byterange.Range, from mirrors, alone bool) {
+func (w *work) cleared(piece byterange.Range, from mirrors, only bool) {
 	by := w.pieces.resolve(piece)
-	if !alone || len(by) != 2 {
+	if !only || len(by) != 2 {
 		return
 	}
 	if i := slices.Index(by, from[0]); i >= 0 && !by[1-i].gone() {
