@@ -68,9 +68,23 @@ func ReadDocument(r io.Reader, name string) (*Document, error) {
 	return d, nil
 }
 
-// documentInPlace is the document that the server of a request answers with in place of the file.
-func documentInPlace(ctx context.Context, hc network, req *Request) (*Document, error) {
-	return documentOf(ctx, hc, req, func(hops []metalink.Hop) bool { return req.mayReplace(hops, asOrigin) })
+// describedInPlace is the request for the file that the document describes with which the server of r answers; describe is Document.Request or
+// Document.Describe.
+func (r *Request) describedInPlace(ctx context.Context, hc network, describe func(*Document, metalink.File, Request) (Request, error)) (Request, error) {
+	d, err := documentOf(ctx, hc, r, func(hops []metalink.Hop) bool { return r.mayReplace(hops, asOrigin) })
+	if err != nil {
+		return *r, err
+	}
+	f, err := d.fileFor(*r)
+	if err != nil {
+		return *r, err
+	}
+	req, err := describe(d, f, *r)
+	if err != nil {
+		return *r, err
+	}
+	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
+	return req, nil
 }
 
 // documentOf fetches the document at the URL of a request, if the answers that lead to it may.

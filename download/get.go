@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"braid/byterange"
@@ -359,28 +358,10 @@ func (g *getter) findName(ctx context.Context) error {
 	return nil
 }
 
-// described is the request for the file that the document at the URL of the request describes.
-func (g *getter) described(ctx context.Context) (Request, error) {
-	d, err := documentInPlace(ctx, g.http, &g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	f, err := d.fileFor(g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	req, err := d.Request(f, g.asked)
-	if err != nil {
-		return g.asked, err
-	}
-	req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
-	return req, nil
-}
-
 // follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
 // to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
-	req, err := g.described(ctx)
+	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {
 		return g, err
 	}

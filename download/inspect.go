@@ -90,21 +90,9 @@ func (x *inspection) checkAnswer(file metalink.File) error {
 }
 
 // follow reads the document that the server answered with in place of the file.
-func (x *inspection) follow(ctx context.Context) error {
+func (x *inspection) follow(ctx context.Context) (err error) {
 	x.document = false
-	d, err := documentInPlace(ctx, x.http, &x.req)
-	if err != nil {
-		return err
-	}
-	f, err := d.fileFor(x.req)
-	if err != nil {
-		return err
-	}
-	req, err := d.Describe(f, x.req)
-	if err == nil {
-		req.Described.Notes = slices.Concat(d.Warnings, d.Notes, req.Described.Notes)
-		x.req = req
-	}
+	x.req, err = x.req.describedInPlace(ctx, x.http, (*Document).Describe)
 	return err
 }
 

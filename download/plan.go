@@ -205,7 +205,7 @@ func (h *planner) leftover(ctx context.Context) error {
 
 // followDocument is the download of the file that the document at the URL describes.
 func (h *planner) followDocument(ctx context.Context) (*getter, error) {
-	req, err := h.described(ctx)
+	req, err := h.asked.describedInPlace(ctx, h.http, (*Document).Request)
 	if err != nil {
 		return h.getter, err
 	}
