@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -43,6 +42,7 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {
+	remains
 	c        *Client
 	http     network
 	req      Request
@@ -52,13 +52,7 @@ type getter struct {
 	part     *partfile.File
 	result   Result
 	carried  carried
-	useful   bool // what is here could be gone on with
-	unproven bool // nothing shows whether the rest of it would be of the same file; see Request.Continue
-	refuted  bool // it is whole, and has another digest than the request gave
-	kept     int64
-	keptAt   string
-	moved    *partfile.MovedError // the part file that is kept was, or is gone
-	planOnly bool                 // nothing is made, written or remembered
+	planOnly bool // nothing is made, written or remembered
 	delivery delivery
 	document bool // what the server has under the URL is a document that describes the file
 }
@@ -279,51 +273,25 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 // explain makes the error for the caller: what was kept, and what to do next.
 func (g *getter) explain(ctx context.Context, err error) *Error {
 	e := *wrap(err, "download", &g.req)
-	var none *NoSourceError
+	none, _ := errors.AsType[*NoSourceError](err)
 	ended := ctx.Err() != nil
 	switch {
 	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
-	case ended && errors.As(err, &none) && len(none.Errs) == 0: // it ended before anybody was asked
+	case ended && none != nil && len(none.Errs) == 0: // it ended before anybody was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
-	e.Kept, e.Hint = g.kept, cmp.Or(e.Hint, g.looseHint())
-	switch {
-	case g.refuted && g.kept > 0:
-		e.Hint = "if the digest was mistyped, the corrected command needs nothing more"
-	case g.unproven && g.kept > 0 && e.Kind != Limit && e.Kind != Local: // there is something else to be done about these first
-		e.Hint = cmp.Or(e.Hint, HintUnproven)
+	e.Hint = cmp.Or(e.Hint, g.looseHint())
+	part := ""
+	if g.part != nil {
+		part = g.part.Path()
 	}
-	if g.kept > 0 {
-		e.Part = cmp.Or(g.keptAt, g.part.Path())
-	}
-	if errors.As(err, &none) && none.Budget() && g.kept > 0 && !g.unproven {
-		e.Kind = Budget
-	}
-	g.explainMoved(&e, err)
+	g.remains.explain(&e, err, part)
 	var conflict *verify.ConflictError
 	if none != nil && g.req.Described != nil && errors.As(err, &conflict) { // rule 46
 		e.Kind, e.Hint = Protocol, Hint("the servers have another file than the one that "+g.req.Described.By+" describes")
 	}
 	return &e
-}
-
-// explainMoved says what became of a file whose folder was moved or removed under way: that is a fault of its own, whatever else
-// ended the download.
-func (g *getter) explainMoved(e *Error, err error) {
-	var moved *partfile.MovedError
-	switch {
-	case errors.As(err, &moved) && moved.Now != "": // the file itself
-		e.Kind, e.Hint = Local, "the file is complete and right: nothing is left to be fetched"
-	case errors.As(err, &moved):
-		e.Kind, e.Hint = Local, "the same command begins anew"
-	case g.moved != nil && g.kept > 0:
-		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
-		e.Hint = HintFolder
-	case g.moved != nil:
-		e.Kind, e.Err = Local, fmt.Errorf("%w; %w", e.Err, g.moved)
-		e.Hint = "the same command begins anew"
-	}
 }
 
 func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k, err, hint) }

@@ -1,0 +1,60 @@
+package download
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"braid/internal/partfile"
+)
+
+// remains are what a download that failed has left for the next one, and what is known of that.
+type remains struct {
+	kept     int64                // bytes
+	keptAt   string               // empty: where the part file was
+	moved    *partfile.MovedError // the part file that is kept was, or is gone
+	useful   bool                 // what is here could be gone on with
+	unproven bool                 // nothing shows whether the rest of it would be of the same file; see Request.Continue
+	refuted  bool                 // it is whole, and has another digest than the request gave
+}
+
+// explain says in an error what was kept, in the part file at path, and what to do next.
+func (x *remains) explain(e *Error, err error, part string) {
+	if e.Kept = x.kept; x.kept > 0 {
+		e.Part = cmp.Or(x.keptAt, part)
+		x.advise(e, err)
+	}
+	x.explainMoved(e, err)
+}
+
+// advise is for an error after which something was kept.
+func (x *remains) advise(e *Error, err error) {
+	none, _ := errors.AsType[*NoSourceError](err)
+	switch {
+	case x.refuted:
+		e.Hint = "if the digest was mistyped, the corrected command needs nothing more"
+	case x.unproven && e.Kind != Limit && e.Kind != Local: // there is something else to be done about these first
+		e.Hint = cmp.Or(e.Hint, HintUnproven)
+	}
+	if none != nil && none.Budget() && !x.unproven {
+		e.Kind = Budget
+	}
+}
+
+// explainMoved says what became of a file whose folder was moved or removed under way: that is a fault of its own, whatever else
+// ended the download.
+func (x *remains) explainMoved(e *Error, err error) {
+	if moved, ok := errors.AsType[*partfile.MovedError](err); ok { // the file itself
+		e.Kind, e.Hint = Local, "the same command begins anew"
+		if moved.Now != "" {
+			e.Hint = "the file is complete and right: nothing is left to be fetched"
+		}
+		return
+	}
+	if x.moved != nil {
+		e.Kind, e.Err, e.Hint = Local, fmt.Errorf("%w; %w", e.Err, x.moved), "the same command begins anew"
+		if x.kept > 0 {
+			e.Hint = HintFolder
+		}
+	}
+}
