@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -267,11 +268,11 @@ func TestMagnet(t *testing.T) {
 	site := mirrortest.New(t, []byte("x"))
 	site.Set(mirrortest.Document("/right.torrent", "x/y", torrent), mirrortest.Document("/wrong.torrent", "x/y", wrong), mirrortest.Document("/none.torrent", "x/y", nil))
 	link := func(names ...string) string {
-		m := metainfo.Magnet{InfoHash: parsed.InfoHash, Size: -1, WebSeeds: []string{extra.URL}}
+		s := "magnet:?xt=urn:btih:" + parsed.InfoHash.String() + "&ws=" + url.QueryEscape(extra.URL)
 		for _, n := range names {
-			m.Sources = append(m.Sources, parse(t, "http://"+site.Addr+"/"+n))
+			s += "&xs=" + url.QueryEscape("http://"+site.Addr+"/"+n)
 		}
-		return m.String()
+		return s
 	}
 	r := newRun(t, "http://unused.example/")
 	r.req.URL = nil

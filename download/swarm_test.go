@@ -54,11 +54,11 @@ func parsedTorrent(t *testing.T, torrent []byte) metainfo.Torrent {
 
 // magnetOf names a torrent and the peers that have it, and nothing else.
 func magnetOf(t *testing.T, torrent []byte, peers ...netip.AddrPort) string {
-	m := metainfo.Magnet{InfoHash: parsedTorrent(t, torrent).InfoHash, Size: -1}
+	link := "magnet:?xt=urn:btih:" + parsedTorrent(t, torrent).InfoHash.String()
 	for _, p := range peers {
-		m.Peers = append(m.Peers, p.String())
+		link += "&x.pe=" + p.String()
 	}
-	return m.String()
+	return link
 }
 
 // tracked is a torrent with a tracker that knows these peers.

@@ -2,6 +2,7 @@ package download_test
 
 import (
 	"bytes"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -83,10 +84,9 @@ func TestTorrentNamesPrivateAddresses_Rule63(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := metainfo.Magnet{InfoHash: parsed.InfoHash, Size: -1}
-	link.Sources = append(link.Sources, parse(t, "http://10.255.255.1/x.torrent"))
+	link := "magnet:?xt=urn:btih:" + parsed.InfoHash.String() + "&xs=" + url.QueryEscape("http://10.255.255.1/x.torrent")
 	client := &download.Client{}
-	if _, err := client.Magnet(t.Context(), download.Request{}, link.String()); err == nil || !strings.Contains(err.Error(), "leads to 10.255.255.1") {
+	if _, err := client.Magnet(t.Context(), download.Request{}, link); err == nil || !strings.Contains(err.Error(), "leads to 10.255.255.1") {
 		t.Errorf("magnet link: %v", err)
 	}
 	private := byWebSeeds(t, made(size, 7), mirrortest.New(t, made(size, 7)))

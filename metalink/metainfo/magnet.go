@@ -115,29 +115,3 @@ func numbered(params url.Values, key string) []string {
 	}
 	return values
 }
-
-// String writes the link.
-func (m Magnet) String() string {
-	var b strings.Builder
-	b.WriteString(magnetScheme + "?xt=" + urnV1 + m.InfoHash.String())
-	add := func(key, v string) { b.WriteString("&" + key + "=" + url.QueryEscape(v)) }
-	if m.Name != "" {
-		add("dn", m.Name)
-	}
-	if m.Size >= 0 {
-		add("xl", strconv.FormatInt(m.Size, 10))
-	}
-	for _, tr := range m.Trackers {
-		add("tr", tr)
-	}
-	for _, ws := range m.WebSeeds {
-		add("ws", ws)
-	}
-	for _, u := range m.Sources {
-		add("xs", u.String())
-	}
-	for _, p := range m.Peers {
-		add("x.pe", p)
-	}
-	return b.String()
-}

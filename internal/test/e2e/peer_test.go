@@ -43,5 +43,5 @@ func startPeer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(tracker.Close)
 	ts.Setenv(args[0], addr)
 	ts.Setenv(args[0]+"_TRACKER", tracker.URL+"/announce")
-	ts.Setenv(args[0]+"_MAGNET", metainfo.Magnet{InfoHash: m.InfoHash, Size: -1, Peers: []string{addr}}.String())
+	ts.Setenv(args[0]+"_MAGNET", "magnet:?xt=urn:btih:"+m.InfoHash.String()+"&x.pe="+addr)
 }

@@ -143,14 +143,10 @@ func describe(t *testing.T, body []byte, mirrors []metalink.Mirror) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := metalink.Document{Generator: "braid", Published: time.Unix(1e9, 0), Files: []metalink.File{{
-		Name: downloadName, Size: int64(len(body)), Pieces: []verify.Pieces{pieces}, Mirrors: mirrors, MaxConnections: 1,
+	d := metalink.Document{Generator: "\"x\" & <y>\nz", Files: []metalink.File{{
+		Name: downloadName, Size: int64(len(body)), Pieces: []verify.Pieces{pieces}, Mirrors: mirrors,
 		Claims:     []verify.Claim{{Digest: sum(verify.SHA256, body)}, {Digest: sum(verify.MD5, body)}}, // with SHA-512, wget2 1.99 never ends
 		Signatures: []metalink.Signature{{Type: "application/pgp-signature", Text: "-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----"}},
-		Info: metalink.Info{
-			Identity: "a", Version: "1", Description: "\"x\" & <y>\nz", Languages: []string{"de", "ja"}, OS: []string{"Linux-x86"},
-			Publisher: metalink.Party{Name: "p", URL: "http://example.org/"}, License: metalink.Party{Name: "MIT"},
-		},
 	}}}
 	out, err := metalink.Format(d)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *swarmSite) track(t *testing.T, addr string) {
 
 // magnet names the torrent and peers.
 func (s *swarmSite) magnet(peers ...string) string {
-	return metainfo.Magnet{InfoHash: s.parsed.InfoHash, Size: -1, Peers: peers}.String()
+	return "magnet:?xt=urn:btih:" + s.parsed.InfoHash.String() + "&x.pe=" + strings.Join(peers, "&x.pe=")
 }
 
 // get lets braid download, which looks for peers on this machine only.
