@@ -89,7 +89,7 @@ func (s *session) compareAnswer(o *origin, a source.Answer) error {
 	}
 	if s.size < 0 && a.Size >= 0 {
 		s.size = a.Size
-		return s.hold()
+		return s.reserve()
 	}
 	return nil
 }

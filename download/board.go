@@ -42,7 +42,7 @@ type verdict uint8
 
 const (
 	pending     verdict = iota
-	nobodyKnows         // no third source can tell
+	undecidable         // no third source can tell
 	oldRight
 	otherRight
 )
@@ -122,13 +122,13 @@ func (b *board) work(ctx context.Context, p *party) {
 		tired := p.fails > 0 && !p.out && !b.ended
 		b.mu.Unlock()
 		if tired {
-			rest(ctx, b.pause)
+			sleep(ctx, b.pause)
 		}
 	}
 }
 
-// rest waits.
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
@@ -146,20 +146,20 @@ func (b *board) next(p *party) *chunk {
 		}
 		if c := b.choose(p); c != nil {
 			b.running = append(b.running, c)
-			b.look()
+			b.wakeWhenLate()
 			return c
 		}
 		if len(b.running) == 0 {
 			break
 		}
-		b.look()
+		b.wakeWhenLate()
 		b.changed.Wait()
 	}
 	return nil
 }
 
-// look wakes those who wait when something that runs may be late.
-func (b *board) look() {
+// wakeWhenLate wakes those who wait when something that runs may be late.
+func (b *board) wakeWhenLate() {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(lateAfter/2, b.changed.Broadcast)
 		return

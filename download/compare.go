@@ -166,7 +166,7 @@ func (b *board) decide(c *chunk, whole bool) {
 // settle draws the conclusions of what is known about a pair.
 func (b *board) settle(d *pair) {
 	if d.verdict == pending && !slices.ContainsFunc(b.workers, func(p *party) bool { return !p.out && b.third(d, p) }) {
-		d.verdict = nobodyKnows
+		d.verdict = undecidable
 	}
 	switch d.verdict {
 	case pending:

@@ -53,7 +53,7 @@ type Document struct {
 	originDigests   []verify.Claim // those of them that the asked server gave
 	torrent         *metainfo.Torrent
 	peers           []string // that a magnet link names
-	edges           *edges
+	shared          *sharedPieces
 }
 
 // ReadDocument reads a document that the user gave: its claims count as the user's. Documents are handed around, so its URLs may

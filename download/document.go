@@ -188,7 +188,7 @@ func parseDocument(r io.Reader, name string) (*Document, error) {
 		return &Document{Document: m}, err
 	}
 	t, err := metainfo.Parse(b)
-	return &Document{Document: t.Document(), Torrent: true, torrent: &t, edges: newEdges()}, err
+	return &Document{Document: t.Document(), Torrent: true, torrent: &t, shared: newSharedPieces()}, err
 }
 
 // IsTorrent reports whether a URL or a path names a torrent.
@@ -234,7 +234,7 @@ func magnetDocument(t metainfo.Torrent, m metainfo.Magnet, name string) *Documen
 	if len(m.Trackers) > 0 {
 		t.Trackers = append(t.Trackers, m.Trackers)
 	}
-	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, edges: newEdges()}
+	d := &Document{Document: t.Document(), Torrent: true, Name: name, torrent: &t, peers: m.Peers, shared: newSharedPieces()}
 	d.setChannel(verify.User, address.Loopback)
 	return d
 }

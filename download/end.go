@@ -145,7 +145,7 @@ func (s *session) endOfFile(o *origin, err error) (size int64, ok bool) {
 
 // settle sets the size of the file once all of it is here.
 func (s *session) settle(size int64) {
-	if s.size = size; s.hold() == nil {
+	if s.size = size; s.reserve() == nil {
 		s.step(scheduler.SizeKnown{Size: size})
 	}
 }

@@ -17,7 +17,7 @@ import (
 // error, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := partfile.Target(g.http.files, g.req.Dir, g.req.Name)
-	if err != nil || !there || g.req.seed != nil { // a seed was looked at
+	if err != nil || !there || g.req.base != nil { // a base file was compared
 		return false, err
 	}
 	c := g.committed()

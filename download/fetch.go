@@ -62,29 +62,29 @@ type sink struct {
 	most  int64        // end of what may come while the size is not known (rule 19)
 	out   chan<- message
 
-	looking  sync.Mutex     // of reached and unheard; no write is waited for with it
-	reached  int64          // end of what is written last
-	cut      bool           // it was told that it is enough
-	awaited  bool           // of the reply
-	unheard  *byterange.Set // of bytes that come in any order: what is written and the loop has not heard of; else nil
-	front    *front         // nil: nothing is held back
-	document bool           // it was a document that may replace the file
+	reachedMu  sync.Mutex     // guards reached and unreported; no write is waited for with it
+	reached    int64          // end of what is written last
+	cut        bool           // it was told that it is enough
+	awaited    bool           // of the reply
+	unreported *byterange.Set // of bytes that come in any order: what is written and the loop has not heard of; else nil
+	front      *front         // nil: nothing is held back
+	document   bool           // it was a document that may replace the file
 
 	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
 	// it has heard, so that it hears in order.
-	mu     sync.Mutex
-	untold message
-	told   time.Time
-	late   *time.Timer // tells of what no write follows soon, when it is not told
-	armed  bool
-	over   bool
+	mu         sync.Mutex
+	pending    message
+	reportedAt time.Time
+	timer      *time.Timer // tells of what no write follows soon, when it is not told
+	timing     bool
+	over       bool
 }
 
 // A fetch tells of what it wrote after so many bytes or so much time, whatever comes first: also when its source is
 // silent from then on.
 const (
-	tellBytes = 1 << 20
-	tellTime  = 10 * time.Millisecond
+	reportBytes = 1 << 20
+	reportTime  = 10 * time.Millisecond
 )
 
 // An overrunError says that a body goes on where the file ends.
@@ -127,7 +127,7 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := k.note(byterange.Range{Start: off, End: off + n}, fresh); err != nil {
+	if err := k.addPending(byterange.Range{Start: off, End: off + n}, fresh); err != nil {
 		return 0, err
 	}
 	if n < int64(len(p)) {
@@ -153,8 +153,8 @@ func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 
 // wanted is how many of n bytes at off may be written. They count as written from here on.
 func (k *sink) wanted(n, off int64) (int64, error) {
-	k.looking.Lock()
-	defer k.looking.Unlock()
+	k.reachedMu.Lock()
+	defer k.reachedMu.Unlock()
 	n = min(n, k.limit.Load()-off)
 	if n <= 0 {
 		return 0, source.ErrEnough
@@ -166,8 +166,8 @@ func (k *sink) wanted(n, off int64) (int64, error) {
 		return 0, tooLong(k.most)
 	}
 	k.reached = off + n
-	if k.unheard != nil {
-		k.unheard.Add(byterange.Range{Start: off, End: off + n})
+	if k.unreported != nil {
+		k.unreported.Add(byterange.Range{Start: off, End: off + n})
 	}
 	return n, nil
 }
@@ -175,14 +175,14 @@ func (k *sink) wanted(n, off int64) (int64, error) {
 // alive reports whether the fetch may write: it was not stopped.
 func (k *sink) alive() bool { return k.limit.Load() > 0 }
 
-// heard is told of what the loop was told of.
-func (k *sink) heard(r byterange.Range) {
-	if k.unheard == nil {
+// reported notes that the loop got the message about r.
+func (k *sink) reported(r byterange.Range) {
+	if k.unreported == nil {
 		return
 	}
-	k.looking.Lock()
-	defer k.looking.Unlock()
-	k.unheard.Remove(r)
+	k.reachedMu.Lock()
+	defer k.reachedMu.Unlock()
+	k.unreported.Remove(r)
 }
 
 // Coming implements source.PieceSink.
@@ -194,67 +194,67 @@ func (k *sink) End() int64 { return k.limit.Load() }
 // halt ends all writing, and tells what was written that the loop has not heard of, also by a write that is under way; it has heard of
 // what is before at.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
-	k.looking.Lock()
-	defer k.looking.Unlock()
+	k.reachedMu.Lock()
+	defer k.reachedMu.Unlock()
 	k.limit.Store(0)
-	if k.unheard != nil {
-		return k.unheard.Clone()
+	if k.unreported != nil {
+		return k.unreported.Clone()
 	}
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// note remembers what was written, and tells the loop when it is time.
-func (k *sink) note(r byterange.Range, fresh int) error {
+// addPending remembers what was addPending, and tells the loop when it is time.
+func (k *sink) addPending(r byterange.Range, fresh int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.untold.wrote.End != r.Start {
-		if err := k.tell(); err != nil {
+	if k.pending.wrote.End != r.Start {
+		if err := k.report(); err != nil {
 			return err
 		}
-		k.untold.wrote.Start = r.Start
+		k.pending.wrote.Start = r.Start
 	}
-	k.untold.wrote.End = r.End
-	k.untold.fresh += fresh
+	k.pending.wrote.End = r.End
+	k.pending.fresh += fresh
 	if k.awaited && r.End == k.size.Load() {
 		k.over = true // the rest is told with the end
 		return nil
 	}
-	if k.untold.wrote.Len() >= tellBytes || time.Since(k.told) >= tellTime {
-		return k.tell()
+	if k.pending.wrote.Len() >= reportBytes || time.Since(k.reportedAt) >= reportTime {
+		return k.report()
 	}
-	if !k.armed {
-		k.arm()
+	if !k.timing {
+		k.startTimer()
 	}
 	return nil
 }
 
-// arm sees to it that the loop is told within tellTime. The caller holds mu.
-func (k *sink) arm() {
-	k.armed = true
-	if k.late != nil {
-		k.late.Reset(tellTime)
+// startTimer sees to it that the loop is told within reportTime. The caller holds mu.
+func (k *sink) startTimer() {
+	k.timing = true
+	if k.timer != nil {
+		k.timer.Reset(reportTime)
 		return
 	}
-	k.late = time.AfterFunc(tellTime, func() {
+	k.timer = time.AfterFunc(reportTime, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.armed = false; !k.over {
-			k.tell() // an error ends the fetch anyway
+		if k.timing = false; !k.over {
+			k.report() // an error ends the fetch anyway
 		}
 	})
 }
 
-// tell sends what was written since the last time. The caller holds mu.
-func (k *sink) tell() error {
-	if k.untold.wrote.Empty() {
+// report sends what was written since the last time. The caller holds mu.
+func (k *sink) report() error {
+	if k.pending.wrote.Empty() {
 		return nil
 	}
-	m := k.untold
+	m := k.pending
 	m.id = k.id
 	if err := k.send(m); err != nil {
 		return err // it is told with the end
 	}
-	k.untold, k.told = message{}, time.Now()
+	k.pending, k.reportedAt = message{}, time.Now()
 	return nil
 }
 
@@ -263,11 +263,11 @@ func (k *sink) end() message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.over = true
-	if k.late != nil {
-		k.late.Stop()
+	if k.timer != nil {
+		k.timer.Stop()
 	}
-	k.untold.id = k.id
-	return k.untold
+	k.pending.id = k.id
+	return k.pending
 }
 
 // send gives the loop a message, unless it has stopped listening.

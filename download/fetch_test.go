@@ -10,7 +10,7 @@ import (
 	"braid/internal/partfile"
 )
 
-// The loop is not woken for every write, hears of the last ones before a silence within tellTime, of each byte once and
+// The loop is not woken for every write, hears of the last ones before a silence within reportTime, of each byte once and
 // in order, and of nothing after the end.
 func TestLoopIsTold(t *testing.T) {
 	dir := t.TempDir()
@@ -53,9 +53,9 @@ func TestLoopIsTold(t *testing.T) {
 			write(1000)
 			write(1000)
 			hears(told)
-			time.Sleep(tellTime)
+			time.Sleep(reportTime)
 			hears(at) // a silence
-			write(tellBytes)
+			write(reportBytes)
 			hears(at) // much
 			time.Sleep(time.Second)
 		}

@@ -45,7 +45,7 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	f.cancel()
 	delete(x.running, id)
 	f.from.busy += time.Since(f.begun)
-	x.tellEnd(f, err)
+	x.reportEnd(f, err)
 }
 
 // drain ends all fetches and waits for them. What they still say is counted, for the report.
@@ -99,27 +99,27 @@ func (x *fetches) bound(size int64) {
 // for each that runs.
 func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	if f.fresh.End != wrote.Start || f.fresh.Empty() {
-		x.gather(f)
+		x.queueBrought(f)
 		f.fresh.Start = wrote.Start
 	}
 	f.fresh.End = wrote.End
 }
 
-// gather takes the range of a fetch to what is told next.
-func (x *fetches) gather(f *flight) {
+// queueBrought takes the range of a fetch to what is told next.
+func (x *fetches) queueBrought(f *flight) {
 	if !f.fresh.Empty() {
 		x.brought = append(x.brought, Piece{f.number, f.fresh})
 		f.fresh = byterange.Range{}
 	}
 }
 
-// tellBrought says who brought what since the last time.
-func (x *fetches) tellBrought() {
+// reportBrought says who brought what since the last time.
+func (x *fetches) reportBrought() {
 	if !x.detail {
 		return
 	}
 	for _, f := range x.running {
-		x.gather(f)
+		x.queueBrought(f)
 	}
 	if len(x.brought) == 0 {
 		return
@@ -129,10 +129,10 @@ func (x *fetches) tellBrought() {
 	x.brought = nil
 }
 
-// tellEnd says how a fetch ended.
-func (x *fetches) tellEnd(f *flight, err error) {
-	x.gather(f)
-	x.tellBrought()
+// reportEnd says how a fetch ended.
+func (x *fetches) reportEnd(f *flight, err error) {
+	x.queueBrought(f)
+	x.reportBrought()
 	if errors.Is(err, context.Canceled) || errors.Is(err, errRefused) {
 		err = nil
 	}

@@ -83,7 +83,7 @@ func (g *getter) get(ctx context.Context) error {
 		}
 		if done, err := g.existing(ctx); done || err != nil {
 			if g.result.AlreadyComplete && err == nil {
-				giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
+				seedFile(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 			}
 			return err
 		}
@@ -94,7 +94,7 @@ func (g *getter) get(ctx context.Context) error {
 	if err := g.open(ctx); err != nil || g.document {
 		return err
 	}
-	if err := g.plant(ctx); err != nil {
+	if err := g.beginFromBase(ctx); err != nil {
 		return err
 	}
 	proof, err := g.sessions(ctx)
@@ -104,7 +104,7 @@ func (g *getter) get(ctx context.Context) error {
 	}
 	g.keepPin()
 	g.keepVersion(proof, g.result.Host)
-	giveBack(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
+	seedFile(ctx, g.http, &g.req, g.carried.sharing, g.result.Path)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (g *getter) span(ctx context.Context) error {
 		return nil
 	}
 	x := g.req.Described.sharing
-	list, err := x.whole(func(i int) ([]byte, error) { return edging{x, g.http, &g.req}.piece(ctx, i) })
+	list, err := x.whole(func(i int) ([]byte, error) { return sharedPieceFetcher{x, g.http, &g.req}.piece(ctx, i) })
 	if err == nil {
 		d := *g.req.Described
 		d.Pieces = list
@@ -126,7 +126,7 @@ func (g *getter) span(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	kind := kindOf(err)
-	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeEdge) {
+	if errors.Is(err, metainfo.ErrUnnamed) || errors.Is(err, errLargeSharedPiece) {
 		kind = NoEvidence
 	}
 	return g.fail(kind, err, HintDigest)
@@ -198,7 +198,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		if err == nil {
 			g.blame(s)
 		}
-		g.takeIn(s)
+		g.collectResult(s)
 		if err == nil && !g.result.NotModified {
 			g.result.Proof = proof
 			if err = g.commit(ctx, proof); err != nil {
@@ -214,8 +214,8 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	}
 }
 
-// takeIn takes over what a session has counted and learned.
-func (g *getter) takeIn(s *session) {
+// collectResult takes over what a session has counted and learned.
+func (g *getter) collectResult(s *session) {
 	g.result.Sources = s.sources.report()
 	g.result.Fetched += s.fetches.stats.arrived
 	g.result.Duplicate += s.fetches.stats.arrived - s.fetches.stats.fresh
@@ -262,8 +262,8 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 		return errors.Join(g.part.Close(), g.delivery.commit(ctx, proof))
 	}
 	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified(), Due: g.req.Due}
-	if g.req.seed != nil {
-		final.Mode = g.req.seed.mode
+	if g.req.base != nil {
+		final.Mode = g.req.base.mode
 	}
 	err := g.part.Commit(proof, final)
 	g.result.Due = final.Due && err == nil

@@ -112,8 +112,8 @@ func (x *hashing) passed() int64 {
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 
-// take lets nothing pass from here on but what pieces have proven.
-func (x *hashing) take(list verify.Pieces, from string) {
+// startPieces lets nothing pass from here on but what pieces have proven.
+func (x *hashing) startPieces(list verify.Pieces, from string) {
 	x.pieces.list, x.pieces.from = list, from
 	x.hasher.gate.bound(0)
 }
@@ -150,8 +150,8 @@ func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) boo
 	})
 }
 
-// settle takes the result of a check.
-func (x *hashing) settle(c checked) {
+// recordCheck takes the result of a check.
+func (x *hashing) recordCheck(c checked) {
 	p := &x.pieces
 	if p.busy = false; !c.ok {
 		p.wrong = c.piece

@@ -140,7 +140,7 @@ func (s *session) begin() {
 // addFirst makes the server known that the user asked, or one that stands in for it, or those that a document names.
 func (s *session) addFirst() {
 	if s.known {
-		if s.hold() != nil {
+		if s.reserve() != nil {
 			return
 		}
 		s.askSignatures()

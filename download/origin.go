@@ -122,7 +122,7 @@ func (s *session) assumeFile(o *origin, a source.Answer) error {
 // setFile takes file as what is downloaded from here on.
 func (s *session) setFile(file metalink.File, claims []verify.Claim) error {
 	s.file, s.claims, s.size = file, claims, file.Size
-	if err := s.hold(); err != nil {
+	if err := s.reserve(); err != nil {
 		return err
 	}
 	s.known = true

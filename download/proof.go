@@ -30,7 +30,7 @@ func (s *session) piecesHelp() bool {
 
 // applyDocument takes over what a document says. If that is of no use, the download goes on without.
 func (s *session) applyDocument(t documentResult) {
-	if s.believe(t) {
+	if s.applyEvidence(t) {
 		s.carried.pieces, s.carried.piecesFrom, s.newMirrors = t.file.BestPieces(), t.from, true
 	}
 	if s.newMirrors {
@@ -41,8 +41,8 @@ func (s *session) applyDocument(t documentResult) {
 	s.askDocument()
 }
 
-// believe takes over what a document says to verify the file with.
-func (s *session) believe(t documentResult) bool {
+// applyEvidence takes over what a document says to verify the file with.
+func (s *session) applyEvidence(t documentResult) bool {
 	s.aside.read()
 	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
 	if t.err != nil {
@@ -83,8 +83,8 @@ func (s *session) askSignatures() {
 	})
 }
 
-// gathered takes the signatures over. What was hashed before they were here is hashed once more.
-func (s *session) gathered(all []found) {
+// applySignatures takes the signatures over. What was hashed before they were here is hashed once more.
+func (s *session) applySignatures(all []found) {
 	s.aside.fetchingSignatures = false
 	for _, f := range all {
 		if f.err != nil {
@@ -112,7 +112,7 @@ func (s *session) awaitSignatures() error {
 	if s.aside.reading {
 		select {
 		case t := <-s.aside.documents:
-			s.believe(t)
+			s.applyEvidence(t)
 			s.askSignatures()
 			s.hashHeld()
 		case <-s.ctx.Done():
@@ -124,15 +124,15 @@ func (s *session) awaitSignatures() error {
 	}
 	select {
 	case all := <-s.carried.signed.done:
-		s.gathered(all)
+		s.applySignatures(all)
 		return s.err
 	case <-s.ctx.Done():
 		return context.Cause(s.ctx)
 	}
 }
 
-// waits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
-func (s *session) waits() bool { return s.req.Stream != nil && s.aside.awaits() }
+// streamWaits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
+func (s *session) streamWaits() bool { return s.req.Stream != nil && s.aside.awaits() }
 
 // signatures check those that are at hand, beside the digests.
 func (s *session) signatures() []verify.SignatureChecker {
@@ -144,7 +144,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 
 // startHash begins to hash what is here, unless it has to wait.
 func (s *session) startHash() {
-	if s.waits() {
+	if s.streamWaits() {
 		return
 	}
 	check := verify.NewChecker(s.size, s.claims, s.signatures()...)
@@ -179,7 +179,7 @@ func (s *session) usePieces() {
 		s.note("%s has pieces of a file of %d bytes, not %d: they are not used", s.carried.piecesFrom, list.Size(), s.size)
 		return
 	}
-	s.hashing.take(list, s.carried.piecesFrom)
+	s.hashing.startPieces(list, s.carried.piecesFrom)
 	s.note("%d pieces of %d bytes are checked as they come: their %v is in %s", list.Count(), list.Length(), list.Algorithm(), s.carried.piecesFrom)
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
@@ -190,7 +190,7 @@ func (s *session) pieceChecked(c checked) {
 		s.stop(c.err)
 		return
 	}
-	s.hashing.settle(c)
+	s.hashing.recordCheck(c)
 	s.step(scheduler.PieceChecked{Piece: c.piece, OK: c.ok})
 	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
@@ -221,7 +221,7 @@ func (s *session) prove() (verify.Proof, error) {
 	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 { // nothing was ever answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
-	if err := s.consult(); err != nil {
+	if err := s.askOriginForSignatures(); err != nil {
 		return verify.Proof{}, err
 	}
 	if err := s.awaitSignatures(); err != nil {
@@ -235,10 +235,10 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
-// consult asks the server for the signatures that it names, where everything was here before it answered: from an earlier
+// askOriginForSignatures asks the server for the signatures that it names, where everything was here before it answered: from an earlier
 // run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
 // taken as any answer of its is; one that does not answer has said nothing.
-func (s *session) consult() error {
+func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
 		return nil

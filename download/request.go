@@ -128,8 +128,8 @@ type Request struct {
 	// Detail makes Observe hear of Brought, too.
 	Detail bool
 
-	unreadable []string // lines of a list that cannot be read
-	seed       *seed    // what is there of the file that is to be replaced; see Client.Repair
+	unreadable []string  // lines of a list that cannot be read
+	base       *baseFile // what is there of the file that is to be replaced; see Client.Repair
 }
 
 // own is r as it is carried out: claims of which nobody says how they came are the word of who made the request.

@@ -19,7 +19,7 @@ func (g *getter) recover(ctx context.Context) error {
 		return nil
 	}
 	if len(prior.Refuted) > 0 {
-		return g.unrefuted(ctx, prior)
+		return g.resumeRefuted(ctx, prior)
 	}
 	if !g.continuable(prior) {
 		return g.resumeUnproven(ctx, prior)
@@ -83,7 +83,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 		return prior, nil
 	}
 	if err != nil {
-		return prior, g.unheard(err, sealed)
+		return prior, g.noAnswerError(err, sealed)
 	}
 	if !elsewhere(x.file, x.answer) { // else it is a mirror's (C8)
 		want.Size = x.answer.Size
@@ -128,8 +128,8 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	return g.document && err == nil
 }
 
-// unheard is what a download ends with that cannot go on before the server has said what the file is.
-func (g *getter) unheard(err error, sealed bool) error {
+// noAnswerError is what a download ends with that cannot go on before the server has said what the file is.
+func (g *getter) noAnswerError(err error, sealed bool) error {
 	var src *source.Error
 	if sealed || !errors.As(err, &src) {
 		return err
@@ -225,9 +225,9 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error
 // What came wholly and does not have the digest that the request gave is kept: the digest may have been mistyped. It counts only for a
 // run with another strong digest, which it has (rule 40).
 
-// unrefuted takes over what an earlier run found not to have the digest that was wanted of it, if it has the one that is wanted now;
+// resumeRefuted takes over what an earlier run found not to have the digest that was wanted of it, if it has the one that is wanted now;
 // else the part file is empty then.
-func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {
+func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
 		return strong(c) && slices.ContainsFunc(prior.Refuted, func(r verify.Claim) bool { return r.Digest == c.Digest })
@@ -250,7 +250,7 @@ func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {
 	}
 	if _, err := check.Proof(); err != nil {
 		if wrong := wrongOf(err); whole && wrong != nil {
-			return g.refutedAgain(ctx, prior, wrong)
+			return g.keepRefuted(ctx, prior, wrong)
 		}
 		return g.part.Restart()
 	}
@@ -263,8 +263,8 @@ func (g *getter) unrefuted(ctx context.Context, prior partfile.Identity) error {
 // mostRefuted is how many digests are remembered that what is here does not have.
 const mostRefuted = 8
 
-// refutedAgain keeps what is here, which does not have this digest either, unless the server shows that it has another file now.
-func (g *getter) refutedAgain(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
+// keepRefuted keeps what is here, which does not have this digest either, unless the server shows that it has another file now.
+func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
 	have := g.part.Have()
 	a, err := look(ctx, g.http, &g.req, condition{})
 	if err != nil {
@@ -294,9 +294,9 @@ func (g *getter) goOnWith(id partfile.Identity) {
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 }
 
-// plant begins the part file with what is useful of the damaged file. What an earlier run has left stays.
-func (g *getter) plant(ctx context.Context) error {
-	s := g.req.seed
+// beginFromBase begins the part file with what is useful of the damaged file. What an earlier run has left stays.
+func (g *getter) beginFromBase(ctx context.Context) error {
+	s := g.req.base
 	if s == nil || s.useful.Count() == 0 {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (g *getter) plant(ctx context.Context) error {
 		err = g.part.CheckSpace(id.Size)
 	}
 	if err == nil {
-		err = g.copySeed(ctx, s)
+		err = g.copyBase(ctx, s)
 	}
 	have := g.part.Have()
 	if err != nil {
@@ -324,8 +324,8 @@ func (g *getter) plant(ctx context.Context) error {
 	return nil
 }
 
-// copySeed copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
-func (g *getter) copySeed(ctx context.Context, s *seed) error {
+// copyBase copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
+func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(g.http.files, s.path)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 		case o := <-s.aside.offered:
 			s.take(o)
 		case all := <-s.carried.signed.done:
-			s.gathered(all)
+			s.applySignatures(all)
 			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.cut.ends:
 			s.digestHolds(size)
@@ -169,7 +169,7 @@ func (s *session) handle(m message) {
 		if !f.from.swarm {
 			s.swarm.here(m.wrote)
 		}
-		f.sink.heard(m.wrote)
+		f.sink.reported(m.wrote)
 		s.step(scheduler.Progress{Fetch: m.id, Range: m.wrote})
 	}
 }
@@ -190,7 +190,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	k.limit.Store(a.Range.End)
 	k.size.Store(s.size)
 	if o.swarm {
-		k.unheard = &byterange.Set{}
+		k.unreported = &byterange.Set{}
 	}
 	s.carried.fetches++
 	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
@@ -225,7 +225,7 @@ func (s *session) progress() {
 	if s.req.Observe == nil {
 		return
 	}
-	s.fetches.tellBrought()
+	s.fetches.reportBrought()
 	have := s.part.Have()
 	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
 }
@@ -292,8 +292,8 @@ func (s *session) identity() partfile.Identity {
 	return id
 }
 
-// hold makes sure that there is room for the file, and records what it is.
-func (s *session) hold() error {
+// reserve makes sure that there is room for the file, and records what it is.
+func (s *session) reserve() error {
 	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", s.size, most)

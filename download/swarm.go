@@ -89,7 +89,7 @@ type sharing struct {
 	file    metainfo.File
 	peers   []string      // host:port, that a magnet link names
 	named   address.Scope // to where who named it may lead (rule 63)
-	edges   *edges        // pieces that its files share
+	shared  *sharedPieces // pieces that its files share
 }
 
 func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
@@ -101,7 +101,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	}
 	for _, f := range d.torrent.Files {
 		if f.Name == name && f.Size > 0 {
-			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: address.Public | d.by, edges: d.edges}
+			return &sharing{torrent: *d.torrent, file: f, peers: d.peers, named: address.Public | d.by, shared: d.shared}
 		}
 	}
 	return nil
@@ -196,9 +196,9 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// giveBack lets peers have the file that is at path, for as long as the user wants. The file is in place: nothing that happens here
+// seedFile lets peers have the file that is at path, for as long as the user wants. The file is in place: nothing that happens here
 // makes the download fail.
-func giveBack(ctx context.Context, hc network, req *Request, x *sharing, path string) {
+func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.hasName() {
 		return
 	}

@@ -30,24 +30,24 @@ func (e *HopError) Unwrap() error { return e.Err }
 // the wrong answer is a mirror's, and the other mirrors are still of use.
 func FromHops(hops []Hop, trusted bool) (File, error) {
 	c := chain{
-		hops: hops, trusted: trusted, said: make([][]verify.Claim, len(hops)),
+		hops: hops, trusted: trusted, digests: make([][]verify.Claim, len(hops)),
 		server: -1, file: File{Size: -1},
 	}
 	err := c.read()
 	c.file.Claims = c.claims()
-	c.file.NoDigest = c.weak && c.server < 0
+	c.file.NoDigest = c.undigested && c.server < 0
 	Sort(c.file.Mirrors)
 	return c.file, err
 }
 
 // A chain is a redirect chain while it is read.
 type chain struct {
-	hops    []Hop
-	trusted bool
-	said    [][]verify.Claim // by each answer
-	server  int              // index of the Metalink server, -1 while there is none
-	weak    bool             // links came without a strong digest
-	file    File
+	hops       []Hop
+	trusted    bool
+	digests    [][]verify.Claim // by each answer
+	server     int              // index of the Metalink server, -1 while there is none
+	undigested bool             // links came without a strong digest
+	file       File
 }
 
 func (c *chain) read() error {
@@ -62,58 +62,58 @@ func (c *chain) read() error {
 		if h.Status >= 400 {
 			continue // its fields speak of an error page
 		}
-		if err := c.hear(i, h, over); err != nil {
+		if err := c.addDigests(i, h, over); err != nil {
 			return &HopError{Hop: i, URL: h.URL.Scheme + "://" + h.URL.Host, Err: err}
 		}
-		c.follow(i, h)
+		c.readLinks(i, h)
 	}
 	return nil
 }
 
-// hear notes the digests of h, which must not contradict those of an earlier answer (C5).
-func (c *chain) hear(i int, h Hop, over verify.Channel) error {
+// addDigests notes the digests of h, which must not contradict those of an earlier answer (C5).
+func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	claims, malformed, err := verify.ReadHeader(h.Header, over)
 	if err != nil {
 		return err
 	}
-	said := slices.Concat(c.said...)
+	earlier := slices.Concat(c.digests...)
 	for _, m := range malformed {
-		if !c.trusted && !verify.Strong(said) && !verify.Strong(claims) {
+		if !c.trusted && !verify.Strong(earlier) && !verify.Strong(claims) {
 			return m
 		}
 		c.ignore(m.Field+": "+m.Value, m.Why)
 	}
-	if err := verify.Agree(said, claims); err != nil {
+	if err := verify.Agree(earlier, claims); err != nil {
 		return err
 	}
-	c.said[i] = claims
+	c.digests[i] = claims
 	return nil
 }
 
-// follow takes the links of h, if h is the Metalink server.
+// readLinks takes the links of h, if h is the Metalink server.
 //
 // RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors
 // [...] they MUST discard such Link header fields" (C2). Section 6: "If Instance Digests are not provided by
 // the Metalink servers, the Link header fields pertaining to this specification MUST be ignored" (C4).
-func (c *chain) follow(i int, h Hop) {
-	links := c.ours(h)
+func (c *chain) readLinks(i int, h Hop) {
+	links := c.ownLinks(h)
 	switch {
 	case len(links) == 0:
 	case c.server >= 0:
 		c.ignoreAll(links, "listed by a mirror")
-	case !c.trusted && !verify.Strong(c.said[i]):
-		c.weak = true
+	case !c.trusted && !verify.Strong(c.digests[i]):
+		c.undigested = true
 		c.ignoreAll(links, "no strong digest beside it")
 	default:
 		c.server = i
 		c.file.Server = h.URL
 		c.file.ETag = StrongETag(h.Header["Etag"]...)
-		c.take(links, h)
+		c.addLinks(links, h)
 	}
 }
 
-// ours is the links of h with the relations of RFC 6249 and with h itself as their context.
-func (c *chain) ours(h Hop) []linkheader.Link {
+// ownLinks is the links of h with the relations of RFC 6249 and with h itself as their context.
+func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	var links []linkheader.Link
 	for _, l := range c.parse(h.Header["Link"]) {
 		switch {
@@ -141,7 +141,7 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 // answers after the server's or, without one, after the first with a strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
-	for i, claims := range c.said {
+	for i, claims := range c.digests {
 		for _, claim := range claims {
 			// Trust only falls along the chain, so of one digest the first claim is the best (rule 64).
 			same := func(c verify.Claim) bool { return c.Digest == claim.Digest }

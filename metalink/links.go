@@ -40,8 +40,8 @@ func Near(mirrors []Mirror, countries ...string) {
 	slices.SortStableFunc(mirrors, func(a, b Mirror) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// take sorts the links of the Metalink server, whose answer is h.
-func (c *chain) take(links []linkheader.Link, h Hop) {
+// addLinks sorts the links of the Metalink server, whose answer is h.
+func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 	seen := c.selves(h.URL)
 	for _, l := range links {
 		u, reason := Resolve(l.Target, h.URL)

@@ -11,9 +11,9 @@ import (
 	"braid/verify"
 )
 
-// A seed is a file that is not the right one and has some of its bytes. A download begins with these, as if an earlier run
+// A baseFile is a file that is not the right one and has some of its bytes. A download begins with these, as if an earlier run
 // had left them, and puts the right file in its place.
-type seed struct {
+type baseFile struct {
 	path     string
 	mode     fs.FileMode // for the new file
 	useful   byterange.Set
@@ -41,17 +41,17 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	if x.described != nil {                     // the neighbours' bytes are fetched, and proven
 		r.Described = x.described
 	}
-	r.seed = &seed{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.carried.asked, identity: x.identity(), file: x.file}
+	r.base = &baseFile{path: v.Path, mode: mode, pieces: v.Pieces, from: v.PiecesFrom, asked: x.carried.asked, identity: x.identity(), file: x.file}
 	here := byterange.Range{End: min(v.Size, x.size)}
 	switch {
 	case !verify.Strong(x.claims) && !x.req.provenByPieces() || x.size < 0: // nothing would tell that the rest belongs to it
 	case !v.Pieces.IsZero():
-		r.seed.useful.Add(here)
+		r.base.useful.Add(here)
 		for d := range v.Damaged.All() {
-			r.seed.useful.Remove(d)
+			r.base.useful.Remove(d)
 		}
 	case v.Size != x.size:
-		r.seed.useful.Add(here)
+		r.base.useful.Add(here)
 	}
 	return &r
 }
@@ -67,13 +67,13 @@ func identityOf(r *Request, file metalink.File, size int64, claims []verify.Clai
 		id.PieceSum = partfile.SumPieces(r.Described.Pieces)
 	}
 	for _, m := range file.Mirrors {
-		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: kept(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
+		id.Mirrors = append(id.Mirrors, partfile.Mirror{URL: journalURL(m.URL), Pri: m.Pri, Pref: m.Pref, Geo: m.Geo, By: m.By})
 	}
 	return id
 }
 
-// kept is the URL of a mirror for the journal: as it is, if it has no secrets (rule 62).
-func kept(u *url.URL) string {
+// journalURL is the URL of a mirror for the journal: as it is, if it has no secrets (rule 62).
+func journalURL(u *url.URL) string {
 	if u.User != nil || u.RawQuery != "" {
 		return source.Mask(u)
 	}

@@ -14,9 +14,9 @@ import (
 	"braid/verify"
 )
 
-// edges are pieces of a torrent that several of its files share. To check such a piece, a file needs the neighbours' bytes. All
+// sharedPieces are pieces of a torrent that several of its files share. To check such a piece, a file needs the neighbours' bytes. All
 // files of one document have these pieces in common: each is fetched once, whatever is downloaded.
-type edges struct {
+type sharedPieces struct {
 	turn   chan struct{} // holds one value: a piece is fetched at a time
 	proven map[int][]byte
 	order  []int // oldest first
@@ -24,22 +24,22 @@ type edges struct {
 }
 
 const (
-	mostEdges     = 64 << 20 // bytes of such pieces are kept; and a piece may have so many
-	mostEdgeParts = 200      // files may be in one, as each is a request
-	mostEdgeSeeds = 8        // web seeds are asked for one
+	maxSharedBytes = 64 << 20 // bytes of such pieces are kept; and a piece may have so many
+	maxSharedParts = 200      // files may be in one, as each is a request
+	maxSharedSeeds = 8        // web seeds are asked for one
 )
 
-var errLargeEdge = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
+var errLargeSharedPiece = errors.New("it has more than 64 MiB or than 200 files, which is too much to fetch for a check")
 
-func newEdges() *edges {
-	return &edges{turn: make(chan struct{}, 1), proven: map[int][]byte{}}
+func newSharedPieces() *sharedPieces {
+	return &sharedPieces{turn: make(chan struct{}, 1), proven: map[int][]byte{}}
 }
 
-// keep remembers a piece, and forgets the oldest where there is no room.
-func (e *edges) keep(i int, data []byte) {
+// add remembers a piece, and forgets the oldest where there is no room.
+func (e *sharedPieces) add(i int, data []byte) {
 	e.proven[i] = data
 	e.order = append(e.order, i)
-	for e.size += int64(len(data)); e.size > mostEdges && len(e.order) > 1; e.order = e.order[1:] {
+	for e.size += int64(len(data)); e.size > maxSharedBytes && len(e.order) > 1; e.order = e.order[1:] {
 		e.size -= int64(len(e.proven[e.order[0]]))
 		delete(e.proven, e.order[0])
 	}
@@ -70,21 +70,21 @@ func (x *sharing) whole(edge func(i int) ([]byte, error)) (list verify.Pieces, e
 }
 
 // An edging fetches pieces that a file shares with its neighbours.
-type edging struct {
+type sharedPieceFetcher struct {
 	*sharing
 	http network
 	req  *Request
 }
 
 // piece is piece i of the torrent, proven by its digest.
-func (x edging) piece(ctx context.Context, i int) ([]byte, error) {
+func (x sharedPieceFetcher) piece(ctx context.Context, i int) ([]byte, error) {
 	select {
-	case x.edges.turn <- struct{}{}:
-		defer func() { <-x.edges.turn }()
+	case x.shared.turn <- struct{}{}:
+		defer func() { <-x.shared.turn }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if data, ok := x.edges.proven[i]; ok {
+	if data, ok := x.shared.proven[i]; ok {
 		return data, nil
 	}
 	parts, want, err := x.torrent.Piece(i)
@@ -98,7 +98,7 @@ func (x edging) piece(ctx context.Context, i int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("piece %d of the torrent, which %s shares with other files: %w", i, source.Escape(x.file.Name), err)
 	}
-	x.edges.keep(i, data)
+	x.shared.add(i, data)
 	return data, nil
 }
 
@@ -110,14 +110,14 @@ func feasible(parts []metainfo.Part) error {
 			n++
 		}
 	}
-	if size > mostEdges || n > mostEdgeParts {
-		return errLargeEdge
+	if size > maxSharedBytes || n > maxSharedParts {
+		return errLargeSharedPiece
 	}
 	return nil
 }
 
 // fetch asks one web seed after the other for all of a piece, then for what may be put together of several, then the swarm.
-func (x edging) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
+func (x sharedPieceFetcher) fetch(ctx context.Context, parts []metainfo.Part, want verify.Digest) ([]byte, error) {
 	right := func(all [][]byte) []byte {
 		h := want.Algorithm().New()
 		for _, b := range all {
@@ -130,8 +130,8 @@ func (x edging) fetch(ctx context.Context, parts []metainfo.Part, want verify.Di
 	}
 	var last error
 	found := make([][][]byte, len(parts)) // by part, each once
-	spare := mostEdges                    // bytes that may be kept beside the first ones of each part
-	for k := 0; x.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), mostEdgeSeeds) && ctx.Err() == nil; k++ {
+	spare := maxSharedBytes               // bytes that may be kept beside the first ones of each part
+	for k := 0; x.req.Peers != PeersOnly && k < min(len(x.torrent.Mirrors(x.file)), maxSharedSeeds) && ctx.Err() == nil; k++ {
 		for j, p := range parts {
 			b, err := x.seedPart(ctx, p, k)
 			if err != nil {
@@ -197,7 +197,7 @@ func combine(found [][][]byte, chosen [][]byte, right func([][]byte) []byte, tri
 }
 
 // seedPart brings a part of a piece from web seed k.
-func (x edging) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
+func (x sharedPieceFetcher) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, error) {
 	if p.Zeros {
 		return make([]byte, p.End-p.Start), nil
 	}
@@ -210,7 +210,7 @@ func (x edging) seedPart(ctx context.Context, p metainfo.Part, k int) ([]byte, e
 }
 
 // swarmParts brings all parts of a piece from peers. They are asked for at once, as the piece comes as a whole.
-func (x edging) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
+func (x sharedPieceFetcher) swarmParts(ctx context.Context, parts []metainfo.Part) ([][]byte, error) {
 	all, errs := make([][]byte, len(parts)), make([]error, len(parts))
 	var wg sync.WaitGroup
 	for j, p := range parts {
