@@ -37,8 +37,8 @@ func (a *anchorFlags) given() bool {
 	return len(a.Keyring.Value())+len(a.Pin.Value())+len(a.SMIMECA.Value()) > 0
 }
 
-// trusting refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
-func trusting(r *download.Request) error {
+// requireKeys refuses at once what could not succeed: a signature is demanded, and no key or certificate is trusted (rule 51).
+func requireKeys(r *download.Request) error {
 	if r.Require != download.RequireSignature || r.Anchors.Any() {
 		return nil
 	}

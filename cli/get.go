@@ -74,14 +74,14 @@ func newGet(s streams) (action, targets) {
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
 		Overwrite: g.Overwrite, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
-		Require: requirement(g.Require.Word, g.anchorFlags.given()),
+		Require: g.demand().require,
 		IfNewer: g.Newer.IfNewer, AllowOlder: g.Newer.AllowOlder, RemoteTime: g.Newer.RemoteTime, RemoteName: g.RemoteName,
 	}
 	g.Peers.apply(&g.common)
 	if err := g.Location.apply(&g.common, &g.Proxies); err != nil {
 		return err
 	}
-	if err := g.ask(&g.common, &g.anchorFlags); err != nil {
+	if err := g.addEvidence(&g.common, &g.anchorFlags); err != nil {
 		return err
 	}
 	g.common.Mirrors, err = readAll(g.Mirror.Value(), g.mirrorURL)
@@ -115,17 +115,6 @@ func (g *getCommand) check(words []string) error {
 }
 
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
-
-// requirement is what must be proven: who says whom he trusts wants a signature, unless he says otherwise (rule 47).
-func requirement(word string, trusts bool) download.Require {
-	switch {
-	case word == "digest":
-		return download.RequireDigest
-	case word == "signature", word == "" && trusts:
-		return download.RequireSignature
-	}
-	return download.RequireNothing
-}
 
 // target is where the file of an operand goes.
 func (g *getCommand) target() (dir, name string, stream io.Writer) {

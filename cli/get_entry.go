@@ -75,10 +75,10 @@ func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
-	if err := g.sites.apply(&e.Request, e.URL, g.required() || e.required, g.limit); err != nil {
+	if err := g.sites.apply(&e.Request, e.URL, g.demand().said || e.required, g.limit); err != nil {
 		return e.Request, err
 	}
-	if err := trusting(&e.Request); err != nil {
+	if err := requireKeys(&e.Request); err != nil {
 		return e.Request, g.Input.at(listed.Line, "", err)
 	}
 	if err := e.get.sums.vouch(&e.Request); err != nil {

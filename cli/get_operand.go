@@ -24,7 +24,7 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 		return nil, misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
 	}
 	if !g.sites.any() {
-		if err := trusting(&g.common); err != nil {
+		if err := requireKeys(&g.common); err != nil {
 			return nil, err
 		}
 	}
@@ -87,10 +87,10 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	}
 	u.User = nil
 	r.URL = u
-	if err := g.sites.apply(&r, u, g.required(), g.limit); err != nil {
+	if err := g.sites.apply(&r, u, g.demand().said, g.limit); err != nil {
 		return nil, err
 	}
-	if err := trusting(&r); err != nil {
+	if err := requireKeys(&r); err != nil {
 		return nil, err
 	}
 	if !g.NoMetalink && download.IsDocument(u.Path) {
@@ -107,9 +107,6 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 	err = g.sums.vouch(&r)
 	return []download.Request{r}, err
 }
-
-// required reports whether it is the word of this run, and not of the settings in general, what must be proven.
-func (g *getCommand) required() bool { return g.Require.Word != "" && !g.sites.general("require") }
 
 // orList is err, with a hint if what should be a URL is a file: a list of URLs, as it seems.
 func orList(word string, err error) error {
@@ -144,7 +141,7 @@ func openDocument(name string) (*download.Document, error) {
 // described makes requests of the chosen files of a document. Those that cannot be downloaded, as their names are not safe
 // or no place is known, are told of, and the others go on (rule 10).
 func (g *getCommand) described(ctx context.Context, d *download.Document, base download.Request) (requests []download.Request, err error) {
-	if err := trusting(&base); err != nil { // a document on disk is of no site
+	if err := requireKeys(&base); err != nil { // a document on disk is of no site
 		return nil, err
 	}
 	chosen, err := d.Choose(base.Select)

@@ -169,13 +169,14 @@ func (v *partsResume) request(r resumable) (q download.Request, err error) {
 			q.Claims = append(slices.Clip(q.Claims), c)
 		}
 	}
-	if !v.required() && (!v.anchorFlags.given() || v.sites.general("keyring", "pin", "smime-ca")) {
-		q.Require = max(q.Require, requirement(id.Require, false))
-	}
-	if err := v.sites.apply(&q, r.url, v.required(), v.limit); err != nil {
+	said := v.demand().said
+	if err := v.sites.apply(&q, r.url, said, v.limit); err != nil {
 		return q, err
 	}
-	if err := trusting(&q); err != nil {
+	if !said { // no less than the run that began it, whatever the settings say of the site by now
+		q.Require = max(q.Require, requirement(id.Require, false))
+	}
+	if err := requireKeys(&q); err != nil {
 		f := failureOf(context.Background(), err)
 		f.where = filepath.Join(r.dir, r.left.Name)
 		f.why = "a signature was demanded when it was begun, and no key or certificate is trusted"

@@ -96,7 +96,7 @@ func (p *probeCommand) request(word string) (r download.Request, err error) {
 	if r.User, err = p.credentials(u); err != nil {
 		return r, err
 	}
-	err = p.ask(&r, &anchorFlags{})
+	err = p.addEvidence(&r, &anchorFlags{})
 	u.User = nil
 	if r.URL = u; err == nil {
 		err = p.sites.apply(&r, u, true, nil)

@@ -149,8 +149,8 @@ func (w *httpFlags) addFields(r *download.Request) (err error) {
 	return err
 }
 
-// ask adds to a request what the user says of the file, and the header fields.
-func (w *httpFlags) ask(r *download.Request, trusted *anchorFlags) (err error) {
+// addEvidence adds to a request what the user says of the file: digests, keys and certificates, and the header fields.
+func (w *httpFlags) addEvidence(r *download.Request, trusted *anchorFlags) (err error) {
 	if r.Claims, err = w.claims(); err != nil {
 		return err
 	}

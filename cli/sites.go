@@ -40,7 +40,8 @@ func newSites(c *configuration) *sites {
 
 func (s *sites) any() bool { return s != nil && s.conf.file != nil && len(s.conf.file.Sites) > 0 }
 
-// general reports whether what a command has by these flags is the configuration's word on everything, and not that of this run.
+// general reports whether neither the command line nor the environment has any of these flags: what they are set to, the settings of
+// everything say.
 func (s *sites) general(flags ...string) bool {
 	return s != nil && s.conf.said != nil && !slices.ContainsFunc(flags, func(name string) bool { return s.conf.said[name] })
 }
@@ -111,8 +112,9 @@ func (s *sites) at(site *option.Site, err error) error {
 	return misuse(s.conf.place(site.Line)+": "+f.where, f.why, f.hint)
 }
 
-// apply makes a request to u one that goes by its site. What it has already is the user's word for this run.
-func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *download.Limiter) error {
+// apply makes a request to u one that goes by its site. What the command line or the environment says stays; said reports whether they say what
+// must be proven (demand).
+func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *download.Limiter) error {
 	rules, err := s.of(u)
 	if rules == nil || err != nil {
 		return err
@@ -120,7 +122,7 @@ func (s *sites) apply(r *download.Request, u *url.URL, required bool, limit *dow
 	if rules.trusts && (!r.Anchors.Any() || s.general("keyring", "pin", "smime-ca")) {
 		r.Anchors = rules.anchors
 	}
-	if !required && (rules.require != "" || rules.trusts) { // rule 47
+	if !said && (rules.require != "" || rules.trusts) { // rule 47
 		r.Require = requirement(rules.require, rules.trusts)
 	}
 	r.Header = rules.fields(r.Header)

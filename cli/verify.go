@@ -179,14 +179,14 @@ func (v *verifyCommand) prepare(ctx context.Context, client *download.Client, pa
 		return err
 	}
 	v.several = len(paths) != 1
-	v.common = download.Request{Require: requirement(v.Require.Word, v.anchorFlags.given()), LessProof: v.AllowLessProof}
+	v.common = download.Request{Require: v.sites.demand(v.Require.Word, &v.anchorFlags).require, LessProof: v.AllowLessProof}
 	if v.Require.Word == "" && !v.anchorFlags.given() {
 		v.common.Require = download.RequireDigest
 	}
-	if err := v.ask(&v.common, &v.anchorFlags); err != nil {
+	if err := v.addEvidence(&v.common, &v.anchorFlags); err != nil {
 		return err
 	}
-	if err := trusting(&v.common); err != nil {
+	if err := requireKeys(&v.common); err != nil {
 		return err
 	}
 	v.sums = sumsReader{http: &v.httpFlags, anchors: &v.anchorFlags, client: client, common: v.common, operands: []string{v.From}}

@@ -73,17 +73,6 @@ func signersOf(data []byte) (by []string, err error) {
 	return by, err
 }
 
-// accepts reports whether a file with the proof p is proven as Require demands.
-func (r *Request) accepts(p verify.Proof) bool {
-	switch r.Require {
-	case RequireDigest:
-		return p.Verified()
-	case RequireSignature:
-		return p.Signed()
-	}
-	return true
-}
-
 // userVouches reports whether the user's own claim, or a signer whom the user trusts, is the evidence: that outweighs what any
 // server says.
 func (r *Request) userVouches() bool {

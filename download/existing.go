@@ -41,7 +41,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	proven := verify.Strong(claims) || g.req.provenByPieces()
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
 		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
-		if err == nil && (proven || c.Is(proof)) && g.req.accepts(proof) {
+		if err == nil && (proven || c.Is(proof)) && g.req.Require.met(proof) {
 			g.complete(proof, x.answer)
 			return true, nil
 		}
@@ -152,11 +152,11 @@ func (g *getter) committed() *partfile.Committed {
 func (g *getter) asBefore(ctx context.Context, c *partfile.Committed) bool {
 	r := &g.req
 	id, ok := c.Identity()
-	if !ok || !g.same(id) || r.Overwrite || r.Anchors.Any() || r.Require == RequireSignature || !c.Sealed(g.http.key) {
+	if !ok || !g.same(id) || r.Overwrite || r.Anchors.Any() || !c.Sealed(g.http.key) {
 		return false
 	}
 	proof, err := checkFile(ctx, g.http.files, g.result.Path, join(r.Claims, id.Claims), r.byPieces())
-	if err != nil || !c.Is(proof) || r.Require == RequireDigest && !proof.Verified() {
+	if err != nil || !c.Is(proof) || !r.Require.met(proof) {
 		return false
 	}
 	g.complete(proof, source.Answer{ETag: id.ETag, LastModified: id.Date, Host: id.Host})

@@ -249,11 +249,12 @@ func (g *getter) session() *session {
 // commit gives the file its final name.
 func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 	g.result.Size = proof.Size()
-	if g.req.Require == RequireDigest && !proof.Verified() {
-		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
-	}
-	if g.req.Require == RequireSignature && !proof.Signed() {
+	switch r := g.req.Require; {
+	case r.met(proof):
+	case r == RequireSignature:
 		return g.fail(NoEvidence, lackOfSignature(g.carried.signed.all), HintSignature)
+	default:
+		return g.fail(NoEvidence, errNoDigest, HintGiveDigest)
 	}
 	switch {
 	case g.req.Stream != nil:

@@ -52,11 +52,9 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if wrong != nil { // a mirror with another file answered: what the origin said still counts
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
-	if s.req.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a) {
-		return s.stop(fail(NoEvidence, "verify", o.masked, errNoDigest, HintGiveDigest))
-	}
-	if _, doc := metalinkOf(file); s.req.needsSignature() && !doc && len(signaturesFor(s.req, file)) == 0 {
-		return s.stop(fail(NoEvidence, "verify", o.masked, errNoSignature, HintSignature))
+	_, doc := metalinkOf(file)
+	if lacks, hint := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, file)) > 0); lacks != nil {
+		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
 	if err := s.checkPin(o, file); err != nil {
 		return s.stop(err)

@@ -116,6 +116,9 @@ func (h *planner) run(ctx context.Context) error {
 	}
 	h.plan.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
 	h.findPlaces(ctx, x)
+	if lacks, hint := foresee(&h.req, x.claims, x.answer, len(h.plan.Signed) > 0); lacks != nil {
+		return h.fail(NoEvidence, lacks, hint)
+	}
 	return h.checkLimits()
 }
 
@@ -279,10 +282,6 @@ func (h *planner) addPlace(p Place) {
 func (h *planner) checkLimits() error {
 	size := h.plan.File.Size
 	switch {
-	case h.req.Require == RequireDigest && !verify.Strong(h.plan.Claims):
-		return h.fail(NoEvidence, errNoDigest, HintGiveDigest)
-	case h.req.needsSignature() && len(h.plan.Signed) == 0:
-		return h.fail(NoEvidence, errNoSignature, HintSignature)
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
 		return h.fail(Limit, err, HintLimit)

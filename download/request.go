@@ -20,29 +20,6 @@ import (
 	"braid/verify"
 )
 
-// A Require says what must be proven before a file gets its final name.
-type Require uint8
-
-const (
-	// RequireNothing accepts a file without evidence; the result then says so.
-	RequireNothing Require = iota
-	// RequireDigest demands a SHA-256 or better, from the server or the user.
-	RequireDigest
-	// RequireSignature demands a good signature by somebody of Anchors.
-	RequireSignature
-)
-
-// String is the word for it, and empty for RequireNothing.
-func (r Require) String() string {
-	switch r {
-	case RequireDigest:
-		return "digest"
-	case RequireSignature:
-		return "signature"
-	}
-	return ""
-}
-
 // A Request names one file to download. Only URL must be there.
 type Request struct {
 	// URL is the origin: the server whose answer says what the file is. Its scheme is http, https or ftp.

@@ -201,17 +201,18 @@ func (x *inspection) judge(ctx context.Context, f fsys.File, signatures []verify
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), x.unchecked, HintDigest)
 	}
 	x.verdict.Proof = proof
-	switch {
-	case x.req.Require == RequireDigest && !proof.Verified():
+	switch r := x.req.Require; {
+	case r.met(proof):
+		return nil
+	case r == RequireSignature:
+		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
+	default:
 		text := proof.String()
 		if proof.ByPieces() {
 			text = "all pieces fit, which is less than verified (" + text + ")"
 		}
 		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), errors.New(text), HintDigestOrList)
-	case x.req.Require == RequireSignature && !proof.Signed():
-		return fail(NoEvidence, "verify", source.Escape(x.verdict.Path), lackOfSignature(x.found), HintSignature)
 	}
-	return nil
 }
 
 // weighPieces drops pieces that contradict the digest of the whole, which decides (RFC 6249, section 7).

@@ -16,8 +16,8 @@ type Proof struct {
 	pieces     *PieceClaim       // that held; nil if none was made
 }
 
-// Unchecked is the proof for a file of size bytes that there is nothing to verify with. Whoever accepts
-// such a file has to say so in this word. A negative size gives no proof.
+// Unchecked is the proof of a file of size bytes of which nothing was claimed: it is valid, and neither Verified nor Signed. A negative
+// size gives no proof.
 func Unchecked(size int64) Proof {
 	if size < 0 {
 		return Proof{}

@@ -24,8 +24,8 @@ type Final struct {
 	Due bool
 }
 
-// Commit gives the file its final name: p says that its bytes, all of them, are the right ones. It is on
-// disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
+// Commit gives the file its final name: p says that all of its bytes were read, and what is proven of them; whether that is enough
+// is the caller's decision. It is on disk then, under no other name, and f is closed. If there is an error, nothing under the final name has
 // changed and f can still be used, unless the error says that the file is in place: then the folder could not be synced, or it is a
 // *MovedError, whose Now is where the file is.
 func (f *File) Commit(p verify.Proof, final Final) error {
