@@ -231,7 +231,7 @@ func why(err error) string { return report.Why(err, "") }
 
 // flagHints are how users of the command take the steps that the library names.
 var flagHints = map[download.Hint]string{
-	download.HintSigners:       "--keyring FILE or --smime-ca FILE says who is",
+	download.HintSigners:       "--keyring FILE or --smime-ca FILE names one",
 	download.HintSignature:     "--signature FILE|URL names one",
 	download.HintDigest:        "--sha256 HEX is evidence, too",
 	download.HintDigestOrList:  "--sha256 HEX or --checksums LIST are evidence, too; --require none takes less",

@@ -40,7 +40,7 @@ func (r *sumsReader) read(ctx context.Context) (err error) {
 	case r.common.Anchors.Any():
 		return r.check(ctx)
 	case r.list.Wrapped():
-		r.notes = append(r.notes, r.list.Name+": the PGP signature around it was not checked (--keyring FILE says whose counts)")
+		r.notes = append(r.notes, r.list.Name+": the PGP signature around it was not checked (--keyring FILE names the keys that count)")
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func expected(h download.Plan) string {
 	}
 	signed := slices.ContainsFunc(h.Signed, func(s download.Signed) bool { return s.Err == nil })
 	if signed && h.Request.Anchors.Any() {
-		by = append(by, "and a signature, if somebody whom you trust made it")
+		by = append(by, "and a signature, if a key or certificate that you trust made it")
 	}
 	switch d := h.Request.Described; {
 	case len(by) > 0:
@@ -197,7 +197,7 @@ func expected(h download.Plan) string {
 	case h.File.NoDigest:
 		return "unverified: the server names mirrors, but gives no SHA-256, so they would not be used"
 	}
-	return "unverified: nobody gives a SHA-256 (--sha256 HEX is evidence, too)"
+	return "unverified: no SHA-256 is known (--sha256 HEX is evidence, too)"
 }
 
 // reasonsOf say why a place is one, and why it stands where it does.
@@ -206,11 +206,11 @@ func reasonsOf(h download.Plan, p download.Place) (reasons []string) {
 	case download.TheURL:
 		reasons = append(reasons, "the URL itself")
 	case download.Named:
-		who := "the server"
+		by := "the server"
 		if d := h.Request.Described; d != nil {
-			who = d.By
+			by = d.By
 		}
-		reasons = append(reasons, "named by "+who)
+		reasons = append(reasons, "named by "+by)
 	case download.ByUser:
 		reasons = append(reasons, "your own")
 	case download.Reserve:

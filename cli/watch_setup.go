@@ -240,7 +240,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		}
 	}
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
-		return nil, misuse("signature", "no key or certificate is trusted, so that it would not be looked at", "keyring = or smime-ca = says who is")
+		return nil, misuse("signature", "no key or certificate is trusted, so that it would not be looked at", "keyring = or smime-ca = names one")
 	}
 	if w.Rate > 0 {
 		r.Request.Limit = nil

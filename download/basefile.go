@@ -11,23 +11,23 @@ import (
 	"braid/verify"
 )
 
-// A baseFile is a file that is not the right one and has some of its bytes. A download begins with these, as if an earlier run
-// had left them, and puts the right file in its place.
+// A baseFile is a wrong file that has some bytes of the right one. A repair begins with these bytes, as if an earlier run had left
+// them, and puts the right file in its place.
 type baseFile struct {
 	path     string
 	mode     fs.FileMode // for the new file
 	useful   byterange.Set
 	identity partfile.Identity
-	file     metalink.File // what the server said of it
-	pieces   verify.Pieces // to check what is useful by; zero if nobody has them
+	file     metalink.File // as the server described it
+	pieces   verify.Pieces // to check the useful bytes with; zero if none are known
 	from     string        // the document that has them, masked
 	asked    []string      // documents that were read
 }
 
-// Repairable says that Repair knows what is wrong, and whom to ask for the right bytes.
+// Repairable reports whether Repair knows what is wrong, and where the right bytes are.
 func (v *Verdict) Repairable() bool { return v.repair != nil }
 
-// repairOf is the download that puts the right file in place of a wrong one, whatever is useful of that.
+// repairOf returns the request that puts the right file in place of a wrong one; nil if no URL of it is known.
 func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	if x.req.URL == nil {
 		return nil
@@ -56,7 +56,7 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 	return &r
 }
 
-// identity is what the journal says that the part file is a part of.
+// identity returns what the journal of the part file says of the file.
 func (x *inspection) identity() partfile.Identity {
 	return identityOf(&x.req, x.file, x.size, x.claims, tagOf(x.file, x.answer))
 }
@@ -72,7 +72,7 @@ func identityOf(r *Request, file metalink.File, size int64, claims []verify.Clai
 	return id
 }
 
-// journalURL is the URL of a mirror for the journal: as it is, if it has no secrets (rule 62).
+// journalURL returns the URL of a mirror for the journal: masked, if it may have secrets.
 func journalURL(u *url.URL) string {
 	if u.User != nil || u.RawQuery != "" {
 		return source.Mask(u)

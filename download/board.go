@@ -11,20 +11,20 @@ import (
 	"braid/verify"
 )
 
-// A party is who brought a part of the file: a source or, with a nil origin, an earlier run.
+// A party is a source that brought a part of the file or, with a nil origin, an earlier run.
 type party struct {
 	from    *origin
 	host    string
-	doubt   float64       // how much speaks against it
-	todo    byterange.Set // what it brought and no other source was asked for
-	agrees  byterange.Set // where it is known to have what the part file has
-	differs byterange.Set // where the overlay has what it has, which is not what the part file has
+	doubt   float64       // the higher, the more evidence there is against it
+	todo    byterange.Set // what it brought and no other source has compared
+	agrees  byterange.Set // where it is known to have the bytes of the part file
+	differs byterange.Set // where its bytes are in the overlay, as they differ from the part file
 	rate    float64       // bytes a second
 	fails   int
 	tasted  bool  // it has compared a sample
-	accused bool  // it is wrong, by the word of two others
+	accused bool  // two others have the same other bytes
 	adopted bool  // it was asked alone
-	asked   bool  // and has told all that was wanted
+	asked   bool  // and has sent all that was wanted
 	out     bool  // it is not asked any more
 	err     error // why
 }
@@ -32,7 +32,7 @@ type party struct {
 // A pair is two parties that have different bytes: those of old are here.
 type pair struct {
 	old, other *party
-	open       byterange.Set // where they differ, as long as nobody knows who is right
+	open       byterange.Set // where they differ, until a third source decides
 	asked      []*party      // third ones
 	verdict    verdict
 }
@@ -56,21 +56,21 @@ type chunk struct {
 	stop  context.CancelFunc // set when it runs
 }
 
-// A board is what those who compare share: what is to be compared, by which source, and what was found.
+// A board is what the comparing sources share: what is to be compared, by which source, and what was found.
 type board struct {
 	part    *partfile.File
 	other   *overlay
 	size    int64
 	claims  []verify.Claim
 	limit   *Limiter
-	silence time.Duration // how long a source may be silent that no other can stand in for
+	silence time.Duration // how long a source may be silent if no other can replace it
 	pause   time.Duration // after a failure
 	wake    chan struct{}
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	parties  []*party
-	rest     *party // in place of them: what one source alone is asked for
+	rest     *party // if set, it replaces parties: the rest of the file, which one source alone is asked for
 	workers  []*party
 	running  []*chunk
 	pairs    []*pair
@@ -82,7 +82,7 @@ type board struct {
 	cancel   context.CancelFunc
 }
 
-// run lets sources compare until there is nothing left for them, or something was found.
+// run lets sources compare until nothing is left to compare, or wrong bytes were found.
 func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -112,7 +112,7 @@ func (b *board) run(ctx context.Context, workers []*party, tell func()) error {
 	return context.Cause(ctx)
 }
 
-// work compares what is to be compared, as long as there is something for p.
+// work lets p compare chunks, as long as there is one for it.
 func (b *board) work(ctx context.Context, p *party) {
 	for c := b.next(p); c != nil; c = b.next(p) {
 		err := b.fetch(ctx, c)
@@ -127,7 +127,7 @@ func (b *board) work(ctx context.Context, p *party) {
 	}
 }
 
-// sleep waits.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -135,7 +135,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// next is what p does next. It waits as long as others may leave something to it.
+// next returns the chunk that p compares next, or nil. It waits while others may leave work to p.
 func (b *board) next(p *party) *chunk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +158,7 @@ func (b *board) next(p *party) *chunk {
 	return nil
 }
 
-// wakeWhenLate wakes those who wait when something that runs may be late.
+// wakeWhenLate wakes the waiting sources when a running chunk may be late.
 func (b *board) wakeWhenLate() {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(lateAfter/2, b.changed.Broadcast)
@@ -174,14 +174,14 @@ func (b *board) end() {
 	b.changed.Broadcast()
 }
 
-// done is how many bytes were compared.
+// done returns how many bytes were compared.
 func (b *board) done() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.compared
 }
 
-// found reports whether somebody brought wrong bytes, all that it brought was compared, and nobody is being asked who is right.
+// found reports whether a source brought wrong bytes, all that it brought was compared, and no pair is undecided.
 func (b *board) found() bool {
 	if b.good.Count() == 0 || b.rest != nil {
 		return false
@@ -195,13 +195,13 @@ func (b *board) found() bool {
 		!slices.ContainsFunc(b.pairs, func(d *pair) bool { return d.verdict == pending })
 }
 
-// others reports whether another than p can be asked.
+// others reports whether a source other than p can be asked.
 func (b *board) others(p *party) bool {
 	return slices.ContainsFunc(b.workers, func(w *party) bool { return w != p && !w.out })
 }
 
-// choose finds something for p to do: to say who of two is right; a sample of what another brought; what those brought that are
-// wrong, or of whom something speaks against them; what another is slow to compare. The caller holds mu.
+// choose chooses a chunk for p, in this order: one that decides a pair; a sample of what another source brought; bytes of a source
+// that is wrong or doubtful; what another source is slow to compare. The caller holds mu.
 func (b *board) choose(p *party) *chunk {
 	for _, d := range b.pairs {
 		if d.verdict == pending && b.third(d, p) && !b.duelling(d) {
@@ -229,20 +229,20 @@ func (b *board) choose(p *party) *chunk {
 	return nil
 }
 
-// third reports whether p can say who of two is right.
+// third reports whether p can decide a pair.
 func (b *board) third(d *pair, p *party) bool {
 	return p != d.old && p != d.other && !p.accused && !slices.Contains(d.asked, p)
 }
 
-// duelling reports whether a third one is being asked, and is not late.
+// duelling reports whether a third source is being asked about a pair, and is not late.
 func (b *board) duelling(d *pair) bool {
 	return slices.ContainsFunc(b.running, func(c *chunk) bool { return c.duel == d && time.Since(c.begun) < lateAfter })
 }
 
-// lateAfter is when what one source is slow to compare is left to others.
+// lateAfter is how long a source may compare a chunk before others take it over.
 const lateAfter = time.Second
 
-// subject is whose bytes p compares next.
+// subject returns the party whose bytes p compares next; nil if there is none.
 func (b *board) subject(p *party) (best *party) {
 	if b.rest != nil {
 		if b.rest.todo.Count() > 0 {
@@ -267,7 +267,7 @@ func (b *board) unfinished(p *party) bool {
 	return p.todo.Count() > 0 || slices.ContainsFunc(b.running, func(c *chunk) bool { return c.of == p })
 }
 
-// sample is a small part from the middle of what one of the others brought: each is compared by somebody, and each compares.
+// sample returns a small part from the middle of what another source brought. Each source compares one, and each is compared.
 func (b *board) sample(p *party) *chunk {
 	at := slices.Index(b.parties, p)
 	for i := range b.parties {
@@ -295,7 +295,7 @@ const (
 	mostPortion  = 16 << 20
 )
 
-// portion is how much p compares with one request: less towards the end, so that all are through at the same time.
+// portion returns how much p compares with one request. It is less towards the end, so that all sources finish at the same time.
 func (b *board) portion(p *party) int64 {
 	live, left := 0, int64(0)
 	for _, w := range b.workers {
@@ -313,7 +313,7 @@ func (b *board) portion(p *party) int64 {
 	return max(leastPortion, min(n, left/int64(2*live), mostPortion))
 }
 
-// steal takes the end of what another compares if p is through with it sooner.
+// steal takes the end of a chunk that another source compares, if p finishes it sooner.
 func (b *board) steal(p *party) *chunk {
 	var slow *chunk
 	var late time.Duration
@@ -334,7 +334,7 @@ func (b *board) steal(p *party) *chunk {
 	ours := int64(float64(end-at) * p.rate / (p.rate + slow.speed(time.Now()) + 1))
 	cut := end - ours
 	switch {
-	case late > lateAfter && (ours < compareUnit || cut-at < compareUnit): // it crawls
+	case late > lateAfter && (ours < compareUnit || cut-at < compareUnit): // it is very slow
 		cut = at
 		slow.stop()
 	case ours < compareUnit:

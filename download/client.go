@@ -148,7 +148,7 @@ func (c *Client) Verify(ctx context.Context, req Request) (Verdict, error) {
 // becomes the file, once it is proven: until then the damaged one stays as it is. The error is an *Error.
 func (c *Client) Repair(ctx context.Context, v Verdict, observe func(Event)) (Result, error) {
 	if v.repair == nil {
-		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or who has the right bytes"), HintFrom)
+		return Result{}, fail(Usage, "repair", source.Escape(v.Path), errors.New("nothing says what is wrong, or where the right bytes are"), HintFrom)
 	}
 	req := *v.repair
 	req.Observe = observe

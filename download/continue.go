@@ -9,10 +9,10 @@ import (
 	"braid/source"
 )
 
-// A server that gives neither a digest nor a strong validator shows nothing by which the rest of a file could be told to belong to what is
-// here (rule 15). What came stays all the same, for a user who says that it is to be gone on with (Request.Continue).
+// If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is here. What came
+// stays all the same, for a user who allows to resume from it (Request.Continue).
 
-// errOtherNow says that what the server has now is not what was begun.
+// errOtherNow says that the server no longer has the file that was begun.
 var errOtherNow = errors.New("the server has another file now, or has it no longer in parts")
 
 const continuedSamples = 16
@@ -23,7 +23,7 @@ func unanswered(err error) bool {
 	return errors.As(err, &src) && src.Fault != source.FaultProtocol && src.Fault != source.FaultMismatch
 }
 
-// A sameAgain is a sink that wants the bytes that are here already, of the file that was begun.
+// A sameAgain is a sink that compares what comes with the bytes that are here already.
 type sameAgain struct {
 	part  *partfile.File
 	prior partfile.Identity

@@ -27,61 +27,58 @@ type message struct {
 	err    error
 }
 
-// A reply is what becomes of the body of an answer.
+// A reply says whether the body of an answer is wanted, and how it is written.
 type reply struct {
-	err     error  // nil lets it come
-	after   *chore // which has to be done before
-	awaited bool   // the loop hears that the file is complete when the body has ended: it may go on
+	err     error  // refuses the body; nil: it is wanted
+	after   *chore // to be done before the first write
+	awaited bool   // the last bytes are reported when the body has ended, as it may go on past the end of the file
 	front   *front
 }
 
 // A flight is a running fetch, as the loop sees it.
 type flight struct {
-	number int // in all sessions
-	from   *origin
-	lane   scheduler.SourceID
-	sink   *sink
-	cancel context.CancelFunc
-	begun  time.Time
-	at     int64 // how far it came
-	bytes  int64
-	// Its source lied: what it still says does not count.
-	excluded bool
+	number   int // in all sessions
+	from     *origin
+	lane     scheduler.SourceID
+	sink     *sink
+	cancel   context.CancelFunc
+	begun    time.Time
+	at       int64 // how far it came
+	bytes    int64
+	excluded bool // its source sent wrong bytes: further messages do not count
 	answer   source.Answer
-	fresh    byterange.Range // what it brought in one piece and Observe was not told of, if that is wanted
+	fresh    byterange.Range // the last bytes that it wrote in one piece and that were not observed yet, if that is wanted
 }
 
-// A sink takes the bytes of one fetch to the part file. Its methods are called by the fetch. What the loop changes are limit and
-// size.
+// A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit and size.
 type sink struct {
 	ctx   context.Context
 	id    scheduler.FetchID
 	part  *partfile.File
 	limit atomic.Int64 // end of what is wanted
 	size  atomic.Int64 // of the file; -1 if it is not known
-	most  int64        // end of what may come while the size is not known (rule 19)
+	most  int64        // end of what may come while the size is not known
 	out   chan<- message
 
 	reachedMu  sync.Mutex     // guards reached and unreported; no write is waited for with it
-	reached    int64          // end of what is written last
-	cut        bool           // it was told that it is enough
-	awaited    bool           // of the reply
-	unreported *byterange.Set // of bytes that come in any order: what is written and the loop has not heard of; else nil
+	reached    int64          // end of the last write
+	cut        bool           // the last write was cut off at the limit
+	awaited    bool           // see reply
+	unreported *byterange.Set // what was written and not reported, where bytes come in any order; else nil
 	front      *front         // nil: nothing is held back
 	document   bool           // it was a document that may replace the file
 
-	// What was written and not told yet. The loop is not woken for every buffer of a fast source. mu is held until
-	// it has heard, so that it hears in order.
+	// What was written and not reported yet. A fast source does not wake the loop for every buffer. mu is held while a message is
+	// sent, so that the messages arrive in order.
 	mu         sync.Mutex
 	pending    message
 	reportedAt time.Time
-	timer      *time.Timer // tells of what no write follows soon, when it is not told
+	timer      *time.Timer // reports what no write follows soon
 	timing     bool
 	over       bool
 }
 
-// A fetch tells of what it wrote after so many bytes or so much time, whatever comes first: also when its source is
-// silent from then on.
+// A fetch reports what it wrote after so many bytes or so much time, whatever comes first, also if its source falls silent then.
 const (
 	reportBytes = 1 << 20
 	reportTime  = 10 * time.Millisecond
@@ -112,8 +109,8 @@ func (k *sink) Answer(a source.Answer) error {
 	}
 }
 
-// WriteAt writes what is wanted of p. Bytes that are on disk already are not written again, so that no byte
-// changes after it was hashed.
+// WriteAt writes the part of p that is wanted. Bytes that are on disk already are not written again, so that no byte changes after it
+// was hashed.
 func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 	if k.front != nil {
 		return k.hold(p, off)
@@ -136,7 +133,7 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// put writes what is wanted of p.
+// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk.
 func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 	if n, err = k.wanted(int64(len(p)), off); err != nil {
 		return 0, 0, err
@@ -151,7 +148,7 @@ func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
 	return n, fresh, nil
 }
 
-// wanted is how many of n bytes at off may be written. They count as written from here on.
+// wanted returns how many of n bytes at off may be written. They count as written from then on.
 func (k *sink) wanted(n, off int64) (int64, error) {
 	k.reachedMu.Lock()
 	defer k.reachedMu.Unlock()
@@ -172,7 +169,7 @@ func (k *sink) wanted(n, off int64) (int64, error) {
 	return n, nil
 }
 
-// alive reports whether the fetch may write: it was not stopped.
+// alive reports whether the fetch may write, which is so until it is stopped.
 func (k *sink) alive() bool { return k.limit.Load() > 0 }
 
 // reported notes that the loop got the message about r.
@@ -191,8 +188,7 @@ func (k *sink) Coming(n int64) error { return k.send(message{id: k.id, coming: n
 // End implements source.PieceSink.
 func (k *sink) End() int64 { return k.limit.Load() }
 
-// halt ends all writing, and tells what was written that the loop has not heard of, also by a write that is under way; it has heard of
-// what is before at.
+// halt ends all writing. It returns what was written and not reported, also by a write that is under way. What is before at was reported.
 func (k *sink) halt(at int64) (unheard byterange.Set) {
 	k.reachedMu.Lock()
 	defer k.reachedMu.Unlock()
@@ -203,7 +199,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 	return byterange.NewSet(byterange.Range{Start: at, End: max(at, k.reached)})
 }
 
-// addPending remembers what was addPending, and tells the loop when it is time.
+// addPending remembers what was written, and reports it when it is time.
 func (k *sink) addPending(r byterange.Range, fresh int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -216,7 +212,7 @@ func (k *sink) addPending(r byterange.Range, fresh int) error {
 	k.pending.wrote.End = r.End
 	k.pending.fresh += fresh
 	if k.awaited && r.End == k.size.Load() {
-		k.over = true // the rest is told with the end
+		k.over = true // the rest is reported with the end
 		return nil
 	}
 	if k.pending.wrote.Len() >= reportBytes || time.Since(k.reportedAt) >= reportTime {
@@ -228,7 +224,7 @@ func (k *sink) addPending(r byterange.Range, fresh int) error {
 	return nil
 }
 
-// startTimer sees to it that the loop is told within reportTime. The caller holds mu.
+// startTimer makes sure that what was written is reported within reportTime. The caller holds mu.
 func (k *sink) startTimer() {
 	k.timing = true
 	if k.timer != nil {
@@ -252,13 +248,13 @@ func (k *sink) report() error {
 	m := k.pending
 	m.id = k.id
 	if err := k.send(m); err != nil {
-		return err // it is told with the end
+		return err // it is reported with the end
 	}
 	k.pending, k.reportedAt = message{}, time.Now()
 	return nil
 }
 
-// end returns what is not told yet. Nobody is told anything after it.
+// end returns what was not reported yet. Nothing is reported after it.
 func (k *sink) end() message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -270,7 +266,7 @@ func (k *sink) end() message {
 	return k.pending
 }
 
-// send gives the loop a message, unless it has stopped listening.
+// send sends the loop a message, unless the fetch was cancelled.
 func (k *sink) send(m message) error {
 	select {
 	case k.out <- m:
@@ -280,7 +276,7 @@ func (k *sink) send(m message) error {
 	}
 }
 
-// faultOf tells the scheduler what the end of a fetch means for its source.
+// faultOf returns what the error of a fetch means for its source, and when the source may be asked again.
 func faultOf(err error) (scheduler.Fault, time.Duration) {
 	var e *source.Error
 	switch {

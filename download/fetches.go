@@ -12,14 +12,14 @@ import (
 	"braid/scheduler"
 )
 
-// fetches are the requests of a session that are under way, and what of their work was counted and told. They belong to the
-// session's loop; a fetch itself runs in a goroutine of its own and speaks to the loop by messages.
+// fetches are the running requests of a session, with the counts of their work. They belong to the session's loop. Each fetch runs in
+// a goroutine of its own and sends messages to the loop.
 type fetches struct {
 	running  map[scheduler.FetchID]*flight
 	messages chan message
 	stats    stats
-	brought  []Piece // not told yet
-	detail   bool    // who brought which bytes is told, too
+	brought  []Piece // not observed yet
+	detail   bool    // which source brought which bytes is observed, too
 	observe  func(Event)
 	workers  sync.WaitGroup
 }
@@ -28,7 +28,7 @@ func newFetches(req *Request) fetches {
 	return fetches{running: map[scheduler.FetchID]*flight{}, messages: make(chan message, 64), detail: req.Detail, observe: req.observe}
 }
 
-// begin runs a fetch. The loop always hears how it ended, also after it was cancelled.
+// begin runs a fetch. The loop always gets a message about its end, also after it was cancelled.
 func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
 	x.running[id] = f
 	x.workers.Go(func() {
@@ -40,7 +40,7 @@ func (x *fetches) begin(id scheduler.FetchID, f *flight, fetch func() error) {
 	})
 }
 
-// ended takes a fetch out that has told its end.
+// ended removes a fetch that has reported its end.
 func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	f.cancel()
 	delete(x.running, id)
@@ -48,7 +48,7 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	x.reportEnd(f, err)
 }
 
-// drain ends all fetches and waits for them. What they still say is counted, for the report.
+// drain ends all fetches and waits for them. Their last messages are counted, for the report.
 func (x *fetches) drain() {
 	for _, f := range x.running {
 		f.cancel()
@@ -65,7 +65,7 @@ func (x *fetches) drain() {
 	x.workers.Wait()
 }
 
-// count books what a fetch wrote.
+// count counts what a fetch wrote.
 func (x *fetches) count(f *flight, m message) {
 	f.at = m.wrote.End
 	f.bytes += m.wrote.Len()
@@ -88,15 +88,14 @@ func (x *fetches) active() int {
 // others reports whether more fetches run than the one that is asking.
 func (x *fetches) others() bool { return len(x.running) > 1 }
 
-// bound lets no fetch write behind the end of the file, once that is known. The part file never has more (rule 15).
+// bound lets no fetch write past the end of the file, once its size is known.
 func (x *fetches) bound(size int64) {
 	for _, f := range x.running {
 		f.sink.size.Store(size)
 	}
 }
 
-// bring remembers what a fetch wrote until the next beat. A fetch writes one piece after the other, so that is a range
-// for each that runs.
+// bring remembers what a fetch wrote until the next beat. A fetch writes in order, so that this is one range for each fetch.
 func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	if f.fresh.End != wrote.Start || f.fresh.Empty() {
 		x.queueBrought(f)
@@ -105,7 +104,7 @@ func (x *fetches) bring(f *flight, wrote byterange.Range) {
 	f.fresh.End = wrote.End
 }
 
-// queueBrought takes the range of a fetch to what is told next.
+// queueBrought adds the range of a fetch to what is observed next.
 func (x *fetches) queueBrought(f *flight) {
 	if !f.fresh.Empty() {
 		x.brought = append(x.brought, Piece{f.number, f.fresh})
@@ -113,7 +112,7 @@ func (x *fetches) queueBrought(f *flight) {
 	}
 }
 
-// reportBrought says who brought what since the last time.
+// reportBrought tells the observer which source brought what since the last time.
 func (x *fetches) reportBrought() {
 	if !x.detail {
 		return
@@ -129,7 +128,7 @@ func (x *fetches) reportBrought() {
 	x.brought = nil
 }
 
-// reportEnd says how a fetch ended.
+// reportEnd tells the observer how a fetch ended.
 func (x *fetches) reportEnd(f *flight, err error) {
 	x.queueBrought(f)
 	x.reportBrought()
@@ -170,8 +169,8 @@ func (t *stats) rate() float64 {
 	return float64(newest-oldest) / (time.Duration(n-1) * beat).Seconds()
 }
 
-// rememberBeats: what is learned of the servers' speeds is written so often.
+// rememberBeats is how often the measured speeds of the servers are saved.
 const rememberBeats = int(30 * time.Second / beat)
 
-// syncBeats: what is on the disk for good is at most this many beats old.
+// syncBeats is how often the part file and its journal are synced.
 const syncBeats = int(5 * time.Second / beat)

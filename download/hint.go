@@ -6,7 +6,7 @@ type Hint string
 
 // The steps that a program has to have a way for.
 const (
-	HintSigners       Hint = "say who may sign"
+	HintSigners       Hint = "name the keys or certificates that may sign"
 	HintSignature     Hint = "name a signature"
 	HintDigest        Hint = "a digest from elsewhere is evidence, too"
 	HintDigestOrList  Hint = "a digest or a list of digests is evidence, too; less may be demanded"
@@ -14,8 +14,8 @@ const (
 	HintTorrentDigest Hint = "a digest of the whole file is what a torrent lacks"
 	HintListed        Hint = "a digest counts whatever name it stands beside, if it is given by itself"
 	HintLessProof     Hint = "less proof than before may be allowed; then the pin is forgotten"
-	HintEvidence      Hint = "a digest, a list of digests or who may sign says what it should be"
-	HintAnyEvidence   Hint = "a place or a document of the file, a digest, a list of digests or who may sign says what it should be"
+	HintEvidence      Hint = "a digest, a list of digests or a signature by a trusted key says what it should be"
+	HintAnyEvidence   Hint = "a place or a document of the file, a digest, a list of digests or a signature by a trusted key says what it should be"
 	HintUnsealed      Hint = "nothing shows that the journal beside the part file is of a download of yours: a digest says what the file is"
 	HintUnproven      Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: it may be gone on with if size, date and samples are the same"
 	HintName          Hint = "give it a name"

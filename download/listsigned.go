@@ -103,7 +103,7 @@ func (l *List) checkSigned(ctx context.Context, hc network, req Request, named [
 	case ctx.Err() != nil:
 		return "", fail(Interrupted, "verify", l.Name, context.Cause(ctx), "")
 	case set.forgotten > 0:
-		return "its signature is of a kind that nobody is trusted for", nil
+		return "its signature is of a kind for which no key or certificate is trusted", nil
 	case len(named) > 0 && req.Require == RequireSignature:
 		return "", fail(NoEvidence, "verify", l.Name, lackOfSignature(all), "")
 	case len(all) > 0:

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// askDocument fetches a document that the server described, beside the first ranges, when its pieces are of use (S10) or it
-// may have a signature: one after the other, as long as there are no pieces.
+// askDocument fetches a document that the server described, beside the first ranges. It does so when pieces would help (RFC 6249,
+// section 4) or the document may have a signature. Documents are fetched one at a time, until one has pieces.
 func (s *session) askDocument() {
 	doc, ok := s.carried.nextDocument(s.file)
 	signed := ok && !isTorrent(doc) && s.req.Anchors.Any() && !s.carried.signed.asked
@@ -21,14 +21,14 @@ func (s *session) askDocument() {
 	s.workers.Go(func() { s.aside.documents <- describedBy(ctx, s.http, s.req, doc, file, claims, trusted) })
 }
 
-// piecesHelp says that there are others, from whom damaged parts could be taken. They are about to be asked; a document
-// that is asked for before them disturbs the measurements of growth least.
+// piecesHelp reports whether damaged parts could be fetched from another source. The other sources are asked soon: a document that
+// is fetched before that disturbs the measurements of growth least.
 func (s *session) piecesHelp() bool {
 	others := s.fetches.active() > 1 || len(s.file.Mirrors)+len(s.req.Mirrors) > 0
 	return others && !s.carried.single && s.size >= leastPieces
 }
 
-// applyDocument takes over what a document says. If that is of no use, the download goes on without.
+// applyDocument applies what a document says. If the document is of no use, the download goes on without it.
 func (s *session) applyDocument(t documentResult) {
 	if s.applyEvidence(t) {
 		s.carried.pieces, s.carried.piecesFrom, s.newMirrors = t.file.BestPieces(), t.from, true
@@ -41,10 +41,10 @@ func (s *session) applyDocument(t documentResult) {
 	s.askDocument()
 }
 
-// applyEvidence takes over what a document says to verify the file with.
+// applyEvidence applies what a document says to verify the file with. It reports whether the document could be read.
 func (s *session) applyEvidence(t documentResult) bool {
 	s.aside.read()
-	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: what ends with its session says nothing
+	s.carried.asked = append(s.carried.asked, t.doc.URL.String()) // not before: a fetch that its session ended says nothing
 	if t.err != nil {
 		s.note("%s is not used: %v", t.from, t.err)
 		s.askSignatures()
@@ -56,8 +56,7 @@ func (s *session) applyEvidence(t documentResult) bool {
 	return true
 }
 
-// askSignatures fetches the signatures that there are, if there is somebody to trust. It is called when a description of the
-// file came.
+// askSignatures fetches the known signatures, if a key or certificate is trusted. It is called when a description of the file came.
 func (s *session) askSignatures() {
 	all := signaturesOf(s.req, s.file)
 	if doc, ok := s.carried.nextDocument(s.file); len(all) == 0 && s.originAnswered && !s.aside.reading && (!ok || isTorrent(doc)) { // else the document may have one
@@ -77,13 +76,13 @@ func (s *session) askSignatures() {
 	ctx, done, hc, req, trusted := s.ctx, s.carried.signed.done, s.http, s.req, s.trusted()
 	s.aside.fetchingSignatures = true
 	s.workers.Go(func() {
-		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // what ended with its session says nothing
+		if got := signaturesAt(ctx, hc, all, req, trusted); ctx.Err() == nil { // a fetch that its session ended says nothing
 			done <- got
 		}
 	})
 }
 
-// applySignatures takes the signatures over. What was hashed before they were here is hashed once more.
+// applySignatures applies the signatures that were fetched. What was hashed before they came is hashed once more.
 func (s *session) applySignatures(all []found) {
 	s.aside.fetchingSignatures = false
 	for _, f := range all {
@@ -107,7 +106,7 @@ func (s *session) applySignatures(all []found) {
 	s.hashHeld()
 }
 
-// awaitSignatures waits for those that are still being fetched, and for the document that may have them.
+// awaitSignatures waits for the signatures that are still being fetched, and for the document that may have some.
 func (s *session) awaitSignatures() error {
 	if s.aside.reading {
 		select {
@@ -131,10 +130,10 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits says that a stream must not begin: what is out is not read again, and the signature needs all of it.
+// streamWaits reports whether a stream must not begin yet. What was sent is not read again, and a signature is checked over all of it.
 func (s *session) streamWaits() bool { return s.req.Stream != nil && s.aside.awaits() }
 
-// signatures check those that are at hand, beside the digests.
+// signatures returns the checker of the signatures that are here; none if there are none.
 func (s *session) signatures() []verify.SignatureChecker {
 	if len(s.carried.signed.all) == 0 {
 		return nil
@@ -142,7 +141,7 @@ func (s *session) signatures() []verify.SignatureChecker {
 	return []verify.SignatureChecker{newSignatureSet(s.carried.signed.all, &s.req.Anchors, time.Now())}
 }
 
-// startHash begins to hash what is here, unless it has to wait.
+// startHash begins to hash what is here, unless the stream has to wait.
 func (s *session) startHash() {
 	if s.streamWaits() {
 		return
@@ -161,7 +160,7 @@ func (s *session) hashHeld() {
 	}
 }
 
-// rehash begins to hash anew, if it has begun.
+// rehash hashes everything anew, if hashing has begun.
 func (s *session) rehash() {
 	if s.hashing.begun() {
 		s.hashing.retire()
@@ -169,7 +168,7 @@ func (s *session) rehash() {
 	}
 }
 
-// usePieces begins to check pieces, also of what is here already, if they are known and of a file of this size.
+// usePieces begins to check pieces, if they are known and are of a file of this size. What is here already is checked, too.
 func (s *session) usePieces() {
 	list := s.carried.pieces
 	if s.carried.piecesRejected || list.IsZero() || s.hashing.byPieces() || s.size < 0 || !s.hashing.begun() {
@@ -184,7 +183,7 @@ func (s *session) usePieces() {
 	s.step(scheduler.PiecesKnown{Length: list.Length(), Lead: list.Lead()})
 }
 
-// pieceChecked takes the result of a check.
+// pieceChecked applies the result of a check.
 func (s *session) pieceChecked(c checked) {
 	if c.err != nil {
 		s.stop(c.err)
@@ -195,8 +194,8 @@ func (s *session) pieceChecked(c checked) {
 	s.hashing.checkNext(s.ctx, s.provenBySwarm)
 }
 
-// provenBySwarm says that all of a piece came from the swarm, which gives nothing before the same digest has held. The in-order hash
-// will read it back, as it does all.
+// provenBySwarm reports whether all of a piece came from the swarm, which returns a piece only after it was checked with the same
+// digest. The in-order hash reads the piece back later, as it does all bytes.
 func (s *session) provenBySwarm(c scheduler.Check) bool {
 	x, list := s.carried.sharing, s.hashing.pieces.list
 	if s.swarm.src == nil || x == nil {
@@ -213,12 +212,12 @@ func (s *session) provenBySwarm(c scheduler.Check) bool {
 	return false
 }
 
-// prove waits for the hash, which is at most a moment behind, and judges the file.
+// prove waits for the hash, which is at most a moment behind, and verifies the file.
 func (s *session) prove() (verify.Proof, error) {
 	if s.result.NotModified {
 		return verify.Proof{}, nil
 	}
-	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 { // nothing was ever answered: there is no file
+	if !s.hashing.begun() && !s.aside.awaits() && len(s.carried.signed.done) == 0 { // no source answered: there is no file
 		return verify.Proof{}, s.sources.none()
 	}
 	if err := s.askOriginForSignatures(); err != nil {
@@ -235,9 +234,9 @@ func (s *session) prove() (verify.Proof, error) {
 	return proof, err
 }
 
-// askOriginForSignatures asks the server for the signatures that it names, where everything was here before it answered: from an earlier
-// run, which ended for want of a key or of a better signature (rule 47), or from mirrors that were faster. What it says is
-// taken as any answer of its is; one that does not answer has said nothing.
+// askOriginForSignatures asks the origin which signatures it names, if all bytes were here before it answered. They may be of an
+// earlier run, which ended for lack of a key or of a better signature, or of mirrors that were faster. Its answer is checked like any
+// other. If it does not answer, the download goes on.
 func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
 	if s.originAnswered || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {

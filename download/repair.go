@@ -17,8 +17,8 @@ import (
 // maxRepairs is how often pieces are asked for of a file that came wholly and is wrong.
 const maxRepairs = 3
 
-// repair prepares another session that goes on with what is right of a file whose digest does not hold (rule 40): its
-// pieces tell what is wrong or, if there are none, what came is compared with what other sources have.
+// repair prepares another session for a complete file whose digest does not match. That session goes on with the bytes that are right.
+// Pieces show which are wrong. Without pieces, the file is compared with what other sources have.
 func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	wrong := wrongOf(s.err)
 	if s.hashing.byPieces() { // they all hold
@@ -39,11 +39,11 @@ func (g *getter) repair(ctx context.Context, s *session) (bool, error) {
 	return found, err
 }
 
-// recheck compares what came with what other sources have, until something was exchanged that may be what is wrong.
+// recheck compares the file with what other sources have, until bytes that may be wrong were exchanged.
 func (g *getter) recheck(ctx context.Context, s *session, wrong *verify.MismatchError) (found bool, err error) {
 	x := g.carried.recheck
 	if x == nil {
-		g.note("some of what came is wrong: it is compared with what other sources have, to find out whose")
+		g.note("some of what came is wrong: it is compared with what other sources have, to find the wrong bytes")
 		x = newRecheck(s)
 		if err := x.open(g.http.files); err != nil {
 			return false, local(err)
@@ -79,13 +79,13 @@ func (g *getter) blame(s *session) {
 	g.forgetRecheck()
 }
 
-// forgetRecheck is for when the bytes are others.
+// forgetRecheck drops the comparison, as the bytes have changed.
 func (g *getter) forgetRecheck() {
 	g.carried.recheck.close()
 	g.carried.recheck = nil
 }
 
-// ban names a source that has wrong bytes at r.
+// ban excludes a source that has wrong bytes at r.
 func (g *getter) ban(s *session, p *party, r byterange.Range) {
 	err := &source.Error{URL: p.from.masked, Host: p.host, Fault: source.FaultMismatch,
 		Err: fmt.Errorf("wrong bytes: those from %d to %d are not what the file has there", r.Start, r.End-1)}
@@ -98,13 +98,13 @@ func (g *getter) ban(s *session, p *party, r byterange.Range) {
 	}
 }
 
-// wrongOf is the digest that does not hold, of the error of a session; nil if that is another one.
+// wrongOf returns the digest that does not match, of the error of a session; nil if that is another error.
 func wrongOf(err error) *verify.MismatchError {
 	wrong, _ := errors.AsType[*verify.MismatchError](err)
 	return wrong
 }
 
-// goOn lets the next session begin with what is here.
+// goOn lets the next session resume from what is here.
 func (g *getter) goOn(s *session) {
 	id, file := s.identity(), s.file
 	g.carried.prior, g.carried.file = &id, &file
@@ -114,7 +114,7 @@ func (g *getter) goOn(s *session) {
 	maps.Copy(g.carried.past, s.sources.past())
 }
 
-// pieces fetches the documents that may have them, of those that were described and not asked for yet.
+// pieces fetches the described documents that were not fetched yet, until one has pieces. It reports whether one has.
 func (g *getter) pieces(ctx context.Context, s *session) bool {
 	for !g.carried.piecesRejected {
 		t, ok := g.carried.readNext(ctx, g.http, &g.req, s.file, s.claims, s.trusted())
@@ -130,8 +130,8 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 	return false
 }
 
-// rejectPieces lets the next session do without pieces: when nobody is left as each source failed one, it is they that are
-// wrong, and the digest of the whole decides. Where there is no strong one, the pieces are evidence, which is never dropped.
+// rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong, and the digest of the
+// whole file decides. Without a strong digest the pieces are the only evidence, which is never dropped.
 func (g *getter) rejectPieces(s *session) bool {
 	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.Stream != nil || !verify.Strong(s.claims) {
 		return false
@@ -145,7 +145,7 @@ func (g *getter) rejectPieces(s *session) bool {
 
 func (g *getter) note(format string, args ...any) { g.req.note(format, args...) }
 
-// enterSwarm makes a swarm the origin where the request has none but a torrent that a document names.
+// enterSwarm makes a swarm the origin, if the request has no other place than a torrent that a document names.
 func (g *getter) enterSwarm(ctx context.Context) error {
 	d := g.req.Described
 	if d == nil || !d.remote {
@@ -170,13 +170,13 @@ func (g *getter) enterSwarm(ctx context.Context) error {
 	return last
 }
 
-// fetchSwarm fetches a torrent for its peers.
+// fetchSwarm fetches a torrent, to ask its peers for the file.
 func (g *getter) fetchSwarm(ctx context.Context, doc metalink.MetaURL, size int64) (*sharing, error) {
 	o := g.req.optionsFor(doc.URL, g.req.namedBy(doc.URL, doc.By), true)
 	return fetchSharing(ctx, g.http, doc, o, size)
 }
 
-// share takes a swarm for the sessions to come.
+// share lets the next sessions use a swarm.
 func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	g.carried.sharing = x
 	if g.carried.pieces.IsZero() && !g.carried.piecesRejected {
@@ -189,7 +189,7 @@ func (g *getter) share(x *sharing, doc metalink.MetaURL) {
 	}
 }
 
-// rescue lets the next session go on with peers, when no server is left and a torrent of the file is known that was not asked for.
+// rescue lets the next session go on with peers, if no server is left and a torrent of the file is known that was not fetched yet.
 func (g *getter) rescue(ctx context.Context, s *session) bool {
 	if g.carried.sharing != nil || !g.req.Peers.asked() || g.carried.single || !verify.Strong(s.claims) || ctx.Err() != nil ||
 		!s.known && !g.req.described() || g.req.Stream != nil && (s.streamed() || !g.req.described()) {

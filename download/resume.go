@@ -12,7 +12,7 @@ import (
 	"braid/verify"
 )
 
-// recover takes over what an earlier run has left, if it is of the file that is asked for.
+// recover resumes from what an earlier run has left, if that is part of the requested file.
 func (g *getter) recover(ctx context.Context) error {
 	prior, ok := g.part.Prior()
 	if !ok {
@@ -39,13 +39,13 @@ func (g *getter) recover(ctx context.Context) error {
 	return nil
 }
 
-// undecided says that nothing is known about the bytes of an earlier run after err: they stay.
+// undecided reports whether err says nothing about the bytes of an earlier run. Then they stay.
 func undecided(ctx context.Context, err error) bool {
 	var src *source.Error
 	return errors.As(err, &src) || err != nil && ctx.Err() != nil
 }
 
-// continuable says that something would show whether the rest belongs to what an earlier run has left (S18).
+// continuable reports whether a digest, a strong ETag or pieces would show that the rest belongs to what an earlier run has left.
 func (g *getter) continuable(prior partfile.Identity) bool {
 	return verify.Strong(prior.Claims) || tagged(prior) || g.req.provenByPieces()
 }
@@ -53,9 +53,9 @@ func (g *getter) continuable(prior partfile.Identity) bool {
 // tagged reports whether a strong ETag of a known host tells the version.
 func tagged(prior partfile.Identity) bool { return prior.ETag != "" && prior.ETagHost != "" }
 
-// continues tells whether the bytes of an earlier run are of the file that is asked for now, and returns what is known of that file.
-// If the URL is the same and there is something to compare the first answer with, that decides; else the server is asked. A prior
-// that is not sealed is nobody's word (rule 8): what it says counts as far as the request or the server say it again.
+// continues checks whether the bytes of an earlier run are of the requested file, and returns what is known of that file. If the URL
+// is the same and the first answer can be compared with prior, that comparison decides. Else the server is asked. Another program may
+// have written a prior without a seal: what it says counts only as far as the request or the server confirm it.
 func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed bool) (partfile.Identity, error) {
 	u := g.req.URL
 	want := partfile.Identity{URL: source.Mask(u), URLSum: partfile.SumURL(u), Size: -1, Claims: g.req.Claims}
@@ -85,7 +85,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	if err != nil {
 		return prior, g.noAnswerError(err, sealed)
 	}
-	if !elsewhere(x.file, x.answer) { // else it is a mirror's (C8)
+	if !elsewhere(x.file, x.answer) { // else a mirror gave the size (RFC 6249, section 7)
 		want.Size = x.answer.Size
 	}
 	t := tagOf(x.file, x.answer)
@@ -94,7 +94,7 @@ func (g *getter) continues(ctx context.Context, prior partfile.Identity, sealed 
 	return takenOver(want, prior, sealed), want.Continues(prior)
 }
 
-// takenOver is what is known of a file whose bytes an earlier run has left, if they are those of want.
+// takenOver returns what is known of a file whose bytes an earlier run has left, if they are those of want.
 func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	if sealed {
 		return prior
@@ -106,7 +106,7 @@ func takenOver(want, prior partfile.Identity, sealed bool) partfile.Identity {
 	return want
 }
 
-// lookAgain asks the server what the file is. Some say it in answer to GET only.
+// lookAgain asks the server what the file is: by HEAD, then by GET, as some servers give digests in answer to GET only.
 func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inquiry, err error) {
 	for _, ask := range []asker{look, glance} {
 		x, err = g.req.inquire(ctx, g.http, ask, condition{})
@@ -118,7 +118,7 @@ func (g *getter) lookAgain(ctx context.Context, prior partfile.Identity) (x inqu
 	return x, err
 }
 
-// replaced reports whether the file of the server is shorter now as a document came in its place, which may describe what is here.
+// replaced reports whether the server's file is shorter now because a document took its place. That document may describe what is here.
 func (g *getter) replaced(ctx context.Context, s *session) bool {
 	if !errors.Is(s.err, errShrunk) {
 		return false
@@ -128,7 +128,7 @@ func (g *getter) replaced(ctx context.Context, s *session) bool {
 	return g.document && err == nil
 }
 
-// noAnswerError is what a download ends with that cannot go on before the server has said what the file is.
+// noAnswerError returns the error of a download that cannot go on before the server has described the file.
 func (g *getter) noAnswerError(err error, sealed bool) error {
 	var src *source.Error
 	if sealed || !errors.As(err, &src) {
@@ -139,8 +139,8 @@ func (g *getter) noAnswerError(err error, sealed bool) error {
 	return &e
 }
 
-// resumeUnproven goes on with what an earlier run has left and nothing proves, if the user wants that; else what is here is set
-// aside until the new file is in place.
+// resumeUnproven resumes from bytes of an earlier run that nothing proves, if the user allows that. Else they are set aside until the
+// new file is in place.
 func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) error {
 	if !g.mayContinue(prior) || !g.part.Sealed() {
 		return g.part.Reset("nothing shows that the rest would be of the same file")
@@ -161,14 +161,14 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 	return nil
 }
 
-// mayContinue reports whether the user wants that what nothing proves is gone on with, and nothing more is demanded.
+// mayContinue reports whether the user allows to resume from bytes that nothing proves, and demands no proof.
 func (g *getter) mayContinue(prior partfile.Identity) bool {
 	return g.req.Continue && g.req.Require == RequireNothing && len(g.req.Mirrors) == 0 && !g.req.described() &&
 		prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
-// continueBroken goes on, within one run, with what came before the server broke off, as resumeUnproven does between two. It reports
-// whether it did; the error says that the server did not answer as often as it is asked.
+// continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It reports whether it
+// did. The error says that the server did not answer, however often it was asked.
 func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	id, have := s.identity(), s.part.Have()
 	if g.req.Stream != nil || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
@@ -191,7 +191,7 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 		return false, nil
 	}
 	g.note("the server broke off, and gives neither a digest nor a strong ETag: it goes on, as size, date and samples are the same")
-	if front := have.FirstGap(0); front > g.carried.brokenAt { // rule 22
+	if front := have.FirstGap(0); front > g.carried.brokenAt { // the transfer made progress: the count of tries begins anew
 		g.carried.brokenAt, g.carried.restarts = front, 0
 	}
 	g.goOn(s)
@@ -222,11 +222,11 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error
 	return nil
 }
 
-// What came wholly and does not have the digest that the request gave is kept: the digest may have been mistyped. It counts only for a
-// run with another strong digest, which it has (rule 40).
+// A complete file without the digest that the request gave is kept, as the digest may have been mistyped. Only a run with another strong
+// digest uses the file, and only if that digest matches.
 
-// resumeRefuted takes over what an earlier run found not to have the digest that was wanted of it, if it has the one that is wanted now;
-// else the part file is empty then.
+// resumeRefuted uses a complete file that did not have the digest of an earlier run, if it has the digest that is wanted now. Else it
+// empties the part file.
 func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) error {
 	strong := func(c verify.Claim) bool { return verify.Strong([]verify.Claim{c}) }
 	again := func(c verify.Claim) bool {
@@ -260,10 +260,10 @@ func (g *getter) resumeRefuted(ctx context.Context, prior partfile.Identity) err
 	return nil
 }
 
-// mostRefuted is how many digests are remembered that what is here does not have.
+// mostRefuted is how many digests are remembered that the part file does not have.
 const mostRefuted = 8
 
-// keepRefuted keeps what is here, which does not have this digest either, unless the server shows that it has another file now.
+// keepRefuted keeps the part file, which does not have this digest either, unless the server has another file now.
 func (g *getter) keepRefuted(ctx context.Context, prior partfile.Identity, wrong *verify.MismatchError) error {
 	have := g.part.Have()
 	a, err := look(ctx, g.http, &g.req, condition{})
@@ -294,7 +294,7 @@ func (g *getter) goOnWith(id partfile.Identity) {
 	g.observe(Resumed{Bytes: have.Len(), Have: have})
 }
 
-// beginFromBase begins the part file with what is useful of the damaged file. What an earlier run has left stays.
+// beginFromBase begins the part file with the useful bytes of the base file. What an earlier run has left stays.
 func (g *getter) beginFromBase(ctx context.Context) error {
 	s := g.req.base
 	if s == nil || s.useful.Count() == 0 {
@@ -324,7 +324,7 @@ func (g *getter) beginFromBase(ctx context.Context) error {
 	return nil
 }
 
-// copyBase copies what is useful and not there yet. Whether it still is what it was is checked like everything else.
+// copyBase copies the useful bytes that are not in the part file yet. They are verified like all others, as the base file may have changed.
 func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	f, err := openRegular(g.http.files, s.path)
 	if err != nil {
@@ -344,7 +344,7 @@ func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 	return nil
 }
 
-// open takes the part file, and what an earlier run left in it as far as it can be used (rule 8).
+// open opens the part file and resumes from what an earlier run left in it, as far as that can be used.
 func (g *getter) open(ctx context.Context) (err error) {
 	if !g.req.hasName() {
 		g.part, err = nameless(g.http.files, g.req.Target)
@@ -366,7 +366,7 @@ func (g *getter) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// leave keeps for the next run what it can go on with, and nothing else (rule 15).
+// leave keeps the part file if the next run can resume from it, and discards it if not.
 func (g *getter) leave() error {
 	if !g.req.hasName() || !g.useful && !g.unproven {
 		return g.part.Discard()

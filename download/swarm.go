@@ -43,7 +43,7 @@ func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 func (p Peers) why() string {
 	switch p {
 	case PeersHidden:
-		return "peers are not asked, who would see the address that the proxy hides"
+		return "peers are not asked: they would see the address that the proxy hides"
 	case PeersMissing:
 		return "this program has no BitTorrent"
 	}

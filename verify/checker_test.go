@@ -311,8 +311,8 @@ func TestClaimWords(t *testing.T) {
 		"sha-256 from --sha256":            {Digest: d, Field: "--sha256", Channel: User},
 		"sha-256 from the user":            {Digest: d, Channel: User},
 		"sha-256 from Digest":              {Digest: d, Field: "Digest"},
-		"sha-256 from somebody":            {Digest: d},
-		"sha-256 from somebody over https": {Digest: d, Channel: HTTPS},
+		"sha-256 from an unknown source":            {Digest: d},
+		"sha-256 from an unknown source over https": {Digest: d, Channel: HTTPS},
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("%+v is %q, want %q", c, got, want)

@@ -55,7 +55,7 @@ func Hex(digits string) (Claim, error) {
 	return Claim{}, fmt.Errorf("%d characters are no digest in hexadecimal digits, which has 32, 40, 64 or 128", len(digits))
 }
 
-// String says what is claimed by whom: "sha-256 from Digest over https", "sha-256 from --sha256".
+// String says what is claimed and where the claim is from: "sha-256 from Digest over https", "sha-256 from --sha256".
 func (c Claim) String() string { return c.Digest.Algorithm().String() + " " + c.from() }
 
 func (c Claim) from() string {
@@ -64,7 +64,7 @@ func (c Claim) from() string {
 	case c.Field == "" && c.Channel == User:
 		return "from the user"
 	case c.Field == "":
-		from = "from somebody"
+		from = "from an unknown source"
 	}
 	switch {
 	case c.Channel == Signed && c.By != (SignatureResult{}):

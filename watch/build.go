@@ -58,7 +58,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 		}
 	}
 	if len(c.Watches) == 0 && len(c.Feeds) == 0 {
-		return nil, &option.Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] who tells of news"}
+		return nil, &option.Error{Why: "there is nothing to watch", Hint: "[watch.NAME] says what, [feed.NAME] where news comes from"}
 	}
 	alone := b.config // a part of b would keep all of it, and what the parser made, for as long as the watcher runs
 	return &alone, nil

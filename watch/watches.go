@@ -89,7 +89,7 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 		{t.Dir == "", "dir", "the folder is missing", "dir = is where the file goes"},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
 		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
-		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted", "keyring = or smime-ca = says who is"},
+		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted", "keyring = or smime-ca = names one"},
 		{t.CheckEvery > 0 && w.Glob, "check-every", "a glob is not asked for", ""},
 		{t.CheckEvery > 0 && w.CheckEvery < shortest, "check-every", "checks are at least a second apart", ""},
 		{w.Glob && slices.ContainsFunc(w.Signatures, func(s string) bool { return !strings.HasPrefix(s, ".") }), "signature", "a signature of one file, for a glob", ".asc is beside each"},

@@ -137,7 +137,7 @@ func (f *File) place(replace bool) error {
 		return err
 	}
 	if !same {
-		return &NameError{f.Path(), "was replaced by somebody else"}
+		return &NameError{f.Path(), "was replaced by another program"}
 	}
 	if err := f.mine(); err != nil {
 		return err

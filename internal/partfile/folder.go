@@ -130,7 +130,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 		}
 		f.Close()
 	}
-	return nil, false, &NameError{d.join(name), "is being changed by somebody else"}
+	return nil, false, &NameError{d.join(name), "is being changed by another program"}
 }
 
 // closeUnless returns f, or closes it if there is an error.

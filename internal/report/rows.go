@@ -48,7 +48,7 @@ type reason struct {
 
 // starts say why a range is asked for.
 var starts = map[scheduler.Reason]reason{
-	scheduler.ReasonFirst:      {"nobody else is at work", "first", 3, false},
+	scheduler.ReasonFirst:      {"no other source is at work", "first", 3, false},
 	scheduler.ReasonNext:       {"it is free again", "", 0, false},
 	scheduler.ReasonGrowth:     {"one more connection, to see whether it gets faster", "more", 4, false},
 	scheduler.ReasonRemembered: {"it is known to be fast from an earlier time", "more", 4, false},

@@ -94,7 +94,7 @@ func was(n int, noun string) string {
 func (d *Facts) sayTimes(w *words) {
 	switch {
 	case d.answer == never:
-		w.say(true, "Nobody answered.")
+		w.say(true, "No source answered.")
 	case d.first == never && d.size == 0:
 	case d.first == never:
 		w.say(true, "The first answer came after %s, and no byte of the file after it.", option.TimeText(d.answer))
@@ -107,7 +107,7 @@ func (d *Facts) sayTimes(w *words) {
 	}
 	if sum >= quietAfter {
 		long := slices.MaxFunc(d.still, byLength)
-		w.say(true, "For %s nothing came from anybody, the longest time from %s to %s.", option.TimeText(sum), option.TimeText(long.from), option.TimeText(long.to))
+		w.say(true, "For %s nothing came from any source, the longest time from %s to %s.", option.TimeText(sum), option.TimeText(long.from), option.TimeText(long.to))
 	}
 }
 

@@ -67,7 +67,7 @@ func TestWords(t *testing.T) {
 			t.bring(time.Second, 100*kib, f)
 			t.until(4 * time.Second)
 			t.bring(5*time.Second, 100*kib, f)
-		}), "For 3.1 s nothing came from anybody, the longest time from 1 s to 4.1 s.", ""},
+		}), "For 3.1 s nothing came from any source, the longest time from 1 s to 4.1 s.", ""},
 		{"a slow stretch", alone(func(t *tale, f int) {
 			t.answer(f)
 			t.bring(3*time.Second, 100*kib, f)
@@ -90,14 +90,14 @@ func TestWords(t *testing.T) {
 			t.over(nil, g)
 		}), "What came until 2 s was of no use, and everything began again: the file changed.", "names no mirrors"},
 		{"compared", compared(), "From 2 s to 9 s what came was compared with what other sources have, as the file was wrong somewhere.", "slow"},
-		{"compared for long", compared(), "", "nothing came from anybody"},
+		{"compared for long", compared(), "", "nothing came from any source"},
 		{"compared, and nobody is to blame", compared(), "", "in place of"},
 		{"compared, and it is no slow time", compared(), "", "only"},
-		{"silent, then compared", silentAndCompared(), "For 2 s nothing came from anybody, the longest time from 2 s to 4 s.", "in place of"},
+		{"silent, then compared", silentAndCompared(), "For 2 s nothing came from any source, the longest time from 2 s to 4 s.", "in place of"},
 		{"limited", limited(102 * kib), "--limit-rate allowed 102 KiB/s in all, and that is what came.", "names no mirrors"},
 		{"limit not reached", limited(mib), "--limit-rate allowed 1 MiB/s in all.", ""},
 		{"waiting for one", stuck(), "From 2 s to the end only 4.7 KiB/s came, before that it was 2 MiB/s, while m1:80 was silent.", "in place of"},
-		{"nobody", newTale(-1).fail(errors.New("x")), "Nobody answered.", ""},
+		{"nobody", newTale(-1).fail(errors.New("x")), "No source answered.", ""},
 	} {
 		got := tt.r.words().String()
 		if !strings.Contains(got, tt.want) || tt.wont != "" && strings.Contains(got, tt.wont) {

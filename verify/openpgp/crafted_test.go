@@ -163,7 +163,7 @@ func TestUnknownVersions_Rule48(t *testing.T) {
 	} {
 		odd := packetOf(tagSignature, append(tt.head, make([]byte, 20)...))
 		got, says := verdict(slices.Concat(odd, good), keys, Policy{Now: present}, signed)
-		if got != verify.SignatureGood || !strings.Contains(says, "nobody (") {
+		if got != verify.SignatureGood || !strings.Contains(says, "an unnamed key (") {
 			t.Errorf("%s: beside a good one: got %v: %s", name, got, says)
 		}
 		if got, says := verdict(odd, keys, Policy{Now: present}, signed); got != tt.want {

@@ -47,7 +47,7 @@ func (i issuer) String() string {
 	case i.hasID:
 		return fmt.Sprintf("%016X", i.id)
 	}
-	return "nobody"
+	return "an unnamed key"
 }
 
 // readSignatures takes a file of detached signatures apart: binary, or one or more blocks of armor. Anything else in it is an *Error:
