@@ -36,7 +36,7 @@ func lockedBy(path string) *LockedError {
 		return e
 	}
 	defer f.Close()
-	if e.PID = fsys.Holder(f); e.PID != 0 {
+	if e.PID, _ = fsys.Holder(f); e.PID != 0 {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", e.PID))
 		e.Command = strings.TrimSpace(string(name))
 	}

@@ -279,13 +279,14 @@ func TestTargetCommitCancelled(t *testing.T) {
 func TestTargetFails_Rule7(t *testing.T) {
 	t.Parallel()
 	no := errors.New("no room")
-	for _, op := range []string{"write", "read"} {
-		t.Run(op, func(t *testing.T) {
+	for name, err := range map[string]error{"write": no, "read": no, "write what is wanted": errors.Join(no, source.ErrEnough)} {
+		op, _, _ := strings.Cut(name, " ")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const size = 4 * mib
 			a, b := sized(t, size, mirrortest.Rate(2*mib)), sized(t, size, mirrortest.Rate(2*mib))
 			r, v := into(t, vouch(t, size, a, b).URL)
-			v.fails[op] = no
+			v.fails[op] = err
 			e := r.wrong(download.Local)
 			v.gone()
 			if own, ok := errors.AsType[*download.TargetError](e); !ok || own.Op != op || !errors.Is(e, no) {

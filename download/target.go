@@ -7,6 +7,7 @@ import (
 
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -38,8 +39,8 @@ type TargetError struct {
 
 func (e *TargetError) Error() string { return "target: " + e.Op + ": " + e.Err.Error() }
 
-// Is reports whether the target's error is one.
-func (e *TargetError) Is(err error) bool { return errors.Is(e.Err, err) }
+// Is reports whether the target's error is one. A source must not take it for the word that its own bytes are enough.
+func (e *TargetError) Is(err error) bool { return err != source.ErrEnough && errors.Is(e.Err, err) }
 
 // nameless takes the bytes of a file that gets no name.
 func nameless(files fsys.FS, t Target) (*partfile.File, error) {

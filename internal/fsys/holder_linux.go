@@ -11,15 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holder returns the process that has locked f, by the kernel's list. It is 0 if that cannot be told.
-func Holder(f File) int {
+// Holder returns the process that has locked f, by the kernel's list. It is 0 if that cannot be told. Unless it is sure, the process may
+// have locked another file with the same number, and f is not locked at all.
+func Holder(f File) (pid int, sure bool) {
 	info, err := f.Info()
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	defer locks.Close()
 	return findHolder(locks, fmt.Sprintf("%02x:%02x:%d", unix.Major(info.ID.Dev), unix.Minor(info.ID.Dev), info.ID.Ino))
@@ -27,7 +28,7 @@ func Holder(f File) int {
 
 // findHolder looks in what proc_locks(5) describes for the process that has locked file. Lines of those that wait have one more field, "->".
 // Some file systems have another device there than stat says: where no line has both, one with the inode counts.
-func findHolder(locks io.Reader, file string) (pid int) {
+func findHolder(locks io.Reader, file string) (pid int, sure bool) {
 	inode := file[strings.LastIndexByte(file, ':'):]
 	for s := bufio.NewScanner(locks); s.Scan(); {
 		// 1: FLOCK  ADVISORY  WRITE 4711 fe:00:131 0 EOF
@@ -40,11 +41,11 @@ func findHolder(locks io.Reader, file string) (pid int) {
 			n = 0
 		}
 		if f[5] == file {
-			return n
+			return n, n > 0
 		}
 		if pid == 0 {
 			pid = n
 		}
 	}
-	return pid
+	return pid, false
 }

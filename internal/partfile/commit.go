@@ -103,10 +103,11 @@ func (f *File) settle(size int64, final Final) error {
 	}
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
+	f.ledger.beginSync()
 	if err := f.part.Sync(); err != nil {
 		return f.lost(err)
 	}
-	f.synced = f.Have()
+	f.ledger.endSync()
 	return f.left()
 }
 

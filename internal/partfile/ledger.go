@@ -1,6 +1,7 @@
 package partfile
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -41,6 +42,8 @@ type ledger struct {
 	done    byterange.Set // written
 	front   int64         // first byte that is not in done
 	barrier byterange.Set // revoked, and not void on disk yet: no new claims here
+	syncing byterange.Set // was in done when the running sync began, and was not revoked since
+	synced  byterange.Set // what was put on disk, and was not revoked since
 	runs    []run         // in done, not in the journal
 	moved   chan struct{} // closed when front is beyond least or the phase changes; nil if nobody waits
 	least   int64         // of what those wait for who wait
@@ -185,8 +188,34 @@ func (l *ledger) revoke(r byterange.Range) {
 	for written := range l.done.Covered(r) {
 		l.claimed.Remove(written)
 	}
-	l.done.Remove(r)
+	for _, set := range []*byterange.Set{&l.done, &l.syncing, &l.synced} {
+		set.Remove(r)
+	}
 	l.front = l.done.FirstGap(0)
+}
+
+// beginSync is called before what is done is put on disk, and endSync when it is there.
+func (l *ledger) beginSync() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.syncing = l.done.Clone()
+}
+
+func (l *ledger) endSync() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.synced = l.syncing
+	l.syncing = byterange.Set{}
+}
+
+// revokeUnsynced revokes all that is not on disk for certain.
+func (l *ledger) revokeUnsynced() {
+	l.mu.Lock()
+	synced := l.synced.Clone()
+	l.mu.Unlock()
+	for gap := range synced.Gaps(byterange.Range{End: math.MaxInt64}) {
+		l.revoke(gap)
+	}
 }
 
 // revoked waits until nobody writes any more where bytes were revoked, and returns where that is.
@@ -215,6 +244,7 @@ func (l *ledger) clear(p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.claimed, l.done, l.front, l.runs, l.phase = byterange.Set{}, byterange.Set{}, 0, l.runs[:0], p
+	l.syncing, l.synced = byterange.Set{}, byterange.Set{}
 	l.wake()
 }
 

@@ -154,11 +154,14 @@ func (h history) have(size int64) (set byterange.Set) {
 // held says whether somebody has locked f, by asking before trying: a download that begins at this moment is not to be told that
 // its file is in use.
 func held(f fsys.File) (inUse bool, pid int, err error) {
-	if pid := fsys.Holder(f); pid > 0 {
+	pid, sure := fsys.Holder(f)
+	if sure {
 		return true, pid, nil
 	}
-	locked, err := f.TryLock()
-	return err == nil && !locked, 0, err
+	if locked, err := f.TryLock(); locked || err != nil {
+		return false, 0, err
+	}
+	return true, pid, nil
 }
 
 // regular looks at an entry. It is not ok if there is none, or none of ours.

@@ -38,7 +38,8 @@ func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
 	case err != nil:
 		return false, err
 	case !locked:
-		return false, &InUseError{d.join(part), fsys.Holder(f)}
+		pid, _ := fsys.Holder(f)
+		return false, &InUseError{d.join(part), pid}
 	}
 	return d.names(name, f)
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"braid/byterange"
 	"braid/internal/fsys"
 )
 
@@ -142,9 +141,6 @@ func (f *File) empty() error {
 	}
 	f.prior = history{}
 	f.ledger.clear(idle)
-	f.syncing.Lock()
-	f.synced = byterange.Set{}
-	f.syncing.Unlock()
 	if err := f.left(); err != nil {
 		return err
 	}

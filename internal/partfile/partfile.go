@@ -68,8 +68,7 @@ type File struct {
 	named  atomic.Bool // the names of both files are on disk
 
 	voiding sync.Mutex // one Void at a time
-	syncing sync.Mutex
-	synced  byterange.Set // what was put on disk; guarded by syncing
+	syncing sync.Mutex // one Sync at a time
 
 	hand  sync.Mutex // of hands.last
 	hands custody
@@ -262,11 +261,11 @@ func (f *File) Sync() error {
 	}
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
-	have := f.Have()
+	f.ledger.beginSync()
 	if err := f.part.Datasync(); err != nil {
 		return f.lost(err)
 	}
-	f.synced = have
+	f.ledger.endSync()
 	if err := f.journal.file.Datasync(); err != nil || f.named.Load() {
 		return err
 	}

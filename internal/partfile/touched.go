@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 
 	"braid/byterange"
 	"braid/internal/fsys"
@@ -130,9 +129,7 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 // sync put on disk stays.
 func (f *File) lost(err error) error {
 	f.unsafe.CompareAndSwap(nil, &err)
-	for gap := range f.synced.Gaps(byterange.Range{End: math.MaxInt64}) {
-		f.Revoke(gap)
-	}
+	f.ledger.revokeUnsynced()
 	size := f.journal.length()
 	if void := f.Void(); void != nil {
 		err = errors.Join(err, void)

@@ -1,0 +1,57 @@
+package partfile
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"braid/internal/fsys"
+	"braid/internal/test/fsystest"
+)
+
+// What was put on disk, found wrong and written again is not on disk any more: a sync that fails loses it, whether it was revoked before the
+// sync or meanwhile.
+func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
+	t.Parallel()
+	for _, meanwhile := range []bool{false, true} {
+		disk := fsystest.NewDisk()
+		must(t, fsys.MkdirAll(disk, "/d", 0o777))
+		var during func()
+		var fails bool
+		files := fsystest.Tap(disk, func(op fsystest.Op) error {
+			if !op.Syncs || !strings.HasSuffix(op.Path, ".part") {
+				return nil
+			}
+			if during != nil {
+				during()
+			}
+			if fails {
+				return fsystest.LostSync{Err: syscall.EIO}
+			}
+			return nil
+		})
+		f, err := Open(files, "/d", "x")
+		must(t, err)
+		must(t, f.Begin(Identity{URL: "https://a.example/x", Size: 9000}))
+		write := func(start, end int) {
+			_, err := f.WriteAt(content(9000)[start:end], int64(start))
+			must(t, err)
+		}
+		write(0, 9000)
+		if meanwhile {
+			during = func() { f.Revoke(span(3000, 6000)) }
+		}
+		must(t, f.Sync())
+		during = nil
+		must(t, voided(f, span(3000, 6000)))
+		write(3000, 6000)
+		fails = true
+		if f.Sync() == nil {
+			t.Fatal("the sync succeeded")
+		}
+		if have := f.Have(); have.Contains(span(3000, 3001)) || !have.Contains(span(0, 3000)) || !have.Contains(span(6000, 9000)) {
+			t.Errorf("revoked meanwhile: %v: %v is there", meanwhile, &have)
+		}
+		must(t, f.Discard())
+	}
+}
