@@ -21,6 +21,7 @@ import (
 type vault struct {
 	t      *testing.T
 	fails  map[string]error // by method
+	late   bool             // that of a write comes with all of the bytes
 	commit func(context.Context) error
 
 	mu        sync.Mutex
@@ -45,7 +46,7 @@ func (v *vault) enter() (leave func()) {
 
 func (v *vault) WriteAt(p []byte, off int64) (int, error) {
 	defer v.enter()()
-	if err := v.fails["write"]; err != nil {
+	if err := v.fails["write"]; err != nil && !v.late {
 		return len(p) / 2, err
 	}
 	v.mu.Lock()
@@ -56,7 +57,7 @@ func (v *vault) WriteAt(p []byte, off int64) (int, error) {
 	}
 	copy(v.data[off:], p)
 	v.wrote.Add(byterange.Range{Start: off, End: end})
-	return len(p), nil
+	return len(p), v.fails["write"]
 }
 
 func (v *vault) ReadAt(p []byte, off int64) (int, error) {
@@ -279,14 +280,14 @@ func TestTargetCommitCancelled(t *testing.T) {
 func TestTargetFails_Rule7(t *testing.T) {
 	t.Parallel()
 	no := errors.New("no room")
-	for name, err := range map[string]error{"write": no, "read": no, "write what is wanted": errors.Join(no, source.ErrEnough)} {
-		op, _, _ := strings.Cut(name, " ")
+	for name, err := range map[string]error{"write": no, "read": no, "write what is wanted": errors.Join(no, source.ErrEnough), "write late": no} {
+		op, how, _ := strings.Cut(name, " ")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const size = 4 * mib
 			a, b := sized(t, size, mirrortest.Rate(2*mib)), sized(t, size, mirrortest.Rate(2*mib))
 			r, v := into(t, vouch(t, size, a, b).URL)
-			v.fails[op] = err
+			v.fails[op], v.late = err, how == "late"
 			e := r.wrong(download.Local)
 			v.gone()
 			if own, ok := errors.AsType[*download.TargetError](e); !ok || own.Op != op || !errors.Is(e, no) {

@@ -91,16 +91,20 @@ func (f targetFile) WriteAt(p []byte, off int64) (int, error) {
 // ReadAt implements io.ReaderAt.
 func (f targetFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.target.ReadAt(p, off)
-	if err == io.EOF && n < len(p) {
+	switch {
+	case n == len(p): // with io.EOF, perhaps
+		return n, nil
+	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
 	return transferred("read", n, len(p), err, io.ErrNoProgress)
 }
 
-// transferred holds a target to the contracts of io.ReaderAt and io.WriterAt: less than all comes with an error.
+// transferred holds a target to the contracts of io.ReaderAt and io.WriterAt: less than all comes with an error. A write of all may come with
+// one, too, which is of earlier bytes.
 func transferred(op string, n, all int, err, short error) (int, error) {
 	switch {
-	case n == all:
+	case n == all && err == nil:
 		return n, nil
 	case n < 0 || n > all:
 		n, err = 0, errors.New("it does not say how many bytes these were")
