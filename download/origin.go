@@ -53,7 +53,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 		a.Size, a.ETag, a.LastModified = -1, "", time.Time{}
 	}
 	_, doc := metalinkOf(file)
-	if lacks, hint := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, file)) > 0); lacks != nil {
+	if hint, lacks := foresee(s.req, claims, a, doc || len(signaturesFor(s.req, file)) > 0); lacks != nil {
 		return s.stop(fail(NoEvidence, "verify", o.masked, lacks, hint))
 	}
 	if err := s.checkPin(o, file); err != nil {

@@ -116,7 +116,7 @@ func (h *planner) run(ctx context.Context) error {
 	}
 	h.plan.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
 	h.findPlaces(ctx, x)
-	if lacks, hint := foresee(&h.req, x.claims, x.answer, len(h.plan.Signed) > 0); lacks != nil {
+	if hint, lacks := foresee(&h.req, x.claims, x.answer, len(h.plan.Signed) > 0); lacks != nil {
 		return h.fail(NoEvidence, lacks, hint)
 	}
 	return h.checkLimits()

@@ -41,14 +41,14 @@ func (r Require) met(p verify.Proof) bool {
 	return true
 }
 
-// foresee returns what will be lacking, if that can be told before the bytes come, and what helps; nil if nothing. claims are those of the
+// foresee returns an error if what will be lacking can be told before the bytes come, and what helps. claims are those of the
 // user and of answer a. signatures reports whether there are any that may prove the file, or a document that may name one.
-func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (lacks error, hint Hint) {
+func foresee(r *Request, claims []verify.Claim, a source.Answer, signatures bool) (hint Hint, lacks error) {
 	switch {
 	case r.Require == RequireDigest && !verify.Strong(claims) && !vouchesForItself(a):
-		return errNoDigest, HintGiveDigest
+		return HintGiveDigest, errNoDigest
 	case r.needsSignature() && !signatures:
-		return errNoSignature, HintSignature
+		return HintSignature, errNoSignature
 	}
-	return nil, ""
+	return "", nil
 }
