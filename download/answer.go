@@ -109,7 +109,7 @@ func (s *session) checkOrigin(o *origin, a source.Answer) error {
 		return mismatch(o, "%w", x.wrong)
 	}
 	file := x.file
-	if err := s.against(o, file.Claims); err != nil {
+	if err := s.compareWithUser(o, file.Claims); err != nil {
 		return err
 	}
 	if elsewhere(file, a) && differs(a.Size, s.size) { // the mirror has another file (RFC 6249, section 7)
@@ -295,9 +295,9 @@ func (s *session) tied() bool { return verify.Strong(s.claims) || s.req.provenBy
 // trusted reports whether a strong digest came from the user or over https: then a redirect to http does no harm.
 func (s *session) trusted() bool { return vouched(s.claims) || vouched(s.req.Claims) }
 
-// against compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
+// compareWithUser compares the server's digests with the user's. A contradiction ends the session, but for a place of a document, which is
 // one of several.
-func (s *session) against(o *origin, claims []verify.Claim) error {
+func (s *session) compareWithUser(o *origin, claims []verify.Claim) error {
 	err := verify.Agree(s.req.Claims, claims)
 	switch {
 	case err == nil:

@@ -12,8 +12,8 @@ import (
 // If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is here. What came
 // stays all the same, for a user who allows to resume from it (Request.Continue).
 
-// errOtherNow says that the server no longer has the file that was begun.
-var errOtherNow = errors.New("the server has another file now, or has it no longer in parts")
+// errFileReplaced says that the server no longer has the file that was begun.
+var errFileReplaced = errors.New("the server has another file now, or has it no longer in parts")
 
 const continuedSamples = 16
 
@@ -23,8 +23,8 @@ func unanswered(err error) bool {
 	return errors.As(err, &src) && src.Fault != source.FaultProtocol && src.Fault != source.FaultMismatch
 }
 
-// A sameAgain is a sink that compares what comes with the bytes that are here already.
-type sameAgain struct {
+// A sampleSink is a sink that compares what comes with the bytes that are here already.
+type sampleSink struct {
 	part  *partfile.File
 	prior partfile.Identity
 	r     byterange.Range
@@ -33,29 +33,29 @@ type sameAgain struct {
 }
 
 // Answer implements source.Sink.
-func (k *sameAgain) Answer(a source.Answer) error {
+func (k *sampleSink) Answer(a source.Answer) error {
 	switch {
 	case a.Host != k.prior.Host:
-		return fmt.Errorf("%w: %s answers, and it was %s", errOtherNow, a.Host, k.prior.Host)
+		return fmt.Errorf("%w: %s answers, and it was %s", errFileReplaced, a.Host, k.prior.Host)
 	case a.Size != k.prior.Size:
-		return fmt.Errorf("%w: it has %d bytes, and had %d", errOtherNow, a.Size, k.prior.Size)
+		return fmt.Errorf("%w: it has %d bytes, and had %d", errFileReplaced, a.Size, k.prior.Size)
 	case !a.LastModified.Equal(k.prior.Date):
-		return fmt.Errorf("%w: its date is another one", errOtherNow)
+		return fmt.Errorf("%w: its date is another one", errFileReplaced)
 	case !a.Ranged:
-		return fmt.Errorf("%w: it does not send parts", errOtherNow)
+		return fmt.Errorf("%w: it does not send parts", errFileReplaced)
 	}
 	return nil
 }
 
 // WriteAt implements source.Sink.
-func (k *sameAgain) WriteAt(p []byte, off int64) (int, error) {
+func (k *sampleSink) WriteAt(p []byte, off int64) (int, error) {
 	n := min(int64(len(p)), k.r.End-off)
 	k.buf = append(k.buf[:0], p[:n]...)
 	if m, err := k.part.ReadAt(k.buf, off); int64(m) < n {
 		return 0, local(err)
 	}
 	if i := string(k.buf) != string(p[:n]); i {
-		return 0, fmt.Errorf("%w: other bytes at %d", errOtherNow, off)
+		return 0, fmt.Errorf("%w: other bytes at %d", errFileReplaced, off)
 	}
 	if k.at = off + n; k.at >= k.r.End {
 		return int(n), source.ErrEnough

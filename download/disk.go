@@ -8,23 +8,23 @@ import (
 	"braid/internal/partfile"
 )
 
-// A disk does for the session's loop what may take long on a disk, which the loop does not wait for.
+// A disk performs the slow disk operations of a session, so that the session's loop does not wait for them.
 type disk struct {
 	part    *partfile.File
-	fail    func(error) // is told of errors
+	fail    func(error) // takes errors of chores and updates
 	workers *sync.WaitGroup
-	busy    atomic.Bool // the journal is brought up to date
-	due     bool        // it is to be put on disk
+	busy    atomic.Bool // the journal is being updated
+	due     bool        // the next update is to be synced
 	last    *chore
 }
 
-// A chore is done when those before it are.
+// A chore is one disk operation. Chores are done one after another.
 type chore struct {
 	done chan struct{}
 	err  error // the first one, also of those before
 }
 
-// do lets f be done after all that was to be done before. What is void is void on disk in the end, also where something else failed.
+// do runs f after all earlier chores, also if one of them failed: what is void must become void on disk in any case.
 func (d *disk) do(f func() error) {
 	before, c := d.last, &chore{done: make(chan struct{})}
 	d.last = c
@@ -38,8 +38,8 @@ func (d *disk) do(f func() error) {
 	})
 }
 
-// wait waits until c is done, and all before it; nil is. A range is asked for, and written to, only after what was wrong there is void on
-// disk, and nothing before there is room for it.
+// wait waits until c and all chores before it are done; a nil chore is done. A fetch waits so before its request and before its first
+// write: until its range is void on disk, if wrong bytes were there, and until there is room for the file.
 func (c *chore) wait(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -52,8 +52,8 @@ func (c *chore) wait(ctx context.Context) error {
 	}
 }
 
-// record brings the journal up to date, unless that is being done. If durable says so, it puts it on disk with what it speaks of, now or
-// as soon as it can.
+// record updates the journal, unless that is under way. If durable is set, it syncs the part file and the journal, now or with the next
+// update.
 func (d *disk) record(durable bool) {
 	d.due = d.due || durable
 	if !d.busy.CompareAndSwap(false, true) {
@@ -65,13 +65,13 @@ func (d *disk) record(durable bool) {
 	}
 	d.workers.Go(func() {
 		defer d.busy.Store(false)
-		if err := what(); err != nil { // if nobody listens any more, Commit will say it
+		if err := what(); err != nil { // if the session has ended, Commit returns the error
 			d.fail(local(err))
 		}
 	})
 }
 
-// makeRoom checks that a file of a known size fits (rules 7 and 19), if it stays on this disk.
+// makeRoom checks that a file of a known size fits, if it stays on this disk.
 func makeRoom(part *partfile.File, size int64, stays bool) error {
 	if !stays || size < 0 {
 		return nil
@@ -79,7 +79,7 @@ func makeRoom(part *partfile.File, size int64, stays bool) error {
 	return part.CheckSpace(size)
 }
 
-// allocate takes the room for a file, once its size is known (rule 19).
+// allocate reserves the room for a file, once its size is known.
 func allocate(part *partfile.File, size int64, how Allocation) error {
 	if how == AllocateNone || size <= 0 {
 		return nil

@@ -46,7 +46,7 @@ type getter struct {
 	c        *Client
 	http     network
 	req      Request
-	asked    Request      // as it came: without the name that was found for it
+	asked    Request      // as the caller made it: without the name that was found for it
 	trees    *mirrorTrees // nil but in a batch
 	began    time.Time
 	part     *partfile.File
@@ -108,8 +108,8 @@ func (g *getter) get(ctx context.Context) error {
 	return nil
 }
 
-// span finds out what the pieces at the ends of the file have of its neighbours, so that all pieces can be checked: a file of which
-// a byte is not checked gets no name (rule 43).
+// span fetches the neighbours' bytes in the pieces at the ends of the file. So all pieces can be checked: a file with an unchecked byte
+// gets no name.
 func (g *getter) span(ctx context.Context) error {
 	if !g.req.spans() {
 		return nil
@@ -137,7 +137,7 @@ func (g *getter) check(ctx context.Context) error {
 	if err := cmp.Or(g.c.checkNumbers(&g.req, "download"), g.req.checkURL(), g.req.readable()); err != nil {
 		return err
 	}
-	if g.req.Require == RequireSignature && !g.req.Anchors.Any() { // rule 51
+	if g.req.Require == RequireSignature && !g.req.Anchors.Any() {
 		return g.fail(NoEvidence, errNoAnchor, HintSigners)
 	}
 	g.carried.origin = g.req.URL
@@ -147,7 +147,7 @@ func (g *getter) check(ctx context.Context) error {
 	path, err := g.req.Path()
 	if err != nil {
 		kind := Usage
-		if ownName(err) { // rule 10
+		if ownName(err) {
 			kind = Local
 		}
 		return g.fail(kind, err, HintName)
@@ -158,16 +158,16 @@ func (g *getter) check(ctx context.Context) error {
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}
-	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest { // rule 31
+	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest {
 		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
-	if g.req.described() && g.req.needsSignature() && len(g.req.Signatures) == 0 { // rule 47
+	if g.req.described() && g.req.needsSignature() && len(g.req.Signatures) == 0 {
 		return g.fail(NoEvidence, errNoSignature, HintSignature)
 	}
 	return g.makeFolders()
 }
 
-// makeFolders makes the folder of the file: the user's own as it is, those of a document's name without links (rule 5).
+// makeFolders makes the folder of the file. The user's own folder may be a symbolic link; folders of a document's name may not.
 func (g *getter) makeFolders() error {
 	if g.planOnly {
 		return nil
@@ -214,7 +214,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 	}
 }
 
-// collectResult takes over what a session has counted and learned.
+// collectResult adds a session's counts to the result, and notes what its part file is worth.
 func (g *getter) collectResult(s *session) {
 	g.result.Sources = s.sources.report()
 	g.result.Fetched += s.fetches.stats.arrived
@@ -279,7 +279,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	switch {
 	case ended && errors.Is(err, context.Cause(ctx)):
 		e.Kind = Interrupted
-	case ended && none != nil && len(none.Errs) == 0: // it ended before anybody was asked
+	case ended && none != nil && len(none.Errs) == 0: // it ended before any source was asked
 		e.Kind, e.Err = Interrupted, context.Cause(ctx)
 	}
 	e.Hint = cmp.Or(e.Hint, g.looseHint())
@@ -289,7 +289,7 @@ func (g *getter) explain(ctx context.Context, err error) *Error {
 	}
 	g.remains.explain(&e, err, part)
 	var conflict *verify.ConflictError
-	if none != nil && g.req.Described != nil && errors.As(err, &conflict) { // rule 46
+	if none != nil && g.req.Described != nil && errors.As(err, &conflict) {
 		e.Kind, e.Hint = Protocol, Hint("the servers have another file than the one that "+g.req.Described.By+" describes")
 	}
 	return &e
@@ -299,7 +299,7 @@ func (g *getter) fail(k Kind, err error, hint Hint) *Error { return g.req.fail(k
 
 func (g *getter) observe(ev Event) { g.req.observe(ev) }
 
-// looseHint is the way out where mirrors were kept out of a pipe.
+// looseHint returns the hint for mirrors that were not used for a pipe, if there were any.
 func (g *getter) looseHint() Hint {
 	for _, src := range g.result.Sources {
 		if errors.Is(src.Err, errLoose) {
@@ -309,7 +309,7 @@ func (g *getter) looseHint() Hint {
 	return ""
 }
 
-// findName takes the name that the server gives the file, if the request wants that one (rule 11): of its Content-Disposition
+// findName takes the name that the server gives the file, if the request wants that one: of its Content-Disposition
 // (RFC 6266), else the last segment of the URL that it leads to.
 func (g *getter) findName(ctx context.Context) error {
 	if !g.req.RemoteName || g.req.Name != "" || !g.req.hasName() || g.req.Described != nil || isFTP(g.req.URL) {
@@ -327,8 +327,8 @@ func (g *getter) findName(ctx context.Context) error {
 	return nil
 }
 
-// follow downloads the file that the document at the URL of the request describes, in another getter. What the user wants
-// to be proven of the file is wanted of that file, and its name, if the user gave one, is its name.
+// follow downloads the file that the document at the URL of the request describes, in another getter. The user's demands and name hold
+// for that file.
 func (g *getter) follow(ctx context.Context) (*getter, error) {
 	req, err := g.asked.describedInPlace(ctx, g.http, (*Document).Request)
 	if err != nil {

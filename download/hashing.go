@@ -12,35 +12,35 @@ import (
 	"braid/verify"
 )
 
-// hashing verifies what is here while more comes: in order, by a hasher, and by pieces where their digests are known, which no byte
-// passes to the hasher before. It belongs to the session's loop.
+// hashing verifies what is here while more comes. A hasher reads the bytes in order. Where digests of pieces are known, the hasher gets
+// a byte only after its piece was checked. It belongs to the session's loop.
 type hashing struct {
-	part    *partfile.File
-	stream  io.Writer  // takes what was hashed; nil: the file stays in part
-	hasher  *hasher    // nil: nothing is hashed
-	moved   chan int64 // how far a stream came
-	failed  chan error // why the hasher cannot go on
-	pieces  pieces
-	workers sync.WaitGroup
+	part     *partfile.File
+	stream   io.Writer  // takes what was hashed; nil: the file stays in part
+	hasher   *hasher    // nil: nothing is hashed
+	advanced chan int64 // how far a stream was written
+	failed   chan error // why the hasher cannot go on
+	pieces   pieces
+	workers  sync.WaitGroup
 }
 
 func newHashing(part *partfile.File, stream io.Writer) hashing {
-	return hashing{part: part, stream: stream, moved: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
+	return hashing{part: part, stream: stream, advanced: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin hashes what is here and what comes: the first size bytes or, where that is not known (-1), as far as end says.
+// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it later.
 func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64) {
 	moved := func(front int64) {
 		select {
-		case x.moved <- front:
-		default: // the loop is busy: it will hear of a later one
+		case x.advanced <- front:
+		default: // the loop is busy: a later value will reach it
 		}
 	}
 	g := newGate(x.part, x.proven())
 	x.hasher = startHasher(ctx, &hasher{part: g, gate: g, check: check, stream: x.stream, moved: moved, failed: x.fail}, size)
 }
 
-// fail tells the loop why the file cannot be verified any more, unless it is about to hear of another failure.
+// fail tells the loop why the file cannot be verified any more, unless another failure is waiting for it.
 func (x *hashing) fail(err error) {
 	select {
 	case x.failed <- err:
@@ -48,11 +48,11 @@ func (x *hashing) fail(err error) {
 	}
 }
 
-// begun reports whether something is hashed.
+// begun reports whether there is a hasher.
 func (x *hashing) begun() bool { return x.hasher != nil }
 
-// stop ends the hasher before its time and waits for it. A stream may block for ever in a write that nothing can end: it is left to
-// its receiver.
+// stop ends the hasher early and waits for it. A stream may block for ever in a write that nothing can end: it is not waited for longer
+// than streamGrace.
 func (x *hashing) stop() {
 	if x.hasher == nil {
 		return
@@ -69,7 +69,7 @@ func (x *hashing) stop() {
 	x.hasher = nil
 }
 
-// retire ends the hasher, as another will begin anew. It is waited for at the end only: it may be reading.
+// retire ends the hasher, as another begins anew. It may be reading, and so it is waited for only at the end of the session.
 func (x *hashing) retire() {
 	if x.stream != nil {
 		x.stop()
@@ -84,7 +84,7 @@ func (x *hashing) retire() {
 // streamGrace is the time for the last write to a stream to return.
 const streamGrace = time.Second
 
-// prove waits until size bytes, which is all, are hashed, and judges them. The hasher is at most a moment behind.
+// prove waits until all size bytes are hashed, and verifies them. The hasher is at most a moment behind.
 func (x *hashing) prove(ctx context.Context, size int64, late []verify.Claim) (verify.Proof, error) {
 	h := x.hasher
 	h.end(size)
@@ -101,7 +101,7 @@ func (x *hashing) prove(ctx context.Context, size int64, late []verify.Claim) (v
 	return h.check.Proof()
 }
 
-// passed is how far bytes were hashed, at most: they cannot become others without hashing anew.
+// passed returns how far bytes were hashed, at most. If one of these bytes changes, everything has to be hashed anew.
 func (x *hashing) passed() int64 {
 	if x.hasher == nil {
 		return 0
@@ -112,13 +112,13 @@ func (x *hashing) passed() int64 {
 // byPieces reports whether pieces are checked.
 func (x *hashing) byPieces() bool { return !x.pieces.list.IsZero() }
 
-// startPieces lets nothing pass from here on but what pieces have proven.
+// startPieces lets the hasher read only what pieces have proven, from then on.
 func (x *hashing) startPieces(list verify.Pieces, from string) {
 	x.pieces.list, x.pieces.from = list, from
 	x.hasher.gate.bound(0)
 }
 
-// proven is how far the hasher may go and a stream may get bytes: as far as pieces were checked, if there are any.
+// proven returns how far the hasher may read and a stream may be written: as far as pieces were checked, if there are pieces.
 func (x *hashing) proven() int64 {
 	if !x.byPieces() {
 		return byterange.Unbounded
@@ -126,8 +126,7 @@ func (x *hashing) proven() int64 {
 	return x.pieces.proven.FirstGap(0)
 }
 
-// check lets a piece be checked when those before it are. known reports whether a piece is proven already; a goroutine reads the
-// others back.
+// check queues the check of a piece. Known reports whether a piece is proven already. A goroutine reads the others back.
 func (x *hashing) check(ctx context.Context, c scheduler.Check, known func(scheduler.Check) bool) {
 	x.pieces.queue = append(x.pieces.queue, c)
 	x.checkNext(ctx, known)
@@ -150,7 +149,7 @@ func (x *hashing) checkNext(ctx context.Context, known func(scheduler.Check) boo
 	})
 }
 
-// recordCheck takes the result of a check.
+// recordCheck records the result of a check, and lets the hasher read a piece that is right.
 func (x *hashing) recordCheck(c checked) {
 	p := &x.pieces
 	if p.busy = false; !c.ok {

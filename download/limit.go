@@ -10,7 +10,7 @@ import (
 	"braid/source"
 )
 
-// A Limiter holds all who share it together to a number of bytes a second. It may be used by several goroutines. NewLimit makes
+// A Limiter limits all downloads that share it to a number of bytes a second together. It may be used by several goroutines. NewLimit makes
 // one; a nil *Limiter and the zero Limiter are no limit.
 type Limiter struct {
 	bytes   int64 // a second
@@ -26,16 +26,16 @@ func NewLimit(n int64) *Limiter {
 	return &Limiter{bytes: n, turns: rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30)))}
 }
 
-// Within makes l a part of outer: what passes through l passes through outer, too. It returns l, which nobody uses yet.
+// Within makes l a part of outer: what passes through l passes through outer, too. It returns l, which must not be in use yet.
 func (l *Limiter) Within(outer *Limiter) *Limiter {
 	l.within = outer
 	return l
 }
 
-// roundTime is in how long each of those who wait gets a turn, whatever their number: none of their sources looks silent.
+// roundTime is how soon each waiting fetch gets a turn, however many there are. So none of their sources looks silent.
 const roundTime = 250 * time.Millisecond
 
-// wait waits for a turn, and says how many of most bytes may pass in it.
+// wait waits for a turn, and returns how many of most bytes may pass in it.
 func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
 	if l.turns == nil {
 		return l.outer(ctx, most)
@@ -62,7 +62,7 @@ func (l *Limiter) outer(ctx context.Context, most int) (int, error) {
 	return l.within.wait(ctx, most)
 }
 
-// pay waits until n bytes, which are here already, may have come.
+// pay waits until the limit would have let n bytes pass, which are here already.
 func (l *Limiter) pay(ctx context.Context, n int) error {
 	for n > 0 {
 		k, err := l.wait(ctx, n)
@@ -74,14 +74,14 @@ func (l *Limiter) pay(ctx context.Context, n int) error {
 	return nil
 }
 
-// A throttle is a sink that takes bytes only as fast as the limit allows; the source is held back by TCP.
+// A throttle is a sink that takes bytes only as fast as the limit allows. TCP slows the source down.
 type throttle struct {
 	*sink
 	ctx   context.Context
 	limit *Limiter
 }
 
-// WriteAt lets p through in small parts.
+// WriteAt writes p in small parts.
 func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
 	for len(p) > 0 {
 		if t.sink.limit.Load() <= off {

@@ -31,7 +31,7 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	if x.wrong != nil {
 		wrong = mismatch(o, "%w", x.wrong)
 	}
-	if err := s.against(o, file.Claims); err != nil {
+	if err := s.compareWithUser(o, file.Claims); err != nil {
 		return err
 	}
 	if err := s.checkVersion(a, &file); err != nil {

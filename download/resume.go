@@ -211,12 +211,12 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error
 	parts = append(parts, byterange.Range{Start: max(0, end-1<<20), End: end})
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
-		k := &sameAgain{part: g.part, prior: prior, r: r, at: r.Start}
+		k := &sampleSink{part: g.part, prior: prior, r: r, at: r.Start}
 		if err := src.Fetch(ctx, r, k); err != nil {
 			return err
 		}
 		if k.at != r.End {
-			return errOtherNow
+			return errFileReplaced
 		}
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 	"braid/verify"
 )
 
-// A session is one attempt to bring the file: everything between the first request and the proof. When it
-// turns out that the file changed or that what came is wrong, another session begins anew.
+// A session is one attempt to download the file: everything between the first request and the proof. If the file changed or what came
+// is wrong, another session begins.
 //
-// All its fields belong to the goroutine of run. Fetches are functions that send messages.
+// All its fields belong to the goroutine of run. Fetches run in goroutines of their own and send it messages.
 type session struct {
 	c       *Client
 	http    network
@@ -36,7 +36,7 @@ type session struct {
 	swarm      swarm
 	cut        cutoff
 	newMirrors bool          // the mirrors that the origin named are not added yet
-	here       byterange.Set // what the scheduler was told of
+	here       byterange.Set // what was reported to the scheduler
 	disk       disk
 
 	wake   time.Time
@@ -47,7 +47,7 @@ type session struct {
 	done   bool
 }
 
-// run carries the download out until everything is here and proven, or it cannot go on.
+// run downloads until everything is here and proven, or the session cannot go on.
 func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
@@ -79,7 +79,7 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 			s.usePieces() // not at the end, where nothing is fetched again
 		case size := <-s.cut.ends:
 			s.digestHolds(size)
-		case front := <-s.hashing.moved:
+		case front := <-s.hashing.advanced:
 			s.step(scheduler.Consumed{Front: front})
 		case <-timer.C:
 			s.step(scheduler.Tick{})
@@ -105,10 +105,10 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	return proof, err
 }
 
-// beat is how often the journal is brought up to date and observers are told of the progress.
+// beat is how often the journal is updated.
 const beat = 50 * time.Millisecond
 
-// step feeds the scheduler and does what it says. An action may lead to further events; they follow.
+// step passes an event to the scheduler and performs its actions. An action may cause further events, which are passed on in turn.
 func (s *session) step(ev scheduler.Event) {
 	do, wake := s.sched.Step(time.Now(), ev)
 	s.wake = wake
@@ -145,7 +145,7 @@ func (s *session) step(ev scheduler.Event) {
 	}
 }
 
-// handle takes a message of a fetch.
+// handle applies a message of a fetch.
 func (s *session) handle(m message) {
 	f := s.fetches.running[m.id]
 	switch {
@@ -174,7 +174,7 @@ func (s *session) handle(m message) {
 	}
 }
 
-// drain ends all that runs for the session, and waits for it.
+// drain ends all goroutines of the session, and waits for them.
 func (s *session) drain() {
 	s.fetches.drain()
 	s.workers.Wait()
@@ -204,7 +204,7 @@ func (s *session) launch(a scheduler.Fetch) {
 	})
 }
 
-// beat brings the journal up to date and tells the observer how far it is.
+// beat updates the journal and tells the observer the progress.
 func (s *session) beat() {
 	s.fetches.stats.beat()
 	if !s.known {
@@ -230,8 +230,7 @@ func (s *session) progress() {
 	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
 }
 
-// remember tells what the sources showed that they can do, for the next download. What a limit of the user's allowed
-// says nothing of them.
+// remember saves the measured speeds of the sources for the next download. Under a limit the speeds say nothing of the sources.
 func (s *session) remember() {
 	if s.c.State == nil || s.c.Limit != nil {
 		return
@@ -250,7 +249,7 @@ func (s *session) remember() {
 			working++
 		}
 		s.c.State.Learn(sp.Host, known)
-		if named := source.HostPort(o.url); named != sp.Host { // it redirects: both names are asked for
+		if named := source.HostPort(o.url); named != sp.Host { // it redirects: the next download may look up either name
 			s.c.State.Learn(named, known)
 		}
 	}
@@ -259,7 +258,7 @@ func (s *session) remember() {
 	}
 }
 
-// limiter is the limit of this download; nil if there is none.
+// limiter returns the limit of this download; nil if there is none.
 func (s *session) limiter() *Limiter {
 	if s.req.Limit != nil {
 		return s.req.Limit
@@ -267,10 +266,10 @@ func (s *session) limiter() *Limiter {
 	return s.c.Limit
 }
 
-// throttled is where the bytes of a fetch go.
+// throttled returns the sink for a fetch, which obeys the limit of this download.
 func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink {
 	limit := s.limiter()
-	if o.swarm && s.req.Limit == nil { // it pays for what its connections read
+	if o.swarm && s.req.Limit == nil { // its connections obey the client's limit themselves
 		limit = nil
 	}
 	if limit == nil {
@@ -279,7 +278,7 @@ func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink
 	return &throttle{k, ctx, limit}
 }
 
-// identity is what the journal says that the part file is a part of.
+// identity returns what the journal of the part file says of the file.
 func (s *session) identity() partfile.Identity {
 	id := identityOf(s.req, s.file, s.size, s.claims, s.tag)
 	if s.tag.etag != "" {
@@ -292,7 +291,7 @@ func (s *session) identity() partfile.Identity {
 	return id
 }
 
-// reserve makes sure that there is room for the file, and records what it is.
+// reserve checks that there is room for the file, and records in the journal what file it is.
 func (s *session) reserve() error {
 	s.fetches.bound(s.size)
 	if most := s.c.MaxSize; most > 0 && s.size > most {
@@ -315,7 +314,7 @@ func (s *session) reserve() error {
 	return nil
 }
 
-// stop ends the session with an error, which also refuses the body that is waiting.
+// stop ends the session with an error, which it returns to refuse the body that is waiting.
 func (s *session) stop(err error) error { return s.end(outcomeOf(err), err) }
 
 // end ends the session, if it has not ended. It returns err, to refuse the body that is waiting.
@@ -330,5 +329,5 @@ func (s *session) note(format string, args ...any) { s.req.note(format, args...)
 
 func (s *session) observe(ev Event) { s.req.observe(ev) }
 
-// streamed tells whether any byte went out.
+// streamed reports whether any byte was written to the stream.
 func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }

@@ -27,19 +27,19 @@ const (
 	PeersOff Peers = iota
 	// PeersAuto asks them when a torrent is known, and servers are not enough or there are none.
 	PeersAuto
-	// PeersOnly asks nobody else for the file of a torrent, and asks them at once where a server describes a torrent. It is the user's
-	// word also where a proxy is configured, which peers are not reached through.
+	// PeersOnly asks only peers for the file of a torrent, and asks them at once if a server describes a torrent. It holds also if a
+	// proxy is configured, although peers are not reached through a proxy.
 	PeersOnly
-	// PeersHidden asks none: it is what becomes of PeersAuto where a proxy is configured (Client.Peers).
+	// PeersHidden asks none. It replaces PeersAuto if a proxy is configured (Client.Peers).
 	PeersHidden
-	// PeersMissing asks none: it is what becomes of PeersAuto and PeersOnly where a client has no Swarms (Client.Peers).
+	// PeersMissing asks none. It replaces PeersAuto and PeersOnly if a client has no Swarms (Client.Peers).
 	PeersMissing
 )
 
-// asked says that peers may be asked.
+// asked reports whether peers may be asked.
 func (p Peers) asked() bool { return p == PeersAuto || p == PeersOnly }
 
-// why says why they may not.
+// why returns why peers may not be asked.
 func (p Peers) why() string {
 	switch p {
 	case PeersHidden:
@@ -50,8 +50,8 @@ func (p Peers) why() string {
 	return "peers are off"
 }
 
-// Peers is how peers are asked for files where the user wants p: of itself a client does not connect to them past a proxy,
-// and without Swarms not at all.
+// Peers returns how peers are asked for files if the user wants p. A client does not bypass a proxy for PeersAuto. Without Swarms it
+// asks no peers.
 func (c *Client) Peers(p Peers) Peers { return c.peersFor(p, nil) }
 
 func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
@@ -64,8 +64,8 @@ func (c *Client) peersFor(p Peers, origin *url.URL) Peers {
 	return p
 }
 
-// proxied says that a proxy is configured: for the server of a file, or for hosts that nobody has named. A configuration that
-// makes no sense may have meant one.
+// proxied reports whether a proxy is configured: for the server of a file, or for unknown hosts. A configuration with an error counts as
+// a proxy.
 func (c *Client) proxied(origin *url.URL) bool {
 	hc := c.HTTP
 	if hc == nil {
@@ -88,13 +88,13 @@ type sharing struct {
 	torrent metainfo.Torrent
 	file    metainfo.File
 	peers   []string      // host:port, that a magnet link names
-	named   address.Scope // to where who named it may lead (rule 63)
+	named   address.Scope // of what named it: peers may be at such addresses
 	shared  *sharedPieces // pieces that its files share
 }
 
 func (x *sharing) url() *url.URL { return source.SwarmURL(x.torrent, x.file) }
 
-// sharingOf is the file of the torrent in peers' hands, if the document is a torrent.
+// sharingOf returns the file of that name as peers have it, if the document is a torrent.
 func (d *Document) sharingOf(name string) *sharing {
 	if d.torrent == nil {
 		return nil
@@ -107,7 +107,7 @@ func (d *Document) sharingOf(name string) *sharing {
 	return nil
 }
 
-// swarms makes what takes part in swarms, for all downloads of a client; nil if it has no Swarms.
+// swarms makes the BitTorrent client for all downloads of a client; nil if it has no Swarms.
 func (c *Client) swarms(n network) source.Swarms {
 	if c.Swarms == nil {
 		return nil
@@ -122,10 +122,10 @@ func (c *Client) swarms(n network) source.Swarms {
 	return c.Swarms(cfg)
 }
 
-// A swarm is the part that a session takes in one; without a source there is none.
+// A swarm is the swarm that a session takes part in; none without a source.
 type swarm struct{ src source.Swarm }
 
-// join takes part in the swarm of a file, with what is here of it already.
+// join joins the swarm of a file, and offers what is here of it already.
 func (w *swarm) join(s *session) source.Source {
 	x := s.carried.sharing
 	w.src = s.http.swarms.Swarm(x.torrent, x.file, source.SwarmOptions{Part: s.part, Dir: s.req.Dir, Peers: x.peers, Named: x.named})
@@ -135,37 +135,37 @@ func (w *swarm) join(s *session) source.Source {
 	return w.src
 }
 
-// leave ends the part in the swarm.
+// leave leaves the swarm.
 func (w *swarm) leave() {
 	if w.src != nil {
 		w.src.Close()
 	}
 }
 
-// here tells the swarm what others brought.
+// here offers the swarm what other sources brought.
 func (w *swarm) here(r byterange.Range) {
 	if w.src != nil {
 		w.src.Here(r)
 	}
 }
 
-// gone tells the swarm what is not here any more.
+// gone withdraws from the swarm what is not here any more.
 func (w *swarm) gone(r byterange.Range) {
 	if w.src != nil {
 		w.src.Gone(r)
 	}
 }
 
-// asSource is what the scheduler has to know of a source of units.
+// asSource adds the traits of a source to the event that announces it.
 func asSource(ev scheduler.SourceAdded, t source.Traits, last bool) scheduler.SourceAdded {
 	ev.Align, ev.Lead, ev.Slow, ev.Last = t.Align, t.Lead, t.Slow, last
 	return ev
 }
 
 const (
-	// swarmLeast is the rest for which it is worth to look for peers, beside servers that bring it.
+	// swarmLeast is the shortest time left in which peers are looked for, beside servers.
 	swarmLeast = 10 * time.Second
-	// swarmAfter is how long servers are watched before.
+	// swarmAfter is how long servers are measured before that.
 	swarmAfter = 3 * time.Second
 )
 
@@ -196,8 +196,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 	return &sharing{torrent: t, file: f, named: address.Public | fromOf(a)}, nil
 }
 
-// seedFile lets peers have the file that is at path, for as long as the user wants. The file is in place: nothing that happens here
-// makes the download fail.
+// seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not make the download fail.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
 	if x == nil || !req.seeds() || !req.hasName() {
 		return
@@ -218,7 +217,7 @@ func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path st
 	keepSeeding(ctx, req, src, path, x.file.Size)
 }
 
-// keepSeeding waits until peers got enough.
+// keepSeeding waits until the wanted time or ratio is reached.
 func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path string, size int64) {
 	if req.SeedTime > 0 {
 		var cancel context.CancelFunc
@@ -247,5 +246,5 @@ func keepSeeding(ctx context.Context, req *Request, src source.Swarm, path strin
 
 const seedBeat = 250 * time.Millisecond
 
-// A torrent that somebody describes is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that a
-// document names, and all servers have failed. In each a strong digest of the whole decides (C4).
+// A described torrent is fetched for its peers in three cases: servers are slow (askTorrent), it is the only place that a document
+// names, or all servers have failed. In each case a strong digest of the whole file must match.

@@ -11,8 +11,8 @@ import (
 	"braid/verify"
 )
 
-// A Target takes a file in place of one on disk (Request.Target): an object store, or memory. It is of one request and keeps nothing for
-// the next one.
+// A Target takes a file in place of one on disk (Request.Target): an object store, or memory. It serves one request and keeps nothing
+// for the next one.
 //
 // WriteAt and ReadAt are called by several goroutines at once, while the file comes. Each byte is written once, in no order; bytes that
 // turn out wrong are written again, and so is all of it when the file changes at its origin. What is proven is what ReadAt returns: each
@@ -30,8 +30,8 @@ type Target interface {
 	Discard() error
 }
 
-// A TargetError is the error of a Target. Errors.Is sees what it is made of, and errors.As only the field: what a target says is no word
-// about the file or its sources.
+// A TargetError is the error of a Target. Errors.Is sees what it is made of, and errors.As only the field: an error
+// of a target says nothing about the file or its sources.
 type TargetError struct {
 	Op  string // "write", "read", "commit" or "discard"
 	Err error  // as the target returned it
@@ -42,7 +42,7 @@ func (e *TargetError) Error() string { return "target: " + e.Op + ": " + e.Err.E
 // Is reports whether the target's error is one. A source must not take it for the word that its own bytes are enough.
 func (e *TargetError) Is(err error) bool { return err != source.ErrEnough && errors.Is(e.Err, err) }
 
-// nameless takes the bytes of a file that gets no name.
+// nameless opens a part file for a file that gets no name.
 func nameless(files fsys.FS, t Target) (*partfile.File, error) {
 	if t != nil {
 		return partfile.Around(targetFile{target: t}), nil
@@ -50,13 +50,13 @@ func nameless(files fsys.FS, t Target) (*partfile.File, error) {
 	return partfile.OpenTemp(files, "")
 }
 
-// A delivery is what becomes of what a target took; without a target that is nothing.
+// A delivery commits or discards a target. Without a target it does nothing.
 type delivery struct {
 	to   Target
 	done bool
 }
 
-// commit lets the target keep what is proven. Nothing else is tried if it does not.
+// commit commits the target. An error of the target ends the download.
 func (d *delivery) commit(ctx context.Context, proof verify.Proof) error {
 	if err := d.to.Commit(ctx, proof); err != nil {
 		return &TargetError{"commit", err}
@@ -65,7 +65,7 @@ func (d *delivery) commit(ctx context.Context, proof verify.Proof) error {
 	return nil
 }
 
-// discard is for the end of a download, whatever that is.
+// discard discards the target at the end of a download, unless it was committed.
 func (d *delivery) discard() error {
 	if d.to == nil || d.done {
 		return nil
@@ -76,7 +76,7 @@ func (d *delivery) discard() error {
 	return nil
 }
 
-// A targetFile is a target as what a part file lies on, which asks nothing else of a file that has no name.
+// A targetFile is a target in the place of the file under a part file. A part file without a name uses no other methods.
 type targetFile struct {
 	fsys.File // nil
 	target    Target

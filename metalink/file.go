@@ -44,11 +44,11 @@ type Hop struct {
 	From   address.Scope // where the server is, if that is known
 	Status int
 	Header map[string][]string
-	// Unproven says that the server came over TLS and nobody checked its certificate.
+	// Unproven reports whether the server was asked over TLS and its certificate was not checked.
 	Unproven bool
 }
 
-// Proven says that the answer is from the server of its URL, and not from anybody on the way.
+// Proven reports whether TLS shows that the answer is from the server of its URL.
 func (h Hop) Proven() bool { return h.URL.Scheme == "https" && !h.Unproven }
 
 // A File is what is known about a file before its first byte arrived.

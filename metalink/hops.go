@@ -57,7 +57,7 @@ func (c *chain) read() error {
 			h.URL = &url.URL{}
 		}
 		if !h.Proven() {
-			over = verify.HTTP // and so is what follows: anybody may have written the redirect to it
+			over = verify.HTTP // and so is what follows: an attacker on the way may have written the redirect to it
 		}
 		if h.Status >= 400 {
 			continue // its fields speak of an error page
@@ -70,7 +70,7 @@ func (c *chain) read() error {
 	return nil
 }
 
-// addDigests notes the digests of h, which must not contradict those of an earlier answer (C5).
+// addDigests notes the digests of h, which must not contradict those of an earlier answer (RFC 6249, section 7).
 func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 	claims, malformed, err := verify.ReadHeader(h.Header, over)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c *chain) addDigests(i int, h Hop, over verify.Channel) error {
 // readLinks takes the links of h, if h is the Metalink server.
 //
 // RFC 6249, section 2: "If Metalink clients find Link header fields from mirrors that in turn list mirrors
-// [...] they MUST discard such Link header fields" (C2). Section 6: "If Instance Digests are not provided by
-// the Metalink servers, the Link header fields pertaining to this specification MUST be ignored" (C4).
+// [...] they MUST discard such Link header fields". Section 6: "If Instance Digests are not provided by
+// the Metalink servers, the Link header fields pertaining to this specification MUST be ignored".
 func (c *chain) readLinks(i int, h Hop) {
 	links := c.ownLinks(h)
 	switch {
@@ -112,7 +112,7 @@ func (c *chain) readLinks(i int, h Hop) {
 	}
 }
 
-// ownLinks is the links of h with the relations of RFC 6249 and with h itself as their context.
+// ownLinks returns the links of h with the relations of RFC 6249 and with h itself as their context.
 func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	var links []linkheader.Link
 	for _, l := range c.parse(h.Header["Link"]) {
@@ -127,7 +127,7 @@ func (c *chain) ownLinks(h Hop) []linkheader.Link {
 	return links
 }
 
-// elsewhere says that l has a context other than base (RFC 8288, section 3.2).
+// elsewhere reports whether l has a context other than base (RFC 8288, section 3.2).
 func elsewhere(l linkheader.Link, base *url.URL) bool {
 	anchor, ok := l.Anchor()
 	if !ok {
@@ -137,13 +137,13 @@ func elsewhere(l linkheader.Link, base *url.URL) bool {
 	return err != nil || u.Fragment != "" || u.Scheme != base.Scheme || resource(u) != resource(base)
 }
 
-// claims is what counts of all that was said. What mirrors say was compared, and that is all: they are the
-// answers after the server's or, without one, after the first with a strong digest.
+// claims returns the digests that count. Those of mirrors were compared and do not count. Mirrors are the answers after the server's or,
+// without one, after the first with a strong digest.
 func (c *chain) claims() []verify.Claim {
 	var all []verify.Claim
 	for i, claims := range c.digests {
 		for _, claim := range claims {
-			// Trust only falls along the chain, so of one digest the first claim is the best (rule 64).
+			// Trust only falls along the chain, so of one digest the first claim is the best.
 			same := func(c verify.Claim) bool { return c.Digest == claim.Digest }
 			if !slices.ContainsFunc(all, same) {
 				all = append(all, claim)

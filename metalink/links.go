@@ -59,7 +59,7 @@ func (c *chain) addLinks(links []linkheader.Link, h Hop) {
 }
 
 // selves is the addresses under which the server of base has answered: no mirrors of itself. RFC 6249,
-// section 2: links "from a Metalink server listing itself as a mirror" MUST be discarded (C2).
+// section 2: links "from a Metalink server listing itself as a mirror" MUST be discarded.
 func (c *chain) selves(base *url.URL) map[string]string {
 	seen := map[string]string{}
 	for _, h := range c.hops {
@@ -75,7 +75,7 @@ func noteSelf(seen map[string]string, u *url.URL) {
 	seen["https:"+resource(u)] = "the server itself"
 }
 
-// addMirror takes the mirror at u, if it is none of seen and not one too many (rule 36). To seen belongs
+// addMirror takes the mirror at u, if it is none of seen and not one too many. To seen belongs
 // why another mirror of that address is ignored.
 func (c *chain) addMirror(l linkheader.Link, u *url.URL, by address.Scope, seen map[string]string) {
 	switch reason, again := seen[place(u)]; {
@@ -116,7 +116,7 @@ func Resolve(target string, base *url.URL) (u *url.URL, reason string) {
 	return u, ""
 }
 
-// IsFTP says that u is of an FTP server, with TLS or without.
+// IsFTP reports whether u is of an FTP server, with TLS or without.
 func IsFTP(u *url.URL) bool { return u.Scheme == "ftp" || u.Scheme == "ftps" }
 
 // Why mirrors and documents are ignored, where that is said in two places.
@@ -165,7 +165,7 @@ func (c *chain) ignoreSome(n int, target, reason string) {
 	c.file.ignore(target, reason)
 }
 
-// shown is what of target is for the eyes of users: no query, no user information (rule 62), no more than
+// shown is what of target is for the eyes of users: no query, no user information, no more than
 // they read.
 func shown(target string) string {
 	const most = 200

@@ -32,19 +32,19 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
 	}
-	if err := f.here(); err != nil {
+	if err := f.checkPresent(); err != nil {
 		return err
 	}
 	if err := f.untouched(p.Size()); err != nil {
 		return err
 	}
-	if err := f.settle(p.Size(), final); err != nil {
+	if err := f.finish(p.Size(), final); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
 	if err := f.announce(p, final.Due); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
-	if err := f.place(final.Replace); err != nil {
+	if err := f.rename(final.Replace); err != nil {
 		return errors.Join(err, f.part.Chmod(0o600))
 	}
 	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
@@ -56,7 +56,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 		}
 		f.removeAsides()
 	}
-	astray := f.folder.astray(f.name)
+	astray := f.folder.checkPath(f.name)
 	f.release()
 	if err != nil {
 		return fmt.Errorf("%s is in place, but after a loss of power it may not be: %w", f.folder.join(f.name), err)
@@ -66,7 +66,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 
 // committable checks that p is a proof about bytes that are there.
 func (f *File) committable(p verify.Proof) error {
-	if err := f.own("commit"); err != nil {
+	if err := f.checkOpen("commit"); err != nil {
 		return err
 	}
 	if err := f.unsafe.Load(); err != nil {
@@ -86,8 +86,8 @@ func (f *File) committable(p verify.Proof) error {
 	return nil
 }
 
-// settle makes the file what it will be, on disk.
-func (f *File) settle(size int64, final Final) error {
+// finish makes the file what it will be, on disk.
+func (f *File) finish(size int64, final Final) error {
 	if err := f.trim(size); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (f *File) settle(size int64, final Final) error {
 		return f.lost(err)
 	}
 	f.ledger.endSync()
-	return f.left()
+	return f.recordInfo()
 }
 
 // trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
@@ -131,16 +131,16 @@ func (f *File) setTime(t time.Time) error {
 	return f.folder.dir.SetTime(f.partName(), t)
 }
 
-// place renames the part file, if it is still the one that f has open.
-func (f *File) place(replace bool) error {
-	same, err := f.folder.names(f.partName(), f.part)
+// rename renames the part file, if it is still the one that f has open.
+func (f *File) rename(replace bool) error {
+	same, err := f.folder.isNameOf(f.partName(), f.part)
 	if err != nil {
 		return err
 	}
 	if !same {
 		return &NameError{f.Path(), "was replaced by another program"}
 	}
-	if err := f.mine(); err != nil {
+	if err := f.checkUntouched(); err != nil {
 		return err
 	}
 	if !replace {
@@ -152,8 +152,8 @@ func (f *File) place(replace bool) error {
 	return f.folder.dir.Rename(f.partName(), f.name)
 }
 
-// mine returns a *TouchedError if another program did something to the file since it was settled.
-func (f *File) mine() error {
+// checkUntouched returns a *TouchedError if another program did something to the file since it was settled.
+func (f *File) checkUntouched() error {
 	info, err := f.part.Info()
 	if err == nil {
 		err = f.same(info)
@@ -180,7 +180,7 @@ func (f *File) Close() error {
 	if have := f.Have(); err != nil && have.Count() == 0 { // none of it could be put on disk
 		return errors.Join(err, f.Discard())
 	}
-	return errors.Join(err, f.keep(), f.release())
+	return errors.Join(err, f.recordKept(), f.release())
 }
 
 // Discard removes both files. After Commit, Discard or Close it does nothing.
@@ -192,7 +192,7 @@ func (f *File) Discard() error {
 		return f.release()
 	}
 	err := f.folder.remove(f.partName())
-	// The journal is the lock and goes last: nobody else can have begun a new part file before.
+	// The journal is the lock and goes last: no other process can have begun a new part file before.
 	if err == nil {
 		err = f.folder.remove(f.journalName())
 	}
@@ -202,7 +202,7 @@ func (f *File) Discard() error {
 // release closes what is open.
 func (f *File) release() (err error) {
 	f.ledger.enter(closed)
-	f.drop()
+	f.stopGuard()
 	if f.part != nil {
 		err = f.part.Close()
 	}
@@ -286,25 +286,25 @@ func (f *File) gone() error {
 	return &MovedError{Path: f.Path(), What: what}
 }
 
-// here returns a *MovedError if there is no part file any more.
-func (f *File) here() error {
+// checkPresent returns a *MovedError if there is no part file any more.
+func (f *File) checkPresent() error {
 	if _, err := f.folder.dir.Stat(f.partName()); errors.Is(err, fs.ErrNotExist) {
 		return f.gone()
 	}
 	return nil
 }
 
-// keep finds out where the part file is that is left.
-func (f *File) keep() error {
+// recordKept finds out where the part file is that is left.
+func (f *File) recordKept() error {
 	if f.temporary() {
 		return nil
 	}
-	if same, err := f.folder.names(f.partName(), f.part); !same && err == nil {
+	if same, err := f.folder.isNameOf(f.partName(), f.part); !same && err == nil {
 		return f.gone()
 	}
 	have := f.Have()
 	f.kept, f.keptAt = have.Len(), f.Path()
-	err := f.folder.astray(f.partName())
+	err := f.folder.checkPath(f.partName())
 	if moved, ok := errors.AsType[*MovedError](err); ok {
 		if f.keptAt = moved.Now; moved.Now == "" {
 			f.kept = 0

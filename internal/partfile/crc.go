@@ -57,7 +57,7 @@ func join(a, b uint32, n int64) uint32 {
 // copySize is how much is read at once.
 const copySize = 1 << 20
 
-// holds reads r from part and says whether the bytes have its CRC. On the way it computes those of parts,
+// holds reads r from part and reports whether the bytes have its CRC. On the way it computes those of parts,
 // which must be inside r.
 func holds(part io.ReaderAt, r run, buf []byte, parts []run) (bool, error) {
 	var sum uint32

@@ -10,7 +10,7 @@ import (
 // An InUseError says that another process downloads to the same name.
 type InUseError struct {
 	Path string // of the part file
-	PID  int    // who holds it; 0 if unknown
+	PID  int    // of the process that holds it; 0 if unknown
 }
 
 func (e *InUseError) Error() string {

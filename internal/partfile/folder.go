@@ -23,7 +23,7 @@ type folder struct {
 }
 
 // openFolder opens the folder of name, which is relative to dir. The user's own dir may be a symbolic link;
-// folders in name come from a document and may not (rule 5).
+// folders in name come from a document and may not.
 func openFolder(files fsys.FS, dir, name string) (d folder, base string, err error) {
 	if !fs.ValidPath(name) || name == "." {
 		return d, "", &NameError{filepath.Join(dir, name), "is no name for a file"}
@@ -104,9 +104,9 @@ func (d folder) linkNew(from, to string) error {
 }
 
 // openOurs opens the file at name for reading and writing, or creates it. It must be an ordinary file, ours,
-// and have no second name (rule 1).
+// and have no second name.
 func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
-	const attempts = 100 // somebody else may create and remove it all the time
+	const attempts = 100 // another program may create and remove it all the time
 	for range attempts {
 		f, err := d.dir.Create(name, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
@@ -124,7 +124,7 @@ func (d folder) openOurs(name string) (file fsys.File, isNew bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if same, err := d.names(name, f); same || err != nil {
+		if same, err := d.isNameOf(name, f); same || err != nil {
 			f, err = closeUnless(f, err)
 			return f, false, err
 		}
@@ -142,8 +142,8 @@ func closeUnless(f fsys.File, err error) (fsys.File, error) {
 	return f, nil
 }
 
-// names says whether name still stands for f. The error is a *NameError if f is not ours.
-func (d folder) names(name string, f fsys.File) (bool, error) {
+// isNameOf reports whether name still stands for f. The error is a *NameError if f is not ours.
+func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
 	open, err := f.Info()
 	if err != nil {
 		return false, err
@@ -161,7 +161,7 @@ func (d folder) names(name string, f fsys.File) (bool, error) {
 	return true, ours(d.join(name), named)
 }
 
-// ours checks that a file is an ordinary one, ours, and has one name (rule 1).
+// ours checks that a file is an ordinary one, ours, and has one name.
 func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":
@@ -191,9 +191,9 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// astray returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found there wherever
+// checkPath returns a *MovedError if the path of an entry does not lead to it. The folder is open, so that it is found there wherever
 // it was moved. What cannot be found out is no error.
-func (d folder) astray(name string) error {
+func (d folder) checkPath(name string) error {
 	here, err := d.dir.Stat(name)
 	if err != nil {
 		return nil
@@ -229,7 +229,7 @@ func (d folder) placed(name string) (info fsys.Info, ok bool, err error) {
 	return info, err == nil && (part.ID == info.ID || kind(part.Mode) == "" && part.Size == 0), err
 }
 
-// target says whether there is an ordinary file at name.
+// target reports whether there is an ordinary file at name.
 func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 	info, err = d.dir.Stat(name)
 	switch {

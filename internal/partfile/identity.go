@@ -32,7 +32,7 @@ type Identity struct {
 	LastModified time.Time
 	// Mirrors are where the file was offered.
 	Mirrors []Mirror
-	// Require is what was to be proven of the file, for those who go on with it: "digest", "signature" or nothing.
+	// Require is what was to be proven of the file, for a run that goes on with it: "digest", "signature" or nothing.
 	Require string
 	// Host is the server that answered, and Date what it said of when the file was changed, whatever that is worth.
 	Host string
@@ -49,7 +49,7 @@ type Mirror struct {
 	Pri  int
 	Pref bool
 	Geo  string
-	By   address.Scope `json:",omitzero"` // where those are who named it
+	By   address.Scope `json:",omitzero"` // where the server is that named it
 }
 
 // SumURL tells URLs apart that look alike once their secrets are masked. Passwords and fragments, which

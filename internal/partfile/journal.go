@@ -74,13 +74,13 @@ func (j *journal) begin(payload []byte) error {
 func (j *journal) flush(l *ledger, atLeast int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.runs = l.take(j.runs[:0], atLeast)
+	j.runs = l.takeRuns(j.runs[:0], atLeast)
 	if len(j.runs) == 0 {
 		return nil
 	}
 	err := j.done(j.runs)
 	if err != nil {
-		l.giveBack(j.runs)
+		l.requeue(j.runs)
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (j *journal) done(runs []run) error {
 	})
 }
 
-// void records ranges of l that were revoked, and which nobody writes to. When it returns, that is on disk.
+// void records ranges of l that were revoked, and to which no write is under way. When it returns, that is on disk.
 func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error {
 	for r := range ranges.All() {
 		if err := j.recordVoid(l, part, r); err != nil {
@@ -111,8 +111,8 @@ func (j *journal) void(l *ledger, part io.ReaderAt, ranges byterange.Set) error 
 func (j *journal) recordVoid(l *ledger, part io.ReaderAt, r byterange.Range) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.runs = l.take(j.runs[:0], 0)
-	// If this fails, the runs are not given back: some of them may be void now.
+	j.runs = l.takeRuns(j.runs[:0], 0)
+	// If this fails, the runs are not put back: some of them may be void now.
 	if err := j.done(j.runs); err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (k *Key) create() error {
 	return d.dir.Sync()
 }
 
-// seal is what proves that payload was written for the file name by somebody who has the key; nil without one.
+// seal is what proves that payload was written for the file name by a program that has the key; nil without a key.
 func (k *Key) seal(name string, payload []byte) []byte {
 	if k == nil {
 		return nil
@@ -164,7 +164,7 @@ func (k *Key) sealed(name string, payload []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%x%s", payload[:len(payload)-1], sealBegin, seal, sealEnd)
 }
 
-// fits says that a payload has the seal of this key, for that name.
+// fits reports whether a payload has the seal of this key, for that name.
 func (k *Key) fits(name string, payload []byte) bool {
 	at := len(payload) - len(sealBegin) - 2*sealSize - len(sealEnd)
 	if at < 1 {

@@ -25,7 +25,7 @@ type run struct {
 type phase uint8
 
 const (
-	inherited phase = iota // has bytes of an earlier run that nobody has decided about
+	inherited phase = iota // has bytes of an earlier run, and the caller has not decided about them
 	idle                   // may begin
 	writing                // takes bytes
 	closed
@@ -34,19 +34,19 @@ const (
 // A ledger knows where the bytes of a part file are: nowhere, on their way or written. It does no input
 // or output. Its methods may be called by several goroutines.
 type ledger struct {
-	mu      sync.Mutex
-	changed sync.Cond // with mu: a claim or the barrier has ended
-	phase   phase
-	quiet   bool          // there is no journal to keep runs for
-	claimed byterange.Set // written or being written: nobody else's
-	done    byterange.Set // written
-	front   int64         // first byte that is not in done
-	barrier byterange.Set // revoked, and not void on disk yet: no new claims here
-	syncing byterange.Set // was in done when the running sync began, and was not revoked since
-	synced  byterange.Set // what was put on disk, and was not revoked since
-	runs    []run         // in done, not in the journal
-	moved   chan struct{} // closed when front is beyond least or the phase changes; nil if nobody waits
-	least   int64         // of what those wait for who wait
+	mu          sync.Mutex
+	changed     sync.Cond // with mu: a claim or the barrier has ended
+	phase       phase
+	unjournaled bool          // there is no journal to keep runs for
+	claimed     byterange.Set // written or being written
+	done        byterange.Set // written
+	front       int64         // first byte that is not in done
+	barrier     byterange.Set // revoked, and not void on disk yet: no new claims here
+	syncing     byterange.Set // was in done when the running sync began, and was not revoked since
+	synced      byterange.Set // what was put on disk, and was not revoked since
+	runs        []run         // in done, not in the journal
+	moved       chan struct{} // closed when front is beyond least or the phase changes; nil if there is no waiter
+	least       int64         // of what the waiters wait for
 }
 
 func newLedger(p phase) *ledger {
@@ -68,9 +68,8 @@ func (l *ledger) now() phase {
 	return l.phase
 }
 
-// claim gives the caller, and nobody else, the first part of r that nobody has. It is empty if there is
-// none, or if the caller may not write any more. Each claim that is not empty must be followed by land. Where bytes are being voided,
-// claim waits.
+// claim gives the caller alone the first part of r that is not claimed. It is empty if there is none, or if the caller may not write
+// any more. Each claim that is not empty must be followed by endClaim. Where bytes are being voided, claim waits.
 func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +86,8 @@ func (l *ledger) claim(r byterange.Range, may func() bool) (gap byterange.Range,
 	return gap, writing
 }
 
-// land ends a claim: of it, w has been written. It says whether some run is due for the journal.
-func (l *ledger) land(claim byterange.Range, w run) (due bool) {
+// endClaim ends a claim, of which w has been written. It reports whether a run is due for the journal.
+func (l *ledger) endClaim(claim byterange.Range, w run) (due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.claimed.Remove(byterange.Range{Start: w.End, End: claim.End})
@@ -102,7 +101,7 @@ func (l *ledger) land(claim byterange.Range, w run) (due bool) {
 	for kept := range l.barrier.Gaps(w.Range) {
 		l.add(kept)
 	}
-	return !l.quiet && l.extend(w)
+	return !l.unjournaled && l.extend(w)
 }
 
 // touches reports whether s has a byte of r.
@@ -124,7 +123,7 @@ func (l *ledger) add(r byterange.Range) {
 	}
 }
 
-// wake tells everybody in WaitFront to look again. The caller holds mu.
+// wake wakes all callers of WaitFront. The caller holds mu.
 func (l *ledger) wake() {
 	if l.moved != nil {
 		close(l.moved)
@@ -144,9 +143,9 @@ func (l *ledger) extend(w run) (due bool) {
 	return l.runs[i].Len() >= runSize
 }
 
-// take appends to dst the runs that have at least atLeast bytes, or all if they are many. They are the
+// takeRuns appends to dst the runs that have at least atLeast bytes, or all if they are many. They are the
 // caller's then.
-func (l *ledger) take(dst []run, atLeast int64) []run {
+func (l *ledger) takeRuns(dst []run, atLeast int64) []run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.runs) >= maxRuns {
@@ -164,8 +163,8 @@ func (l *ledger) take(dst []run, atLeast int64) []run {
 	return dst
 }
 
-// giveBack takes runs back that could not be journaled.
-func (l *ledger) giveBack(rs []run) {
+// requeue takes runs back that could not be journaled.
+func (l *ledger) requeue(rs []run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.runs = append(l.runs, rs...)
@@ -179,8 +178,7 @@ func (l *ledger) restore(r byterange.Range) {
 	l.add(r)
 }
 
-// revoke takes r from everybody, also from those who are writing there: what they write is not done. Nobody can claim it again
-// before release.
+// revoke ends all claims of r. What is being written there is not done. It cannot be claimed again before release.
 func (l *ledger) revoke(r byterange.Range) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +216,7 @@ func (l *ledger) revokeUnsynced() {
 	}
 }
 
-// revoked waits until nobody writes any more where bytes were revoked, and returns where that is.
+// revoked waits until all writes to revoked bytes have ended, and returns where these bytes are.
 func (l *ledger) revoked() byterange.Set {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -254,9 +252,9 @@ func (l *ledger) have() byterange.Set {
 	return l.done.Clone()
 }
 
-// look returns the front and, if it is not beyond past, a channel that is closed when that may have changed. Until
-// then it stays open, however often the front moves: who wants much at once is not woken for little.
-func (l *ledger) look(past int64) (front int64, moved <-chan struct{}, p phase) {
+// frontBeyond returns the front and, if it is not beyond past, a channel that is closed when that may have changed. Until
+// then it stays open, however often the front moves, so that a caller that waits for much is not woken for little.
+func (l *ledger) frontBeyond(past int64) (front int64, moved <-chan struct{}, p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.front > past || l.phase == closed {

@@ -18,19 +18,19 @@ func TestWokenForEnough(t *testing.T) {
 			return false
 		}
 	}
-	_, much, _ := l.look(9)
+	_, much, _ := l.frontBeyond(9)
 	for end := int64(1); end <= 9; end++ {
 		if l.restore(span(end-1, end)); closed(much) {
 			t.Fatalf("woken at %d, wanted beyond 9", end)
 		}
 	}
-	_, same, _ := l.look(11)
+	_, same, _ := l.frontBeyond(11)
 	l.restore(span(9, 10))
 	if !closed(much) || !closed(same) {
 		t.Fatal("not woken at 10, wanted beyond 9")
 	}
-	_, much, _ = l.look(30)
-	_, little, _ := l.look(10)
+	_, much, _ = l.frontBeyond(30)
+	_, little, _ := l.frontBeyond(10)
 	l.restore(span(11, 12)) // not at the front
 	if closed(little) {
 		t.Fatal("woken by bytes that are not at the front")
@@ -39,7 +39,7 @@ func TestWokenForEnough(t *testing.T) {
 	if !closed(little) || !closed(much) {
 		t.Fatal("not woken at 12, wanted beyond 10")
 	}
-	if _, much, _ = l.look(30); closed(much) {
+	if _, much, _ = l.frontBeyond(30); closed(much) {
 		t.Fatal("wants beyond 30, which is not there")
 	}
 	if l.enter(idle); !closed(much) {

@@ -37,7 +37,7 @@ type Left struct {
 	payload []byte // of the identity
 }
 
-// SealedBy says that Identity was written with this key, for this name.
+// SealedBy reports whether Identity was written with this key, for this name.
 func (l *Left) SealedBy(k *Key) bool { return k.fits(l.Name, l.payload) }
 
 // An Aside is a file that was set aside, as it is of another file or cannot be trusted.
@@ -151,7 +151,7 @@ func (h history) have(size int64) (set byterange.Set) {
 	return set
 }
 
-// held says whether somebody has locked f, by asking before trying: a download that begins at this moment is not to be told that
+// held reports whether another process has locked f, by asking before trying: a download that begins at this moment is not to be told that
 // its file is in use.
 func held(f fsys.File) (inUse bool, pid int, err error) {
 	pid, sure := fsys.Holder(f)
@@ -179,7 +179,7 @@ func (d folder) regular(name string) (info fsys.Info, ok bool, err error) {
 	return info, true, nil
 }
 
-// gone says that a file went away while we looked, or became something else.
+// gone reports whether err says that a file was removed or replaced meanwhile.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) }
 
 func (d folder) asideAt(entry string) (a Aside, ok bool, err error) {
@@ -252,7 +252,7 @@ func (d folder) removeLocked(f fsys.File, base string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there && (h.known || part.Size == 0) { // of other bytes nobody can say whose they are
+	if there && (h.known || part.Size == 0) { // nothing shows whose other bytes are
 		names = slices.Insert(names, 0, base+partEnding)
 	}
 	return d.removeAll(names...)

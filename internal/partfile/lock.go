@@ -2,7 +2,7 @@ package partfile
 
 import "braid/internal/fsys"
 
-// openLocked opens the journal at name, or creates it, and locks it (rule 9); a new one is empty. The journal is the lock
+// openLocked opens the journal at name, or creates it, and locks it; a new one is empty. The journal is the lock
 // because it is the first of the two files to come and the last to go. part is for messages.
 func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err error) {
 	const attempts = 100
@@ -20,8 +20,8 @@ func (d folder) openLocked(name, part string) (file fsys.File, isNew bool, err e
 	return nil, false, &InUseError{Path: d.join(part)}
 }
 
-// claim locks f, which was opened at name, and says whether it is as new as it was when that was done: somebody may
-// have had it, and left something, between its creation and our lock.
+// claim locks f, which was opened at name, and reports whether it is as new as it was then. Another process may have locked it, and
+// left something, between its creation and our lock.
 func (d folder) claim(f fsys.File, name, part string, wasNew bool) (held, isNew bool, err error) {
 	held, err = d.lock(f, name, part)
 	if !held || err != nil || !wasNew {
@@ -41,5 +41,5 @@ func (d folder) lock(f fsys.File, name, part string) (held bool, err error) {
 		pid, _ := fsys.Holder(f)
 		return false, &InUseError{d.join(part), pid}
 	}
-	return d.names(name, f)
+	return d.isNameOf(name, f)
 }

@@ -18,7 +18,7 @@ import (
 // maxEntry is how many bytes the name of an entry may have.
 const maxEntry = 255
 
-// CheckName says whether the files beside a file of that name have names, too: no file system has longer ones.
+// CheckName returns an error if the files beside a file of that name would have names that are too long for any file system.
 func CheckName(name string) error {
 	const most = maxEntry - len(journalEnding)
 	if len(name) > most {
@@ -73,7 +73,7 @@ func (f *File) open() error {
 	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err
 	}
-	if err := f.take(); err != nil {
+	if err := f.startGuard(); err != nil {
 		return err
 	}
 	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
@@ -108,7 +108,7 @@ func (f *File) openJournal() (h history, isNew bool, err error) {
 	return h, false, err
 }
 
-// replaceJournal sets a foreign journal aside and begins one (rule 8). Another process may be faster; then
+// replaceJournal sets a foreign journal aside and begins one. Another process may be faster; then
 // the part file is in use by that one.
 func (f *File) replaceJournal() (h history, isNew bool, err error) {
 	bad, err := f.renameAside(f.journalName(), journalEnding)
@@ -128,7 +128,7 @@ func (f *File) inherit(h history) error {
 	f.journal.size = h.size
 	f.prior = h
 	f.ledger.enter(inherited)
-	return errors.Join(f.part.Chmod(0o600), f.left())
+	return errors.Join(f.part.Chmod(0o600), f.recordInfo())
 }
 
 // empty makes both files empty, without a trace of earlier runs.
@@ -141,7 +141,7 @@ func (f *File) empty() error {
 	}
 	f.prior = history{}
 	f.ledger.clear(idle)
-	if err := f.left(); err != nil {
+	if err := f.recordInfo(); err != nil {
 		return err
 	}
 	f.journal.mu.Lock()
@@ -161,7 +161,7 @@ type ownAside struct {
 // mostAsides is how many names of one kind are tried.
 const mostAsides = 99
 
-// setAside renames what is there to NAME.part.bad and starts empty. Own says that a journal of ours speaks of it. Should we be
+// setAside renames what is there to NAME.part.bad and starts empty. Own reports whether a journal of ours speaks of it. Should we be
 // stopped in between, the journal speaks of bytes that are not there any more.
 func (f *File) setAside(why string, own bool) error {
 	info, err := f.part.Info()
@@ -179,13 +179,13 @@ func (f *File) setAside(why string, own bool) error {
 		if own {
 			f.asides = append(f.asides, ownAside{bad, info.ID, info.Size, info.ModTime.UTC()})
 		}
-		f.drop()
+		f.stopGuard()
 		f.part.Close()
 		f.named.Store(false)
 		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
 			return err
 		}
-		if err := f.take(); err != nil {
+		if err := f.startGuard(); err != nil {
 			return err
 		}
 	}
@@ -249,7 +249,7 @@ func (f *File) SealWith(k *Key) { f.key = k }
 // Reset sets the bytes aside as NAME.part.bad, replacing what an earlier run set aside, and starts empty. Begin has to
 // follow. The reason is told by Aside.
 func (f *File) Reset(reason string) error {
-	if err := f.own("reset"); err != nil {
+	if err := f.checkOpen("reset"); err != nil {
 		return err
 	}
 	return f.setAside(reason, true)
@@ -258,14 +258,14 @@ func (f *File) Reset(reason string) error {
 // Restart throws the bytes away and starts empty: the file has changed at its origin. Begin has
 // to follow.
 func (f *File) Restart() error {
-	if err := f.own("restart"); err != nil {
+	if err := f.checkOpen("restart"); err != nil {
 		return err
 	}
 	return f.empty()
 }
 
-// own checks that f has a name and is open.
-func (f *File) own(op string) error {
+// checkOpen checks that f has a name and is open.
+func (f *File) checkOpen(op string) error {
 	switch {
 	case f.ledger.now() == closed:
 		return f.closedError(op)
@@ -291,7 +291,7 @@ func OpenTemp(files fsys.FS, dir string) (*File, error) {
 // Around makes a File of bytes that lie elsewhere: without a name, a journal or an earlier run. It can be written to at once.
 func Around(part fsys.File) *File {
 	f := &File{part: part, ledger: newLedger(writing)}
-	f.ledger.quiet = true
+	f.ledger.unjournaled = true
 	return f
 }
 
@@ -334,8 +334,8 @@ func (f *File) Inherited() int64 {
 	return have.Len()
 }
 
-// Sealed says that what Prior says was written with this key for this name. Else it may be of anybody: the bytes have to be proven
-// by other evidence, as Prior is none.
+// Sealed reports whether what Prior says was written with this key for this name. Else any program may have written it: Prior is no
+// evidence then, and the bytes have to be proven otherwise.
 func (f *File) Sealed() bool {
 	return f.ledger.now() == inherited && f.key.fits(f.name, f.prior.payload)
 }

@@ -1,14 +1,14 @@
 // Package partfile owns the bytes of an unfinished download: NAME.part and NAME.part.journal in the folder
 // where NAME will be.
 //
-// Each byte is written once, by whoever brings it first, until it is found wrong and voided. The journal
+// Each byte is written once, by the first writer that brings it, until it is found wrong and voided. The journal
 // says which bytes are there, with a CRC-32C of each run of them, so that the next run can go on after a
 // kill, a loss of power or a flipped bit: what does not have its CRC is missing. Only [File.Commit] gives
 // the file its final name, and it wants a [verify.Proof].
 //
 // The package decides nothing: not what to fetch, not whether the bytes are the right ones, not whether
 // those of an earlier run are of use ([Identity.Continues] gives advice). It has no goroutine and no clock:
-// who uses it calls Flush every 50 ms or so, and Sync every few seconds.
+// its user calls Flush every 50 ms or so, and Sync every few seconds.
 //
 //	f, err := partfile.Open(nil, dir, "x.iso")
 //	if err != nil {
@@ -70,8 +70,8 @@ type File struct {
 	voiding sync.Mutex // one Void at a time
 	syncing sync.Mutex // one Sync at a time
 
-	hand  sync.Mutex // of hands.last
-	hands custody
+	guardedMu sync.Mutex // of guarded.last
+	guarded   guardState
 }
 
 // Path is where the part file is, and empty for a temporary file.
@@ -113,7 +113,7 @@ func (f *File) Begin(id Identity) error {
 	return nil
 }
 
-// WriteAt writes the bytes of p that nobody has written yet, and says how many these were. The others are
+// WriteAt writes the bytes of p that were not written yet, and returns how many these were. The others are
 // duplicates, also if their writer is not done yet. If there is an error, it may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
 	return f.WriteWhile(p, off, func() bool { return true })
@@ -153,11 +153,11 @@ func (f *File) WriteWhile(p []byte, off int64, may func() bool) (fresh int, err 
 // fill writes p to gap, which the caller has claimed.
 func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
 	n, err = f.part.WriteAt(p, gap.Start)
-	if f.hands.guard == nil && !f.temporary() {
-		err = errors.Join(err, f.left())
+	if f.guarded.guard == nil && !f.temporary() {
+		err = errors.Join(err, f.recordInfo())
 	}
 	w := run{byterange.Range{Start: gap.Start, End: gap.Start + int64(n)}, checksum(p[:n])}
-	if due := f.ledger.land(gap, w); due && err == nil {
+	if due := f.ledger.endClaim(gap, w); due && err == nil {
 		err = f.journal.flush(f.ledger, runSize)
 	}
 	return n, err
@@ -193,7 +193,7 @@ func (f *File) Have() byterange.Set { return f.ledger.have() }
 
 // Front is the first byte that is not there.
 func (f *File) Front() int64 {
-	front, _, _ := f.ledger.look(-1)
+	front, _, _ := f.ledger.frontBeyond(-1)
 	return front
 }
 
@@ -201,7 +201,7 @@ func (f *File) Front() int64 {
 // if f is closed, it is fs.ErrClosed.
 func (f *File) WaitFront(ctx context.Context, past int64) (front int64, err error) {
 	for {
-		front, moved, phase := f.ledger.look(past)
+		front, moved, phase := f.ledger.frontBeyond(past)
 		switch {
 		case phase == closed:
 			return front, f.closedError("wait")
@@ -224,7 +224,7 @@ func (f *File) Revoke(r byterange.Range) {
 	}
 }
 
-// Void records that all is void that was revoked. It waits for those who are writing there. When it returns, it is on disk.
+// Void records that all is void that was revoked. It waits for writes that are under way there. When it returns, it is on disk.
 func (f *File) Void() error {
 	f.voiding.Lock()
 	defer f.voiding.Unlock()
@@ -276,7 +276,7 @@ func (f *File) Sync() error {
 	return nil
 }
 
-// Allocated says that there is room on disk for size bytes, whatever else is written.
+// Allocated reports whether there is room on disk for size bytes, whatever else is written.
 func (f *File) Allocated(size int64) (bool, error) {
 	info, err := f.part.Info()
 	return info.Allocated >= size, err
@@ -318,7 +318,7 @@ func (f *File) Preallocate(size int64) error {
 	}
 	err := f.part.Reserve(size)
 	if !f.temporary() {
-		err = errors.Join(err, f.left())
+		err = errors.Join(err, f.recordInfo())
 	}
 	return err
 }

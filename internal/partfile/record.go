@@ -82,7 +82,7 @@ type history struct {
 	size      int64      // bytes up to the end of the last good record, 0 without a header: the rest is a torn tail
 }
 
-// errForeign says that a journal is none, or one of another version (rule 8).
+// errForeign says that a journal is none, or one of another version.
 var errForeign = errors.New("not a journal of this version")
 
 // errTorn says that what follows is no record.

@@ -17,38 +17,38 @@ type TouchedError struct {
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
-// A custody is what is known of who had the part file in hand.
-type custody struct {
-	guard    fsys.Guard // nil: the system does not tell
+// A guardState tells whether another program changed the part file.
+type guardState struct {
+	guard    fsys.Guard // nil: the system has none
 	last     fsys.Info  // as we left it
 	accepted bool       // that it may be open elsewhere, or have holes, is known
 }
 
-// take begins it. Where the system does not tell what others do, the file is looked at after each write of ours.
-func (f *File) take() error {
-	if f.hands.guard == nil {
-		f.hands.guard, _ = f.part.Guard()
+// startGuard begins to watch the part file. Where the system has no guard, the file is compared after each of our writes.
+func (f *File) startGuard() error {
+	if f.guarded.guard == nil {
+		f.guarded.guard, _ = f.part.Guard()
 	}
-	return f.left()
+	return f.recordInfo()
 }
 
-// drop ends it.
-func (f *File) drop() {
-	if f.hands.guard != nil {
-		f.hands.guard.Close()
-		f.hands.guard = nil
+// stopGuard ends the watch.
+func (f *File) stopGuard() {
+	if f.guarded.guard != nil {
+		f.guarded.guard.Close()
+		f.guarded.guard = nil
 	}
 }
 
-// left takes note of how we leave the file.
-func (f *File) left() error {
+// recordInfo records the state in which we leave the file.
+func (f *File) recordInfo() error {
 	info, err := f.part.Info()
 	if err != nil {
 		return err
 	}
-	f.hand.Lock()
-	defer f.hand.Unlock()
-	f.hands.last = info
+	f.guardedMu.Lock()
+	defer f.guardedMu.Unlock()
+	f.guarded.last = info
 	return nil
 }
 
@@ -62,15 +62,15 @@ func (f *File) untouched(size int64) error {
 	if info.Size < size {
 		return touched("was cut by another program")
 	}
-	if g := f.hands.guard; g != nil {
+	if g := f.guarded.guard; g != nil {
 		switch written, err := g.Written(); {
 		case err != nil:
 			return err
 		case written:
 			return touched("was written to by another program")
-		case !f.hands.accepted && g.Hole(size):
+		case !f.guarded.accepted && g.Hole(size):
 			return touched("was cut by another program")
-		case !f.hands.accepted && g.Open():
+		case !f.guarded.accepted && g.Open():
 			return touched("is open in another program")
 		}
 		return nil
@@ -80,9 +80,9 @@ func (f *File) untouched(size int64) error {
 
 // same returns a *TouchedError if the file is not as we left it.
 func (f *File) same(info fsys.Info) error {
-	f.hand.Lock()
-	last := f.hands.last
-	f.hand.Unlock()
+	f.guardedMu.Lock()
+	last := f.guarded.last
+	f.guardedMu.Unlock()
 	if info.Size != last.Size || !info.ModTime.Equal(last.ModTime) || !info.Changed.Equal(last.Changed) {
 		return &TouchedError{f.Path(), "was changed by another program"}
 	}
@@ -90,16 +90,16 @@ func (f *File) same(info fsys.Info) error {
 }
 
 // Recheck reads all that is there and compares it with the CRC-32C of what was written. What differs is void then, and returned.
-// Nobody may write meanwhile. What another program did before does not count any more, what it does from now on does.
+// There must be no write meanwhile. What another program did before does not count any more, what it does from now on does.
 func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	if f.temporary() {
 		return wrong, nil
 	}
-	if f.hands.guard != nil {
-		f.hands.guard.Forget()
+	if f.guarded.guard != nil {
+		f.guarded.guard.Forget()
 	}
-	f.hands.accepted = true
-	if err := errors.Join(f.left(), f.Flush()); err != nil {
+	f.guarded.accepted = true
+	if err := errors.Join(f.recordInfo(), f.Flush()); err != nil {
 		return wrong, err
 	}
 	f.journal.mu.Lock()

@@ -115,7 +115,7 @@ func TestVoidWaits(t *testing.T) {
 		}
 		synctest.Wait()
 		step("landing")
-		l.land(first, run{Range: first})
+		l.endClaim(first, run{Range: first})
 		synctest.Wait()
 		step("releasing")
 		l.release(byterange.NewSet(span(5, 15)))
