@@ -6,7 +6,7 @@
 //	fmt.Println(result.Path, result.Proof) // isos/disk.iso sha-256 from Digest over https
 //
 // It owns what the pure packages must not have: goroutines, sockets (through package source), the part
-// file (through package partfile) and the clock. What is fetched from whom is decided by package
+// file (through package partfile) and the clock. What is fetched from which source is decided by package
 // scheduler; whether the file is right is decided by package verify, and without a [verify.Proof] no
 // file gets its final name.
 package download
@@ -49,7 +49,7 @@ type Client struct {
 	Allocation Allocation
 	// RetryWait is the first pause before another attempt; it doubles up to 30 s. If zero, it is 1 s.
 	RetryWait time.Duration
-	// Timeout is how long a source that nobody can replace may stay silent. If zero, it is 30 s.
+	// Timeout is how long a source that no other can replace may stay silent. If zero, it is 30 s.
 	Timeout time.Duration
 	// MaxSize limits the size of files. If zero, it is 64 GiB for those whose length is not known beforehand,
 	// and nothing limits the others.

@@ -42,7 +42,7 @@ func head(ctx context.Context, hc network, req *Request, c condition) (source.An
 
 // look asks for what comes before the file only: by HEAD, or by a fetch whose body is refused where a server knows no HEAD.
 func look(ctx context.Context, hc network, req *Request, c condition) (source.Answer, error) {
-	if source.IsSwarm(req.URL) { // nobody is asked what the torrent says
+	if source.IsSwarm(req.URL) { // what the torrent says needs no request
 		return source.Answer{URL: req.URL, Size: req.Described.Size, End: -1, Hops: []metalink.Hop{{URL: req.URL}}}, nil
 	}
 	if isFTP(req.URL) {

@@ -67,7 +67,7 @@ type Request struct {
 	// mirrors are.
 	Locations []string
 	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is asked for
-	// mirrors of which nobody else says that, by several goroutines at once, and has a second for all of them.
+	// mirrors of which neither the server nor a document says that, by several goroutines at once, and has a second for all of them.
 	Country func(ctx context.Context, u *url.URL) string
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
@@ -109,7 +109,7 @@ type Request struct {
 	base       *baseFile // what is there of the file that is to be replaced; see Client.Repair
 }
 
-// own is r as it is carried out: claims of which nobody says how they came are the word of who made the request.
+// own is r as it is carried out: claims without a channel count as the word of the caller.
 func (r Request) own() Request {
 	unsaid := func(c verify.Claim) bool { return c.Channel == 0 }
 	if slices.ContainsFunc(r.Claims, unsaid) {
@@ -285,7 +285,7 @@ type (
 		Ended     bool
 		Why       scheduler.Reason
 	}
-	// RangeEnded: nothing more will come of a fetch, which brought Bytes in Took. Err is nil if that is nobody's fault.
+	// RangeEnded: nothing more will come of a fetch, which brought Bytes in Took. Err is nil if that is no fault of the source.
 	RangeEnded struct {
 		Fetch, ID int
 		Host      string

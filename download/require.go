@@ -15,7 +15,7 @@ const (
 	RequireNothing Require = iota
 	// RequireDigest demands a SHA-256 or better, from the server or the user.
 	RequireDigest
-	// RequireSignature demands a good signature by somebody of Anchors.
+	// RequireSignature demands a good signature by a key or certificate of Anchors.
 	RequireSignature
 )
 

@@ -20,7 +20,7 @@ func kindOfData(data []byte) verify.SignatureKind {
 	return verify.OpenPGP
 }
 
-// severe reports whether a signature is wrong, and not only by somebody who does not count (rule 48).
+// severe reports whether a signature is wrong, and not only by a key that does not count.
 func severe(err error) bool {
 	k := kindOfSignature(err)
 	return k == BadSignature || k == Limit

@@ -115,7 +115,7 @@ const (
 	torrentWord = "torrent"
 )
 
-// A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). Nobody has checked it.
+// A Signature is a detached signature of the file, as text (RFC 5854, section 4.2.13). It was not checked.
 type Signature struct {
 	Type string // media type in lower case without parameters: application/pgp-signature
 	Text string

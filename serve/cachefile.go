@@ -46,7 +46,7 @@ type cachedFile struct {
 	Signer    string `json:"signer,omitempty"` // who made it
 }
 
-// load reads the cache file. Nobody else has d yet.
+// load reads the cache file. No other goroutine has d yet.
 func (d *digests) load() {
 	if d.file == "" {
 		return

@@ -148,7 +148,7 @@ func (d *digests) lookUp(name string, info fs.FileInfo, w wants) (facts, *job, e
 	return facts{}, j, nil
 }
 
-// run does j and tells everybody who waits for it.
+// run does j and wakes all that wait for it.
 func (d *digests) run(key jobKey, j *job) {
 	defer close(j.done)
 	j.info, j.facts, j.err = d.hash(key)

@@ -12,7 +12,7 @@ import (
 // wants is what a file is read for beside its digest.
 type wants struct{ pieces, signature bool }
 
-// cover says that who has w has o.
+// cover reports whether a client that has w has o, too.
 func (w wants) cover(o wants) bool {
 	return (w.pieces || !o.pieces) && (w.signature || !o.signature)
 }
@@ -34,7 +34,7 @@ type signer struct {
 	key                openpgp.Fingerprint // of the key that signs: what is remembered of another one is not ours
 }
 
-// newSigner finds out whether the key can sign, before anybody waits for it; nil if there is none.
+// newSigner finds out whether the key can sign, before a client waits for it; nil if there is none.
 func newSigner(secret, passphrase []byte) (*signer, error) {
 	if len(secret) == 0 {
 		return nil, nil

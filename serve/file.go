@@ -42,7 +42,7 @@ type version struct {
 }
 
 // Read reads, and then looks whether the file is still the one that was hashed: the system notes the time of
-// a change before anybody can read what was written. Looking before reading would prove nothing.
+// a change before what was written can be read. Looking before reading would prove nothing.
 func (v *version) Read(p []byte) (int, error) {
 	n, err := v.file.Read(p)
 	info, statErr := v.file.Stat()

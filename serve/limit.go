@@ -149,7 +149,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// addrOf is who is at the other end.
+// addrOf is the address of the other end.
 func addrOf(conn net.Conn) netip.Addr {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		return ownerOf(tcp.AddrPort().Addr())

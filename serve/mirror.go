@@ -132,7 +132,7 @@ func isCountry(s string) bool {
 	return len(s) == 2 && 'a' <= s[0] && s[0] <= 'z' && 'a' <= s[1] && s[1] <= 'z'
 }
 
-// checkURL says why u cannot be told to everybody as the place of a copy.
+// checkURL says why u cannot be published as the place of a copy.
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" && !metalink.IsFTP(u):

@@ -7,7 +7,7 @@ import (
 )
 
 // A pacer keeps the bodies of all responses together at one rate. Each chunk gets its time on one common
-// line, so that responses take turns and nobody has to keep count of the bytes of the last second.
+// line, so that responses take turns without a count of the bytes of the last second.
 type pacer struct {
 	rate int64 // bytes per second
 

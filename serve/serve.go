@@ -68,7 +68,7 @@ const (
 	stallTimeout = time.Minute
 	// slowest is how many bytes a second a client has to take in the mean, beside stallTimeout once.
 	slowest = 2 << 10
-	// bodyTime is how long a client may take to send a body that nobody reads, when its answer is sent.
+	// bodyTime is how long a client may take to send a body that is not read, when its answer is sent.
 	bodyTime = time.Second
 )
 
@@ -185,7 +185,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := newResponse(w, r, s.pacer, s.stall)
 	defer s.logRequest(r, res)
 	if r.ContentLength != 0 {
-		// Nobody reads a body here. It is not waited for; and of a request with both Content-Length and Transfer-Encoding "the server
+		// No body is read here. It is not waited for; and of a request with both Content-Length and Transfer-Encoding "the server
 		// MUST close the connection after responding" (RFC 9112, section 6.1).
 		res.Header().Set("Connection", "close")
 		defer res.dropBody()

@@ -75,7 +75,7 @@ type PieceSink interface {
 	// negative, that so many of them were wrong.
 	Coming(n int64) error
 
-	// End is where the range ends now, if it is lower than what was asked for. What is behind it nobody wants.
+	// End is where the range ends now, if it is lower than what was asked for. What is behind it is not wanted.
 	End() int64
 }
 

@@ -3,7 +3,7 @@
 //
 // There are two file systems: [OS], which is a thin shell around the system's calls and costs nothing beyond them, and the one
 // of the tests (internal/test/fsystest), which loses power, runs full and fails at any operation. Folders are held open, and
-// names are looked up in them: what is renamed above a folder changes nothing for who has it open.
+// names are looked up in them: what is renamed above a folder changes nothing for a program that has it open.
 //
 // It refuses to be a file system for everything: there are no paths in a [Dir] but names, no symbolic links are made, nothing is
 // removed with what is below it, and files are read and written at offsets only.
@@ -84,7 +84,7 @@ type File interface {
 	Free() (int64, error)
 	// Guard begins to notice what other programs do to the file. The error says why that cannot be told.
 	Guard() (Guard, error)
-	// TryLock locks the file until it is closed, against all others who do so. Locked is false if somebody else has.
+	// TryLock locks the file until it is closed, against all others that do so. Locked is false if another process has locked it.
 	TryLock() (locked bool, err error)
 	// Datasync puts content and length on disk, and Sync all that is known of the file but its name.
 	Datasync() error

@@ -19,7 +19,7 @@ type watched struct {
 	written bool
 }
 
-// Guard watches by inotify(7): who writes to a file has opened it for that, and closes it. The queue is read when somebody asks: a
+// Guard watches by inotify(7): a program that writes to a file has opened it for that, and closes it. The queue is read on demand: a
 // file that is written to by us alone has no events.
 func (f osFile) Guard() (Guard, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
@@ -60,7 +60,7 @@ func (w *watched) Written() (bool, error) {
 	}
 }
 
-// Open implements Guard. A lease for writing, see fcntl(2), is for files only that nobody else has open.
+// Open implements Guard. A lease for writing, see fcntl(2), is only for files that no other process has open.
 func (w *watched) Open() bool {
 	err := w.f.control("lease", func(fd int) error {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)

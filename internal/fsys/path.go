@@ -97,7 +97,7 @@ func MkdirAll(files FS, path string, perm fs.FileMode) error {
 	return Mkdir(d, name, perm)
 }
 
-// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if somebody else makes it at the same time, as long as
+// Mkdir makes a folder, and puts that on disk. One that is there is fine, also if another program makes it at the same time, as long as
 // it is one.
 func Mkdir(d Dir, name string, perm fs.FileMode) error {
 	err := d.Mkdir(name, perm)

@@ -12,7 +12,7 @@ import (
 // interrupted is gone, and the old file stays until the new one is on disk.
 
 // WriteFile gives the file at path the content data and the mode perm, whatever the umask is. It writes a
-// temporary file in the same folder, which it leaves to nobody: if anything fails, what was at path stays
+// temporary file in the same folder, which is never left behind: if anything fails, what was at path stays
 // and nothing else does. If path is a symbolic link, the link is replaced, not what it points to. Files may be nil, which is OS.
 func WriteFile(files FS, path string, data []byte, perm fs.FileMode) error {
 	return Write(files, path, perm, whole(data))

@@ -3,7 +3,7 @@
 //
 //	db, err := geoip.Open("GeoLite2-Country.mmdb")
 //	f := geoip.Finder{Database: db}
-//	country := f.Country(ctx, u) // "DE", or "" if nobody knows
+//	country := f.Country(ctx, u) // "DE", or "" if it is not known
 package geoip
 
 import (

@@ -1,6 +1,6 @@
 // Package mask makes what may be secret, or come from outside, fit for messages, logs and state files.
 //
-// It knows URLs and text. It refuses to know what is secret otherwise: who has a secret keeps it out of what is said.
+// It knows URLs and text. It refuses to know what is secret otherwise: code that has a secret keeps it out of what is said.
 package mask
 
 import (

@@ -84,7 +84,7 @@ func (x *Exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish ends an exchange whose body nobody wants, if there is one.
+// Finish ends an exchange whose body is not wanted, if there is one.
 func (x *Exchange) Finish() { x.Leave(max(0, x.ContentLength)) }
 
 // Leave ends an exchange with rest bytes to come, below zero if that is not known. A few bytes are read, which
@@ -121,7 +121,7 @@ var (
 )
 
 // Complete returns an error if a body that came to its end is not all, or more. Sized says that its length was known. If it was not, only
-// the close_notify of TLS says that nobody cut the stream.
+// the close_notify of TLS says that the stream was not cut.
 func (x *Exchange) Complete(sized bool) error {
 	switch {
 	case x.conn == nil:

@@ -23,7 +23,7 @@ const maxHead = 256 << 10
 
 // A guard is a connection that watches where answers begin and end, for what net/http does not tell: an
 // answer with two framings, which RFC 9112, section 6.3, wants "handled as an error"; a body longer than
-// announced; and bytes that nobody asked for, which net/http prints to the log. It changes nothing in an
+// announced; and bytes that no request asked for, which net/http prints to the log. It changes nothing in an
 // answer that is in order.
 //
 // What is written does not tell where a request begins: a long head comes in several writes, and a server chooses
@@ -33,7 +33,7 @@ const maxHead = 256 << 10
 // TLS within a tunnel is above the guard: what goes through a proxy that way has the checks of net/http only.
 type guard struct {
 	net.Conn
-	socket *socket       // below, if this is who knows when to gather
+	socket *socket       // below, if this is the layer that knows when to gather
 	closed chan struct{} // the connection is closed
 	once   sync.Once
 
@@ -74,7 +74,7 @@ func (g *guard) expect() {
 	g.due = true
 }
 
-// Close closes the connection and tells who waits for that.
+// Close closes the connection and wakes what waits for that.
 func (g *guard) Close() error {
 	err := g.Conn.Close()
 	g.once.Do(func() { close(g.closed) })
@@ -125,7 +125,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	g.eof = g.eof || err == io.EOF
 	switch g.phase {
 	case idle:
-		if n > 0 { // nobody asked: the end of a connection that nobody can trust any more
+		if n > 0 { // no request asked: the connection cannot be trusted any more
 			g.err = io.EOF
 			return 0, g.err
 		}

@@ -23,7 +23,7 @@ type login struct {
 	count     uint32 // requests with the nonce of the challenge
 }
 
-// ask counts a request of an account. It is nil where nobody has asked who we are.
+// ask counts a request of an account. It is nil if the server has not asked for a login.
 func (l *logins) ask(a account) (*login, uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

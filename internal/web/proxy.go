@@ -17,7 +17,7 @@ import (
 // proxy": a request that goes out directly cannot be taken back.
 type ProxyRules struct {
 	HTTP, HTTPS, FTP *url.URL
-	// Except are who is asked directly.
+	// Except are the hosts that are asked directly.
 	Except NoProxy
 	// Everywhere sends also what is on this machine through the proxy. The variables do not.
 	Everywhere bool
@@ -123,7 +123,7 @@ func ParseProxy(word string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: host + ":" + port}, nil
 }
 
-// NoProxy are hosts that are asked directly. The zero value is nobody.
+// NoProxy are hosts that are asked directly. The zero value is none.
 type NoProxy struct {
 	all  bool
 	some []exception
@@ -138,7 +138,7 @@ type exception struct {
 
 // ParseNoProxy reads a list with commas or spaces between: names, which stand for what is below them, too (with a dot or *.
 // before them or not), addresses, networks, each with a port if only that is meant, and * for everything. Programs differ
-// about other words; those are names that nobody has.
+// about other words; those are names of no host.
 func ParseNoProxy(list string) (e NoProxy) {
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		if word == "*" {

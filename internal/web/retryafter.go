@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mostRetryAfter is what longer waits are cut to: nobody waits for them.
+// mostRetryAfter is what longer waits are cut to.
 const mostRetryAfter = 10 * 365 * 24 * time.Hour
 
 // RetryAfter reads both forms of Retry-After (RFC 9110, section 10.2.3): whole seconds and a date. A date is compared with the clock

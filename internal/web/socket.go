@@ -18,7 +18,7 @@ const (
 )
 
 // A socket is a TCP connection that can gather: a read that finds nothing then waits until gatherBytes have come or
-// gatherTime has passed, and after that for the first byte. The waiting is left to the kernel, which wakes nobody
+// gatherTime has passed, and after that for the first byte. The waiting is left to the kernel, which wakes no goroutine
 // for less than SO_RCVLOWAT (socket(7)) unless the connection ends or its window is full. No byte is held in the program.
 type socket struct {
 	*net.TCPConn

@@ -12,7 +12,7 @@ import (
 	"braid/address"
 )
 
-// transports are for one configuration of TLS. They differ in who is told our certificate, and are one if there is none.
+// transports are for one configuration of TLS. They differ in which servers get our certificate, and are one if there is none.
 type transports struct{ anonymous, known wrapped }
 
 // A wrapped is connections of our own, and what requests to them pass through: Client.Wrap's, if there is one.
@@ -45,7 +45,7 @@ func (c *Client) wrap(t *http.Transport) wrapped {
 	return wrapped{t, c.Wrap(t)}
 }
 
-// anonymous is config for those who are not told who we are.
+// anonymous is config for servers that do not get our certificate.
 func anonymous(config *tls.Config) *tls.Config {
 	config = config.Clone()
 	config.Certificates, config.GetClientCertificate = nil, nil
@@ -152,7 +152,7 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		if err != nil {
 			return nil, err
 		}
-		raw.phase = through // nobody else has it yet
+		raw.phase = through // no other goroutine has it yet
 		config, err := c.handshakeConfig(ctx, config, addr)
 		if err != nil {
 			raw.Close()
@@ -169,12 +169,12 @@ func (c *Client) dialTLS(config *tls.Config) func(ctx context.Context, network, 
 		if proxied(ctx) {
 			g = newTunnel(conn)
 		}
-		g.socket, raw.socket = raw.socket, nil // who knows where bodies end is above TLS
+		g.socket, raw.socket = raw.socket, nil // the layer that knows where bodies end is above TLS
 		return g, nil
 	}
 }
 
-// handshakeConfig is the configuration for who is at addr. A proxy is nobody's server: our certificate is none of its business,
+// handshakeConfig is the configuration for the server at addr. A proxy is no server: our certificate is none of its business,
 // and how far the server is trusted says nothing of it (rule 27).
 func (c *Client) handshakeConfig(ctx context.Context, config *tls.Config, addr string) (*tls.Config, error) {
 	if proxied(ctx) {

@@ -7,7 +7,7 @@
 //		fmt.Println(f.Name, f.Size, len(f.Pieces), t.Mirrors(f))
 //	}
 //
-// It refuses to be a BitTorrent client: it knows no peers, and asks nobody for anything, so that who reads the pieces of a
+// It refuses to be a BitTorrent client: it knows no peers, and makes no requests, so that a program that reads the pieces of a
 // torrent pays for nothing else. It refuses to be generous: a torrent that is cut off, too large or contradicts itself is an
 // error as a whole, and a file whose name could reach outside its folder is left out. It believes nothing:
 // digests of pieces are of SHA-1 and locate damage.
@@ -214,7 +214,7 @@ func urlList(v value) (seeds []string) {
 	return seeds
 }
 
-// AddWebSeeds adds web seeds that somebody else knows, a magnet link.
+// AddWebSeeds adds web seeds from elsewhere, as of a magnet link.
 func (t *Torrent) AddWebSeeds(seeds ...string) {
 	most := min(maxWebSeeds, max(4, maxPlaces/(len(t.Files)+1)))
 	for _, s := range seeds {

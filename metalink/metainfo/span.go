@@ -25,7 +25,7 @@ func (t *Torrent) spanOf(f File, sums string) (verify.Pieces, error) {
 type Part struct {
 	File       File
 	Start, End int64 // of the file
-	Zeros      bool  // it fills up the piece: nobody has to be asked for it (BEP 47)
+	Zeros      bool  // it fills up the piece: its bytes are known (BEP 47)
 }
 
 // ErrUnnamed says that a piece has bytes of a file among Refused.

@@ -94,7 +94,7 @@ type account struct {
 
 const (
 	anonymous         = "anonymous"
-	anonymousPassword = "braid@" // RFC 1635, section 3.3, has an address there; nobody is told one
+	anonymousPassword = "braid@" // RFC 1635, section 3.3, has an address there; no server is told one
 )
 
 func (a account) anonymous() bool { return a.user == anonymous && a.password == anonymousPassword }

@@ -9,7 +9,7 @@ import (
 	"braid/metalink"
 )
 
-// Why an address is refused before anybody is asked.
+// Why an address is refused before a server is asked.
 var (
 	errScheme  = errors.New("not an ftp or ftps URL")
 	errNoHost  = errors.New("a URL without a host")

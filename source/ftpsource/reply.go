@@ -116,8 +116,8 @@ func (p reply) size() (int64, error) {
 	return int64(n), nil
 }
 
-// extendedPort reads the port of the reply to EPSV (RFC 2428, section 3): three delimiters, the port, a delimiter. Where
-// servers fill in an address between the delimiters, nobody looks at it (rule 58).
+// extendedPort reads the port of the reply to EPSV (RFC 2428, section 3): three delimiters, the port, a delimiter. If a
+// server fills in an address between the delimiters, it is not used.
 func (p reply) extendedPort() (int, error) {
 	text := strings.Join(p.lines, " ")
 	i := strings.LastIndexByte(text, '(')
@@ -132,8 +132,8 @@ func (p reply) extendedPort() (int, error) {
 }
 
 // passivePort reads the port of the reply to PASV: of six numbers the last two. RFC 1123, section 4.1.2.6, has clients
-// look for the first digit, as the parentheses of RFC 959 are not always there. The other four are an address, at which
-// nobody looks (rule 58).
+// look for the first digit, as the parentheses of RFC 959 are not always there. The other four are an address, which is
+// not used.
 func (p reply) passivePort() (int, error) {
 	text := strings.Join(p.lines, " ")
 	text = text[strings.IndexByte(text, '(')+1:]

@@ -41,7 +41,7 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 		scheme: u.Scheme, host: source.HostPort(u), name: u.Hostname(), known: !o.Mirror,
 		user: anonymous, password: anonymousPassword,
 	}
-	if user := c.who(u, o); user != nil {
+	if user := c.userinfo(u, o); user != nil {
 		s.account.user, s.account.password = user.Username(), passwordOf(user)
 	}
 	if breaksLines(s.account.user + s.account.password) {
@@ -50,8 +50,8 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 	return s
 }
 
-// who is the name and password for u, or nil for anonymous (rule 59).
-func (c *Client) who(u *url.URL, o Options) *url.Userinfo {
+// userinfo returns the name and password for u, or nil for anonymous.
+func (c *Client) userinfo(u *url.URL, o Options) *url.Userinfo {
 	_, known := u.User.Password()
 	switch {
 	case o.Mirror:
@@ -108,7 +108,7 @@ func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 		if k == nil {
 			break
 		}
-		if !k.proxied && s.policy.Check(k.peer) != nil { // it was made for somebody who may do more
+		if !k.proxied && s.policy.Check(k.peer) != nil { // it was made for a request that may do more
 			k.quit()
 			continue
 		}
@@ -129,7 +129,7 @@ func (s *Source) begin(ctx context.Context, fresh bool) (*transfer, error) {
 	return t, nil
 }
 
-// A sinkError is an error of the sink, which is nobody's fault here.
+// A sinkError is an error of the sink, and no fault of the server.
 type sinkError struct{ err error }
 
 func (e *sinkError) Error() string { return e.err.Error() }

@@ -216,7 +216,7 @@ func (t *transfer) read(p []byte, within time.Duration) (int, error) {
 }
 
 // last waits for the end of a file of which every byte is here by its SIZE. If there are more, the SIZE was wrong (servers
-// that count in 32 bits do that), and without its last bytes nobody takes the beginning for the file.
+// that count in 32 bits do that), and without its last bytes the beginning is not taken for the file.
 func (t *transfer) last() error {
 	var more [1]byte
 	n, err := t.read(more[:], closeTime)

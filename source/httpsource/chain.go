@@ -111,8 +111,8 @@ func (c *chain) note(x *web.Exchange) {
 	c.vouched = c.vouched || own && h.Proven() && verify.Strong(claims)
 }
 
-// channel is how much the last answer is to be trusted: what came over http, from a server whose certificate nobody checked, or
-// from one that was named so, anybody may have written.
+// channel is how much the last answer is to be trusted: what came over http, from a server whose certificate was not checked, or
+// from one that was named so, an attacker on the way may have written.
 func (c *chain) channel() verify.Channel {
 	for _, h := range c.hops {
 		if !h.Proven() {

@@ -1,7 +1,7 @@
 // Package httpsource has the bytes of a web server: a [source.Source] over HTTP/1.1 (RFC 9110, RFC 9112).
 //
 // It believes no answer that is not exactly the answer to its question, follows redirects by itself, so
-// that each answer on the way can be read, and gives credentials to nobody but the server they are for. What
+// that each answer on the way can be read, and gives credentials only to the server that they are for. What
 // servers name does not lead into the network that we are in, unless they are in it, too.
 //
 // It refuses to be a browser: no cookies are kept, nothing is decoded, no request is sent twice by its own
@@ -48,7 +48,7 @@ type Client struct {
 	// to the servers that the user named, not to mirrors.
 	TLS *tls.Config
 	// TLSFor has the configurations for servers that TLS is not for: of a "host:port", or of a "host" with any port, in lower
-	// case. What comes from one whose certificate nobody checks (InsecureSkipVerify) counts like what comes over http.
+	// case. What comes from one whose certificate is not checked (InsecureSkipVerify) counts like what comes over http.
 	TLSFor map[string]*tls.Config
 	// Proxy chooses the proxy for a URL. If nil, the environment does. What a proxy connects to is out of
 	// sight: of requests to it, only addresses in URLs are checked.
@@ -61,7 +61,7 @@ type Client struct {
 	AllowHosts address.Hosts
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
-	// Dial connects in place of the client's own dialer. It is for tests: to what addresses it connects nobody checks.
+	// Dial connects in place of the client's own dialer. It is for tests: the addresses that it connects to are not checked.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Wrap puts something around the client's own connections, to count requests, say, to log, trace or sign them: it gets what makes
 	// the requests and returns what is asked instead. It is called when the client is first used, once for each kind of

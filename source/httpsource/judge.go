@@ -117,13 +117,13 @@ func (c *chain) part206(resp *http.Response) (got byterange.ContentRange, err er
 	return got, nil
 }
 
-// gzipped says that an answer is compressed, once, for somebody who can read that (RFC 9110, section 8.4.1.3).
+// gzipped says that an answer is compressed, once, for a reader that can read that (RFC 9110, section 8.4.1.3).
 func (c *chain) gzipped(h http.Header) bool {
 	v := strings.ToLower(strings.TrimSpace(strings.Join(h.Values("Content-Encoding"), ",")))
 	return c.s.opts.Gzip && (v == "gzip" || v == "x-gzip")
 }
 
-// identity refuses a coding that nobody asked for: ranges and digests would speak of other bytes (rule 18).
+// identity refuses a coding that was not asked for: ranges and digests would speak of other bytes.
 func identity(h http.Header) error {
 	for _, v := range h.Values("Content-Encoding") {
 		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {

@@ -2,7 +2,7 @@
 // github.com/anacrolix/torrent.
 //
 // A swarm gives whole pieces. What comes of one waits in a scratch file until the digest of the torrent says that it is right,
-// and only then goes to the sink, from the goroutine that called Fetch: a byte that somebody else owns is never touched here, and
+// and only then goes to the sink, from the goroutine that called Fetch: a byte of other files is never touched here, and
 // nothing unproven leaves this package. Pieces that other sources brought are read where they are, checked, and given to peers.
 //
 // Nothing runs and nothing is open before the first Fetch. Peers and trackers are named by strangers: where connections may

@@ -15,21 +15,21 @@ import (
 )
 
 // A content is what is known of the bytes of a torrent, as a storage for the library. What comes from peers is on the shelf
-// until it is proven and written by those who want it. What is in the parts of members is read there. Its mutex is held by calls of
+// until it is proven and written by the jobs that want it. What is in the parts of members is read there. Its mutex is held by calls of
 // the library, which has its own lock then: the library is never called with the mutex.
 type content struct {
 	length, size int64 // of a piece, of all
 	shelf        *shelf
 	closed       chan struct{} // when the library begins to end
-	over         chan struct{} // when it has ended, and nobody is sent anything any more
+	over         chan struct{} // when it has ended, and nothing is sent any more
 
 	mu      sync.Mutex
 	members []member
-	jobs    map[int][]*job // who wants a piece
+	jobs    map[int][]*job // that want a piece
 	proven  map[int]bool   // pieces whose digest was right
 	rough   map[int]int64  // pieces with bytes on the shelf: how many
 	stale   map[int]bool   // pieces of which the library has to ask again whether they are here
-	checks  []int          // pieces that are in parts, and that nobody has checked
+	checks  []int          // pieces that are in parts, and were not checked
 	err     error          // of the scratch file
 }
 
@@ -204,7 +204,7 @@ func (c *content) failure() error {
 	return c.err
 }
 
-// right gives a piece that is right to those who want it, and waits until they have written it.
+// right gives a piece that is right to the jobs that want it, and waits until they have written it.
 func (c *content) right(i int) {
 	c.mu.Lock()
 	c.proven[i] = true
@@ -215,7 +215,7 @@ func (c *content) right(i int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.backed(i) || len(c.jobs[i]) > 0 { // nobody keeps it, or somebody wants it anew
+	if !c.backed(i) || len(c.jobs[i]) > 0 { // no part has it, or a job wants it anew
 		delete(c.proven, i)
 		c.stale[i] = true
 	}
@@ -244,7 +244,7 @@ func (c *content) drop(i int) {
 	c.fails(c.shelf.drop(i))
 }
 
-// idle is told of pieces that nobody waits for any more, and that are not complete.
+// idle is told of pieces that no job waits for any more, and that are not complete.
 func (c *content) idle(pieces []int) {
 	for _, i := range pieces {
 		if err := c.shelf.put(i); err != nil {
@@ -278,7 +278,7 @@ type piece struct {
 func (p piece) WriteAt(b []byte, off int64) (int, error) { return p.c.write(p.i, b, off) }
 
 // ReadAt reads for a peer. The library ends the program when such a read fails and the torrent is closed before it has heard of it. So
-// what cannot be read is answered late: when all is over, where the answer reaches nobody.
+// what cannot be read is answered late: when all is over, where the answer reaches no peer.
 func (p piece) ReadAt(b []byte, off int64) (int, error) {
 	n, err := p.c.read(p.i, b, off)
 	if err == nil {

@@ -115,7 +115,7 @@ func (j *job) run(ctx context.Context) error {
 				return err
 			}
 		case <-idle.C:
-			return j.source.nobody(j.swarm)
+			return j.source.noPeerError(j.swarm)
 		}
 		idle.Reset(patience)
 	}
@@ -205,8 +205,8 @@ func (j *job) write(i int) error {
 	return nil
 }
 
-// nobody is the error when nothing came for too long.
-func (s *Source) nobody(w *swarm) error {
+// noPeerError is the error if nothing came for too long.
+func (s *Source) noPeerError(w *swarm) error {
 	st := w.torrent.Stats()
 	if refused := w.ways.refused.Load(); refused != nil && st.ActivePeers == 0 {
 		return s.fail(source.FaultRefused, false, *refused)
@@ -223,7 +223,7 @@ func (s *Source) fail(f source.Fault, retry bool, err error) *source.Error {
 	return &source.Error{URL: source.Mask(s.url), Host: source.SwarmHost, Fault: f, Retry: retry, Err: err}
 }
 
-// want makes a job one of those who want pieces, and lets the library ask for them.
+// want makes a job one of those that want pieces, and lets the library ask for them.
 func (w *swarm) want(j *job, first, last int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()
@@ -264,7 +264,7 @@ func (w *swarm) finish(i int) {
 	}
 }
 
-// unwant takes pieces off the list of a job. What nobody wants any more the library does not ask for.
+// unwant takes pieces off the list of a job. The library does not ask for what no job wants any more.
 func (w *swarm) unwant(j *job, pieces []int) {
 	w.asks.Lock()
 	defer w.asks.Unlock()

@@ -115,7 +115,7 @@ type wire struct {
 	ways *ways
 }
 
-// Read pays for what it reads, with everybody who shares the limit.
+// Read pays for what it reads, together with all that share the limit.
 func (c *wire) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if pay := c.ways.client.Pay; pay != nil && n > 0 {

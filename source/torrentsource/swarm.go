@@ -104,7 +104,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 	}
 	cfg.Seed = seed
 	cfg.KeepAliveTimeout = keepAlive
-	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from who wants to know, and RC4 costs more than the rest
+	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from an observer, and RC4 costs more than the rest
 	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
 	cfg.TrackerListenPacket = w.ways.listenPacket
 	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
@@ -116,7 +116,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 // wakes for this.
 const keepAlive = 2 * time.Second
 
-// enterTable asks the distributed hash table for peers (BEP 5). It answers nobody: its socket is for questions.
+// enterTable asks the distributed hash table for peers (BEP 5). It answers no questions: its socket is for its own.
 func (c *Client) enterTable(w *swarm) error {
 	conn, err := w.ways.listenPacket("udp4", ":0")
 	if err != nil {
@@ -137,21 +137,21 @@ func (c *Client) enterTable(w *swarm) error {
 		conn.Close()
 		return err
 	}
-	w.ways.forget(conn.(*packets)) // the table closes it: it would panic if somebody else did
+	w.ways.forget(conn.(*packets)) // the table closes it: it would panic if anything else did
 	w.ways.hold(closer(server.Close))
 	w.work.Go(server.TableMaintainer)
 	w.core.AddDhtServer(torrent.AnacrolixDhtServerWrapper{Server: server})
 	return nil
 }
 
-// addPlaces tells the library whom to ask for peers, and peers.
+// addPlaces tells the library where to ask for peers, and peers.
 func (w *swarm) addPlaces(trackers [][]string, peers []string) {
 	w.torrent.AddTrackers(trackers)
 	w.peers = append(w.peers, peers...)
 	w.addPeers(peers)
 }
 
-// callAgain adds the peers that were named once more when nobody is left: they may have been busy, or about to begin.
+// callAgain adds the peers that were named once more when no peer is left: they may have been busy, or about to begin.
 func (w *swarm) callAgain() {
 	if st := w.torrent.Stats(); st.TotalPeers > 0 {
 		return
