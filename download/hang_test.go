@@ -1,6 +1,8 @@
 package download_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -8,8 +10,10 @@ import (
 
 	"braid/download"
 	"braid/internal/fsys"
+	"braid/internal/partfile"
 	"braid/internal/test/fsystest"
 	"braid/internal/test/mirrortest"
+	"braid/verify"
 )
 
 // hanging is a disk on which operations hang until it is released.
@@ -110,5 +114,32 @@ func TestHangingJournal(t *testing.T) {
 				t.Errorf("the progress was shown %d times while the disk hung", shown)
 			}
 		})
+	}
+}
+
+// Where all is here and the disk hangs, a cancel ends the download with its cause.
+func TestHangingEnd(t *testing.T) {
+	t.Parallel()
+	s := sized(t, mib, mirrortest.Digest(), mirrortest.ETag(`"one"`))
+	r := newRun(t, s.URL)
+	if err := r.key().Make(); err != nil {
+		t.Fatal(err)
+	}
+	claim := verify.Claim{Digest: s.Digest(), Field: "Digest", Channel: verify.HTTPS}
+	r.plant(partfile.Identity{ETag: `"one"`, ETagHost: s.Addr, Claims: []verify.Claim{claim}}, s.Content.Bytes(), r.key())
+	disk := newHanging(func(op fsystest.Op) bool { return op.Name == "preallocate" })
+	defer time.AfterFunc(20*time.Second, disk.release).Stop()
+	r.files, r.client.Allocation = disk, download.AllocateTry
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	r.ctx = ctx
+	why := errors.New("the reason")
+	go func() {
+		<-disk.hung
+		cancel(why)
+		time.AfterFunc(200*time.Millisecond, disk.release)
+	}()
+	if e := r.wrong(download.Interrupted); !errors.Is(e, why) || e.Kept != mib {
+		t.Errorf("it ends with %v, and %d bytes are kept", e, e.Kept)
 	}
 }

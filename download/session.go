@@ -96,8 +96,11 @@ func (s *session) run(ctx context.Context) (proof verify.Proof, err error) {
 	if s.how != ongoing {
 		return verify.Proof{}, s.err
 	}
-	if err = s.disk.last.wait(ctx); err == nil {
+	switch err = s.disk.last.wait(ctx); {
+	case err == nil:
 		proof, err = s.prove()
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
 	}
 	if err != nil {
 		s.stop(err)
