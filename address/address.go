@@ -86,7 +86,7 @@ func (s Scope) String() string {
 }
 
 // inside lists where IPv6 addresses have an IPv4 address that packets to them end at. A site may have other prefixes for
-// its translator (RFC 6052, section 2.2); nobody outside knows them.
+// its translator (RFC 6052, section 2.2); they are not known outside.
 var inside = []struct {
 	prefix netip.Prefix
 	at     int // byte

@@ -22,7 +22,7 @@ type sumsReader struct {
 
 	list            *download.List // nil without --checksums
 	signatures      []download.Signature
-	notes, warnings []string // of the list; warnings are for everybody
+	notes, warnings []string // of the list; warnings are always shown
 }
 
 func (r *sumsReader) read(ctx context.Context) (err error) {

@@ -321,7 +321,7 @@ type (
 	// Note: something that a user who asks for details wants to know.
 	Note struct {
 		Text  string
-		Plain bool // it is about what the user asked for, and of interest to everybody
+		Plain bool // it is about what the user asked for, and is shown also without details
 	}
 )
 

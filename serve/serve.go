@@ -42,7 +42,7 @@ type Options struct {
 	MaxLinks int
 	// MirrorOf is the URL under which the Metalink server that this is a mirror of has the folder. Answers
 	// then name the original as rel=canonical and no mirrors, which clients would have to discard anyway.
-	// If nil, this server is nobody's mirror.
+	// If nil, this server is not a mirror.
 	MirrorOf *url.URL
 	// Meta4 has a Metalink document (RFC 5854) with the digests of pieces made for each file that has none beside it.
 	// Files are then hashed twice in the one pass.

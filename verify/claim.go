@@ -10,11 +10,11 @@ import (
 type Channel uint8
 
 const (
-	// HTTP can be changed by anybody on the way: it guards against accidents only.
+	// HTTP can be changed by an attacker on the way: it guards against accidents only.
 	HTTP Channel = iota + 1
 	// HTTPS is the word of the server.
 	HTTPS
-	// Signed is the word of somebody whose signature was checked: of a list of digests, say, that is signed as a whole.
+	// Signed is for claims whose signature was checked: of a list of digests, say, that is signed as a whole.
 	Signed
 	// User is the word of whoever started the download.
 	User
@@ -35,7 +35,7 @@ func (c Channel) String() string {
 	return "unknown channel"
 }
 
-// A Claim is somebody's word that the whole file has a digest.
+// A Claim says that the whole file has a digest, and where that is from.
 type Claim struct {
 	Digest  Digest
 	Field   string          // where it was written: "Digest", "Repr-Digest", "--sha256"; for messages only

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A PieceClaim is the word of somebody who names pieces and no digest of the whole: of a torrent. That all pieces hold is
+// A PieceClaim names pieces and no digest of the whole, as a torrent does. That all pieces hold is
 // evidence of its own kind, weaker than a digest by SHA-256 (see Proof.ByPieces).
 type PieceClaim struct {
 	Pieces  Pieces

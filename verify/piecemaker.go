@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The length of pieces where nobody says otherwise. Shorter ones tell better where a file is damaged; each costs a
+// The length of pieces if the caller gives none. Shorter ones tell better where a file is damaged; each costs a
 // line of a document, which is fetched before the file.
 const (
 	minPieceLength = 256 << 10

@@ -6,7 +6,7 @@ import (
 )
 
 // A Proof says that a file is complete, and what speaks for its content. Only this package makes one, so a
-// function that takes a Proof cannot be called for a file that nobody looked at. The zero value is none.
+// function that takes a Proof cannot be called for a file that was not read. The zero value is none.
 type Proof struct {
 	valid      bool
 	size       int64
@@ -46,7 +46,7 @@ func (p Proof) Pieces() PieceClaim {
 	return *p.pieces
 }
 
-// Signed says that a good signature by somebody whom the user trusts covers the file: by a signature of it, or of the
+// Signed reports whether a good signature by a key or certificate that the user trusts covers the file: by a signature of it, or of the
 // list that its digest is from.
 func (p Proof) Signed() bool {
 	return len(p.signatures) > 0 || slices.ContainsFunc(p.evidence, func(c Claim) bool {

@@ -61,7 +61,7 @@ func replace(files FS, path string, perm fs.FileMode, content func(io.Writer) er
 	return d.Sync()
 }
 
-// createTemp makes a file for the user only, of a name that nobody has.
+// createTemp makes a file for the user only, of a name that is not taken.
 func createTemp(d Dir, name string) (tmp string, f File, err error) {
 	const attempts = 1000
 	for range attempts {

@@ -54,7 +54,7 @@ func (c *Credentials) Header(t *Trail) http.Header {
 }
 
 // mayTell reports whether a server gets a field of the user's: the origin gets all, a server that the user named for it all but those about
-// the origin alone, any other one those that are for anybody.
+// the origin alone, any other one those that are for all servers.
 func (c *Credentials) mayTell(name string, t *Trail) bool {
 	if !t.Away || ForAnyServer(name) {
 		return true

@@ -76,9 +76,9 @@ type Client struct {
 type Options struct {
 	// User is the name and password. If nil, those in the URL count; if there are none, Client.Credentials knows.
 	User *url.Userinfo
-	// Mirror says that somebody else than the user named this server. It gets no credentials.
+	// Mirror says that not the user named this server, but a server or document. It gets no credentials.
 	Mirror bool
-	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
+	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
 	// are who named it. If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 }

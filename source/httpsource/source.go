@@ -32,9 +32,9 @@ type Options struct {
 	// IfNoneMatch and IfModifiedSince make requests for the whole file conditional.
 	IfNoneMatch     string
 	IfModifiedSince time.Time
-	// Mirror says that somebody else than the user's URL named this server. It gets no credentials.
+	// Mirror says that not the user's URL named this server, but a server or document. It gets no credentials.
 	Mirror bool
-	// Named says that somebody else than the user named this URL, and to where it may lead: address.Public and where those
+	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
 	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
 	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then

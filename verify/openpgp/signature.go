@@ -182,7 +182,7 @@ const (
 	subpacketFingerprint = 33
 )
 
-// issuerOf looks for the issuer in the hashed subpackets, then in those that anybody can change.
+// issuerOf looks for the issuer in the hashed subpackets, then in those that are not signed.
 func issuerOf(version byte, body []byte) (i issuer) {
 	hashed, rest := consumeArea(version, body[4:])
 	unhashed, _ := consumeArea(version, rest)

@@ -6,7 +6,7 @@
 // signers: one with a chain to a root must be good, a bad one with a chain is an error, the others are named and ignored. Every
 // refusal is an [*verify.SignatureError] that says whose signature and why.
 //
-// It refuses to be a mail program: no multipart messages, no encryption, no text canonicalised. It asks nobody whether a certificate
+// It refuses to be a mail program: no multipart messages, no encryption, no text canonicalised. It asks no server whether a certificate
 // was revoked. The clock is an argument; files are bytes. Nothing is trusted because it is in a message: certificates there only
 // lead to the roots, and without roots the answer is that nothing was validated, never that it is good.
 //

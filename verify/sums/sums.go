@@ -103,7 +103,7 @@ func (l List) Lines() iter.Seq2[Entry, *Error] {
 	}
 }
 
-// Wrapped reports whether the list stands in a PGP cleartext signature, which nobody has checked.
+// Wrapped reports whether the list stands in a PGP cleartext signature, which was not checked.
 func (l List) Wrapped() bool { return l.wrapped }
 
 // Message is the cleartext signature around the list; it is empty if there is none. The text that is to be verified is put together
