@@ -94,12 +94,14 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 			return nil, s.at(site, err)
 		}
 	}
-	var most size
+	var most rate
 	if site.Word("limit-rate") != "" {
 		if err := most.Set(site.Word("limit-rate")); err != nil {
 			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
 		}
-		r.limit = download.NewLimit(int64(most))
+		if most > 0 { // as everywhere, 0 is no limit
+			r.limit = download.NewLimit(int64(most))
+		}
 	}
 	return r, nil
 }
