@@ -307,10 +307,10 @@ func FuzzChecker(f *testing.F) {
 func TestClaimWords(t *testing.T) {
 	d := mustHex(t, SHA256, sha256Hex)
 	for want, c := range map[string]Claim{
-		"sha-256 from Digest over http":    {Digest: d, Field: "Digest", Channel: HTTP},
-		"sha-256 from --sha256":            {Digest: d, Field: "--sha256", Channel: User},
-		"sha-256 from the user":            {Digest: d, Channel: User},
-		"sha-256 from Digest":              {Digest: d, Field: "Digest"},
+		"sha-256 from Digest over http":             {Digest: d, Field: "Digest", Channel: HTTP},
+		"sha-256 from --sha256":                     {Digest: d, Field: "--sha256", Channel: User},
+		"sha-256 from the user":                     {Digest: d, Channel: User},
+		"sha-256 from Digest":                       {Digest: d, Field: "Digest"},
 		"sha-256 from an unknown source":            {Digest: d},
 		"sha-256 from an unknown source over https": {Digest: d, Channel: HTTPS},
 	} {
