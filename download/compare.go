@@ -101,13 +101,13 @@ func (b *board) landed(ctx context.Context, c *chunk, err error) {
 func (b *board) judge(ctx context.Context, c *chunk, came byterange.Range, err error) {
 	var e *source.Error
 	switch {
+	case isFinal(err): // which may be made of context.Canceled, where it is a target's
+		b.err = err
+		b.end()
 	case err == nil, errors.Is(err, context.Canceled):
 		if !came.Empty() {
 			c.by.fails = 0
 		}
-	case isFinal(err):
-		b.err = err
-		b.end()
 	default:
 		if !came.Empty() {
 			c.by.fails = 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"braid/byterange"
 	"braid/download"
@@ -46,11 +47,11 @@ func (v *vault) enter() (leave func()) {
 
 func (v *vault) WriteAt(p []byte, off int64) (int, error) {
 	defer v.enter()()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if err := v.fails["write"]; err != nil && !v.late {
 		return len(p) / 2, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	end := off + int64(len(p))
 	if grow := end - int64(len(v.data)); grow > 0 {
 		v.data = append(v.data, make([]byte, grow)...)
@@ -62,11 +63,11 @@ func (v *vault) WriteAt(p []byte, off int64) (int, error) {
 
 func (v *vault) ReadAt(p []byte, off int64) (int, error) {
 	defer v.enter()()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if err := v.fails["read"]; err != nil {
 		return 0, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	if r := (byterange.Range{Start: off, End: off + int64(len(p))}); !v.wrote.Contains(r) {
 		v.t.Errorf("%v is read, and was not written", r)
 	}
@@ -295,6 +296,36 @@ func TestTargetFails_Rule7(t *testing.T) {
 			}
 			if down := saw[download.SourceDown](r); len(down) > 0 {
 				t.Errorf("given up: %+v", down)
+			}
+		})
+	}
+}
+
+// A target that fails while sources are compared ends the download, also with an error that looks like a cancel.
+func TestTargetFailsCompared_Rule40(t *testing.T) {
+	t.Parallel()
+	for _, op := range []string{"read", "write"} {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			const size = 8 * mib
+			liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))
+			r, v := into(t, vouch(t, size, liar, sized(t, size, mirrortest.Rate(8*mib))).URL)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			r.ctx = ctx
+			observe := r.req.Observe
+			r.req.Observe = func(ev download.Event) {
+				observe(ev)
+				if _, compares := ev.(download.Comparing); compares {
+					v.mu.Lock()
+					defer v.mu.Unlock()
+					v.fails[op] = context.Canceled
+				}
+			}
+			e := r.wrong(download.Local)
+			v.gone()
+			if own, ok := errors.AsType[*download.TargetError](e); !ok || own.Op != op {
+				t.Errorf("it ends with %v", e)
 			}
 		})
 	}
