@@ -16,7 +16,7 @@ import (
 )
 
 // commandOnly are the packages that are of no use without the command: nobody imports them for themselves.
-var commandOnly = []string{".", "cli", "watch"}
+var commandOnly = []string{".", "cli"}
 
 // TestExamples: who imports a package finds a story at its beginning, and an example that runs.
 func TestExamples(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/option"
-	"braid/watch"
+	"braid/internal/watch"
 )
 
 // samples are values of options that take no other word.

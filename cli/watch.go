@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"braid/internal/option"
-	"braid/watch"
+	"braid/internal/watch"
 )
 
 type watchCommand struct {

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/internal/watch"
 	"braid/source"
-	"braid/watch"
 )
 
 // A service is a watcher that runs.

@@ -19,9 +19,9 @@ import (
 	"braid/antenna/feed"
 	"braid/download"
 	"braid/download/state"
+	"braid/internal/watch"
 	"braid/internal/web"
 	"braid/source/httpsource"
-	"braid/watch"
 )
 
 // A setup is what is made of a configuration: who polls, who downloads and who asks.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/internal/watch"
 	"braid/source"
-	"braid/watch"
 )
 
 // runStatus shows how feeds and watches stand: by the word of the process that watches, or by what is stored.

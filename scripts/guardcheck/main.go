@@ -30,13 +30,13 @@ var guarded = map[string][]string{
 	"internal/fsys": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
 	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},
-	"watch": {"cli"},
+	"internal/watch": {"cli"},
 }
 
 // guardedFiles are the files whose conditions are negated, of packages where that is not all of them.
 var guardedFiles = map[string][]string{
-	"antenna": {"day.go", "discover.go", "format.go", "pace.go"},
-	"watch":   {"access.go", "build.go", "config.go", "empty.go", "flags.go", "overlap.go", "parse.go", "tables.go", "template.go", "watches.go"},
+	"antenna":        {"day.go", "discover.go", "format.go", "pace.go"},
+	"internal/watch": {"access.go", "build.go", "config.go", "empty.go", "flags.go", "overlap.go", "parse.go", "tables.go", "template.go", "watches.go"},
 }
 
 func main() {
