@@ -45,6 +45,11 @@ func (p *carried) nextFallback() bool {
 
 // again prepares another session after one that failed, if there is a way that another may go; else it gives back the error to end with.
 func (g *getter) again(ctx context.Context, s *session) error {
+	if ctx.Err() == nil && s.how != failed { // on a part file whose void ranges may come back after a kill nothing goes on
+		if err := s.disk.last.wait(ctx); err != nil {
+			return err
+		}
+	}
 	for _, w := range g.happened(s).ways(s.how) {
 		gone, err := g.try(ctx, w, s)
 		switch {
