@@ -83,10 +83,10 @@ func TestTransferred(t *testing.T) {
 		want     int
 		wantsErr error
 	}{
-		{10, nil, 10, nil}, {10, io.EOF, 10, nil}, {4, bad, 4, bad}, {4, nil, 4, io.ErrShortWrite}, {-1, nil, 0, nil}, {11, nil, 0, nil}, {0, nil, 0, io.ErrShortWrite},
+		{10, nil, 10, nil}, {10, bad, 10, bad}, {4, bad, 4, bad}, {4, nil, 4, io.ErrShortWrite}, {-1, nil, 0, nil}, {11, nil, 0, nil}, {0, nil, 0, io.ErrShortWrite},
 	} {
 		n, err := transferred("write", tt.n, 10, tt.err, io.ErrShortWrite)
-		if n != tt.want || (err == nil) != (tt.want == 10) || tt.wantsErr != nil && !errors.Is(err, tt.wantsErr) {
+		if n != tt.want || (err == nil) != (tt.want == 10 && tt.err == nil) || tt.wantsErr != nil && !errors.Is(err, tt.wantsErr) {
 			t.Errorf("%d of 10, %v: %d, %v", tt.n, tt.err, n, err)
 		}
 	}

@@ -297,7 +297,7 @@ func TestPublish(t *testing.T) {
 
 // TestExample: the example is one that works, and has a word on each key.
 func TestExample(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "doc", "braid-watch.toml"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "doc", "braid-watch.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
