@@ -44,9 +44,9 @@ func TestStatusSignal(t *testing.T) {
 			waitFor(t, "a line", func() bool { return len(asked.String()) > before })
 			return want.MatchString(asked.String()[before:])
 		})
-		s.Set(mirrortest.StallAfter(-1))
-		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Process.Signal(syscall.SIGTERM) // while the server is silent, so that the file cannot be complete before
 		cmd.Wait()
+		s.Set(mirrortest.StallAfter(-1))
 		if code := cmd.ProcessState.ExitCode(); code != 143 {
 			t.Errorf("%s: exit code %d: %s", line, code, asked.String())
 		}
