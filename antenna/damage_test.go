@@ -58,6 +58,7 @@ func TestStoreDamagedAnywhere_Rule8(t *testing.T) {
 				t.Errorf("%d: status: %v", i, err)
 			}
 			if i%100 == 0 {
+				time.Sleep(time.Second) // when a host was asked last is lost with the store, and a new run cannot keep the gap to it
 				if err := func() error {
 					ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 					defer stop()
