@@ -114,7 +114,7 @@ func parseZone(s string) (east int, odd *feedtext.Code, ok bool) {
 	return east, dateNumeric, err == nil && (at.Format(" -0700") == s || east == 0)
 }
 
-// formatDate writes t as an rfc1123-date. Beyond the years 1 to 9999 there is none.
+// formatDate writes t as an rfc1123-date. Such a date has no form for years beyond 1 to 9999.
 func formatDate(t feed.Time) (s string, ok bool) {
 	at := time.Unix(int64(t), 0).UTC()
 	if t == 0 || t < -62135596800 || t > 253402300799 {

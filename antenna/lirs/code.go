@@ -18,7 +18,7 @@ var (
 	codeTruncated = feedtext.Fatal("truncated", "the feed ends within the record")
 	codeTooFew    = feedtext.Fatal("too-few-fields", "the record has fewer than 8 fields: {value}")
 	codeBadNumber = feedtext.Fatal("bad-number", "{field} is no number: {value}")
-	codeBadURL    = feedtext.Fatal("bad-url", "the URL of the site is none, or longer than 8 KiB: {value}")
+	codeBadURL    = feedtext.Fatal("bad-url", "the URL of the site is no URL, or longer than 8 KiB: {value}")
 
 	codeUndecodable = feedtext.Repair(feed.CodeUndecodable, "the record has octets that are no text")
 	codeNoLineEnd   = feedtext.Repair("no-final-line-end", "no line end follows the last record")
@@ -28,7 +28,7 @@ var (
 	codeBadEscape   = feedtext.Repair("bad-escape", "a backslash before something that needs none: {value}")
 
 	codeNotWatchable = feedtext.Note("url-not-watchable", "the URL has no host and cannot be watched")
-	codeSuspect      = feedtext.Note("antenna-url-suspect", "the URL of the antenna is none, perhaps a comma before it is not escaped: {value}")
+	codeSuspect      = feedtext.Note("antenna-url-suspect", "the URL of the antenna is no URL, perhaps a comma before it is not escaped: {value}")
 	codeInverted     = feedtext.Note("modified-after-detected", "the site was modified after that was detected")
 	codeUnknownTime  = feedtext.Note("time-unknown", "{field} is 1980, which stands for an unknown time")
 )

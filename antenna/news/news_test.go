@@ -77,11 +77,11 @@ func TestLimits_Rule52(t *testing.T) {
 		{"JSON before the items", `{"x":"` + strings.Repeat("x", maxToken+4*chunk), feed.Options{}, 0, codeLargeToken.Name},
 		{"nothing", "", feed.Options{}, 0, codeForeign.Name},
 		{"white space", " \n", feed.Options{}, 0, codeForeign.Name},
-		{"a text that is none", "HINA/2.2beta", feed.Options{}, 0, codeForeign.Name},
+		{"a text that is no feed", "HINA/2.2beta", feed.Options{}, 0, codeForeign.Name},
 		{"JSON with another end", `{"items":[],`, feed.Options{}, 0, codeTruncated.Name},
-		{"JSON that is none", `{"items":[{]`, feed.Options{}, 0, malformed},
-		{"XML that is none", rssHead + item + "<", feed.Options{}, 1, codeTruncated.Name},
-		{"an attribute that is none", rssHead + item + "<a =>", feed.Options{}, 1, malformed},
+		{"broken JSON", `{"items":[{]`, feed.Options{}, 0, malformed},
+		{"broken XML", rssHead + item + "<", feed.Options{}, 1, codeTruncated.Name},
+		{"a broken attribute", rssHead + item + "<a =>", feed.Options{}, 1, malformed},
 	} {
 		records, _, err := read(tt.text, tt.o)
 		if got := rejection(err); len(records) != tt.records || got != tt.want {
