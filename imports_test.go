@@ -85,6 +85,8 @@ var houses = map[string]house{
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
+	"daemon/queue": {pure: true, imports: []string{"byterange"}},
+
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},

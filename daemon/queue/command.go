@@ -1,0 +1,251 @@
+package queue
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Add adds an entry at a position of those that wait, at their end if it is negative. It has a new GID unless it brings one, and is paused
+// if that is its status. If Following is set, that entry is followed by it.
+func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
+	switch {
+	case len(e.URIs) == 0 && len(e.Document) == 0:
+		return 0, refuse("URI is not provided.")
+	case q.taken(e.GID):
+		return 0, refuse("GID %s is not unique.", e.GID)
+	case e.GID == 0:
+		e.GID = q.nextGID()
+	}
+	if e.Status != Paused {
+		e.Status = Waiting
+	}
+	e.URIs, e.Options = slices.Clone(e.URIs), merged(nil, e.Options)
+	e.Added, e.Began, e.Ended, e.Outcome, e.Done, e.Size, e.FollowedBy = now, time.Time{}, time.Time{}, Outcome{}, 0, -1, nil
+	it := &item{Entry: e}
+	q.items[e.GID] = it
+	q.count[e.Status]++
+	q.insert(it, position)
+	if parent := q.items[e.Following]; parent != nil {
+		parent.FollowedBy = append(slices.Clip(parent.FollowedBy), e.GID)
+		q.changed(parent)
+	}
+	return e.GID, nil
+}
+
+// Pause pauses an entry that waits or is active. An active one is then the first of its priority to go on.
+func (q *Queue) Pause(g GID) error {
+	it := q.items[g]
+	if it == nil || it.Status != Waiting && it.Status != Active {
+		return refuse("GID#%s cannot be paused now", g)
+	}
+	q.pause(it)
+	return nil
+}
+
+func (q *Queue) pause(it *item) {
+	if it.Status == Active {
+		q.halt(it, Paused)
+	} else {
+		q.set(it, Paused)
+	}
+	q.tell(OnPause, it)
+}
+
+// halt stops the download of an active entry, which is in front of the waiting ones afterwards.
+func (q *Queue) halt(it *item, s Status) {
+	q.take(it)
+	q.set(it, s)
+	q.insert(it, 0)
+	q.news.Stop = append(q.news.Stop, it.GID)
+}
+
+// PauseAll pauses everything that waits or is active.
+func (q *Queue) PauseAll() {
+	for _, it := range q.lists[waits].items {
+		if it.Status == Waiting {
+			q.pause(it)
+		}
+	}
+	for _, it := range slices.Backward(slices.Clone(q.lists[runs].items)) {
+		q.pause(it)
+	}
+}
+
+// Resume has a paused entry wait again, where it is, and one that failed at the end of those that wait.
+func (q *Queue) Resume(g GID) error {
+	it := q.items[g]
+	switch {
+	case it != nil && it.Status == Paused:
+		q.set(it, Waiting)
+	case it != nil && it.Status == Failed:
+		q.take(it)
+		q.set(it, Waiting)
+		it.Ended, it.Outcome = time.Time{}, Outcome{Attempts: it.Outcome.Attempts}
+		q.insert(it, -1)
+	default:
+		return refuse("GID#%s cannot be unpaused now", g)
+	}
+	return nil
+}
+
+// ResumeAll has everything wait again that is paused.
+func (q *Queue) ResumeAll() {
+	for _, it := range q.lists[waits].items {
+		if it.Status == Paused {
+			q.set(it, Waiting)
+		}
+	}
+}
+
+// Remove removes an entry that waits, is paused or is active. It is among the stopped ones afterwards.
+func (q *Queue) Remove(now time.Time, g GID) error {
+	it := q.items[g]
+	if it == nil || it.Status.stopped() {
+		return refuse("Active Download not found for GID#%s", g)
+	}
+	if it.running && it.Status == Active {
+		q.news.Stop = append(q.news.Stop, g)
+	}
+	q.stop(now, it, Removed, Outcome{Code: codeRemoved, Attempts: it.Outcome.Attempts}, OnStop)
+	return nil
+}
+
+// codeRemoved is aria2's number for a removed download.
+const codeRemoved = 31
+
+// Forget drops an entry that stopped.
+func (q *Queue) Forget(g GID) error {
+	it := q.items[g]
+	if it == nil || !it.Status.stopped() {
+		return refuse("Could not remove download result of GID#%s", g)
+	}
+	q.forget(it)
+	return nil
+}
+
+// ForgetAll drops all entries that stopped.
+func (q *Queue) ForgetAll() {
+	for _, it := range q.lists[stops].items {
+		q.drop(it)
+	}
+	q.lists[stops].items = nil
+}
+
+// A Whence says what a position counts from.
+type Whence uint8
+
+// The whences of Move.
+const (
+	FromStart Whence = iota
+	FromHere
+	FromEnd
+)
+
+// Move moves an entry that waits or is paused, by positions before the whence if they are negative. It returns the new position, which is as
+// near to that as there are entries, and as its priority allows.
+func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
+	it := q.items[g]
+	if it == nil || it.Status != Waiting && it.Status != Paused {
+		return 0, refuse("GID#%s not found in the waiting queue.", g)
+	}
+	items := q.lists[waits].items
+	switch whence {
+	case FromHere:
+		position += slices.Index(items, it)
+	case FromEnd:
+		position += len(items) - 1
+	}
+	q.take(it)
+	return q.insert(it, max(position, 0)), nil
+}
+
+// Prioritize gives an entry a priority. One that waits stands behind those of the same priority.
+func (q *Queue) Prioritize(g GID, priority int) error {
+	it := q.items[g]
+	if it == nil || it.Status.stopped() {
+		return refuse("Cannot change option for GID#%s", g)
+	}
+	q.changed(it)
+	if it.Status == Active {
+		it.Priority = priority
+		return nil
+	}
+	q.take(it)
+	it.Priority = priority
+	q.insert(it, -1)
+	return nil
+}
+
+// Change sets options of an entry that has not stopped; empty ones are removed. An active one begins again with them, unless they are some
+// that can change while it runs.
+func (q *Queue) Change(g GID, options map[string]string) error {
+	it := q.items[g]
+	if it == nil || it.Status.stopped() {
+		return refuse("Cannot change option for GID#%s", g)
+	}
+	now := merged(it.Options, options)
+	if maps.Equal(now, it.Options) {
+		return nil
+	}
+	q.reconsider(it, !equalBut(now, it.Options, whileRunning))
+	it.Options = now
+	return nil
+}
+
+// whileRunning is the option that an active download takes up as it runs.
+const whileRunning = "max-download-limit"
+
+func equalBut(a, b map[string]string, name string) bool {
+	a, b = maps.Clone(a), maps.Clone(b)
+	delete(a, name)
+	delete(b, name)
+	return maps.Equal(a, b)
+}
+
+// merged returns old with more in it. It is nil if nothing is left.
+func merged(old, more map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, old)
+	maps.Copy(all, more)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// reconsider has an entry stored that is about to change, and tells its download.
+func (q *Queue) reconsider(it *item, again bool) {
+	q.changed(it)
+	switch {
+	case it.Status != Active:
+	case again:
+		q.halt(it, Waiting)
+	default:
+		q.news.Changed = append(q.news.Changed, it.GID)
+	}
+}
+
+// ChangeURIs gives an entry that has not stopped other URIs. An active one begins again with them.
+func (q *Queue) ChangeURIs(g GID, uris []string) error {
+	it := q.items[g]
+	if it == nil || it.Status.stopped() || len(uris) == 0 {
+		return refuse("Cannot remove URIs from GID#%s", g)
+	}
+	if !slices.Equal(it.URIs, uris) {
+		q.reconsider(it, true)
+		it.URIs = slices.Clone(uris)
+	}
+	return nil
+}
+
+// ChangeGlobal sets options of all downloads; empty ones are removed.
+func (q *Queue) ChangeGlobal(options map[string]string) {
+	if now := merged(q.global, options); !maps.Equal(now, q.global) {
+		q.global, q.news.Global = now, now
+		if now == nil {
+			q.news.Global = map[string]string{}
+		}
+	}
+}

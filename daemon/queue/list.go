@@ -1,0 +1,134 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// A list has its entries in order, by their ranks.
+type list struct{ items []*item }
+
+const (
+	waits = iota
+	runs
+	stops
+)
+
+func (q *Queue) listOf(s Status) *list {
+	switch {
+	case s == Active:
+		return &q.lists[runs]
+	case s.stopped():
+		return &q.lists[stops]
+	}
+	return &q.lists[waits]
+}
+
+// byPriority has higher priorities first.
+func byPriority(a, b *item) int { return cmp.Compare(b.Priority, a.Priority) }
+
+// take takes an item out of its list.
+func (q *Queue) take(it *item) {
+	l := q.listOf(it.Status)
+	if len(l.items) > 0 && l.items[0] == it { // as when it begins
+		l.items[0] = nil
+		l.items = l.items[1:]
+		return
+	}
+	i := slices.Index(l.items, it)
+	l.items = slices.Delete(l.items, i, i+1)
+}
+
+// insert puts an item into the list of its status at a position, or as near to it as its priority allows; at the end if position is
+// negative. It returns where that is.
+func (q *Queue) insert(it *item, position int) int {
+	l := q.listOf(it.Status)
+	low, high := 0, len(l.items)
+	if l == &q.lists[waits] {
+		low = sort.Search(high, func(i int) bool { return l.items[i].Priority <= it.Priority })
+		high = low + sort.Search(high-low, func(i int) bool { return l.items[low+i].Priority < it.Priority })
+	}
+	i := high
+	if position >= 0 {
+		i = min(max(position, low), high)
+	}
+	l.items = slices.Insert(l.items, i, it)
+	q.rank(l, i)
+	q.changed(it)
+	return i
+}
+
+// rankGap is between the ranks of neighbours, so that others have room between them.
+const rankGap = 1 << 20
+
+// rank gives the item at i a rank between those of its neighbours. Where there is none, all get new ones.
+func (q *Queue) rank(l *list, i int) {
+	it := l.items[i]
+	first, last := i == 0, i == len(l.items)-1
+	switch {
+	case first && last:
+		it.Rank = 0
+	case first:
+		it.Rank = l.items[1].Rank - rankGap
+	case last:
+		it.Rank = l.items[i-1].Rank + rankGap
+	default:
+		before, after := l.items[i-1].Rank, l.items[i+1].Rank
+		if it.Rank = before + (after-before)/2; it.Rank > before {
+			return
+		}
+		for n, other := range l.items {
+			other.Rank = int64(n) * rankGap
+			q.changed(other)
+		}
+	}
+}
+
+// Entry returns an entry.
+func (q *Queue) Entry(g GID) (Entry, bool) {
+	it := q.items[g]
+	if it == nil {
+		return Entry{}, false
+	}
+	return it.Entry, true
+}
+
+// Live returns what the download of an entry does now, if one is at work.
+func (q *Queue) Live(g GID) (Live, bool) {
+	it := q.items[g]
+	if it == nil || !it.running {
+		return Live{}, false
+	}
+	return *it.live, true
+}
+
+// Count returns how many entries are in each of the three lists.
+func (q *Queue) Count() (active, waiting, stopped int) {
+	return len(q.lists[runs].items), len(q.lists[waits].items), len(q.lists[stops].items)
+}
+
+// Active returns the entries that are active, in the order in which they began.
+func (q *Queue) Active() []Entry { return q.lists[runs].page(0, len(q.lists[runs].items)) }
+
+// Waiting returns n of the entries that wait or are paused, from offset on. A negative offset counts from the end, -1 is the last one, and
+// they come in reverse order.
+func (q *Queue) Waiting(offset, n int) []Entry { return q.lists[waits].page(offset, n) }
+
+// Stopped returns n of the entries that stopped, as Waiting does.
+func (q *Queue) Stopped(offset, n int) []Entry { return q.lists[stops].page(offset, n) }
+
+func (l *list) page(offset, n int) []Entry {
+	step, from := 1, offset
+	if offset < 0 {
+		step, from = -1, len(l.items)+offset
+	}
+	entries := []Entry{}
+	for i := from; i >= 0 && i < len(l.items) && len(entries) < n; i += step {
+		entries = append(entries, l.items[i].Entry)
+	}
+	return entries
+}
+
+// Global returns the options of all downloads. They must not be changed.
+func (q *Queue) Global() map[string]string { return q.global }
