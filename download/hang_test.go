@@ -49,7 +49,7 @@ func (x *hanging) is() bool {
 
 // A disk on which the journal takes its time does not stop the loop: what was found wrong is being voided, and what is asked for already
 // comes, is counted and shown. Nothing new is asked for until the void is on disk, and then the download comes to its end.
-func TestHangingVoid_S10(t *testing.T) {
+func TestHangingVoid_S10_Rule8(t *testing.T) {
 	t.Parallel()
 	const size = 32 * mib
 	liar := sized(t, size, mirrortest.Rate(8*mib), mirrortest.Corrupt(marks(mib, size)...))

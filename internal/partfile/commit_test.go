@@ -274,6 +274,7 @@ func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 		t.Fatal("Sync of a closed descriptor succeeds")
 	}
 	f.part = whole
+	put(t, f, p, 0) // also what was lost and has come again
 	if err := f.Commit(proof(t, p), Final{}); err == nil {
 		t.Error("committed")
 	}

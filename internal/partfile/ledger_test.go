@@ -48,7 +48,7 @@ func TestWokenForEnough(t *testing.T) {
 }
 
 // Who was stopped while it waited for a void writes nothing after it: what it was to write was revoked with it.
-func TestStoppedWriter(t *testing.T) {
+func TestStoppedWriter_Rule2(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		f, err := Open(fsys.OS, dir, "x")

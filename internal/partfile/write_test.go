@@ -141,7 +141,7 @@ func (w watched) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Void reads what is beside r: until it has recorded that, nobody writes in r.
-func TestVoidKeepsOut(t *testing.T) {
+func TestVoidKeepsOut_Rule8(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		f, err := Open(fsys.OS, dir, "x")
