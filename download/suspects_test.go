@@ -1,9 +1,13 @@
 package download
 
 import (
+	"net/url"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
+
+	"braid/byterange"
 )
 
 // Proves rule 40: whom something sets apart from the others is suspected before them, and the server that the user asked last.
@@ -35,5 +39,25 @@ func TestDoubts_Rule40(t *testing.T) {
 		if first != tt.first || slices.Contains(got[1:], doubtAsked) {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// However many sources a file has, few are asked for all of it alone, and those that brought all of a wrong file come last.
+func TestFewAreAskedAlone_Rule40(t *testing.T) {
+	t.Parallel()
+	var x sources
+	for i := range 10 {
+		o := &origin{url: &url.URL{Scheme: "https", Host: "m.example", Path: strconv.Itoa(i)}}
+		if i < 8 {
+			o.brought.Add(byterange.Range{End: 100})
+		}
+		x.all = append(x.all, o)
+	}
+	var asked []string
+	for _, c := range x.candidates(100, false, false) {
+		asked = append(asked, c.url.Path)
+	}
+	if !slices.Equal(asked, []string{"8", "9", "0", "1"}) {
+		t.Errorf("asked: %v", asked)
 	}
 }

@@ -82,7 +82,7 @@ type File interface {
 	Release(off, n int64) error
 	// Free is how many bytes the file system has room for, or -1 if it does not say.
 	Free() (int64, error)
-	// Guard begins to notice what other programs do to the file. The error says why that cannot be told.
+	// Guard is what notices what other programs do to the file. The error says why that cannot be told.
 	Guard() (Guard, error)
 	// TryLock locks the file until it is closed, against all others that do so. Locked is false if another process has locked it.
 	TryLock() (locked bool, err error)
@@ -94,7 +94,9 @@ type File interface {
 
 // A Guard notices what other programs do to a file. Its methods may be called by several goroutines at once.
 type Guard interface {
-	// Written reports whether another program has had the file open for writing, and closed it, since Guard or Forget.
+	// Watch begins to notice writes. A guard that watches takes milliseconds to close.
+	Watch() error
+	// Written reports whether another program has had the file open for writing, and closed it, since Watch or Forget.
 	Written() (bool, error)
 	// Open reports whether another program has it open now, for reading or writing.
 	Open() bool

@@ -12,29 +12,34 @@ import (
 
 // A watched file is one whose inode inotify(7) watches.
 type watched struct {
-	f  osFile
-	fd int
+	f osFile
 
 	mu      sync.Mutex
+	fd      int // -1: it is not watched yet
 	written bool
 }
 
-// Guard watches by inotify(7): a program that writes to a file has opened it for that, and closes it. The queue is read on demand: a
+func (f osFile) Guard() (Guard, error) { return &watched{f: f, fd: -1}, nil }
+
+// Watch uses inotify(7): a program that writes to a file has opened it for that, and closes it. The queue is read on demand: a
 // file that is written to by us alone has no events.
-func (f osFile) Guard() (Guard, error) {
+func (w *watched) Watch() error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return nil, &fs.PathError{Op: "watch", Path: f.Name(), Err: err}
+		return &fs.PathError{Op: "watch", Path: w.f.Name(), Err: err}
 	}
-	err = f.control("watch", func(own int) error {
+	err = w.f.control("watch", func(own int) error {
 		_, err := unix.InotifyAddWatch(fd, "/proc/self/fd/"+strconv.Itoa(own), unix.IN_CLOSE_WRITE)
 		return err
 	})
 	if err != nil {
 		unix.Close(fd)
-		return nil, err
+		return err
 	}
-	return &watched{f: f, fd: fd}, nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fd = fd
+	return nil
 }
 
 // Written implements Guard.
@@ -42,7 +47,7 @@ func (w *watched) Written() (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var buf [4096]byte
-	for {
+	for w.fd >= 0 {
 		n, err := unix.Read(w.fd, buf[:])
 		switch {
 		case err == unix.EINTR:
@@ -58,6 +63,7 @@ func (w *watched) Written() (bool, error) {
 			at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buf[at+12:]))
 		}
 	}
+	return false, nil
 }
 
 // Open implements Guard. A lease for writing, see fcntl(2), is only for files that no other process has open.
@@ -90,4 +96,12 @@ func (w *watched) Forget() {
 	w.mu.Unlock()
 }
 
-func (w *watched) Close() error { return unix.Close(w.fd) }
+func (w *watched) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 {
+		return nil
+	}
+	defer func() { w.fd = -1 }()
+	return unix.Close(w.fd)
+}

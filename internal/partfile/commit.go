@@ -35,17 +35,20 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.checkPresent(); err != nil {
 		return err
 	}
+	if err := f.checkName(); err != nil {
+		return err
+	}
 	if err := f.untouched(p.Size()); err != nil {
 		return err
 	}
 	if err := f.finish(p.Size(), final); err != nil {
-		return errors.Join(err, f.part.Chmod(0o600))
+		return f.back(err)
 	}
 	if err := f.announce(p, final.Due); err != nil {
-		return errors.Join(err, f.part.Chmod(0o600))
+		return f.back(err)
 	}
 	if err := f.rename(final.Replace); err != nil {
-		return errors.Join(err, f.part.Chmod(0o600))
+		return f.back(err)
 	}
 	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
 	// what is to be closed is on disk: that takes nothing from the file.
@@ -133,12 +136,8 @@ func (f *File) setTime(t time.Time) error {
 
 // rename renames the part file, if it is still the one that f has open.
 func (f *File) rename(replace bool) error {
-	same, err := f.folder.isNameOf(f.partName(), f.part)
-	if err != nil {
+	if err := f.checkName(); err != nil {
 		return err
-	}
-	if !same {
-		return &NameError{f.Path(), "was replaced by another program"}
 	}
 	if err := f.checkUntouched(); err != nil {
 		return err
@@ -150,6 +149,24 @@ func (f *File) rename(replace bool) error {
 		return err
 	}
 	return f.folder.dir.Rename(f.partName(), f.name)
+}
+
+// back makes the file a part file again, as err keeps it from being more.
+func (f *File) back(err error) error {
+	err = errors.Join(err, f.part.Chmod(0o600))
+	if _, touched := errors.AsType[*TouchedError](err); touched {
+		return err
+	}
+	return errors.Join(err, f.recordInfo())
+}
+
+// checkName sees that the part file's name is still that of the file that f has open.
+func (f *File) checkName() error {
+	same, err := f.folder.isNameOf(f.partName(), f.part)
+	if err == nil && !same {
+		err = &NameError{f.Path(), "was replaced by another program"}
+	}
+	return err
 }
 
 // checkUntouched returns a *TouchedError if another program did something to the file since it was settled.

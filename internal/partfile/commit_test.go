@@ -266,6 +266,7 @@ func TestClose(t *testing.T) {
 func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 	dir, p := t.TempDir(), content(5000)
 	f := begun(t, dir, p, 0)
+	must(t, f.Flush())
 	whole := f.part
 	closed := device(t, "null")
 	must(t, closed.Close())
@@ -274,7 +275,6 @@ func TestFailedSyncIsRemembered_Rule7(t *testing.T) {
 		t.Fatal("Sync of a closed descriptor succeeds")
 	}
 	f.part = whole
-	put(t, f, p, 0) // also what was lost and has come again
 	if err := f.Commit(proof(t, p), Final{}); err == nil {
 		t.Error("committed")
 	}

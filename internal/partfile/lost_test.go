@@ -52,6 +52,12 @@ func TestLostSyncOfWhatWasVoid_Rule7(t *testing.T) {
 		if have := f.Have(); have.Contains(span(3000, 3001)) || !have.Contains(span(0, 3000)) || !have.Contains(span(6000, 9000)) {
 			t.Errorf("revoked meanwhile: %v: %v is there", meanwhile, &have)
 		}
+		// What came again counts no more either: the system tells of a write that failed only once.
+		fails = false
+		write(0, 9000)
+		if have := f.Have(); !have.Contains(span(0, 9000)) || f.Commit(proof(t, content(9000)), Final{}) == nil {
+			t.Errorf("%v was committed", &have)
+		}
 		must(t, f.Discard())
 	}
 }

@@ -73,7 +73,7 @@ func (f *File) open() error {
 	if f.part, newPart, err = f.folder.openOurs(f.partName()); err != nil {
 		return err
 	}
-	if err := f.startGuard(); err != nil {
+	if err := f.startGuard(newPart); err != nil {
 		return err
 	}
 	if newPart && newJournal { // the usual case: there is nothing to read and nothing to empty
@@ -185,7 +185,7 @@ func (f *File) setAside(why string, own bool) error {
 		if f.part, _, err = f.folder.openOurs(f.partName()); err != nil {
 			return err
 		}
-		if err := f.startGuard(); err != nil {
+		if err := f.startGuard(true); err != nil {
 			return err
 		}
 	}

@@ -70,8 +70,7 @@ type File struct {
 	voiding sync.Mutex // one Void at a time
 	syncing sync.Mutex // one Sync at a time
 
-	guardedMu sync.Mutex // of guarded.last
-	guarded   guardState
+	guarded guardState
 }
 
 // Path is where the part file is, and empty for a temporary file.
@@ -152,10 +151,7 @@ func (f *File) WriteWhile(p []byte, off int64, may func() bool) (fresh int, err 
 
 // fill writes p to gap, which the caller has claimed.
 func (f *File) fill(gap byterange.Range, p []byte) (n int, err error) {
-	n, err = f.part.WriteAt(p, gap.Start)
-	if f.guarded.guard == nil && !f.temporary() {
-		err = errors.Join(err, f.recordInfo())
-	}
+	n, err = f.put(p, gap.Start)
 	w := run{byterange.Range{Start: gap.Start, End: gap.Start + int64(n)}, checksum(p[:n])}
 	if due := f.ledger.endClaim(gap, w); due && err == nil {
 		err = f.journal.flush(f.ledger, runSize)
@@ -247,6 +243,9 @@ func (f *File) Flush() error {
 	if f.temporary() {
 		return nil
 	}
+	if err := f.watch(); err != nil {
+		return err
+	}
 	return f.journal.flush(f.ledger, 0)
 }
 
@@ -316,11 +315,13 @@ func (f *File) Preallocate(size int64) error {
 	if size <= 0 {
 		return nil
 	}
-	err := f.part.Reserve(size)
-	if !f.temporary() {
-		err = errors.Join(err, f.recordInfo())
+	if f.temporary() {
+		return f.part.Reserve(size)
 	}
-	return err
+	if err := f.watch(); err != nil {
+		return err
+	}
+	return errors.Join(f.part.Reserve(size), f.recordInfo())
 }
 
 // Release gives the blocks below off back to the file system: a pipe has taken these bytes. They read as

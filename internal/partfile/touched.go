@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"sync/atomic"
 
 	"braid/byterange"
 	"braid/internal/fsys"
@@ -17,19 +19,94 @@ type TouchedError struct {
 
 func (e *TouchedError) Error() string { return e.Path + ": " + e.What }
 
-// A guardState tells whether another program changed the part file.
+// A guardState tells whether another program changed the part file. Until the guard watches, and where the system has none, its size
+// and times are compared with how we left it.
+//
+// To end a watch takes the system longer than to download a small file. So a new file, which no other program can have open yet, is
+// watched only once it has watchedSize bytes, or when it lasts until a Flush.
 type guardState struct {
-	guard    fsys.Guard // nil: the system has none
-	last     fsys.Info  // as we left it
-	accepted bool       // that it may be open elsewhere, or have holes, is known
+	guard    fsys.Guard  // nil: the system has none
+	accepted bool        // that it may be open elsewhere, or have holes, is known
+	early    atomic.Bool // it is not watched yet
+
+	mu      sync.Mutex
+	written int64     // bytes, as long as it is early; they are written one after the other
+	last    fsys.Info // as we left it
+	touched error     // what was found as long as it was early
 }
 
-// startGuard begins to watch the part file. Where the system has no guard, the file is compared after each of our writes.
-func (f *File) startGuard() error {
-	if f.guarded.guard == nil {
-		f.guarded.guard, _ = f.part.Guard()
+const watchedSize = 1 << 20
+
+// startGuard begins to guard the part file. One that is not new is watched at once.
+func (f *File) startGuard(isNew bool) error {
+	f.guarded.guard, _ = f.part.Guard()
+	f.guarded.early.Store(true)
+	if err := f.recordInfo(); err != nil || isNew {
+		return err
 	}
-	return f.recordInfo()
+	return f.watch()
+}
+
+// watch ends the time without a watch. Where the system has none, the file is compared after each of our writes from now on.
+func (f *File) watch() error {
+	f.guarded.mu.Lock()
+	defer f.guarded.mu.Unlock()
+	return f.endEarly()
+}
+
+// endEarly is watch for a caller that holds guarded.mu.
+func (f *File) endEarly() error {
+	g := &f.guarded
+	if !g.early.Load() {
+		return nil
+	}
+	if g.guard != nil && g.guard.Watch() != nil {
+		g.guard = nil
+	}
+	err := f.compare()
+	g.early.Store(err != nil)
+	return err
+}
+
+// compare keeps in mind that the file is not as we left it. The caller holds guarded.mu.
+func (f *File) compare() error {
+	info, err := f.part.Info()
+	if err == nil && f.guarded.touched == nil {
+		f.guarded.touched = f.differs(info)
+	}
+	return err
+}
+
+// put writes p to the part file.
+func (f *File) put(p []byte, off int64) (n int, err error) {
+	switch {
+	case f.temporary():
+		return f.part.WriteAt(p, off)
+	case f.guarded.early.Load():
+		return f.putEarly(p, off)
+	}
+	n, err = f.part.WriteAt(p, off)
+	if f.guarded.guard == nil {
+		err = errors.Join(err, f.recordInfo())
+	}
+	return n, err
+}
+
+// putEarly writes p as long as the file is not watched.
+func (f *File) putEarly(p []byte, off int64) (n int, err error) {
+	g := &f.guarded
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.written += int64(len(p)); g.written > watchedSize {
+		err = f.endEarly()
+	} else if g.early.Load() {
+		err = f.compare()
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err = f.part.WriteAt(p, off)
+	return n, errors.Join(err, f.keepInfo())
 }
 
 // stopGuard ends the watch.
@@ -42,14 +119,18 @@ func (f *File) stopGuard() {
 
 // recordInfo records the state in which we leave the file.
 func (f *File) recordInfo() error {
+	f.guarded.mu.Lock()
+	defer f.guarded.mu.Unlock()
+	return f.keepInfo()
+}
+
+// keepInfo is recordInfo for a caller that holds guarded.mu.
+func (f *File) keepInfo() error {
 	info, err := f.part.Info()
-	if err != nil {
-		return err
+	if err == nil {
+		f.guarded.last = info
 	}
-	f.guardedMu.Lock()
-	defer f.guardedMu.Unlock()
-	f.guarded.last = info
-	return nil
+	return err
 }
 
 // untouched returns a *TouchedError if another program may have changed the file, of which size bytes are ours.
@@ -62,7 +143,14 @@ func (f *File) untouched(size int64) error {
 	if info.Size < size {
 		return touched("was cut by another program")
 	}
-	if g := f.guarded.guard; g != nil {
+	watched := !f.guarded.early.Load()
+	f.guarded.mu.Lock()
+	err = f.guarded.touched
+	if err == nil && (!watched || f.guarded.guard == nil) {
+		err = f.differs(info)
+	}
+	f.guarded.mu.Unlock()
+	if g := f.guarded.guard; err == nil && g != nil {
 		switch written, err := g.Written(); {
 		case err != nil:
 			return err
@@ -73,16 +161,20 @@ func (f *File) untouched(size int64) error {
 		case !f.guarded.accepted && g.Open():
 			return touched("is open in another program")
 		}
-		return nil
 	}
-	return f.same(info)
+	return err
 }
 
 // same returns a *TouchedError if the file is not as we left it.
 func (f *File) same(info fsys.Info) error {
-	f.guardedMu.Lock()
+	f.guarded.mu.Lock()
+	defer f.guarded.mu.Unlock()
+	return f.differs(info)
+}
+
+// differs is same for a caller that holds guarded.mu.
+func (f *File) differs(info fsys.Info) error {
 	last := f.guarded.last
-	f.guardedMu.Unlock()
 	if info.Size != last.Size || !info.ModTime.Equal(last.ModTime) || !info.Changed.Equal(last.Changed) {
 		return &TouchedError{f.Path(), "was changed by another program"}
 	}
@@ -98,8 +190,10 @@ func (f *File) Recheck(ctx context.Context) (wrong byterange.Set, err error) {
 	if f.guarded.guard != nil {
 		f.guarded.guard.Forget()
 	}
+	err = f.watch()
+	f.guarded.touched = nil
 	f.guarded.accepted = true
-	if err := errors.Join(f.recordInfo(), f.Flush()); err != nil {
+	if err := errors.Join(err, f.recordInfo(), f.Flush()); err != nil {
 		return wrong, err
 	}
 	f.journal.mu.Lock()

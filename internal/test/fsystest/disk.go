@@ -131,6 +131,15 @@ type guard struct {
 	seen int
 }
 
+func (g *guard) Watch() error {
+	if err := g.f.enter("watch"); err != nil {
+		return err
+	}
+	defer g.f.disk.mu.Unlock()
+	g.seen = g.f.n.foreign(g.f)
+	return nil
+}
+
 func (g *guard) Written() (bool, error) {
 	g.f.disk.mu.Lock()
 	defer g.f.disk.mu.Unlock()
