@@ -20,7 +20,7 @@ func fluid(sc scenario) bound {
 }
 
 // floor is the bound that also counts what no scheduler can save: the handshake and the request of each connection, the first answer, which
-// names the mirrors, and slow start from an initial window of 10 segments (RFC 6928), with all mirrors asked at that moment.
+// names the mirrors, slow start from an initial window of 10 segments (RFC 6928), with all mirrors asked at that moment, and the pauses of BBR.
 func floor(sc scenario) bound {
 	named := sc.hosts[0].answers(0)
 	if sc.rerun {
@@ -30,6 +30,9 @@ func floor(sc scenario) bound {
 		from := h.flows()
 		if h != &sc.hosts[0] {
 			from += named
+		}
+		if h.probes(t-from, h.rtt) {
+			return 0
 		}
 		return max(0, slowStart(t+d-from, h.rtt)*float64(max(1, sc.lanes))-float64(sent)) / d.Seconds()
 	})
@@ -68,6 +71,9 @@ func (sc *scenario) bound(limit func(h *host, t time.Duration, sent int64, d tim
 	links := sc.links()
 	missing := float64(sc.size - sc.cfg.Have.Len())
 	left := missing
+	if missing == 0 {
+		return b
+	}
 	for t, d := time.Duration(0), time.Duration(0); t < 24*time.Hour; t += d {
 		d = max(4*time.Millisecond, t/2000)
 		total := sc.offered(t, links, sent, rates, func(i int) float64 { return limit(&sc.hosts[i], t, sent[i], d) })

@@ -86,6 +86,9 @@ type report struct {
 func (r report) ramp() time.Duration { return r.nine - r.floor.nine }
 func (r report) tail() time.Duration { return r.elapsed - r.nine - (r.floor.all - r.floor.nine) }
 
+// near is how near to the floor the time came.
+func (r report) near() float64 { return r.floor.all.Seconds() / r.elapsed.Seconds() }
+
 func (r report) efficiency() float64 { return r.best.Seconds() / r.elapsed.Seconds() }
 
 // wasted is the share of the file that came in vain.

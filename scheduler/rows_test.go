@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,7 @@ type row struct {
 type bar struct {
 	least float64 // of the best possible time
 	warm  float64 // the same when speeds are remembered from an earlier run; 0: not asked for
+	floor float64 // of the time at the floor; 0: not asked for
 	waste float64 // of the file, at most, or 1 MiB; 0: 1 %
 	also  func(r report) (problem string)
 }
@@ -89,9 +91,8 @@ func banned(r report) string {
 	return ""
 }
 
-// rows is the table. What stands in its first half is what the scheduler was asked for, the second what else goes on in
-// networks.
-func rows() []row { return append(asked(), more()...) }
+// rows is the table: what the scheduler was asked for, what else goes on in networks, and networks that were invented.
+func rows() []row { return slices.Concat(asked(), more(), kept()) }
 
 func asked() []row {
 	return []row{

@@ -71,6 +71,9 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 	if !rep.finished {
 		return []string{fmt.Sprintf("not finished: failed %v after %v and %v requests", rep.failed, rep.elapsed, rep.requests)}
 	}
+	if rep.near() < b.floor {
+		problems = append(problems, fmt.Sprintf("%.1f %% of the floor, want %.1f %% (%v, at best %v)", 100*rep.near(), 100*b.floor, rep.elapsed, rep.floor.all))
+	}
 	if e := rep.efficiency(); e < least {
 		problems = append(problems, fmt.Sprintf("efficiency %.1f %%, want %.1f %% (%v, at best %v)", 100*e, 100*least, rep.elapsed, rep.best))
 	}
@@ -85,24 +88,25 @@ func (b bar) judge(rep report, least float64) (problems []string) {
 	return problems
 }
 
-// printRows prints the table. It does not fail: a policy is to be judged by it.
+// printRows prints the table, or one of invented networks. It does not fail: a policy is to be judged by it.
 func printRows(t *testing.T) {
-	if *calms > 0 {
-		printCalm(t)
-		return
-	}
 	match := regexp.MustCompile(*only)
 	fmt.Printf("| scenario | size | efficiency, worst and median | remembered | of the floor | ramp, s | round trips | tail, s | of the floor | " +
 		"in vain | requests | connections | after 10 s | all in use | falls short |\n")
 	fmt.Printf("|%s\n", strings.Repeat("---|", 15))
+	if *invented > 0 {
+		printInvented(t)
+		return
+	}
 	var sum, n float64
 	for _, r := range rows() {
 		if !match.MatchString(r.name) {
 			continue
 		}
 		for _, v := range r.ofSizes() {
-			e := v.print(t)
-			sum, n = sum+e, n+1
+			if e := v.print(t); r.floor == 0 { // not the worst that were invented
+				sum, n = sum+e, n+1
+			}
 		}
 	}
 	fmt.Printf("| mean | | %.1f |%s\n", 100*sum/max(n, 1), strings.Repeat(" |", 12))
@@ -122,37 +126,50 @@ func (r row) ofSizes() []row {
 	return out
 }
 
-// print prints a line and tells the median efficiency.
+// print prints a line and returns the median efficiency.
 func (r row) print(t *testing.T) float64 {
-	var cold, warm, waste, floors, ramps, trips, tails, shares []float64
-	var most, late, requests int
-	var allIn time.Duration
-	var short []string
+	var all line
 	b := r.bar
 	if r.goal != nil {
 		b = *r.goal
 	}
 	for seed := range *seeds {
 		res := r.play(t, uint64(seed), b)
-		cold, waste = append(cold, res.cold.efficiency()), append(waste, res.cold.wasted())
+		all.add(res.cold)
 		if b.warm > 0 {
-			warm = append(warm, res.warm.efficiency())
+			all.warm = append(all.warm, res.warm.efficiency())
 		}
-		floors = append(floors, res.cold.floor.all.Seconds()/res.cold.elapsed.Seconds())
-		ramps, trips = append(ramps, res.cold.ramp().Seconds()), append(trips, res.cold.ramp().Seconds()/res.cold.sc.trip().Seconds())
-		tails, shares = append(tails, res.cold.tail().Seconds()), append(shares, res.cold.tail().Seconds()/res.cold.floor.all.Seconds())
-		most, late, requests = max(most, res.cold.most), max(late, res.cold.late), max(requests, res.cold.total())
-		allIn = max(allIn, res.cold.allIn)
 		for _, p := range res.problems {
-			short = append(short, fmt.Sprintf("%d: %s", seed, p))
+			all.short = append(all.short, fmt.Sprintf("%d: %s", seed, p))
 		}
 	}
 	if *manySizes {
-		short = nil // what must be reached is said for one size
+		all.short = nil // what must be reached is said for one size
 	}
-	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", r.name, size(r.size), percent(cold), percent(warm),
-		percent(floors), worst(ramps, 2), worst(trips, 1), worst(tails, 2), worstPercent(shares), 100*slices.Max(waste), requests, most, late, seconds(allIn), strings.Join(short, "; "))
-	return median(cold)
+	all.print(r.name, size(r.size))
+	return median(all.cold)
+}
+
+// A line sums up what came of some runs: it is printed as one of the table.
+type line struct {
+	cold, warm, waste, floors, ramps, trips, tails, shares []float64
+	most, late, requests                                   int
+	allIn                                                  time.Duration
+	short                                                  []string
+}
+
+func (y *line) add(r report) {
+	y.cold, y.waste = append(y.cold, r.efficiency()), append(y.waste, r.wasted())
+	y.floors = append(y.floors, r.near())
+	y.ramps, y.trips = append(y.ramps, r.ramp().Seconds()), append(y.trips, r.ramp().Seconds()/r.sc.trip().Seconds())
+	y.tails, y.shares = append(y.tails, r.tail().Seconds()), append(y.shares, r.tail().Seconds()/r.floor.all.Seconds())
+	y.most, y.late, y.requests = max(y.most, r.most), max(y.late, r.late), max(y.requests, r.total())
+	y.allIn = max(y.allIn, r.allIn)
+}
+
+func (y *line) print(name, size string) {
+	fmt.Fprintf(os.Stdout, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %.2f %% | %d | %d | %d | %s | %s |\n", name, size, percent(y.cold), percent(y.warm),
+		percent(y.floors), worst(y.ramps, 2), worst(y.trips, 1), worst(y.tails, 2), worstPercent(y.shares), 100*slices.Max(y.waste), y.requests, y.most, y.late, seconds(y.allIn), strings.Join(y.short, "; "))
 }
 
 func size(n int64) string {

@@ -13,9 +13,10 @@ import (
 // A sender that goes by losses has its window cut by each, and grows it by about half a segment in a round trip after
 // that (RFC 9438, section 4.3). One that goes by what the path carries (BBR) differs in what was measured of it:
 // windows of 10, 20, 36, 60 and from there on twice as much in each round; nearly no data for 200 ms and a
-// round trip, ten seconds after the connection began and every ten seconds; and where the bottleneck queues less than
-// 1.9 products of bandwidth and delay, its startup overflows it. What comes after a lost packet has to wait for it, as
-// bytes are delivered in order: a stall of one round trip, the queue included, and then all at once.
+// round trip, ten seconds after the connection began and every ten seconds, and then the window that it had before; and
+// where the bottleneck queues less than 1.9 products of bandwidth and delay, its startup overflows it. What comes after a
+// lost packet has to wait for it, as bytes are delivered in order: a stall of one round trip, the queue included, and then
+// all at once.
 
 const (
 	segment       = 1448
@@ -57,10 +58,15 @@ func (c *conn) paced(h *host) bool { return h.bbr && c.rounds > 0 }
 
 // allowed is what the window lets through in the present round trip.
 func (c *conn) allowed(now time.Duration, h *host, rtt time.Duration) float64 {
-	if since := now - c.born; h.bbr && since >= probeEvery && since%probeEvery < probeTime+rtt {
+	if h.probes(now-c.born, rtt) {
 		return min(c.window, probeWindow)
 	}
 	return c.window
+}
+
+// probes reports whether the sender of a connection that began so long ago nearly pauses to measure its path, for rtt and probeTime.
+func (h *host) probes(since, rtt time.Duration) bool {
+	return h.bbr && since >= probeEvery && since%probeEvery < probeTime+rtt
 }
 
 // limit is what the window lets through, in bytes a second.
@@ -75,12 +81,14 @@ func (c *conn) limit(now time.Duration, h *host, rtt time.Duration) float64 {
 	return math.Inf(1)
 }
 
-// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is.
+// turn ends the round trips that are over. Of a window that is not used no more is kept than twice what is, but a probe leaves it as it was.
 func (c *conn) turn(now time.Duration, h *host, rtt time.Duration) {
 	for ; now-c.round >= rtt; c.round += rtt {
 		c.rounds++
 		c.grow(h)
-		c.window = min(c.window, max(initialWindow, 2*c.used+2*initialWindow))
+		if !h.probes(now-c.born, 2*rtt) {
+			c.window = min(c.window, max(initialWindow, 2*c.used+2*initialWindow))
+		}
 		c.lost, c.used = false, 0
 	}
 	if c.full == 0 && c.window >= h.rate(now)*rtt.Seconds() {
