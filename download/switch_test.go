@@ -8,6 +8,7 @@ import (
 
 	"braid/download"
 	"braid/internal/test/mirrortest"
+	"braid/scheduler"
 )
 
 // Proves S2: mirrors that cannot be reached, or die on the way, are done without.
@@ -104,6 +105,38 @@ func TestFirstRequestMeetsOthers_S17(t *testing.T) {
 	}
 	if res.Duplicate > mib/2 {
 		t.Errorf("%d bytes came twice", res.Duplicate)
+	}
+}
+
+// The first mirror is asked as soon as the header of the origin's answer names it, while not one byte of the file is here.
+func TestFirstMirrorBesideTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	const size = 8 * mib
+	mirror := sized(t, size, mirrortest.Rate(8*mib))
+	origin := vouch(t, size, mirror)
+	origin.Set(mirrortest.StallAfter(0))
+	r := newRun(t, origin.URL)
+	var arrived int64
+	asked := false
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		observe(ev)
+		switch ev := ev.(type) {
+		case download.Progress:
+			arrived = ev.Done
+		case download.RangeStarted:
+			if ev.URL == mirror.URL && !asked {
+				asked = true
+				if arrived > 0 || ev.Why != scheduler.ReasonGrowth {
+					t.Errorf("the mirror was asked after %d bytes, because %v", arrived, ev.Why)
+				}
+				origin.Set(mirrortest.StallAfter(-1))
+			}
+		}
+	}
+	r.right(origin.Content)
+	if !asked {
+		t.Error("the mirror was not asked")
 	}
 }
 
