@@ -157,10 +157,10 @@ func (l *worklist) entries() iter.Seq2[listed, int] {
 	}
 }
 
-// namesakes knows which paths are taken, by hash, and by whom: a line of the list or, below zero, an operand.
+// namesakes knows which paths are taken, by hash, and by what: a line of the list or, below zero, an operand.
 type namesakes map[[16]byte]int
 
-// add takes the path of r for who is at place.
+// add takes the path of r for an entry at place.
 func (n namesakes) add(r *download.Request, place string, who int) error {
 	if r.RemoteName && r.Name == "" { // the server says it later
 		return nil

@@ -41,7 +41,7 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	return requests, g.allChosen(words)
 }
 
-// allChosen wants each pattern of --select to name a file: who asks for two and gets one is told, unless something that comes in
+// allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless something that comes in
 // place of a file may have the other.
 func (g *getCommand) allChosen(words []string) error {
 	if len(g.documents) < len(words) {

@@ -136,12 +136,12 @@ func defaultConfig() string {
 	return file
 }
 
-// toWatch is the reading of who watches.
+// toWatch is how the watcher reads it.
 func toWatch(dir string) watch.ConfigOptions {
 	return watch.ConfigOptions{Dir: dir, Environment: os.LookupEnv, ReadFile: os.ReadFile}
 }
 
-// toAsk is the reading of who asks a watcher: it needs no secrets, and may not have them.
+// toAsk is how a command that asks a watcher reads it: it needs no secrets, and may not have them.
 func toAsk(dir string) watch.ConfigOptions { return watch.ConfigOptions{Dir: dir, NoSecrets: true} }
 
 const mostConfig = 16 << 20

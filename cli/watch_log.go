@@ -151,7 +151,7 @@ func pollHint(err error) string {
 	return ""
 }
 
-// watchHint is the hint of a download for who has a configuration, whose keys are called as the flags are.
+// watchHint is the hint of a download for a user who has a configuration, whose keys are called as the flags are.
 func watchHint(hint string) string {
 	if strings.Contains(hint, "--sha256") { // a file that is watched changes
 		return `require = "none" takes it unverified`
@@ -188,8 +188,8 @@ func (t *roundTally) add(ev antenna.Event) {
 	}
 }
 
-// round logs what a round came to, and of which watches nobody has told yet: a user who waits for a file sees why it does not come. What
-// a feed tells that could not be read, of which there was a warning, nobody knows.
+// round logs what a round came to, and of which watches nothing was logged yet: a user who waits for a file sees why it does not come. What
+// a feed tells that could not be read, of which there was a warning, is not known.
 func (l *watchLog) round(t *roundTally, s antenna.Status) {
 	unread := slices.ContainsFunc(s.Feeds, func(f antenna.FeedStatus) bool { return f.Err != "" })
 	for _, w := range s.Watches {

@@ -102,7 +102,7 @@ func judge(err error) (code int, lasting bool) {
 }
 
 // behind are the exit codes of the watches that are not up to date, of these names or of all. What this round has not told of is told of here,
-// with a line for each: who runs it from cron must not take silence for success while something waits to be tried again. A feed that is down is
+// with a line for each: a user who runs it from cron must not take silence for success while something waits to be tried again. A feed that is down is
 // asked again within the hour, and is told of by the round that asks it.
 func (s *service) behind(status antenna.Status, names []string) (codes []int) {
 	var order []*lag

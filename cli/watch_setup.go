@@ -24,7 +24,7 @@ import (
 	"braid/source/httpsource"
 )
 
-// A setup is what is made of a configuration: who polls, who downloads and who asks.
+// A setup is what is made of a configuration: what polls, what downloads and what answers commands.
 type setup struct {
 	antenna *antenna.Antenna
 	updater *watch.Updater
@@ -264,7 +264,7 @@ func publisher(p watch.Publish, log *slog.Logger) func(context.Context, feed.Sna
 }
 
 // watchPrint tells what a watch is configured to do from what it was configured to do before, with what is in the files that it names. Of
-// secrets there is just enough to see that they are others (rule 62): the print is stored, and who reads it must not be able to try words.
+// secrets there is just enough to see that they are others (rule 62): the print is stored, and a program that reads it must not be able to try words.
 func watchPrint(w *watch.Watch, conf *configuration) string {
 	plain, secret := sha256.New(), sha256.New()
 	a := w.Watch

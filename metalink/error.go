@@ -31,7 +31,7 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// An Error says what is wrong with a document: it, or whoever made it, is at fault.
+// An Error says what is wrong with a document: it or its author is at fault.
 type Error struct {
 	Kind Kind
 	Line int    // counted from 1; 0: of a document that is to be written

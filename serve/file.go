@@ -137,7 +137,7 @@ func lastModified(info fs.FileInfo) time.Time {
 	return time.Time{}
 }
 
-// refuse answers for a file that cannot be served. Who may not read a file is told that there is none, and
+// refuse answers for a file that cannot be served. A client that may not read a file is told that there is none, and
 // the owner of the folder why.
 func (s *Server) refuse(res *response, name string, err error) {
 	busy := errors.Is(err, errChanged) || errors.Is(err, errClosed) ||

@@ -157,7 +157,7 @@ func addrOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// ownerOf is one address for all that one client has: whoever has one of IPv6 has the 2^64 of its network (RFC 4291, section 2.5.4).
+// ownerOf is one address for all that one client has: a client with one of IPv6 has the 2^64 of its network (RFC 4291, section 2.5.4).
 func ownerOf(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if !a.Is6() || a.IsLoopback() {

@@ -93,7 +93,7 @@ func Plain(err error) error {
 	return err
 }
 
-// A networkError says what is wrong with the network without the words of package net for who asked whom.
+// A networkError says what is wrong with the network without the addresses that package net adds.
 type networkError struct {
 	text string
 	err  error

@@ -23,7 +23,7 @@ func SwarmURL(t metainfo.Torrent, f metainfo.File) *url.URL {
 // IsSwarm reports whether u is the URL of a file in a swarm.
 func IsSwarm(u *url.URL) bool { return u.Scheme == SwarmHost }
 
-// Swarms takes part in BitTorrent swarms (BEP 3). The package torrentsource has one; whoever does not import it brings no library for
+// Swarms takes part in BitTorrent swarms (BEP 3). The package torrentsource has one; a program that does not import it brings no library for
 // BitTorrent along. Its methods may be called by several goroutines at once.
 type Swarms interface {
 	// Swarm makes a source of a file of a torrent. Nothing is connected to before it is asked for something.

@@ -34,8 +34,8 @@ func (p Proof) Size() int64 { return p.size }
 // Verified says that a digest of SHA-256 or better was claimed and holds, or that the file is signed.
 func (p Proof) Verified() bool { return Strong(p.evidence) || p.Signed() }
 
-// ByPieces says that all pieces of a torrent hold. That excludes accidents and strangers: nobody can make
-// another file with the SHA-1 of one that is given. Who makes both files can, so it is less than Verified.
+// ByPieces says that all pieces of a torrent hold. That excludes accidents and strangers: it is not possible to make
+// another file with the SHA-1 of one that is given. An author of both files can, so it is less than Verified.
 func (p Proof) ByPieces() bool { return p.pieces != nil }
 
 // Pieces is the claim about pieces that held; zero if there was none.

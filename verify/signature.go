@@ -102,7 +102,7 @@ type SignatureResult struct {
 	Signer string    // whom the key names, quoted; if there is no key at hand, how the signature refers to it; "" if neither says anything
 	Time   time.Time // when it was made, by its own word; zero if it does not say
 	Hash   string    // "SHA-512", "RSA-PSS 3072 with SHA-256"; "" if it is not known
-	From   string    // where the signature is: a masked URL, a path; "" if whoever checked it does not say
+	From   string    // where the signature is: a masked URL, a path; "" if that is not known
 	Pinned bool      // the user named the very key
 }
 

@@ -79,8 +79,8 @@ type Finder struct {
 	known map[string]string
 }
 
-// Country is where the server of u is, by the first of its addresses that the database knows; see Database.Country. Whom nobody found
-// before ctx was over is not looked for again.
+// Country is where the server of u is, by the first of its addresses that the database knows; see Database.Country. A host that
+// was not found before ctx was over is not looked for again.
 func (f *Finder) Country(ctx context.Context, u *url.URL) string {
 	host := u.Hostname()
 	if a, err := netip.ParseAddr(host); err == nil {

@@ -35,7 +35,7 @@ func (a *algorithm) sum(words ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A question is one request, and who makes it.
+// A question is one request, and the client that makes it.
 type question struct {
 	User, Password string
 	Method, URI    string // as in the request line

@@ -96,7 +96,7 @@ func (g *guard) endedInHead() bool {
 }
 
 // truncated says that TLS ended without close_notify, which crypto/tls lets pass between two records. It is
-// told by who read the end: TLS does not read on after a close_notify.
+// told by the reader of the end: TLS does not read on after a close_notify.
 func (g *guard) truncated() bool {
 	below := g
 	if secure, ok := g.Conn.(*tls.Conn); ok {

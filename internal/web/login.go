@@ -8,7 +8,7 @@ import (
 	"braid/address"
 )
 
-// logins remember what servers want to know of who asks, so that they say it once. The zero value knows nothing.
+// logins remember what servers want to know of a client, so that they say it once. The zero value knows nothing.
 type logins struct {
 	mu    sync.Mutex
 	known map[account]*login
@@ -73,7 +73,7 @@ func (r *Request) account() account {
 	return account{r.URL.Scheme, address.HostPort(r.URL), r.User.User.Username()}
 }
 
-// Challenged reports whether the server wants to know who asks, and it is worth telling it by the same request once more: it was not told
+// Challenged reports whether the server wants a name and a password, and it is worth telling it by the same request once more: it was not told
 // yet, not in that way, or with a nonce that is too old. Before is how often the request was sent again for that already.
 func (c *Client) Challenged(r *Request, x *Exchange, before int) bool {
 	if _, own := r.User.field("Authorization"); x.StatusCode != http.StatusUnauthorized || r.Away || r.User.User == nil || own || before >= mostChallenges {

@@ -45,7 +45,7 @@ func (r *ProxyRules) For(u *url.URL) *url.URL {
 	return proxy
 }
 
-// here reports whether a host is this machine, whoever asks.
+// here reports whether a host is this machine.
 func here(host string) bool {
 	s, ok := address.OfHost(host)
 	return ok && s == address.Loopback

@@ -92,7 +92,7 @@ type Hash [sha1.Size]byte
 // String is the hash in hexadecimal digits, as in magnet links.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// An Error says what is wrong with a torrent or a magnet link: it, or whoever made it, is at fault.
+// An Error says what is wrong with a torrent or a magnet link: it or its author is at fault.
 type Error struct {
 	What   string // "torrent" or "magnet link"
 	Offset int    // of the byte where it shows; -1: nowhere in particular

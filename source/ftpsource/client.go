@@ -83,7 +83,7 @@ type Options struct {
 	Named address.Scope
 }
 
-// An account is who we are at a server: connections of one can take the place of each other.
+// An account is a name and password at a server: connections of one can take the place of each other.
 type account struct {
 	scheme, host string // host:port
 	name         string // of the host, for its certificate

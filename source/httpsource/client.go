@@ -38,7 +38,7 @@ type Client struct {
 	// redirects. If zero, it is 30 s.
 	HeaderTimeout time.Duration
 	// IdlePerHost is how many connections to one host may wait for another request. If zero, it is 4: enough for
-	// one file. Who downloads several at a time wants as many as these.
+	// one file. A program that downloads several at a time wants as many as these.
 	IdlePerHost int
 	// AllowDowngrade lets any redirect lead from https to http.
 	AllowDowngrade bool
