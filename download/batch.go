@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/scheduler"
+	"braid/source/httpsource"
 )
 
 // MostAtOnce is how many downloads of a batch run at once, at most, where their number is measured.
@@ -17,12 +18,88 @@ type Batch struct {
 	// AtOnce is how many downloads run at a time. If zero, that is measured: another begins as long as the
 	// aggregate grows by it, and at most MostAtOnce do.
 	AtOnce int
+	// Resize, if not nil, brings other values of AtOnce while downloads run. None is stopped for that.
+	Resize <-chan int
 	// Ended, if not nil, is called at the end of each download, from one goroutine. Files are numbered from 0 in
 	// the order in which they came. It should not block for long: no download begins meanwhile.
 	Ended func(file int, req Request, result Result, err error)
 }
 
-// A batch is one call of GetAll. Its fields belong to the goroutine of run; downloads are done by workers, which
+// A Job is one of the downloads of GetEach.
+type Job struct {
+	// Context ends this download. If nil, that of GetEach does; else it should be made of that one.
+	Context context.Context
+	// Request makes the request, in a goroutine of the download. Its error is that of the download.
+	Request func() (Request, error)
+}
+
+// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
+// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time, and at most one before there
+// is room for it. When ctx ends it begins no more, and returns when those that run have ended.
+func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
+	type ending struct {
+		file   int
+		req    Request
+		result Result
+		err    error
+	}
+	jobs, endings, told := make(chan Job), make(chan ending), o.Ended
+	tell := func(e ending) {
+		if told != nil {
+			told(e.file, e.req, e.result, e.err)
+		}
+	}
+	o.Ended = func(file int, req Request, result Result, err error) { endings <- ending{file, req, result, err} }
+	go func() {
+		defer close(endings)
+		begun = c.GetEach(ctx, jobs, o)
+	}()
+	put := func(j Job) bool {
+		for {
+			select {
+			case jobs <- j:
+				return true
+			case e, more := <-endings:
+				if !more {
+					return false
+				}
+				tell(e)
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	for req := range files {
+		if !put(Job{Request: func() (Request, error) { return req, nil }}) {
+			break
+		}
+	}
+	close(jobs)
+	for e := range endings {
+		tell(e)
+	}
+	return begun
+}
+
+// GetEach is GetAll for downloads that come one by one, until jobs is closed. A job is taken when there is room for it.
+func (c *Client) GetEach(ctx context.Context, jobs <-chan Job, o Batch) (begun int) {
+	client := *c
+	if client.HTTP == nil {
+		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
+		defer client.HTTP.CloseIdle()
+	}
+	hc, done := client.network(ctx)
+	defer done()
+	b := &batch{
+		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
+		jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
+	}
+	defer b.workers.Wait()
+	defer close(b.jobs)
+	return b.run(ctx, jobs)
+}
+
+// A batch is one call of GetEach. Its fields belong to the goroutine of run; downloads are done by workers, which
 // take jobs and send messages.
 type batch struct {
 	client   *Client
@@ -30,7 +107,7 @@ type batch struct {
 	trees    mirrorTrees
 	options  Batch
 	growth   *scheduler.Batch
-	running  map[scheduler.JobID]Request
+	running  int
 	jobs     chan batchJob
 	idle     int // workers without a job
 	workers  sync.WaitGroup
@@ -39,8 +116,8 @@ type batch struct {
 
 // A batchJob is a download to be done. JobIDs are counted from 1, so that of the first file is 1.
 type batchJob struct {
-	id  scheduler.JobID
-	req Request
+	id scheduler.JobID
+	Job
 }
 
 // A batchMessage is of a download that was answered, that got bytes, or that ended.
@@ -50,56 +127,76 @@ type batchMessage struct {
 	rtt      time.Duration
 	bytes    int64
 	ended    bool
+	req      Request
 	result   Result
 	err      error
 }
 
-func (b *batch) run(ctx context.Context, files iter.Seq[Request]) (begun int) {
-	next, stop := iter.Pull(files)
-	defer stop()
+func (b *batch) run(ctx context.Context, jobs <-chan Job) (begun int) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for more := true; ; {
+	over := ctx.Done()
+	for {
 		room, wake := b.growth.More(time.Now())
-		for ; room > 0 && more && ctx.Err() == nil; room-- {
-			var req Request
-			if req, more = next(); more {
-				b.begin(ctx, req)
-				begun++
-			}
+		if ctx.Err() != nil {
+			jobs, over = nil, nil
 		}
-		if len(b.running) == 0 {
+		if jobs == nil && b.running == 0 {
 			return begun
 		}
-		if !wake.IsZero() {
+		come := jobs
+		if room <= 0 {
+			come = nil
+		}
+		if b.running == 0 { // so nothing changes by itself
+			timer.Stop()
+		} else if !wake.IsZero() {
 			timer.Reset(time.Until(wake))
 		}
 		select {
+		case j, more := <-come:
+			if !more {
+				jobs = nil
+				continue
+			}
+			begun++
+			b.begin(ctx, j)
+		case n := <-b.options.Resize:
+			b.growth.Resize(time.Now(), n)
 		case m := <-b.messages:
 			b.handle(m)
 		case <-timer.C:
+		case <-over:
 		}
 	}
 }
 
 // begin gives a download to a worker. There are as many as downloads have run at once.
-func (b *batch) begin(ctx context.Context, req Request) {
+func (b *batch) begin(ctx context.Context, j Job) {
 	id := b.growth.Began(time.Now())
-	b.running[id] = req
+	b.running++
+	if j.Context == nil {
+		j.Context = ctx
+	}
 	if b.idle--; b.idle < 0 {
 		b.idle = 0
-		b.workers.Go(func() { b.work(ctx) })
+		b.workers.Go(b.work)
 	}
-	b.jobs <- batchJob{id, req}
+	b.jobs <- batchJob{id, j}
 }
 
 // work does one download after the other.
-func (b *batch) work(ctx context.Context) {
+func (b *batch) work() {
 	for j := range b.jobs {
-		r := &reporter{id: j.id, out: b.messages, next: j.req.Observe}
-		j.req.Observe = r.observe
-		result, err := get(ctx, b.client, b.http, j.req, &b.trees)
-		b.messages <- batchMessage{id: j.id, bytes: result.Fetched - r.counted, ended: true, result: result, err: err}
+		m := batchMessage{id: j.id, ended: true}
+		if m.req, m.err = j.Request(); m.err == nil {
+			r := &reporter{id: j.id, out: b.messages, next: m.req.Observe}
+			req := m.req
+			req.Observe = r.observe
+			m.result, m.err = get(j.Context, b.client, b.http, req, &b.trees)
+			m.bytes = m.result.Fetched - r.counted
+		}
+		b.messages <- m
 	}
 }
 
@@ -115,11 +212,10 @@ func (b *batch) handle(m batchMessage) {
 		return
 	}
 	b.growth.Ended(now, m.id, m.err == nil)
-	req := b.running[m.id]
-	delete(b.running, m.id)
+	b.running--
 	b.idle++
 	if b.options.Ended != nil {
-		b.options.Ended(int(m.id)-1, req, m.result, m.err)
+		b.options.Ended(int(m.id)-1, m.req, m.result, m.err)
 	}
 }
 

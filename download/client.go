@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"time"
 
@@ -93,26 +92,6 @@ func (c *Client) Get(ctx context.Context, req Request) (Result, error) {
 	hc, done := c.network(ctx)
 	defer done()
 	return get(ctx, c, hc, req, nil)
-}
-
-// GetAll downloads files, each as Get does, and returns how many were begun. They share the connections of c, and
-// the mirrors of one serve for the files beside it (RFC 6249, section 3.4). It takes from files one at a time when there
-// is room for another. When ctx ends it begins no more, and returns when those that run have ended.
-func (c *Client) GetAll(ctx context.Context, files iter.Seq[Request], o Batch) (begun int) {
-	client := *c
-	if client.HTTP == nil {
-		client.HTTP = &httpsource.Client{IdlePerHost: max(o.AtOnce, MostAtOnce)}
-		defer client.HTTP.CloseIdle()
-	}
-	hc, done := client.network(ctx)
-	defer done()
-	b := &batch{
-		client: &client, http: hc, options: o, growth: scheduler.NewBatch(o.AtOnce),
-		running: map[scheduler.JobID]Request{}, jobs: make(chan batchJob, 1), messages: make(chan batchMessage, 64),
-	}
-	defer b.workers.Wait()
-	defer close(b.jobs)
-	return b.run(ctx, files)
 }
 
 // Plan finds out what Get would do, up to where the first byte of the file would come: it asks for header fields, documents and

@@ -86,10 +86,24 @@ const (
 // NewBatch makes a Batch. If fixed is not 0, so many downloads run at once, whatever they bring.
 func NewBatch(fixed int) *Batch {
 	b := &Batch{most: MostAtOnce, allowed: 1, running: map[JobID]*job{}, caution: caution{stride: 1}}
-	if fixed > 0 {
-		b.most, b.allowed, b.fixed = fixed, fixed, true
-	}
+	b.fix(fixed)
 	return b
+}
+
+// Resize makes another number of places, as NewBatch does. Where there are too many downloads, none begins until enough of them have ended.
+func (b *Batch) Resize(now time.Time, fixed int) {
+	b.most, b.fixed = MostAtOnce, false
+	b.allowed = min(b.allowed, MostAtOnce)
+	b.fix(fixed)
+	if !b.since.IsZero() {
+		b.settle(now, 0)
+	}
+}
+
+func (b *Batch) fix(places int) {
+	if places > 0 {
+		b.most, b.allowed, b.fixed = places, places, true
+	}
 }
 
 // Began notes that a download began.

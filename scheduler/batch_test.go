@@ -270,3 +270,17 @@ func FuzzBatch(f *testing.F) {
 		}
 	})
 }
+
+// TestBatchResize: another number of places holds from then on, and measuring goes on from where it is.
+func TestBatchResize(t *testing.T) {
+	b, now := NewBatch(5), time.Unix(1000, 0)
+	room := func() int { k, _ := b.More(now); b.check(t); return k }
+	for range 5 {
+		b.Began(now)
+	}
+	for _, tt := range []struct{ places, room int }{{9, 4}, {2, 0}, {5, 0}, {100, 95}, {0, MostAtOnce - 5}, {7, 2}, {0, 2}} {
+		if b.Resize(now, tt.places); room() != tt.room {
+			t.Errorf("with %d places and five downloads there is room for %d, want %d", tt.places, room(), tt.room)
+		}
+	}
+}
