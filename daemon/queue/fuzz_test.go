@@ -18,8 +18,10 @@ type world struct {
 	now     time.Time
 	disk    map[GID]Entry
 	global  map[string]string
-	working map[GID]bool // true: it was told to stop
-	known   map[GID]bool // added, and not forgotten
+	working map[GID]bool  // true: it was told to stop
+	known   map[GID]bool  // added, and not forgotten
+	seen    map[GID]Entry // by Since
+	version uint64
 }
 
 func newWorld(t testing.TB) *world {
@@ -97,6 +99,9 @@ func (w *world) check() {
 	if !reflect.DeepEqual(all, w.disk) || !maps.Equal(w.global, w.q.Global()) {
 		w.t.Fatalf("the queue has\n%+v\nthe disk\n%+v", all, w.disk)
 	}
+	if w.follow(); !reflect.DeepEqual(all, w.seen) {
+		w.t.Fatalf("the queue has\n%+v\nand tells\n%+v", all, w.seen)
+	}
 	for g, told := range w.working {
 		if e, ok := all[g]; (!ok || e.Status != Active) && !told {
 			w.t.Fatalf("%s is at work for %+v, and was not told to stop", g, e)
@@ -116,12 +121,27 @@ func (w *world) check() {
 	}
 }
 
+// follow takes up what has changed since the last time.
+func (w *world) follow() {
+	d := w.q.Since(w.version)
+	if w.version = d.Version; d.All || w.seen == nil {
+		w.seen = map[GID]Entry{}
+	}
+	for _, e := range d.Entries {
+		w.seen[e.GID] = e
+	}
+	for _, g := range d.Gone {
+		delete(w.seen, g)
+	}
+}
+
 // restart replaces the queue by what was stored, and checks that nothing else changed.
 func (w *world) restart() {
 	w.t.Helper()
 	active, waiting, stopped := w.lists()
 	w.q = Restore(8, slices.Collect(maps.Values(w.disk)), w.global)
 	clear(w.working)
+	w.version = 0
 	w.settle()
 	w.check()
 	nowActive, nowWaiting, nowStopped := w.lists()

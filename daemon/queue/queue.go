@@ -31,6 +31,9 @@ type Queue struct {
 	dirty  []*item
 	// leaving are GIDs of entries that were forgotten before their downloads had ended.
 	leaving map[GID]bool
+	// version counts changes, whole is the oldest one from which dropped tells what is no more.
+	version, whole uint64
+	dropped        []dropped
 }
 
 // An item is an entry and what is not stored of it.
@@ -40,6 +43,7 @@ type item struct {
 	running bool // a download is at work for it, whatever its status has become meanwhile
 	dirty   bool // it is in Queue.dirty
 	gone    bool // it was forgotten
+	version uint64
 }
 
 // Changes are what commands call for.
@@ -57,7 +61,7 @@ func (c *Changes) Stored() bool { return len(c.Store)+len(c.Delete) > 0 || c.Glo
 
 // New makes an empty queue. GIDs come from seed, which should be another one each time.
 func New(seed uint64) *Queue {
-	return &Queue{items: map[GID]*item{}, leaving: map[GID]bool{}, chance: seed}
+	return &Queue{items: map[GID]*item{}, leaving: map[GID]bool{}, chance: seed, version: 1}
 }
 
 // Restore makes a queue of what was stored, in any order. What was active waits in front, as no download is at work.
@@ -114,6 +118,8 @@ func (q *Queue) taken(g GID) bool { return q.items[g] != nil || q.leaving[g] }
 
 // changed has an entry stored.
 func (q *Queue) changed(it *item) {
+	q.version++
+	it.version = q.version
 	if !it.dirty {
 		it.dirty = true
 		q.dirty = append(q.dirty, it)
@@ -234,6 +240,7 @@ func (q *Queue) drop(it *item) {
 	delete(q.items, it.GID)
 	q.count[it.Status]--
 	it.gone = true
+	q.noteDropped(it.GID)
 	if it.running {
 		q.leaving[it.GID] = true
 	}
