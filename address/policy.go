@@ -12,10 +12,14 @@ import (
 type Policy struct {
 	Scope Scope
 	Nets  []netip.Prefix // these, too, however far they reach
+	Not   *Exclusion     // none of these, whatever the others say
 }
 
 // Check returns an *Error if a connection to a is not allowed.
 func (p Policy) Check(a netip.Addr) error {
+	if err := p.Not.Check(a); err != nil {
+		return err
+	}
 	if p.Scope == Anywhere || p.Scope&Of(a) != 0 || contains(p.Nets, a) {
 		return nil
 	}
@@ -25,6 +29,9 @@ func (p Policy) Check(a netip.Addr) error {
 // CheckHost checks the host of a URL, if it is an address in any form, see [ParseHost]. Names are not checked: the addresses are
 // that they turn out to have, where connections are made. The error is an *Error.
 func (p Policy) CheckHost(host string) error {
+	if err := p.Not.CheckHost(host); err != nil {
+		return err
+	}
 	all, numeric := readings(host)
 	for _, a := range all {
 		if p.Check(a) != nil {
@@ -63,11 +70,12 @@ func contains(nets []netip.Prefix, a netip.Addr) bool {
 	})
 }
 
-// An Error reports a connection that is not made: the address is closer to us than the server that named it.
+// An Error reports a connection that is not made: the address is closer to us than the server that named it, or it is excluded.
 type Error struct {
-	Addr  netip.Addr // not valid if only the name is known
-	host  string     // as it was written, if it was
-	scope Scope      // of the name
+	Addr     netip.Addr // not valid if only the name is known
+	Excluded string     // the word of an Exclusion; else empty
+	host     string     // as it was written, if it was
+	scope    Scope      // of the name
 }
 
 func (e *Error) Error() string {
@@ -77,6 +85,9 @@ func (e *Error) Error() string {
 	}
 	if _, err := netip.ParseAddr(e.host); err != nil && e.host != "" && e.host != to {
 		to = strconv.Quote(e.host) + ", which is " + to
+	}
+	if e.Excluded != "" {
+		return "leads to " + to + ", which is excluded (" + e.Excluded + ")"
 	}
 	return "leads to " + to + ", " + scope.String() + ", and was named from elsewhere"
 }
@@ -101,7 +112,7 @@ func (h *Hosts) Add(word string) error {
 		return nil
 	}
 	name := canonical(word)
-	if name == "" || strings.ContainsAny(name, "/:?#@[]\\* \t") {
+	if name == "" || strings.ContainsAny(name, "/:?#@[]\\*, \t") {
 		return errHost
 	}
 	h.names = append(h.names, name)

@@ -140,6 +140,9 @@ func hintFor(e *download.Error) string {
 		return "it is damaged, or something else; where it comes from there may be a better one"
 	}
 	if near, ok := errors.AsType[*address.Error](e); ok {
+		if near.Excluded != "" {
+			return "--not-host " + near.Excluded + " excludes it"
+		}
 		return "--allow-host " + near.Addr.String() + " connects to it all the same"
 	}
 	src, ok := errors.AsType[*source.Error](e)

@@ -167,6 +167,9 @@ func (g *getCommand) placeURL(word string) (*url.URL, error) {
 	if err == nil && g.NoFTP && metalink.IsFTP(u) {
 		return nil, misuse(maskWord(word), "FTP is off", "leave out --no-ftp")
 	}
+	if err == nil {
+		err = refuseExcluded(g.common.Not, u)
+	}
 	return u, err
 }
 

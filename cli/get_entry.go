@@ -24,6 +24,7 @@ type entry struct {
 	dir, out string
 	own      bool // Header is no longer that of the command
 	required bool // it says what must be proven
+	excluded excluded
 }
 
 // entryOptions read the options that the table allows in lists (option.InLine).
@@ -36,6 +37,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"header":      (*entry).field,
 	"user-agent":  func(e *entry, v string) error { return e.field("User-Agent: " + v) },
 	"referer":     func(e *entry, v string) error { return e.field("Referer: " + v) },
+	"not-host":    (*entry).exclude,
 	"no-referer":  func(e *entry, v string) error { return choose(&e.NoReferer, v) },
 	"user":        (*entry).user,
 	"require":     (*entry).require,
@@ -49,7 +51,7 @@ var entryOptions = map[string]func(e *entry, value string) error{
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
 func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	g := l.get
-	e := &entry{Request: g.common, get: g, dir: g.Dir}
+	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}
 	u, err := g.placeURL(listed.URIs[0])
 	if err == nil {
 		err = e.address(u)
@@ -157,6 +159,19 @@ func (e *entry) mirror(v string) error {
 	u, err := e.get.mirrorURL(v)
 	if err == nil {
 		e.Mirrors = append(e.Mirrors, u)
+	}
+	return err
+}
+
+// exclude adds hosts to those that are never used.
+func (e *entry) exclude(v string) error {
+	words := slices.Clone(e.excluded)
+	if err := words.Set(v); err != nil {
+		return err
+	}
+	x, err := e.get.Location.exclusion("", words)
+	if err == nil {
+		e.excluded, e.Not = words, x
 	}
 	return err
 }

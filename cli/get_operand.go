@@ -74,7 +74,7 @@ func (g *getCommand) operand(ctx context.Context, client *download.Client, word 
 		if err != nil {
 			return nil, err
 		}
-		client.Renew(ctx, d)
+		client.Renew(ctx, d, g.common.Not)
 		return g.described(ctx, d, g.common)
 	}
 	u, err := g.placeURL(word)

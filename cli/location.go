@@ -7,37 +7,106 @@ import (
 	"net/url"
 	"strings"
 
+	"braid/address"
 	"braid/download"
 	"braid/internal/geoip"
 )
 
-// locationFlags say in which countries mirrors are tried first.
+// locationFlags say in which countries mirrors are tried first, and where none is used.
 type locationFlags struct {
 	Location countries
 	GeoIPDB  string
+	NotHost  excluded
+
+	database *geoip.Database // of GeoIPDB, once it is read
 }
 
-// apply makes a request prefer the mirrors there. Proxies say which hosts are asked for through one, so that their names are not looked up.
-func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) error {
+// apply makes a request prefer the mirrors there, and leave out others. Proxies say which hosts are asked for through one, so that their
+// names are not looked up.
+func (f *locationFlags) apply(r *download.Request, proxies *proxyFlags) (err error) {
 	r.Locations = f.Location
-	if f.GeoIPDB == "" || len(f.Location) == 0 {
-		return nil
+	if r.Not, err = f.exclusion("--not-host", f.NotHost); err != nil || f.GeoIPDB == "" || len(f.Location) == 0 {
+		return err
 	}
 	rules, err := proxies.rules()
 	if err != nil {
 		return err
+	}
+	db, err := f.countries()
+	if err != nil {
+		return err
+	}
+	finder := &geoip.Finder{Database: db, Proxied: func(u *url.URL) bool { return rules.For(u) != nil }}
+	r.Country = finder.Country
+	return nil
+}
+
+// countries reads the database.
+func (f *locationFlags) countries() (*geoip.Database, error) {
+	if f.database != nil {
+		return f.database, nil
 	}
 	db, err := geoip.Open(f.GeoIPDB)
 	if err != nil {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err
 		}
-		return misuse("--geoip-db "+f.GeoIPDB, err.Error(), "")
+		return nil, misuse("--geoip-db "+f.GeoIPDB, err.Error(), "")
 	}
-	finder := &geoip.Finder{Database: db, Proxied: func(u *url.URL) bool { return rules.For(u) != nil }}
-	r.Country = finder.Country
+	f.database = db
+	return db, nil
+}
+
+// exclusion are the hosts that words exclude; nil if there are none. What names the option.
+func (f *locationFlags) exclusion(what string, words []string) (*address.Exclusion, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	x := &address.Exclusion{}
+	for _, word := range words {
+		if err := x.Add(word); err != nil {
+			return nil, misuse(strings.TrimSpace(what+" "+word), err.Error(), "")
+		}
+	}
+	if list := x.Countries(); len(list) > 0 {
+		if f.GeoIPDB == "" {
+			return nil, misuse(strings.TrimSpace(what+" "+list[0]), "a country, and nothing says in which one a server is", "--geoip-db FILE does")
+		}
+		db, err := f.countries()
+		if err != nil {
+			return nil, err
+		}
+		x.Country = db.Country
+	}
+	return x, nil
+}
+
+// refuseExcluded is an error if the user named a URL at a host that is never to be used.
+func refuseExcluded(x *address.Exclusion, u *url.URL) error {
+	near, _ := errors.AsType[*address.Error](x.CheckHost(u.Hostname()))
+	if near == nil {
+		return nil
+	}
+	return misuse(maskWord(u.String()), "at a host that is excluded, and named", "leave out --not-host "+near.Excluded)
+}
+
+// excluded is the value of an option that names hosts that are never connected to.
+type excluded []string
+
+// Set adds what a user writes: one, or several with commas between, as the environment has them.
+func (v *excluded) Set(s string) error {
+	var check address.Exclusion
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.TrimSpace(word)
+		if err := check.Add(word); err != nil {
+			return err
+		}
+		*v = append(*v, word)
+	}
 	return nil
 }
+
+func (v *excluded) String() string { return strings.Join(*v, ",") }
 
 // countries is the value of a flag that names countries, as two capital letters each.
 type countries []string

@@ -17,7 +17,7 @@ import (
 // samples are values of options that take no other word.
 var samples = map[string]string{
 	"sha256": strings.Repeat("ab", 32), "checksum": "sha-256=" + strings.Repeat("ab", 32), "mirror": "https://mirror.example.net/a", "header": "X-A: b",
-	"user": "me:word", "location": "de", "allow-host": "10.0.0.0/8", "on-complete": "true", "peer-listen": ":6881", "seed-ratio": "1.5",
+	"user": "me:word", "location": "de", "allow-host": "10.0.0.0/8", "not-host": "10.0.0.0/8", "on-complete": "true", "peer-listen": ":6881", "seed-ratio": "1.5",
 	"pin": strings.Repeat("AB", 20), "keyring": "keys.asc", "signature": ".asc",
 }
 
@@ -148,7 +148,7 @@ func watchKey(o option.Option) error {
 // TestTargetsFitTheTable: each value goes where its kind belongs, and nothing is left that no option fills.
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
-		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
+		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
 		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)},
 		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook)},
 	}

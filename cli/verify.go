@@ -211,7 +211,7 @@ func (v *verifyCommand) readDocument(ctx context.Context, client *download.Clien
 			return err
 		}
 		if v.document, err = openDocument(v.From); err == nil {
-			client.Renew(ctx, v.document)
+			client.Renew(ctx, v.document, nil)
 		}
 		return err
 	}

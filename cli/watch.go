@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -27,6 +28,8 @@ type watchCommand struct {
 	SMIMECA        cli.StringSlice
 	CheckEvery     interval
 	AllowHost      cli.StringSlice
+	NotHost        cli.StringSlice
+	GeoIPDB        string
 	State          string
 	Publish        string
 	Metrics        string
@@ -195,6 +198,8 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 // finish adds what flags say beside a configuration, and where its state is.
 func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error) {
 	c.Hosts = append(c.Hosts, v.AllowHost.Value()...)
+	c.NotHosts = append(c.NotHosts, v.NotHost.Value()...)
+	c.GeoIPDB = cmp.Or(v.GeoIPDB, c.GeoIPDB)
 	if v.Publish != "" {
 		c.Publish.Dir = v.Publish
 	}

@@ -183,16 +183,36 @@ func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, e
 // rulesOf makes the rules of watches.
 func rulesOf(c *loaded, limit *download.Limiter, at *sites) (map[string]*watch.Rule, error) {
 	rules := map[string]*watch.Rule{}
+	not, err := (&locationFlags{GeoIPDB: c.GeoIPDB}).exclusion("not-hosts", c.NotHosts)
+	if err != nil {
+		return nil, err
+	}
 	for i := range c.Watches {
 		w := &c.Watches[i]
 		r, err := ruleOf(w, limit, at)
+		if err == nil {
+			err = refuseWatch(not, w)
+		}
 		if err != nil {
 			f := failureOf(context.Background(), err)
 			return nil, misuse(c.file, "watch."+w.Name+": "+f.where+": "+f.why, f.hint)
 		}
+		r.Request.Not = not
 		rules[w.Name] = r
 	}
 	return rules, nil
+}
+
+// refuseWatch is an error if the file of a watch, or a mirror of it, is at a host that is never to be used.
+func refuseWatch(x *address.Exclusion, w *watch.Watch) error {
+	for _, word := range append(slices.Clone(w.Mirrors), w.URL) {
+		if u, err := url.Parse(word); err == nil && (!w.Glob || word != w.URL) {
+			if err := refuseExcluded(x, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, error) {

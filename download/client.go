@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"time"
 
+	"braid/address"
 	"braid/download/state"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -179,11 +180,12 @@ func (c *Client) Document(ctx context.Context, req Request) (*Document, error) {
 }
 
 // Renew fetches the newer document that d names a place for (RFC 5854, section 4.2.9), once. It replaces d only if it came over a
-// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays.
-func (c *Client) Renew(ctx context.Context, d *Document) {
+// channel that is as good; else it adds places for files of which it has the same digest. If none comes, d stays. Not is that of the
+// requests for its files.
+func (c *Client) Renew(ctx context.Context, d *Document, not *address.Exclusion) {
 	hc, done := c.network(ctx)
 	defer done()
-	d.renew(ctx, hc, httpsource.Options{})
+	d.renew(ctx, hc, httpsource.Options{Not: not})
 }
 
 // Magnet finds the torrent of a magnet link: at the places that the link names, else at peers. The hash in the link, which counts
@@ -234,6 +236,9 @@ func (c *Client) begin(ctx context.Context, req *Request, what string) (hc netwo
 	}
 	if err := c.checkNumbers(req, what); err != nil {
 		return hc, nil, err
+	}
+	if err := req.excluded(req.URL); err != nil {
+		return hc, nil, fail(Usage, what, source.Mask(req.URL), err, "")
 	}
 	hc, done = c.network(ctx)
 	return hc, done, nil

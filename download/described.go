@@ -95,7 +95,7 @@ func documentOf(ctx context.Context, hc network, req *Request, may func([]metali
 		err = &source.Error{URL: source.Mask(req.URL), Host: source.HostPort(hops[len(hops)-1].URL), Fault: source.FaultMismatch, Err: errInPlace}
 	}
 	if err != nil {
-		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")
+		return nil, wrap(err, "read", req)
 	}
 	d.renew(ctx, hc, o)
 	return d, nil
@@ -178,17 +178,15 @@ func (d *Document) Describe(f metalink.File, base Request) (Request, error) {
 		}
 	}
 	r.NoMetalink = true // RFC 6249, section 2: links of a mirror are discarded
-	mirrors := slices.Clone(f.Mirrors)
+	mirrors, _ := r.allowed(f.Mirrors)
 	base.sortByCountry(context.Background(), mirrors)
 	var places []*url.URL
 	for _, o := range mirrors {
-		if r.usable(o.URL) {
-			if containsURL(base.Mirrors, o.URL) {
-				o.By = address.Anywhere
-			}
-			places = append(places, o.URL)
-			r.Described.Mirrors = append(r.Described.Mirrors, o)
+		if containsURL(base.Mirrors, o.URL) {
+			o.By = address.Anywhere
 		}
+		places = append(places, o.URL)
+		r.Described.Mirrors = append(r.Described.Mirrors, o)
 	}
 	r.URL, r.Mirrors = nil, nil
 	if places = append(places, base.Mirrors...); len(places) > 0 && !(r.shared() && r.Peers == PeersOnly) {
@@ -225,11 +223,8 @@ func (d *Document) notesOf(f metalink.File, base Request) (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("%s: documents of the type %s are not supported yet", source.Mask(u.URL), u.Type))
 	}
-	for _, o := range f.Mirrors {
-		if !base.usable(o.URL) {
-			notes = append(notes, source.Mask(o.URL)+": left out, as FTP is off")
-		}
-	}
+	_, left := base.allowed(f.Mirrors)
+	notes = append(notes, left...)
 	for _, i := range f.Ignored {
 		notes = append(notes, fmt.Sprintf("%s is ignored: %s", source.Escape(i.Target), i.Reason))
 	}

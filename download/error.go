@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"braid/address"
 	"braid/internal/partfile"
 	"braid/metalink"
 	"braid/metalink/metainfo"
@@ -173,5 +174,16 @@ func wrap(err error, what string, req *Request) *Error {
 	if errors.As(err, &own) {
 		return own
 	}
-	return &Error{Kind: kindOf(err), What: what, Where: source.Mask(req.URL), Err: err}
+	kind := kindOf(err)
+	if namesExcluded(req, err) {
+		kind = Usage
+	}
+	return &Error{Kind: kind, What: what, Where: source.Mask(req.URL), Err: err}
+}
+
+// namesExcluded reports whether the host of the request's own URL turned out to have an excluded address.
+func namesExcluded(r *Request, err error) bool {
+	near, ok := errors.AsType[*address.Error](err)
+	src, named := errors.AsType[*source.Error](err)
+	return ok && near.Excluded != "" && named && r.URL != nil && r.Described == nil && src.Host == source.HostPort(r.URL)
 }

@@ -157,7 +157,7 @@ func (d *Document) renew(ctx context.Context, hc network, own httpsource.Options
 	if !d.Dynamic || u == nil || !isWeb(u) || d.URL != nil && d.URL.String() == u.String() {
 		return
 	}
-	o := httpsource.Options{Mirror: true, Header: own.Header, HeaderTo: own.HeaderTo, Secure: d.URL != nil && d.URL.Scheme == "https"}
+	o := httpsource.Options{Mirror: true, Not: own.Not, Header: own.Header, HeaderTo: own.HeaderTo, Secure: d.URL != nil && d.URL.Scheme == "https"}
 	if d.URL != nil && sameServer(u, d.URL) {
 		o = own
 	}

@@ -50,7 +50,7 @@ func fetchList(ctx context.Context, hc network, req *Request) (*List, error) {
 		l, err = newList(name, data, channelOf(a))
 	}
 	if err != nil {
-		return nil, fail(kindOf(err), "read", source.Mask(req.URL), err, "")
+		return nil, wrap(err, "read", req)
 	}
 	l.URL = req.URL
 	return l, nil

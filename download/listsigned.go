@@ -48,7 +48,7 @@ func (l *List) gather(ctx context.Context, hc network, req Request, named []Sign
 		if l.URL != nil && sameServer(sig.URL, l.URL) {
 			return req.ownOptions(false)
 		}
-		return httpsource.Options{Mirror: true}
+		return httpsource.Options{Mirror: true, Not: req.Not}
 	}
 	ctx, cancel := hc.inOneTime(ctx)
 	defer cancel()

@@ -3,7 +3,6 @@ package download
 import (
 	"context"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,13 +20,12 @@ func (s *session) addMirrors() {
 	if s.carried.single {
 		return
 	}
-	mirrors := slices.Clone(s.file.Mirrors)
+	mirrors, notes := s.req.allowed(s.file.Mirrors)
+	for _, n := range notes {
+		s.note("%s", n)
+	}
 	s.req.sortByCountry(s.ctx, mirrors)
 	for _, m := range mirrors {
-		if !s.req.usable(m.URL) {
-			s.note("%s: left out, as FTP is off", source.Mask(m.URL))
-			continue
-		}
 		o := s.mirrorOptions()
 		o.Named = s.req.namedBy(m.URL, m.By)
 		pref := m.Pref && backed(s.claims, verify.HTTP, verify.HTTPS) // beside a Digest only (RFC 6249, section 6)
@@ -47,7 +45,7 @@ func (s *session) addTreeMirrors() {
 		return
 	}
 	for _, m := range s.trees.mirrorsOf(s.req.URL) {
-		if s.req.usable(m.URL) {
+		if s.req.usable(m.URL) && s.req.Not.OfCountry(m.Geo) == "" {
 			o := s.mirrorOptions()
 			o.Named = s.req.namedBy(m.URL, m.By)
 			s.addOrigin(m.URL, o, origin{tree: m.tree})
@@ -75,7 +73,7 @@ func (s *session) addUserMirrors() {
 		if s.req.Described != nil || s.req.typed(u) {
 			o = s.optionsFor(u, s.req.named(u))
 		}
-		if s.req.usable(u) || s.http.opens(u) && verify.Strong(s.claims) {
+		if s.req.usable(u) || s.http.opens(u) && s.req.excluded(u) == nil && verify.Strong(s.claims) {
 			s.addOrigin(u, o, origin{user: true})
 		}
 	}

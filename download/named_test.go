@@ -166,7 +166,7 @@ func TestRenewNames_Rule63(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	new(download.Client).Renew(t.Context(), d)
+	new(download.Client).Renew(t.Context(), d, nil)
 	untouched(t, newer)
 	if len(d.Notes) != 1 {
 		t.Errorf("notes: %q", d.Notes)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"braid/address"
@@ -37,7 +38,7 @@ type network struct {
 // else of o.
 func (n network) Source(u *url.URL, o httpsource.Options) source.Source {
 	if isFTP(u) {
-		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named})
+		return n.ftp.Source(u, ftpsource.Options{User: o.User, Mirror: o.Mirror, Named: o.Named, Not: o.Not})
 	}
 	if n.opens(u) {
 		return opened{n.open[u.Scheme](u), u}
@@ -186,7 +187,7 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 
 // ownOptions are for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
-	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted}
+	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted, Not: r.Not}
 }
 
 func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
@@ -245,7 +246,32 @@ func (r *Request) typed(u *url.URL) bool {
 
 // usable reports whether the request may use places of this kind.
 func (r *Request) usable(u *url.URL) bool {
-	return isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u)
+	return r.excluded(u) == nil && (isWeb(u) || isFTP(u) && !r.NoFTP || r.isSwarm(u))
+}
+
+// excluded is an error if the host of a place must not be asked (rule 65).
+func (r *Request) excluded(u *url.URL) error { return r.Not.CheckHost(u.Hostname()) }
+
+// allowed returns the mirrors that the request may use, and notes about the others.
+func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, notes []string) {
+	var out []string
+	for _, m := range mirrors {
+		near, _ := errors.AsType[*address.Error](r.excluded(m.URL))
+		switch word := r.Not.OfCountry(m.Geo); {
+		case near != nil:
+			out = append(out, source.Mask(m.URL)+" ("+near.Excluded+")")
+		case word != "":
+			out = append(out, source.Mask(m.URL)+" ("+word+")")
+		case !r.usable(m.URL):
+			notes = append(notes, source.Mask(m.URL)+": left out, as FTP is off")
+		default:
+			kept = append(kept, m)
+		}
+	}
+	if len(out) > 0 {
+		notes = append(notes, "left out, as excluded: "+strings.Join(out, ", "))
+	}
+	return kept, notes
 }
 
 // named is the address scope of what named a place of the request: zero for the user. See httpsource.Options.Named.

@@ -225,7 +225,10 @@ func (h *planner) findPlaces(ctx context.Context, x *inspection) {
 	h.addPlace(first)
 	strong := verify.Strong(x.claims)
 	if h.req.Described == nil && !h.req.NoMetalink && !x.file.NoDigest {
-		mirrors := slices.Clone(x.file.Mirrors)
+		mirrors, notes := h.req.allowed(x.file.Mirrors)
+		for _, n := range notes {
+			h.req.note("%s", n)
+		}
 		h.req.sortByCountry(ctx, mirrors)
 		for _, m := range mirrors {
 			h.addPlace(Place{URL: m.URL, Role: Named, Mirror: m})

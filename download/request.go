@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/metalink"
 	"braid/scheduler"
@@ -69,6 +70,8 @@ type Request struct {
 	// Country, if not nil, says in which country the server of a URL is, "" if it does not know; see Locations. It is asked for
 	// mirrors of which neither the server nor a document says that, by several goroutines at once, and has a second for all of them.
 	Country func(ctx context.Context, u *url.URL) string
+	// Not are hosts that are never connected to for this file. Mirrors there are left out; to name one as URL or in Mirrors is an error.
+	Not *address.Exclusion
 	// NoFTP leaves FTP servers out.
 	NoFTP bool
 	// Peers says when BitTorrent peers are asked for the file. The zero value asks none.
@@ -169,6 +172,8 @@ func (r *Request) checkURL() error {
 		return r.fail(Usage, errors.New(r.Peers.why()), "")
 	case !isWeb(u) && !isFTP(u) || u.Host == "":
 		return r.fail(Usage, errors.New("not an http, https or ftp URL"), "")
+	case r.checkExcluded() != nil:
+		return r.fail(Usage, r.checkExcluded(), "")
 	case !r.usable(u):
 		return r.fail(Usage, errors.New("FTP is off"), HintFTP)
 	case !isFTP(u) || r.described():
@@ -179,6 +184,15 @@ func (r *Request) checkURL() error {
 		return r.fail(Usage, errWebOnly, HintPlain)
 	}
 	return nil
+}
+
+// checkExcluded is an error if a host that the user named is excluded.
+func (r *Request) checkExcluded() error {
+	err := r.excluded(r.URL)
+	for _, u := range r.Mirrors {
+		err = cmp.Or(err, r.excluded(u))
+	}
+	return err
 }
 
 // fail is an error of the download.

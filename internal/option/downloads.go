@@ -70,6 +70,8 @@ var ofDownloads = []Option{
 		Usage: "try mirrors in these countries first, `CC,...` as in --location jp,kr: those of which the server, the document or --geoip-db says that they are there"},
 	{Names: "geoip-db", Of: Get | Resume, Group: SourcesGroup, Kind: Word,
 		Usage: "look up the country of mirrors in `FILE` (MaxMind format) when neither the server nor the document names it, as in --location jp --geoip-db GeoLite2-Country.mmdb; for that the names of mirrors are looked up before they are used, but not behind a proxy"},
+	{Names: "not-host", Of: Get | Resume, Also: InLine, Group: SourcesGroup, Kind: Words,
+		Usage: "never use a mirror at `HOST`: a name and all that is below it, an address, a network, or with --geoip-db a country (two letters), as in --not-host example.net,10.0.0.0/8,xx; neither a link, a document nor a redirect leads there (repeatable)"},
 	{Names: "bittorrent", Of: Get, Group: PeersGroup, Kind: Choice,
 		Usage: "`auto|only|off`: ask BitTorrent peers, which then see your address, for files that a torrent is known of: auto (default) when web servers are slow or there are none, without accepting connections, and never where a proxy is configured; only as in --bittorrent only disk.torrent asks no web seed, and peers directly, past any proxy; off asks no peer"},
 	{Names: "seed-ratio", Of: Get, Group: PeersGroup, Kind: Word,

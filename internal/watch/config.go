@@ -21,6 +21,9 @@ type Config struct {
 	UserAgent string
 	// Hosts are those that servers and feeds may name though they are internal.
 	Hosts []string
+	// NotHosts are those that no mirror is used at, and GeoIPDB the database of countries for that.
+	NotHosts []string
+	GeoIPDB  string
 
 	Feeds   []antenna.Feed
 	Watches []Watch

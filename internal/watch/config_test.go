@@ -45,6 +45,8 @@ log-format = "json"
 log-level = "debug"
 user-agent = "our antenna"
 allow-hosts = ["10.0.0.0/8"]
+not-hosts = ["slow.example.net", "xx"]
+geoip-db = "where.mmdb"
 zone = "+09:00"
 
 [feed.second]
@@ -156,7 +158,7 @@ func TestEverything(t *testing.T) {
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
 		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, Rate: 20 << 20, Size: 8 << 30, Metrics: "127.0.0.1:9110",
-		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"},
+		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"}, NotHosts: []string{"slow.example.net", "xx"}, GeoIPDB: "/etc/braid/where.mmdb",
 		Secrets:     []string{"nightly", "s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token", "s3cret-token", "s3cret-file"},
 		SecretNames: []string{"PAIR", "TOKEN"},
 	}

@@ -21,6 +21,8 @@ type file struct {
 	LogLevel   string   `toml:"log-level"`
 	UserAgent  string   `toml:"user-agent"`
 	AllowHosts []string `toml:"allow-hosts"`
+	NotHosts   []string `toml:"not-hosts"`
+	GeoIPDB    string   `toml:"geoip-db"`
 	Zone       string   `toml:"zone"`
 
 	Feed    map[string]*feedTable  `toml:"feed"`

@@ -85,13 +85,15 @@ type Request struct {
 	Header http.Header
 	// User is what the user gave for the origin.
 	User Credentials
+	// Not are hosts that it must not lead to.
+	Not *address.Exclusion
 }
 
 // Do sends a request, as far as its address is in scope, and reads the head of the answer. The error is that of net/http, an
 // *AnswerError, a *HandshakeError, a *TunnelError or an *address.Error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	c.init()
-	w, err := c.route(r.URL, r.Named)
+	w, err := c.route(r.URL, r.Named, r.Not)
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,13 @@ type route struct {
 	from   atomic.Uint32
 }
 
-// route finds the route of a request to u that may lead to named; zero is anywhere. An address in the URL is checked here, and a name that
+// route finds the route of a request to u that may lead to named, where zero is anywhere, but not to what is excluded. An address in the URL is checked here, and a name that
 // is never public if a proxy or a Transport of the user's connects, which are out of sight; else the addresses are checked that a name
 // turns out to have. The error is an *address.Error, or that of Proxy.
-func (c *Client) route(u *url.URL, named address.Scope) (w *route, err error) {
+func (c *Client) route(u *url.URL, named address.Scope, not *address.Exclusion) (w *route, err error) {
 	w = &route{host: u.Hostname()}
 	w.policy = c.AllowHosts.Policy(w.host, cmp.Or(named, address.Anywhere))
+	w.policy.Not = not
 	if err := w.policy.CheckHost(w.host); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (c *Client) route(u *url.URL, named address.Scope) (w *route, err error) {
 		}
 	}
 	if w.proxy != nil {
-		w.policy.Scope = address.Anywhere // it is the user who named the proxy
+		w.policy = address.Policy{Scope: address.Anywhere} // it is the user who named the proxy
 	}
 	return w, nil
 }

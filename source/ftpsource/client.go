@@ -81,6 +81,8 @@ type Options struct {
 	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
 	// are who named it. If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
+	// Not are hosts that no connection may lead to, that of the URL included.
+	Not *address.Exclusion
 }
 
 // An account is a name and password at a server: connections of one can take the place of each other.

@@ -36,6 +36,7 @@ func (c *Client) Source(u *url.URL, o Options) *Source {
 	p := *u
 	p.User, p.Fragment, p.RawFragment = nil, "", ""
 	s := &Source{client: c, url: &p, policy: c.policy(u.Hostname(), o.Named)}
+	s.policy.Not = o.Not
 	s.path, s.wrong = pathOf(u)
 	s.account = account{
 		scheme: u.Scheme, host: source.HostPort(u), name: u.Hostname(), known: !o.Mirror,

@@ -37,6 +37,8 @@ type Options struct {
 	// Named says that not the user named this URL, but a server or document, and to where it may lead: address.Public and where those
 	// are who named it (metalink.Hop.From). If zero, the user named it, and it may lead anywhere.
 	Named address.Scope
+	// Not are hosts that no request may lead to, that of the URL included.
+	Not *address.Exclusion
 	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
 	// given to the sink. Sizes and digests of the answer are then not those of the file.
 	Gzip bool

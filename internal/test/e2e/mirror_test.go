@@ -89,6 +89,8 @@ func mirrorOption(ts *testscript.TestScript, key, value string) (mirrortest.Opti
 	switch key {
 	case "tls":
 		return mirrortest.TLS(nil), nil
+	case "at":
+		return mirrortest.At(value), nil
 	case "login": // login=Digest:USER:PASSWORD
 		words := strings.SplitN(value, ":", 3)
 		if len(words) < 3 {

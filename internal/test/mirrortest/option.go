@@ -23,7 +23,7 @@ type behaviour struct {
 	s       *Server
 	changed <-chan struct{}
 
-	name        string
+	name, host  string
 	tls         bool
 	certificate func(*x509.Certificate)
 
@@ -124,6 +124,9 @@ func Times(n int, options ...Option) Option {
 
 // Once applies options to the next request only.
 func Once(options ...Option) Option { return Times(1, options...) }
+
+// At makes it listen at another address of this machine than 127.0.0.1.
+func At(host string) Option { return func(b *behaviour) { b.host = host } }
 
 // Name makes s the last segment of the file's URL, and what may be before it. If not given, it is "file.bin".
 func Name(s string) Option { return func(b *behaviour) { b.name = s } }

@@ -13,6 +13,7 @@
 package mirrortest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -60,12 +61,12 @@ func New[B Body](t testing.TB, body B, options ...Option) *Server {
 		Content: ContentOf(body), t: t, options: options,
 		changed: make(chan struct{}), conns: map[*conn]bool{},
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	b := s.nature()
+	ln, err := net.Listen("tcp", cmp.Or(b.host, "127.0.0.1")+":0")
 	if err != nil {
 		t.Fatalf("mirrortest: %v", err)
 	}
 	s.Addr = ln.Addr().String()
-	b := s.nature()
 	scheme := "http"
 	if b.tls {
 		scheme = "https"
