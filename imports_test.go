@@ -54,7 +54,7 @@ var houses = map[string]house{
 
 	"antenna": {imports: []string{
 		"antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "linkheader",
-		"internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
+		"internal/database", "internal/feedtext", "internal/fsys", "internal/mask", "internal/web", "verify", "internal/option", "address",
 		"go.etcd.io/bbolt", "go.etcd.io/bbolt/errors", "golang.org/x/net/html", "golang.org/x/net/html/charset",
 	}},
 
@@ -107,6 +107,8 @@ var houses = map[string]house{
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
 	".": {imports: []string{"cli"}},
+
+	"internal/database": {imports: []string{"internal/fsys", "internal/mask", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors"}},
 
 	"internal/fsys":    {imports: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"address":          {pure: true, imports: []string{"golang.org/x/net/idna"}},

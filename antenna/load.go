@@ -40,7 +40,7 @@ func (l *loader) start(now time.Time) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	if s := l.a.Store; s != nil && s.lost != nil {
-		l.emit(StoreLost{Why: l.text(s.lost), Aside: s.aside, Restored: restored})
+		l.emit(StoreLost{Why: l.text(s.lost), Aside: s.db.Aside, Restored: restored})
 	}
 	if l.a.Publish != nil && !l.offline { // what was published may have expired since, and be of another configuration
 		l.buffer.news = true
