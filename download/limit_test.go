@@ -75,3 +75,30 @@ func TestLimitWithin(t *testing.T) {
 		}
 	}
 }
+
+// A limit that changes counts at once, for what goes on as well: lifted, the rest comes without waiting; set again, the next file waits.
+func TestLimitSet(t *testing.T) {
+	const size = mib
+	r := newRun(t, sized(t, size, mirrortest.Digest()).URL)
+	limit := download.NewLimit(size / 8)
+	r.client.Limit = limit
+	lifted := false
+	r.req.Observe = func(ev download.Event) {
+		if p, ok := ev.(download.Progress); ok && p.Done > 0 && !lifted {
+			lifted = true
+			limit.Set(0)
+		}
+	}
+	begun := time.Now()
+	if _, err := r.get(); err != nil || time.Since(begun) > 4*time.Second {
+		t.Errorf("with a limit that was lifted: %v after %v", err, time.Since(begun))
+	}
+	limit.Set(100 * size)
+	limit.Set(size)
+	r = newRun(t, sized(t, size, mirrortest.Digest()).URL)
+	r.client.Limit = limit
+	begun = time.Now()
+	if _, err := r.get(); err != nil || time.Since(begun) < 900*time.Millisecond {
+		t.Errorf("with a new limit: %v after %v", err, time.Since(begun))
+	}
+}

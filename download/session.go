@@ -235,7 +235,7 @@ func (s *session) progress() {
 
 // remember saves the measured speeds of the sources for the next download. Under a limit the speeds say nothing of the sources.
 func (s *session) remember() {
-	if s.c.State == nil || s.c.Limit != nil {
+	if s.c.State == nil || s.c.Limit.limits() {
 		return
 	}
 	working := 0
