@@ -85,6 +85,10 @@ var houses = map[string]house{
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
+	"daemon": {imports: []string{
+		"byterange", "daemon/queue", "download", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/report", "source",
+		"go.etcd.io/bbolt",
+	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
 
 	"serve": {imports: []string{

@@ -106,6 +106,7 @@ type Outcome struct {
 	Hint     string `json:",omitempty"` // what to do next
 	Verified string `json:",omitempty"` // what proved the file; empty: nothing
 	Attempts int    `json:",omitempty"` // how often it was begun; the queue sets it
+	Due      bool   `json:",omitempty"` // the file's journal, which says that it came, is still to be removed
 }
 
 // Interrupted is the kind of an outcome that says nothing of the file: the attempt was ended from outside.
@@ -125,12 +126,11 @@ type Live struct {
 
 // A Source is one that an active download uses.
 type Source struct {
-	URL   string // masked
-	Host  string
-	Up    bool // it answered, and was not given up
-	Speed int64
-	Bytes int64  // that it brought
-	Why   string // why it is not used
+	URL, Host string // the URL is masked
+	State     string // what it does, in words
+	Working   bool   // a request to it runs
+	Speed     int64  // bytes a second
+	Bytes     int64  // that it brought
 }
 
 // A Notice says that something happened to an entry.

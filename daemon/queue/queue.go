@@ -138,26 +138,41 @@ func (q *Queue) set(it *item, s Status) {
 	q.changed(it)
 }
 
-// Start gives out the first entry that waits, which is active from then on. There is none if everything is paused, stopped or active, or
-// waits for its download to stop. The download ends with Ended.
-func (q *Queue) Start(now time.Time) (Entry, bool) {
-	if q.count[Waiting] == 0 {
-		return Entry{}, false
-	}
-	for _, it := range q.lists[waits].items {
-		if it.Status != Waiting || it.running {
-			continue
-		}
-		q.take(it)
-		q.set(it, Active)
-		it.Began, it.Ended, it.running = now, time.Time{}, true
-		it.Outcome = Outcome{Attempts: it.Outcome.Attempts + 1}
-		it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
-		q.insert(it, -1)
-		q.tell(OnStart, it)
+// Next returns the entry that Start would give out.
+func (q *Queue) Next() (Entry, bool) {
+	if it := q.next(); it != nil {
 		return it.Entry, true
 	}
 	return Entry{}, false
+}
+
+func (q *Queue) next() *item {
+	if q.count[Waiting] == 0 {
+		return nil
+	}
+	for _, it := range q.lists[waits].items {
+		if it.Status == Waiting && !it.running {
+			return it
+		}
+	}
+	return nil
+}
+
+// Start gives out the first entry that waits, which is active from then on. There is none if everything is paused, stopped or active, or
+// waits for its download to stop. The download ends with Ended.
+func (q *Queue) Start(now time.Time) (Entry, bool) {
+	it := q.next()
+	if it == nil {
+		return Entry{}, false
+	}
+	q.take(it)
+	q.set(it, Active)
+	it.Began, it.Ended, it.running = now, time.Time{}, true
+	it.Outcome = Outcome{Attempts: it.Outcome.Attempts + 1}
+	it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
+	q.insert(it, -1)
+	q.tell(OnStart, it)
+	return it.Entry, true
 }
 
 // Progress tells what a download does now.
@@ -200,6 +215,14 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 		q.insert(it, 0)
 	default:
 		q.stop(now, it, Failed, o, OnError)
+	}
+}
+
+// Settled tells that nothing is due any more with the file of an entry (Outcome.Due).
+func (q *Queue) Settled(g GID) {
+	if it := q.items[g]; it != nil && it.Outcome.Due {
+		it.Outcome.Due = false
+		q.changed(it)
 	}
 }
 

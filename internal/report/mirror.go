@@ -152,10 +152,13 @@ func middle(s string, runes int) string {
 	return string(x[:half]) + "..." + string(x[len(x)-half:])
 }
 
+// AtWork reports whether a fetch runs.
+func (m *Mirror) AtWork() bool { return m.running > 0 }
+
 // State is what a source does at a time, for a table of the sources of a download that goes on.
 func (r *Recorder) State(m *Mirror) string {
 	switch {
-	case m.running > 0:
+	case m.AtWork():
 		return "at work"
 	case m.banned && !m.up: // unless it came back after a new beginning
 		return "dropped, its content is wrong"

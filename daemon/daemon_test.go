@@ -1,0 +1,247 @@
+package daemon
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/daemon/queue"
+)
+
+// TestDownloads: what is added is downloaded, in order, and told; then nothing is left but the files.
+func TestDownloads(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	b.config.AtOnce = 1
+	b.start()
+	notices, done := b.Subscribe()
+	urls := s.urls(20, 1000)
+	gids := b.add(urls...)
+	for _, g := range gids {
+		for _, what := range []queue.What{queue.OnStart, queue.OnComplete} {
+			if n := <-notices; n.GID != g || n.What != what {
+				t.Errorf("%v, want %v of %v", n, what, g)
+			}
+		}
+	}
+	done()
+	b.await("settled", func(q *queue.Queue) bool {
+		return !slices.ContainsFunc(q.Stopped(0, 99), func(e queue.Entry) bool { return e.Outcome.Due })
+	})
+	b.do(func(q *queue.Queue) error {
+		for i, e := range q.Stopped(0, 99) {
+			if e.GID != gids[i] || e.Status != queue.Complete || e.Size != 1000 || e.Done != 1000 || e.Path != filepath.Join(b.files, filepath.Base(urls[i])) || !strings.Contains(e.Outcome.Verified, "sha-256") {
+				t.Errorf("%+v", e)
+			}
+		}
+		return nil
+	})
+	b.right(urls...)
+	b.stop()
+	if err := b.Do(t.Context(), func(*queue.Queue) error { return nil }); err != ErrEnded {
+		t.Errorf("of a daemon that has ended: %v", err)
+	}
+	if _, more := <-notices; more {
+		t.Error("one that has unsubscribed is told")
+	}
+}
+
+// TestNothingLeft: a daemon that has ended has left no goroutine.
+func TestNothingLeft(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	before := runtime.NumGoroutine()
+	s.holdAll()
+	b.start()
+	notices, _ := b.Subscribe()
+	b.half(b.add(s.urls(5, 1<<20)...)[0])
+	b.stop()
+	for range notices { // until it is closed
+	}
+	s.CloseClientConnections()
+	for end := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) { // the server's end a moment later
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, before it %d\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// TestRestart: what was active goes on first, in its order, from the bytes that are here; the rest waits as it did.
+func TestRestart(t *testing.T) {
+	const size = 1 << 20
+	s, b := newSite(t), newBench(t)
+	s.holdAll()
+	b.config.AtOnce = 2
+	b.start()
+	urls := s.urls(4, size)
+	gids := b.add(urls...)
+	b.do(func(q *queue.Queue) error { return errors.Join(q.Pause(gids[2])) })
+	b.half(gids[0])
+	b.half(gids[1])
+	begun := time.Now()
+	b.stop()
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("parked within %v", took)
+	}
+	s.release()
+	b.config.AtOnce = 1
+	b.start()
+	notices, done := b.Subscribe()
+	defer done()
+	b.do(func(q *queue.Queue) error { return q.Resume(gids[2]) })
+	var order []queue.GID
+	for len(order) < 4 {
+		if n := <-notices; n.What == queue.OnComplete {
+			order = append(order, n.GID)
+		}
+	}
+	if !slices.Equal(order, gids) {
+		t.Errorf("the order is %v, want %v", order, gids)
+	}
+	b.await("settled", func(q *queue.Queue) bool {
+		return !slices.ContainsFunc(q.Stopped(0, 99), func(e queue.Entry) bool { return e.Outcome.Due })
+	})
+	b.right(urls...)
+	if n := s.sent.Load(); n > 5*size {
+		t.Errorf("%d bytes were sent for four files of %d", n, size)
+	}
+}
+
+// TestPauseResumeRemove: a download can be stopped and goes on; one that is removed leaves its place.
+func TestPauseResumeRemove(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	s.holdAll()
+	b.config.AtOnce = 1
+	b.start()
+	gids := b.add(s.urls(3, 1<<20)...)
+	b.half(gids[0])
+	b.do(func(q *queue.Queue) error { return q.Pause(gids[0]) })
+	b.half(gids[1]) // it has the place now
+	b.do(func(q *queue.Queue) error {
+		if _, busy := q.Live(gids[0]); busy {
+			t.Error("what is paused is still at work")
+		}
+		if e, _ := q.Entry(gids[0]); e.Done < 500<<10 || e.Path == "" {
+			t.Errorf("of the paused one is known %+v", e)
+		}
+		return q.Remove(time.Now(), gids[1])
+	})
+	b.half(gids[2])
+	s.release()
+	b.do(func(q *queue.Queue) error { return q.Resume(gids[0]) })
+	b.awaitStatus(gids[0], queue.Complete)
+	b.awaitStatus(gids[2], queue.Complete)
+	b.awaitStatus(gids[1], queue.Removed)
+}
+
+// TestAgain: a file whose download was removed can be added again at once, also while the first one still has the file.
+func TestAgain(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	s.holdAll()
+	b.config.AtOnce = 3
+	b.start()
+	u := s.urls(1, 1<<20)
+	first := b.add(u...)[0]
+	for range 5 {
+		b.half(first)
+		b.do(func(q *queue.Queue) error {
+			err := q.Remove(time.Now(), first)
+			next, _ := q.Add(time.Now(), queue.Entry{URIs: u}, -1)
+			first = next
+			return err
+		})
+	}
+	s.release()
+	b.awaitStatus(first, queue.Complete)
+}
+
+// TestFails: what cannot be downloaded says why, and may be tried again.
+func TestFails(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	b.start()
+	g := b.add(s.URL + "/1/absent")[0]
+	var bad queue.GID
+	b.do(func(q *queue.Queue) (err error) {
+		bad, err = q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/1/x"}, Options: map[string]string{"bad": "1"}}, -1)
+		return err
+	})
+	for range 2 {
+		b.awaitStatus(g, queue.Failed)
+		b.awaitStatus(bad, queue.Failed)
+		b.do(func(q *queue.Queue) error {
+			e, _ := q.Entry(g)
+			wrong, _ := q.Entry(bad)
+			if e.Outcome.Code != 3 || e.Outcome.Kind != "refused" || !strings.Contains(e.Outcome.Message, "404") || wrong.Outcome.Message != "no such option" {
+				t.Errorf("%+v and %+v", e.Outcome, wrong.Outcome)
+			}
+			return q.Resume(g)
+		})
+	}
+	b.await("a third time", func(q *queue.Queue) bool {
+		e, _ := q.Entry(g)
+		return e.Outcome.Attempts == 3 && e.Status == queue.Failed
+	})
+}
+
+// TestOptionsWhileRunning: how many run at once, and how fast, changes while they do, and holds after a restart.
+func TestOptionsWhileRunning(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	s.holdAll()
+	b.config.AtOnce = 1
+	b.start()
+	gids := b.add(s.urls(4, 1<<20)...)
+	b.half(gids[0])
+	b.do(func(q *queue.Queue) error {
+		q.ChangeGlobal(map[string]string{OptionAtOnce: "3", OptionGlobalLimit: "0"})
+		return nil
+	})
+	b.half(gids[2])
+	b.do(func(q *queue.Queue) error {
+		if active, _, _ := q.Count(); active != 3 {
+			t.Errorf("%d at once", active)
+		}
+		return q.Change(gids[0], map[string]string{OptionLimit: "64K"})
+	})
+	s.release()
+	b.awaitStatus(gids[2], queue.Complete)
+	b.awaitStatus(gids[3], queue.Complete)
+	b.do(func(q *queue.Queue) error {
+		if e, _ := q.Entry(gids[0]); e.Status != queue.Active {
+			t.Errorf("at 64 KiB/s it is %v", e.Status)
+		}
+		return q.Change(gids[0], map[string]string{OptionLimit: ""})
+	})
+	b.awaitStatus(gids[0], queue.Complete)
+	b.stop()
+	b.start()
+	s.holdAll()
+	gids = b.add(s.URL+"/1000000/x", s.URL+"/1000000/y", s.URL+"/1000000/z")
+	b.half(gids[2])
+	s.release()
+}
+
+// TestSlowSubscriber: one that does not listen is told so, and holds nobody up.
+func TestSlowSubscriber(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	notices, done := b.Subscribe()
+	defer done()
+	b.do(func(q *queue.Queue) error {
+		for range mostNotices + 1 {
+			g, _ := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/"}, Status: queue.Paused}, -1)
+			q.Remove(time.Now(), g)
+			q.Forget(g)
+		}
+		return nil
+	})
+	n := 0
+	for range notices {
+		n++
+	}
+	if n != mostNotices {
+		t.Errorf("%d notices before the end, want %d", n, mostNotices)
+	}
+}

@@ -1,0 +1,383 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"braid/daemon/queue"
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/option"
+	"braid/internal/partfile"
+)
+
+// A loop is the goroutine that owns the queue. It never waits for a disk, a server or a client.
+type loop struct {
+	*Daemon
+	q         *queue.Queue
+	downloads context.Context // of all runs
+	runs      map[queue.GID]*run
+	begun     int               // jobs that were taken
+	numbers   map[int]queue.GID // of those that run, by their place among them
+	offer     *offer            // what the next place is for
+	stale     bool              // the offer has to be looked at anew
+	atOnce    int
+	resized   bool // that was not told yet
+	looked    time.Time
+
+	pending batch
+	waiters []waiter             // whose changes are in pending
+	due     map[queue.GID]string // journals to be removed when pending is on disk, by the paths of their files
+	writing bool
+	written chan commit // has room for one
+	failed  error       // of the last time
+	timer   *time.Timer // when pending is written though nobody waits for it
+	timed   bool
+}
+
+// An offer is the entry that begins next.
+type offer struct {
+	run *run
+	job download.Job
+}
+
+// A waiter is a call whose changes are being written.
+type waiter struct {
+	done chan<- error
+	err  error // of its function
+}
+
+// ended is the end of the download with a number.
+type ended struct {
+	number int
+	res    download.Result
+	err    error
+}
+
+// A commit is what was written at once.
+type commit struct {
+	batch   batch
+	waiters []waiter
+	settled []queue.GID // whose journals were removed
+	err     error
+}
+
+const (
+	// writeAfter is how long changes wait for others that nobody waits for.
+	writeAfter = 300 * time.Millisecond
+	// writeAgain is how long they wait after the disk has failed.
+	writeAgain = 10 * time.Second
+	// parkTime is how long downloads may take to park.
+	parkTime = 9 * time.Second
+	// lookAfter is how old may be what the queue says of active downloads.
+	lookAfter = 200 * time.Millisecond
+)
+
+func newLoop(ctx context.Context, d *Daemon) *loop {
+	l := &loop{
+		Daemon: d, q: queue.Restore(seed(), d.store.entries, d.store.global), downloads: ctx, runs: map[queue.GID]*run{},
+		numbers: map[int]queue.GID{}, due: map[queue.GID]string{}, stale: true, written: make(chan commit, 1), timer: time.NewTimer(0),
+	}
+	<-l.timer.C
+	for _, e := range d.store.entries {
+		if e.Outcome.Due {
+			l.due[e.GID] = e.Path
+		}
+	}
+	d.store.entries = nil
+	l.configure(l.q.Global())
+	l.resized = false
+	l.absorb()
+	return l
+}
+
+// configure takes up global options.
+func (l *loop) configure(global map[string]string) {
+	limit, atOnce := l.config.Limit, l.config.AtOnce
+	if n, err := option.ParseSize(global[OptionGlobalLimit]); err == nil {
+		limit = n
+	}
+	if n, err := strconv.Atoi(global[OptionAtOnce]); err == nil && n >= 0 {
+		atOnce = n
+	}
+	l.client.Limit.Set(limit)
+	l.resized, l.atOnce = atOnce != l.atOnce || l.resized, atOnce
+}
+
+// run runs the loop until ctx has ended, all downloads have, and everything is on disk.
+func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
+	ending, late := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		l.write(ctx.Err() != nil && l.failed == nil)
+		if stopped == nil && !l.writing {
+			return l.failed
+		}
+		job, jobs := l.next(ctx)
+		resize := l.resize
+		if !l.resized || ctx.Err() != nil {
+			resize = nil
+		}
+		select {
+		case c := <-l.calls:
+			l.call(c)
+		case jobs <- job:
+			l.begin()
+		case resize <- l.atOnce:
+			l.resized = false
+		case e := <-l.ended:
+			l.end(e)
+		case g := <-l.news:
+			l.look(g)
+		case c := <-l.written:
+			l.commit(c)
+		case <-l.timer.C:
+			l.timed = false
+			l.writeNow()
+		case <-ending:
+			ending, late = nil, time.After(parkTime)
+		case <-stopped:
+			stopped = nil
+			l.park()
+		case <-late:
+			return fmt.Errorf("%s did not stop within %v", option.Count(len(l.runs), "download"), parkTime)
+		}
+		l.absorb()
+	}
+}
+
+// next is the job that is offered to the batch, which takes it when there is room.
+func (l *loop) next(ctx context.Context) (download.Job, chan<- download.Job) {
+	if l.stale {
+		l.prepare(ctx)
+	}
+	if l.offer == nil {
+		return download.Job{}, nil
+	}
+	return l.offer.job, l.jobs
+}
+
+// prepare makes an offer of the entry that is first.
+func (l *loop) prepare(ctx context.Context) {
+	if l.offer != nil {
+		l.offer.run.cancel()
+	}
+	l.offer, l.stale = nil, false
+	e, ok := l.q.Next()
+	if !ok || ctx.Err() != nil {
+		return
+	}
+	own, cancel := context.WithCancel(l.downloads)
+	r := newRun(e, cancel)
+	l.offer = &offer{r, download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
+}
+
+// request makes the request of an entry. It is called in the goroutine of the download.
+func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.Request, error) {
+	req, err := d.config.Request(ctx, e)
+	if err != nil {
+		return req, err
+	}
+	outer := req.Limit
+	if outer == nil {
+		outer = d.client.Limit
+	}
+	req.Limit = r.limit.Within(outer)
+	req.Due, req.Detail = true, true
+	req.Observe = func(ev download.Event) {
+		if r.observe(ev) {
+			select {
+			case d.news <- r.gid:
+			case <-d.over:
+			}
+		}
+	}
+	return req, nil
+}
+
+// begin takes note that the offer was taken.
+func (l *loop) begin() {
+	r := l.offer.run
+	l.offer = nil
+	l.q.Start(time.Now())
+	l.runs[r.gid], l.numbers[l.begun] = r, r.gid
+	l.begun++
+}
+
+// end takes note that a download has ended. One that found its file in use by another one that is being stopped waits for its end, and
+// begins again.
+func (l *loop) end(e ended) {
+	r, o := l.runs[l.numbers[e.number]], outcomeOf(e.res, e.err)
+	if _, used := errors.AsType[*partfile.InUseError](e.err); used {
+		for other := range l.rivals(r) {
+			if other.stopping {
+				other.after = append(other.after, e)
+				return
+			}
+		}
+		if r.rival { // which is gone by now
+			o = queue.Outcome{Kind: queue.Interrupted}
+		}
+	}
+	l.finish(e, o)
+}
+
+// rivals are the runs that are about the same file.
+func (l *loop) rivals(r *run) iter.Seq[*run] {
+	path := r.now().Path
+	return func(yield func(*run) bool) {
+		for _, other := range l.runs {
+			if other != r && path != "" && other.now().Path == path && !yield(other) {
+				return
+			}
+		}
+	}
+}
+
+func (l *loop) finish(e ended, o queue.Outcome) {
+	g := l.numbers[e.number]
+	r := l.runs[g]
+	delete(l.numbers, e.number)
+	delete(l.runs, g)
+	r.cancel()
+	if r.stopping {
+		for other := range l.rivals(r) {
+			other.rival = true
+		}
+	}
+	live := r.end(e.res, e.err)
+	if o.Due {
+		l.due[g] = live.Path
+	}
+	l.q.Progress(g, live)
+	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // else all of them are parked in their order
+		l.q.Ended(time.Now(), g, o)
+	}
+	for _, waiting := range r.after {
+		l.finish(waiting, queue.Outcome{Kind: queue.Interrupted})
+	}
+}
+
+// park has what was interrupted by the end of the daemon wait in front, in the order in which it began.
+func (l *loop) park() {
+	for _, e := range slices.Backward(l.q.Active()) {
+		l.q.Ended(time.Now(), e.GID, queue.Outcome{Kind: queue.Interrupted})
+	}
+}
+
+// call runs a function.
+func (l *loop) call(c call) {
+	if now := time.Now(); now.Sub(l.looked) >= lookAfter {
+		l.looked = now
+		for g := range l.runs {
+			l.look(g)
+		}
+		l.absorb()
+	}
+	err := c.do(l.q)
+	if l.absorb() {
+		l.waiters = append(l.waiters, waiter{c.done, err})
+		return
+	}
+	c.done <- err
+}
+
+// look has the queue know what a download does.
+func (l *loop) look(g queue.GID) {
+	if r := l.runs[g]; r != nil {
+		l.q.Progress(g, r.now())
+	}
+}
+
+// absorb does what the queue calls for. It reports whether something is to be written.
+func (l *loop) absorb() bool {
+	c := l.q.Drain()
+	for _, g := range c.Stop {
+		l.runs[g].stopping = true
+		l.runs[g].cancel()
+	}
+	for _, g := range c.Changed {
+		e, _ := l.q.Entry(g)
+		l.runs[g].setLimit(e.Options)
+	}
+	if c.Global != nil {
+		l.configure(c.Global)
+	}
+	l.subs.tell(c.Notices)
+	if !c.Stored() {
+		return false
+	}
+	l.pending.add(&c)
+	l.stale = true
+	return true
+}
+
+// write has written what is to be, at once if a call waits for it.
+func (l *loop) write(final bool) {
+	switch {
+	case l.writing || l.pending.empty() && len(l.due) == 0:
+	case len(l.waiters) > 0 || final:
+		l.writeNow()
+	case !l.timed:
+		l.timed = true
+		l.timer.Reset(writeAfter)
+	}
+}
+
+// writeNow has everything written that is to be, in one transaction.
+func (l *loop) writeNow() {
+	if l.writing {
+		return
+	}
+	c, due := commit{batch: l.pending, waiters: l.waiters}, l.due
+	l.pending, l.waiters, l.due, l.writing = batch{}, nil, map[queue.GID]string{}, true
+	go func() {
+		if !c.batch.empty() {
+			c.err = l.store.write(c.batch)
+		}
+		for g, path := range due {
+			if c.err == nil && l.clear(path) {
+				c.settled = append(c.settled, g)
+			}
+		}
+		l.written <- c
+	}()
+}
+
+// clear removes the journal of a file that is in place, as the store has that it is complete.
+func (d *Daemon) clear(path string) bool {
+	c, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(path), filepath.Base(path))
+	if err == nil {
+		err = errors.Join(c.Clear(), c.Close())
+	}
+	if err != nil {
+		d.log.Warn("the journal of a complete file stays", "file", path, "error", err)
+	}
+	return err == nil
+}
+
+// commit takes note of what was written, or could not be: then it is written later, with what follows.
+func (l *loop) commit(c commit) {
+	l.writing, l.failed = false, c.err
+	for _, g := range c.settled {
+		l.q.Settled(g)
+	}
+	for _, w := range c.waiters {
+		if c.err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("the queue could not be written: %w", c.err))
+		}
+		w.done <- w.err
+	}
+	if c.err == nil {
+		return
+	}
+	l.log.Error("the queue could not be written, which is tried again", "error", c.err)
+	l.pending.before(c.batch)
+	l.timed = true
+	l.timer.Reset(writeAgain)
+}

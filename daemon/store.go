@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"braid/daemon/queue"
+	"braid/internal/database"
+)
+
+// A store keeps the queue on disk.
+type store struct {
+	db      *database.DB
+	entries []queue.Entry // as they were when it was opened
+	global  map[string]string
+}
+
+// storeFile is the name of the store in the folder of the state.
+const storeFile = "queue.db"
+
+const version = "1"
+
+var (
+	bucketMeta    = []byte("meta")
+	bucketEntries = []byte("entries")
+	keyVersion    = []byte("version")
+	keyGlobal     = []byte("global")
+)
+
+func openStore(dir string) (*store, error) {
+	s := &store{}
+	var err error
+	s.db, err = database.Open(filepath.Join(dir, storeFile), s.prepare)
+	return s, err
+}
+
+// prepare makes what is missing and reads everything.
+func (s *store) prepare(tx *bbolt.Tx) error {
+	s.entries, s.global = nil, nil
+	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
+	if err != nil {
+		return err
+	}
+	all, err := tx.CreateBucketIfNotExists(bucketEntries)
+	if err != nil {
+		return err
+	}
+	switch got := meta.Get(keyVersion); {
+	case got == nil:
+		return meta.Put(keyVersion, []byte(version))
+	case string(got) != version:
+		return &database.DamageError{Err: fmt.Errorf("it is of version %.20q, not %q", got, version)}
+	}
+	if data := meta.Get(keyGlobal); data != nil {
+		if err := json.Unmarshal(data, &s.global); err != nil {
+			return &database.DamageError{Err: fmt.Errorf("global options: %w", err)}
+		}
+	}
+	return all.ForEach(func(k, v []byte) error {
+		var e queue.Entry
+		if err := json.Unmarshal(v, &e); err != nil || string(k) != string(key(e.GID)) {
+			return &database.DamageError{Err: fmt.Errorf("entry %x: it is none, or another one (%v)", k, err)}
+		}
+		s.entries = append(s.entries, e)
+		return nil
+	})
+}
+
+func key(g queue.GID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(g)) }
+
+// A batch is what is to be written at once: entries, or nil for one that is no more.
+type batch struct {
+	entries map[queue.GID]*queue.Entry
+	global  map[string]string // nil: as it was
+}
+
+func (b *batch) empty() bool { return len(b.entries) == 0 && b.global == nil }
+
+// add adds what changed later than what is there.
+func (b *batch) add(c *queue.Changes) {
+	if b.entries == nil {
+		b.entries = map[queue.GID]*queue.Entry{}
+	}
+	for _, g := range c.Delete { // which may have come again since
+		b.entries[g] = nil
+	}
+	for i := range c.Store {
+		b.entries[c.Store[i].GID] = &c.Store[i]
+	}
+	if c.Global != nil {
+		b.global = c.Global
+	}
+}
+
+// before adds what was to be written before b, and was not.
+func (b *batch) before(old batch) {
+	merged := maps.Clone(old.entries)
+	maps.Copy(merged, b.entries)
+	b.entries = merged
+	if b.global == nil {
+		b.global = old.global
+	}
+}
+
+// write writes all of b, or nothing; then it is on disk.
+func (s *store) write(b batch) error {
+	return s.db.Write(func(tx *bbolt.Tx) error {
+		all := tx.Bucket(bucketEntries)
+		for g, e := range b.entries {
+			if err := put(all, g, e); err != nil {
+				return err
+			}
+		}
+		if b.global == nil {
+			return nil
+		}
+		data, err := json.Marshal(b.global)
+		if err != nil {
+			return err
+		}
+		return tx.Bucket(bucketMeta).Put(keyGlobal, data)
+	})
+}
+
+func put(all *bbolt.Bucket, g queue.GID, e *queue.Entry) error {
+	if e == nil {
+		return all.Delete(key(g))
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return all.Put(key(g), data)
+}

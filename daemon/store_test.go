@@ -1,0 +1,165 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"braid/daemon/queue"
+	"braid/internal/database"
+)
+
+// TestKilledBeforeStored: a file that came, while the queue on disk does not know it yet, is not downloaded again, whether or not its server gives
+// a digest.
+func TestKilledBeforeStored(t *testing.T) {
+	for _, bare := range []bool{false, true} {
+		s, b := newSite(t), newBench(t)
+		s.bare = bare
+		b.start()
+		notices, done := b.Subscribe()
+		g := b.add(s.urls(1, 1<<20)...)[0]
+		for n := range notices {
+			if n.What == queue.OnComplete {
+				break
+			}
+		}
+		done()
+		old := b.config.Dir
+		b.config.Dir = t.TempDir() // as it is on disk now
+		for _, name := range []string{storeFile, "key"} {
+			data, err := os.ReadFile(filepath.Join(old, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(b.config.Dir, name), data, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		saved := t.TempDir()
+		if err := os.CopyFS(saved, os.DirFS(b.files)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(saved, "000.part.journal")); err != nil {
+			t.Fatalf("the test is late: %v", err)
+		}
+		b.stop()
+		name := filepath.Join(b.files, "000")
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.files = saved
+		os.Chtimes(filepath.Join(saved, "000"), info.ModTime(), info.ModTime())
+		b.config.Client.JournalKey = filepath.Join(b.config.Dir, "key")
+		b.start()
+		b.awaitStatus(g, queue.Complete)
+		b.await("settled", func(q *queue.Queue) bool { e, _ := q.Entry(g); return !e.Outcome.Due })
+		b.right(s.urls(1, 1<<20)...)
+		if n := s.sent.Load(); n > 1<<20 {
+			t.Errorf("bare %t: %d bytes were sent for 1 MiB", bare, n)
+		}
+		b.stop()
+	}
+}
+
+// TestGrouped: ten thousand entries in one call, and calls that come together, are few transactions.
+func TestGrouped(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	written := func() (n int) {
+		b.store.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil })
+		return n
+	}
+	before := written()
+	begun := time.Now()
+	b.do(func(q *queue.Queue) error {
+		for i := range 10_000 {
+			q.Add(time.Now(), queue.Entry{URIs: []string{fmt.Sprintf("http://127.0.0.1:1/%d", i)}, Status: queue.Paused}, -1)
+		}
+		return nil
+	})
+	t.Logf("10,000 entries in %v", time.Since(begun))
+	if n := written() - before; n != 1 {
+		t.Errorf("%d transactions for one call", n)
+	}
+	before = written()
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() { b.Do(t.Context(), func(q *queue.Queue) error { return q.Pause(q.Waiting(0, 1)[0].GID) }) })
+		wg.Go(func() {
+			b.do(func(q *queue.Queue) error {
+				q.ChangeGlobal(map[string]string{"x": fmt.Sprint(time.Now().UnixNano())})
+				return nil
+			})
+		})
+	}
+	wg.Wait()
+	if n := written() - before; n < 1 || n > 60 {
+		t.Errorf("%d transactions for a hundred calls at once", n)
+	}
+	b.stop()
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		if _, n, _ := q.Count(); n != 10_000 {
+			t.Errorf("%d entries after a restart", n)
+		}
+		return nil
+	})
+}
+
+// TestStoreDamaged: a queue that cannot be read is set aside, which is told; another begins.
+func TestStoreDamaged(t *testing.T) {
+	b := newBench(t)
+	path := filepath.Join(b.config.Dir, storeFile)
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 20_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.start()
+	b.stop()
+	if data, err := os.ReadFile(path + ".bad"); err != nil || len(data) != 20_000 || !strings.Contains(b.log.String(), path+".bad") {
+		t.Errorf("aside are %d bytes, %v; the log says %s", len(data), err, b.log)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestStoreLocked: one daemon has a folder at a time.
+func TestStoreLocked(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	_, err := Open(b.config)
+	if locked, ok := errors.AsType[*database.LockedError](err); !ok || locked.PID != os.Getpid() {
+		t.Errorf("opened twice: %v", err)
+	}
+}
+
+// TestStoreFails: what cannot be written is told to the one who asked for it.
+func TestStoreFails(t *testing.T) {
+	b := newBench(t)
+	d, err := Open(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.store.db.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	err = d.Do(ctx, func(q *queue.Queue) error { q.ChangeGlobal(map[string]string{"a": "b"}); return nil })
+	if err == nil || !strings.Contains(err.Error(), "could not be written") {
+		t.Errorf("what is not on disk was accepted: %v", err)
+	}
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the daemon ends as if all were on disk")
+	}
+}
