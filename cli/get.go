@@ -42,7 +42,7 @@ type getCommand struct {
 	OnComplete                    hook
 	NoMetalink, NoFTP             bool
 	NoRemember                    bool
-	LimitRate                     rate
+	LimitRate                     rates
 	AllowLessProof                bool
 	Timeout, RetryWait            duration
 	Tries                         number
@@ -155,10 +155,8 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 		Swarms: torrentsource.Plug(g.Peers.address(), g.Peers.NoDHT), Credentials: g.login,
 		State: &state.Store{Dir: stateFolder(), PinsOnly: g.NoRemember}, JournalKey: journalKey(),
 	}
-	if g.LimitRate > 0 {
-		c.Limit = download.NewLimit(int64(g.LimitRate))
-		g.limit = c.Limit
-	}
+	g.limit = g.sites.limits.of(g.LimitRate)
+	c.Limit = g.limit
 	return c, err
 }
 

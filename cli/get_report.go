@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"braid/internal/fsys"
 	"braid/internal/report"
@@ -17,20 +18,22 @@ import (
 // A reporter draws what happened in the downloads of one command, if the user named a file for that.
 type reporter struct {
 	path  string
-	limit int64 // of --limit-rate
+	limit rates // of --limit-rate
+	now   int64 // what it was when the downloads began
 	page  report.Page
 }
 
 // newReporter makes sure, before anything is transferred, that the page will have a place: an old report may be
 // replaced, and no other file (rule 3). The reporter is nil if no page is wanted.
-func newReporter(path string, limit int64) (*reporter, error) {
+func newReporter(path string, limit rates) (*reporter, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if err := placeFor(path); err != nil {
 		return nil, reportFailure(path, err)
 	}
-	return &reporter{path: path, limit: limit}, nil
+	now, _ := limit.At(time.Now())
+	return &reporter{path: path, limit: limit, now: now}, nil
 }
 
 // errNoReport keeps a file that is not a report.
@@ -80,9 +83,17 @@ func fileURL(path string) string {
 // add puts a download that ended on the page.
 func (p *reporter) add(r *report.Recorder) {
 	if p != nil {
-		r.Limit = p.limit
+		if r.Limit = p.now; p.changed() {
+			r.Limit = -1
+		}
 		p.page.Add(r)
 	}
+}
+
+// changed reports whether the limit became another one meanwhile.
+func (p *reporter) changed() bool {
+	now, _ := p.limit.At(time.Now())
+	return now != p.now
 }
 
 // write writes the page, also when downloads failed. Only the user may read it.

@@ -39,6 +39,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 	}
 	ctx, stop := within(ctx, time.Duration(g.MaxTime))
 	defer stop()
+	defer g.sites.limits.follow()()
 	defer client.HTTP.CloseIdle()
 	list, err := make(ctx, client)
 	if err == nil && g.DryRun {
@@ -49,7 +50,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 		err = g.makeFolder()
 	}
 	if err == nil {
-		g.reporter, err = newReporter(g.Report, int64(g.LimitRate))
+		g.reporter, err = newReporter(g.Report, g.LimitRate)
 	}
 	if err != nil {
 		return g.report(downloadFailure(ctx, err))

@@ -37,6 +37,7 @@ func parse(t *testing.T, words ...string) (*getCommand, []download.Request, erro
 // clientOf is the client that the flags make.
 func clientOf(t *testing.T, g *getCommand) *download.Client {
 	t.Helper()
+	g.sites = newSites(&configuration{})
 	c, err := g.client(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func sampleOf(o option.Option) string {
 	case option.Choice:
 		return o.Choices()[0]
 	}
-	return cmp.Or(samples[o.Name()], map[option.Kind]string{option.Time: "2s", option.Period: "2h", option.Size: "2M", option.Rate: "2M"}[o.Kind], "2")
+	return cmp.Or(samples[o.Name()], map[option.Kind]string{option.Time: "2s", option.Period: "2h", option.Size: "2M", option.Rate: "2M", option.Rates: "2M"}[o.Kind], "2")
 }
 
 // written is a sample as TOML has it.
@@ -149,7 +149,7 @@ func watchKey(o option.Option) error {
 func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
 		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
-		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)},
+		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
 		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook)},
 	}
 	for _, c := range allCommands() {

@@ -70,7 +70,7 @@ func (c *configuration) fill(command string, options []option.Option, a *arrange
 		name := o.Name()
 		c.said[name], c.line[name] = said(name, a), a.has(name)
 		v, ok := c.file.Value(command, name)
-		if !ok || c.said[name] {
+		if !ok || c.said[name] || o.Kind == option.Rate && v.Timed() && !c.file.Own(command, name) {
 			continue
 		}
 		if slices.ContainsFunc(opposites, func(o [2]string) bool { return o[0] == name && said(o[1], a) }) {

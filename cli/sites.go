@@ -18,7 +18,8 @@ import (
 // sites are what counts at sites that the configuration names. What flags and variables say beats it, and it beats what the
 // configuration says of everything.
 type sites struct {
-	conf *configuration
+	conf   *configuration
+	limits limits // of them and of everything
 
 	mu    sync.Mutex // for rules, and linked in them: watches ask when there is an update
 	rules map[*option.Site]*siteRules
@@ -94,14 +95,12 @@ func (s *sites) read(site *option.Site) (*siteRules, error) {
 			return nil, s.at(site, err)
 		}
 	}
-	var most rate
+	var most rates
 	if site.Word("limit-rate") != "" {
 		if err := most.Set(site.Word("limit-rate")); err != nil {
 			return nil, s.at(site, misuse("limit-rate", err.Error(), ""))
 		}
-		if most > 0 { // as everywhere, 0 is no limit
-			r.limit = download.NewLimit(int64(most))
-		}
+		r.limit = s.limits.of(most)
 	}
 	return r, nil
 }

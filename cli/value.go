@@ -14,6 +14,7 @@ import (
 type (
 	size     = option.SizeValue
 	rate     = option.RateValue
+	rates    = option.RatesValue
 	duration = option.TimeValue
 	interval = option.PeriodValue
 	number   = option.NumberValue

@@ -26,7 +26,7 @@ type verifyCommand struct {
 	AllowLessProof, Repair bool
 	IgnoreMissing          bool
 	Timeout                duration
-	LimitRate              rate
+	LimitRate              rates
 
 	screen   *screen
 	lines    *lineWriter
@@ -52,6 +52,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return v.leave([]int{v.fail("", failureOf(ctx, err))})
 	}
+	defer v.sites.limits.follow()()
 	defer client.HTTP.CloseIdle()
 	if err := v.prepare(ctx, client, paths); err != nil {
 		return v.leave([]int{v.fail("", verifyFailure(ctx, err))})
@@ -85,9 +86,7 @@ func (v *verifyCommand) client() (*download.Client, error) {
 	hc.HeaderTimeout = time.Duration(v.Timeout)
 	c := &download.Client{HTTP: hc, Timeout: time.Duration(v.Timeout), State: &state.Store{Dir: stateFolder(), PinsOnly: true}, JournalKey: journalKey()}
 	adoptState(c.State, c.State.Dir) // what is not taken over is not known
-	if v.LimitRate > 0 {
-		c.Limit = download.NewLimit(int64(v.LimitRate))
-	}
+	c.Limit = v.sites.limits.of(v.LimitRate)
 	return c, err
 }
 

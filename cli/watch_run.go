@@ -124,6 +124,7 @@ func (s *service) use(c *loaded) error {
 	for _, w := range c.Watches {
 		s.metrics.Add(w.Name)
 	}
+	next.stop = next.sites.limits.follow()
 	s.current.Store(next)
 	return nil
 }

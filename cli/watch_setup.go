@@ -30,6 +30,8 @@ type setup struct {
 	updater *watch.Updater
 	memory  *watch.Memory
 	client  *download.Client
+	sites   *sites
+	stop    func() // of the limits, if they are followed
 }
 
 // newSetup makes one. An error is one of configuration, or about the files that it names.
@@ -53,7 +55,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		return nil, err
 	}
 	at := newSites(conf)
-	s := &setup{}
+	s := &setup{sites: at, stop: func() {}}
 	if s.client, err = watchClient(c, hosts, at); err != nil {
 		return nil, err
 	}
@@ -149,6 +151,7 @@ func (c *loaded) hide(texts ...string) {
 
 // close ends what is idle, and remembers what was learned.
 func (s *setup) close() {
+	s.stop()
 	s.client.HTTP.CloseIdle()
 	s.client.State.Save()
 }
@@ -169,10 +172,7 @@ func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, e
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions
-		JournalKey: filepath.Join(c.state, "journal-key"),
-	}
-	if c.Rate > 0 {
-		client.Limit = download.NewLimit(c.Rate)
+		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
 	}
 	if err := new(proxyFlags).apply(client.HTTP); err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		r.Site = func(q *download.Request) error {
 			q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
 			err := at.apply(q, q.URL, required, limit)
-			if w.Rate > 0 {
+			if r.Limit != nil {
 				q.Limit = nil
 			}
 			return err
@@ -262,9 +262,9 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 	if len(w.Signatures) > 0 && !r.Request.Anchors.Any() && r.Site == nil {
 		return nil, misuse("signature", "no key or certificate is trusted, so that it would not be looked at", "keyring = or smime-ca = names one")
 	}
-	if w.Rate > 0 {
+	if r.Limit = at.limits.of(w.Rate); r.Limit != nil {
 		r.Request.Limit = nil
-		if r.Limit = download.NewLimit(w.Rate); limit != nil {
+		if limit != nil {
 			r.Limit.Within(limit)
 		}
 	}

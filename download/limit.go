@@ -10,40 +10,40 @@ import (
 	"braid/source"
 )
 
-// A Limiter limits all downloads that share it to a number of bytes a second together. It may be used by several goroutines. NewLimit makes
-// one; a nil *Limiter and the zero Limiter are no limit.
+// A Limiter limits all downloads that share it to a number of bytes a second together, which Set may change. It may be used by several
+// goroutines. NewLimit makes one; a nil *Limiter and the zero Limiter are no limit.
 type Limiter struct {
-	bytes   atomic.Int64 // a second; 0: no limit
-	turns   *rate.Limiter
+	now     atomic.Pointer[turns] // nil: no limit
 	waiting atomic.Int64
 	within  *Limiter // nil: nothing else
+}
+
+// turns are those of one rate. Fetches that wait for one when the rate changes wait it out, which takes a moment (roundTime).
+type turns struct {
+	*rate.Limiter
+	bytes int64 // a second
 }
 
 // NewLimit makes a limit of n bytes a second for [Client].Limit or [Request].Limit; less than one is one. What is let through late, as sleeping takes a
 // millisecond longer than it should, is made up for within 50 ms.
 func NewLimit(n int64) *Limiter {
-	n = max(n, 1)
-	l := &Limiter{turns: rate.NewLimiter(rate.Limit(n), burst(n))}
-	l.bytes.Store(n)
+	l := &Limiter{}
+	l.Set(max(n, 1))
 	return l
 }
 
-func burst(n int64) int { return int(min(max(n/20, 1), 1<<30)) }
-
-// Set makes a limit of NewLimit one of n bytes a second, also while downloads go on; 0 is no limit.
+// Set changes the limit to n bytes a second, also for downloads that run; zero is none.
 func (l *Limiter) Set(n int64) {
-	if n <= 0 {
-		l.bytes.Store(0)
-		l.turns.SetLimit(rate.Inf) // for those that have a turn to wait for
-		return
+	switch now := l.now.Load(); {
+	case n <= 0:
+		l.now.Store(nil)
+	case now == nil || now.bytes != n: // else what is allowed in one go would be allowed again
+		l.now.Store(&turns{rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30))), n})
 	}
-	l.turns.SetLimit(rate.Limit(n))
-	l.turns.SetBurst(burst(n))
-	l.bytes.Store(n)
 }
 
 // limits reports whether l, or what it is within, is a limit now.
-func (l *Limiter) limits() bool { return l != nil && (l.bytes.Load() > 0 || l.within.limits()) }
+func (l *Limiter) limits() bool { return l != nil && (l.now.Load() != nil || l.within.limits()) }
 
 // Within makes l a part of outer: what passes through l passes through outer, too. It returns l, which must not be in use yet.
 func (l *Limiter) Within(outer *Limiter) *Limiter {
@@ -56,23 +56,18 @@ const roundTime = 250 * time.Millisecond
 
 // wait waits for a turn, and returns how many of most bytes may pass in it.
 func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
-	bytes := l.bytes.Load()
-	if bytes == 0 {
+	turns := l.now.Load()
+	if turns == nil {
 		return l.outer(ctx, most)
 	}
 	waiting := l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	fair := max(bytes/(waiting*int64(time.Second/roundTime)), 1)
-	n = int(min(int64(most), int64(l.turns.Burst()), fair))
+	fair := max(turns.bytes/(waiting*int64(time.Second/roundTime)), 1)
+	n = int(min(int64(most), int64(turns.Burst()), fair))
 	if n, err = l.outer(ctx, n); err != nil { // first, as it may let less pass
 		return n, err
 	}
-	err = l.turns.WaitN(ctx, n)
-	for err != nil && ctx.Err() == nil && n > l.turns.Burst() { // it was set to less meanwhile
-		n = max(l.turns.Burst(), 1)
-		err = l.turns.WaitN(ctx, n)
-	}
-	if err != nil { // it fails at once if the turn would come after the deadline
+	if err = turns.WaitN(ctx, n); err != nil { // it fails at once if the turn would come after the deadline
 		<-ctx.Done()
 		err = ctx.Err()
 	}

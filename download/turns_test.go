@@ -39,7 +39,7 @@ func TestLimitTakesTurns(t *testing.T) {
 						break
 					}
 				}
-				if most := time.Since(begun).Seconds()*float64(bytes) + float64(limit.turns.Burst()); float64(sum) > most+1 {
+				if most := time.Since(begun).Seconds()*float64(bytes) + float64(limit.now.Load().Burst()); float64(sum) > most+1 {
 					t.Errorf("%d at %d bytes a second: %d passed, %.0f may", waiting, bytes, sum, most)
 				}
 			})
@@ -69,3 +69,79 @@ func TestLimitMakesUpForLateness(t *testing.T) {
 
 // bufferLike is about what a source brings at once.
 const bufferLike = 256 << 10
+
+// A limit that is changed holds at once for what runs: what waits has its turn within a moment, and none is no limit.
+func TestSetLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := &Limiter{}
+		pass := func(d time.Duration) (n int) {
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				k, err := limit.wait(t.Context(), 1<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n += k; limit.now.Load() == nil {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			return n
+		}
+		if n := pass(time.Second); n < 1000<<20 {
+			t.Errorf("%d without a limit", n)
+		}
+		for _, bytes := range []int64{1 << 20, 1 << 30, 1 << 10, 100 << 10} {
+			limit.Set(bytes)
+			if n := float64(pass(10*time.Second)) / 10; n < 0.9*float64(bytes) || n > 1.1*float64(bytes) {
+				t.Errorf("%.0f a second, want %d", n, bytes)
+			}
+		}
+		limit.Set(1000)
+		done := make(chan int)
+		go func() { done <- pass(time.Nanosecond) }()
+		synctest.Wait()
+		limit.Set(0)
+		begun := time.Now()
+		if <-done; time.Since(begun) > roundTime {
+			t.Errorf("what waited was held up for %v", time.Since(begun))
+		}
+		// The same rate again lets nothing more pass.
+		limit.Set(1000)
+		n := 0
+		for begun := time.Now(); time.Since(begun) < 10*time.Second; {
+			limit.Set(1000)
+			k, err := limit.wait(t.Context(), 1<<20)
+			if n += k; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n > 10_500 {
+			t.Errorf("%d bytes", n)
+		}
+	})
+}
+
+// Limits are changed while downloads wait for them, from several goroutines.
+func TestSetLimitAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit, outer := NewLimit(1000), NewLimit(1<<20)
+		limit.Within(outer)
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for range 200 {
+					if _, err := limit.wait(t.Context(), 100); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			wg.Go(func() {
+				for j := range 50 {
+					limit.Set(int64(i*j) << 8)
+					outer.Set(int64(i*j) << 10)
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}

@@ -96,7 +96,7 @@ var ofOthers = []Option{
 		Usage: "what unlocks the key is the first line of `FILE`"},
 	{Names: "sign-with", Of: Serve, Group: ProofGroup, Kind: Word,
 		Usage: "sign what has no signature beside it, with the OpenPGP key in `FILE`, which is what gpg --export-secret-keys writes; what unlocks it is in BRAID_PASSPHRASE"},
-	{Names: "limit-rate max-overall-download-limit", Of: Verify, Group: SourcesGroup, Kind: Rate,
+	{Names: "limit-rate max-overall-download-limit", Of: Verify, Group: SourcesGroup, Kind: Rates,
 		Usage: "with --repair, fetch at most `RATE` a second; 0 is as fast as it goes, whatever the settings say"},
 	{Names: "tracker", Of: Meta, Group: SourcesGroup, Kind: Words,
 		Usage: "the torrent names the tracker at `URL`, as --tracker udp://tracker.example.org:6969 (repeatable, the first is asked first)"},

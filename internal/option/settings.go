@@ -143,20 +143,23 @@ func (r *reader) value(v any, known map[string]Kind, tables []string, path ...st
 	for _, w := range words {
 		word, is := wordOf(w)
 		switch {
-		case is == "" || isList && kind != Words || (kind == Switch) != (is == "boolean"):
-			if isList && kind != Words {
+		case is == "" || isList && !kind.isList() || (kind == Switch) != (is == "boolean"):
+			if isList && !kind.isList() {
 				is = "list"
 			}
 			return Value{}, r.wrong(path, "a "+cmp.Or(is, "table or a date")+" where "+kind.String()+" belongs", "")
 		case word == "":
 			return Value{}, r.wrong(path, emptyValue, leaveOut)
-		case kind.isAmount() && isBare(word, 1024):
-			return Value{}, r.wrong(path, "a few bytes may be meant in another unit", fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, word))
+		case kind.isAmount() && bareRate(word) != "":
+			return Value{}, r.wrong(path, "a few bytes may be meant in another unit", fmt.Sprintf(`write "%[1]sK", "%[1]sM" or "%[1]sB"`, bareRate(word)))
 		}
 		value.Words = append(value.Words, word)
 	}
 	if len(words) == 0 {
 		return Value{}, r.wrong(path, emptyValue, leaveOut)
+	}
+	if kind == Rates {
+		value.Words = []string{strings.Join(value.Words, ", ")}
 	}
 	return value, nil
 }
@@ -220,6 +223,18 @@ func Line(data string, path []string) int {
 }
 
 func sorted(table map[string]any) []string { return slices.Sorted(maps.Keys(table)) }
+
+// Timed reports whether a value is rates by the time of day, which downloads have.
+func (v Value) Timed() bool {
+	var rates RatesValue
+	return len(v.Words) == 1 && strings.Contains(v.Words[0], "-") && rates.Set(v.Words[0]) == nil
+}
+
+// Own reports whether the table of a command has a flag.
+func (f *Settings) Own(command, flag string) bool {
+	_, ok := f.values[command][flag]
+	return ok && command != ""
+}
 
 // Value is what the file says of a flag of a command: in the command's own table, else for all.
 func (f *Settings) Value(command, flag string) (Value, bool) {

@@ -107,16 +107,20 @@ const (
 	Size                   // bytes, with their unit
 	Rate                   // bytes a second; 0 is no limit
 	Words                  // one string or several
+	Rates                  // bytes a second, one Rate or several by the time of day
 )
 
 // isAmount reports whether the values are bytes, of which a few make no sense.
-func (k Kind) isAmount() bool { return k == Size || k == Rate }
+func (k Kind) isAmount() bool { return k == Size || k == Rate || k == Rates }
+
+// isList reports whether there may be several values.
+func (k Kind) isList() bool { return k == Words || k == Rates }
 
 func (k Kind) String() string {
 	switch k {
 	case Switch:
 		return "true or false"
-	case Words:
+	case Words, Rates:
 		return "a string or a list of them"
 	}
 	return "a string"

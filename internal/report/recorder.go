@@ -28,7 +28,7 @@ type Recorder struct {
 // Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches merged, and only
 // totals are exact.
 type Facts struct {
-	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number.
+	// Limit is how many bytes a second the user allows, for all downloads of the page together; 0 is any number, -1 several, one after the other.
 	Limit int64
 
 	URL, Path string // the URL is masked

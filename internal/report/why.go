@@ -12,6 +12,10 @@ import (
 
 // sayLimit says what kept the download from being faster, if that can be told.
 func (d *Facts) sayLimit(w *words) {
+	if d.Limit < 0 {
+		w.say(false, "--limit-rate allowed different speeds at different times.")
+		return
+	}
 	if d.Limit > 0 { // then no speed says anything of the link
 		reached := float64(d.Fetched) > 0.8*float64(d.Limit)*d.end.Seconds()
 		text := "--limit-rate allowed " + option.RateText(float64(d.Limit)) + " in all"

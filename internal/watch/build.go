@@ -25,7 +25,7 @@ func (b *builder) build(f *file) (c *Config, err error) {
 	c.State, c.Metrics, c.UserAgent, c.Hosts = b.path(f.State), f.Metrics, f.UserAgent, f.AllowHosts
 	c.NotHosts, c.GeoIPDB = f.NotHosts, b.path(f.GeoIPDB)
 	c.Parallel, c.Polls, c.HostGap = int(f.Parallel), int(f.Polls), time.Duration(f.HostGap)
-	c.Rate, c.Size = int64(f.LimitRate), int64(f.MaxSize)
+	c.Rate, c.Size = f.LimitRate, int64(f.MaxSize)
 	c.Log = Log{f.LogFormat, f.LogLevel}
 	if err := b.oneOf(f.LogFormat, logFormats, "log-format"); err != nil {
 		return nil, err

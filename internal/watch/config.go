@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/internal/option"
 )
 
 // A Config is what a watcher is to do: feeds, watches, and how it runs.
@@ -13,8 +14,10 @@ type Config struct {
 	// Parallel is how many downloads run at once, over all watches; 0 is the antenna's default, as of Polls and HostGap.
 	Parallel, Polls int
 	HostGap         time.Duration
-	// Rate limits the bytes of all downloads a second, and Size those of one file; 0 is no limit, and 64 GiB where a server does not say.
-	Rate, Size int64
+	// Rate limits the bytes of all downloads a second.
+	Rate option.RatesValue
+	// Size limits the bytes of one file; if zero, it is 64 GiB where a server does not say.
+	Size int64
 	// Metrics is the address where metrics are served. If empty, they are not.
 	Metrics   string
 	Log       Log
@@ -68,7 +71,7 @@ type Watch struct {
 	// Mirrors are further places of the same file.
 	Mirrors []string
 	// Rate limits the bytes of the watch's downloads a second.
-	Rate int64
+	Rate option.RatesValue
 	// AllowLessProof takes a file whose server offers less to verify it with than before.
 	AllowLessProof, NoMetalink bool
 }

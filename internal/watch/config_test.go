@@ -38,7 +38,7 @@ state = "state"
 parallel = 3
 polls = 8
 host-gap = "2s"
-limit-rate = "20M"
+limit-rate = ["09:00-17:00 2M", "20M"]
 max-size = "8G"
 metrics = "127.0.0.1:9110"
 log-format = "json"
@@ -108,6 +108,13 @@ glob = "https://example.org/all/**"
 dir = "/srv/all"
 `
 
+func ratesOf(s string) (v option.RatesValue) {
+	if err := v.Set(s); err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func parse(t *testing.T, text string) *Config {
 	t.Helper()
 	c, err := ParseConfig([]byte(text), options)
@@ -147,7 +154,7 @@ func TestEverything(t *testing.T) {
 		HookTime: 5 * time.Minute, Size: 2 << 30, AllowOlder: true,
 		Require: RequireSignature, Keyrings: []string{"/etc/braid/keys.gpg"}, Pins: []string{"0123456789ABCDEF0123456789ABCDEF01234567"},
 		Authorities: []string{"/ca.pem"}, AllowExpiredKey: true, Signatures: []string{".asc", "/etc/braid/disk.sig", "https://example.org/x.asc"},
-		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: 1 << 20, AllowLessProof: true, NoMetalink: true,
+		Mirrors: []string{"https://mirror.example.net/disk.iso"}, Rate: ratesOf("1M"), AllowLessProof: true, NoMetalink: true,
 	}
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)
@@ -157,7 +164,7 @@ func TestEverything(t *testing.T) {
 	}
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
-		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, Rate: 20 << 20, Size: 8 << 30, Metrics: "127.0.0.1:9110",
+		State: "/etc/braid/state", Parallel: 3, Polls: 8, HostGap: 2 * time.Second, Rate: ratesOf("09:00-17:00 2M, 20M"), Size: 8 << 30, Metrics: "127.0.0.1:9110",
 		Log: Log{"json", "debug"}, UserAgent: "our antenna", Hosts: []string{"10.0.0.0/8"}, NotHosts: []string{"slow.example.net", "xx"}, GeoIPDB: "/etc/braid/where.mmdb",
 		Secrets:     []string{"nightly", "s3cret-inline", "s3cret:word", "bWU6czNjcmV0OndvcmQ=", "Bearer s3cret-token", "s3cret-token", "s3cret-file"},
 		SecretNames: []string{"PAIR", "TOKEN"},
@@ -250,7 +257,7 @@ func TestWrong(t *testing.T) {
 		{small + "run = 'touch x'", "watch.w.run", 6, "a string where a list belongs"},
 		{small + "keep = 1.5", "watch.w.keep", 6, "a fraction where a whole number belongs"},
 		{small + "run = [1]", "watch.w.run", 6, "a number where a string belongs"},
-		{small + "limit-rate = [1]", "watch.w.limit-rate", 6, "a list where a string belongs"},
+		{small + "limit-rate = [1]", "watch.w.limit-rate", 6, "write a rate"},
 		{small + "no-metalink = 'yes'", "watch.w.no-metalink", 6, "a string where a boolean belongs"},
 		{"watch = 3", "watch", 1, "a number where a table belongs"},
 		{small + "header-env = 'TOKEN'", "watch.w.header-env", 6, "a string where a table belongs"},

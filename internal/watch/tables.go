@@ -14,7 +14,7 @@ type file struct {
 	Parallel   count    `toml:"parallel"`
 	Polls      count    `toml:"polls"`
 	HostGap    span     `toml:"host-gap"`
-	LimitRate  bulk     `toml:"limit-rate"`
+	LimitRate  rates    `toml:"limit-rate"`
 	MaxSize    bulk     `toml:"max-size"`
 	Metrics    string   `toml:"metrics"`
 	LogFormat  string   `toml:"log-format"`
@@ -77,7 +77,7 @@ type watchTable struct {
 	OnFailure       []string `toml:"on-failure"`
 	HookTime        span     `toml:"hook-time"`
 	CheckEvery      span     `toml:"check-every"`
-	LimitRate       bulk     `toml:"limit-rate"`
+	LimitRate       rates    `toml:"limit-rate"`
 	MaxSize         bulk     `toml:"max-size"`
 	AllowOlder      bool     `toml:"allow-older"`
 	AllowLessProof  bool     `toml:"allow-less-proof"`
@@ -110,6 +110,7 @@ type (
 	span   = option.PeriodValue
 	amount = option.SizeValue
 	bulk   = option.BulkValue
+	rates  = option.RatesValue
 	count  = option.NumberValue
 	plenty = option.EntriesValue
 )

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"sync"
+	"time"
+
+	"braid/download"
+)
+
+// limits keeps what holds downloads to a number of bytes a second to what their rates say by the time of day. The zero value has none.
+type limits struct {
+	mu    sync.Mutex
+	timed []timedLimit
+	timer *time.Timer // nil: the time of day is not followed
+}
+
+// A timedLimit is told its rate.
+type timedLimit struct {
+	rates rates
+	set   func(bytes int64)
+}
+
+// mostAsleep bounds how late a change is after the clock was set, or the machine slept.
+const mostAsleep = time.Minute
+
+// of is a limit by rates; nil if there is none at any time.
+func (p *limits) of(v rates) *download.Limiter {
+	if !v.Any() {
+		return nil
+	}
+	l := &download.Limiter{}
+	p.add(timedLimit{v, l.Set})
+	return l
+}
+
+func (p *limits) add(l timedLimit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timed = append(p.timed, l)
+	p.turn()
+}
+
+// follow changes the limits with the time of day until stop is called.
+func (p *limits) follow() (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(mostAsleep, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.turn()
+	})
+	p.turn()
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.timer.Stop()
+		p.timer = nil
+	}
+}
+
+// turn sets the limits to what counts now. The caller holds mu.
+func (p *limits) turn() {
+	now, next := time.Now(), time.Time{}
+	for _, l := range p.timed {
+		rate, until := l.rates.At(now)
+		l.set(rate)
+		if next.IsZero() || !until.IsZero() && until.Before(next) {
+			next = until
+		}
+	}
+	switch {
+	case p.timer == nil:
+	case next.IsZero():
+		p.timer.Stop()
+	default:
+		p.timer.Reset(min(next.Sub(now), mostAsleep))
+	}
+}

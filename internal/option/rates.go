@@ -1,0 +1,191 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A RatesValue is bytes a second by the time of day: "09:00-17:00 2M, 20M". The first range that has the local time counts, and the rate
+// without one is for the rest. 0, also when it is given, is no limit, and so is what no range has.
+type RatesValue struct{ spans []rateSpan }
+
+// A rateSpan is a rate from one time of day to another, which is the next day's if it is not later. All day is from 0 to a day.
+type rateSpan struct {
+	from, to time.Duration
+	rate     int64
+}
+
+const day = 24 * time.Hour
+
+// errRates says how rates are written.
+var errRates = errors.New(`write a rate as 2M, or several by the time of day as "09:00-17:00 2M, 20M"`)
+
+// Set reads what a user writes.
+func (v *RatesValue) Set(s string) error {
+	var spans []rateSpan
+	for item := range strings.SplitSeq(s, ",") {
+		span, err := parseSpan(strings.Fields(item))
+		if err == nil && len(spans) > 0 && spans[len(spans)-1].always() {
+			err = errors.New("what follows a rate for the whole day never counts")
+		}
+		if err != nil && strings.Contains(s, ",") {
+			err = fmt.Errorf("%s: %w", strings.TrimSpace(item), err)
+		}
+		if err != nil {
+			return err
+		}
+		spans = append(spans, span)
+	}
+	v.spans = spans
+	return nil
+}
+
+func parseSpan(words []string) (s rateSpan, err error) {
+	s.to = day
+	switch len(words) {
+	case 1:
+	case 2:
+		from, to, ok := strings.Cut(words[0], "-")
+		var end bool
+		if s.from, ok = parseClock(from); ok && s.from < day {
+			s.to, end = parseClock(to)
+		}
+		switch {
+		case !end:
+			return s, errors.New("write the times of a day as 09:00-17:00; they end at 24:00")
+		case s.from == s.to:
+			return s, errors.New("it ends where it begins; a whole day is 00:00-24:00")
+		}
+	default:
+		return s, errRates
+	}
+	s.rate, err = ParseSize(words[len(words)-1])
+	return s, err
+}
+
+// parseClock reads a time of day, up to 24:00.
+func parseClock(s string) (time.Duration, bool) {
+	hour, minute, ok := strings.Cut(s, ":")
+	h, err := strconv.ParseUint(hour, 10, 8)
+	m, wrong := strconv.ParseUint(minute, 10, 8)
+	t := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute
+	return t, ok && err == nil && wrong == nil && len(hour) <= 2 && len(minute) == 2 && m < 60 && t <= day
+}
+
+// UnmarshalTOML reads a string, or a list of them.
+func (v *RatesValue) UnmarshalTOML(value any) error {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	var words []string
+	for _, value := range list {
+		word, is := wordOf(value)
+		switch bare := bareRate(word); {
+		case is == "" || is == "boolean" || isList && is != "string" || word == "":
+			return errRates
+		case bare != "":
+			return fmt.Errorf(`write bytes with their unit, as "%[1]sK", "%[1]sM" or "%[1]sB"`, bare)
+		}
+		words = append(words, word)
+	}
+	return v.Set(strings.Join(words, ", "))
+}
+
+// bareRate returns a rate of a few bytes without a unit: another unit may be meant.
+func bareRate(word string) string {
+	for item := range strings.SplitSeq(word, ",") {
+		if words := strings.Fields(item); len(words) > 0 && isBare(words[len(words)-1], 1024) {
+			return words[len(words)-1]
+		}
+	}
+	return ""
+}
+
+func (v RatesValue) String() string {
+	var items []string
+	for _, s := range v.spans {
+		item := strconv.FormatInt(s.rate, 10)
+		if !s.always() {
+			item = clockText(s.from) + "-" + clockText(s.to) + " " + item
+		}
+		items = append(items, item)
+	}
+	if len(items) == 0 {
+		return "0"
+	}
+	return strings.Join(items, ", ")
+}
+
+func clockText(d time.Duration) string {
+	return fmt.Sprintf("%02d:%02d", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// Any reports whether there is a limit at some time.
+func (v RatesValue) Any() bool {
+	return slices.ContainsFunc(v.spans, func(s rateSpan) bool { return s.rate > 0 })
+}
+
+// At returns the rate at a time, by its location, and when it is another one; the zero time if it never is. Where clocks are
+// put forward or back, what they show counts.
+func (v RatesValue) At(t time.Time) (rate int64, until time.Time) {
+	t = t.Round(0)
+	rate = v.rate(t)
+	for at := v.next(t); !at.IsZero() && at.Sub(t) < 3*day; at = v.next(at) {
+		if v.rate(at) != rate {
+			return rate, at
+		}
+	}
+	return rate, time.Time{}
+}
+
+func (v RatesValue) rate(t time.Time) int64 {
+	now := clockOf(t)
+	for _, s := range v.spans {
+		if s.has(now) {
+			return s.rate
+		}
+	}
+	return 0
+}
+
+// next is the first time after t at which a range begins or ends, or the clock is put forward or back; the zero time if there is no
+// range.
+func (v RatesValue) next(t time.Time) (at time.Time) {
+	now := clockOf(t)
+	for _, s := range v.spans {
+		for _, edge := range []time.Duration{s.from, s.to} {
+			to := edge - now
+			if to <= 0 {
+				to += day
+			}
+			if next := t.Add(to); !s.always() && (at.IsZero() || next.Before(at)) {
+				at = next
+			}
+		}
+	}
+	if _, end := t.ZoneBounds(); !at.IsZero() && !end.IsZero() && end.Before(at) {
+		return end
+	}
+	return at
+}
+
+// clockOf is what a clock shows.
+func clockOf(t time.Time) time.Duration {
+	h, m, s := t.Clock()
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
+}
+
+func (s rateSpan) always() bool { return s.from == 0 && s.to == day }
+
+// has reports whether a time of day is in the range.
+func (s rateSpan) has(now time.Duration) bool {
+	if s.from < s.to {
+		return s.from <= now && now < s.to
+	}
+	return now >= s.from || now < s.to
+}
