@@ -93,15 +93,16 @@ func (d *Daemon) Close() error { return d.store.db.Close() }
 // closes the daemon.
 func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
+	batch := download.Batch{AtOnce: l.atOnce, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
+		select {
+		case d.ended <- ended{n, res, err}:
+		case <-d.over:
+		}
+	}}
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		d.client.GetEach(l.downloads, d.jobs, download.Batch{AtOnce: l.atOnce, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
-			select {
-			case d.ended <- ended{n, res, err}:
-			case <-d.over:
-			}
-		}})
+		d.client.GetEach(ctx, d.jobs, batch)
 	}()
 	err := l.run(ctx, stopped)
 	close(d.over)
