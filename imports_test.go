@@ -90,6 +90,9 @@ var houses = map[string]house{
 		"go.etcd.io/bbolt",
 	}},
 	"daemon/queue": {pure: true, imports: []string{"byterange"}},
+	"daemon/rpc": {imports: []string{
+		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "github.com/coder/websocket",
+	}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",

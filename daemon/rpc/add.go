@@ -1,0 +1,145 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"braid/daemon/queue"
+	"braid/internal/mask"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+)
+
+// schemes are those of URIs that can be downloaded.
+var schemes = []string{"http", "https", "ftp", "ftps", "magnet"}
+
+// knownURIs are the URIs that are some, with their secrets. None of another scheme is taken.
+func (v *visit) knownURIs(list []string) (uris []string, err error) {
+	for _, s := range list {
+		s = strings.TrimSpace(s)
+		u, err := url.Parse(s)
+		if err != nil || !u.IsAbs() {
+			continue
+		}
+		if !slices.Contains(schemes, strings.ToLower(u.Scheme)) {
+			return nil, refuse("%s: no such protocol; there are %s", mask.URL(u), strings.Join(schemes, ", "))
+		}
+		if s, err = v.revealURI(s, u); err != nil {
+			return nil, err
+		}
+		uris = append(uris, s)
+	}
+	return uris, nil
+}
+
+func refuse(format string, args ...any) error { return &fault{1, fmt.Sprintf(format, args...)} }
+
+// add adds an entry with these options.
+func (v *visit) add(e queue.Entry, options map[string]string, position int) (queue.GID, error) {
+	options, err := v.checked(options, e.URIs)
+	if err != nil {
+		return 0, err
+	}
+	if options["pause"] == "true" {
+		e.Status = queue.Paused
+	}
+	if word := options["gid"]; word != "" {
+		g, ok := queue.ParseGID(word)
+		if !ok {
+			return 0, refuse("Invalid GID %s", word)
+		}
+		e.GID = g
+	}
+	delete(options, "pause") // both are of this call
+	delete(options, "gid")
+	e.Options = options
+	return v.queue.Add(v.now, e, position)
+}
+
+func (v *visit) addURI(p *params) (any, error) {
+	uris, options, position := p.strings(0, true), p.options(1, false), p.position(2)
+	if p.err != nil {
+		return nil, p.err
+	}
+	if len(uris) == 0 {
+		return nil, refuse("URI is not provided.")
+	}
+	uris, err := v.knownURIs(uris)
+	if err != nil {
+		return nil, err
+	}
+	if len(uris) == 0 {
+		return nil, refuse("No URI to download.")
+	}
+	g, err := v.add(queue.Entry{URIs: uris}, options, position)
+	return g.String(), err
+}
+
+// document reads a document in base64, which fails with aria2's words for what it is not.
+func (p *params) document(i int, otherwise string) []byte {
+	data, err := base64.StdEncoding.DecodeString(p.text(i))
+	if err != nil {
+		p.fail("%s", otherwise)
+	}
+	return data
+}
+
+func (v *visit) addTorrent(p *params) (any, error) {
+	data, uris, options, position := p.document(0, "Bencode decoding failed"), p.strings(1, false), p.options(2, false), p.position(3)
+	if p.err != nil {
+		return nil, p.err
+	}
+	if !metainfo.Looks(data) {
+		return nil, refuse("Bencode decoding failed")
+	}
+	if _, err := metainfo.Parse(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	uris, err := v.knownURIs(uris)
+	if err != nil {
+		return nil, err
+	}
+	g, err := v.add(queue.Entry{URIs: uris, Document: data}, options, position)
+	return g.String(), err
+}
+
+// addMetalink adds an entry for each file of a document, with a document about that file alone.
+func (v *visit) addMetalink(p *params) (any, error) {
+	const bad = "Could not parse Metalink XML document."
+	data, options, position := p.document(0, bad), p.options(1, false), p.position(2)
+	if p.err != nil {
+		return nil, p.err
+	}
+	d, err := metalink.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, refuse("%s %v", bad, err)
+	}
+	place, err := v.checked(options, nil)
+	if err != nil {
+		return nil, err
+	}
+	gids := []string{}
+	for _, f := range d.Files {
+		e := queue.Entry{Document: data, Path: filepath.Join(place["dir"], filepath.FromSlash(f.Name))}
+		if len(d.Files) > 1 {
+			if e.Document, err = metalink.Format(metalink.Document{Origin: d.Origin, Files: []metalink.File{f}}); err != nil {
+				return nil, err
+			}
+			delete(options, "out")
+		}
+		g, err := v.add(e, options, position)
+		if err != nil {
+			return nil, err
+		}
+		delete(options, "gid") // it was that of the first
+		if gids = append(gids, g.String()); position >= 0 {
+			position++
+		}
+	}
+	return gids, nil
+}

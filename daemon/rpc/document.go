@@ -1,0 +1,128 @@
+package rpc
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"braid/daemon/queue"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+)
+
+// An about is what the document or magnet link of an entry says, as it is told.
+type about struct {
+	hash       string // of a torrent; empty: it is none
+	name       string
+	bittorrent map[string]any
+	files      []described // none of a magnet link
+	uris       []string    // of a Metalink document's file
+}
+
+type described struct {
+	path string
+	size int64
+}
+
+// documents remembers what the documents of entries say, as clients ask several times a second.
+type documents struct {
+	mu    sync.Mutex
+	known map[queue.GID]*about
+}
+
+// mostKnown is how many are remembered.
+const mostKnown = 200
+
+// about is what the document or magnet link of an entry says. It is empty if there is none that can be read.
+func (d *documents) about(e *queue.Entry) *about {
+	magnet := len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0])
+	if !magnet && len(e.Document) == 0 {
+		return &about{}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.known[e.GID]
+	if a != nil {
+		return a
+	}
+	switch {
+	case magnet:
+		a = ofMagnet(e.URIs[0])
+	case metainfo.Looks(e.Document):
+		a = ofTorrent(e.Document)
+	default:
+		a = ofMetalink(e.Document)
+	}
+	if d.known == nil || len(d.known) >= mostKnown {
+		d.known = map[queue.GID]*about{}
+	}
+	d.known[e.GID] = a
+	return a
+}
+
+func ofMagnet(link string) *about {
+	m, err := metainfo.ParseMagnet(link)
+	if err != nil {
+		return &about{}
+	}
+	tiers := [][]string{}
+	for _, tracker := range m.Trackers {
+		tiers = append(tiers, []string{tracker})
+	}
+	return &about{hash: m.InfoHash.String(), name: cmp.Or(m.Name, m.InfoHash.String()), bittorrent: map[string]any{"announceList": tiers}}
+}
+
+func ofTorrent(document []byte) *about {
+	t, err := metainfo.Parse(bytes.NewReader(document))
+	if err != nil {
+		return &about{}
+	}
+	a, mode := &about{hash: t.InfoHash.String(), name: t.Name}, "multi"
+	for _, f := range t.Files {
+		a.files = append(a.files, described{f.Name, f.Size})
+	}
+	if len(t.Files) == 1 && t.Files[0].Path() == path.Base(t.Files[0].Name) && t.Files[0].Name == t.Name {
+		mode = "single"
+	}
+	tiers := t.Trackers
+	if tiers == nil {
+		tiers = [][]string{}
+	}
+	a.bittorrent = map[string]any{"announceList": tiers, "mode": mode, "info": map[string]any{"name": t.Name}}
+	return a
+}
+
+func ofMetalink(document []byte) *about {
+	d, err := metalink.Read(bytes.NewReader(document))
+	if err != nil || len(d.Files) == 0 {
+		return &about{}
+	}
+	f := d.Files[0]
+	a := &about{files: []described{{f.Name, max(0, f.Size)}}}
+	for _, m := range f.Mirrors {
+		a.uris = append(a.uris, m.URL.String())
+	}
+	return a
+}
+
+// selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.
+func selected(list string, number int) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		first, last, ranged := strings.Cut(word, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		to := from
+		if ranged {
+			to, _ = strconv.Atoi(last)
+		}
+		if from <= number && number <= to {
+			return true
+		}
+	}
+	return list == ""
+}

@@ -1,0 +1,200 @@
+package rpc
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ServeHTTP answers a request. Whoever asks by an unknown name, or from a page of an unknown origin, gets no answer of the queue's.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.known(w, r) {
+		return
+	}
+	switch {
+	case r.Method == http.MethodOptions:
+		w.WriteHeader(http.StatusOK)
+	case r.Method == http.MethodPost:
+		h.post(w, r)
+	case r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
+		h.socket(w, r)
+	case r.Method == http.MethodGet:
+		h.answer(w, r, question(r.URL.Query().Get), func() {})
+	default:
+		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+// Admit reports whether a request to another handler may see the queue. If not, it has answered. It looks at the Host field and the origin,
+// as for the calls, and at the token, which stands in the Authorization field (RFC 6750, section 2.1).
+func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
+	if !h.known(w, r) {
+		return false
+	}
+	scheme, word, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if h.Token == "" || h.isToken(word) && strings.EqualFold(scheme, "Bearer") {
+		return true
+	}
+	h.punish(r.Context())
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(w, "the token of the daemon is needed", http.StatusUnauthorized)
+	return false
+}
+
+// known reports whether a request asks by a known name, and comes from a known origin, which may read the answer then.
+func (h *Handler) known(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	switch {
+	case !h.knownHost(r):
+		http.Error(w, "this server is not known by the name in the Host field", http.StatusForbidden)
+	case !h.knownOrigin(r, origin):
+		http.Error(w, "pages of this origin may not use this server", http.StatusForbidden)
+	default:
+		h.allow(w, r, origin)
+		return true
+	}
+	return false
+}
+
+// knownHost reports whether the Host field is a name of this machine for itself, the address that was connected to, or one of Hosts. Any
+// other name may be that of a page, which had it resolved to this machine afterwards.
+func (h *Handler) knownHost(r *http.Request) bool {
+	host := hostname(r.Host)
+	if slices.ContainsFunc(h.Hosts, func(name string) bool { return strings.EqualFold(name, host) }) {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ip.IsLoopback() || local != nil && hostname(local.String()) == ip.String()
+}
+
+// hostname is a Host field without its port.
+func hostname(field string) string {
+	if host, _, err := net.SplitHostPort(field); err == nil {
+		return host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(field, "["), "]")
+}
+
+// extensions are the schemes of origins that no page of the web can have. Their users gave them the token.
+var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
+
+// knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it. Some requests of
+// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere.
+func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
+	if slices.Contains(h.Origins, "*") {
+		return true
+	}
+	if origin == "" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "none" || site == "same-origin"
+	}
+	_, host, _ := strings.Cut(origin, "://")
+	return strings.EqualFold(host, r.Host) && strings.HasPrefix(origin, "http") || slices.Contains(h.Origins, origin) ||
+		h.Token != "" && slices.ContainsFunc(extensions, func(scheme string) bool { return strings.HasPrefix(origin, scheme) })
+}
+
+// allow tells a browser that the page may read the answer.
+func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
+	if origin == "" {
+		return
+	}
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Set("Vary", "Origin")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return
+	}
+	header.Set("Access-Control-Allow-Methods", "POST, GET, OPTIONS")
+	header.Set("Access-Control-Max-Age", "1728000")
+	if names := r.Header.Get("Access-Control-Request-Headers"); names != "" {
+		header.Set("Access-Control-Allow-Headers", names)
+	}
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		header.Set("Access-Control-Allow-Private-Network", "true")
+	}
+}
+
+// post answers the request in a body, whatever its type is said to be.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if !h.enter(r.Context()) {
+		return
+	}
+	leave := sync.OnceFunc(h.leave)
+	defer leave()
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(transferTime)) // a test's recorder knows none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MostBytes))
+	control.SetReadDeadline(time.Time{})
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err != nil {
+		http.Error(w, "the request is not whole", http.StatusBadRequest)
+		return
+	}
+	h.answer(w, r, body, leave)
+}
+
+// enter waits for room for a body in memory. It reports false if the client went away before.
+func (h *Handler) enter(ctx context.Context) bool {
+	select {
+	case h.busy <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (h *Handler) leave() { <-h.busy }
+
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
+	reply := h.respond(r.Context(), body, parsed)
+	header := w.Header()
+	header.Set("Content-Type", "application/json-rpc")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(reply.body)))
+	w.WriteHeader(reply.status)
+	w.Write(reply.body)
+	if reply.after != nil {
+		http.NewResponseController(w).Flush()
+		reply.after()
+	}
+}
+
+// question is the request that the query of a GET makes: the fields method, id and params, or a batch in params alone. It is no JSON if the
+// query cannot be read.
+func question(field func(string) string) []byte {
+	params, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(field("params"), " ", "+"))
+	if err != nil || len(params) > 0 && !json.Valid(params) {
+		return encode(nil)
+	}
+	method, id := field("method"), field("id")
+	if method == "" && len(params) > 0 {
+		return params
+	}
+	call := map[string]any{"method": method}
+	if id != "" {
+		call["id"] = id
+	}
+	if len(params) > 0 {
+		call["params"] = json.RawMessage(params)
+	}
+	return encode(call)
+}

@@ -1,0 +1,162 @@
+package rpc
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"braid/internal/mask"
+)
+
+// values are what options of aria2's must look like that braid heeds. Others are kept and given back, and do nothing.
+var values = map[string]*regexp.Regexp{
+	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": number,
+	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
+	"min-split-size": size, "max-download-limit": size, "max-overall-download-limit": size, "lowest-speed-limit": size,
+	"continue": truth, "allow-overwrite": truth, "auto-file-renaming": truth, "remote-time": truth, "conditional-get": truth, "pause": truth,
+	"enable-dht": truth, "check-certificate": truth,
+	"follow-torrent": follow, "follow-metalink": follow,
+	"seed-ratio": fraction, "seed-time": fraction,
+	"checksum": regexp.MustCompile(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
+	"header":   regexp.MustCompile(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
+	"referer":  line, "user-agent": line, "select-file": regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
+}
+
+var (
+	number   = regexp.MustCompile(`^0*[1-9][0-9]{0,8}$`)
+	count    = regexp.MustCompile(`^[0-9]{1,9}$`)
+	size     = regexp.MustCompile(`^[0-9]{1,15}[KkMm]?$`)
+	fraction = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]*)?$`)
+	truth    = regexp.MustCompile(`^(true|false)$`)
+	follow   = regexp.MustCompile(`^(true|false|mem)$`)
+	line     = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+	name     = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+)
+
+// mine are options that a client may not set: they run programs, name files of the user, or open the daemon to others.
+var mine = []string{"conf-path", "input-file", "save-session", "load-cookies", "ca-certificate", "private-key", "log"}
+
+// refused reports whether a client may not set an option to a value.
+func refused(name, value string) bool {
+	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") || name == "check-certificate" && value != "true"
+}
+
+// mostOptions is how many a download may have.
+const mostOptions = 300
+
+// checked are options as they are kept: with the secrets that a placeholder stands for, and the folder from its root on. The URIs are those
+// that they are for.
+func (v *visit) checked(options map[string]string, uris []string) (map[string]string, error) {
+	kept := map[string]string{}
+	for key, value := range options {
+		if !name.MatchString(key) {
+			continue
+		}
+		if refused(key, value) {
+			return nil, refuse("A client may not set the option '--%s' to this.", key)
+		}
+		value, err := v.reveal(key, value, uris)
+		if err != nil {
+			return nil, err
+		}
+		if form := values[key]; form != nil && value != "" && !form.MatchString(value) {
+			return nil, refuse("We encountered a problem while processing the option '--%s'.", key)
+		}
+		kept[key] = value
+	}
+	if len(kept) > mostOptions {
+		return nil, refuse("More than %d options.", mostOptions)
+	}
+	return kept, v.handler.place(kept)
+}
+
+// place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
+func (h *Handler) place(options map[string]string) error {
+	if dir := options["dir"]; dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(h.Root, dir)
+		}
+		below, err := filepath.Rel(h.Root, dir)
+		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
+			return refuse("dir: %s is not in %s, where all downloads are.", mask.Quote(dir, 200), h.Root)
+		}
+		options["dir"] = filepath.Clean(dir)
+	}
+	if out := options["out"]; out != "" && (!filepath.IsLocal(out) || strings.ContainsRune(out, 0)) {
+		return refuse("out: %s is not a name below the folder of the download.", mask.Quote(out, 200))
+	}
+	return nil
+}
+
+// all are the options that count for a download, or with those of none, for all.
+func (v *visit) all(own map[string]string) map[string]string {
+	all := maps.Clone(usual)
+	maps.Copy(all, v.handler.Given)
+	all["dir"] = v.handler.Root
+	maps.Copy(all, v.queue.Global())
+	maps.Copy(all, own)
+	maps.DeleteFunc(all, refused)
+	return all
+}
+
+// usual are what clients show for what was not said.
+var usual = map[string]string{
+	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false", "continue": "true",
+	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1", "max-download-limit": "0",
+	"max-tries": "5", "min-split-size": "1048576", "remote-time": "false", "retry-wait": "0", "seed-ratio": "1.0", "split": "16",
+}
+
+func (v *visit) getOption(p *params) (any, error) {
+	g := p.gid(v.queue, 0)
+	if p.err != nil {
+		return nil, p.err
+	}
+	e, _ := v.queue.Entry(g)
+	all := v.all(nil)
+	conceal(all, 0)
+	own := maps.Clone(e.Options)
+	conceal(own, g)
+	maps.Copy(all, own)
+	return all, nil
+}
+
+func (v *visit) getGlobalOption(*params) (any, error) {
+	all := v.all(nil)
+	conceal(all, 0)
+	for name, value := range map[string]string{"max-concurrent-downloads": "0", "max-overall-download-limit": "0"} {
+		if all[name] == "" {
+			all[name] = value
+		}
+	}
+	return all, nil
+}
+
+func (v *visit) changeOption(p *params) (any, error) {
+	g, options := p.gid(v.queue, 0), p.options(1, true)
+	if p.err != nil {
+		return nil, p.err
+	}
+	e, _ := v.queue.Entry(g)
+	options, err := v.checked(options, e.URIs)
+	if err != nil {
+		return nil, err
+	}
+	delete(options, "pause")
+	delete(options, "gid")
+	return done, v.queue.Change(g, options)
+}
+
+func (v *visit) changeGlobalOption(p *params) (any, error) {
+	options := p.options(0, true)
+	if p.err != nil {
+		return nil, p.err
+	}
+	options, err := v.checked(options, nil)
+	if err != nil {
+		return nil, err
+	}
+	v.queue.ChangeGlobal(options)
+	return done, nil
+}

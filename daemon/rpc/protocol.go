@@ -1,0 +1,289 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"braid/daemon/queue"
+)
+
+// A fault is an error as JSON-RPC has it. Code 1 is aria2's for all that the protocol has no code for.
+type fault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (f *fault) Error() string { return f.Message }
+
+var (
+	errParse        = &fault{-32700, "Parse error."}
+	errInvalid      = &fault{-32600, "Invalid Request."}
+	errParams       = &fault{-32602, "Invalid params."}
+	errUnauthorized = &fault{1, "Unauthorized"}
+	errRecursion    = &fault{1, "Recursive system.multicall forbidden."}
+	errTooMany      = &fault{1, "Too many calls in one request."}
+)
+
+// httpStatus is that of an answer with this error.
+func (f *fault) httpStatus() int {
+	switch f.Code {
+	case 1, -32600:
+		return http.StatusBadRequest
+	case -32601:
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+// A call is one of a request.
+type call struct {
+	id     any
+	method string
+	params []any
+	fault  *fault // why it is not carried out
+	inner  []call // of system.multicall
+	many   bool   // it is a system.multicall
+}
+
+// An answer is the object for a call. Error has a *fault.
+type answer struct {
+	ID      any    `json:"id"`
+	Version string `json:"jsonrpc"`
+	Result  any    `json:"result,omitempty"`
+	Error   *fault `json:"error,omitempty"`
+}
+
+// parse reads a request: its calls, and whether they are a batch.
+func parse(body []byte) (calls []call, batch bool) {
+	if !shallow(body) {
+		return []call{{fault: errParse}}, false
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber() // an id comes back as it was written
+	var top any
+	if err := d.Decode(&top); err != nil {
+		return []call{{fault: errParse}}, false
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return []call{{fault: errParse}}, false
+	}
+	list, ok := top.([]any)
+	if !ok {
+		return []call{parseCall(top)}, false
+	}
+	if len(list) > mostCalls {
+		return []call{{fault: errTooMany}}, false
+	}
+	calls = make([]call, len(list))
+	for i, one := range list {
+		calls[i] = parseCall(one)
+	}
+	return calls, true
+}
+
+// shallow reports whether no more lists and objects are in each other than may be.
+func shallow(body []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > mostDepth {
+				return false
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return true
+}
+
+// parseCall reads the object of a call.
+func parseCall(v any) call {
+	object, _ := v.(map[string]any)
+	id, ok := object["id"]
+	if !ok {
+		return call{fault: errInvalid}
+	}
+	c := call{id: id}
+	if c.method, ok = object["method"].(string); !ok {
+		c.fault = errInvalid
+		return c
+	}
+	if params, given := object["params"]; given {
+		if c.params, ok = params.([]any); !ok {
+			c.fault = errParams
+			return c
+		}
+	}
+	if c.method == "system.multicall" {
+		c.inner, c.fault = parseInner(c.params)
+		c.many = true
+	}
+	return c
+}
+
+// parseInner reads the calls of a system.multicall.
+func parseInner(list []any) (calls []call, f *fault) {
+	p := params{list: list}
+	inner := p.list0()
+	if p.err != nil {
+		return nil, p.err
+	}
+	if len(inner) > mostCalls {
+		return nil, errTooMany
+	}
+	calls = make([]call, len(inner))
+	for i, one := range inner {
+		object, ok := one.(map[string]any)
+		c := &calls[i]
+		if !ok {
+			c.fault = &fault{1, "system.multicall expected struct."}
+			continue
+		}
+		c.method, ok = object["methodName"].(string)
+		switch {
+		case !ok:
+			c.fault = &fault{1, "Missing methodName."}
+		case c.method == "system.multicall":
+			c.fault = errRecursion
+		}
+		c.params, _ = object["params"].([]any)
+	}
+	return calls, nil
+}
+
+// A reply is what a request gets, and what is to be done when it has been sent.
+type reply struct {
+	status int
+	body   []byte
+	after  func()
+}
+
+// respond carries out a request. It calls parsed when the body is no longer needed.
+func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply {
+	calls, batch := parse(body)
+	admitted := h.admit(calls)
+	parsed()
+	if !admitted {
+		h.punish(ctx)
+	}
+	v := &visit{handler: h, now: h.Now(), room: mostTold}
+	answers := make([]answer, len(calls))
+	err := h.engine.Do(ctx, func(q *queue.Queue) error {
+		v.queue = q
+		for i := range calls {
+			answers[i] = v.answer(&calls[i])
+		}
+		return nil
+	})
+	status := http.StatusOK
+	for i := range answers {
+		a := &answers[i]
+		if err != nil { // nothing that was done is sure to last
+			*a = answer{ID: calls[i].id, Error: &fault{-32603, "The queue could not be stored: " + err.Error()}}
+		}
+		a.Version, a.Result = "2.0", finish(a.Result)
+		if a.Error != nil && !batch {
+			status = a.Error.httpStatus()
+		}
+	}
+	r := reply{status: status, after: v.after}
+	if batch {
+		r.body = encode(answers)
+	} else {
+		r.body = encode(answers[0])
+	}
+	return r
+}
+
+// admit marks the calls that lack the token, and reports whether there is none.
+func (h *Handler) admit(calls []call) bool {
+	ok := true
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case c.fault != nil:
+		case c.many:
+			ok = h.admit(c.inner) && ok
+		case !h.authorized(c):
+			c.fault, c.params, ok = errUnauthorized, nil, false
+		}
+	}
+	return ok
+}
+
+// answer carries out a call.
+func (v *visit) answer(c *call) answer {
+	if c.many && c.fault == nil {
+		results := make([]any, len(c.inner))
+		for i := range c.inner {
+			if result, f := v.run(&c.inner[i]); f != nil {
+				results[i] = f
+			} else {
+				results[i] = []any{result}
+			}
+		}
+		return answer{ID: c.id, Result: results}
+	}
+	result, f := v.run(c)
+	return answer{ID: c.id, Result: result, Error: f}
+}
+
+// run carries out what is no system.multicall.
+func (v *visit) run(c *call) (any, *fault) {
+	if c.fault != nil {
+		return nil, c.fault
+	}
+	method := methods[c.method]
+	if method == nil {
+		return nil, &fault{1, "No such method: " + c.method}
+	}
+	p := &params{list: c.params}
+	result, err := method(v, p)
+	if p.err != nil {
+		return nil, p.err
+	}
+	if err != nil {
+		if f, ok := errors.AsType[*fault](err); ok {
+			return nil, f
+		}
+		return nil, &fault{1, err.Error()}
+	}
+	return result, nil
+}
+
+// A later is a result that is made when the queue has been left.
+type later func() any
+
+// finish makes what was put off.
+func finish(result any) any {
+	switch result := result.(type) {
+	case later:
+		return result()
+	case []any:
+		for i := range result {
+			result[i] = finish(result[i])
+		}
+	}
+	return result
+}
+
+// encode writes an answer.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // nothing that is answered can cause it
+		return encode(answer{Version: "2.0", Error: &fault{-32603, err.Error()}})
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,142 @@
+package rpc
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/daemon/queue"
+)
+
+const secret = "s3cret"
+
+// An engine is a queue behind a mutex. Its downloads are what a test says they are.
+type engine struct {
+	mu    sync.Mutex
+	q     *queue.Queue
+	visit int // how often Do was called
+	err   error
+	auto  bool // downloads begin and end by themselves, as their URLs say
+	subs  map[chan queue.Notice]bool
+}
+
+func newEngine() *engine {
+	return &engine{q: queue.New(1), subs: map[chan queue.Notice]bool{}}
+}
+
+func (e *engine) Do(_ context.Context, f func(*queue.Queue) error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.visit++
+	if err := f(e.q); err != nil {
+		return err
+	}
+	changes := e.q.Drain()
+	notices := changes.Notices
+	for e.auto {
+		for _, g := range changes.Stop {
+			e.q.Ended(time.Unix(1e9, 0), g, queue.Outcome{Kind: queue.Interrupted})
+		}
+		if entry, ok := e.q.Start(time.Unix(1e9, 0)); !ok {
+			break
+		} else if strings.Contains(entry.URIs[0], "/fast") {
+			e.q.Progress(entry.GID, queue.Live{Path: "/srv/files/fast.bin", Done: 65536, Size: 65536})
+			e.q.Ended(time.Unix(1e9, 0), entry.GID, queue.Outcome{})
+		}
+		changes = e.q.Drain()
+		notices = append(notices, changes.Notices...)
+	}
+	for _, n := range notices {
+		for sub := range e.subs {
+			select {
+			case sub <- n:
+			default:
+				delete(e.subs, sub)
+				close(sub)
+			}
+		}
+	}
+	return e.err
+}
+
+func (e *engine) Subscribe() (<-chan queue.Notice, func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	sub := make(chan queue.Notice, 64)
+	e.subs[sub] = true
+	return sub, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.subs[sub] {
+			delete(e.subs, sub)
+			close(sub)
+		}
+	}
+}
+
+// end has the queue's downloads end: that of g as it says, and those before it with an error.
+func (e *engine) end(g queue.GID, status queue.Status) {
+	e.Do(context.Background(), func(q *queue.Queue) error {
+		now := time.Unix(1e9, 0)
+		for {
+			entry, _ := q.Entry(g)
+			if entry.Status == queue.Active || entry.Status == status {
+				break
+			}
+			if begun, ok := q.Start(now); !ok {
+				break
+			} else if begun.GID != g {
+				q.Ended(now, begun.GID, queue.Outcome{Kind: "refused", Message: "no such file"})
+			}
+		}
+		live := queue.Live{
+			Path: "/srv/files/slow.bin", Done: 3 << 20, Size: 8 << 20, Speed: 1000, Connections: 2, Have: byterange.NewSet(byterange.Range{End: 3 << 20}),
+		}
+		entry, _ := q.Entry(g)
+		for _, uri := range entry.URIs {
+			live.Sources = append(live.Sources, queue.Source{URL: masked(uri, g), Host: "127.0.0.1", State: "at work", Working: true, Speed: 500})
+		}
+		switch status {
+		case queue.Active:
+			q.Progress(g, live)
+		case queue.Complete:
+			q.Progress(g, queue.Live{Path: "/srv/files/fast.bin", Done: 65536, Size: 65536})
+			q.Ended(now, g, queue.Outcome{Verified: "sha-256"})
+		case queue.Failed:
+			q.Ended(now, g, queue.Outcome{Kind: "refused", Code: 3, Message: "no such file", Hint: "look at the URL"})
+		case queue.Paused:
+			q.Ended(now, g, queue.Outcome{Kind: queue.Interrupted})
+		}
+		return nil
+	})
+}
+
+// start serves a handler. It waits for nothing.
+func start(t testing.TB, e *engine, o Options) (h *Handler, url string) {
+	t.Helper()
+	if o.Root == "" {
+		o.Root = "/srv/files"
+	}
+	if o.Wait == nil {
+		o.Wait = func(context.Context, time.Duration) {}
+	}
+	h = New(e, o)
+	mux := http.NewServeMux()
+	mux.Handle("/jsonrpc", h)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return h, s.URL + "/jsonrpc"
+}
+
+// say sends a request to a handler, without a network.
+func say(h http.Handler, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "http://localhost:6800/jsonrpc", strings.NewReader(body))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}

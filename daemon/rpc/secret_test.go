@@ -1,0 +1,173 @@
+package rpc
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"braid/daemon/queue"
+)
+
+// result calls a method of a handler without a token, and decodes what it returns.
+func result[T any](t testing.TB, h *Handler, method string, params ...any) (v T) {
+	t.Helper()
+	v, message := attempt[T](t, h, method, params...)
+	if message != "" {
+		t.Fatalf("%s %v: %s", method, params, message)
+	}
+	return v
+}
+
+// attempt is the same, where there may be an error.
+func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T, message string) {
+	t.Helper()
+	w := say(h, object(method, 1, params...))
+	var got struct {
+		Result T
+		Error  *fault
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatalf("%s %v: %v: %s", method, params, err, w.Body)
+	}
+	if got.Error != nil {
+		message = got.Error.Message
+	}
+	return got.Result, message
+}
+
+// TestSecrets: no answer has a secret, and a client that adds a download once more with what it was told adds it with its secrets.
+func TestSecrets(t *testing.T) {
+	e := newEngine()
+	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "all-proxy-passwd": "HUSH1"}})
+	options := map[string]any{
+		"header":      []string{"Cookie: a=HUSH2", "User-Agent: x/1", "X-Key: HUSH3", "x-key: HUSH4", "Authorization: Basic HUSH5"},
+		"http-passwd": "HUSH6", "ftp-passwd": "HUSH7", "http-user": "anna", "all-proxy": "http://p:HUSH8@127.0.0.1:3128/",
+		"https-proxy-passwd": "HUSH9", "referer": "http://h/", "out": "x",
+	}
+	uris := []string{"http://h/x?key=1", "ftp://anna:HUSHa@h/x", "http://HUSHb@g:8080/x"}
+	gid := result[string](t, h, "aria2.addUri", uris, options)
+	result[string](t, h, "aria2.changeGlobalOption", map[string]any{"http-passwd": "HUSHc", "header": []string{"Cookie: HUSHd"}})
+	g, _ := queue.ParseGID(gid)
+	e.end(g, queue.Failed)
+	for _, call := range [][]any{{"aria2.tellStatus", gid}, {"aria2.getOption", gid}, {"aria2.getGlobalOption"}, {"aria2.getFiles", gid},
+		{"aria2.tellStopped", 0, 9, []string{"braid", "files"}}} {
+		if answer := say(h, object(call[0].(string), 1, call[1:]...)).Body.String(); strings.Contains(answer, "HUSH") {
+			t.Errorf("%s gives back a secret: %s", call[0], answer)
+		}
+	}
+
+	back := result[map[string]string](t, h, "aria2.getOption", gid)
+	files := result[[]file](t, h, "aria2.getFiles", gid)
+	var again []string
+	for _, place := range files[0].URIs {
+		if place.Status == "used" {
+			again = append(again, place.URI)
+		}
+	}
+	twin := result[string](t, h, "aria2.addUri", again, back)
+	g2, _ := queue.ParseGID(twin)
+	before, _ := e.q.Entry(g)
+	after, _ := e.q.Entry(g2)
+	if strings.Join(before.URIs, " ") != strings.Join(after.URIs, " ") || strings.Join(after.URIs, " ") != strings.Join(uris, " ") {
+		t.Errorf("URIs are %q, want %q", after.URIs, uris)
+	}
+	for name, want := range before.Options {
+		if got := after.Options[name]; got != want && name != "https-proxy-passwd" {
+			t.Errorf("%s is %q after a retry, want %q", name, got, want)
+		}
+	}
+
+	for name, tt := range map[string]struct {
+		uris    []string
+		options map[string]string
+	}{
+		"header for another server":   {[]string{"http://page.example/"}, map[string]string{"header": back["header"]}},
+		"password for another server": {[]string{"http://h/", "http://page.example/"}, map[string]string{"http-passwd": back["http-passwd"]}},
+		"another option's":            {[]string{"http://h/"}, map[string]string{"http-passwd": back["ftp-passwd"], "ftp-user": back["http-passwd"]}},
+		"another header field's":      {[]string{"http://h/"}, map[string]string{"header": "Accept: " + placeholder(g)}},
+		"another proxy's":             {[]string{"http://h/"}, map[string]string{"all-proxy": strings.Replace(back["all-proxy"], "127.0.0.1", "page.example", 1)}},
+		"another URI's":               {[]string{strings.Replace(again[1], "@h", "@page.example", 1)}, map[string]string{}},
+		"of no entry":                 {[]string{"http://h/"}, map[string]string{"http-passwd": placeholder(99)}},
+		"cut off":                     {[]string{"http://h/"}, map[string]string{"http-passwd": "secret-of-"}},
+	} {
+		got, message := attempt[string](t, h, "aria2.addUri", tt.uris, tt.options)
+		if !strings.Contains(message, "not known any more") {
+			t.Errorf("%s: added as %s, %q", name, got, message)
+		}
+	}
+	if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"http-passwd": back["http-passwd"]}); message == "" {
+		t.Error("a secret of one download became one of all")
+	}
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"http-passwd": placeholder(0)})
+	if got := e.q.Global()["http-passwd"]; got != "HUSHc" {
+		t.Errorf("the password of all downloads is %q", got)
+	}
+}
+
+// TestOptions: what a client may not set, or sets wrongly, adds nothing; the rest is kept as it was written.
+func TestOptions(t *testing.T) {
+	e := newEngine()
+	h := New(e, Options{Root: "/srv/files"})
+	const mayNot, problem, folder, name = "may not set", "We encountered a problem", "is not in /srv/files", "not a name below"
+	for _, tt := range []struct{ option, value, want string }{
+		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
+		{"save-session", "x", mayNot}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
+		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", mayNot},
+		{"check-certificate", "no", mayNot}, {"check-certificate", "true", ""},
+		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},
+		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
+		{"dir", "a\x00b", folder}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name}, {"out", "../x", name},
+		{"out", "a/../../x", name}, {"out", "a\x00", name},
+		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem}, {"max-download-limit", "1M", ""},
+		{"max-download-limit", "1MB", problem}, {"continue", "yes", problem}, {"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
+		{"header", "none", problem}, {"header", "A: b\x00", problem}, {"header", "A b: c", problem}, {"user-agent", "a\nB: c", problem},
+		{"checksum", "sha-256=" + strings.Repeat("0a", 32), ""}, {"checksum", "sha-256=00", problem}, {"select-file", "1,3-5", ""},
+		{"select-file", "a", problem}, {"seed-ratio", "0.5", ""}, {"seed-ratio", "x", problem}, {"whatever", "anything", ""},
+	} {
+		before := len(e.q.Waiting(0, 1000))
+		gid, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{tt.option: tt.value})
+		if tt.want == "" && message != "" || tt.want != "" && !strings.Contains(message, tt.want) {
+			t.Errorf("%s=%q: %q, want %q", tt.option, tt.value, message, tt.want)
+		}
+		if added := len(e.q.Waiting(0, 1000)) - before; (added == 1) != (tt.want == "") {
+			t.Errorf("%s=%q: %d added", tt.option, tt.value, added)
+		}
+		if _, other := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{tt.option: tt.value}); (other == "") != (tt.want == "") {
+			t.Errorf("%s=%q for all: %q", tt.option, tt.value, other)
+		}
+		if gid == "" || tt.option == "dir" {
+			continue
+		}
+		if got := result[map[string]string](t, h, "aria2.getOption", gid)[tt.option]; got != tt.value && tt.option != "header" {
+			t.Errorf("%s is %q, want %q", tt.option, got, tt.value)
+		}
+		if _, other := attempt[string](t, h, "aria2.changeOption", gid, map[string]string{tt.option: tt.value}); other != "" {
+			t.Errorf("%s=%q of an entry: %q", tt.option, tt.value, other)
+		}
+	}
+	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]any{"dir": "a/../b", "header": []string{"A: b", "User-Agent: c"}, "split": 4})
+	got := result[map[string]string](t, h, "aria2.getOption", gid)
+	if got["dir"] != "/srv/files/b" || got["split"] != "4" || !strings.HasSuffix(got["header"], "\nUser-Agent: c") {
+		t.Errorf("options are %q", got)
+	}
+}
+
+// TestURIs: a URI of no known protocol is refused by name, and one that is none is passed over.
+func TestURIs(t *testing.T) {
+	e := newEngine()
+	h := New(e, Options{Root: "/srv/files"})
+	for _, uri := range []string{"file:///etc/passwd", "sftp://h/x", "javascript:alert(1)", "data:,x", "gopher://h/"} {
+		if _, message := attempt[string](t, h, "aria2.addUri", []string{"http://h/x", uri}); !strings.Contains(message, "no such protocol") {
+			t.Errorf("%s: %q", uri, message)
+		}
+	}
+	gid := result[string](t, h, "aria2.addUri", []string{"", "h/x", " http://h/x\n", "HTTPS://g/x", "//h/y"})
+	g, _ := queue.ParseGID(gid)
+	if entry, _ := e.q.Entry(g); strings.Join(entry.URIs, " ") != "http://h/x HTTPS://g/x" {
+		t.Errorf("URIs are %q", entry.URIs)
+	}
+	result[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"}, []string{"http://f/x"}, 0)
+	if entry, _ := e.q.Entry(g); strings.Join(entry.URIs, " ") != "http://f/x HTTPS://g/x" {
+		t.Errorf("changed, URIs are %q", entry.URIs)
+	}
+}

@@ -1,0 +1,114 @@
+package rpc
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"braid/daemon/queue"
+)
+
+// transferTime is how long a client may take to send or receive one message.
+const transferTime = 20 * time.Second
+
+// A socket is a client with an open WebSocket.
+type socket struct {
+	conn *websocket.Conn
+	// answering is held from before a request is carried out until its answer is sent: what it causes is told afterwards.
+	answering sync.Mutex
+}
+
+// socket makes a WebSocket of a request, and answers what comes over it, one request after the other, until one side closes it.
+func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
+	select {
+	case h.sockets <- struct{}{}:
+		defer func() { <-h.sockets }()
+	default:
+		http.Error(w, "too many WebSockets are open", http.StatusServiceUnavailable)
+		return
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin is known
+	if err != nil {
+		return // it has been answered
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(h.MostBytes)
+	s := &socket{conn: conn}
+	ctx, cancel := context.WithCancel(r.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	notices, unsubscribe := h.engine.Subscribe()
+	defer unsubscribe()
+	wg.Go(func() {
+		defer cancel()
+		s.tell(ctx, notices)
+	})
+	for {
+		_, message, err := conn.Reader(ctx)
+		if err != nil || !h.enter(ctx) {
+			return
+		}
+		if err := s.answer(ctx, h, message); err != nil {
+			return
+		}
+	}
+}
+
+// answer carries out a request.
+func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
+	leave := sync.OnceFunc(h.leave)
+	defer leave()
+	slow := time.AfterFunc(transferTime, func() { s.conn.CloseNow() })
+	body, err := io.ReadAll(message)
+	slow.Stop()
+	if err != nil {
+		return err
+	}
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	r := h.respond(ctx, body, leave)
+	err = s.write(ctx, r.body)
+	if r.after != nil {
+		r.after()
+	}
+	return err
+}
+
+// tell passes on what happens. A client that does not receive it is given up, here or where the notices come from.
+func (s *socket) tell(ctx context.Context, notices <-chan queue.Notice) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n, ok := <-notices:
+			if !ok {
+				s.conn.Close(websocket.StatusGoingAway, "the daemon ends, or too much was not received")
+				return
+			}
+			s.answering.Lock()
+			err := s.write(ctx, notification(n))
+			s.answering.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s *socket) write(ctx context.Context, message []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, transferTime)
+	defer cancel()
+	return s.conn.Write(ctx, websocket.MessageText, message)
+}
+
+// notification is the message for a notice.
+func notification(n queue.Notice) []byte {
+	return encode(map[string]any{
+		"jsonrpc": "2.0", "method": "aria2." + n.What.String(), "params": []any{map[string]any{"gid": n.GID.String()}},
+	})
+}

@@ -1,0 +1,350 @@
+package rpc
+
+import (
+	"cmp"
+	"encoding/hex"
+	"path/filepath"
+	"strconv"
+
+	"braid/byterange"
+	"braid/daemon/queue"
+)
+
+// A view is an entry as it is told: with what its download does now, and what its document says.
+type view struct {
+	queue.Entry
+	live  *queue.Live // nil: no download is at work
+	about *about
+	dir   string
+}
+
+// view looks at an entry.
+func (v *visit) view(e queue.Entry) view {
+	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.queue.Global()["dir"], v.handler.Root), about: v.handler.documents.about(&e)}
+	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
+		w.live = &live
+	}
+	return w
+}
+
+// tell answers with the asked keys of entries. It is made outside of the queue.
+func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
+	if v.room -= len(entries); v.room < 0 {
+		return nil, refuse("The answer to this request would be too large.")
+	}
+	views := make([]view, len(entries))
+	for i, e := range entries {
+		views[i] = v.view(e)
+	}
+	return later(func() any {
+		list := make([]map[string]any, len(views))
+		for i := range views {
+			list[i] = views[i].status(keys)
+		}
+		return list
+	}), nil
+}
+
+func (v *visit) tellStatus(p *params) (any, error) {
+	g, keys := p.gid(v.queue, 0), p.strings(1, false)
+	if p.err != nil {
+		return nil, p.err
+	}
+	e, _ := v.queue.Entry(g)
+	w := v.view(e)
+	return later(func() any { return w.status(keys) }), nil
+}
+
+func (v *visit) tellActive(p *params) (any, error) {
+	keys := p.strings(0, false)
+	return v.tell(v.queue.Active(), keys)
+}
+
+func (v *visit) tellWaiting(p *params) (any, error) { return v.page(p, v.queue.Waiting) }
+func (v *visit) tellStopped(p *params) (any, error) { return v.page(p, v.queue.Stopped) }
+
+func (v *visit) page(p *params, list func(offset, n int) []queue.Entry) (any, error) {
+	offset, n, keys := p.integer(0), p.atLeast(1, 0), p.strings(2, false)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return v.tell(list(offset, min(n, mostTold+1)), keys)
+}
+
+// keys are those of a status, and what makes their values; ok is false if an entry has none.
+var keys = map[string]func(w *view) (value any, ok bool){
+	"gid":             func(w *view) (any, bool) { return w.GID.String(), true },
+	"status":          func(w *view) (any, bool) { return w.Status.String(), true },
+	"totalLength":     func(w *view) (any, bool) { return digits(max(0, w.size())), true },
+	"completedLength": func(w *view) (any, bool) { return digits(w.done()), true },
+	"uploadLength":    func(w *view) (any, bool) { return digits(w.now().Given), true },
+	"downloadSpeed":   func(w *view) (any, bool) { return digits(w.now().Speed), true },
+	"uploadSpeed":     func(*view) (any, bool) { return "0", true },
+	"connections":     func(w *view) (any, bool) { return digits(int64(w.now().Connections)), true },
+	"pieceLength":     func(w *view) (any, bool) { return digits(w.pieceLength()), true },
+	"numPieces":       func(w *view) (any, bool) { return digits(w.pieces()), true },
+	"bitfield":        func(w *view) (any, bool) { return w.bitfield(), w.pieces() > 0 && !w.Began.IsZero() },
+	"dir":             func(w *view) (any, bool) { return w.dir, true },
+	"files":           func(w *view) (any, bool) { return w.files(), true },
+	"errorCode":       func(w *view) (any, bool) { return strconv.Itoa(w.code()), w.stopped() },
+	"errorMessage":    func(w *view) (any, bool) { return w.message(), w.stopped() },
+	"followedBy":      func(w *view) (any, bool) { return w.followers(), len(w.FollowedBy) > 0 },
+	"following":       func(w *view) (any, bool) { return w.Following.String(), w.Following != 0 },
+	"infoHash":        func(w *view) (any, bool) { return w.about.hash, w.about.hash != "" },
+	"bittorrent":      func(w *view) (any, bool) { return w.about.bittorrent, w.about.hash != "" },
+	"numSeeders":      func(w *view) (any, bool) { return "0", w.about.hash != "" },
+	"seeder":          func(w *view) (any, bool) { return strconv.FormatBool(w.now().Seeding), w.about.hash != "" },
+}
+
+// status is the object of an entry. Without keys it has all that aria2 has; "braid", what only braid knows, must be asked for.
+func (w *view) status(asked []string) map[string]any {
+	object := make(map[string]any, 20)
+	for _, key := range asked {
+		if key == "braid" {
+			object[key] = w.braid()
+		} else if make := keys[key]; make != nil {
+			if value, ok := make(w); ok {
+				object[key] = value
+			}
+		}
+	}
+	if len(asked) > 0 {
+		return object
+	}
+	for key, make := range keys {
+		if value, ok := make(w); ok {
+			object[key] = value
+		}
+	}
+	return object
+}
+
+// braid is what aria2 has no words for.
+func (w *view) braid() map[string]any {
+	sources := []any{}
+	for _, s := range w.now().Sources {
+		sources = append(sources, map[string]any{"url": s.URL, "host": s.Host, "state": s.State, "working": s.Working, "speed": s.Speed, "bytes": s.Bytes})
+	}
+	return map[string]any{
+		"verified": w.Outcome.Verified, "kind": w.Outcome.Kind, "message": w.Outcome.Message, "hint": w.Outcome.Hint,
+		"attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
+	}
+}
+
+// code is aria2's number for how an entry ended.
+func (w *view) code() int {
+	if w.Outcome.Code == 0 && w.Outcome.Kind != "" {
+		return 1
+	}
+	return w.Outcome.Code
+}
+
+// message says why an entry failed, and what to do next.
+func (w *view) message() string {
+	if w.Outcome.Message == "" || w.Outcome.Hint == "" {
+		return w.Outcome.Message
+	}
+	return w.Outcome.Message + "; " + w.Outcome.Hint
+}
+
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (w *view) stopped() bool { return w.Status >= queue.Complete }
+
+func (w *view) now() *queue.Live {
+	if w.live == nil {
+		return &queue.Live{}
+	}
+	return w.live
+}
+
+// size is the length of all files, -1 if it is not known.
+func (w *view) size() int64 {
+	if w.live != nil {
+		return w.live.Size
+	}
+	return w.Size
+}
+
+func (w *view) done() int64 {
+	if w.live != nil {
+		return w.live.Done
+	}
+	return w.Done
+}
+
+// mostPieces is how many bits a bitfield has at most.
+const mostPieces = 10_240
+
+// pieceLength is 1 MiB, doubled until there are few enough pieces. What aria2 calls a piece is no unit of braid's.
+func (w *view) pieceLength() int64 {
+	length := int64(1 << 20)
+	for w.size() > length*mostPieces {
+		length *= 2
+	}
+	return length
+}
+
+func (w *view) pieces() int64 {
+	if w.size() <= 0 {
+		return 0
+	}
+	return (w.size()-1)/w.pieceLength() + 1
+}
+
+// bitfield has a bit for each whole piece that is here, the first one highest. Where nothing says which ones are, they count as the first.
+func (w *view) bitfield() string {
+	length, pieces := w.pieceLength(), w.pieces()
+	have := w.now().Have
+	if w.live == nil || have.Count() == 0 {
+		have = byterange.NewSet(byterange.Range{End: w.done()})
+	}
+	bits := make([]byte, (pieces+7)/8)
+	for r := range have.All() {
+		last := r.End / length
+		if r.End >= w.size() {
+			last = pieces
+		}
+		for i := (r.Start + length - 1) / length; i < last; i++ {
+			bits[i/8] |= 0x80 >> (i % 8)
+		}
+	}
+	return hex.EncodeToString(bits)
+}
+
+func (w *view) followers() (list []string) {
+	for _, g := range w.FollowedBy {
+		list = append(list, g.String())
+	}
+	return list
+}
+
+// A file is one of a download, and a place one that it comes from.
+type (
+	file struct {
+		Completed string  `json:"completedLength"`
+		Index     string  `json:"index"`
+		Length    string  `json:"length"`
+		Path      string  `json:"path"`
+		Selected  string  `json:"selected"`
+		URIs      []place `json:"uris"`
+	}
+	place struct {
+		Status string `json:"status"`
+		URI    string `json:"uri"`
+	}
+)
+
+// files are those of a download: several if it is of a torrent that has several.
+func (w *view) files() []file {
+	if w.about.hash != "" && len(w.about.files) > 0 {
+		return w.torrentFiles()
+	}
+	length, path := w.size(), w.Path
+	if length < 0 && len(w.about.files) > 0 {
+		length = w.about.files[0].size
+	}
+	if w.live != nil && w.live.Path != "" {
+		path = w.live.Path
+	}
+	if w.about.hash != "" && path == "" {
+		path = "[METADATA]" + w.about.name
+	}
+	return []file{{digits(w.done()), "1", digits(max(0, length)), path, "true", w.places()}}
+}
+
+func (w *view) torrentFiles() []file {
+	files, before := make([]file, len(w.about.files)), int64(0)
+	for i, f := range w.about.files {
+		done := min(max(0, w.done()-before), f.size) // as if they came one after the other
+		before += f.size
+		files[i] = file{
+			digits(done), strconv.Itoa(i + 1), digits(f.size), filepath.Join(w.dir, filepath.FromSlash(f.path)),
+			strconv.FormatBool(selected(w.Options["select-file"], i+1)), []place{},
+		}
+	}
+	return files
+}
+
+// places are where a download comes from. As with aria2, those in use can be used once more, and are in the list again.
+func (w *view) places() []place {
+	places, uris := []place{}, w.URIs
+	if w.about.hash != "" {
+		uris = nil
+	} else if len(uris) == 0 {
+		uris = w.about.uris
+	}
+	if w.Status == queue.Active || w.stopped() {
+		for _, uri := range uris {
+			places = append(places, place{"used", masked(uri, w.GID)})
+		}
+	}
+	for _, uri := range uris {
+		places = append(places, place{"waiting", masked(uri, w.GID)})
+	}
+	return places
+}
+
+func (v *visit) getFiles(p *params) (any, error) {
+	g := p.gid(v.queue, 0)
+	if p.err != nil {
+		return nil, p.err
+	}
+	e, _ := v.queue.Entry(g)
+	w := v.view(e)
+	return later(func() any { return w.files() }), nil
+}
+
+// unstopped reads the GID of an entry that has not stopped.
+func (v *visit) unstopped(p *params, otherwise string) view {
+	g := p.gid(v.queue, 0)
+	if p.err != nil {
+		return view{about: &about{}}
+	}
+	e, _ := v.queue.Entry(g)
+	w := v.view(e)
+	if w.stopped() {
+		p.fail("%s GID#%s", otherwise, g)
+	}
+	return w
+}
+
+func (v *visit) getURIs(p *params) (any, error) {
+	w := v.unstopped(p, "No URI data is available for")
+	return w.places(), nil
+}
+
+// getPeers tells nothing of peers: what is known of them is among the sources.
+func (v *visit) getPeers(p *params) (any, error) {
+	v.unstopped(p, "No peer data is available for")
+	return []any{}, nil
+}
+
+func (v *visit) getServers(p *params) (any, error) {
+	const none = "No active download for"
+	w := v.unstopped(p, none)
+	if p.err == nil && w.live == nil {
+		p.fail("%s GID#%s", none, w.GID)
+	}
+	servers := []any{}
+	for _, s := range w.now().Sources {
+		if s.Working {
+			servers = append(servers, map[string]any{"uri": s.URL, "currentUri": s.URL, "downloadSpeed": digits(s.Speed)})
+		}
+	}
+	return []any{map[string]any{"index": "1", "servers": servers}}, nil
+}
+
+func (v *visit) getGlobalStat(*params) (any, error) {
+	active, waiting, stopped := v.queue.Count()
+	var speed int64
+	for _, e := range v.queue.Active() {
+		if live, ok := v.queue.Live(e.GID); ok {
+			speed += live.Speed
+		}
+	}
+	return map[string]any{
+		"downloadSpeed": digits(speed), "uploadSpeed": "0", "numActive": strconv.Itoa(active), "numWaiting": strconv.Itoa(waiting),
+		"numStopped": strconv.Itoa(stopped), "numStoppedTotal": strconv.Itoa(stopped),
+	}, nil
+}

@@ -1,0 +1,5 @@
+"use strict";
+
+const Aria2 = require("./lib/Aria2");
+
+module.exports = Aria2;
