@@ -98,7 +98,9 @@ var houses = map[string]house{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
 
-	"internal/report": {pure: true, imports: []string{"byterange", "download", "scheduler", "source", "internal/option"}},
+	"internal/report": {pure: true, imports: []string{
+		"byterange", "download", "scheduler", "source", "internal/option", "internal/partfile", "internal/web", "metalink", "metalink/metainfo",
+	}, but: []string{"net", "syscall"}},
 
 	"internal/watch": {imports: []string{
 		"antenna", "antenna/feed", "download", "internal/partfile", "internal/fsys", "internal/web", "address",

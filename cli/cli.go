@@ -61,6 +61,9 @@ func oneMoreThread() {
 }
 
 func run(ctx context.Context, args []string, s streams) int {
+	if calledAria2c(args) {
+		return runAria2c(ctx, args[1:], s)
+	}
 	err := execute(ctx, args[min(1, len(args)):], s)
 	if err == nil {
 		return exitDone

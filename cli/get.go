@@ -35,7 +35,7 @@ type getCommand struct {
 	FileAllocation                choice
 	DryRun                        bool
 	Report                        string
-	Overwrite, NoClobber          bool
+	Overwrite, NoClobber, Rename  bool
 	Continue                      bool
 	Newer                         newerFlags
 	Peers                         peerFlags
@@ -59,6 +59,8 @@ type getCommand struct {
 	sums      sumsReader
 	documents []*download.Document // of operands
 	folders   folders
+	each      string                                                           // the limit of each download, as a list has it
+	ended     func(file int, r download.Request, x download.Result, err error) // may be nil
 }
 
 func newGetCommand(s streams) *getCommand {
@@ -73,7 +75,7 @@ func newGet(s streams) (action, targets) {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.Overwrite, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
+		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
 		Require: g.demand().require,
 		IfNewer: g.Newer.IfNewer, AllowOlder: g.Newer.AllowOlder, RemoteTime: g.Newer.RemoteTime, RemoteName: g.RemoteName,
 	}
@@ -100,6 +102,7 @@ func (g *getCommand) check(words []string) error {
 		{several && len(g.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", "in a list (-i) mirrors follow the URL, with tabs between"},
 		{g.RemoteName && g.Out != "", "--remote-name", "contradicts -o", ""},
 		{g.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
+		{g.Rename && g.NoClobber, "--rename", "contradicts --no-clobber", ""},
 		{g.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
 		{len(g.OnComplete.args) > 0 && g.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
 		{g.Newer.IfNewer && g.Out == "-", "-N", "the file goes to standard output", "-o NAME"},

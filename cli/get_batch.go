@@ -86,6 +86,9 @@ func (b *batch) observed(requests iter.Seq[download.Request]) iter.Seq[download.
 // ended takes note of the end of a download; files are counted from 0 here.
 func (b *batch) ended(file int, req download.Request, result download.Result, err error) {
 	b.get.folders.made(result.Folders)
+	if b.get.ended != nil {
+		b.get.ended(file, req, result, err)
+	}
 	e := &ending{file + 1, req, result, err}
 	b.put(e.file, e)
 	if err == nil && b.get.OnComplete.wanted(result) {

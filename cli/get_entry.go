@@ -42,6 +42,8 @@ var entryOptions = map[string]func(e *entry, value string) error{
 	"user":        (*entry).user,
 	"require":     (*entry).require,
 	"overwrite":   func(e *entry, v string) error { return choose(&e.Overwrite, v) },
+	"rename":      func(e *entry, v string) error { return choose(&e.Rename, v) },
+	"limit-rate":  (*entry).limit,
 	"if-newer":    func(e *entry, v string) error { return choose(&e.IfNewer, v) },
 	"remote-time": func(e *entry, v string) error { return choose(&e.RemoteTime, v) },
 	"remote-name": func(e *entry, v string) error { return choose(&e.RemoteName, v) },
@@ -52,6 +54,11 @@ var entryOptions = map[string]func(e *entry, value string) error{
 func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	g := l.get
 	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}
+	if g.each != "" {
+		if err := e.limit(g.each); err != nil {
+			return e.Request, misuse("--max-download-limit", err.Error(), "")
+		}
+	}
 	u, err := g.placeURL(listed.URIs[0])
 	if err == nil {
 		err = e.address(u)
@@ -118,6 +125,19 @@ func (e *entry) name(v string) error {
 		return misuse("", shorten(v, 80)+" is not below the folder of the download", "dir=FOLDER, and out=NAME for the name in it")
 	}
 	e.out = v
+	return nil
+}
+
+// limit holds this download to a rate, within that of all.
+func (e *entry) limit(v string) error {
+	var most rates
+	if err := most.Set(v); err != nil {
+		return err
+	}
+	e.Limit = e.get.sites.limitOf(most)
+	if e.Limit != nil && e.get.limit != nil {
+		e.Limit.Within(e.get.limit)
+	}
 	return nil
 }
 

@@ -47,11 +47,15 @@ func newWorklist(ctx context.Context, g *getCommand, client *download.Client, wo
 type inputList struct {
 	InputFile string
 	in        io.Reader
+	text      string // that was read already; then InputFile is what it is called
 }
 
 // read reads the list into memory, as standard input can be read only once; most bytes are enough.
 func (l inputList) read(most int64) (string, error) {
 	in := l.in
+	if l.text != "" {
+		return l.text, nil
+	}
 	if l.InputFile != "-" {
 		f, err := os.Open(l.InputFile)
 		if err != nil {
@@ -162,7 +166,7 @@ type namesakes map[[16]byte]int
 
 // add takes the path of r for an entry at place.
 func (n namesakes) add(r *download.Request, place string, who int) error {
-	if r.RemoteName && r.Name == "" { // the server says it later
+	if r.RemoteName && r.Name == "" || r.Rename { // the server says it later, or what is there
 		return nil
 	}
 	path, err := r.Path()

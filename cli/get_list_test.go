@@ -63,7 +63,7 @@ func TestListRefused(t *testing.T) {
 	for _, tt := range []struct{ list, want string }{
 		{"", "standard input: no URL in it"},
 		{"http://h/a\n outt=x", "standard input:2: outt: no such option (did you mean out?)"},
-		{"http://h/a\n zzzzzzzzz=x", "standard input:2: zzzzzzzzz: no such option (there are allow-overwrite, checksum"},
+		{"http://h/a\n zzzzzzzzz=x", "standard input:2: zzzzzzzzz: no such option (there are allow-overwrite, auto-file-renaming, checksum"},
 		{"http://h/a\n out", "standard input:2: an option (the line is indented) without NAME=VALUE"},
 		{"file:///a", "standard input:1: file:///a: not an http, https or ftp URL"},
 		{"ftp://h/a%0Ab", "standard input:1: ftp://h/a%0Ab: a line end or NUL in the URL"},

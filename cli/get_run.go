@@ -53,6 +53,9 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 		g.reporter, err = newReporter(g.Report, g.LimitRate)
 	}
 	if err != nil {
+		if g.ended != nil {
+			g.ended(-1, download.Request{}, download.Result{}, err)
+		}
 		return g.report(downloadFailure(ctx, err))
 	}
 	defer g.remember(client)
@@ -135,6 +138,9 @@ func (g *getCommand) one(ctx context.Context, client *download.Client, r downloa
 	}
 	if e, ok := errors.AsType[*download.SeveralError](err); ok {
 		return g.severalInOne(ctx, client, e.Document, r)
+	}
+	if g.ended != nil {
+		g.ended(0, r, result, err)
 	}
 	g.reporter.add(w.Recorder)
 	if err != nil {

@@ -34,6 +34,10 @@ func (p *limits) of(v rates) *download.Limiter {
 }
 
 func (p *limits) add(l timedLimit) {
+	if rate, until := l.rates.At(time.Now()); until.IsZero() {
+		l.set(rate)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timed = append(p.timed, l)

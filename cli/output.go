@@ -13,6 +13,7 @@ type outputFlags struct {
 	Progress, Color      choice
 
 	terminal bool // standard error is one
+	reword   func(text string) string // see screen
 }
 
 func newOutputFlags(s streams) outputFlags {
@@ -23,7 +24,7 @@ func newOutputFlags(s streams) outputFlags {
 func (o *outputFlags) screen(s streams) *screen {
 	word := progressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
 	return &screen{
-		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal),
+		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal), reword: o.reword,
 	}
 }
 

@@ -17,6 +17,7 @@ type screen struct {
 	quiet    bool
 	verbose  bool
 	color    bool
+	reword   func(text string) string // for a command that has the options of another program; may be nil
 }
 
 // say writes a message.
@@ -30,6 +31,9 @@ func (s *screen) say(format string, args ...any) {
 
 // conclude writes a message whose end has a colour, if there are any.
 func (s *screen) conclude(h hue, message, end string) {
+	if s.reword != nil {
+		message, end = s.reword(message), s.reword(end)
+	}
 	head, ok := strings.CutSuffix(message, end)
 	if s.quiet || !s.color || !ok {
 		s.say("%s", message)
@@ -55,6 +59,11 @@ func (s *screen) detail(format string, args ...any) {
 // fail writes what went wrong, whatever the user wants to see.
 func (s *screen) fail(f *failure) {
 	s.clear()
+	if s.reword != nil {
+		own := *f
+		own.hint = s.reword(f.hint)
+		f = &own
+	}
 	line := f.line()
 	if rest, ok := strings.CutPrefix(line, failurePrefix); ok && s.color {
 		line = red.paint(failurePrefix) + rest

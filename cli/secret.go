@@ -58,6 +58,8 @@ func forgetArguments(args []string) []string {
 }
 
 var (
+	// secretWord is an option of aria2c whose value is a secret.
+	secretWord = regexp.MustCompile(`^--[a-z-]*(passwd|secret)$`)
 	// secretFlag is a flag whose value has a secret after its colon.
 	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
 	// secretValue is the same with the value in the same word.
@@ -67,6 +69,12 @@ var (
 // secretsOf finds the parts of a word of the command line that are secrets, as pairs of offsets: values of
 // flags, and what Mask masks of a URL.
 func secretsOf(before, word string) (parts [][2]int) {
+	if secretWord.MatchString(before) {
+		return [][2]int{{0, len(word)}}
+	}
+	if name, _, ok := strings.Cut(word, "="); ok && secretWord.MatchString(name) {
+		return [][2]int{{len(name) + 1, len(word)}}
+	}
 	if secretFlag.MatchString(before) || secretValue.MatchString(word) {
 		if i := strings.IndexByte(word, ':'); i >= 0 {
 			return [][2]int{{i + 1, len(word)}}

@@ -128,9 +128,21 @@ func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *downloa
 	}
 	r.Header = rules.fields(r.Header)
 	if rules.limit != nil && (limit != nil || !s.conf.said["limit-rate"]) { // else the user lifted it
-		r.Limit = s.within(rules, limit)
+		if most := s.within(rules, limit); r.Limit == nil {
+			r.Limit = most
+		} else {
+			r.Limit.Within(most)
+		}
 	}
 	return nil
+}
+
+// limitOf is a limit of one download; nil if there is none at any time.
+func (s *sites) limitOf(v rates) *download.Limiter {
+	if s == nil {
+		s = &sites{}
+	}
+	return s.limits.of(v)
 }
 
 // within is the limit of a site, within that of everything.

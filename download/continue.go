@@ -3,6 +3,7 @@ package download
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"braid/byterange"
 	"braid/internal/partfile"
@@ -25,7 +26,7 @@ func unanswered(err error) bool {
 
 // A sampleSink is a sink that compares what comes with the bytes that are here already.
 type sampleSink struct {
-	part  *partfile.File
+	here  io.ReaderAt
 	prior partfile.Identity
 	r     byterange.Range
 	at    int64
@@ -51,7 +52,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 func (k *sampleSink) WriteAt(p []byte, off int64) (int, error) {
 	n := min(int64(len(p)), k.r.End-off)
 	k.buf = append(k.buf[:0], p[:n]...)
-	if m, err := k.part.ReadAt(k.buf, off); int64(m) < n {
+	if m, err := k.here.ReadAt(k.buf, off); int64(m) < n {
 		return 0, local(err)
 	}
 	if i := string(k.buf) != string(p[:n]); i {

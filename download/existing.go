@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"braid/byterange"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/metalink"
@@ -19,6 +20,9 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	info, there, err := partfile.Target(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil || !there || g.req.base != nil { // a base file was compared
 		return false, err
+	}
+	if g.req.renames() && !g.req.Continue {
+		return false, g.inTheWay()
 	}
 	c := g.committed()
 	defer c.Close()
@@ -58,10 +62,15 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	if g.document = g.req.inPlace(ctx, g.http, x.answer, info.Size); g.document {
 		return true, nil
 	}
-	return false, &Error{
-		Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{},
-		Hint: HintExists,
+	if done, err := g.begun(ctx, info, x, claims); done || err != nil || g.req.base != nil {
+		return done, err
 	}
+	return false, g.inTheWay()
+}
+
+// inTheWay is the error of a file that stays as it is.
+func (g *getter) inTheWay() error {
+	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{}, Hint: HintExists}
 }
 
 // askFile asks the server what the file is, unless that is known. If done, the file that is there is the one. An answer that does
@@ -103,6 +112,42 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 	g.result.AlreadyComplete, g.result.Proof, g.result.Size = true, proof, proof.Size()
 	g.result.ETag, g.result.LastModified, g.result.Host = a.ETag, a.LastModified, a.Host
 	g.keepVersion(proof, a.Host)
+}
+
+// begun takes a file of that name for the beginning of the wanted one, or for all of it, if the user allows that (Request.Continue) and
+// samples of it come again equal. The rest is fetched beside it, and takes its place when it is complete. The error says that the
+// server did not answer.
+func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, err error) {
+	prior := identityOf(&g.req, x.file, x.answer.Size, claims, tagOf(x.file, x.answer))
+	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
+	if !g.mayContinue(prior) || info.Size > prior.Size || info.Size == prior.Size && verify.Strong(claims) {
+		return false, nil
+	}
+	f, err := openRegular(g.http.files, g.result.Path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if err := g.sameSamples(ctx, prior, f, info.Size); err != nil && (ctx.Err() != nil || unanswered(err)) {
+		return false, err
+	} else if err != nil {
+		g.note("it is not the beginning of the server's file: %v", err)
+		return false, nil
+	}
+	g.result.Continued = !verify.Strong(claims)
+	if info.Size == prior.Size {
+		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{})
+		if err != nil {
+			return false, nil
+		}
+		g.complete(proof, x.answer)
+		return true, nil
+	}
+	g.carried.continued = g.result.Continued
+	g.req.Overwrite = true
+	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file}
+	g.req.base.useful.Add(byterange.Range{End: info.Size})
+	return false, nil
 }
 
 // An existsError is the error of a file that is in the way. It is fs.ErrExist for errors.Is.

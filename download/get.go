@@ -23,8 +23,7 @@ var whole = byterange.Range{Start: 0, End: byterange.Unbounded}
 // get downloads a file; shared is nil but in a batch.
 func get(ctx context.Context, c *Client, hc network, req Request, shared *mirrorTrees) (Result, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
-	g := newGetter(c, hc, req, shared)
-	err := g.get(ctx)
+	g, err := newGetter(c, hc, req, shared).getNamed(ctx)
 	if g.document && err == nil {
 		g, err = g.follow(ctx)
 	}
@@ -39,6 +38,25 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 	}
 	return g.result, e
 }
+
+// mostNumbers is how many names are tried out for a file.
+const mostNumbers = 10_000
+
+// getNamed is get, under the next name that is free if the request wants that. It returns the getter that did it.
+func (g *getter) getNamed(ctx context.Context) (*getter, error) {
+	err := g.get(ctx)
+	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
+		req, began := g.asked, g.began
+		req.Name, req.Continue = numbered(name, n), false
+		g = newGetter(g.c, g.http, req, g.trees)
+		g.began = began
+		err = g.get(ctx)
+	}
+	return g, err
+}
+
+// taken reports whether a file has the name, or another download works at it.
+func taken(err error) bool { return errors.Is(err, fs.ErrExist) || is[*partfile.InUseError](err) }
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {
@@ -316,6 +334,16 @@ func (g *getter) findName(ctx context.Context) error {
 		return nil
 	}
 	a, err := look(ctx, g.http, &g.req, condition{})
+	for _, u := range g.req.Mirrors { // the user typed their URLs as well
+		if err == nil || ctx.Err() != nil || !isWeb(u) {
+			break
+		}
+		r := g.req
+		r.URL, r.User, r.Header = u, nil, nil // rule 27
+		if there, failed := look(ctx, g.http, &r, condition{}); failed == nil {
+			a, err = there, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -337,5 +365,5 @@ func (g *getter) follow(ctx context.Context) (*getter, error) {
 	next := newGetter(g.c, g.http, req, g.trees)
 	next.began = g.began
 	next.carried.fetches, next.result.Fetched, next.result.Duplicate = g.carried.fetches, g.result.Fetched, g.result.Duplicate
-	return next, next.get(ctx)
+	return next.getNamed(ctx)
 }

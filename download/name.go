@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"braid/metalink"
@@ -67,4 +68,13 @@ func shorten(s string) string {
 		return s[:100]
 	}
 	return s
+}
+
+// numbered is a name with a number before its ending, as aria2 makes it: disk.1.iso of disk.iso.
+func numbered(name string, n int) string {
+	ending := path.Ext(name)
+	if ending == path.Base(name) { // .profile has none
+		ending = ""
+	}
+	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, ending), n, ending)
 }

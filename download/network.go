@@ -98,9 +98,16 @@ const (
 
 // Why a document is given up: no other server has it.
 var (
-	errSilent = errors.New("it went silent")
+	errSilent = error(silentError{})
 	errSlow   = errors.New("it would take too long")
 )
+
+type silentError struct{}
+
+func (silentError) Error() string { return "it went silent" }
+
+// Timeout makes it one for source.IsTimeout.
+func (silentError) Timeout() bool { return true }
 
 // patience is how long a server of a document may be silent.
 func (n network) patience() time.Duration { return cmp.Or(n.timeout, defaultTimeout) }

@@ -54,12 +54,16 @@ type Request struct {
 	Require Require
 	// Overwrite replaces a file of that name once the new one is verified.
 	Overwrite bool
+	// Rename gives the file the next name that is free, if there is a file of its name or another download works at it: disk.1.iso for
+	// disk.iso. Overwrite beats it.
+	Rename bool
 	// Due says that something is to be done with the file once it is in place: until that is told to its journal
 	// (partfile.Committed), a later Get that finds the file complete says so in its Result.
 	Due bool
 	// Continue goes on with what an earlier run has left of a file for which the server gives neither a digest nor a strong validator,
-	// if the same server has it in the same size and of the same date, and samples of it come again equal. It is the user's word
-	// that this is enough, and counts for nothing if Require demands more.
+	// if the same server has it in the same size and of the same date, and samples of it come again equal. A file of that name that is
+	// not longer is gone on with in the same way. It is the user's word that this is enough, and counts for nothing if Require
+	// demands more.
 	Continue bool
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
@@ -138,6 +142,9 @@ var errNoURL = errors.New("the request has no URL")
 
 // hasName reports whether the file gets a name in a folder.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }
+
+// renames reports whether the file gets another name where its own is taken.
+func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.hasName() }
 
 // Path is where the file will be. It is empty for a Stream or a Target. The error says why the URL gives no name.
 func (r *Request) Path() (string, error) {

@@ -148,8 +148,8 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 	if err := g.part.Recover(ctx); err != nil {
 		return err
 	}
-	if err := g.sameSamples(ctx, prior); err != nil {
-		have := g.part.Have()
+	have := g.part.Have()
+	if err := g.sameSamples(ctx, prior, g.part, have.FirstGap(0)); err != nil {
 		g.kept = have.Len()
 		if ctx.Err() != nil || unanswered(err) {
 			return err
@@ -174,8 +174,8 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	if g.req.Stream != nil || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
 		return false, nil
 	}
-	err := g.sameSamples(ctx, id)
-	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id) {
+	err := g.sameSamples(ctx, id, g.part, have.FirstGap(0))
+	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id, g.part, have.FirstGap(0)) {
 		if g.carried.restarts++; g.carried.restarts >= g.c.tries() {
 			return false, err
 		}
@@ -199,10 +199,8 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// sameSamples fetches the first MiB of what is here, the last one, and samples between them once more, and compares.
-func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error {
-	have := g.part.Have()
-	end := have.FirstGap(0)
+// sameSamples fetches the first MiB of what is here, up to end, the last one, and samples between them once more, and compares.
+func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, end int64) error {
 	parts := []byterange.Range{{End: min(1<<20, end)}}
 	for i := range int64(continuedSamples) {
 		at := end / (continuedSamples + 1) * (i + 1)
@@ -211,7 +209,7 @@ func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity) error
 	parts = append(parts, byterange.Range{Start: max(0, end-1<<20), End: end})
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
-		k := &sampleSink{part: g.part, prior: prior, r: r, at: r.Start}
+		k := &sampleSink{here: here, prior: prior, r: r, at: r.Start}
 		if err := src.Fetch(ctx, r, k); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 		return FaultNetwork, false
 	case errors.As(err, &tunnel):
 		return tunnelFault(tunnel.Status)
-	case timedOut(err):
+	case IsTimeout(err):
 		return FaultNetwork, true
 	case untrusted(err):
 		return FaultTLS, false
@@ -47,7 +47,8 @@ func NetworkFault(err error) (fault Fault, retry bool) {
 	return FaultProtocol, false
 }
 
-func timedOut(err error) bool {
+// IsTimeout reports whether err says that something did not come in time.
+func IsTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }

@@ -20,6 +20,14 @@ const (
 // ErrDowngrade is a redirect from https to http.
 var ErrDowngrade = errors.New("redirect from https to http")
 
+// ErrRedirects is, for errors.Is, what redirects without an end lead to.
+var ErrRedirects = errors.New("too many redirects")
+
+type endlessError string
+
+func (e endlessError) Error() string        { return string(e) }
+func (e endlessError) Is(target error) bool { return target == ErrRedirects }
+
 // A Trail is the URL that a request goes to, and how it was reached. The next request of a chain of redirects has another.
 type Trail struct {
 	URL *url.URL
@@ -47,9 +55,9 @@ func (t Trail) Redirect(x *Exchange, downgrade bool) (Trail, error) {
 	case u.Hostname() == "" || u.Opaque != "":
 		return t, errors.New("redirect to a Location without a host")
 	case len(t.seen) > maxRedirects:
-		return t, fmt.Errorf("more than %d redirects", maxRedirects)
+		return t, endlessError(fmt.Sprintf("more than %d redirects", maxRedirects))
 	case slices.Contains(t.seen, u.String()):
-		return t, fmt.Errorf("redirect loop at %s", mask.URL(u))
+		return t, endlessError(fmt.Sprintf("redirect loop at %s", mask.URL(u)))
 	case t.URL.Scheme == "https" && u.Scheme == "http" && !downgrade:
 		return t, fmt.Errorf("%w at %s", ErrDowngrade, mask.URL(u))
 	}

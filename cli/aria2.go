@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"braid/internal/option"
+)
+
+// An aria2c is a run of braid under the name of that program: its options become those of braid get, and what it is to download a list
+// of braid get. Nothing is downloaded in another way.
+type aria2c struct {
+	streams
+	get     *getCommand
+	line    option.Aria2Line
+	results aria2Results
+}
+
+// aria2Version is the one whose options are known; clients look for at least 1.34.
+const aria2Version = "1.37.0"
+
+// calledAria2c reports whether the program was called by a name with aria2c in it.
+func calledAria2c(args []string) bool {
+	return len(args) > 0 && strings.Contains(filepath.Base(args[0]), "aria2c")
+}
+
+func runAria2c(ctx context.Context, words []string, s streams) int {
+	g := newGetCommand(s)
+	a := &aria2c{streams: s, get: g}
+	g.ended, g.reword = a.results.add, aria2Words
+	err := a.run(ctx, words)
+	if f, ok := err.(*failure); ok {
+		fmt.Fprintln(s.err, f.line())
+		a.results.failed(f)
+	}
+	if a.results.any() {
+		a.showResults()
+	}
+	if wrong := a.saveSession(); wrong != nil {
+		fmt.Fprintln(s.err, wrong.line())
+	}
+	return a.results.code(err)
+}
+
+func (a *aria2c) run(ctx context.Context, words []string) (err error) {
+	if a.line, err = option.ParseAria2(words); err != nil {
+		return aria2Misuse("", err)
+	}
+	switch {
+	case a.has("version"):
+		_, err := fmt.Fprintf(a.out, "aria2 version %s\nThis is braid %s under the name of aria2c; braid --help shows its own commands.\n", aria2Version, thisBuild())
+		return outputFailure(err)
+	case a.has("help"):
+		return outputFailure(writeAria2Help(a.out))
+	}
+	if err := a.readConf(); err != nil {
+		return err
+	}
+	a.warn()
+	list, documents, err := a.list()
+	if err != nil {
+		return err
+	}
+	l, err := a.options()
+	if err != nil {
+		return err
+	}
+	a.get.Input = list
+	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets, func(ctx context.Context, _ []string) error {
+		return a.get.run(ctx, documents)
+	})
+	if f, ok := err.(*failure); ok { // the parser's hints are about the options of braid
+		f.hint = ""
+	}
+	return err
+}
+
+// value is the last one that an option was given.
+func (a *aria2c) value(name string) string {
+	for _, s := range slices.Backward(a.line.Settings) {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func (a *aria2c) has(name string) bool {
+	return slices.ContainsFunc(a.line.Settings, func(s option.Setting) bool { return s.Name == name })
+}
+
+func (a *aria2c) is(name string) bool { return a.value(name) == "true" }
+
+// aria2Misuse makes a failure of an *option.Error about a file, or the command line.
+func aria2Misuse(file string, err error) error {
+	wrong, ok := err.(*option.Error)
+	if !ok {
+		return err
+	}
+	where := wrong.Key
+	if file != "" {
+		where = fmt.Sprintf("%s:%d: %s", file, wrong.Line, strings.TrimPrefix(where, "--"))
+	}
+	return misuse(where, wrong.Why, wrong.Hint)
+}
+
+// readConf puts what aria2.conf says before what the command line says.
+func (a *aria2c) readConf() error {
+	path, named := a.value("conf-path"), a.has("conf-path")
+	if a.is("no-conf") || named && path == "" {
+		return nil
+	}
+	if !named {
+		path = aria2Conf()
+	}
+	if _, err := os.Stat(path); err != nil && !named {
+		return nil
+	}
+	data, err := readSmall("configuration", path, mostConfiguration)
+	if err != nil {
+		return err
+	}
+	conf, err := option.ParseAria2Conf(string(data))
+	if err != nil {
+		return aria2Misuse(path, err)
+	}
+	home, _ := os.UserHomeDir()
+	for i, s := range conf.Settings {
+		conf.Settings[i].Value = strings.ReplaceAll(s.Value, "${HOME}", home)
+	}
+	a.line.Settings = append(conf.Settings, a.line.Settings...)
+	a.line.Unknown = append(conf.Unknown, a.line.Unknown...)
+	return nil
+}
+
+// aria2Conf is where aria2 looks for its configuration.
+func aria2Conf() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	old := filepath.Join(home, ".aria2", "aria2.conf")
+	if _, err := os.Stat(old); err == nil {
+		return old
+	}
+	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "aria2", "aria2.conf")
+}
+
+// warn tells of options that do nothing, where the user would think that they do.
+func (a *aria2c) warn() {
+	for _, word := range a.line.Unknown {
+		a.warning("%s: aria2c has no such option; ignored", word)
+	}
+	for _, o := range option.Aria2Options() {
+		if o.Fate == option.Aria2Warned && a.has(o.Name) && a.value(o.Name) != "false" {
+			a.warning("--%s does nothing here%s", o.Name, behind(": ", o.Note))
+		}
+	}
+}
+
+func (a *aria2c) warning(format string, args ...any) {
+	if !a.is("quiet") && a.value("console-log-level") != "error" {
+		fmt.Fprintln(a.err, (&failure{what: "warning", why: fmt.Sprintf(format, args...)}).line())
+	}
+}
+
+func behind(sign, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sign + text
+}

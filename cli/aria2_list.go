@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"braid/internal/option"
+	"braid/metalink/metainfo"
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// list is what is to be downloaded: a list, and documents on disk or magnet links.
+func (a *aria2c) list() (list inputList, documents []string, err error) {
+	for _, name := range []string{"torrent-file", "metalink-file"} {
+		if path := a.value(name); path != "" {
+			documents = append(documents, path)
+		}
+	}
+	if name := a.value("input-file"); name != "" {
+		if len(a.line.Operands) > 0 {
+			a.warning("-i %s: URIs of the command line do not count then", name)
+		}
+		list = inputList{InputFile: name, in: a.in}
+		text, err := list.read(maxList)
+		if err != nil {
+			return list, nil, err
+		}
+		a.results.list = text
+		own, ignored, err := option.Aria2List(text)
+		if err != nil {
+			return list, nil, aria2Misuse(list.String(), err)
+		}
+		if len(ignored) > 0 {
+			a.warning("%s: %s: ignored in a list", list, strings.Join(ignored, ", "))
+		}
+		list.text = own + "\n"
+		return list, documents, nil
+	}
+	var uris []string
+	for _, word := range a.line.Operands {
+		if a.get.isLocalDocument(word) || metainfo.IsMagnet(word) {
+			documents = append(documents, word)
+		} else {
+			uris = append(uris, word)
+		}
+	}
+	if len(uris)+len(documents) == 0 {
+		return list, nil, &failure{code: exitOther, what: "usage", why: "no URI", hint: "aria2c --help"}
+	}
+	if len(uris) > 0 {
+		list = inputList{InputFile: "the command line"}
+		list.text, err = a.entries(uris)
+		a.results.list = list.text
+	}
+	return list, documents, err
+}
+
+// entries is a list of the URIs of the command line: one file, or a file for each.
+func (a *aria2c) entries(uris []string) (string, error) {
+	if strings.HasSuffix(a.value("out"), "/") {
+		return "", &failure{code: exitLocal, what: "name", where: a.value("out"), why: "names a folder", hint: "-d DIR, and -o NAME for the name in it"}
+	}
+	for _, uri := range uris {
+		if strings.ContainsAny(uri, "\t\r\n") || uri == "" || strings.ContainsAny(uri[:1], "# {") {
+			return "", misuse(maskWord(uri), "not a URI", "")
+		}
+	}
+	var b strings.Builder
+	if a.is("force-sequential") {
+		for _, uri := range uris {
+			b.WriteString(uri + "\n" + a.lines(uri, ""))
+		}
+		return b.String(), nil
+	}
+	return strings.Join(uris, "\t") + "\n" + a.lines(uris[0], a.value("out")), nil
+}
+
+// lines are the lines of one file.
+func (a *aria2c) lines(uri, out string) string {
+	var b strings.Builder
+	if u, err := url.Parse(uri); out == "" && err == nil && strings.HasSuffix("/"+strings.TrimPrefix(u.Path, "/"), "/") {
+		out = "index.html"
+	}
+	if out != "" { // it may lead out of the folder, as the user typed it
+		path := filepath.Join(cmp.Or(a.value("dir"), "."), out)
+		fmt.Fprintf(&b, " dir=%s\n out=%s\n", filepath.Dir(path), filepath.Base(path))
+	}
+	if sum := a.value("checksum"); sum != "" {
+		fmt.Fprintf(&b, " checksum=%s\n", sum)
+	}
+	return b.String()
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"braid/internal/option"
+	"cmp"
+	"context"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// An aria2Run is the line of braid get that the options stand for.
+type aria2Run struct {
+	line
+	targets targets
+}
+
+// options makes flags of the options. What the settings of braid say of servers and proofs holds, and what they say of names, folders
+// and output does not: the program that calls aria2c knows nothing of it.
+func (a *aria2c) options() (*aria2Run, error) {
+	command, _ := option.Braid().Below("get")
+	r := &aria2Run{line: line{command: command}, targets: targetsOf(a.get)}
+	r.command.Options = slices.DeleteFunc(command.Options, func(o option.Option) bool {
+		return o.Group == option.OutputGroup || o.Group == option.FileGroup && o.Name() != "max-size" || o.Name() == "proxy" && a.proxied()
+	})
+	var given arranged
+	for _, o := range option.Aria2Options() {
+		flag := o.Flag()
+		if flag == "" || !a.has(o.Name) || a.value(o.Name) == "" {
+			continue
+		}
+		if slices.ContainsFunc(r.command.Options, func(known option.Option) bool { return known.Name() == flag }) {
+			given.flags = append(given.flags, "--"+flag+"="+a.value(o.Name))
+		} else if err := r.targets.set(flag, a.value(o.Name)); err != nil {
+			return nil, misuse("--"+o.Name, err.Error(), "")
+		}
+	}
+	if err := a.own(&given); err != nil {
+		return nil, err
+	}
+	if err := checkEnvironment(r.command.Options, &given); err != nil {
+		return nil, err
+	}
+	if err := r.configure(&given); err != nil {
+		return nil, err
+	}
+	r.args = given.args()
+	return r, nil
+}
+
+// set gives a target a value, as the flag parser does.
+func (t targets) set(option, value string) error {
+	switch to := t.of(option).(type) {
+	case *string:
+		*to = value
+	case *bool:
+		*to = value == "true"
+	case *choice:
+		return to.Set(value)
+	case cli.Generic:
+		return to.Set(value)
+	}
+	return nil
+}
+
+// own reads what no single flag stands for.
+func (a *aria2c) own(given *arranged) error {
+	g := a.get
+	flag := func(name, value string) { given.flags = append(given.flags, "--"+name+"="+value) }
+	g.RemoteName = true
+	g.Rename = !a.has("auto-file-renaming") || g.Rename
+	g.Newer.IfNewer = g.Overwrite && a.is("conditional-get")
+	g.each = a.value("max-download-limit")
+	for _, s := range a.line.Settings {
+		if s.Name == "header" {
+			a.header(s.Value, flag)
+		}
+	}
+	if v := a.value("checksum"); v != "" {
+		if _, err := parseChecksum(v); err != nil {
+			return misuse("--checksum", err.Error(), "")
+		}
+	}
+	if v := a.value("referer"); v != "" && v != "*" {
+		flag("referer", v)
+	}
+	if v := a.value("http-user"); v != "" {
+		flag("user", v+":"+a.value("http-passwd"))
+	}
+	if v := a.value("max-tries"); v != "" {
+		flag("tries", cmp.Or(strings.TrimLeft(v, "0"), "1000000"))
+	}
+	for from, to := range map[string]string{"retry-wait": "retry-wait", "stop": "max-time", "seed-ratio": "seed-ratio"} {
+		if v := a.value(from); strings.Trim(v, "0.") != "" {
+			flag(to, v)
+		}
+	}
+	if v := a.value("seed-time"); strings.Trim(v, "0.") != "" {
+		minutes, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return misuse("--seed-time", "write a number of minutes", "")
+		}
+		flag("seed-time", strconv.FormatFloat(60*minutes, 'f', -1, 64))
+	}
+	if a.value("enable-dht") == "false" {
+		flag("no-dht", "true")
+	}
+	if a.value("follow-torrent") == "false" || a.value("follow-metalink") == "false" {
+		flag("no-metalink", "true")
+	}
+	if err := a.allocation(); err != nil {
+		return err
+	}
+	a.output()
+	return a.proxies()
+}
+
+// header adds a field, if it is not one that braid sets itself.
+func (a *aria2c) header(field string, flag func(name, value string)) {
+	if err := addField(map[string][]string{}, field); err != nil {
+		f := failureOf(context.Background(), err)
+		a.warning("--header %s: %s; left out", f.where, f.why)
+		return
+	}
+	flag("header", field)
+}
+
+func (a *aria2c) allocation() error {
+	v := a.value("file-allocation")
+	if v == "" || v == "trunc" {
+		return nil
+	}
+	c := choice{Words: option.WordsOf("file-allocation")}
+	if err := c.Set(v); err != nil {
+		return misuse("--file-allocation", err.Error(), "")
+	}
+	a.get.FileAllocation = c
+	return nil
+}
+
+// output sets how much is said.
+func (a *aria2c) output() {
+	g := a.get
+	switch level := a.value("console-log-level"); {
+	case a.is("quiet"), level == "warn", level == "error":
+		g.Quiet = true
+	case level == "debug", level == "info":
+		g.Verbose = true
+	}
+	if a.value("show-console-readout") == "false" || !g.terminal && a.value("summary-interval") == "0" {
+		g.Progress.Word = progressNone
+	}
+}
+
+// aria2Proxies are the options of proxies, and the variables that say the same.
+var aria2Proxies = []string{"http-proxy", "https-proxy", "ftp-proxy", "all-proxy"}
+
+func (a *aria2c) proxied() bool { return slices.ContainsFunc(aria2Proxies, a.has) }
+
+// proxies puts the proxies of the options in place of those of the environment.
+func (a *aria2c) proxies() error {
+	for _, name := range aria2Proxies {
+		if !a.has(name) {
+			continue
+		}
+		proxy := a.value(name)
+		if user := a.value(name + "-user"); user != "" && proxy != "" {
+			scheme, rest, ok := strings.Cut(proxy, "://")
+			if !ok {
+				scheme, rest = "http", proxy
+			}
+			proxy = scheme + "://" + url.UserPassword(user, a.value(name+"-passwd")).String() + "@" + rest[strings.LastIndexByte(rest, '@')+1:]
+		}
+		variable := strings.ReplaceAll(name, "-", "_")
+		for _, v := range []string{variable, strings.ToUpper(variable)} {
+			if err := os.Setenv(v, proxy); err != nil {
+				return misuse("--"+name, err.Error(), "")
+			}
+		}
+	}
+	return nil
+}
+
+// writeAria2Help shows the options and what becomes of them.
+func writeAria2Help(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("Usage: aria2c [OPTIONS] [URI | MAGNET | TORRENT_FILE | METALINK_FILE]...\n\nThis is braid under the name of aria2c. It knows these options of aria2c:\n\n")
+	var rows [][]string
+	var ignored []string
+	for _, o := range option.Aria2Options() {
+		names := "--" + o.Name
+		if o.Letter != "" {
+			names = "-" + o.Letter + ", " + names
+		}
+		switch o.Fate {
+		case option.Aria2Ignored:
+			ignored = append(ignored, o.Name)
+			continue
+		case option.Aria2Refused, option.Aria2Warned:
+			rows = append(rows, []string{names, o.Fate + behind(": ", o.Note)})
+		default:
+			rows = append(rows, []string{names, cmp.Or(o.Note, behind("as braid get --", o.Flag()))})
+		}
+	}
+	for _, row := range columns(rows) {
+		b.WriteString("  " + row + "\n")
+	}
+	b.WriteString("\nThese change nothing in what comes: " + strings.Join(ignored, ", ") + ".\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// aria2Says says in the options of aria2c what messages say in those of braid.
+var aria2Says = strings.NewReplacer("--sha256 HEX", "--checksum=sha-256=HEX", "--overwrite ", "--allow-overwrite=true ",
+	"-u USER:PASSWORD gives credentials", "--http-user and --http-passwd give credentials", "--cacert FILE", "--ca-certificate FILE",
+	"; --insecure HOST does without, for one host", "", "--continue goes on", "-c goes on", "; -o - writes to a program or a device", "")
+
+// aria2Words puts a message in words of aria2c. One that names options that aria2c does not have is left out.
+func aria2Words(text string) string {
+	text = aria2Says.Replace(text)
+	for word := range strings.FieldsSeq(text) {
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "("), "=")
+		if name, ok := strings.CutPrefix(name, "--"); ok && !option.IsAria2(name) {
+			return ""
+		}
+	}
+	return text
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/option"
+	"braid/internal/report"
+	"braid/source"
+)
+
+// aria2Codes are aria2's exit codes for those of failures that no download ended with.
+var aria2Codes = map[int]int{
+	exitDone:         0,
+	exitOther:        1,
+	exitUsage:        28,
+	exitLocal:        1,
+	exitNetwork:      6,
+	exitTLS:          1,
+	exitAuth:         24,
+	exitProtocol:     22,
+	exitRefused:      22,
+	exitNoKey:        32,
+	exitBadSignature: 32,
+	exitMismatch:     32,
+	exitNoEvidence:   32,
+	exitBudget:       6,
+	exitLimit:        5,
+	exitSignal + 2:   7,
+	exitSignal + 15:  7,
+}
+
+// aria2Results are what became of the downloads, for the table in the end, the exit code and the session.
+type aria2Results struct {
+	rows []aria2Row
+	last int    // the number of the last error
+	list string // what was to be downloaded, as it was written
+}
+
+// An aria2Row is one download.
+type aria2Row struct {
+	file  int // in the order of the list
+	state string
+	speed string
+	share string
+	where string
+	url   string
+}
+
+const (
+	aria2OK         = "OK"
+	aria2Error      = "ERR"
+	aria2Unfinished = "INPR"
+)
+
+// aria2Failures are the numbers of failures before the first download, by what was done.
+var aria2Failures = map[string]int{"folder": 18, "document": 28, "name": 16}
+
+// failed takes note of what ended the run before the first download.
+func (t *aria2Results) failed(f *failure) {
+	if code, known := aria2Failures[f.what]; known {
+		t.last = code
+		return
+	}
+	t.last = aria2Codes[f.code]
+}
+
+// add takes note of the end of a download. A list that cannot be carried out is numbered -1.
+func (t *aria2Results) add(file int, r download.Request, x download.Result, err error) {
+	if f, ok := errors.AsType[*failure](err); ok {
+		if t.failed(f); f.code == exitUsage && strings.Contains(f.where, ":") && !strings.HasPrefix(f.where, "--") { // a URI, and no option
+			t.last = aria2Codes[exitOther]
+		}
+		return
+	}
+	row := aria2Row{file: file, state: aria2OK, speed: "n/a", share: "100", where: x.Path}
+	if seconds := x.Elapsed.Seconds(); x.Fetched > 0 && seconds > 0 {
+		row.speed = aria2Size(int64(float64(x.Fetched)/seconds)) + "B/s"
+	}
+	if err != nil {
+		row.state, row.share = aria2Error, "-"
+		if e, ok := errors.AsType[*download.Error](err); ok && e.Kind == download.Interrupted {
+			row.state = aria2Unfinished
+		} else {
+			t.last = report.Aria2Code(err)
+		}
+		if row.where == "" && r.URL != nil {
+			row.where = source.Mask(r.URL)
+		}
+	}
+	if r.URL != nil {
+		row.url = r.URL.String()
+	}
+	if file >= 0 {
+		t.rows = append(t.rows, row)
+	}
+}
+
+func (t *aria2Results) any() bool { return len(t.rows) > 0 }
+
+// code is the exit code: the number of the last error; without one, 7 if something is not done.
+func (t *aria2Results) code(err error) int {
+	code, _ := errors.AsType[reported](err)
+	if t.last != 0 || err == nil {
+		return t.last
+	}
+	return aria2Codes[int(code)]
+}
+
+// showResults writes the table that aria2c ends with.
+func (a *aria2c) showResults() {
+	kind := cmp.Or(a.value("download-result"), "default")
+	if a.is("quiet") || kind == "hide" {
+		return
+	}
+	head, line, share := "gid   |stat|avg speed  |path/URI", "======+====+===========+", func(aria2Row) string { return "" }
+	if kind == "full" {
+		head, line = "gid   |stat|avg speed  |  %|path/URI", line+"===+"
+		share = func(r aria2Row) string { return fmt.Sprintf("%3s|", r.share) }
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nDownload Results:\n%s\n%s\n", head, line+strings.Repeat("=", 79-len(line)))
+	states := map[string]bool{}
+	slices.SortStableFunc(a.results.rows, func(x, y aria2Row) int { return x.file - y.file })
+	gid := a.value("gid")
+	for _, r := range a.results.rows {
+		states[r.state] = true
+		fmt.Fprintf(&b, "%.6s|%-4s|%11s|%s%s\n", cmp.Or(gid, newGID()), r.state, r.speed, share(r), source.Escape(aria2Path(r.where)))
+		gid = ""
+	}
+	b.WriteString("\nStatus Legend:\n")
+	for _, s := range []struct{ state, text string }{
+		{aria2OK, "(OK):download completed."}, {aria2Error, "(ERR):error occurred."}, {aria2Unfinished, "(INPR):download in-progress."},
+	} {
+		if states[s.state] {
+			b.WriteString(s.text)
+		}
+	}
+	fmt.Fprintln(a.out, b.String())
+}
+
+// aria2Path is where a file is, as aria2c says it.
+func aria2Path(where string) string {
+	if strings.Contains(where, "://") || where == "" || filepath.IsAbs(where) {
+		return where
+	}
+	return filepath.Join(workingFolder(), where)
+}
+
+func newGID() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// aria2Size is an amount as aria2c writes it: 71Mi, 1.0Ki.
+func aria2Size(n int64) string {
+	units := []string{"", "Ki", "Mi", "Gi"}
+	rest, unit := int64(0), 0
+	for n >= 1024 && unit < len(units)-1 {
+		n, rest, unit = n/1024, n%1024, unit+1
+	}
+	if n >= 922 && unit < len(units)-1 {
+		n, rest, unit = 0, n, unit+1
+	}
+	text := grouped(int(n))
+	if n < 10 && unit > 0 {
+		text += "." + strconv.FormatInt(rest*10/1024, 10)
+	}
+	return text + units[unit]
+}
+
+// saveSession writes what is not complete as a list for the next run (--save-session).
+func (a *aria2c) saveSession() *failure {
+	path := a.value("save-session")
+	if path == "" {
+		return nil
+	}
+	done := map[string]bool{}
+	for _, r := range a.results.rows {
+		done[r.url] = r.state == aria2OK
+	}
+	var b strings.Builder
+	for e, err := range option.Entries(a.results.list) {
+		if err != nil {
+			break
+		}
+		u, err := placeURL(e.URIs[0])
+		if err == nil {
+			u.User = nil
+		}
+		if err != nil || !done[u.String()] {
+			a.writeEntry(&b, e)
+		}
+	}
+	if err := fsys.WriteFile(nil, path, []byte(b.String()), 0o600); err != nil {
+		return localFailure("session", path, err)
+	}
+	return nil
+}
+
+// writeEntry writes a file of a list with its options, and those of the command line that count for it.
+func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
+	settings := slices.Clone(e.Options)
+	for _, s := range a.line.Settings {
+		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(e.Options, func(o option.Setting) bool { return o.Name == s.Name }) {
+			settings = append(settings, s)
+		}
+	}
+	b.WriteString(strings.Join(e.URIs, "\t") + "\n")
+	for _, s := range settings {
+		b.WriteString(" " + s.Name + "=" + s.Value + "\n")
+	}
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+)
+
+func TestCalledAria2c(t *testing.T) {
+	for name, want := range map[string]bool{"aria2c": true, "/usr/lib/braid/bin/aria2c": true, "aria2c.exe": true, "my-aria2c": true, "braid": false, "/aria2c/braid": false, "": false} {
+		if calledAria2c([]string{name}) != want {
+			t.Error(name)
+		}
+	}
+	if calledAria2c(nil) {
+		t.Error("without a name")
+	}
+}
+
+// Each exit code of braid has one of aria2's table, and what failed before the first download may have one of its own.
+func TestAria2ExitCodes(t *testing.T) {
+	for code := range exitLimit + 1 {
+		if _, known := aria2Codes[code]; !known {
+			t.Errorf("%d has none", code)
+		}
+	}
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{misuse("--split", "write a number", ""), 28},
+		{misuse("--checksum sha-256:1", "write ALGORITHM=HEX", ""), 28},
+		{misuse("list:3", "not an http, https or ftp URL", ""), 1},
+		{&failure{code: exitOther, what: "usage"}, 1},
+		{&failure{code: exitLocal, what: "list"}, 1},
+		{&failure{code: exitLocal, what: "folder"}, 18},
+		{&failure{code: exitLocal, what: "document"}, 28},
+		{&failure{code: exitLocal, what: "name"}, 16},
+		{&download.Error{Kind: download.Mismatch}, 32},
+		{&download.Error{Kind: download.Refused}, 22},
+		{errors.New("x"), 1},
+	} {
+		var r aria2Results
+		r.add(-1, download.Request{}, download.Result{}, tt.err)
+		if got := r.code(tt.err); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.err, got, tt.want)
+		}
+	}
+	for from, want := range aria2Codes {
+		if got := new(aria2Results).code(reported(from)); got != want {
+			t.Errorf("%d: %d", from, got)
+		}
+	}
+}
+
+// The last error counts; what is not done counts only if nothing failed.
+func TestAria2LastError(t *testing.T) {
+	interrupted := &download.Error{Kind: download.Interrupted}
+	for _, tt := range []struct {
+		errs []error
+		left int
+		want int
+	}{
+		{[]error{nil, nil}, exitDone, 0},
+		{[]error{&download.Error{Kind: download.Mismatch}, nil, &download.Error{Kind: download.Auth}, nil}, exitMismatch, 24},
+		{[]error{nil, interrupted}, exitSignal + 2, 7},
+		{[]error{&download.Error{Kind: download.Auth}, interrupted}, exitSignal + 15, 24},
+		{[]error{nil, nil}, exitLocal, 1}, // as when standard output cannot be written
+	} {
+		var r aria2Results
+		for i, err := range tt.errs {
+			r.add(i, download.Request{}, download.Result{}, err)
+		}
+		var err error
+		if tt.left != exitDone {
+			err = reported(tt.left)
+		}
+		if got := r.code(err); got != tt.want {
+			t.Errorf("%v: %d, want %d", tt.errs, got, tt.want)
+		}
+	}
+}
+
+func TestAria2Size(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 921: "921", 922: "0.9Ki", 1024: "1.0Ki", 1536: "1.5Ki", 74_000_000: "70Mi", 10 << 30: "10Gi", 5000 << 30: "5,000Gi"} {
+		if got := aria2Size(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// The table of results has the shape of aria2's, and no escape or secret of a name or URL in it.
+func TestAria2Table(t *testing.T) {
+	var out bytes.Buffer
+	a := &aria2c{streams: streams{out: &out}}
+	u, _ := url.Parse("http://h/a?key=s3cret")
+	a.results.add(1, download.Request{URL: u}, download.Result{}, &download.Error{Kind: download.Auth})
+	a.results.add(0, download.Request{URL: u}, download.Result{Path: "/d/\x1b[2Ja", Fetched: 2048, Elapsed: time.Second}, nil)
+	a.results.add(2, download.Request{URL: u}, download.Result{Path: "/d/c"}, &download.Error{Kind: download.Interrupted})
+	a.showResults()
+	lines := strings.Split(out.String(), "\n")
+	want := []string{"", "Download Results:", "gid   |stat|avg speed  |path/URI", "======+====+===========+=======================================================",
+		`|OK  |   2.0KiB/s|/d/\x1b[2Ja`, "|ERR |        n/a|http://h/a?key=***", "|INPR|        n/a|/d/c", "", "Status Legend:",
+		"(OK):download completed.(ERR):error occurred.(INPR):download in-progress.", "", ""}
+	for i, line := range lines {
+		if i > 3 && i < 7 {
+			line = line[min(6, len(line)):]
+		}
+		if i >= len(want) || line != want[i] {
+			t.Fatalf("%d: %q in\n%s", i, line, out.String())
+		}
+	}
+}
+
+// Messages name the options of aria2c, and none that it does not have.
+func TestAria2Words(t *testing.T) {
+	for text, want := range map[string]string{
+		"x (--sha256 HEX is evidence, too)":                           "x (--checksum=sha-256=HEX is evidence, too)",
+		"--keyring FILE has the keys that count":                      "",
+		"run the same command to go on":                               "run the same command to go on",
+		flagHints[download.HintExists]:                                "--allow-overwrite=true replaces it once the new one is verified; -o NAME takes another name",
+		flagHints[download.HintFTP]:                                   "",
+		"check the URL (--max-size SIZE does not)":                    "",
+		"-u USER:PASSWORD gives credentials":                          "--http-user and --http-passwd give credentials",
+		"-o takes another name; -o - writes to a program or a device": "-o takes another name",
+	} {
+		if got := aria2Words(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// Passwords and tokens of aria2's options leave the title of the process.
+func TestSecretsOfAria2_Rule62(t *testing.T) {
+	for _, words := range [][2]string{{"--http-passwd", "s3cret"}, {"", "--all-proxy-passwd=s3cret"}, {"", "--rpc-secret=s3cret"}, {"", "--header=A: s3cret"}} {
+		parts := secretsOf(words[0], words[1])
+		if len(parts) != 1 || !strings.HasSuffix(words[1], "s3cret") || strings.Contains(words[1][:parts[0][0]], "s3") || parts[0][1] != len(words[1]) {
+			t.Errorf("%q: %v", words, parts)
+		}
+	}
+}
+
+// Wrong use says what is wrong, downloads nothing, and is aria2's number 28.
+func TestAria2Misuse(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	for words, want := range map[string]string{
+		"--header=x":                            "",
+		"--split=x http://127.0.0.1:1/":         "usage --split: write a number",
+		"--timeout=x http://127.0.0.1:1/":       "usage --timeout: write a time",
+		"--max-download-limit=x http://h/a":     "usage --max-download-limit: write a number of bytes",
+		"--seed-time=x http://h/a":              "usage --seed-time: write a number of minutes",
+		"--file-allocation=x http://h/a":        "usage --file-allocation: write one of none",
+		"--max-concurrent-downloads=x http://h": "usage --max-concurrent-downloads: write auto",
+		"--checksum=x http://h/a":               "usage --checksum: write ALGORITHM",
+		"--all-proxy=socks9://x:1 http://h/a":   "usage all_proxy: ",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Setenv("all_proxy", "")
+			t.Setenv("ALL_PROXY", "")
+			var out, err bytes.Buffer
+			code := run(context.Background(), append([]string{"aria2c", "--no-conf"}, strings.Fields(words)...), streams{in: strings.NewReader(""), out: &out, err: &err})
+			if want == "" {
+				want = "usage: no URI"
+			}
+			if !strings.Contains(err.String(), "braid: "+want) || code != 28 && want != "usage: no URI" {
+				t.Error(fmt.Sprint(code), err.String())
+			}
+		})
+	}
+}

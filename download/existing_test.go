@@ -1,0 +1,111 @@
+package download_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/internal/test/mirrortest"
+)
+
+// Proves rule 15 for a file that another program began under the final name: with --continue it is gone on with if samples are the same.
+// Else it stays as it is (rule 3), also where the download fails.
+func TestContinueFile_Rule15_Rule3(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	for name, tt := range map[string]struct {
+		here    func(right []byte) []byte
+		options []mirrortest.Option
+		change  func(r *run)
+		fails   bool
+		fetched int64 // at most
+		same    bool  // nothing is unproven
+	}{
+		"the beginning":         {here: first(4 * mib), fetched: 3 * mib},
+		"all of it":             {here: first(size), fetched: 0},
+		"nothing":               {here: first(0), fetched: size},
+		"with a digest":         {here: first(4 * mib), options: []mirrortest.Option{mirrortest.Digest()}, fetched: 3 * mib, same: true},
+		"wrong, with a digest":  {here: flipped(4*mib, 246723*8+200_000), options: []mirrortest.Option{mirrortest.Digest()}, fetched: 3 * size, same: true},
+		"another file":          {here: flipped(4*mib, 10), fails: true},
+		"another file, whole":   {here: flipped(size, 10), fails: true},
+		"longer":                {here: func(b []byte) []byte { return append(bytes.Clone(b), 0) }, fails: true},
+		"not asked for":         {here: first(4 * mib), change: func(r *run) { r.req.Continue = false }, fails: true},
+		"digest demanded":       {here: first(4 * mib), change: func(r *run) { r.req.Require = download.RequireDigest }, fails: true},
+		"without parts":         {here: first(4 * mib), options: []mirrortest.Option{mirrortest.IgnoreRange()}, fails: true},
+		"cut, and gone on with": {here: first(4 * mib), options: []mirrortest.Option{mirrortest.Times(30, mirrortest.CutAfter(mib))}, fetched: 3 * mib},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, size, append(tt.options, mirrortest.Modified(time.Unix(1e9, 0)))...)
+			r := newRun(t, s.URL)
+			r.req.Continue = true
+			r.client.RetryWait = 10 * time.Millisecond
+			if tt.change != nil {
+				tt.change(r)
+			}
+			path, here := filepath.Join(r.req.Dir, "file.iso"), tt.here(made(size, 7))
+			r.req.Name = "file.iso"
+			if err := os.WriteFile(path, here, 0o640); err != nil {
+				t.Fatal(err)
+			}
+			res, err := r.get()
+			got, _ := os.ReadFile(path)
+			if tt.fails {
+				if err == nil || !bytes.Equal(got, here) {
+					t.Errorf("%v, and the file has %d bytes", err, len(got))
+				}
+				return
+			}
+			if err != nil || !bytes.Equal(got, made(size, 7)) || res.Fetched > tt.fetched || res.Continued == tt.same {
+				t.Errorf("%v, %d bytes of %d were fetched, continued: %v", err, res.Fetched, len(got), res.Continued)
+			}
+		})
+	}
+}
+
+func first(n int) func([]byte) []byte { return func(b []byte) []byte { return bytes.Clone(b[:n]) } }
+
+func flipped(n, at int) func([]byte) []byte {
+	return func(b []byte) []byte {
+		b = bytes.Clone(b[:n])
+		b[at] ^= 0xff
+		return b
+	}
+}
+
+// Proves rule 3 for a request that takes another name where its own is taken: what is there stays.
+func TestRename_Rule3(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		there []string
+		want  string
+	}{
+		{"a.iso", nil, "a.iso"},
+		{"a.iso", []string{"a.iso"}, "a.1.iso"},
+		{"a.tar.gz", []string{"a.tar.gz", "a.tar.1.gz"}, "a.tar.2.gz"},
+		{"a", []string{"a"}, "a.1"},
+		{".profile", []string{".profile"}, ".profile.1"},
+		{"x.part", []string{"x.part"}, "x.1.part"},
+	} {
+		s := sized(t, 1000, mirrortest.Digest())
+		r := newRun(t, s.URL)
+		r.req.Name, r.req.Rename = tt.name, true
+		for _, name := range tt.there {
+			if err := os.WriteFile(filepath.Join(r.req.Dir, name), made(1000, 7), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		res, err := r.get()
+		if err != nil || filepath.Base(res.Path) != tt.want || res.AlreadyComplete {
+			t.Errorf("%s beside %q: %v, %s", tt.name, tt.there, err, res.Path)
+		}
+		left, _ := os.ReadDir(r.req.Dir)
+		if len(left) != len(tt.there)+1 {
+			t.Errorf("%s: %v", tt.name, left)
+		}
+	}
+}

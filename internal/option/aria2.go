@@ -1,0 +1,256 @@
+package option
+
+import (
+	_ "embed"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// aria2Text has a line for each option of aria2c 1.36: its name and letter, whether it takes a value (none, bool, maybe, text), what becomes
+// of it where braid is called by that name, and what there is to say of it.
+//
+//go:embed aria2.txt
+var aria2Text string
+
+// An Aria2Option is one of aria2c.
+type Aria2Option struct {
+	Name, Letter string
+	Fate         string // one of the constants below; of a flag with the option of braid get behind a colon, of unless the only value
+	Note         string
+	value        string
+}
+
+// What becomes of an option.
+const (
+	Aria2Own     = "own"     // the command knows it
+	Aria2Ignored = "ignored" // it changes nothing in the files that come
+	Aria2Warned  = "warned"  // the user is told that it does nothing
+	Aria2Refused = "refused"
+	aria2Flag    = "get"
+	aria2Unless  = "unless"
+)
+
+// Flag is the option of braid get that an option is, if it is one.
+func (o Aria2Option) Flag() string {
+	kind, name, _ := strings.Cut(o.Fate, ":")
+	if kind != aria2Flag {
+		return ""
+	}
+	return name
+}
+
+// Refuses reports whether a value is refused.
+func (o Aria2Option) Refuses(value string) bool {
+	kind, only, _ := strings.Cut(o.Fate, ":")
+	return kind == Aria2Refused || kind == aria2Unless && value != only
+}
+
+// IsSwitch reports whether the value is true or false.
+func (o Aria2Option) IsSwitch() bool { return o.value == "bool" }
+
+var aria2Table = readAria2(aria2Text)
+
+// Aria2Options are all of them.
+func Aria2Options() []Aria2Option { return aria2Table }
+
+func readAria2(text string) (list []Aria2Option) {
+	for line := range strings.Lines(text) {
+		words := append(strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5), "")
+		list = append(list, Aria2Option{Name: words[0], Letter: strings.Trim(words[1], "-"), value: words[2], Fate: words[3], Note: words[4]})
+	}
+	return list
+}
+
+var errAria2 = errors.New("no such option")
+
+// aria2Named finds an option by its name, or by the beginning of it that no other has.
+func aria2Named(name string) (found Aria2Option, err error) {
+	n := 0
+	for _, o := range Aria2Options() {
+		if o.Name == name {
+			return o, nil
+		}
+		if strings.HasPrefix(o.Name, name) {
+			found = o
+			n++
+		}
+	}
+	if n != 1 {
+		return found, errAria2
+	}
+	return found, nil
+}
+
+// IsAria2 reports whether aria2c has an option of that name.
+func IsAria2(name string) bool {
+	return slices.ContainsFunc(Aria2Options(), func(o Aria2Option) bool { return o.Name == name })
+}
+
+// An Aria2Line is what a command line of aria2c says, or its configuration.
+type Aria2Line struct {
+	Settings []Setting // by their full names, in order
+	Operands []string
+	Unknown  []string // options that aria2c does not have
+}
+
+// ParseAria2 reads a command line as aria2c does, but that what aria2c does not have is not refused. The error is an *Error.
+func ParseAria2(words []string) (l Aria2Line, err error) {
+	for len(words) > 0 && err == nil {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case word == "--":
+			l.Operands = append(l.Operands, words...)
+			return l, nil
+		case len(word) < 2 || word[0] != '-':
+			l.Operands = append(l.Operands, word)
+		case word[1] == '-':
+			words, err = l.long(word[2:], words)
+		default:
+			words, err = l.letters(word[1:], words)
+		}
+	}
+	return l, err
+}
+
+func (l *Aria2Line) long(word string, rest []string) ([]string, error) {
+	name, value, given := strings.Cut(word, "=")
+	o, err := aria2Named(name)
+	if err != nil {
+		l.Unknown = append(l.Unknown, "--"+name)
+		return rest, nil
+	}
+	return l.set(o, value, given, rest)
+}
+
+func (l *Aria2Line) letters(word string, rest []string) ([]string, error) {
+	i := slices.IndexFunc(Aria2Options(), func(o Aria2Option) bool { return o.Letter == word[:1] })
+	if i < 0 {
+		l.Unknown = append(l.Unknown, "-"+word)
+		return rest, nil
+	}
+	o, value := Aria2Options()[i], word[1:]
+	if o.value == "text" || value == "" || isBool(value) {
+		return l.set(o, value, value != "", rest)
+	}
+	rest, err := l.set(o, "", false, rest)
+	if err != nil {
+		return rest, err
+	}
+	return l.letters(value, rest)
+}
+
+func isBool(word string) bool { return word == "true" || word == "false" }
+
+// set gives an option its value: the one that was given with it, or the next word. Switches take no next word.
+func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) ([]string, error) {
+	switch {
+	case o.value == "text" && !given && len(rest) == 0:
+		return rest, &Error{Key: "--" + o.Name, Why: "needs a value"}
+	case o.value == "text" && !given:
+		value, rest = rest[0], rest[1:]
+	case o.IsSwitch() && !given:
+		value = "true"
+	}
+	return rest, l.add(o, 0, value)
+}
+
+// add takes a setting, if its value is one.
+func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
+	switch {
+	case o.IsSwitch() && !isBool(value):
+		return &Error{Line: line, Key: "--" + o.Name, Why: "write true or false"}
+	case o.Refuses(value):
+		return &Error{Line: line, Key: "--" + o.Name, Why: "braid does not do that", Hint: o.Note}
+	case strings.ContainsAny(value, "\r\n"):
+		return &Error{Line: line, Key: "--" + o.Name, Why: "a line break in the value"}
+	}
+	l.Settings = append(l.Settings, Setting{line, o.Name, strings.TrimSpace(value)})
+	return nil
+}
+
+// ParseAria2Conf reads aria2.conf: NAME=VALUE in each line. The error is an *Error.
+func ParseAria2Conf(text string) (l Aria2Line, err error) {
+	for line := range lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line.text), "=")
+		if name == "" || name[0] == '#' {
+			continue
+		}
+		o, err := aria2Named(strings.TrimSpace(name))
+		if err != nil || !ok || o.Name != strings.TrimSpace(name) {
+			l.Unknown = append(l.Unknown, name)
+			continue
+		}
+		if err := l.add(o, line.number, strings.TrimSpace(value)); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// Aria2List makes a list for braid of one for aria2c, line by line: options have the names that lists have here. Ignored are the
+// names of options that say nothing here. The error is an *Error.
+func Aria2List(list string) (own string, ignored []string, err error) {
+	var b strings.Builder
+	user := ""
+	for line := range lines(list) {
+		text := strings.TrimSpace(line.text)
+		if text == "" || text[0] == '#' {
+			b.WriteString("\n")
+			continue
+		}
+		if line.text[0] != ' ' && line.text[0] != '\t' {
+			b.WriteString(line.text + "\n")
+			user = ""
+			continue
+		}
+		name, value, ok := strings.Cut(text, "=")
+		var l Aria2Line
+		o, unknown := aria2Named(strings.TrimSpace(name))
+		if ok && unknown == nil {
+			if err := l.add(o, line.number, strings.TrimSpace(value)); err != nil {
+				return "", nil, err
+			}
+		}
+		switch setting, stands := aria2Setting(o, strings.TrimSpace(value), &user); {
+		case !ok:
+			b.WriteString(line.text)
+		case unknown == nil && stands && setting != "":
+			b.WriteString(" " + setting)
+		case unknown != nil || !stands && o.Fate != Aria2Ignored:
+			ignored = append(ignored, strings.TrimSpace(name))
+		}
+		b.WriteString("\n")
+	}
+	slices.Sort(ignored)
+	return b.String(), slices.Compact(ignored), nil
+}
+
+// aria2Setting is an option as a list has it here, if it may stand there. User is what an earlier line of the same file says.
+func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {
+	switch o.Name {
+	case "http-user":
+		*user = value
+		return "", true
+	case "http-passwd":
+		return "user=" + *user + ":" + value, *user != ""
+	case "follow-torrent", "follow-metalink":
+		if value == "false" {
+			return "no-metalink=true", true
+		}
+		return "", true
+	case "gid", "continue", "pause":
+		return "", o.Name != "continue"
+	case "referer":
+		if value == "*" {
+			return "", false
+		}
+	}
+	for _, name := range []string{o.Name, o.Flag()} {
+		if own, ok := InList(name); ok && name != "" {
+			return own + "=" + value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"syscall"
+
+	"braid/download"
+	"braid/internal/partfile"
+	"braid/internal/web"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+	"braid/source"
+)
+
+// aria2Kinds are aria2's numbers for the kinds of problems that end a download (aria2c(1), EXIT STATUS).
+var aria2Kinds = map[download.Kind]int{
+	download.Other:        1,
+	download.Usage:        1,
+	download.Local:        17,
+	download.Network:      6,
+	download.TLS:          1,
+	download.Auth:         24,
+	download.Protocol:     22,
+	download.Refused:      22,
+	download.Mismatch:     32,
+	download.NoEvidence:   32,
+	download.Budget:       6,
+	download.Limit:        5,
+	download.Interrupted:  7,
+	download.NoKey:        32,
+	download.BadSignature: 32,
+}
+
+// Aria2Code returns aria2's number for the error of a download; 0 if there is none.
+func Aria2Code(err error) int {
+	if err == nil {
+		return 0
+	}
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok {
+		return 1
+	}
+	code, known := aria2Kinds[e.Kind], true
+	switch e.Kind {
+	case download.Local:
+		code, known = aria2Local(e)
+	case download.Network, download.Budget:
+		code, known = aria2Network(e)
+	case download.Refused:
+		code, known = aria2Refused(e)
+	case download.Protocol:
+		code, known = aria2Document(e)
+	}
+	if !known {
+		return aria2Kinds[e.Kind]
+	}
+	return code
+}
+
+func aria2Local(err error) (code int, known bool) {
+	if _, used := errors.AsType[*partfile.InUseError](err); used {
+		return 11, true
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Op == "mkdir" {
+		return 18, true
+	}
+	_, isName := errors.AsType[*partfile.NameError](err)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return 13, true
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return 9, true
+	case isName, errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+		return 16, true
+	}
+	return 0, false
+}
+
+func aria2Network(err error) (code int, known bool) {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return 19, true
+	}
+	if source.IsTimeout(err) {
+		return 2, true
+	}
+	return aria2Refused(err) // of a server that could not at the moment, however often it was asked
+}
+
+func aria2Refused(err error) (code int, known bool) {
+	if errors.Is(err, web.ErrRedirects) {
+		return 23, true
+	}
+	src, ok := errors.AsType[*source.Error](err)
+	if !ok {
+		return 0, false
+	}
+	switch src.Status {
+	case 404:
+		return 3, true
+	case 502, 503, 504:
+		return 29, true
+	}
+	return 0, false
+}
+
+func aria2Document(err error) (code int, known bool) {
+	if _, ok := errors.AsType[*metalink.Error](err); ok {
+		return 20, true
+	}
+	if _, ok := errors.AsType[*metainfo.Error](err); ok {
+		return 26, true
+	}
+	return 0, false
+}
