@@ -93,6 +93,7 @@ var houses = map[string]house{
 	"daemon/rpc": {imports: []string{
 		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "github.com/coder/websocket",
 	}},
+	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",

@@ -57,7 +57,8 @@ type Daemon struct {
 	news   chan queue.GID // something about a download that should be known at once
 	over   chan struct{}  // closed when nothing is done any more
 
-	subs subscribers
+	subs     subscribers
+	pictures pictures
 }
 
 // ErrEnded is the error of what is asked of a daemon that has ended.

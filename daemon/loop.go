@@ -206,6 +206,7 @@ func (l *loop) begin() {
 	l.offer = nil
 	l.q.Start(time.Now())
 	l.runs[r.gid], l.numbers[l.begun] = r, r.gid
+	l.pictures.begin(r)
 	l.begun++
 }
 
@@ -251,6 +252,8 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 		}
 	}
 	live := r.end(e.res, e.err)
+	r.record(e.res, e.err)
+	l.pictures.end(r)
 	if o.Due {
 		l.due[g] = live.Path
 	}

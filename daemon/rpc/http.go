@@ -46,7 +46,9 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if h.Token == "" || h.isToken(word) && strings.EqualFold(scheme, "Bearer") {
 		return true
 	}
-	h.punish(r.Context())
+	if word != "" { // else nothing was guessed
+		h.punish(r.Context())
+	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	http.Error(w, "the token of the daemon is needed", http.StatusUnauthorized)
 	return false

@@ -107,15 +107,16 @@ func (r *Recorder) account(url string) *Mirror {
 	return m
 }
 
-// settle gives the sources their ranks, names and colours when the download has ended. A name is the host, with the path where that
-// alone is not clear.
-func (r *Recorder) settle() {
+// settle gives the sources their ranks, names and colours when the download has ended, or is drawn before that. A name is the host, with
+// the path where that alone is not clear. A colour is kept as long as its source is one of those that brought most.
+func (d *Facts) settle() {
+	d.ranked, d.brought = nil, nil
 	hosts, used := map[string]int{}, map[string]bool{}
-	for _, m := range r.Mirrors {
+	for _, m := range d.Mirrors {
 		hosts[m.Host]++
 	}
-	for _, m := range r.Mirrors {
-		m.Class, m.Name = "cx", cmp.Or(m.Host, m.URL)
+	for _, m := range d.Mirrors {
+		m.Name = cmp.Or(m.Host, m.URL)
 		if hosts[m.Host] > 1 {
 			m.Name = m.URL
 			if u, err := url.Parse(m.URL); err == nil && u.Host != "" {
@@ -128,17 +129,39 @@ func (r *Recorder) settle() {
 		}
 		used[m.Name] = true
 		if m.Asked > 0 {
-			r.ranked = append(r.ranked, m)
+			d.ranked = append(d.ranked, m)
 		}
 	}
-	slices.SortStableFunc(r.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for i, m := range r.ranked {
-		if i < colours {
-			m.Class = fmt.Sprintf("c%d", i)
-		}
+	slices.SortStableFunc(d.ranked, func(a, b *Mirror) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	d.colour()
+	for _, m := range d.ranked {
 		if m.Bytes > 0 {
-			r.brought = append(r.brought, m)
+			d.brought = append(d.brought, m)
 		}
+	}
+}
+
+// colour gives the first ones a colour each, those that have one the same.
+func (d *Facts) colour() {
+	first := d.ranked[:min(len(d.ranked), colours)]
+	used := map[string]bool{}
+	for _, m := range d.Mirrors {
+		if !slices.Contains(first, m) {
+			m.Class = "cx"
+		} else if m.Class != "cx" {
+			used[m.Class] = true
+		}
+	}
+	next := 0
+	for _, m := range first {
+		if m.Class != "" && m.Class != "cx" {
+			continue
+		}
+		for used[fmt.Sprintf("c%d", next)] {
+			next++
+		}
+		m.Class = fmt.Sprintf("c%d", next)
+		used[m.Class] = true
 	}
 }
 

@@ -23,6 +23,7 @@ type Recorder struct {
 	rest      *Mirror         // stands for those beyond maxMirrors
 	running   map[int]*fetch
 	comparing time.Duration // since when
+	ended     bool
 }
 
 // Facts are what is known of one download. They are bounded, however long it lasts: times are thinned out, fetches merged, and only
@@ -69,6 +70,7 @@ type Facts struct {
 	restarted           int
 
 	end    time.Duration
+	live   bool // it goes on
 	result download.Result
 	err    error
 
@@ -140,7 +142,7 @@ func (r *Recorder) End(at time.Time, res download.Result, err error) {
 	if r.first != never && r.complete == never {
 		r.stood(r.last)
 	}
-	r.end, r.result, r.err = r.now, res, err
+	r.end, r.result, r.err, r.ended = r.now, res, err, true
 	r.resize(res.Size)
 	r.Path = cmp.Or(r.Path, res.Path)
 	r.settle()

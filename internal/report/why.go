@@ -143,11 +143,19 @@ func (d *Facts) sayStretches(w *words) {
 		case s.atBegin:
 			w.say(true, "Until %s it was slow to begin with: %s, then %s.", option.TimeText(to), slow, fast)
 		case s.atEnd:
-			w.say(true, "From %s to the end only %s came, before that it was %s%s.", option.TimeText(from), slow, fast, because)
+			w.say(true, "From %s %s only %s came, before that it was %s%s.", option.TimeText(from), d.until(), slow, fast, because)
 		default:
 			w.say(true, "From %s to %s only %s came, else %s%s.", option.TimeText(from), option.TimeText(to), slow, fast, because)
 		}
 	}
+}
+
+// until is what a stretch lasts to that goes on to the end.
+func (d *Facts) until() string {
+	if d.live {
+		return "until now"
+	}
+	return "to the end"
 }
 
 // silentIn finds the source that was silent for most of a time. Others that brought less in it may have had nothing left to do.

@@ -39,7 +39,7 @@ func (d *Facts) section() map[string]any {
 	class, outcome := d.outcome()
 	s := map[string]any{
 		"Number": d.number, "Title": d.name(), "URL": source.Escape(d.URL), "Path": source.Escape(d.Path), "Class": class, "Outcome": outcome,
-		"Headline": d.headline(), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
+		"Headline": d.headline(), "States": map[*Mirror]string(nil), "Strip": (*strip)(nil), "Words": d.words(), "Begun": d.began.UTC().Format("2006-01-02 15:04:05 UTC"), "Log": d.log, "Fetched": d.Fetched,
 	}
 	if d.end > 0 {
 		s["Table"] = d.ranked
@@ -140,7 +140,9 @@ func (d *Facts) words() (w words) {
 	for _, g := range d.checks {
 		w.say(true, "From %s to %s what came was compared with what other sources have, as the file was wrong somewhere.", option.TimeText(g.from), option.TimeText(g.to))
 	}
-	d.sayLimit(&w)
+	if !d.live {
+		d.sayLimit(&w)
+	}
 	d.sayShares(&w)
 	d.sayLosses(&w)
 	d.sayFailures(&w)

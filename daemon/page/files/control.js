@@ -1,0 +1,55 @@
+// Commands, by the remote control that every client of aria2 uses.
+
+export class Control {
+  constructor(token) {
+    this.token = token;
+  }
+
+  // all does commands, each a method and its parameters, in one request: they are done together, and one that fails stops no other one.
+  // It returns the errors.
+  async all(calls) {
+    if (calls.length === 0) return [];
+    const secret = this.token ? ["token:" + this.token] : [];
+    const inner = calls.map(([method, ...params]) => ({ methodName: "aria2." + method, params: [...secret, ...params] }));
+    const body = JSON.stringify({ jsonrpc: "2.0", id: "page", method: "system.multicall", params: [inner] });
+    const answer = await fetch("/jsonrpc", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    const { result, error } = await answer.json();
+    if (error) throw new Error(error.message);
+    return result.filter((r) => !Array.isArray(r)).map((r) => r.message);
+  }
+}
+
+const hex = { 32: "md5", 40: "sha-1", 56: "sha-224", 64: "sha-256", 96: "sha-384", 128: "sha-512" };
+
+// checksum is a digest as the option of that name wants it: TYPE=HEX. It is undefined if the text is no digest.
+export function checksum(text) {
+  const [, type, digits] = /^(?:([a-z0-9-]+)[=:])?([0-9a-f]+)$/i.exec(text.trim()) || [];
+  const known = digits && hex[digits.length];
+  if (!known || (type && type.toLowerCase().replace("-", "") !== known.replace("-", ""))) return undefined;
+  return `${known}=${digits.toLowerCase()}`;
+}
+
+// parseLines reads what was pasted: a file in each line, with all its URLs. It returns the files and the lines that are none.
+export function parseLines(text) {
+  const files = [];
+  const wrong = [];
+  for (const line of text.split(/\r?\n/)) {
+    const urls = line.trim().split(/\s+/).filter(Boolean);
+    if (urls.length === 0 || urls[0].startsWith("#")) continue;
+    if (urls.every((u) => /^(https?|ftps?):\/\/[^/]|^magnet:\?/i.test(u))) files.push(urls);
+    else wrong.push(line.trim());
+  }
+  return { files, wrong };
+}
+
+// parseSums reads a list of digests, as sha256sum and BSD's tools write it. It returns pairs of a name and a digest.
+export function parseSums(text) {
+  const sums = [];
+  for (const line of text.split(/\r?\n/)) {
+    const gnu = /^\\?([0-9a-f]{32,128}) [ *](.+)$/i.exec(line);
+    const bsd = /^[A-Z0-9-]+ \((.+)\) = ([0-9a-f]{32,128})$/i.exec(line);
+    const [name, digest] = gnu ? [gnu[2], checksum(gnu[1])] : bsd ? [bsd[1], checksum(bsd[2])] : [];
+    if (name && digest) sums.push([name.replace(/^\.\//, ""), digest]);
+  }
+  return sums;
+}

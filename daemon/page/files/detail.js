@@ -1,0 +1,142 @@
+// The details of one entry. The pictures are drawn by the program, as those of --report: here they are only put into the page.
+
+import { el, size, rate, time, date, count } from "./text.js";
+import { share, left, outcome } from "./model.js";
+
+// The program escapes what is in a picture. No other text can be taken for markup: the policy of the page sees to that.
+const policy = window.trustedTypes?.createPolicy("picture", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
+
+export class Detail {
+  gid = "";
+  #drawn = ""; // the status for which the picture was fetched
+  #timer = 0;
+  #picture = el("div", { id: "picture" });
+  #shown = "";
+
+  constructor(model, box, { token, act, ask, close }) {
+    Object.assign(this, { model, box, token, act, ask, onClose: close });
+  }
+
+  open(gid) {
+    this.gid = gid;
+    this.#drawn = this.#shown = "";
+    this.#picture.replaceChildren();
+    this.box.hidden = false;
+    this.draw();
+  }
+
+  close() {
+    this.gid = "";
+    this.box.hidden = true;
+    clearTimeout(this.#timer);
+  }
+
+  // draw shows what is known of the entry now.
+  draw() {
+    if (!this.gid) return;
+    const r = this.model.rows.get(this.gid);
+    if (!r) return this.onClose();
+    const key = JSON.stringify(r);
+    if (key !== this.#shown) {
+      this.#shown = key;
+      this.#fill(r);
+    }
+    if (this.#drawn !== r.status) {
+      this.#drawn = r.status;
+      this.#fetch();
+    }
+  }
+
+  #fill(r) {
+    const held = document.activeElement?.dataset?.act; // the button that has the focus
+    const bar = el("i");
+    bar.style.transform = `scaleX(${share(r)})`;
+    const parts = [
+      el("div", { className: "title" }, el("h2", {}, r.name), el("button", { className: "plain", title: "Close ( Esc )", onclick: this.onClose, "data-act": "close" }, "Close")),
+      el("div", { className: "track " + r.status }, bar),
+      facts(r),
+      r.status === "error" ? this.#trouble(r) : null,
+      el("div", { className: "buttons" }, ...this.#buttons(r)),
+      this.#picture,
+    ];
+    this.box.replaceChildren(...parts.filter(Boolean));
+    if (held) this.box.querySelector(`[data-act="${held}"]`)?.focus();
+  }
+
+  #button(name, label, does, className = "") {
+    return el("button", { className, onclick: does, "data-act": name }, label);
+  }
+
+  #buttons(r) {
+    const list = [];
+    const command = (name, label, className) => list.push(this.#button(name, label, () => this.act(name, [r.gid]), className));
+    if (r.status === "active" || r.status === "waiting") command("pause", "Pause");
+    if (r.status === "paused") command("resume", "Resume", "main");
+    const stopped = ["complete", "error", "removed"].includes(r.status);
+    if (!stopped) {
+      list.push(this.#button("limit", "Limit...", () => this.ask.limit(r)));
+      list.push(this.#button("mirror", "Add a mirror...", () => this.ask.mirror(r)));
+    }
+    command("remove", stopped ? "Forget" : "Remove", "bad");
+    return list;
+  }
+
+  // trouble says what went wrong, and has what to do next.
+  #trouble(r) {
+    const next = [this.#button("retry", "Retry", () => this.act("retry", [r.gid]), "main")];
+    if (["mismatch", "no evidence", "bad signature", "no key"].includes(r.kind)) next.push(this.#button("digest", "Give a digest...", () => this.ask.digest(r)));
+    if (!["local", "usage", "limit"].includes(r.kind)) next.push(this.#button("mirror", "Other mirror...", () => this.ask.mirror(r)));
+    next.push(this.#button("log", "Show log", () => this.#log()));
+    return el("div", { className: "trouble" }, el("p", {}, r.message || "It failed."), r.hint ? el("p", { className: "hint" }, r.hint) : null, el("div", { className: "buttons" }, ...next));
+  }
+
+  #log() {
+    const log = this.#picture.querySelector("details");
+    if (!log) return this.ask.say("Nothing more is known of this download: the daemon was started anew since.");
+    log.open = true;
+    log.scrollIntoView({ block: "start" });
+  }
+
+  // fetch gets the picture, and again as long as the download goes on.
+  async #fetch() {
+    clearTimeout(this.#timer);
+    const { gid } = this;
+    const began = performance.now();
+    try {
+      const headers = this.token ? { Authorization: "Bearer " + this.token } : {};
+      const answer = await fetch("/picture/" + gid, { headers, cache: "no-store" });
+      if (gid !== this.gid) return;
+      if (answer.status === 200) this.#put(await answer.text());
+      else if (answer.status === 204) this.#picture.replaceChildren();
+    } catch {
+      // the stream says that the connection is lost
+    }
+    const took = performance.now() - began;
+    if (gid === this.gid && this.#drawn === "active") this.#timer = setTimeout(() => this.#fetch(), Math.max(1000, 10 * took));
+  }
+
+  #put(html) {
+    const open = this.#picture.querySelector("details")?.open;
+    const parsed = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+    this.#picture.replaceChildren(...parsed.body.children);
+    const log = this.#picture.querySelector("details");
+    if (log && open) log.open = true;
+  }
+}
+
+function facts(r) {
+  const result = outcome(r);
+  const list = [];
+  const add = (term, text, className = "") => text && list.push(el("dt", {}, term), el("dd", { className }, text));
+  const speed = r.status === "active" && r.speed > 0 ? `, ${rate(r.speed)}` : "";
+  const wait = r.status === "active" && left(r) < Infinity ? `, ${time(left(r))} left` : "";
+  if (r.status !== "error") add(r.status === "complete" ? "Evidence" : "State", result.text + speed + wait, "outcome " + result.kind);
+  const all = r.size >= 0 ? size(r.size) : "";
+  add("Size", r.status !== "complete" && r.done > 0 ? `${size(r.done)} of ${all || "an unknown size"}` : all);
+  add("From", (r.url || "a document that was added") + (r.more ? ` and ${count(r.more, "mirror")}` : ""));
+  add("To", r.path);
+  add("Limit", r.limit ? r.limit + " a second" : "");
+  add("Added", date(r.added) + (r.ended ? `, ended ${date(r.ended)}` : ""));
+  add("Attempts", r.attempts > 1 ? String(r.attempts) : "");
+  return el("dl", {}, ...list);
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/byterange"
+	"braid/download"
+	"braid/metalink"
+	"braid/scheduler"
+)
+
+// pair is a download from two sources after two seconds; drawn, it was drawn every now and then.
+func pair(drawn bool) (t *tale, a, b int) {
+	t = newTale(10 * mib)
+	a, b = t.ask(0, 0, 5*mib, scheduler.ReasonFirst), t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
+	t.until(50*ms).answer(a, b)
+	for s := time.Duration(1); s < 5; s++ {
+		t.bring(s*500*ms, 200*kib, a)
+		if drawn {
+			t.r.Draw(t.zero.Add(t.at))
+		}
+	}
+	t.tell(download.Brought{Pieces: []download.Piece{{Fetch: b, Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}}})
+	return t, a, b
+}
+
+// TestDraw: what goes on is drawn with what its sources do now, and that it was changes nothing of what is drawn in the end.
+func TestDraw(t *testing.T) {
+	tl, _, _ := pair(false)
+	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
+	safe(t, []byte(html))
+	for _, want := range []string{
+		"All known sources are at work", `class="strip"`, "at work, ", "m0:80 brought 80 %", "How fast", "Who was at work",
+		`<path class="shade c0" d="M0 0h63v1h-63z"`, `<path class="shade asked c1" d="M96 0h64v1h-64z"`, "goes on",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in\n%s", want, html)
+		}
+	}
+	end := func(drawn bool) string {
+		tl, a, b := pair(drawn)
+		tl.over(nil, a, b)
+		return string(page(tl.done(10 * mib)))
+	}
+	if end(true) != end(false) {
+		t.Errorf("drawn on the way it ends as\n%s\nelse as\n%s", end(true), end(false))
+	}
+}
+
+// TestColoursStay: a source keeps its colour when another one has brought more.
+func TestColoursStay(t *testing.T) {
+	tl, a, b := pair(true)
+	was := []string{tl.r.Mirrors[0].Class, tl.r.Mirrors[1].Class}
+	tl.bring(5*time.Second, 100*kib, b)
+	tl.over(nil, a, b)
+	r := tl.done(10 * mib)
+	if r.ranked[0] != r.Mirrors[1] || r.Mirrors[0].Class != was[0] || r.Mirrors[1].Class != was[1] || was[0] == was[1] {
+		t.Errorf("%v became %s and %s", was, r.Mirrors[0].Class, r.Mirrors[1].Class)
+	}
+}
+
+// TestLimitNow: one sentence says what holds a download.
+func TestLimitNow(t *testing.T) {
+	for want, told := range map[string]func(t *tale, f int){
+		"The first answer is awaited, since 2 s.": func(t *tale, _ int) { t.until(2 * time.Second).tell(download.Progress{Size: 10 * mib}) },
+		"Everything comes from one server that names no mirrors: it is as fast as that server.": func(t *tale, f int) {
+			t.answer(f)
+			t.bring(time.Second, 100*kib, f)
+		},
+		"The server names mirrors and gives no digest, so that only the server itself is used.": func(t *tale, f int) {
+			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, NoDigest: true, Mirrors: make([]metalink.Mirror, 2)}})
+			t.answer(f)
+		},
+		"1 of 3 sources are at work; more are tried as long as that makes it faster.": func(t *tale, f int) {
+			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, Mirrors: make([]metalink.Mirror, 3)}})
+			t.answer(f)
+		},
+		"Nothing has come from any source for 3 s.": func(t *tale, f int) {
+			t.answer(f)
+			t.until(3 * time.Second).tell(download.Progress{Size: 10 * mib})
+		},
+		"The link seems full: 1 connection more added nothing.": func(t *tale, f int) {
+			t.answer(f)
+			other := t.ask(1, 5*mib, 10*mib, scheduler.ReasonGrowth)
+			t.cut(other, 5*mib, true, scheduler.ReasonUseless)
+			t.over(nil, other)
+		},
+		"The limit of 100 KiB/s is what holds it.": func(t *tale, f int) {
+			t.answer(f)
+			t.r.Limit = 100 * kib
+			t.tell(download.Progress{Size: 10 * mib, Rate: 99 * kib})
+		},
+		"No source is at work. m0:80 is asked again at ": func(t *tale, f int) {
+			t.over(errors.New("503"), f)
+			t.tell(download.SourceDown{ID: 0, URL: link(0), Host: host(0), Err: errors.New("503"), Back: time.Minute})
+		},
+		"No source is at work.":                     func(t *tale, f int) { t.over(errors.New("503"), f) },
+		"Every byte is here, and is being checked.": func(t *tale, f int) { t.tell(download.Complete{}) },
+		"What came is compared with what other sources have, as the file is wrong somewhere.": func(t *tale, f int) { t.tell(download.Comparing{}) },
+	} {
+		tl := newTale(10 * mib)
+		told(tl, tl.ask(0, 0, byterange.Unbounded, scheduler.ReasonFirst))
+		if got := tl.r.limitNow(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
