@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,10 @@ func (v *visit) add(e queue.Entry, options map[string]string, position int) (que
 	}
 	delete(options, "pause") // both are of this call
 	delete(options, "gid")
+	maps.DeleteFunc(options, v.saysNothing)
+	if dir := v.queue.Global()["dir"]; dir != "" && options["dir"] == "" { // a later change of it moves nothing
+		options["dir"] = dir
+	}
 	e.Options = options
 	return v.queue.Add(v.now, e, position)
 }

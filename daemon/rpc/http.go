@@ -139,17 +139,17 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	leave := sync.OnceFunc(h.leave)
 	defer leave()
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(transferTime)) // a test's recorder knows none
+	control.SetReadDeadline(time.Now().Add(h.patience)) // a test's recorder knows none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MostBytes))
-	control.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)
 		return
 	}
 	if err != nil {
 		http.Error(w, "the request is not whole", http.StatusBadRequest)
-		return
+		return // with the deadline: the server reads on to the end of the body
 	}
+	control.SetReadDeadline(time.Time{})
 	h.answer(w, r, body, leave)
 }
 

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -90,20 +91,25 @@ func (h *Handler) place(options map[string]string) error {
 	return nil
 }
 
-// all are the options that count for a download, or with those of none, for all.
-func (v *visit) all(own map[string]string) map[string]string {
+// saysNothing reports whether an option is as it would be without: clients add a download once more with all options that they were told.
+func (v *visit) saysNothing(name, value string) bool {
+	now, ok := usual[name]
+	return ok && value == cmp.Or(v.queue.Global()[name], v.handler.Given[name], now)
+}
+
+// all are the options of all downloads.
+func (v *visit) all() map[string]string {
 	all := maps.Clone(usual)
 	maps.Copy(all, v.handler.Given)
 	all["dir"] = v.handler.Root
 	maps.Copy(all, v.queue.Global())
-	maps.Copy(all, own)
 	maps.DeleteFunc(all, refused)
 	return all
 }
 
 // usual are what clients show for what was not said.
 var usual = map[string]string{
-	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false", "continue": "true",
+	"allow-overwrite": "false", "auto-file-renaming": "true", "check-certificate": "true", "conditional-get": "false", "continue": "false",
 	"enable-dht": "true", "follow-metalink": "true", "follow-torrent": "true", "max-connection-per-server": "1", "max-download-limit": "0",
 	"max-tries": "5", "min-split-size": "1048576", "remote-time": "false", "retry-wait": "0", "seed-ratio": "1.0", "split": "16",
 }
@@ -114,8 +120,11 @@ func (v *visit) getOption(p *params) (any, error) {
 		return nil, p.err
 	}
 	e, _ := v.queue.Entry(g)
-	all := v.all(nil)
+	all := v.all()
 	conceal(all, 0)
+	for _, name := range together {
+		delete(all, name)
+	}
 	own := maps.Clone(e.Options)
 	conceal(own, g)
 	maps.Copy(all, own)
@@ -123,15 +132,16 @@ func (v *visit) getOption(p *params) (any, error) {
 }
 
 func (v *visit) getGlobalOption(*params) (any, error) {
-	all := v.all(nil)
+	all := v.all()
 	conceal(all, 0)
-	for name, value := range map[string]string{"max-concurrent-downloads": "0", "max-overall-download-limit": "0"} {
-		if all[name] == "" {
-			all[name] = value
-		}
+	for _, name := range together {
+		all[name] = cmp.Or(all[name], "0")
 	}
 	return all, nil
 }
+
+// together are options of all downloads that no single one has.
+var together = []string{"max-concurrent-downloads", "max-overall-download-limit"}
 
 func (v *visit) changeOption(p *params) (any, error) {
 	g, options := p.gid(v.queue, 0), p.options(1, true)

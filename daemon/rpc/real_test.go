@@ -77,17 +77,6 @@ func aria2(t *testing.T, more ...string) string {
 	return url
 }
 
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for range 400 {
-		if is() {
-			return
-		}
-		wait(t.Context(), 25*time.Millisecond)
-	}
-	t.Fatalf("in vain: %s", what)
-}
-
 // TestRealFrames: the record is what aria2c answers today.
 func TestRealFrames(t *testing.T) {
 	s := &session{t: t, rpc: aria2(t), files: fileServer(t)}

@@ -67,7 +67,7 @@ func (e *engine) Do(_ context.Context, f func(*queue.Queue) error) error {
 func (e *engine) Subscribe() (<-chan queue.Notice, func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	sub := make(chan queue.Notice, 64)
+	sub := make(chan queue.Notice, 4096)
 	e.subs[sub] = true
 	return sub, func() {
 		e.mu.Lock()
@@ -139,4 +139,15 @@ func say(h http.Handler, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
+}
+
+func await(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for range 400 {
+		if is() {
+			return
+		}
+		wait(t.Context(), 25*time.Millisecond)
+	}
+	t.Fatalf("in vain: %s", what)
 }

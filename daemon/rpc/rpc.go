@@ -55,7 +55,8 @@ type Options struct {
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// A Handler answers requests. [New] makes one.
+// A Handler answers requests. [New] makes one. Its WebSockets end with the contexts of their requests and with the engine: a server that is
+// shut down leaves them open, so it ends its BaseContext.
 type Handler struct {
 	Options
 	engine    Engine
@@ -64,6 +65,7 @@ type Handler struct {
 	busy      chan struct{} // one for each request whose body is in memory
 	wrong     chan struct{} // one wrong token waits at a time
 	documents documents
+	patience  time.Duration // how long a client may take to send or receive one message
 }
 
 const (
@@ -92,7 +94,7 @@ func New(engine Engine, o Options) *Handler {
 	rand.Read(id[:]) // never fails
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
-		sockets: make(chan struct{}, o.MostSockets), busy: make(chan struct{}, mostBusy), wrong: make(chan struct{}, 1),
+		sockets: make(chan struct{}, o.MostSockets), busy: make(chan struct{}, mostBusy), wrong: make(chan struct{}, 1), patience: 20 * time.Second,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,51 @@ func TestSockets(t *testing.T) {
 			t.Errorf("client %d: %v", i, err)
 		}
 	}
+}
+
+// TestSlowSocket: a client that receives nothing is closed, and holds up nobody.
+func TestSlowSocket(t *testing.T) {
+	e := newEngine()
+	h, url := start(t, e, Options{})
+	h.patience = 50 * time.Millisecond
+	dial(t, url) // and never reads
+	await(t, "it is open", func() bool { return len(h.sockets) == 1 })
+	g := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"pause": "true"})
+	calls := make([]any, 0, 2000)
+	for range cap(calls) / 2 {
+		calls = append(calls, inner("aria2.unpause", g), inner("aria2.pause", g))
+	}
+	await(t, "it is closed", func() bool {
+		result[any](t, h, "system.multicall", calls)
+		return len(h.sockets) == 0
+	})
+}
+
+// TestSlowSender: a client that does not send the rest of its request is closed.
+func TestSlowSender(t *testing.T) {
+	h, url := start(t, newEngine(), Options{})
+	h.patience = 50 * time.Millisecond
+	c := dial(t, url)
+	w, err := c.conn.Writer(t.Context(), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(bytes.Repeat([]byte(" "), 9000)); err != nil { // more than a frame has
+		t.Fatal(err)
+	}
+	if _, _, err := c.conn.Read(t.Context()); err == nil {
+		t.Error("it is open")
+	}
+	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/jsonrpc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+	if answer, _ := io.ReadAll(conn); !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) {
+		t.Errorf("%.100s", answer)
+	}
+	await(t, "nothing waits", func() bool { return len(h.busy) == 0 && len(h.sockets) == 0 })
 }
 
 // TestStatus: what an entry looks like while it runs, and when it is over.

@@ -68,7 +68,7 @@ func (v *visit) owner(text string) (options map[string]string, uris []string, g 
 		return nil, nil, 0, false
 	}
 	if rest[:16] == queue.GID(0).String() {
-		return v.all(nil), nil, 0, true
+		return v.all(), nil, 0, true
 	}
 	if g, ok = queue.ParseGID(rest[:16]); ok {
 		var e queue.Entry

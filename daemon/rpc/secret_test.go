@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -169,5 +170,32 @@ func TestURIs(t *testing.T) {
 	result[[]int](t, h, "aria2.changeUri", gid, 1, []string{"http://h/x"}, []string{"http://f/x"}, 0)
 	if entry, _ := e.q.Entry(g); strings.Join(entry.URIs, " ") != "http://f/x HTTPS://g/x" {
 		t.Errorf("changed, URIs are %q", entry.URIs)
+	}
+}
+
+// TestRetryPinsNothing: a download that is added once more with what a client was told is as the first one, also when the options of all
+// downloads change later.
+func TestRetryPinsNothing(t *testing.T) {
+	e := newEngine()
+	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"max-concurrent-downloads": "3", "allow-overwrite": "true"}})
+	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]string{"split": "2", "allow-overwrite": "false", "max-tries": "5"})
+	again := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, result[map[string]string](t, h, "aria2.getOption", gid))
+	for _, gid := range []string{gid, again} {
+		g, _ := queue.ParseGID(gid)
+		entry, _ := e.q.Entry(g)
+		delete(entry.Options, "dir") // it is where the file is
+		if got := fmt.Sprint(entry.Options); got != "map[allow-overwrite:false split:2]" {
+			t.Errorf("options are %s", got)
+		}
+	}
+	result[string](t, h, "aria2.changeOption", gid, map[string]string{"split": "16"})
+	if got := result[map[string]string](t, h, "aria2.getOption", gid)["split"]; got != "16" {
+		t.Errorf("split is %s after it was changed to 16", got)
+	}
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"dir": "new", "split": "4"})
+	gid = result[string](t, h, "aria2.addUri", []string{"http://h/x"})
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"dir": "newer"})
+	if got := result[map[string]string](t, h, "aria2.getOption", gid); got["dir"] != "/srv/files/new" || got["split"] != "4" {
+		t.Errorf("added before the folder changed: %v", got)
 	}
 }

@@ -12,12 +12,10 @@ import (
 	"braid/daemon/queue"
 )
 
-// transferTime is how long a client may take to send or receive one message.
-const transferTime = 20 * time.Second
-
 // A socket is a client with an open WebSocket.
 type socket struct {
-	conn *websocket.Conn
+	conn     *websocket.Conn
+	patience time.Duration
 	// answering is held from before a request is carried out until its answer is sent: what it causes is told afterwards.
 	answering sync.Mutex
 }
@@ -37,7 +35,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(h.MostBytes)
-	s := &socket{conn: conn}
+	s := &socket{conn: conn, patience: h.patience}
 	ctx, cancel := context.WithCancel(r.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -63,7 +61,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
 	leave := sync.OnceFunc(h.leave)
 	defer leave()
-	slow := time.AfterFunc(transferTime, func() { s.conn.CloseNow() })
+	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
 	body, err := io.ReadAll(message)
 	slow.Stop()
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *socket) tell(ctx context.Context, notices <-chan queue.Notice) {
 }
 
 func (s *socket) write(ctx context.Context, message []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, transferTime)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, message)
 }
