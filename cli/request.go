@@ -28,6 +28,7 @@ type httpFlags struct {
 	AllowDowngrade bool
 	NoReferer      bool
 	AllowHost      hosts
+	HostRate       number
 	SHA256         string
 	Checksum       cli.StringSlice
 	Checksums      string
@@ -44,6 +45,7 @@ func (w *httpFlags) client(urls ...string) (*httpsource.Client, error) {
 		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
 		AllowDowngrade: w.AllowDowngrade, NoReferer: w.NoReferer, AllowHosts: w.AllowHost.typed(urls...),
 	}
+	c.HostRate = hostRate(w.HostRate)
 	var err error
 	if c.Cookies, err = w.jar(); err != nil {
 		return c, err

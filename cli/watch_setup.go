@@ -170,7 +170,7 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
 func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, error) {
 	client := &download.Client{
-		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
+		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts, HostRate: hostRate(number(c.HostRate))}, MaxSize: c.Size,
 		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions
 		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
 	}

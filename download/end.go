@@ -51,6 +51,10 @@ func (s *session) ended(id scheduler.FetchID, f *flight, err error) {
 		return
 	}
 	fault, after := faultOf(err)
+	if fault == scheduler.FaultHeld {
+		s.step(scheduler.FetchEnded{Fetch: id, Fault: fault, After: after})
+		return
+	}
 	if s.c.Timeout > 0 && after > s.c.Timeout {
 		err = fmt.Errorf("%w (it would be back in %v, which is more than the timeout of %v)", err, after.Round(time.Second), s.c.Timeout)
 		fault = scheduler.FaultGone

@@ -290,6 +290,8 @@ func faultOf(err error) (scheduler.Fault, time.Duration) {
 		return scheduler.FaultGone, 0
 	case e.Fault == source.FaultMismatch:
 		return scheduler.FaultWrong, 0
+	case e.Held:
+		return scheduler.FaultHeld, e.After
 	case e.Retry:
 		return scheduler.FaultTransient, e.After
 	}

@@ -2,8 +2,6 @@ package download
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -132,7 +130,7 @@ func (x *fetches) reportBrought() {
 func (x *fetches) reportEnd(f *flight, err error) {
 	x.queueBrought(f)
 	x.reportBrought()
-	if errors.Is(err, context.Canceled) || errors.Is(err, errRefused) {
+	if fault, _ := faultOf(err); fault == scheduler.FaultNone || fault == scheduler.FaultHeld {
 		err = nil
 	}
 	x.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})

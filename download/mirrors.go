@@ -88,6 +88,7 @@ func (s *session) addOrigin(u *url.URL, opts httpsource.Options, o origin) {
 	if o.swarm = source.IsSwarm(u); o.swarm {
 		o.src, o.host = s.swarm.join(s), source.SwarmHost
 	} else {
+		opts.Returns = true
 		o.src = s.http.Source(u, opts)
 	}
 	s.sources.add(&o, s.carried.past[u.String()])

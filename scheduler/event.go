@@ -20,6 +20,8 @@ const (
 	FaultNone Fault = iota
 	// FaultTransient: another try makes sense, after a pause.
 	FaultTransient
+	// FaultHeld: the source was not asked, as its host has been asked often enough for now. That is no failure.
+	FaultHeld
 	// FaultGone: this source cannot serve the file; it is not asked again.
 	FaultGone
 	// FaultWrong: this source announced something else; it is banned for this download.

@@ -262,6 +262,9 @@ func (s *Scheduler) ended(ev FetchEnded) {
 		}
 	case FaultTransient:
 		s.brokeOff(f, ev.After)
+	case FaultHeld:
+		m.becomeClosed()
+		m.until = s.now.Add(ev.After)
 	case FaultGone, FaultWrong:
 		m.becomeGone()
 	case FaultWrongBytes:

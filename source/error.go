@@ -45,6 +45,8 @@ type Error struct {
 	// MaxAfter.
 	Retry bool
 	After time.Duration
+	// Held says that the source was not asked: its host is to get only so many requests a second. After is when its turn is.
+	Held bool
 
 	Status int            // of the HTTP answer; 0 if there was none
 	Hops   []metalink.Hop // the answers up to the failure, that included if it is one

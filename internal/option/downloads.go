@@ -66,6 +66,8 @@ var ofDownloads = []Option{
 		Usage: "ask no source for less than `SIZE`, as in --min-split-size 20M, unless another one failed: a file of less than twice that comes from one source (default: as speeds and distances make it worth a request)"},
 	{Names: "limit-rate max-overall-download-limit", Of: Get | Resume, First: Get, Also: InSite | InWatch | InLine, ListName: "max-download-limit", Group: SourcesGroup, Kind: Rates,
 		Usage: "fetch at most `RATE` a second, from all servers together, also by the time of day as in --limit-rate '09:00-17:00 2M, 20M'; 0 is as fast as it goes, whatever the settings say"},
+	{Names: "host-rate", Of: Get | Resume, Also: InSite, Group: SourcesGroup, Kind: Number,
+		Usage: "send a web server at most `N` requests a second, for all files together, as in --host-rate 2 (default: no limit)"},
 	{Names: "no-remember", Of: Get | Resume, Group: SourcesGroup, Kind: Switch,
 		Usage: "neither use nor keep what is known of the servers' speeds (braid/hosts in the user's state folder), nor keep what URLs offer to verify their files with"},
 	{Names: "location", Of: Get | Resume, Group: SourcesGroup, Kind: Word,

@@ -14,6 +14,8 @@ type Config struct {
 	// Parallel is how many downloads run at once, over all watches; 0 is the antenna's default, as of Polls and HostGap.
 	Parallel, Polls int
 	HostGap         time.Duration
+	// HostRate is how many requests a second a server gets from downloads; 0 is no limit.
+	HostRate int
 	// Rate limits the bytes of all downloads a second.
 	Rate option.RatesValue
 	// Size limits the bytes of one file; if zero, it is 64 GiB where a server does not say.

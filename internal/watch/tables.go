@@ -14,6 +14,7 @@ type file struct {
 	Parallel   count    `toml:"parallel"`
 	Polls      count    `toml:"polls"`
 	HostGap    span     `toml:"host-gap"`
+	HostRate   count    `toml:"host-rate"`
 	LimitRate  rates    `toml:"limit-rate"`
 	MaxSize    bulk     `toml:"max-size"`
 	Metrics    string   `toml:"metrics"`

@@ -79,6 +79,9 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 	if !web.IsHTTP(c.trail.URL.Scheme) || c.trail.URL.Hostname() == "" {
 		return nil, nil, c.fail(nil, source.FaultRefused, fmt.Errorf("not an http or https URL"))
 	}
+	if err := c.turn(ctx); err != nil {
+		return nil, nil, err
+	}
 	r := &web.Request{Method: c.method, Trail: c.trail, Header: c.header(), User: c.s.user, Not: c.s.opts.Not}
 	x, err := c.s.client.client().Do(ctx, r)
 	switch {

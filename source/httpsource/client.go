@@ -59,6 +59,8 @@ type Client struct {
 	Outlet source.Outlet
 	// AllowHosts are connected to whoever names them, as by c.AllowHosts.Add("10.1.0.0/16").
 	AllowHosts address.Hosts
+	// HostRate is how many requests a second the host of a URL gets, redirects included. If nil, or not above zero, there is no limit.
+	HostRate func(*url.URL) float64
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
 	// Dial connects in place of the client's own dialer. It is for tests: the addresses that it connects to are not checked.
@@ -75,8 +77,9 @@ type Client struct {
 	// answers.
 	Transport http.RoundTripper
 
-	once sync.Once
-	web  web.Client
+	once  sync.Once
+	web   web.Client
+	hosts hosts
 }
 
 // client is what makes the requests.

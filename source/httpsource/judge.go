@@ -144,7 +144,11 @@ func (c *chain) refused(x *web.Exchange) error {
 		c.unsatisfied(x, e)
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		after, problem := retryAfter(x.Header, time.Now())
+		now := time.Now()
+		if wait, _, ok := web.RetryAfter(x.Header, now); ok && wait > 0 {
+			c.s.client.hosts.hold(e.Host, status, wait, now)
+		}
+		after, problem := retryAfter(x.Header, now)
 		e.Retry, e.After = problem == "", after
 		if problem != "" {
 			e.Err = fmt.Errorf("%w; %s", e.Err, problem)

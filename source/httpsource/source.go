@@ -39,6 +39,8 @@ type Options struct {
 	Named address.Scope
 	// Not are hosts that no request may lead to, that of the URL included.
 	Not *address.Exclusion
+	// Returns says that the caller comes back with a request whose turn is not soon (source.Error.Held). Else it is waited for.
+	Returns bool
 	// Gzip says that the caller reads gzip where it finds it, as those of feeds do: the whole file may come compressed, as it is then
 	// given to the sink. Sizes and digests of the answer are then not those of the file.
 	Gzip bool
@@ -53,6 +55,7 @@ type Source struct {
 	url    *url.URL // without user info and fragment
 	user   web.Credentials
 	opts   Options
+	turns  turns
 }
 
 // Source makes a source of the file at u.

@@ -1,0 +1,159 @@
+package httpsource
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/test/sourcetest"
+	"braid/source"
+)
+
+// An unwired is servers without a network, for virtual time.
+type unwired struct {
+	t      *testing.T
+	begun  time.Time
+	answer func(r *http.Request) (status int, field, value string)
+	mu     sync.Mutex
+	asked  []string
+}
+
+func (w *unwired) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, fmt.Sprintf("%s at %v", r.URL.Host, time.Since(w.begun)))
+	w.mu.Unlock()
+	status, field, value := w.answer(r)
+	return &http.Response{
+		StatusCode: status, Header: http.Header{field: {value}}, Body: io.NopCloser(strings.NewReader("x")), ContentLength: 1, Request: r,
+	}, nil
+}
+
+// saw wants these requests, and forgets them.
+func (w *unwired) saw(want string) {
+	w.t.Helper()
+	if got := strings.Join(w.asked, ", "); got != want {
+		w.t.Errorf("asked: %s, want %s", got, want)
+	}
+	w.asked = nil
+}
+
+func newUnwired(t *testing.T, c *Client, answer func(r *http.Request) (status int, field, value string)) *unwired {
+	w := &unwired{t: t, begun: time.Now(), answer: answer}
+	c.Transport = w
+	return w
+}
+
+var all = byterange.Range{End: byterange.Unbounded}
+
+// What one is told of when a host may be asked again holds for all requests of a client, to any path of it and by redirects, and for
+// no other host.
+func TestRetryAfterForAll_Rule66(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, busy := &Client{}, "60"
+		w := newUnwired(t, c, func(r *http.Request) (int, string, string) {
+			switch {
+			case r.URL.Host == "moved.example":
+				return 302, "Location", "http://busy.example/c"
+			case r.URL.Host == "busy.example" && busy != "":
+				return 503, "Retry-After", busy
+			}
+			return 200, "X", "y"
+		})
+		_, err := fetch(t, c, "http://busy.example/a", Options{}, all)
+		sourcetest.Fault(t, err, source.FaultRefused, true)
+		time.Sleep(10 * time.Second)
+		for _, u := range []string{"http://busy.example/b", "http://busy.example:80/a?b", "http://moved.example/x"} {
+			_, err := fetch(t, c, u, Options{Returns: true}, all)
+			e := sourcetest.Fault(t, err, source.FaultRefused, true)
+			if want := "busy.example:80: not asked: it said 503 Service Unavailable; it will be back at 2000-01-01T00:01:00Z"; e.After != 50*time.Second || e.Error() != want || e.Held || e.Status != 503 {
+				t.Errorf("after %v: %v, want %s", e.After, e, want)
+			}
+		}
+		w.saw("busy.example at 0s, moved.example at 10s")
+		mustFetch(t, c, "http://busy.example:8080/a", Options{}, all)
+		mustFetch(t, new(Client).with(w), "http://moved.example:1/a", Options{}, all)
+		w.asked = nil
+		busy = ""
+		time.Sleep(50 * time.Second)
+		mustFetch(t, c, "http://busy.example/a", Options{}, all)
+		w.saw("busy.example at 1m0s")
+
+		// More than MaxAfter is down; more than an hour is asked again after one. What makes no sense holds nobody.
+		busy = "86400"
+		_, err = fetch(t, c, "http://busy.example/a", Options{}, all)
+		sourcetest.Fault(t, err, source.FaultRefused, false)
+		time.Sleep(mostHeld - time.Second)
+		_, err = fetch(t, c, "http://busy.example/a", Options{}, all)
+		sourcetest.Fault(t, err, source.FaultRefused, true)
+		time.Sleep(time.Second)
+		for _, busy = range []string{"soon", "-1", "0"} {
+			fetch(t, c, "http://busy.example/a", Options{}, all)
+		}
+		w.saw("busy.example at 1m0s, busy.example at 1h1m0s, busy.example at 1h1m0s, busy.example at 1h1m0s")
+	})
+}
+
+func (c *Client) with(t http.RoundTripper) *Client {
+	c.Transport = t
+	return c
+}
+
+// A host gets so many requests a second, whatever asks; a source whose turn is not soon is told when it is, and has it then.
+func TestHostRate_Rule66(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Client{HostRate: func(u *url.URL) float64 { return map[string]float64{"slow.example": 2}[u.Host] }}
+		w := newUnwired(t, c, func(r *http.Request) (int, string, string) { return 200, "X", "y" })
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				src := c.Source(sourcetest.URL(t, fmt.Sprintf("http://slow.example/%d", i)), Options{Returns: i%2 == 0})
+				for held := 0; ; held++ {
+					err := src.Fetch(t.Context(), all, &sourcetest.Sink{T: t})
+					if err == nil {
+						break
+					}
+					e := sourcetest.Fault(t, err, source.FaultNetwork, true)
+					if !e.Held || e.After <= shortTurn || held > 0 {
+						t.Errorf("after %v: %v", e.After, e)
+					}
+					time.Sleep(e.After)
+				}
+			})
+		}
+		wg.Go(func() { mustFetch(t, c, "http://quick.example/", Options{}, all) })
+		wg.Wait()
+		var slow []string
+		for _, a := range w.asked {
+			if strings.HasPrefix(a, "slow") {
+				slow = append(slow, strings.TrimPrefix(a, "slow.example at "))
+			}
+		}
+		if got, want := strings.Join(slow, " "), "0s 500ms 1s 1.5s 2s 2.5s"; got != want || len(w.asked) != 7 {
+			t.Errorf("asked at %s, want %s", got, want)
+		}
+		fetch(t, c, "http://slow.example/", Options{}, all)
+		if err := c.Source(sourcetest.URL(t, "http://slow.example/"), Options{}).Fetch(canceled(), all, nil); err == nil {
+			t.Error("it waits though its context is over")
+		}
+	})
+}
+
+// Hosts that nothing holds are forgotten.
+func TestHostsAreForgotten(t *testing.T) {
+	var h hosts
+	now := time.Unix(1e9, 0)
+	h.hold("held", 503, time.Hour, now)
+	for i := range 5 * mostHosts {
+		h.turn(fmt.Sprint(i), 10, now.Add(time.Duration(i)*time.Second/100))
+	}
+	if wait, _ := h.held("held", now.Add(time.Minute)); wait == 0 || len(h.known) > mostHosts+1 {
+		t.Errorf("%d are known, and the held one for %v", len(h.known), wait)
+	}
+}
