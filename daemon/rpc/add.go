@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -124,13 +125,14 @@ func (v *visit) addMetalink(p *params) (any, error) {
 	if err != nil {
 		return nil, refuse("%s %v", bad, err)
 	}
-	place, err := v.checked(options, nil)
+	checked, err := v.checked(options, nil)
 	if err != nil {
 		return nil, err
 	}
+	dir := cmp.Or(checked["dir"], v.folder())
 	gids := []string{}
 	for _, f := range d.Files {
-		e := queue.Entry{Document: data, Path: filepath.Join(place["dir"], filepath.FromSlash(f.Name))}
+		e := queue.Entry{Document: data, Path: filepath.Join(dir, filepath.FromSlash(f.Name))}
 		if len(d.Files) > 1 {
 			if e.Document, err = metalink.Format(metalink.Document{Origin: d.Origin, Files: []metalink.File{f}}); err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"braid/daemon/queue"
 	"braid/metalink"
@@ -30,36 +31,48 @@ type described struct {
 // documents remembers what the documents of entries say, as clients ask several times a second.
 type documents struct {
 	mu    sync.Mutex
-	known map[queue.GID]*about
+	known map[document]*about
+	files int // of all that are known
 }
 
-// mostKnown is how many are remembered.
-const mostKnown = 200
+// A document is what an about is of: an entry may get another link, and its GID another entry.
+type document struct {
+	gid   queue.GID
+	added time.Time
+	link  string
+	size  int
+}
+
+// mostFiles is how many files of documents are remembered.
+const mostFiles = 20_000
 
 // about is what the document or magnet link of an entry says. It is empty if there is none that can be read.
 func (d *documents) about(e *queue.Entry) *about {
-	magnet := len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0])
-	if !magnet && len(e.Document) == 0 {
+	of := document{gid: e.GID, added: e.Added, size: len(e.Document)}
+	if len(e.URIs) == 1 && metainfo.IsMagnet(e.URIs[0]) {
+		of.link = e.URIs[0]
+	}
+	if of.link == "" && of.size == 0 {
 		return &about{}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a := d.known[e.GID]
+	a := d.known[of]
 	if a != nil {
 		return a
 	}
 	switch {
-	case magnet:
-		a = ofMagnet(e.URIs[0])
+	case of.link != "":
+		a = ofMagnet(of.link)
 	case metainfo.Looks(e.Document):
 		a = ofTorrent(e.Document)
 	default:
 		a = ofMetalink(e.Document)
 	}
-	if d.known == nil || len(d.known) >= mostKnown {
-		d.known = map[queue.GID]*about{}
+	if d.files += len(a.files) + 1; d.known == nil || d.files > mostFiles {
+		d.known, d.files = map[document]*about{}, len(a.files)+1
 	}
-	d.known[e.GID] = a
+	d.known[of] = a
 	return a
 }
 

@@ -73,11 +73,16 @@ func (v *visit) checked(options map[string]string, uris []string) (map[string]st
 	return kept, v.handler.place(kept)
 }
 
+// folder is where downloads go whose options do not say it.
+func (v *visit) folder() string {
+	return cmp.Or(v.queue.Global()["dir"], v.handler.Given["dir"], v.handler.Root)
+}
+
 // place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
 func (h *Handler) place(options map[string]string) error {
 	if dir := options["dir"]; dir != "" {
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(h.Root, dir)
+			dir = filepath.Join(cmp.Or(h.Given["dir"], h.Root), dir)
 		}
 		below, err := filepath.Rel(h.Root, dir)
 		if err != nil || !filepath.IsLocal(below) || strings.ContainsRune(dir, 0) {
@@ -101,8 +106,8 @@ func (v *visit) saysNothing(name, value string) bool {
 func (v *visit) all() map[string]string {
 	all := maps.Clone(usual)
 	maps.Copy(all, v.handler.Given)
-	all["dir"] = v.handler.Root
 	maps.Copy(all, v.queue.Global())
+	all["dir"] = v.folder()
 	maps.DeleteFunc(all, refused)
 	return all
 }

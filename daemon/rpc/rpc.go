@@ -41,7 +41,7 @@ type Options struct {
 	Token   string            // demanded by each call; if empty, none is
 	Hosts   []string          // names, beside those of loopback and the address that was connected to, by which the server may be asked
 	Origins []string          // origins of pages that may ask, beside those that this server sent; "*" is any
-	Given   map[string]string // options that the daemon was started with, by aria2's names, for getGlobalOption
+	Given   map[string]string // options that the daemon was started with, by aria2's names; without dir, downloads go to Root
 	Version string            // of braid
 	// MostBytes limits a request. If zero, it is 4 MiB: twice what aria2 takes, as each of 10,000 calls in one brings a token of 64 digits.
 	MostBytes int64

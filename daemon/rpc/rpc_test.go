@@ -270,6 +270,37 @@ func TestMetalinkFiles(t *testing.T) {
 	}
 }
 
+// TestDocuments: what is remembered of a document is not told of another one, and does not grow.
+func TestDocuments(t *testing.T) {
+	h := New(newEngine(), Options{Root: "/srv/files"})
+	hash := func(link string, gid ...any) string {
+		if len(gid) > 0 {
+			result[[]int](t, h, "aria2.changeUri", append(gid, 1, []string{"magnet:?xt=urn:btih:" + strings.Repeat("0", 40)}, []string{link})...)
+		} else {
+			gid = []any{result[string](t, h, "aria2.addUri", []string{link}, map[string]string{"pause": "true"})}
+		}
+		is, _ := result[map[string]any](t, h, "aria2.tellStatus", gid[0], []string{"infoHash"})["infoHash"].(string)
+		return is
+	}
+	if got := hash("magnet:?xt=urn:btih:" + strings.Repeat("0", 40)); got != strings.Repeat("0", 40) {
+		t.Errorf("the hash is %q", got)
+	}
+	gid := result[[]map[string]any](t, h, "aria2.tellWaiting", 0, 1)[0]["gid"]
+	if got := hash("magnet:?xt=urn:btih:"+strings.Repeat("a", 40), gid); got != strings.Repeat("a", 40) {
+		t.Errorf("of another link the hash is %q", got)
+	}
+	if got := hash("http://h/x"); got != "" {
+		t.Errorf("of no torrent the hash is %q", got)
+	}
+	d := &documents{}
+	for i := range 3 * mostFiles {
+		d.about(&queue.Entry{GID: queue.GID(i), URIs: []string{"magnet:?xt=urn:btih:" + strings.Repeat("0", 40)}})
+	}
+	if len(d.known) > mostFiles {
+		t.Errorf("%d are remembered", len(d.known))
+	}
+}
+
 // TestSelected reads aria2's lists of files.
 func TestSelected(t *testing.T) {
 	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "", "5-": "", "-2": ""} {

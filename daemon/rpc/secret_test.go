@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -197,5 +198,33 @@ func TestRetryPinsNothing(t *testing.T) {
 	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"dir": "newer"})
 	if got := result[map[string]string](t, h, "aria2.getOption", gid); got["dir"] != "/srv/files/new" || got["split"] != "4" {
 		t.Errorf("added before the folder changed: %v", got)
+	}
+}
+
+// TestFolder: a download goes to the folder that its options name, else to that of all downloads, else to the daemon's, else to the root.
+func TestFolder(t *testing.T) {
+	for _, given := range []map[string]string{nil, {"dir": "/srv/files/in"}} {
+		h := New(newEngine(), Options{Root: "/srv/files", Given: given})
+		home := cmp.Or(given["dir"], "/srv/files")
+		dir := func(options map[string]string) string {
+			gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, options)
+			told := result[map[string]any](t, h, "aria2.tellStatus", gid, []string{"dir"})["dir"].(string)
+			if option := result[map[string]string](t, h, "aria2.getOption", gid)["dir"]; option != told {
+				t.Errorf("the option is %s, the folder %s", option, told)
+			}
+			return told
+		}
+		for _, tt := range []struct{ got, want string }{
+			{dir(map[string]string{}), home}, {dir(map[string]string{"dir": "sub"}), home + "/sub"}, {dir(map[string]string{"dir": "/srv/files/x"}), "/srv/files/x"},
+			{result[map[string]string](t, h, "aria2.getGlobalOption")["dir"], home},
+		} {
+			if tt.got != tt.want {
+				t.Errorf("%v: %s, want %s", given, tt.got, tt.want)
+			}
+		}
+		result[string](t, h, "aria2.changeGlobalOption", map[string]string{"dir": "other"})
+		if got := dir(map[string]string{}); got != home+"/other" {
+			t.Errorf("%v: %s after the folder of all was changed", given, got)
+		}
 	}
 }

@@ -20,7 +20,7 @@ type view struct {
 
 // view looks at an entry.
 func (v *visit) view(e queue.Entry) view {
-	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.queue.Global()["dir"], v.handler.Root), about: v.handler.documents.about(&e)}
+	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.folder()), about: v.handler.documents.about(&e)}
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
 	}
