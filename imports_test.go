@@ -104,7 +104,7 @@ var houses = map[string]house{
 	}, but: []string{"net", "syscall"}},
 
 	"internal/watch": {imports: []string{
-		"antenna", "antenna/feed", "download", "internal/partfile", "internal/fsys", "internal/web", "address",
+		"antenna", "antenna/feed", "download", "download/state", "internal/partfile", "internal/fsys", "internal/web", "address",
 		"internal/mask", "internal/option", "internal/program", "metalink", "verify",
 		"github.com/BurntSushi/toml", "golang.org/x/sys/unix",
 	}},

@@ -239,6 +239,7 @@ var flagHints = map[download.Hint]string{
 	download.HintDigest:        "--sha256 HEX is evidence, too",
 	download.HintDigestOrList:  "--sha256 HEX or --checksums LIST are evidence, too; --require none takes less",
 	download.HintGiveDigest:    "give --sha256, or leave out --require digest",
+	download.HintAllowOlder:    "--sha256 HEX says what it is; --allow-older takes the server's",
 	download.HintTorrentDigest: "--sha256 HEX is what a torrent lacks",
 	download.HintListed:        "--checksum ALGORITHM=HEX takes a digest whatever name it stands beside",
 	download.HintLessProof:     "--allow-less-proof goes on without, and forgets the promise",

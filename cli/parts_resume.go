@@ -33,6 +33,7 @@ type resumable struct {
 }
 
 func (v *partsResume) run(ctx context.Context, words []string) error {
+	v.sites = newSites(configurationOf(ctx))
 	found, lost := v.find(words)
 	var urls []string
 	for _, r := range found {
@@ -81,10 +82,14 @@ func (v *partsResume) find(words []string) (found []resumable, lost []*failure) 
 }
 
 // settle reports whether the file is in place, with nothing due, and the run that put it there was stopped before it removed the
-// journal. It is removed.
+// journal. It is removed. Where more is demanded than that run proved, or nothing shows that it was this user's, it is for a download to say
+// whether the file is complete.
 func (v *partsResume) settle(dir, name string) (done bool, err error) {
 	l, ok, err := partfile.Look(fsys.OS, dir, name)
-	if err != nil || !ok || !l.Committed || l.Due {
+	if err != nil || !ok || !l.Committed || l.Due || !l.SealedBy(partfile.OpenKey(fsys.OS, journalKey())) {
+		return false, err
+	}
+	if required, err := v.requiredOf(l); err != nil || required > requirement(l.Identity.Require, false) {
 		return false, err
 	}
 	if v.DryRun {
@@ -96,6 +101,18 @@ func (v *partsResume) settle(dir, name string) (done bool, err error) {
 	}
 	defer c.Close()
 	return true, c.Clear()
+}
+
+// requiredOf is what this run demands of a file.
+func (v *partsResume) requiredOf(l partfile.Left) (download.Require, error) {
+	d := v.demand()
+	q := download.Request{Require: d.require}
+	u, err := placeURL(l.Identity.URL)
+	if err != nil { // it is masked
+		return q.Require, nil
+	}
+	err = v.sites.apply(&q, u, d.said, nil)
+	return q.Require, err
 }
 
 // resumableAt reads what is there of a file. Its URL is of use only if nothing in it was a secret, which the journal does not keep

@@ -2,8 +2,9 @@ package cli
 
 import "braid/download"
 
-// A demand is what must be proven of a file. Five commands make one of --require and of the keys and certificates that are trusted; sites.apply
-// holds it against what the settings say of a site; package download enforces it (download.Require).
+// A demand is what must be proven of a file. It is made of --require and of the keys and certificates that are trusted: by the run, else by an
+// entry of a list, else by the settings of a site (sites.apply, which get, parts resume and watch call), else by those of everything. What a
+// journal says raises it. Package download enforces it (download.Require).
 type demand struct {
 	require download.Require
 	said    bool // by this run: what the settings say of a site is less

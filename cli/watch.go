@@ -36,8 +36,9 @@ type watchCommand struct {
 	LogFormat      choice
 	Quiet, Verbose bool
 	JSON           bool
-	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for.
-	line map[string]bool
+	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of
+	// line and environment.
+	line, said map[string]bool
 }
 
 func newWatch(s streams) (action, targets) {
@@ -46,7 +47,7 @@ func newWatch(s streams) (action, targets) {
 }
 
 func (v *watchCommand) run(ctx context.Context, words []string) error {
-	v.line = configurationOf(ctx).line
+	v.line, v.said = configurationOf(ctx).line, configurationOf(ctx).said
 	if v.Quiet && v.Verbose {
 		return misuse("-q", "contradicts -v", "")
 	}
@@ -93,6 +94,8 @@ type loaded struct {
 	file string
 	// state is the folder for what is remembered.
 	state string
+	// said are the flags that this run has, if the configuration is of flags: the others are as the settings of everything say.
+	said map[string]bool
 }
 
 // A reading says how a configuration in a folder is read.
@@ -192,7 +195,7 @@ func (v *watchCommand) fromFlags(how reading) (*loaded, error) {
 	if err != nil {
 		return nil, configFailure("", err)
 	}
-	return v.finish(&loaded{Config: c}, "flags", strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
+	return v.finish(&loaded{Config: c, said: v.said}, "flags", strings.Join(slices.Concat(v.Feed.Value(), v.URL.Value(), []string{filepath.Join(here, v.Dir)}), "\x00"))
 }
 
 // finish adds what flags say beside a configuration, and where its state is.

@@ -54,6 +54,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err != nil {
 		return nil, err
 	}
+	conf.said = c.said
 	at := newSites(conf)
 	s := &setup{sites: at, stop: func() {}}
 	if s.client, err = watchClient(c, hosts, at); err != nil {
@@ -224,7 +225,8 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		Watch:   w,
 		Request: download.Request{Header: w.Header, NoMetalink: w.NoMetalink, LessProof: w.AllowLessProof},
 	}
-	r.Request.Require = requirement(string(w.Require), flags.given())
+	demanded := at.demand(string(w.Require), &flags)
+	r.Request.Require = demanded.require
 	if w.Require == "" && !flags.given() {
 		r.Request.Require = download.RequireDigest
 	}
@@ -245,14 +247,14 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 	if err != nil {
 		return nil, err
 	}
-	common, required := r.Request, w.Require != "" || flags.given()
-	if err := at.apply(&r.Request, u, required, limit); err != nil {
+	common := r.Request
+	if err := at.apply(&r.Request, u, demanded.said, limit); err != nil {
 		return nil, err
 	}
 	if w.Glob && at.any() { // each of its URLs has a site of its own
 		r.Site = func(q *download.Request) error {
 			q.Anchors, q.Require, q.Header, q.Limit = common.Anchors, common.Require, common.Header, nil
-			err := at.apply(q, q.URL, required, limit)
+			err := at.apply(q, q.URL, demanded.said, limit)
 			if r.Limit != nil {
 				q.Limit = nil
 			}

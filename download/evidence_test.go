@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/state"
 	"braid/internal/test/mirrortest"
 )
 
@@ -62,7 +63,7 @@ func TestFallBack_C2_Rule30_Rule39(t *testing.T) {
 			r.client.Tries = 2
 			r.mirrors(mirror)
 			r.req.Header = map[string][]string{"Authorization": {"Bearer x"}}
-			r.req.IfNoneMatch = `"mine"`
+			r.req.Known = &state.Version{ETag: `"mine"`}
 			res := r.right(mirror.Content)
 			if got := from(t, res, mirror).Bytes; got != size {
 				t.Errorf("%d bytes of the mirror", got)

@@ -42,7 +42,7 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 		return done, err
 	}
 	claims := join(g.req.Claims, x.file.Claims)
-	proven := verify.Strong(claims) || g.req.provenByPieces()
+	proven := verify.Strong(claims) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
 		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
 		if err == nil && (proven || c.Is(proof)) && g.req.Require.met(proof) {
@@ -50,8 +50,8 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 			return true, nil
 		}
 	}
-	if g.nothingNewer(ctx, x, claims) {
-		return true, nil
+	if done, err := g.nothingNewer(ctx, x, claims); done || err != nil {
+		return done, err
 	}
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)

@@ -11,6 +11,7 @@ const (
 	HintDigest        Hint = "a digest from elsewhere is evidence, too"
 	HintDigestOrList  Hint = "a digest or a list of digests is evidence, too; less may be demanded"
 	HintGiveDigest    Hint = "give a digest, or demand none"
+	HintAllowOlder    Hint = "a digest of it may be given, or the older one allowed"
 	HintTorrentDigest Hint = "a digest of the whole file is what a torrent lacks"
 	HintListed        Hint = "a digest counts whatever name it stands beside, if it is given by itself"
 	HintLessProof     Hint = "less proof than before may be allowed; then the pin is forgotten"

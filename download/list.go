@@ -22,6 +22,7 @@ type List struct {
 	URL  *url.URL               // nil if it was a local file
 	Over verify.Channel         // how it came, or Signed if CheckSigned found that it is
 	By   verify.SignatureResult // the signature, if Over is Signed
+	came verify.Channel         // what Over is without the signature
 	data []byte                 // as it came: a signature speaks of that
 }
 
@@ -61,7 +62,14 @@ func newList(name string, data []byte, over verify.Channel) (*List, error) {
 	if name == "" {
 		name = "the list"
 	}
-	return &List{List: l, Name: source.Escape(name), Over: over, data: data}, err
+	return &List{List: l, Name: source.Escape(name), Over: over, came: over, data: data}, err
+}
+
+// Unsigned is the list for a request that does not trust the keys that CheckSigned was called with.
+func (l *List) Unsigned() *List {
+	u := *l
+	u.Over, u.By = l.came, verify.SignatureResult{}
+	return &u
 }
 
 // Vouch adds to a request the claims that the list has of its file. The error is an *Error: of kind NoEvidence if it has none,

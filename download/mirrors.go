@@ -152,7 +152,8 @@ func (s *session) addFirst() {
 	}
 	opts := s.req.originOptions(s.carried, s.trusted())
 	if !s.standIn() && s.req.Described == nil {
-		opts.IfNoneMatch, opts.IfModifiedSince = s.req.IfNoneMatch, s.req.IfModifiedSince
+		c := knownBy(s.req)
+		opts.IfNoneMatch, opts.IfModifiedSince = c.etag, c.since
 	}
 	s.addOrigin(s.carried.origin, opts, origin{first: true})
 	switch {

@@ -3,6 +3,7 @@ package download
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -31,18 +32,28 @@ func (g *getter) recallVersion() error {
 	case err != nil:
 		return err
 	case !there: // and so not up to date
-	case r.IfNoneMatch != "" || !r.IfModifiedSince.IsZero(): // the caller gave it
-		g.carried.here = &state.Version{ETag: r.IfNoneMatch, LastModified: usable(r.IfModifiedSince), Host: r.IfHost, Size: info.Size}
+	case r.Known != nil:
+		v := *r.Known
+		v.LastModified, v.Size = usable(v.LastModified), info.Size
+		g.carried.here = &v
 	case r.Described == nil:
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.carried.here = &v
 		}
 	}
-	r.Overwrite, r.IfNoneMatch, r.IfModifiedSince = true, "", time.Time{}
+	r.Overwrite, r.Known = true, nil
 	return nil
 }
 
-// remembered reports whether an earlier download recorded the version of the file that is there; else the caller gave it.
+// knownBy is the condition that the caller gives.
+func knownBy(r *Request) condition {
+	if r.Known == nil {
+		return condition{}
+	}
+	return condition{r.Known.ETag, r.Known.LastModified}
+}
+
+// remembered reports whether it is known which bytes the version has that is there.
 func (p *carried) remembered() bool { return p.here != nil && !p.here.Digest.IsZero() }
 
 // suffices reports whether nothing more must be proven than when the file was downloaded.
@@ -56,7 +67,7 @@ func (g *getter) condition() condition {
 	here, r := g.carried.here, &g.req
 	switch {
 	case here == nil:
-		return condition{r.IfNoneMatch, r.IfModifiedSince}
+		return knownBy(r)
 	case !g.suffices(), r.AllowOlder && here.ETag == "":
 		return condition{}
 	}
@@ -81,24 +92,31 @@ func (g *getter) ask(ctx context.Context) (x inquiry, done bool, err error) {
 	return x, false, err
 }
 
-// isCurrent reports whether the file that is there is the server's. Its bytes are read again if a download of ours brought it, as
-// another program may have changed it, or if a mirror answered for a server that gave a digest, as the mirror may be stale.
+// isCurrent reports whether the file that is there is the server's, and proven as demanded. Its bytes are read again if it is known which
+// they were, as another program may have changed them, if a mirror answered for a server that gave a digest, as the mirror may be stale, and
+// if something must be proven.
 func (g *getter) isCurrent(ctx context.Context, x inquiry) bool {
-	here, ours := g.carried.here, g.carried.remembered()
+	here, known := g.carried.here, g.carried.remembered()
 	switch {
 	case x.wrong != nil:
 		return false
-	case here != nil && (ours || here.Host != "") && here.Host != x.answer.Host: // another server's tag may be the same by chance
+	case here != nil && (known || here.Host != "") && here.Host != x.answer.Host: // another server's tag may be the same by chance
 		return false
-	case !ours && !x.decides():
+	case !known && !x.decides() && g.req.Require == RequireNothing:
 		return true
 	}
-	claims := x.file.Claims
-	if ours && here.Over != 0 {
+	return g.holds(ctx, x.file.Claims, g.existingSignatures(ctx, x.file)...)
+}
+
+// holds reports whether the file that is there is the one that is known, if one is, and these claims and signatures, with what proved it
+// before, prove what is demanded.
+func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ...verify.SignatureChecker) bool {
+	here, known := g.carried.here, g.carried.remembered()
+	if known && here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
-	proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{})
-	if err != nil || ours && !slices.Contains(proof.Digests(), here.Digest) {
+	proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{}, signatures...)
+	if err != nil || known && !slices.Contains(proof.Digests(), here.Digest) || !g.req.Require.met(proof) {
 		return false
 	}
 	g.result.Proof = proof
@@ -124,29 +142,39 @@ func (g *getter) unchanged(a source.Answer) {
 
 // nothingNewer compares the server's file with the one that is there. A strong digest has decided already that they differ, and the
 // user's that this one is wanted.
-func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) bool {
+//
+// The error is for a file that stays, as the server has an older one, and is not proven as demanded.
+func (g *getter) nothingNewer(ctx context.Context, x inquiry, claims []verify.Claim) (bool, error) {
 	a := x.answer
 	if g.dated(a, claims) {
 		g.unchanged(a)
 		g.result.Size = a.Size
-		return true
+		return true, nil
 	}
 	switch g.relation(x) {
 	case same:
 		if verify.Strong(claims) || !g.suffices() || !g.isCurrent(ctx, x) {
-			return false
+			return false, nil
 		}
 	case older:
 		if !g.req.keepsNewer() {
-			return false
+			return false, nil
+		}
+		if g.req.Require != RequireNothing && !g.holds(ctx, nil) { // what the server says is about the older one
+			return false, unprovenNewer(&g.req)
 		}
 		g.result.Older = true
 	default:
-		return false
+		return false, nil
 	}
 	g.unchanged(a)
-	return true
+	return true, nil
 }
+
+var errUnprovenNewer = errors.New("the server has an older one, and nothing proves the one that is here")
+
+// unprovenNewer is the error of a file that stays, as the server has an older one, and is not proven as demanded.
+func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNewer, HintAllowOlder) }
 
 // dated reports whether a file that is not remembered has exactly the date and size that the server gives, as one has that curl -R or
 // wget brought. That is no proof, so it counts only where none is demanded.

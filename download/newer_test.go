@@ -311,7 +311,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 	r := s.newer(t)
 	r.client.State = nil
 	r.put([]byte("one"))
-	r.req.IfNoneMatch, r.req.IfModifiedSince = `"v2"`, tuesday
+	r.req.Known = &state.Version{ETag: `"v2"`, LastModified: tuesday}
 	if res := r.gets("one"); !res.NotModified || res.ETag != `"v2"` || res.Size != 3 {
 		t.Errorf("%+v", res)
 	}
@@ -320,7 +320,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	s.put("two", `"v2"`, tuesday)
-	r.req.IfNoneMatch, r.req.IfModifiedSince = `"v1"`, monday
+	r.req.Known = &state.Version{ETag: `"v1"`, LastModified: monday}
 	res := r.gets("two")
 	if res.NotModified || res.ETag != `"v2"` || !res.LastModified.Equal(tuesday) || len(res.Proof.Digests()) == 0 {
 		t.Errorf("%+v", res)
@@ -328,7 +328,7 @@ func TestIfNewerCallerKnows(t *testing.T) {
 	if err := os.Remove(r.path()); err != nil {
 		t.Fatal(err)
 	}
-	r.req.IfNoneMatch = `"v2"`
+	r.req.Known = &state.Version{ETag: `"v2"`}
 	r.gets("two") // what is not there is not up to date
 }
 

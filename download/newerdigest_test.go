@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"braid/download/state"
 	"braid/verify"
 )
 
@@ -16,10 +17,10 @@ func TestIfNewerByDigest(t *testing.T) {
 		"date": func(r *run, m *shelf) { m.put("one", "", monday); m.deaf = true },
 		"watch": func(r *run, m *shelf) {
 			r.client.State = nil
-			r.req.IfNoneMatch, r.req.IfModifiedSince = `"1"`, tuesday
+			r.req.Known = &state.Version{ETag: `"1"`, LastModified: tuesday}
 		},
 		"older": func(r *run, m *shelf) {
-			r.client.State, r.req.IfModifiedSince = nil, tuesday
+			r.client.State, r.req.Known = nil, &state.Version{LastModified: tuesday}
 			m.put("one", "", monday)
 		},
 	} {

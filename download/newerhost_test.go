@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"braid/download"
+	"braid/download/state"
 )
 
 // A server that redirects to one host and later to another: the tag of the first says nothing of what the second has, by chance
@@ -32,7 +33,7 @@ func TestTagOfAnotherHost_Rule54(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(req.Dir, "f")); err != nil || string(got) != content {
 			t.Errorf("%q, %v", got, err)
 		}
-		req.IfNoneMatch, req.IfHost = res.ETag, res.Host
+		req.Known = &state.Version{ETag: res.ETag, Host: res.Host}
 	}
 	ask(false, "one")
 	ask(true, "one")

@@ -23,6 +23,9 @@ func (s *session) resolveFile(o *origin, a source.Answer) error {
 	}
 	a = x.without(a)
 	if o.first && s.req.keepsNewer() && !x.decides() && compare(s.carried.here, a) == older {
+		if s.req.Require != RequireNothing {
+			return s.stop(unprovenNewer(s.req))
+		}
 		s.result.ETag, s.result.LastModified = a.ETag, a.LastModified
 		s.result.NotModified, s.result.Older, s.done = true, true, true
 		return errRefused

@@ -116,7 +116,8 @@ func (h *planner) run(ctx context.Context) error {
 	}
 	h.plan.Signed = h.req.readSignatures(ctx, h.http, signaturesFor(&h.req, x.file), verify.Strong(x.claims))
 	h.findPlaces(ctx, x)
-	if hint, lacks := foresee(&h.req, x.claims, x.answer, len(h.plan.Signed) > 0); lacks != nil {
+	readable := slices.ContainsFunc(h.plan.Signed, func(s Signed) bool { return s.Err == nil })
+	if hint, lacks := foresee(&h.req, x.claims, x.answer, readable); lacks != nil {
 		return h.fail(NoEvidence, lacks, hint)
 	}
 	return h.checkLimits()

@@ -14,6 +14,7 @@ import (
 
 	"braid/address"
 	"braid/byterange"
+	"braid/download/state"
 	"braid/metalink"
 	"braid/scheduler"
 	"braid/source"
@@ -95,14 +96,13 @@ type Request struct {
 	// User is the name and password for the origin.
 	User *url.Userinfo
 	// IfNewer replaces a file of that name if the server has another one, but with an older one only if AllowOlder;
-	// see Result.NotModified. What is known of the file (IfNoneMatch and IfModifiedSince if they are set, else
-	// Client.State) makes the request conditional.
+	// see Result.NotModified. What is known of the file (Known, else what Client.State has) makes the request conditional. The file that
+	// stays must be proven as Require demands, too.
 	IfNewer, AllowOlder bool
-	// IfNoneMatch and IfModifiedSince make the request conditional; see Result.NotModified. IfHost is the host:port that gave them, as
-	// in Result.Host: the answer of another one says nothing of that version. Empty: it is not known, and each counts.
-	IfNoneMatch     string
-	IfModifiedSince time.Time
-	IfHost          string
+	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date; see Result.NotModified.
+	// The answer of another host than Known.Host says nothing of it; if that is empty, each counts. With Known.Digest the file that is
+	// there counts only if it has it, and Known.Over says that it was proven.
+	Known *state.Version
 	// RemoteTime gives the file the date that the server says (Last-Modified).
 	RemoteTime bool
 	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
@@ -204,8 +205,8 @@ func TestNotModified(t *testing.T) {
 	date := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := sized(t, mib, mirrortest.ETag(`"v1"`), mirrortest.Modified(date))
 	for _, condition := range []func(*download.Request){
-		func(q *download.Request) { q.IfNoneMatch = `"v1"` },
-		func(q *download.Request) { q.IfModifiedSince = date },
+		func(q *download.Request) { q.Known = &state.Version{ETag: `"v1"`} },
+		func(q *download.Request) { q.Known = &state.Version{LastModified: date} },
 	} {
 		r := newRun(t, s.URL)
 		r.req.Overwrite = true
@@ -222,7 +223,7 @@ func TestNotModified(t *testing.T) {
 		r.empty()
 	}
 	r := newRun(t, s.URL)
-	r.req.IfNoneMatch = `"v0"`
+	r.req.Known = &state.Version{ETag: `"v0"`}
 	res := r.right(s.Content)
 	if res.NotModified || res.ETag != `"v1"` || !res.LastModified.Equal(date) {
 		t.Errorf("%+v", res)

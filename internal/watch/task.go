@@ -10,6 +10,7 @@ import (
 
 	"braid/antenna"
 	"braid/download"
+	"braid/download/state"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/verify"
@@ -104,10 +105,7 @@ func (t *task) request() (download.Request, error) {
 	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
 	r.Observe = t.observe
 	if t.here {
-		r.IfNoneMatch, r.IfHost = t.known.ETag, t.known.Host
-		if t.known.ETag != "" || !t.rule.AllowOlder { // of an older file a server says that it was not modified since
-			r.IfModifiedSince = t.known.LastModified
-		}
+		r.Known = t.knownVersion()
 	}
 	if t.there && t.known.Evidence != "" && r.Require == download.RequireNothing && !r.LessProof {
 		r.Require = download.RequireDigest // what is there was verified
@@ -118,6 +116,21 @@ func (t *task) request() (download.Request, error) {
 	var err error
 	r.Signatures, err = t.rule.SignaturesOf(&u)
 	return r, err
+}
+
+// knownVersion is what is known of the file that is there.
+func (t *task) knownVersion() *state.Version {
+	v := &state.Version{ETag: t.known.ETag, Host: t.known.Host}
+	if t.known.ETag != "" || !t.rule.AllowOlder { // of an older file a server says that it was not modified since
+		v.LastModified = t.known.LastModified
+	}
+	if d, err := verify.ParseHex(verify.SHA256, t.known.Digest); err == nil {
+		v.Digest = d
+		if t.known.Evidence != "" {
+			v.Over = verify.HTTP // over no less
+		}
+	}
+	return v
 }
 
 // client downloads, with the limits of the watch, and of what its feed may still cost today.
@@ -151,6 +164,9 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 		t.log.Warn("the server has an older file than the one that is here, which stays", "here", t.known.LastModified, "server", res.LastModified)
 		return o, false, nil
 	case res.NotModified:
+		if o.Evidence == "" && res.Proof.Verified() {
+			o.Evidence = res.Proof.String()
+		}
 		return o, false, nil
 	}
 	o, err = t.outcome(res)
