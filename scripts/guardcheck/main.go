@@ -24,13 +24,13 @@ import (
 var guarded = map[string][]string{
 	"antenna": {"cli"}, "antenna/feed": {"antenna/lirs", "antenna/hinadi", "antenna/soif", "antenna"},
 	"antenna/hinadi": {"antenna", "cli"}, "antenna/lirs": {"antenna", "cli"}, "antenna/soif": {"antenna", "cli"},
-	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli"},
+	"byterange": {"source/httpsource"}, "linkheader": {"metalink", "download"}, "metalink": {"download", "cli", "internal/test/e2e"},
 	"metalink/metainfo": {"download", "cli"},
-	"internal/partfile": {"download"}, "download/state": {"download", "cli"},
-	"internal/fsys": {"cli"}, "internal/mask": {"cli"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
+	"internal/partfile": {"download", "internal/test/e2e"}, "download/state": {"download", "cli", "internal/test/e2e"},
+	"internal/fsys": {"internal/partfile", "antenna", "cli", "internal/test/e2e"}, "internal/mask": {"cli", "internal/test/e2e"}, "internal/web": {"source/httpsource", "antenna", "download"}, "address": {"internal/web", "download"},
 	"source/ftpsource": {"download"}, "source/httpsource": {"download"},
-	"verify": {"download"}, "verify/openpgp": {"cli"}, "verify/smime": {"cli"}, "verify/sums": {"cli"},
-	"internal/watch": {"cli"},
+	"verify": {"download"}, "verify/openpgp": {"cli", "internal/test/e2e"}, "verify/smime": {"cli", "internal/test/e2e"}, "verify/sums": {"cli", "internal/test/e2e"},
+	"internal/watch": {"cli", "internal/test/e2e"},
 }
 
 // guardedFiles are the files whose conditions are negated, of packages where that is not all of them.
