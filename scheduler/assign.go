@@ -76,6 +76,9 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	if start < at { // leave the beginning to those that are sooner
 		start = max(start, min(at, gap.End-want))
 	}
+	if w.goesOn(gap) { // from its end: the connection is closed where it meets the range of another
+		start = max(start, gap.End-want)
+	}
 	if start-gap.Start < w.cfg.MinSplit {
 		start = gap.Start
 	}
@@ -88,6 +91,15 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 		r.End = gap.End // no crumbs
 	}
 	return r
+}
+
+// goesOn reports whether a fetch to the end of the file would go on into a missing range by itself, and the bytes may come in any order: those
+// behind the range are so few that their hash takes a moment.
+func (w *work) goesOn(gap byterange.Range) bool {
+	if w.ranges.consumed >= 0 || w.ranges.missing() > hashSlack {
+		return false
+	}
+	return slices.ContainsFunc(w.running, func(f *fetch) bool { return f.toEnd && !f.ending && f.end == gap.Start })
 }
 
 // urgent is the first missing range if m should bring it now, however short it is, so that the in-order hash of what follows is done when all
@@ -195,6 +207,9 @@ func (w *work) share() int64 {
 func (w *work) reach(f *fetch) int64 {
 	if f.src.speed > 0 && f.src.flows(w.now, max(time.Second, warmTrips*f.src.rtt)) {
 		period, least := windowTime, int64(minRange)
+		if w.ranges.missing() <= hashSlack { // see goesOn
+			period = min(period, w.remaining()/2)
+		}
 		if f.src.noRanges { // it cannot be made to stop there without loss, however slow it gets
 			least = 0
 		}

@@ -79,6 +79,11 @@ func (w *work) dueAt(end int64) float64 {
 	return w.horizon(nil) - float64(w.ranges.size-end)/hashSpeed
 }
 
+// hashing is how long the in-order hash takes from a place of the file to its end.
+func (w *work) hashing(from int64) time.Duration {
+	return time.Duration(float64(max(w.ranges.size-from-hashSlack, 0)) / hashSpeed * float64(time.Second))
+}
+
 // A turn is a change of what all mirrors together bring.
 type turn struct {
 	at    float64 // seconds from now

@@ -95,13 +95,13 @@ func (w *work) lighten(f *fetch) {
 	speed, period := m.meter.over(w.now, 2*time.Second), windowTime
 	most := 3 * period
 	if f.guessed && w.lag(m, speed, false)*speed < 0.01*float64(w.ranges.missing()) {
-		most = min(period*3/2, w.remaining()*9/8+time.Second/2)
+		most = min(period*3/2, (w.remaining()-w.hashing(f.pos))*9/8+time.Second/2)
 	}
 	if float64(f.left()) <= most.Seconds()*speed {
 		return
 	}
 	m.speed = m.meter.over(w.now, time.Second) // what it does now, without what it did before
-	keep := max(int64(m.speed*min(period.Seconds(), float64(w.ranges.missing())/max(w.mirrors.aggregate(), 1))), minSteal)
+	keep := max(int64(m.speed*min(period.Seconds(), (w.remaining()-w.hashing(f.pos)).Seconds())), minSteal)
 	end := m.align.up(f.pos + keep)
 	if least := max(minRange, w.cfg.MinSplit); f.end-end >= least && f.left()-keep >= least { // else too little is won for a request
 		w.shrink(f, end, ReasonSlow)

@@ -46,7 +46,7 @@ func TestRememberedSourcesStartTogether(t *testing.T) {
 
 // What is to be remembered is what was seen for a second, not the first burst.
 func TestSpeeds(t *testing.T) {
-	r := run(t, scenario{size: 64 * mib, hosts: uneven()})
+	r := run(t, scenario{size: 96 * mib, hosts: uneven()})
 	if !r.finished {
 		t.Fatal("not finished")
 	}

@@ -10,6 +10,9 @@ const (
 // muchMore is how much more a window that doubles lets through at least in the next two round trips.
 const muchMore = 1.5
 
+// growthLeast is the shortest time that is compared with the one before: what is near comes in bursts.
+const growthLeast = 5 * slotWidth
+
 // A meter counts bytes in time slots, so that the speed over any recent period is found in
 // constant time. Its memory does not grow.
 type meter struct {

@@ -148,6 +148,14 @@ func (m *mirror) updateSpeed(now time.Time) {
 		now = m.meter.last
 	}
 	m.speed = m.meter.steady(now)
+	if m.grows(now, 4) {
+		m.speed = max(m.speed, m.meter.over(now, 2*m.rtt))
+	}
+}
+
+// grows reports whether the window of its connection still grows: so many round trips brought much more than as many before.
+func (m *mirror) grows(now time.Time, trips time.Duration) bool {
+	return m.rtt > 0 && !m.align.whole() && m.meter.grows(now, max(trips*m.rtt, growthLeast))
 }
 
 // flows reports whether bytes have been coming for so long without a pause.

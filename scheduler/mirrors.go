@@ -92,7 +92,7 @@ func (ms mirrors) guess() float64 {
 	return sum / n
 }
 
-// medianRTT is that of the open mirrors; 100 ms while nothing is known.
+// medianRTT is that of the open mirrors, of two the shorter; 100 ms while nothing is known.
 func (ms mirrors) medianRTT() time.Duration {
 	var all []time.Duration
 	for _, m := range ms {
@@ -104,17 +104,17 @@ func (ms mirrors) medianRTT() time.Duration {
 		return 100 * time.Millisecond
 	}
 	slices.Sort(all)
-	return all[len(all)/2]
+	return all[(len(all)-1)/2]
 }
 
 // settlePeriod is how long mirrors are watched before they are compared. A pause that a sender makes to measure
 // its path is short beside it.
 func (ms mirrors) settlePeriod() time.Duration { return max(2*time.Second, 10*ms.medianRTT()) }
 
-// flowing reports whether all open mirrors are at work, and have been for so long.
+// flowing reports whether all open mirrors are at work, have been for so long, and their windows have grown.
 func (ms mirrors) flowing(now time.Time, period time.Duration) bool {
 	return !slices.ContainsFunc(ms, func(m *mirror) bool {
-		return m.open() && (m.running == nil || !m.flows(now, period+m.warming()))
+		return m.open() && (m.running == nil || !m.flows(now, max(period, warmTrips*m.rtt)+m.warming()) || m.grows(now, 2))
 	})
 }
 

@@ -17,14 +17,14 @@ func (p *script) checks() (out []int64) {
 	return out
 }
 
-// twoSources begins a download of 8 MiB that the origin and a mirror work on.
+// twoSources begins a download of 32 MiB that the origin and a mirror work on.
 func twoSources(t *testing.T, piece int64) (p *script, origin, mirror Fetch) {
 	p = play(t, Config{Size: -1})
 	origin = p.at(0, SourceAdded{ID: 0, Host: "origin:80"}).only()
-	p.at(20*time.Millisecond, Answered{Fetch: origin.ID, Host: "origin:80", RTT: 20 * time.Millisecond, Size: 8 * mib})
+	p.at(20*time.Millisecond, Answered{Fetch: origin.ID, Host: "origin:80", RTT: 20 * time.Millisecond, Size: 32 * mib})
 	mirror = p.at(0, SourceAdded{ID: 1, Host: "m1:80"}).only()
 	p.at(0, PiecesKnown{Length: piece})
-	p.at(0, Answered{Fetch: mirror.ID, Host: "m1:80", RTT: 20 * time.Millisecond, Size: 8 * mib, Ranged: true})
+	p.at(0, Answered{Fetch: mirror.ID, Host: "m1:80", RTT: 20 * time.Millisecond, Size: 32 * mib, Ranged: true})
 	return p, origin, mirror
 }
 
@@ -131,9 +131,9 @@ func TestMixedPieceOfAnEarlierRunAccusesNobody(t *testing.T) {
 // All is here, but not over before the last check has passed.
 func TestFinishWaitsForChecks(t *testing.T) {
 	p, origin, mirror := twoSources(t, mib)
-	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: 8 * mib}})
+	p.at(0, Progress{Fetch: origin.ID, Range: byterange.Range{Start: 0, End: 32 * mib}})
 	checks := p.checks()
-	if len(checks) != 8 {
+	if len(checks) != 32 {
 		t.Fatalf("checks %v", checks)
 	}
 	p.at(0, FetchEnded{Fetch: origin.ID})

@@ -11,7 +11,7 @@ import (
 	"braid/byterange"
 )
 
-// trace logs every action.
+// trace logs every action, and the end of every fetch.
 var trace = os.Getenv("BRAID_TRACE") != ""
 
 // hashSpeedHere is how fast the in-order hash goes, in bytes a second.
@@ -197,6 +197,9 @@ func (n *network) at() time.Time { return n.epoch.Add(n.now) }
 
 // step tells the scheduler, checks what must always hold, and does what it says.
 func (n *network) step(ev Event) {
+	if end, ok := ev.(FetchEnded); trace && ok {
+		n.t.Logf("%7.3f %T%v", n.now.Seconds(), end, end)
+	}
 	do, wake := n.s.Step(n.at(), ev)
 	n.wake = wake
 	if n.twin != nil {

@@ -16,7 +16,10 @@ type tail struct {
 const (
 	worthSplit = 40 * time.Millisecond // the least gain that is worth a request
 	dearGain   = 0.5                   // how many seconds are worth any waste
+	dearTimes  = 4                     // how many times what is wasted would have come in them
 	takeGain   = 0.5                   // seconds that are gained at least by taking what has a slow tail, however little that is
+
+	answerTime = 300 * time.Millisecond // how long a mirror takes to answer, if nothing is known of it
 
 	hashSlack = 96 << 20 // what the hash does in a moment
 	hurryTime = 4        // seconds before the end
@@ -65,9 +68,10 @@ func (t *tail) victim(m *mirror) *fetch {
 	return worst
 }
 
-// begins reports whether a fetch was asked for just now: what it will do cannot be known yet.
+// begins reports whether a fetch was asked for just now: what it will do cannot be known yet. Of how far a mirror is that has never
+// answered nothing is known: others do not wait for it.
 func (t *tail) begins(f *fetch) bool {
-	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(lively, time.Duration(4+2*f.src.trips)*f.src.rtt)
+	return f.got == 0 && !f.src.doubtful() && t.now.Sub(f.since) < max(answerTime, time.Duration(4+2*f.src.trips)*f.src.rtt)
 }
 
 // staysWhole reports whether a range stays with its mirror, unless that falls silent: the user wants no parts as small as its
@@ -150,7 +154,7 @@ func (t *tail) split(f *fetch, m *mirror) int64 {
 	if gain < max(lag/2, worthSplit.Seconds()) || take < max(minSteal, float64(t.cfg.MinSplit)) && hangs < dearGain/2 {
 		return 0
 	}
-	if gain < dearGain && t.tooDear(f) {
+	if gain < dearGain && gain*t.mirrors.aggregate() < dearTimes*f.inFlight() && t.tooDear(f) {
 		return 0
 	}
 	return t.splitAt(f, m, f.end-int64(take))
