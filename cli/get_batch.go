@@ -19,7 +19,7 @@ type batch struct {
 	get   *getCommand
 	ctx   context.Context
 	put   func(file int, ev any)
-	hooks *queue[*ending] // of files that came
+	hooks *mailbox[*ending] // of files that came
 
 	count    tally
 	began    time.Time
@@ -32,7 +32,7 @@ type batch struct {
 
 func newBatch(ctx context.Context, g *getCommand, files int) *batch {
 	return &batch{
-		get: g, ctx: ctx, hooks: newQueue(func(_, _ *ending) bool { return false }),
+		get: g, ctx: ctx, hooks: newMailbox(func(_, _ *ending) bool { return false }),
 		count: tally{batchCounts: batchCounts{Files: files}}, began: time.Now(), running: map[int]*renderer{},
 	}
 }

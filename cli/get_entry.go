@@ -53,47 +53,60 @@ var entryOptions = map[string]func(e *entry, value string) error{
 // entry makes a request of an entry of the list. What it does not say is as the flags say.
 func (l *worklist) entry(listed option.Entry) (download.Request, error) {
 	g := l.get
+	r, wrong := l.read(listed)
+	if wrong != nil && wrong.Line == 0 {
+		return r, wrong.err
+	}
+	if wrong != nil {
+		return r, g.Input.at(wrong.Line, wrong.Name, wrong.err)
+	}
+	if err := g.sums.vouch(&r); err != nil {
+		f := downloadFailure(context.Background(), err)
+		f.where = g.Input.place(listed.Line) + ", " + f.where
+		return r, f
+	}
+	return r, nil
+}
+
+// A wrongEntry is what is wrong with an entry, in which line of a list (0: not there), and with which of its options.
+type wrongEntry struct {
+	Line int
+	Name string
+	err  error
+}
+
+// read makes a request of an entry, of a list or of a queue, where it may have no URI but a document. It may be called by several goroutines.
+func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
+	g := l.get
 	e := &entry{Request: g.common, get: g, dir: g.Dir, excluded: g.Location.NotHost}
 	if g.each != "" {
 		if err := e.limit(g.each); err != nil {
-			return e.Request, misuse("--max-download-limit", err.Error(), "")
+			return e.Request, &wrongEntry{0, "", misuse("--max-download-limit", err.Error(), "")}
 		}
 	}
-	u, err := g.placeURL(listed.URIs[0])
-	if err == nil {
-		err = e.address(u)
-	}
-	if err == nil {
-		e.Mirrors, err = readAll(listed.URIs[1:], g.mirrorURL)
-	}
-	if err != nil {
-		return e.Request, g.Input.at(listed.Line, "", err)
+	if err := e.places(listed.URIs); err != nil {
+		return e.Request, &wrongEntry{listed.Line, "", err}
 	}
 	for _, o := range listed.Options {
 		name, ok := option.InList(o.Name)
 		set := entryOptions[name]
 		if !ok {
-			return e.Request, g.Input.at(o.Line, shorten(o.Name, 40), unknownOption(o.Name))
+			return e.Request, &wrongEntry{o.Line, shorten(o.Name, 40), unknownOption(o.Name)}
 		}
 		if err := set(e, o.Value); err != nil {
-			return e.Request, g.Input.at(o.Line, o.Name, err)
+			return e.Request, &wrongEntry{o.Line, o.Name, err}
 		}
 	}
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
-		return e.Request, g.Input.at(listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it"))
+		return e.Request, &wrongEntry{listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it")}
 	}
 	e.Dir, e.Name = placed(e.dir, e.out)
 	e.MakeDir = true
 	if err := g.sites.apply(&e.Request, e.URL, g.demand().said || e.required, g.limit); err != nil {
-		return e.Request, err
+		return e.Request, &wrongEntry{0, "", err}
 	}
 	if err := requireKeys(&e.Request); err != nil {
-		return e.Request, g.Input.at(listed.Line, "", err)
-	}
-	if err := e.get.sums.vouch(&e.Request); err != nil {
-		f := downloadFailure(context.Background(), err)
-		f.where = g.Input.place(listed.Line) + ", " + f.where
-		return e.Request, f
+		return e.Request, &wrongEntry{listed.Line, "", err}
 	}
 	return e.Request, nil
 }
@@ -105,6 +118,21 @@ func unknownOption(name string) error {
 		hint = "did you mean " + near + "?"
 	}
 	return misuse("", "no such option", hint)
+}
+
+// places takes the URIs.
+func (e *entry) places(uris []string) error {
+	if len(uris) == 0 {
+		return nil
+	}
+	u, err := e.get.placeURL(uris[0])
+	if err == nil {
+		err = e.address(u)
+	}
+	if err == nil {
+		e.Mirrors, err = readAll(uris[1:], e.get.mirrorURL)
+	}
+	return err
 }
 
 // address takes the URL, without the credentials in it.

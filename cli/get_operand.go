@@ -17,16 +17,8 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 	if err := g.check(words); err != nil {
 		return nil, err
 	}
-	if err := g.prepare(); err != nil {
+	if err := g.prepareFor(client); err != nil {
 		return nil, err
-	}
-	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.Peers.seeds() {
-		return nil, misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
-	}
-	if !g.sites.any() {
-		if err := requireKeys(&g.common); err != nil {
-			return nil, err
-		}
 	}
 	if err := g.readSums(ctx, client, words); err != nil {
 		return nil, err
@@ -39,6 +31,20 @@ func (g *getCommand) operands(ctx context.Context, client *download.Client, word
 		requests = append(requests, more...)
 	}
 	return requests, g.allChosen(words)
+}
+
+// prepareFor reads the flags that are for all files that a client downloads.
+func (g *getCommand) prepareFor(client *download.Client) error {
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	if g.common.Peers = client.Peers(g.common.Peers); g.common.Peers == download.PeersHidden && g.Peers.seeds() {
+		return misuse("--seed-time", "peers would see the address that the proxy hides", "--bittorrent only says that they may")
+	}
+	if g.sites.any() {
+		return nil
+	}
+	return requireKeys(&g.common)
 }
 
 // allChosen wants each pattern of --select to name a file: a user who asks for two and gets one is told, unless something that comes in

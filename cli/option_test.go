@@ -150,7 +150,7 @@ func TestTargetsFitTheTable(t *testing.T) {
 	kinds := map[option.Kind][]any{
 		option.Switch: {new(bool)}, option.Words: {new(cli.StringSlice), new(hosts), new(excluded)}, option.Choice: {new(choice)}, option.Number: {new(number), new(plenty)},
 		option.Time: {new(duration)}, option.Period: {new(interval)}, option.Size: {new(size)}, option.Rate: {new(rate)}, option.Rates: {new(rates)},
-		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook)},
+		option.Word: {new(string), new(parallel), new(countries), new(ratio), new(listenAddress), new(hook), new(port)},
 	}
 	for _, c := range allCommands() {
 		if len(c.Options) == 0 {

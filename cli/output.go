@@ -12,7 +12,7 @@ type outputFlags struct {
 	Quiet, Verbose, JSON bool
 	Progress, Color      choice
 
-	terminal bool // standard error is one
+	terminal bool                     // standard error is one
 	reword   func(text string) string // see screen
 }
 

@@ -84,7 +84,7 @@ func (w *renderer) during(call func(observe func(download.Event))) {
 
 // show gives what a call puts, and the questions of a signal, to apply in a goroutine of its own.
 func show(asked <-chan os.Signal, apply func(moment), call func(put func(file int, ev any))) {
-	events := newQueue(outOfDate)
+	events := newMailbox(outOfDate)
 	put := func(file int, ev any) { events.put(moment{time.Now(), ev, file}) }
 	var wg sync.WaitGroup
 	wg.Go(func() {

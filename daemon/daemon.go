@@ -34,12 +34,13 @@ type Config struct {
 	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Observe, Detail, Due and Limit is the
 	// daemon's: a Limit that is set is one that the entry's own lies within.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
-	// Client downloads. If nil, it is the zero Client. Its Limit, if there is one, is set to the option of the queue (OptionGlobalLimit).
+	// Client downloads. If nil, it is the zero Client.
 	Client *download.Client
 	// AtOnce is how many downloads run at a time where the queue has no option for it (OptionAtOnce). If zero, it is measured.
 	AtOnce int
-	// Limit is how many bytes a second all downloads have together where the queue has no option for it. If zero, there is no limit.
-	Limit int64
+	// Limit is told what the queue's option (OptionGlobalLimit) says of the bytes a second of all downloads, and that none says anything. If nil,
+	// the Limit of the Client is set to it.
+	Limit func(bytes int64, said bool)
 	// Log gets what is worth telling. If nil, it is slog.Default.
 	Log *slog.Logger
 }
@@ -74,9 +75,11 @@ func Open(c Config) (*Daemon, error) {
 		d.client = *c.Client
 	}
 	if d.client.Limit == nil {
-		d.client.Limit = download.NewLimit(1)
+		d.client.Limit = &download.Limiter{}
 	}
-	d.client.Limit.Set(c.Limit)
+	if c.Limit == nil {
+		d.config.Limit = func(n int64, _ bool) { d.client.Limit.Set(n) }
+	}
 	var err error
 	if d.store, err = openStore(c.Dir); err != nil {
 		return nil, err

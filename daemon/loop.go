@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"braid/daemon/queue"
 	"braid/download"
-	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/internal/partfile"
 )
@@ -47,25 +47,11 @@ type offer struct {
 	job download.Job
 }
 
-// A waiter is a call whose changes are being written.
-type waiter struct {
-	done chan<- error
-	err  error // of its function
-}
-
 // ended is the end of the download with a number.
 type ended struct {
 	number int
 	res    download.Result
 	err    error
-}
-
-// A commit is what was written at once.
-type commit struct {
-	batch   batch
-	waiters []waiter
-	settled []queue.GID // whose journals were removed
-	err     error
 }
 
 const (
@@ -99,14 +85,12 @@ func newLoop(ctx context.Context, d *Daemon) *loop {
 
 // configure takes up global options.
 func (l *loop) configure(global map[string]string) {
-	limit, atOnce := l.config.Limit, l.config.AtOnce
-	if n, err := option.ParseSize(global[OptionGlobalLimit]); err == nil {
-		limit = n
-	}
+	limit, err := option.ParseSize(global[OptionGlobalLimit])
+	l.config.Limit(limit, err == nil && global[OptionGlobalLimit] != "")
+	atOnce := l.config.AtOnce
 	if n, err := strconv.Atoi(global[OptionAtOnce]); err == nil && n >= 0 {
 		atOnce = n
 	}
-	l.client.Limit.Set(limit)
 	l.resized, l.atOnce = atOnce != l.atOnce || l.resized, atOnce
 }
 
@@ -171,6 +155,14 @@ func (l *loop) prepare(ctx context.Context) {
 	e, ok := l.q.Next()
 	if !ok || ctx.Err() != nil {
 		return
+	}
+	if parent, ok := l.q.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
+		e.Document = parent.Document
+	}
+	if global := l.q.Global(); len(global) > 0 { // for what the entry does not say
+		options := maps.Clone(global)
+		maps.Copy(options, e.Options)
+		e.Options = options
 	}
 	own, cancel := context.WithCancel(l.downloads)
 	r := newRun(e, cancel)
@@ -254,6 +246,9 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	live := r.end(e.res, e.err)
 	r.record(e.res, e.err)
 	l.pictures.end(r)
+	if several, ok := errors.AsType[*download.SeveralError](e.err); ok {
+		o = l.split(g, several.Document)
+	}
 	if o.Due {
 		l.due[g] = live.Path
 	}
@@ -264,6 +259,46 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	for _, waiting := range r.after {
 		l.finish(waiting, queue.Outcome{Kind: queue.Interrupted})
 	}
+}
+
+// split has the files of a document follow the entry that is the document, which is complete then.
+func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
+	e, _ := l.q.Entry(g)
+	for i := range d.Files {
+		if !selected(e.Options[OptionSelect], i+1) {
+			continue
+		}
+		child := queue.Entry{URIs: e.URIs, Priority: e.Priority, Following: g, Options: maps.Clone(e.Options)}
+		if len(e.Document) > 0 {
+			child.URIs = nil
+		}
+		if child.Options == nil {
+			child.Options = map[string]string{}
+		}
+		delete(child.Options, "out")
+		child.Options[OptionSelect] = strconv.Itoa(i + 1)
+		if _, err := l.q.Add(time.Now(), child, len(e.FollowedBy)); err != nil {
+			return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}
+		}
+		e, _ = l.q.Entry(g)
+	}
+	return queue.Outcome{}
+}
+
+// selected reports whether numbers as 1,3-5 have n. None have all.
+func selected(numbers string, n int) bool {
+	for word := range strings.SplitSeq(numbers, ",") {
+		first, last, ranged := strings.Cut(word, "-")
+		from, _ := strconv.Atoi(first)
+		to := from
+		if ranged {
+			to, _ = strconv.Atoi(last)
+		}
+		if from <= n && n <= to {
+			return true
+		}
+	}
+	return numbers == ""
 }
 
 // park has what was interrupted by the end of the daemon wait in front, in the order in which it began.
@@ -318,69 +353,4 @@ func (l *loop) absorb() bool {
 	l.pending.add(&c)
 	l.stale = true
 	return true
-}
-
-// write has written what is to be, at once if a call waits for it.
-func (l *loop) write(final bool) {
-	switch {
-	case l.writing || l.pending.empty() && len(l.due) == 0:
-	case len(l.waiters) > 0 || final:
-		l.writeNow()
-	case !l.timed:
-		l.timed = true
-		l.timer.Reset(writeAfter)
-	}
-}
-
-// writeNow has everything written that is to be, in one transaction.
-func (l *loop) writeNow() {
-	if l.writing {
-		return
-	}
-	c, due := commit{batch: l.pending, waiters: l.waiters}, l.due
-	l.pending, l.waiters, l.due, l.writing = batch{}, nil, map[queue.GID]string{}, true
-	go func() {
-		if !c.batch.empty() {
-			c.err = l.store.write(c.batch)
-		}
-		for g, path := range due {
-			if c.err == nil && l.clear(path) {
-				c.settled = append(c.settled, g)
-			}
-		}
-		l.written <- c
-	}()
-}
-
-// clear removes the journal of a file that is in place, as the store has that it is complete.
-func (d *Daemon) clear(path string) bool {
-	c, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(path), filepath.Base(path))
-	if err == nil {
-		err = errors.Join(c.Clear(), c.Close())
-	}
-	if err != nil {
-		d.log.Warn("the journal of a complete file stays", "file", path, "error", err)
-	}
-	return err == nil
-}
-
-// commit takes note of what was written, or could not be: then it is written later, with what follows.
-func (l *loop) commit(c commit) {
-	l.writing, l.failed = false, c.err
-	for _, g := range c.settled {
-		l.q.Settled(g)
-	}
-	for _, w := range c.waiters {
-		if c.err != nil {
-			w.err = errors.Join(w.err, fmt.Errorf("the queue could not be written: %w", c.err))
-		}
-		w.done <- w.err
-	}
-	if c.err == nil {
-		return
-	}
-	l.log.Error("the queue could not be written, which is tried again", "error", c.err)
-	l.pending.before(c.batch)
-	l.timed = true
-	l.timer.Reset(writeAgain)
 }

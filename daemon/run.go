@@ -29,13 +29,15 @@ type run struct {
 }
 
 func newRun(e queue.Entry, cancel context.CancelFunc) *run {
-	r := &run{gid: e.GID, cancel: cancel, limit: download.NewLimit(1), rec: report.NewRecorder(time.Now())}
+	r := &run{gid: e.GID, cancel: cancel, limit: &download.Limiter{}, rec: report.NewRecorder(time.Now())}
 	r.setLimit(e.Options)
 	return r
 }
 
-// OptionLimit is the option of an entry that limits its download, and the global ones that limit all, and say how many run at once.
+// OptionLimit is the option of an entry that limits its download, and OptionSelect has the numbers of the files of its document that are wanted. The
+// global ones limit all, and say how many run at once.
 const (
+	OptionSelect      = "select-file"
 	OptionLimit       = "max-download-limit"
 	OptionGlobalLimit = "max-overall-download-limit"
 	OptionAtOnce      = "max-concurrent-downloads"

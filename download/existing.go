@@ -21,11 +21,15 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	if err != nil || !there || g.req.base != nil { // a base file was compared
 		return false, err
 	}
-	if g.req.renames() && !g.req.Continue {
-		return false, g.inTheWay()
-	}
 	c := g.committed()
 	defer c.Close()
+	if g.req.renames() && !g.req.Continue {
+		if !c.Due() || !g.asBefore(ctx, c) { // else it came in a run that was stopped before it told of it
+			return false, g.inTheWay()
+		}
+		g.settle(c)
+		return true, nil
+	}
 	if done, err = g.compareExisting(ctx, info, c); done && err == nil && !g.document {
 		g.settle(c)
 	}

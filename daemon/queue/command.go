@@ -10,7 +10,7 @@ import (
 // if that is its status. If Following is set, that entry is followed by it.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	switch {
-	case len(e.URIs) == 0 && len(e.Document) == 0:
+	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items[e.Following] == nil:
 		return 0, refuse("URI is not provided.")
 	case q.taken(e.GID):
 		return 0, refuse("GID %s is not unique.", e.GID)

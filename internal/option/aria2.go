@@ -3,6 +3,7 @@ package option
 import (
 	_ "embed"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -253,4 +254,23 @@ func aria2Setting(o Aria2Option, value string, user *string) (text string, stand
 		}
 	}
 	return "", false
+}
+
+// Aria2Settings are options by aria2's names, or by those of lists, as a list has them here. Fields of a header are in lines. What says nothing
+// in a list is left out.
+func Aria2Settings(options map[string]string) (settings []Setting) {
+	user := options["http-user"]
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		o := Aria2Option{Name: name}
+		if IsAria2(name) {
+			o, _ = aria2Named(name)
+		}
+		for value := range strings.SplitSeq(options[name], "\n") {
+			text, stands := aria2Setting(o, strings.TrimSpace(value), &user)
+			if own, value, ok := strings.Cut(text, "="); ok && stands && value != "" {
+				settings = append(settings, Setting{Name: own, Value: value})
+			}
+		}
+	}
+	return settings
 }

@@ -60,7 +60,10 @@ const (
 	PartsRemove
 	Config
 	Man
+	Daemon
 
+	// Downloading are those that download files, whatever names them.
+	Downloading = Get | Resume | Daemon
 	// Reading are those that read a feed, and Requesting those that ask servers for what the user names.
 	Reading    = FeedCheck | FeedShow | FeedConvert
 	Requesting = Get | Resume | Probe | Verify | FeedFind | Reading
@@ -68,7 +71,7 @@ const (
 
 // typed are the names of commands.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
-	"parts list", "parts remove", "config", "man"}
+	"parts list", "parts remove", "config", "man", "daemon"}
 
 // A Group is a heading of the help.
 type Group uint8

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A queue carries what happens in a download to the goroutine that writes it down, so that a slow terminal or
+// A mailbox carries what happens in a download to the goroutine that writes it down, so that a slow terminal or
 // pipe never holds up the download itself.
-type queue[T any] struct {
+type mailbox[T any] struct {
 	// replaces reports whether the last item, which was not taken yet, is out of date when next comes.
 	replaces func(last, next T) bool
 
@@ -17,14 +17,14 @@ type queue[T any] struct {
 	closed bool
 }
 
-func newQueue[T any](replaces func(last, next T) bool) *queue[T] {
-	q := &queue[T]{replaces: replaces}
+func newMailbox[T any](replaces func(last, next T) bool) *mailbox[T] {
+	q := &mailbox[T]{replaces: replaces}
 	q.more = sync.NewCond(&q.mu)
 	return q
 }
 
 // put never blocks for longer than it takes to append.
-func (q *queue[T]) put(item T) {
+func (q *mailbox[T]) put(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if n := len(q.items); n > 0 && q.replaces(q.items[n-1], item) {
@@ -36,7 +36,7 @@ func (q *queue[T]) put(item T) {
 }
 
 // close says that nothing more will be put.
-func (q *queue[T]) close() {
+func (q *mailbox[T]) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
@@ -44,7 +44,7 @@ func (q *queue[T]) close() {
 }
 
 // all yields what was put, in order, until close. It is for one goroutine.
-func (q *queue[T]) all() iter.Seq[T] {
+func (q *mailbox[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {
 			batch := q.take()
@@ -61,7 +61,7 @@ func (q *queue[T]) all() iter.Seq[T] {
 }
 
 // take waits for items; none says that there will be no more.
-func (q *queue[T]) take() []T {
+func (q *mailbox[T]) take() []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.closed {

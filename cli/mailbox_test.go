@@ -9,8 +9,8 @@ import (
 // even numbers replace even numbers, as progress does.
 func even(last, next int) bool { return last%2 == 0 && next%2 == 0 }
 
-func TestQueueReplaces(t *testing.T) {
-	q := newQueue(even)
+func TestMailboxReplaces(t *testing.T) {
+	q := newMailbox(even)
 	for _, n := range []int{2, 4, 1, 3, 6, 8, 8, 5} {
 		q.put(n)
 	}
@@ -20,9 +20,9 @@ func TestQueueReplaces(t *testing.T) {
 	}
 }
 
-// TestQueueKeepsOrder: a slow reader delays nobody and loses nothing.
-func TestQueueKeepsOrder(t *testing.T) {
-	q := newQueue(func(int, int) bool { return false })
+// TestMailboxKeepsOrder: a slow reader delays nobody and loses nothing.
+func TestMailboxKeepsOrder(t *testing.T) {
+	q := newMailbox(func(int, int) bool { return false })
 	const n = 10000
 	var got []int
 	var wg sync.WaitGroup
@@ -37,8 +37,8 @@ func TestQueueKeepsOrder(t *testing.T) {
 	}
 }
 
-func TestQueueStops(t *testing.T) {
-	q := newQueue(even)
+func TestMailboxStops(t *testing.T) {
+	q := newMailbox(even)
 	q.put(1)
 	q.put(3)
 	for n := range q.all() {

@@ -1,0 +1,347 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/daemon"
+	"braid/daemon/page"
+	"braid/daemon/rpc"
+	"braid/download"
+	"braid/internal/database"
+	"braid/internal/fsys"
+	"braid/internal/watch"
+)
+
+// A daemonCommand is one run of braid daemon. What it has of getCommand counts for all downloads.
+type daemonCommand struct {
+	*getCommand
+	serverTLS
+	Root, State               string
+	RPCListenPort             port
+	RPCListenAll, RPCInsecure bool
+	RPCAllowOrigin, RPCHost   cli.StringSlice
+	LogFormat                 choice
+
+	log      *watchLog
+	notify   watch.Notifier
+	mu       sync.RWMutex // for sites of getCommand, which a reload replaces
+	timed    rates
+	rate     allowed
+	unfollow func()
+	// documents reads the documents of entries; it is the client of all downloads.
+	documents *download.Client
+}
+
+func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
+
+func newDaemon(s streams) (action, targets) {
+	d := &daemonCommand{getCommand: newGetCommand(s), RPCListenPort: 6800}
+	return d.run, targetsOf(d)
+}
+
+// A port is the value of a flag; 0 is any that is free.
+type port uint16
+
+// Set reads a number.
+func (v *port) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return errors.New("write a port, 0 to 65535")
+	}
+	*v = port(n)
+	return nil
+}
+
+func (v *port) String() string { return strconv.Itoa(int(*v)) }
+
+func (d *daemonCommand) run(ctx context.Context, words []string) error {
+	if err := d.checkFlags(words); err != nil {
+		return err
+	}
+	if err := d.place(); err != nil {
+		return err
+	}
+	token, err := d.token()
+	if err != nil {
+		return localFailure("daemon", d.State, err)
+	}
+	if len(words) > 0 {
+		_, err := fmt.Fprintln(d.out, token)
+		return outputFailure(err)
+	}
+	certificates, err := d.serverTLS.config()
+	if err != nil {
+		return err
+	}
+	d.log, d.notify = newWatchLog(d.streams.err, d.LogFormat.Word), watch.NotifierOf(os.Getenv)
+	switch {
+	case d.Quiet:
+		d.log.level.Set(slog.LevelWarn)
+	case d.Verbose:
+		d.log.level.Set(slog.LevelDebug)
+	}
+	d.sites = newSites(configurationOf(ctx))
+	engine, client, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.HTTP.CloseIdle()
+	defer client.State.Save()
+	defer func() { d.unfollow() }()
+	return d.serve(ctx, engine, client, token, certificates)
+}
+
+func (d *daemonCommand) checkFlags(words []string) error {
+	return firstMisuse([]wrongUse{
+		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "what is added to the queue is no operand", "braid daemon, and braid daemon token"},
+		{d.Quiet && d.Verbose, "-q", "contradicts -v", ""},
+		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all", "the token would go over the network for all to read", "--tls-cert FILE, or --rpc-insecure where nobody else is on the network"},
+		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "is for --rpc-listen-all", ""},
+	})
+}
+
+// place finds the folders: that of the files, the one that no download leaves, and that of the state, which is made.
+func (d *daemonCommand) place() (err error) {
+	if d.Dir, err = filepath.Abs(d.Dir); err != nil {
+		return localFailure("daemon", d.Dir, err)
+	}
+	if d.Root == "" {
+		d.Root = d.Dir
+	}
+	if d.Root, err = filepath.Abs(d.Root); err != nil {
+		return localFailure("daemon", d.Root, err)
+	}
+	if below, err := filepath.Rel(d.Root, d.Dir); err != nil || !filepath.IsLocal(below) {
+		return misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)", "")
+	}
+	if d.State == "" {
+		d.State, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)
+	}
+	if d.State == "" {
+		if d.State = stateFolder(); d.State == "" {
+			return misuse("daemon", "there is no folder for the queue", "--state FOLDER")
+		}
+		d.State = filepath.Join(d.State, "daemon")
+	}
+	for _, dir := range []string{d.Dir, d.State} {
+		mode := fs.FileMode(0o777)
+		if dir == d.State {
+			mode = 0o700
+		}
+		if err := os.MkdirAll(dir, mode); err != nil {
+			return localFailure("daemon", dir, err)
+		}
+	}
+	return nil
+}
+
+// tokenFile is the name of the file in the folder of the state that has the token.
+const tokenFile = "token"
+
+// token is the word that clients have to show. It is made where it is missing.
+func (d *daemonCommand) token() (string, error) {
+	path := filepath.Join(d.State, tokenFile)
+	data, err := fsys.ReadFile(fsys.OS, path, 1<<10)
+	if word := strings.TrimSpace(string(data)); err == nil && word != "" {
+		return word, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var b [32]byte
+	rand.Read(b[:])
+	word := hex.EncodeToString(b[:])
+	return word, fsys.WriteFile(fsys.OS, path, []byte(word+"\n"), 0o600)
+}
+
+// open makes the engine, and the client that all downloads have.
+func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
+	d.timed, d.LimitRate = d.LimitRate, rates{} // of the limit below
+	client, err := d.client(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
+	client.Limit = &download.Limiter{}
+	d.limit, d.rate.set = client.Limit, client.Limit.Set
+	d.follow()
+	if stateFolder() == "" {
+		client.JournalKey, client.State.Dir = filepath.Join(d.State, "journal-key"), d.State
+	}
+	if err := d.prepareFor(client); err != nil {
+		return nil, nil, err
+	}
+	if err := d.readSums(ctx, client, nil); err != nil {
+		return nil, nil, err
+	}
+	d.documents = client
+	engine, err := daemon.Open(daemon.Config{
+		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
+	})
+	if locked, ok := errors.AsType[*database.LockedError](err); ok {
+		return nil, nil, &failure{code: exitLocal, what: "daemon", where: "queue", why: locked.Error(), hint: "one daemon has a state folder at a time; --state FOLDER names another"}
+	}
+	if err != nil {
+		return nil, nil, localFailure("daemon", d.State, err)
+	}
+	return engine, client, nil
+}
+
+// follow has limits go by the time of day.
+func (d *daemonCommand) follow() {
+	d.sites.limits.add(timedLimit{d.timed, d.rate.schedule})
+	d.unfollow = d.sites.limits.follow()
+}
+
+// allowed is the limit of all downloads: what a client set, else what the time of day says.
+type allowed struct {
+	mu             sync.Mutex
+	set            func(int64)
+	timed, clients int64
+	overridden     bool
+}
+
+func (a *allowed) schedule(n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timed = n
+	a.apply()
+}
+
+func (a *allowed) override(n int64, said bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.clients, a.overridden = n, said
+	a.apply()
+}
+
+func (a *allowed) apply() {
+	n := a.timed
+	if a.overridden {
+		n = a.clients
+	}
+	a.set(n)
+}
+
+// serve downloads and answers clients until ctx ends.
+func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client *download.Client, token string, certificates *tls.Config) error {
+	host, scheme := "127.0.0.1", "http"
+	if d.RPCListenAll {
+		host = ""
+	}
+	where := net.JoinHostPort(host, d.RPCListenPort.String())
+	listener, err := net.Listen("tcp", where)
+	if err != nil {
+		return errors.Join(&failure{code: exitOther, what: "listen", where: where, why: listenReason(err), hint: "--rpc-listen-port PORT names another"}, engine.Close())
+	}
+	if certificates != nil {
+		scheme, listener = "https", tls.NewListener(listener, certificates)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	control := rpc.New(engine, rpc.Options{
+		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(), Version: thisBuild().version, Given: d.given(), Shutdown: stop,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/jsonrpc", control)
+	mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
+	}
+	wg.Go(func() {
+		if err := serveUntil(ctx, server, listener, d.log.Logger); err != nil {
+			d.log.Error("clients", "error", err)
+		}
+	})
+	wg.Go(func() { d.attend(ctx, client) })
+	url := localURL(scheme, listener.Addr())
+	d.log.Info("ready", "page", url, "rpc", url+"jsonrpc", "root", d.Root, "state", d.State)
+	d.notified(d.notify.Ready("downloads for " + url))
+	err = engine.Run(ctx)
+	if err != nil {
+		return &failure{code: exitLocal, what: "daemon", where: "queue", why: err.Error()}
+	}
+	return nil
+}
+
+// given are the options that clients ask for, as the flags say.
+func (d *daemonCommand) given() map[string]string {
+	return map[string]string{
+		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": d.Split.String(),
+		"max-overall-download-limit": strconv.FormatInt(d.rate.timed, 10),
+	}
+}
+
+// attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
+func (d *daemonCommand) attend(ctx context.Context, client *download.Client) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
+	if d.notify.Watchdog() <= 0 {
+		alive.Reset(rememberEvery)
+	}
+	defer alive.Stop()
+	saved := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			d.notified(d.notify.Stopping())
+			return
+		case now := <-alive.C:
+			d.notified(d.notify.Alive())
+			if now.Sub(saved) >= rememberEvery {
+				saved = now
+				client.State.Save()
+			}
+		case <-hup:
+			d.reload()
+		}
+	}
+}
+
+// reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
+func (d *daemonCommand) reload() {
+	d.notified(d.notify.Reloading())
+	conf, err := readConfiguration()
+	if err != nil {
+		d.log.Error("the settings stay as they were", "error", err)
+	} else {
+		d.mu.Lock()
+		d.unfollow()
+		conf.said, conf.line = d.sites.conf.said, d.sites.conf.line
+		d.sites = newSites(conf)
+		d.follow()
+		d.mu.Unlock()
+		d.log.Info("the settings were read anew")
+	}
+	d.notified(d.notify.Ready(""))
+}
+
+func (d *daemonCommand) notified(err error) {
+	if err != nil {
+		d.log.Warn("sd_notify", "error", err)
+	}
+}

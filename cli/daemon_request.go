@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"braid/daemon"
+	"braid/daemon/queue"
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/option"
+	"braid/internal/partfile"
+	"braid/metalink"
+	"braid/metalink/metainfo"
+)
+
+// request makes the request of an entry, as of one of a list. It never leads out of the root.
+func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Request, error) {
+	for _, name := range []string{"all-proxy", "http-proxy", "https-proxy", "ftp-proxy"} {
+		if e.Options[name] != "" {
+			return download.Request{}, misuse(name, "all downloads have the same proxy", "braid daemon --proxy URL, or proxy = for a site in the settings")
+		}
+	}
+	options := maps.Clone(e.Options)
+	delete(options, daemon.OptionLimit) // it may change while the download runs
+	listed := option.Entry{Options: option.Aria2Settings(options)}
+	if len(e.Document) == 0 && !isMagnet(e) {
+		listed.URIs = e.URIs
+	}
+	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], "true") == "true")
+	if err != nil {
+		return r, err
+	}
+	r.Continue = r.Continue || options["continue"] == "true"
+	if err := seeding(&r, options); err != nil {
+		return r, err
+	}
+	if r.Dir, err = d.inRoot(options["dir"], r.Dir, r.Name); err != nil {
+		return r, err
+	}
+	return d.described(ctx, e, r)
+}
+
+// listed makes a request of an entry of a list.
+func (d *daemonCommand) listed(e option.Entry, rename bool) (download.Request, error) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	r, wrong := (&worklist{get: d.getCommand}).read(e)
+	if wrong == nil {
+		r.Rename = rename && !r.Overwrite
+		return r, nil
+	}
+	f := failureOf(context.Background(), wrong.err)
+	if wrong.Name != "" {
+		f.where = strings.TrimSuffix(wrong.Name+": "+f.where, ": ")
+	}
+	return r, f
+}
+
+// seeding reads the options of peers, which are aria2's: the time is in minutes.
+func seeding(r *download.Request, options map[string]string) error {
+	if word := options["seed-ratio"]; word != "" {
+		n, err := strconv.ParseFloat(word, 64)
+		if err != nil || n < 0 {
+			return misuse("seed-ratio", "not a number", "")
+		}
+		r.SeedRatio = n
+	}
+	if word := options["seed-time"]; word != "" {
+		n, err := strconv.ParseFloat(word, 64)
+		if err != nil || n < 0 || n > 1e6 {
+			return misuse("seed-time", "not a number of minutes", "")
+		}
+		r.SeedTime = minutes(n)
+	}
+	return nil
+}
+
+// inRoot is the folder of a file, which is made where it is missing. Neither names nor symbolic links lead out of the root.
+func (d *daemonCommand) inRoot(asked, dir, name string) (string, error) {
+	if asked != "" && !filepath.IsAbs(asked) {
+		dir = filepath.Join(d.Root, dir)
+	}
+	below, err := filepath.Rel(d.Root, dir)
+	if err != nil || !filepath.IsLocal(below) {
+		return "", &failure{code: exitLocal, what: "folder", where: dir, why: "is not in " + d.Root + ", which no download leaves"}
+	}
+	if below == "." {
+		return d.Root, nil
+	}
+	if err := partfile.MakeFolders(fsys.OS, d.Root, filepath.ToSlash(filepath.Join(below, cmp.Or(name, "x")))); err != nil {
+		return "", localFailure("folder", dir, err)
+	}
+	return dir, nil
+}
+
+func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }
+
+// described makes the request of the file of a document. Of several the error is a *download.SeveralError.
+func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download.Request) (download.Request, error) {
+	var doc *download.Document
+	var err error
+	switch {
+	case len(e.Document) > 0:
+		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
+	case isMagnet(e):
+		doc, err = d.documents.Magnet(ctx, r, e.URIs[0])
+	case e.Options[daemon.OptionSelect] != "" && !r.NoMetalink && download.IsDocument(r.URL.Path):
+		doc, err = d.documents.Document(ctx, r)
+	default:
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	files := doc.Files
+	if n, err := strconv.Atoi(e.Options[daemon.OptionSelect]); err == nil && n >= 1 && n <= len(files) {
+		files = []metalink.File{files[n-1]}
+	}
+	if len(files) != 1 {
+		return r, &download.SeveralError{Document: doc}
+	}
+	return doc.Request(files[0], r)
+}

@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"braid/daemon/queue"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// A waiter is a call whose changes are being written.
+type waiter struct {
+	done chan<- error
+	err  error // of its function
+}
+
+// A commit is what was written at once.
+type commit struct {
+	batch   batch
+	waiters []waiter
+	settled []queue.GID // whose journals were removed
+	err     error
+}
+
+// write has written what is to be, at once if a call waits for it.
+func (l *loop) write(final bool) {
+	switch {
+	case l.writing || l.pending.empty() && len(l.due) == 0:
+	case len(l.waiters) > 0 || final:
+		l.writeNow()
+	case !l.timed:
+		l.timed = true
+		l.timer.Reset(writeAfter)
+	}
+}
+
+// writeNow has everything written that is to be, in one transaction.
+func (l *loop) writeNow() {
+	if l.writing {
+		return
+	}
+	c, due := commit{batch: l.pending, waiters: l.waiters}, l.due
+	l.pending, l.waiters, l.due, l.writing = batch{}, nil, map[queue.GID]string{}, true
+	go func() {
+		if !c.batch.empty() {
+			c.err = l.store.write(c.batch)
+		}
+		for g, path := range due {
+			if c.err == nil && l.clear(path) {
+				c.settled = append(c.settled, g)
+			}
+		}
+		l.written <- c
+	}()
+}
+
+// clear removes the journal of a file that is in place, as the store has that it is complete.
+func (d *Daemon) clear(path string) bool {
+	c, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(path), filepath.Base(path))
+	if err == nil {
+		err = errors.Join(c.Clear(), c.Close())
+	}
+	if err != nil {
+		d.log.Warn("the journal of a complete file stays", "file", path, "error", err)
+	}
+	return err == nil
+}
+
+// commit takes note of what was written, or could not be: then it is written later, with what follows.
+func (l *loop) commit(c commit) {
+	l.writing, l.failed = false, c.err
+	for _, g := range c.settled {
+		l.q.Settled(g)
+	}
+	for _, w := range c.waiters {
+		if c.err != nil {
+			w.err = errors.Join(w.err, fmt.Errorf("the queue could not be written: %w", c.err))
+		}
+		w.done <- w.err
+	}
+	if c.err == nil {
+		return
+	}
+	l.log.Error("the queue could not be written, which is tried again", "error", c.err)
+	l.pending.before(c.batch)
+	l.timed = true
+	l.timer.Reset(writeAgain)
+}
