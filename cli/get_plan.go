@@ -85,6 +85,9 @@ func (g *getCommand) plan(ctx context.Context, client *download.Client, r downlo
 
 // wouldFail says why the download would fail, or the plan did.
 func (g *getCommand) wouldFail(ctx context.Context, err error) int {
+	if g.ended != nil {
+		g.ended(-1, download.Request{}, download.Result{}, err)
+	}
 	f := downloadFailure(ctx, err)
 	f.kept = ""
 	g.report(f)
