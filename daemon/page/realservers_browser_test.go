@@ -11,33 +11,97 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"braid/daemon/queue"
 )
 
-// browse opens the page in a real browser, in a window of some size, and gives the token.
-func browse(t *testing.T, e *engine, width, height int, dark bool) (context.Context, string) {
-	t.Helper()
-	s := site(t, e)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.WindowSize(width, height),
-		chromedp.Flag("hide-scrollbars", false))
-	if dark {
-		options = append(options, chromedp.Flag("blink-settings", "preferredColorScheme=0"))
+// browser is one Chromium for all tests; each has a tab of its own.
+var browser context.Context
+
+func TestMain(m *testing.M) {
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox)...)
+	browser, _ = chromedp.NewContext(ctx)
+	if err := chromedp.Do(browser); err != nil {
+		panic(err)
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	code := m.Run()
+	cancel()
+	os.Exit(code)
+}
+
+// tab opens an address in a window of some size.
+func tab(t *testing.T, url string, width, height int64) context.Context {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	do(t, ctx, chromedp.EmulateViewport(int64(width), int64(height)), chromedp.Navigate(s.URL), chromedp.WaitVisible("#token"),
-		chromedp.SendKeys("#token", token+"\r"), chromedp.WaitVisible("#list"))
-	return ctx, s.URL
+	do(t, ctx, chromedp.EmulateViewport(width, height), chromedp.Navigate(url))
+	t.Cleanup(func() {
+		if t.Failed() {
+			shot(t, ctx, "failed-"+strings.ReplaceAll(t.Name(), "/", "-"))
+		}
+	})
+	return ctx
+}
+
+// open opens the page of an engine, and gives the token.
+func open(t *testing.T, url string, width, height int64) context.Context {
+	t.Helper()
+	ctx := tab(t, url, width, height)
+	do(t, ctx, chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", token+kb.Enter), chromedp.WaitVisible("#list"))
+	return ctx
+}
+
+func desk(t *testing.T, e *engine) context.Context { return open(t, site(t, e).URL, 1440, 860) }
+
+// dark has the page shown as by a system that prefers it so.
+func dark(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	})
+	return chromedp.Void{}, err
+}
+
+// press types keys as a keyboard does: what a page does with the first event of a key may suppress its character.
+func press(modifiers kb.Modifier, keys string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, _ *chromedp.Target) (none chromedp.Void, err error) {
+		for _, r := range keys {
+			for _, ev := range kb.Encode(r) {
+				if ev.Type == kb.KeyDown {
+					ev.Type = input.DispatchKeyEventTypeRawKeyDown
+				}
+				ev.Modifiers |= int64(modifiers)
+				if _, err = chromedp.Call(ctx, input.DispatchKeyEvent, *ev); err != nil {
+					return none, err
+				}
+			}
+		}
+		return none, nil
+	}
+}
+
+// fill writes into a field what stands there then.
+func fill(field, text string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return true; })()`, field, text))
+}
+
+// ask is what an expression is in the page.
+func ask[T any](t *testing.T, ctx context.Context, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
 }
 
 func do(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		shot(t, ctx, "failed-"+strings.ReplaceAll(t.Name(), "/", "-"))
 		t.Fatal(err)
 	}
 }
@@ -100,21 +164,40 @@ func busy(t *testing.T) *engine {
 	return e
 }
 
+// TestRealPage keeps pictures of the page.
 func TestRealPage(t *testing.T) {
 	e := busy(t)
 	for _, tt := range []struct {
 		name          string
-		width, height int
+		width, height int64
 		dark          bool
 	}{{"wide", 1440, 860, false}, {"dark", 1440, 860, true}, {"phone", 360, 740, false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, _ := browse(t, e, tt.width, tt.height, tt.dark)
+			ctx := open(t, site(t, e).URL, tt.width, tt.height)
+			if tt.dark {
+				do(t, ctx, dark)
+			}
 			do(t, ctx, until(`document.querySelectorAll(".item").length >= 10`))
+			if got := ask[string](t, ctx, `getComputedStyle(document.body).backgroundColor`); (got == "rgb(255, 255, 255)") == tt.dark {
+				t.Errorf("the page is %s", got)
+			}
 			shot(t, ctx, tt.name)
-			do(t, ctx, chromedp.Click(".item .name"), chromedp.WaitVisible("#detail"))
+			do(t, ctx, chromedp.Click(".item .name"), chromedp.WaitVisible("#picture .strip"))
 			shot(t, ctx, tt.name+"-detail")
-			do(t, ctx, chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("a"), chromedp.WaitVisible("#adder textarea"))
+			wide(t, ctx, tt.width)
+			do(t, ctx, press(0, kb.Escape), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"))
 			shot(t, ctx, tt.name+"-add")
+			wide(t, ctx, tt.width)
 		})
+	}
+}
+
+// wide checks that nothing is wider than the window.
+func wide(t *testing.T, ctx context.Context, width int64) {
+	t.Helper()
+	if got := ask[string](t, ctx, `[...document.querySelectorAll("body, #app, #top, #detail, dialog[open], #picture > *")].filter((e) => e.getClientRects().length > 0
+		&& (e.scrollWidth > e.clientWidth + 1 && !["auto", "hidden"].includes(getComputedStyle(e).overflowX) || e.getBoundingClientRect().right > innerWidth + 1))
+		.map((e) => e.tagName + "#" + e.id + "." + e.className + " " + e.scrollWidth).join()`); got != "" {
+		t.Errorf("at %d px are wider: %s", width, got)
 	}
 }

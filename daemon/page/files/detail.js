@@ -41,6 +41,7 @@ export class Detail {
       this.#shown = key;
       this.#fill(r);
     }
+    this.#picture.className = r.status;
     if (this.#drawn !== r.status) {
       this.#drawn = r.status;
       this.#fetch();

@@ -72,7 +72,7 @@ export class List {
     const { cells } = e;
     const result = outcome(r);
     const part = share(r);
-    e.className = `item ${r.status}${part > 0 ? " begun" : ""}${index === this.at ? " here" : ""}${r.gid === this.open ? " shown" : ""}`;
+    e.className = `item ${r.status}${part > 0 ? " begun" : ""}${r.status === "complete" && !r.verified ? " unproven" : ""}${index === this.at ? " here" : ""}${r.gid === this.open ? " shown" : ""}`;
     e.id = "r" + r.gid;
     e.draggable = this.model.sort === "queue" && !this.model.down && (r.status === "waiting" || r.status === "paused");
     e.setAttribute("aria-selected", selected);
@@ -119,9 +119,10 @@ export class List {
   // columnsOf hides columns, and those that have no room beside the details.
   columnsOf(own) {
     const hidden = (this.hidden = new Set(own));
-    if (this.open && matchMedia("(min-width: 1200px)").matches) for (const name of ["size", "left", "added"]) hidden.add(name);
+    const beside = this.open && matchMedia("(min-width: 1200px)").matches;
+    if (beside) for (const name of ["size", "left", "added"]) hidden.add(name);
     const shown = columns.filter((c) => !hidden.has(c[0]));
-    document.documentElement.style.setProperty("--columns", "16px " + shown.map((c) => c[2]).join(" "));
+    document.documentElement.style.setProperty("--columns", "16px " + shown.map((c) => (beside && c[0] === "progress" ? "100px" : c[2])).join(" "));
     return shown;
   }
 }

@@ -92,9 +92,11 @@ class Page {
     if (!change.more) this.draw();
   }
 
+  // change shows others, or in another order, at once: the next key is for what is shown then. What is not shown is not selected.
   change(properties) {
     Object.assign(this.model, properties);
-    this.#changed = true;
+    if ("filter" in properties || "search" in properties) this.model.selected.clear();
+    this.arrange();
     $("list").scrollTop = this.list.at = 0;
     this.draw();
   }

@@ -1,0 +1,202 @@
+//go:build realservers
+
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"braid/daemon"
+	"braid/daemon/page"
+	"braid/daemon/queue"
+	"braid/daemon/rpc"
+	"braid/download"
+)
+
+// A house is a real daemon behind an address that stays the same when it is started anew.
+type house struct {
+	t     *testing.T
+	state string
+	files string
+	addr  string
+	stop  func()
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{t: t, state: t.TempDir(), files: t.TempDir(), addr: "127.0.0.1:0"}
+	h.start()
+	return h
+}
+
+func (h *house) start() {
+	h.t.Helper()
+	d, err := daemon.Open(daemon.Config{
+		Dir: h.state, AtOnce: 3, Log: slog.New(slog.DiscardHandler), Client: &download.Client{JournalKey: filepath.Join(h.state, "key"), Tries: 1},
+		Request: func(_ context.Context, e queue.Entry) (download.Request, error) {
+			u, err := url.Parse(e.URIs[0])
+			return download.Request{URL: u, Dir: h.files}, err
+		},
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	control := rpc.New(d, rpc.Options{Root: h.files, Token: token})
+	mux := http.NewServeMux()
+	mux.Handle("/jsonrpc", control)
+	mux.Handle("/", page.New(d, page.Options{Admit: control.Admit}))
+	l, err := net.Listen("tcp", h.addr)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.addr = l.Addr().String()
+	server := &http.Server{Handler: mux}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { d.Run(ctx) })
+	wg.Go(func() { server.Serve(l) })
+	h.stop = sync.OnceFunc(func() {
+		server.Close()
+		cancel()
+		wg.Wait()
+	})
+	h.t.Cleanup(func() { h.stop() })
+}
+
+// mirror has a file of 4 MiB, of which it sends no more than the first half until the channel is closed.
+func mirror(t *testing.T, hold chan struct{}) *httptest.Server {
+	body := bytes.Repeat([]byte("braid!!\n"), 4*mib/8)
+	sum := sha256.Sum256(body)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/absent.iso" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Digest", "sha-256="+base64.StdEncoding.EncodeToString(sum[:]))
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(&holding{w, r, hold, len(body) / 2}, r, "", time.Time{}, bytes.NewReader(body))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+type holding struct {
+	http.ResponseWriter
+	r    *http.Request
+	hold chan struct{}
+	left int
+}
+
+func (w *holding) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		w.ResponseWriter.(http.Flusher).Flush()
+		select {
+		case <-w.hold:
+		case <-w.r.Context().Done():
+			return 0, context.Canceled
+		}
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// row is a condition on the first row with a name.
+func row(name, condition string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(".item")].some((e) => e.querySelector(".name").textContent === %q && (%s))`, name, condition)
+}
+
+const hasText = `e.querySelector(".outcome").textContent.includes(%q)`
+
+// TestRealLife: a download is added, watched, paused, goes on after the daemon has died, and is verified; the page says when it is alone.
+func TestRealLife(t *testing.T) {
+	h := newHouse(t)
+	hold := make(chan struct{})
+	m := mirror(t, hold)
+	ctx := open(t, "http://"+h.addr, 1440, 860)
+	do(t, ctx, chromedp.WaitVisible("#empty"), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"),
+		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
+		until(row("disk.iso", `e.querySelector(".progress").textContent === "50 %" && e.classList.contains("active")`)),
+		until(row("absent.iso", fmt.Sprintf(hasText, "404"))))
+	shot(t, ctx, "life")
+	do(t, ctx, chromedp.Click(`.item.active .name`), chromedp.WaitVisible("#picture"), until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
+		chromedp.Click(`#detail [data-act="pause"]`), until(row("disk.iso", `e.classList.contains("paused")`)))
+	h.stop()
+	do(t, ctx, chromedp.WaitVisible("#lost"))
+	shot(t, ctx, "lost")
+	h.start()
+	do(t, ctx, chromedp.WaitNotVisible("#lost"), until(row("disk.iso", `e.classList.contains("paused")`)))
+	close(hold)
+	do(t, ctx, chromedp.Click(`#detail [data-act="resume"]`), until(row("disk.iso", `e.classList.contains("complete") && `+fmt.Sprintf(hasText, "sha-256"))),
+		until(`document.querySelector("#picture .headline")?.textContent.includes("proof: ")`))
+	shot(t, ctx, "life-end")
+	do(t, ctx, press(0, kb.Escape), chromedp.Click(`#actions [name="tidy"]`), until(`document.querySelectorAll(".item").length === 1`))
+	if got := ask[string](t, ctx, `document.querySelector("#toasts").textContent`); strings.Contains(got, "fail") {
+		t.Error(got)
+	}
+}
+
+// TestRealToken: a wrong token is refused, and the right one is neither in the address nor on disk; it is there after the page is loaded anew.
+func TestRealToken(t *testing.T) {
+	e := newEngine()
+	e.add(t, "https://example.org/a.iso", nil)
+	s := site(t, e)
+	ctx := tab(t, s.URL, 800, 600)
+	do(t, ctx, chromedp.WaitVisible("#token"))
+	shot(t, ctx, "door")
+	do(t, ctx, chromedp.SendKeys("#token", "wrong"+kb.Enter), until(`document.querySelector("#refused").textContent === "This is not the token."`),
+		chromedp.SendKeys("#token", token+kb.Enter), chromedp.WaitVisible(".item"), chromedp.Reload(), chromedp.WaitVisible(".item"))
+	if got := ask[string](t, ctx, `location.href + JSON.stringify(localStorage) + document.cookie`); strings.Contains(got, token) {
+		t.Errorf("the token stands in %s", got)
+	}
+	do(t, ctx, chromedp.Click(".item"), chromedp.WaitVisible("#detail"))
+	if other := tab(t, s.URL, 800, 600); !ask[bool](t, other, `new Promise((done) => setTimeout(() => done(document.querySelector("#app").hidden), 300))`) {
+		t.Error("another tab has the token, too")
+	}
+}
+
+// TestRealTenThousand: only what can be seen is in the document, wherever the list is; search, selection and commands are for all.
+func TestRealTenThousand(t *testing.T) {
+	e := newEngine()
+	e.do(func(q *queue.Queue) {
+		for i := range 10_000 {
+			q.Add(time.Now(), queue.Entry{URIs: []string{fmt.Sprintf("https://example.org/file-%05d.iso", i)}}, -1)
+		}
+	})
+	ctx := desk(t, e)
+	few := `document.querySelectorAll(".item").length > 10 && document.querySelectorAll(".item").length < 40 && document.querySelectorAll("*").length < 800`
+	last := `[...document.querySelectorAll(".item .name")].some((e) => e.textContent === "file-09999.iso")`
+	do(t, ctx, until(few+` && document.querySelector('#filters [name="all"] b').textContent === "10,000"`))
+	do(t, ctx, press(0, kb.End), until(last+" && "+few), press(0, kb.Home), until("!("+last+") && "+few))
+	do(t, ctx, chromedp.SendKeys("#search", "9 777"), until(`document.querySelectorAll(".item").length === 2`)) // 07779 and 09777
+	shot(t, ctx, "search")
+	do(t, ctx, press(0, kb.Escape), press(chromedp.ModifierCtrl, "a"), until(`document.querySelector("#actions").textContent.startsWith("10,000 selected")`),
+		chromedp.Click(`#actions [name="pause"]`), until(`document.querySelectorAll(".item.paused").length > 10`))
+	e.do(func(q *queue.Queue) {
+		for _, entry := range q.Waiting(0, 10_000) {
+			if entry.Status != queue.Paused {
+				t.Fatalf("%s is %s", entry.GID, entry.Status)
+			}
+		}
+	})
+	if took := ask[float64](t, ctx, `(async () => {
+		const box = document.querySelector("#list"), began = performance.now();
+		for (let i = 0; i < 60; i++) { box.scrollTop = i * 5000; await new Promise(requestAnimationFrame); }
+		return (performance.now() - began) / 60;
+	})()`); took > 100 {
+		t.Errorf("a picture takes %.0f ms", took)
+	}
+}
