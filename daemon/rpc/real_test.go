@@ -3,16 +3,20 @@
 package rpc
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -77,9 +81,42 @@ func aria2(t *testing.T, more ...string) string {
 	return url
 }
 
-// TestRealFrames: the record is what aria2c answers today.
-func TestRealFrames(t *testing.T) {
-	s := &session{t: t, rpc: aria2(t), files: fileServer(t)}
+// braid starts the daemon, which has the secret of the script for its token, and returns the URL of its interface.
+func braid(t *testing.T, binary string) string {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "token"), []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "daemon", "--state", dir, "-d", t.TempDir(), "--rpc-listen-port", "0")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off")
+	log, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, said, ready := bufio.NewScanner(log), "", []string(nil)
+	for ready == nil && lines.Scan() {
+		said += lines.Text() + "\n"
+		ready = regexp.MustCompile(` rpc=(\S+)`).FindStringSubmatch(said)
+	}
+	drained := make(chan bool)
+	go func() {
+		defer close(drained)
+		io.Copy(io.Discard, log)
+	}()
+	t.Cleanup(func() { cmd.Process.Kill(); <-drained; cmd.Wait() })
+	if ready == nil {
+		t.Fatalf("the daemon does not say where it listens:\n%s", said)
+	}
+	return ready[1]
+}
+
+// playReal plays the script to a program that downloads.
+func playReal(t *testing.T, rpc string) []frame {
+	s := &session{t: t, rpc: rpc, files: fileServer(t)}
 	s.reach = func(gid string, status queue.Status) {
 		await(t, gid+" is "+status.String(), func() bool {
 			told := s.told
@@ -90,37 +127,45 @@ func TestRealFrames(t *testing.T) {
 		})
 	}
 	play(s)
+	return s.told
+}
+
+// TestRealFrames: the record is what aria2c answers today.
+func TestRealFrames(t *testing.T) {
+	told := playReal(t, aria2(t))
 	if *record {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(recorded, []byte(writeFrames(s.told)), 0o644); err != nil {
+		if err := os.WriteFile(recorded, []byte(writeFrames(told)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := readFrames(t, recorded)
-	for i, f := range s.told {
+	for i, f := range told {
 		if i >= len(want) || f != want[i] {
 			t.Errorf("%s:\n%s\nrecorded:\n%s", f.name, f.text, want[min(i, len(want)-1)].text)
 		}
 	}
 }
 
-// TestRealClients: clients of aria2 drive braid as they are.
-func TestRealClients(t *testing.T) {
+// TestRealDaemon: the daemon answers as recorded, but for the differences, and clients of aria2 drive it as they are.
+func TestRealDaemon(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "braid")
+	if out, err := exec.Command("go", "build", "-o", binary, "braid").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Run("frames", func(t *testing.T) { compareFrames(t, playReal(t, braid(t, binary)), readFrames(t, recorded)) })
+	modules, err := filepath.Abs("testdata/clients")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, driver := range []string{"aria2.cjs", "maria2.mjs"} {
 		t.Run(driver, func(t *testing.T) {
-			e := newEngine()
-			e.auto = true
-			_, url := start(t, e, Options{Token: secret})
-			port := strings.TrimSuffix(strings.TrimPrefix(url, "http://127.0.0.1:"), "/jsonrpc")
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, "node", filepath.Join("testdata", "clients", driver), port, secret, "http://127.0.0.1:1")
-			modules, err := filepath.Abs("testdata/clients")
+			address, err := url.Parse(braid(t, binary))
 			if err != nil {
 				t.Fatal(err)
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "node", filepath.Join(modules, driver), address.Port(), secret, fileServer(t))
 			cmd.Env = append(os.Environ(), "NODE_PATH=/usr/share/nodejs:"+modules)
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "well\n" {
 				t.Errorf("%v (scripts/test installs node and its module ws):\n%s", err, out)

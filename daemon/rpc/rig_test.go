@@ -21,7 +21,6 @@ type engine struct {
 	q     *queue.Queue
 	visit int // how often Do was called
 	err   error
-	auto  bool // downloads begin and end by themselves, as their URLs say
 	subs  map[chan queue.Notice]bool
 }
 
@@ -36,22 +35,7 @@ func (e *engine) Do(_ context.Context, f func(*queue.Queue) error) error {
 	if err := f(e.q); err != nil {
 		return err
 	}
-	changes := e.q.Drain()
-	notices := changes.Notices
-	for e.auto {
-		for _, g := range changes.Stop {
-			e.q.Ended(time.Unix(1e9, 0), g, queue.Outcome{Kind: queue.Interrupted})
-		}
-		if entry, ok := e.q.Start(time.Unix(1e9, 0)); !ok {
-			break
-		} else if strings.Contains(entry.URIs[0], "/fast") {
-			e.q.Progress(entry.GID, queue.Live{Path: "/srv/files/fast.bin", Done: 65536, Size: 65536})
-			e.q.Ended(time.Unix(1e9, 0), entry.GID, queue.Outcome{})
-		}
-		changes = e.q.Drain()
-		notices = append(notices, changes.Notices...)
-	}
-	for _, n := range notices {
+	for _, n := range e.q.Drain().Notices {
 		for sub := range e.subs {
 			select {
 			case sub <- n:
