@@ -2,12 +2,14 @@ package download_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"braid/download"
+	"braid/internal/partfile"
 	"braid/internal/test/mirrortest"
 )
 
@@ -107,5 +109,29 @@ func TestRename_Rule3(t *testing.T) {
 		if len(left) != len(tt.there)+1 {
 			t.Errorf("%s: %v", tt.name, left)
 		}
+	}
+}
+
+// TestRenameDue: a file that a stopped run brought, and that something is due with, is not fetched again under the next name. Once that is told, it is
+// a file like any other.
+func TestRenameDue_Rule3(t *testing.T) {
+	t.Parallel()
+	s := sized(t, 1000, mirrortest.ETag(`"1"`))
+	r := newRun(t, s.URL)
+	r.req.Name, r.req.Rename, r.req.Due = "a.iso", true, true
+	for _, complete := range []bool{false, true, true} {
+		if res, err := r.get(); err != nil || filepath.Base(res.Path) != "a.iso" || res.AlreadyComplete != complete || !res.Due {
+			t.Errorf("complete %t: %v, %+v", complete, err, res)
+		}
+	}
+	c, err := partfile.OpenCommitted(nil, r.req.Dir, "a.iso")
+	if err == nil {
+		err = errors.Join(c.Clear(), c.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := r.get(); err != nil || filepath.Base(res.Path) != "a.1.iso" || res.AlreadyComplete {
+		t.Errorf("afterwards: %v, %+v", err, res)
 	}
 }
