@@ -124,7 +124,11 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, err error) {
 	prior := identityOf(&g.req, x.file, x.answer.Size, claims, tagOf(x.file, x.answer))
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
-	if !g.mayContinue(prior) || info.Size > prior.Size || info.Size == prior.Size && verify.Strong(claims) {
+	whole, known := info.Size == prior.Size, verify.Strong(claims)
+	switch {
+	case !g.mayCompare(prior), info.Size > prior.Size, whole && known: // else it would be proven
+		return false, nil
+	case !whole && !known && len(g.req.Mirrors) > 0:
 		return false, nil
 	}
 	f, err := openRegular(g.http.files, g.result.Path)
@@ -138,8 +142,8 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 		g.note("it is not the beginning of the server's file: %v", err)
 		return false, nil
 	}
-	g.result.Continued = !verify.Strong(claims)
-	if info.Size == prior.Size {
+	g.result.Continued = !known
+	if whole {
 		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{})
 		if err != nil {
 			return false, nil

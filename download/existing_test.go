@@ -36,6 +36,9 @@ func TestContinueFile_Rule15_Rule3(t *testing.T) {
 		"longer":                {here: func(b []byte) []byte { return append(bytes.Clone(b), 0) }, fails: true},
 		"not asked for":         {here: first(4 * mib), change: func(r *run) { r.req.Continue = false }, fails: true},
 		"digest demanded":       {here: first(4 * mib), change: func(r *run) { r.req.Require = download.RequireDigest }, fails: true},
+		"all of it, mirrors":    {here: first(size), change: func(r *run) { r.mirrors(sized(t, size)) }, fetched: 0},
+		"with mirrors":          {here: first(4 * mib), change: func(r *run) { r.mirrors(sized(t, size)) }, fails: true},
+		"mirrors and a digest":  {here: first(4 * mib), options: []mirrortest.Option{mirrortest.Digest()}, change: func(r *run) { r.mirrors(sized(t, size)) }, fetched: 3 * mib, same: true},
 		"without parts":         {here: first(4 * mib), options: []mirrortest.Option{mirrortest.IgnoreRange()}, fails: true},
 		"cut, and gone on with": {here: first(4 * mib), options: []mirrortest.Option{mirrortest.Times(30, mirrortest.CutAfter(mib))}, fetched: 3 * mib},
 	} {

@@ -163,8 +163,12 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 
 // mayContinue reports whether the user allows to resume from bytes that nothing proves, and demands no proof.
 func (g *getter) mayContinue(prior partfile.Identity) bool {
-	return g.req.Continue && g.req.Require == RequireNothing && len(g.req.Mirrors) == 0 && !g.req.described() &&
-		prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
+	return g.mayCompare(prior) && len(g.req.Mirrors) == 0
+}
+
+// mayCompare reports whether samples may show that bytes are those of the server.
+func (g *getter) mayCompare(prior partfile.Identity) bool {
+	return g.req.Continue && g.req.Require == RequireNothing && !g.req.described() && prior.Host != "" && prior.URLSum == partfile.SumURL(g.req.URL)
 }
 
 // continueBroken resumes, within one run, after the server broke off, as resumeUnproven does between two runs. It reports whether it
