@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"braid/internal/fsys"
+	"braid/internal/test/fsystest"
 )
 
 // only fails the test unless the folder has exactly these names: nothing temporary is left behind.
@@ -158,4 +159,21 @@ func TestReadersSeeWholeFiles(t *testing.T) {
 		}
 	}
 	only(t, filepath.Dir(path), "state")
+}
+
+// What was written whole is on disk when WriteFile returns; what was written in haste may be lost, but is never half there.
+func TestWriteFileIsOnDisk(t *testing.T) {
+	for name, write := range map[string]func(fsys.FS, string, []byte, fs.FileMode) error{"whole": fsys.WriteFile, "hasty": fsys.WriteHasty} {
+		disk := fsystest.NewDisk()
+		if err := write(disk, "/f", []byte("abc"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		after := disk.Crash(disk.Changes(), fsystest.Lost)
+		switch data, err := fsys.ReadFile(after, "/f", 10); {
+		case name == "whole" && (err != nil || string(data) != "abc"):
+			t.Errorf("lost: %q, %v", data, err)
+		case name == "hasty" && !errors.Is(err, fs.ErrNotExist):
+			t.Errorf("hasty: %q, %v: it was synced", data, err)
+		}
+	}
 }
