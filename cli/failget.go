@@ -247,6 +247,8 @@ var flagHints = map[download.Hint]string{
 	download.HintAnyEvidence:   "--from URL|FILE.meta4, --sha256 HEX, --checksums LIST or --keyring FILE say it",
 	download.HintUnsealed:      "nothing shows that the journal beside the part file is of a download of yours: --sha256 HEX says what the file is",
 	download.HintUnproven:      "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: --continue goes on if size, date and samples are the same",
+	download.HintRefresh:       "--continue goes on if size and samples are the same",
+	download.HintAnew:          "without --refresh it begins anew, and sets aside what is here",
 	download.HintName:          "give -o NAME",
 	download.HintNameIt:        "-o NAME names the file",
 	download.HintShorterName:   "-o NAME takes a shorter one",

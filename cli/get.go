@@ -36,7 +36,7 @@ type getCommand struct {
 	DryRun                        bool
 	Report                        string
 	Overwrite, NoClobber, Rename  bool
-	Continue                      bool
+	Continue, Refresh             bool
 	Newer                         newerFlags
 	Peers                         peerFlags
 	OnComplete                    hook
@@ -75,7 +75,7 @@ func newGet(s streams) (action, targets) {
 // prepare reads the flags that are for all files.
 func (g *getCommand) prepare() (err error) {
 	g.common = download.Request{
-		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
+		Overwrite: g.Overwrite, Rename: g.Rename, Due: len(g.OnComplete.args) > 0, Continue: g.Continue, Refresh: g.Refresh, NoMetalink: g.NoMetalink, NoFTP: g.NoFTP, Select: g.Select.Value(), LessProof: g.AllowLessProof,
 		Require: g.demand().require,
 		IfNewer: g.Newer.IfNewer, AllowOlder: g.Newer.AllowOlder, RemoteTime: g.Newer.RemoteTime, RemoteName: g.RemoteName,
 	}
@@ -103,6 +103,8 @@ func (g *getCommand) check(words []string) error {
 		{g.RemoteName && g.Out != "", "--remote-name", "contradicts -o", ""},
 		{g.Overwrite && g.NoClobber, "--overwrite", "contradicts --no-clobber", ""},
 		{g.Rename && g.NoClobber, "--rename", "contradicts --no-clobber", ""},
+		{several && g.Refresh, "--refresh", "one part file for several URLs", "braid get --refresh -o NAME URL goes on with NAME.part"},
+		{g.Refresh && g.Out == "-", "--refresh", "the file goes to standard output", "-o NAME"},
 		{g.Newer.IfNewer && g.NoClobber, "-N", "contradicts --no-clobber", ""},
 		{len(g.OnComplete.args) > 0 && g.Out == "-", "--on-complete", "the file goes to standard output", "-o NAME"},
 		{g.Newer.IfNewer && g.Out == "-", "-N", "the file goes to standard output", "-o NAME"},

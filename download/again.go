@@ -129,6 +129,9 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 
 // anew lets the next session begin at the first byte.
 func (g *getter) anew(ctx context.Context, s *session) error {
+	if g.req.Refresh && g.result.Resumed > 0 {
+		return keepRefreshed(g, s.err)
+	}
 	if s.how == notMergeable && g.carried.restarts >= g.c.tries() { // another server is asked from here on
 		g.carried.restarts = 1
 		if err := g.pause(ctx); err != nil {

@@ -136,7 +136,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 		return false, err
 	}
 	defer f.Close()
-	if err := g.sameSamples(ctx, prior, f, info.Size); err != nil && (ctx.Err() != nil || unanswered(err)) {
+	if err := g.sameSamples(ctx, prior, f, samplesOf(byterange.NewSet(byterange.Range{End: info.Size}), manySamples)); err != nil && (ctx.Err() != nil || unanswered(err)) {
 		return false, err
 	} else if err != nil {
 		g.note("it is not the beginning of the server's file: %v", err)

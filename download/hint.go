@@ -19,6 +19,8 @@ const (
 	HintAnyEvidence   Hint = "a place or a document of the file, a digest, a list of digests or a signature by a trusted key says what it should be"
 	HintUnsealed      Hint = "nothing shows that the journal beside the part file is of a download of yours: a digest says what the file is"
 	HintUnproven      Hint = "the server gives neither a digest nor a strong ETag, so nothing shows that the rest would be of the same file: it may be gone on with if size, date and samples are the same"
+	HintRefresh       Hint = "it may be gone on with if size and samples are the same"
+	HintAnew          Hint = "a download that does not go on with it sets it aside, and begins anew"
 	HintName          Hint = "give it a name"
 	HintNameIt        Hint = "name the file"
 	HintShorterName   Hint = "give it a shorter name"

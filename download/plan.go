@@ -177,6 +177,11 @@ var errNoFolder = errors.New("not a folder")
 
 // leftover looks at what an earlier run has left.
 func (h *planner) leftover(ctx context.Context) error {
+	if h.req.Refresh {
+		if err := lookForPart(h.getter); err != nil {
+			return err
+		}
+	}
 	l, ok, err := partfile.Look(h.http.files, h.req.Dir, h.req.Name)
 	switch {
 	case err != nil || !ok:
@@ -189,6 +194,12 @@ func (h *planner) leftover(ctx context.Context) error {
 		h.plan.Left.Size = l.Identity.Size
 	}
 	switch prior := l.Identity; {
+	case h.req.Refresh:
+		r := refresh{getter: h.getter, prior: prior, sealed: l.SealedBy(h.http.key)}
+		if _, err := r.decide(ctx); err != nil || h.document {
+			return err
+		}
+		h.plan.Resumes = l.Have.Len()
 	case !l.Known || l.Have.Len() == 0:
 		return nil
 	case !h.continuable(prior):

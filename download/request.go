@@ -66,6 +66,10 @@ type Request struct {
 	// not longer is gone on with in the same way. It is the user's word that this is enough, and counts for nothing if Require
 	// demands more.
 	Continue bool
+	// Refresh goes on with the part file of Name, from whatever URL it is, as a new link for it came: by itself if URL offers a strong
+	// digest that is known of it, or if the same host gives the same size and strong ETag, or else, with Continue, if size and samples
+	// are the same. It is an error if there is none, or nothing shows that it is of this file: then the part file stays as it is.
+	Refresh bool
 	// NoMetalink ignores Link fields: the origin and Mirrors are all there is. A Metalink document that comes in place of
 	// the file is then the file.
 	NoMetalink bool
@@ -169,6 +173,8 @@ func (r *Request) checkURL() error {
 	switch u := r.URL; {
 	case u == nil:
 		return r.fail(Usage, errNoURL, "")
+	case r.Refresh && !r.hasName():
+		return r.fail(Usage, errors.New("without a name there is no part file that could be gone on with"), HintNameIt)
 	case r.Stream != nil && r.Target != nil:
 		return r.fail(Usage, errors.New("a request has a Stream or a Target, not both"), "")
 	case slices.Contains(r.Mirrors, nil):

@@ -18,6 +18,9 @@ func (g *getter) recover(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
+	if g.req.Refresh {
+		return (&refresh{getter: g, prior: prior, sealed: g.part.Sealed()}).goOn(ctx)
+	}
 	if len(prior.Refuted) > 0 {
 		return g.resumeRefuted(ctx, prior)
 	}
@@ -149,7 +152,7 @@ func (g *getter) resumeUnproven(ctx context.Context, prior partfile.Identity) er
 		return err
 	}
 	have := g.part.Have()
-	if err := g.sameSamples(ctx, prior, g.part, have.FirstGap(0)); err != nil {
+	if err := g.sameSamples(ctx, prior, g.part, samplesOf(have, manySamples)); err != nil {
 		g.kept = have.Len()
 		if ctx.Err() != nil || unanswered(err) {
 			return err
@@ -178,8 +181,9 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	if g.req.Stream != nil || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
 		return false, nil
 	}
-	err := g.sameSamples(ctx, id, g.part, have.FirstGap(0))
-	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id, g.part, have.FirstGap(0)) {
+	parts := samplesOf(have, manySamples)
+	err := g.sameSamples(ctx, id, g.part, parts)
+	for ; err != nil && unanswered(err) && ctx.Err() == nil; err = g.sameSamples(ctx, id, g.part, parts) {
 		if g.carried.restarts++; g.carried.restarts >= g.c.tries() {
 			return false, err
 		}
@@ -203,14 +207,8 @@ func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	return true, nil
 }
 
-// sameSamples fetches the first MiB of what is here, up to end, the last one, and samples between them once more, and compares.
-func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, end int64) error {
-	parts := []byterange.Range{{End: min(1<<20, end)}}
-	for i := range int64(continuedSamples) {
-		at := end / (continuedSamples + 1) * (i + 1)
-		parts = append(parts, byterange.Range{Start: at, End: min(at+compareUnit, end)})
-	}
-	parts = append(parts, byterange.Range{Start: max(0, end-1<<20), End: end})
+// sameSamples fetches parts of what is here once more, and compares.
+func (g *getter) sameSamples(ctx context.Context, prior partfile.Identity, here io.ReaderAt, parts []byterange.Range) error {
 	src := g.http.Source(g.req.URL, g.req.lookOptions(condition{}))
 	for _, r := range parts {
 		k := &sampleSink{here: here, prior: prior, r: r, at: r.Start}
@@ -351,6 +349,11 @@ func (g *getter) open(ctx context.Context) (err error) {
 	if !g.req.hasName() {
 		g.part, err = nameless(g.http.files, g.req.Target)
 		return err
+	}
+	if g.req.Refresh {
+		if err := lookForPart(g); err != nil {
+			return err
+		}
 	}
 	if g.part, err = partfile.Open(g.http.files, g.req.Dir, g.req.Name); err != nil {
 		return err

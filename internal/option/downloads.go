@@ -18,6 +18,8 @@ var ofDownloads = []Option{
 		Usage: "if there is a file of that name, call the new one by the next name that is free: disk.1.iso for disk.iso"},
 	{Names: "continue c", Of: Downloading, Group: FileGroup, Kind: Switch,
 		Usage: "go on with what is here where the server gives no digest and no strong ETag, if samples are the same; also with a file of that name that another program began"},
+	{Names: "refresh", Of: Get, Group: FileGroup, Kind: Switch,
+		Usage: "go on with the unfinished NAME from a new link, as in braid get --refresh -o disk.iso NEWURL: if both have the same strong digest, or the same host the same size and strong ETag, or with --continue if size and samples are the same; else exit 3, and it stays as it is"},
 	{Names: "no-clobber", Of: Get, Group: FileGroup, Kind: Switch,
 		Usage: "if there is a file of that name, leave it and exit with 0"},
 	{Names: "if-newer N", Of: Get, Also: InLine, ListName: "conditional-get", Group: FileGroup, Kind: Switch,

@@ -1,0 +1,220 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"braid/byterange"
+	"braid/internal/partfile"
+	"braid/metalink"
+	"braid/verify"
+)
+
+// A refresh decides whether what an earlier run has left of a file is a part of the one that a new link leads to (Request.Refresh). It
+// discards nothing: where the answer is no, the download ends, and the part file stays as it is.
+type refresh struct {
+	*getter
+	prior  partfile.Identity
+	sealed bool
+	link   partfile.Identity // what the link says of the file
+}
+
+// Why a part file is not gone on with.
+var (
+	errNoPart      = errors.New("there is no part file that could be gone on with")
+	errUnknownPart = errors.New("nothing that can be trusted says what it is a part of")
+	errUntiedLink  = errors.New("no strong digest that both have, and no strong ETag of the same host, shows that the new link leads to the file that was begun")
+)
+
+// lookForPart is an error if there is nothing to go on with. It touches nothing, as to open a part file may set it aside.
+func lookForPart(g *getter) error {
+	l, ok, err := partfile.Look(g.http.files, g.req.Dir, g.req.Name)
+	switch {
+	case err != nil || l.InUse: // as Open will say
+		return err
+	case !ok || l.Committed:
+		return notRefreshed(g, errNoPart, "")
+	case !l.Known || l.Have.Len() == 0:
+		return notRefreshed(g, errUnknownPart, HintAnew)
+	}
+	return nil
+}
+
+// notRefreshed is the error of a part file that stays as it is.
+func notRefreshed(g *getter, err error, hint Hint) error { return g.fail(Local, err, hint) }
+
+// keepRefreshed is the error of a download that would begin anew, and keeps what it has gone on with instead.
+func keepRefreshed(g *getter, err error) error {
+	g.useful = true
+	return notRefreshed(g, fmt.Errorf("the new link cannot be gone on with: %w", err), HintAnew)
+}
+
+// goOn goes on with the part file, or ends the download.
+func (r *refresh) goOn(ctx context.Context) error {
+	r.kept = r.part.Inherited()
+	samples, err := r.decide(ctx)
+	if err != nil || r.document {
+		return err
+	}
+	if err := r.part.Recover(ctx); err != nil {
+		return err
+	}
+	if err := r.compare(ctx, samples); err != nil {
+		return err
+	}
+	if samples == manySamples {
+		r.carried.continued, r.result.Continued = true, true
+	}
+	r.note("it goes on with what came from %s", r.prior.URL)
+	r.goOnWith(r.identity())
+	return nil
+}
+
+// Of how many bytes samples are.
+const (
+	noSamples   = 0
+	fewSamples  = 64 << 10 // beside an ETag, which another file of the host may have as well (RFC 9110, section 8.8.3)
+	manySamples = 1 << 20
+)
+
+// decide finds out whether the link leads to the file that was begun, and how large the samples have to be that show it.
+func (r *refresh) decide(ctx context.Context) (samples int64, err error) {
+	if len(r.prior.Refuted) > 0 {
+		return 0, notRefreshed(r.getter, errors.New("it is whole, and does not have the digest that was given for it"), HintAnew)
+	}
+	if err := r.ask(ctx); err != nil || r.document {
+		return 0, err
+	}
+	if err := r.contradiction(); err != nil {
+		return 0, notRefreshed(r.getter, fmt.Errorf("the new link leads to another file: %w", err), HintAnew)
+	}
+	sameSize := r.link.Size >= 0 && r.link.Size == r.prior.Size
+	switch {
+	case r.sameDigest():
+		return noSamples, nil
+	case sameSize && r.link.ETag != "" && r.link.ETag == r.prior.ETag && r.link.ETagHost == r.prior.ETagHost:
+		return fewSamples, nil
+	case r.req.Continue && sameSize && r.sealed && r.req.Require == RequireNothing && len(r.req.Mirrors) == 0 && !r.req.described():
+		return manySamples, nil
+	}
+	return 0, notRefreshed(r.getter, errUntiedLink, HintRefresh)
+}
+
+// ask finds out what the link says of the file. A document says it without being asked.
+func (r *refresh) ask(ctx context.Context) error {
+	r.link = identityOf(&r.req, metalink.File{}, -1, r.req.Claims, tag{})
+	if d := r.req.Described; d != nil {
+		r.link.Size = d.Size
+	}
+	if r.req.described() {
+		return nil
+	}
+	x, err := r.lookAgain(ctx, r.prior)
+	if err != nil || r.document {
+		return err
+	}
+	if !elsewhere(x.file, x.answer) {
+		r.link.Size = x.answer.Size
+	}
+	t := tagOf(x.file, x.answer)
+	r.link.ETag, r.link.ETagHost, r.link.LastModified = t.etag, t.host, dateOf(x.file, x.answer)
+	r.link.Host, r.link.Date = x.answer.Host, x.answer.LastModified
+	r.link.Claims = slices.Concat(r.req.Claims, x.file.Claims)
+	return nil
+}
+
+// contradiction is an error if the link leads to another file, or another version.
+func (r *refresh) contradiction() error {
+	a, b := r.prior, r.link
+	sameHost := a.ETagHost != "" && a.ETagHost == b.ETagHost
+	switch {
+	case a.Size >= 0 && b.Size >= 0 && a.Size != b.Size:
+		return fmt.Errorf("the size was %d and is %d", a.Size, b.Size)
+	case verify.Agree(a.Claims, b.Claims) != nil:
+		return verify.Agree(a.Claims, b.Claims)
+	case r.sameDigest():
+		return nil
+	case sameHost && a.ETag != "" && b.ETag != "" && a.ETag != b.ETag:
+		return fmt.Errorf("the entity tag was %s and is %s", a.ETag, b.ETag)
+	case sameHost && !a.LastModified.IsZero() && !b.LastModified.IsZero() && !a.LastModified.Equal(b.LastModified):
+		return fmt.Errorf("the file was modified at %s", b.LastModified.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// sameDigest reports whether both have a strong digest that is the same, or the same pieces, each of which is checked.
+func (r *refresh) sameDigest() bool {
+	shared := slices.DeleteFunc(slices.Clone(r.link.Claims), func(c verify.Claim) bool {
+		return !slices.ContainsFunc(r.prior.Claims, func(p verify.Claim) bool { return p.Digest == c.Digest })
+	})
+	return verify.Strong(shared) || r.link.PieceSum != "" && r.link.PieceSum == r.prior.PieceSum
+}
+
+// compare fetches samples of what is here again.
+func (r *refresh) compare(ctx context.Context, size int64) error {
+	have := r.part.Have()
+	r.kept = have.Len()
+	if size == noSamples {
+		return nil
+	}
+	then := r.link // each answer has to be like the first, and like what the same host said before
+	if r.prior.Host == then.Host {
+		then.Date = r.prior.Date
+	}
+	err := r.sameSamples(ctx, then, r.part, samplesOf(have, size))
+	if err == nil || ctx.Err() != nil || unanswered(err) {
+		return err
+	}
+	return notRefreshed(r.getter, err, HintAnew)
+}
+
+// identity is what is known of the file from here on. Places that the old link named are those of a file with its digest.
+func (r *refresh) identity() partfile.Identity {
+	id := takenOver(r.link, r.prior, r.sealed)
+	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
+	id.ETag, id.ETagHost, id.LastModified = r.link.ETag, r.link.ETagHost, r.link.LastModified
+	if id.Size < 0 {
+		id.Size = r.link.Size
+	}
+	if !r.sameDigest() {
+		id.Mirrors = nil
+	}
+	return id
+}
+
+// mostRuns is how many separate ranges samples are taken of at both ends.
+const mostRuns = 32
+
+// samplesOf are ranges of what is here: so many bytes at its beginning and its end, 16 shorter ones between them, and the ends of
+// each range if there are several.
+func samplesOf(have byterange.Set, size int64) (parts []byterange.Range) {
+	var runs []byterange.Range
+	for r := range have.All() {
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	first, last := runs[0], runs[len(runs)-1]
+	parts = append(parts, byterange.Range{Start: first.Start, End: min(first.Start+size, first.End)})
+	for i := range int64(continuedSamples) {
+		at := have.Len() / (continuedSamples + 1) * (i + 1)
+		for _, r := range runs {
+			if at < r.Len() {
+				parts = append(parts, byterange.Range{Start: r.Start + at, End: min(r.Start+at+min(compareUnit, size), r.End)})
+				break
+			}
+			at -= r.Len()
+		}
+	}
+	for _, r := range runs[:min(len(runs), mostRuns)] {
+		if len(runs) > 1 {
+			unit := min(compareUnit, size)
+			parts = append(parts, byterange.Range{Start: r.Start, End: min(r.Start+unit, r.End)}, byterange.Range{Start: max(r.Start, r.End-unit), End: r.End})
+		}
+	}
+	return append(parts, byterange.Range{Start: max(last.Start, last.End-size), End: last.End})
+}
