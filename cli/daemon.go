@@ -92,6 +92,7 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
+	defer spareMemory()()
 	d.log, d.notify = newWatchLog(d.streams.err, d.LogFormat.Word), watch.NotifierOf(os.Getenv)
 	switch {
 	case d.Quiet:

@@ -133,11 +133,18 @@ func (s *service) use(c *loaded) error {
 // time; its memory is taken from others for years.
 const garbage = 50
 
+// spareMemory has less garbage lie about, unless the environment says how much, until the function is called.
+func spareMemory() (end func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(garbage)
+	return func() { debug.SetGCPercent(before) }
+}
+
 // serve watches until ctx ends.
 func (s *service) serve(ctx context.Context, c *loaded) error {
-	if os.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(garbage))
-	}
+	defer spareMemory()()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
