@@ -46,6 +46,9 @@ func (w *work) pace(f *fetch) float64 {
 		}
 		return w.mirrors.speedOf(f.src)
 	}
+	if f.src.grows(w.now, 4) {
+		return f.src.speed
+	}
 	return f.src.meter.over(w.now, time.Second)
 }
 

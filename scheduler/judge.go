@@ -94,7 +94,7 @@ func (w *work) lighten(f *fetch) {
 	}
 	speed, period := m.meter.over(w.now, 2*time.Second), windowTime
 	most := 3 * period
-	if f.guessed && w.lag(m, speed, false)*speed < 0.01*float64(w.ranges.missing()) {
+	if f.guessed && w.lag(m, speed, false)*speed < 0.025*float64(w.ranges.missing()) {
 		most = min(period*3/2, (w.remaining()-w.hashing(f.pos))*9/8+time.Second/2)
 	}
 	if float64(f.left()) <= most.Seconds()*speed {

@@ -147,10 +147,11 @@ func (m *mirror) updateSpeed(now time.Time) {
 	if m.running == nil { // between two ranges: as it was when the last byte came
 		now = m.meter.last
 	}
-	m.speed = m.meter.steady(now)
-	if m.grows(now, 4) {
-		m.speed = max(m.speed, m.meter.over(now, 2*m.rtt))
+	speed := m.meter.steady(now)
+	if m.grows(now, 4) { // a new connection: what an older one did counts as well
+		speed = max(speed, m.speed, m.meter.over(now, 2*m.rtt))
 	}
+	m.speed = speed
 }
 
 // grows reports whether the window of its connection still grows: so many round trips brought much more than as many before.
