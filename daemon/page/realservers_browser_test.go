@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,10 +20,20 @@ import (
 	"braid/daemon/queue"
 )
 
-// browser is one Chromium for all tests; each has a tab of its own.
-var browser context.Context
+var (
+	browser context.Context // one Chromium for all tests; each has a tab of its own
+	built   string          // the command
+)
 
 func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	built = filepath.Join(folder, "braid")
+	if out, err := exec.Command("go", "build", "-o", built, "braid").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox)...)
 	browser, _ = chromedp.NewContext(ctx)
@@ -31,6 +42,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	cancel()
+	os.RemoveAll(folder)
 	os.Exit(code)
 }
 
@@ -49,14 +61,14 @@ func tab(t *testing.T, url string, width, height int64) context.Context {
 }
 
 // open opens the page of an engine, and gives the token.
-func open(t *testing.T, url string, width, height int64) context.Context {
+func open(t *testing.T, url, token string, width, height int64) context.Context {
 	t.Helper()
 	ctx := tab(t, url, width, height)
 	do(t, ctx, chromedp.WaitVisible("#token"), chromedp.SendKeys("#token", token+kb.Enter), chromedp.WaitVisible("#list"))
 	return ctx
 }
 
-func desk(t *testing.T, e *engine) context.Context { return open(t, site(t, e).URL, 1440, 860) }
+func desk(t *testing.T, e *engine) context.Context { return open(t, site(t, e).URL, token, 1440, 860) }
 
 // dark has the page shown as by a system that prefers it so.
 func dark(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
@@ -132,12 +144,12 @@ func until(expression string) chromedp.Action[chromedp.Void] {
 // busy is a queue with something of everything.
 func busy(t *testing.T) *engine {
 	e := newEngine()
-	disk := e.add(t, "https://origin.example.org/pub/debian-13.2.0-amd64-DVD-1.iso", func(q *queue.Entry) {
+	e.disk = e.add(t, "https://origin.example.org/pub/debian-13.2.0-amd64-DVD-1.iso", func(q *queue.Entry) {
 		q.URIs = append(q.URIs, "https://mirror.uni.example/pub/disk.iso", "https://ftp.slow.example/pub/disk.iso", "https://gone.example.net/pub/disk.iso")
 	})
 	kernel := e.add(t, "https://cdn.example.org/linux-6.18.tar.xz", nil)
 	e.do(func(q *queue.Queue) { q.Start(time.Now()); q.Start(time.Now()) })
-	e.play(t, disk, 4<<30, 8*time.Second)
+	e.play(t, e.disk, 4<<30, 12*time.Second)
 	e.do(func(q *queue.Queue) {
 		q.Progress(kernel, queue.Live{Done: 61 * mib, Size: 149 * mib, Speed: 3 * mib, Connections: 2})
 	})
@@ -173,7 +185,7 @@ func TestRealPage(t *testing.T) {
 		dark          bool
 	}{{"wide", 1440, 860, false}, {"dark", 1440, 860, true}, {"phone", 360, 740, false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx := open(t, site(t, e).URL, tt.width, tt.height)
+			ctx := open(t, site(t, e).URL, token, tt.width, tt.height)
 			if tt.dark {
 				do(t, ctx, dark)
 			}
@@ -182,6 +194,7 @@ func TestRealPage(t *testing.T) {
 				t.Errorf("the page is %s", got)
 			}
 			shot(t, ctx, tt.name)
+			e.play(t, e.disk, 4<<30, 12*time.Second)
 			do(t, ctx, chromedp.Click(".item .name"), chromedp.WaitVisible("#picture .strip"))
 			shot(t, ctx, tt.name+"-detail")
 			wide(t, ctx, tt.width)

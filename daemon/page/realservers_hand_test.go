@@ -27,7 +27,7 @@ func TestRealHostile(t *testing.T) {
 		g := e.add(t, "https://example.org/", func(q *queue.Entry) { q.Options = map[string]string{"out": name} })
 		e.end(t, g, 100, queue.Outcome{Kind: "refused", Message: "server said " + name, Hint: name})
 	}
-	ctx := open(t, site(t, e).URL, 360, 740)
+	ctx := open(t, site(t, e).URL, token, 360, 740)
 	do(t, ctx, until(fmt.Sprintf(`document.querySelectorAll(".item").length === %d`, len(names))))
 	shot(t, ctx, "hostile")
 	for i := range names {

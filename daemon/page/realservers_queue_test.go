@@ -3,79 +3,80 @@
 package page_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"log/slog"
-	"net"
+	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"braid/daemon"
-	"braid/daemon/page"
 	"braid/daemon/queue"
-	"braid/daemon/rpc"
-	"braid/download"
 )
 
-// A house is a real daemon behind an address that stays the same when it is started anew.
+// A house is the built command, whose daemon has the same address whenever it is started.
 type house struct {
 	t     *testing.T
-	state string
-	files string
-	addr  string
-	stop  func()
+	home  string
+	port  string
+	token string
+	run   *exec.Cmd
 }
 
 func newHouse(t *testing.T) *house {
-	h := &house{t: t, state: t.TempDir(), files: t.TempDir(), addr: "127.0.0.1:0"}
+	h := &house{t: t, home: t.TempDir(), port: "0"}
+	word, err := h.braid("token").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.token = strings.TrimSpace(string(word))
 	h.start()
+	t.Cleanup(h.kill)
 	return h
+}
+
+func (h *house) braid(args ...string) *exec.Cmd {
+	c := exec.Command(built, append([]string{"daemon", "--state", h.home}, args...)...)
+	c.Env = append(os.Environ(), "HOME="+h.home, "XDG_CONFIG_HOME="+h.home, "XDG_STATE_HOME="+h.home)
+	return c
 }
 
 func (h *house) start() {
 	h.t.Helper()
-	d, err := daemon.Open(daemon.Config{
-		Dir: h.state, AtOnce: 3, Log: slog.New(slog.DiscardHandler), Client: &download.Client{JournalKey: filepath.Join(h.state, "key"), Tries: 1},
-		Request: func(_ context.Context, e queue.Entry) (download.Request, error) {
-			u, err := url.Parse(e.URIs[0])
-			return download.Request{URL: u, Dir: h.files}, err
-		},
-	})
+	h.run = h.braid("-d", filepath.Join(h.home, "files"), "-j", "3", "--rpc-listen-port", h.port)
+	log, err := h.run.StderrPipe()
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	control := rpc.New(d, rpc.Options{Root: h.files, Token: token})
-	mux := http.NewServeMux()
-	mux.Handle("/jsonrpc", control)
-	mux.Handle("/", page.New(d, page.Options{Admit: control.Admit}))
-	l, err := net.Listen("tcp", h.addr)
-	if err != nil {
+	if err := h.run.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	h.addr = l.Addr().String()
-	server := &http.Server{Handler: mux}
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { d.Run(ctx) })
-	wg.Go(func() { server.Serve(l) })
-	h.stop = sync.OnceFunc(func() {
-		server.Close()
-		cancel()
-		wg.Wait()
-	})
-	h.t.Cleanup(func() { h.stop() })
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "page=http://127.0.0.1:"); ok {
+			h.port, _, _ = strings.Cut(rest, "/")
+			go io.Copy(io.Discard, log)
+			return
+		}
+	}
+	h.t.Fatal("the daemon is not ready")
+}
+
+// kill ends the daemon as a loss of power would.
+func (h *house) kill() {
+	h.run.Process.Kill()
+	h.run.Wait()
 }
 
 // mirror has a file of 4 MiB, of which it sends no more than the first half until the channel is closed.
@@ -126,7 +127,7 @@ func TestRealLife(t *testing.T) {
 	h := newHouse(t)
 	hold := make(chan struct{})
 	m := mirror(t, hold)
-	ctx := open(t, "http://"+h.addr, 1440, 860)
+	ctx := open(t, "http://127.0.0.1:"+h.port, h.token, 1440, 860)
 	do(t, ctx, chromedp.WaitVisible("#empty"), chromedp.Click("#add"), chromedp.WaitVisible("#adder textarea"),
 		chromedp.SendKeys("#adder textarea", m.URL+"/disk.iso\n"+m.URL+"/absent.iso"), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"),
 		until(row("disk.iso", `e.querySelector(".progress").textContent === "50 %" && e.classList.contains("active")`)),
@@ -134,7 +135,7 @@ func TestRealLife(t *testing.T) {
 	shot(t, ctx, "life")
 	do(t, ctx, chromedp.Click(`.item.active .name`), chromedp.WaitVisible("#picture"), until(`document.querySelector("#picture .headline")?.textContent.length > 20`),
 		chromedp.Click(`#detail [data-act="pause"]`), until(row("disk.iso", `e.classList.contains("paused")`)))
-	h.stop()
+	h.kill()
 	do(t, ctx, chromedp.WaitVisible("#lost"))
 	shot(t, ctx, "lost")
 	h.start()

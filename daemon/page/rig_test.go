@@ -25,6 +25,7 @@ type engine struct {
 	mu       sync.Mutex
 	q        *queue.Queue
 	pictures map[queue.GID]*report.Recorder
+	disk     queue.GID
 	down     bool // whatever is asked for fails
 }
 
@@ -123,7 +124,7 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 	for step := 1300 * time.Millisecond; step < since; step += 100 * time.Millisecond {
 		var pieces []download.Piece
 		for i, per := range []int64{7, 4, 1} {
-			n := min(per*size/1000*int64(100+(int(step.Milliseconds()/100)*7+i*13)%40)/120, int64(i+1)*size/4-at[i])
+			n := min(per*size/4000*int64(100+(int(step.Milliseconds()/100)*7+i*13)%40)/120, int64(i+1)*size/4-at[i])
 			if n > 0 {
 				pieces = append(pieces, download.Piece{Fetch: i, Range: byterange.Range{Start: at[i], End: at[i] + n}})
 				at[i] += n
@@ -131,9 +132,9 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 			}
 		}
 		rec.Observe(begun.Add(step), download.Brought{Pieces: pieces})
-		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 100, Active: 3})
+		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 400, Active: 3})
 	}
-	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size, Speed: 12 * size / 100, Connections: 3})
+	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size, Speed: 12 * size / 400, Connections: 3})
 }
 
 // A site is the page of an engine, with a remote control.

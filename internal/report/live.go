@@ -89,11 +89,13 @@ func (r *Recorder) limitNow() string {
 		}
 	}
 	closed := r.reasons.of(scheduler.ReasonUseless, scheduler.ReasonCrowded)
-	known := max(len(r.Mirrors), r.named)
-	working := 0
+	known, working := max(len(r.Mirrors), r.named), 0
 	for _, m := range r.Mirrors {
-		if m.running > 0 {
+		switch {
+		case m.running > 0:
 			working++
+		case (m.gone || m.banned) && !m.up:
+			known--
 		}
 	}
 	switch {
@@ -111,7 +113,7 @@ func (r *Recorder) limitNow() string {
 		return "The limit of " + option.RateText(float64(r.Limit)) + " is what holds it."
 	case closed > 0:
 		return fmt.Sprintf("The link seems full: %s more added nothing.", option.Count(closed, "connection"))
-	case known == 1:
+	case known == 1 && r.named == 0 && len(r.Mirrors) == 1:
 		return "Everything comes from one server that names no mirrors: it is as fast as that server."
 	case r.NoDigest && working == 1:
 		return "The server names mirrors and gives no digest, so that only the server itself is used."

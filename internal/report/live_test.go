@@ -78,6 +78,11 @@ func TestLimitNow(t *testing.T) {
 			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, Mirrors: make([]metalink.Mirror, 3)}})
 			t.answer(f)
 		},
+		"All known sources are at work: it is they, or the link, that limit the speed.": func(t *tale, f int) {
+			t.tell(download.Offered{File: metalink.File{Size: 10 * mib, Mirrors: make([]metalink.Mirror, 2)}})
+			t.tell(download.SourceDown{ID: 1, URL: link(1), Host: host(1), Err: errors.New("404"), Gone: true})
+			t.answer(f)
+		},
 		"Nothing has come from any source for 3 s.": func(t *tale, f int) {
 			t.answer(f)
 			t.until(3 * time.Second).tell(download.Progress{Size: 10 * mib})

@@ -244,12 +244,14 @@ class Page {
     this.columns();
   }
 
-  // move puts waiting entries to a place of the queue.
+  // move puts waiting entries before a place of the queue, in their order. What comes from further up makes room: all between move up by one.
   move(gids, to) {
-    const queued = this.model.queued();
-    const going = queued.filter((g) => gids.includes(g));
-    const before = queued.slice(0, to).filter((g) => !gids.includes(g)).length;
-    return this.send(going.map((g, i) => ["changePosition", g, before + i, "POS_SET"]));
+    const [moved, queued, calls] = [new Set(gids), this.model.queued(), []];
+    const end = Math.min(to, queued.length);
+    let next = end;
+    const place = (i) => (i < end ? end - 1 : next++);
+    queued.forEach((g, i) => moved.has(g) && calls.push(["changePosition", g, place(i), "POS_SET"]));
+    return this.send(calls);
   }
 
   dropping() {
