@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -22,8 +23,8 @@ func ask(h http.Handler, method, host string, header ...string) *httptest.Respon
 	return w
 }
 
-// TestHost: a page that had its own name resolved to this machine gets nothing.
-func TestHost(t *testing.T) {
+// TestHost_Rule67: a page that had its own name resolved to this machine gets nothing.
+func TestHost_Rule67(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Hosts: []string{"Nas.example"}})
 	for host, want := range map[string]int{
 		"localhost": 200, "localhost:6800": 200, "LOCALHOST:1": 200, "a.localhost:6800": 200, "127.0.0.1:6800": 200, "127.9.9.9": 200,
@@ -48,8 +49,8 @@ type address struct{ text string }
 func (a *address) Network() string { return "tcp" }
 func (a *address) String() string  { return a.text }
 
-// TestOrigin: pages of this server and those that were named may ask, others may not, and need no Origin field to be known as such.
-func TestOrigin(t *testing.T) {
+// TestOrigin_Rule67: pages of this server and those that were named may ask, others may not, and need no Origin field to be known as such.
+func TestOrigin_Rule67(t *testing.T) {
 	token := New(newEngine(), Options{Root: "/srv", Token: secret, Origins: []string{"https://ui.example", "null"}})
 	open := New(newEngine(), Options{Root: "/srv"})
 	all := New(newEngine(), Options{Root: "/srv", Origins: []string{"*"}})
@@ -108,22 +109,13 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestToken: a request with wrong tokens is held back once, one after the other, and one with the right token is not.
-func TestToken(t *testing.T) {
-	var mu sync.Mutex
-	waiting, most, waits := 0, 0, 0
+// TestToken_Rule68: a request with wrong tokens is held back once, one after the other, and one with the right token is not.
+func TestToken_Rule68(t *testing.T) {
+	waits := 0
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Wait: func(_ context.Context, d time.Duration) {
-		mu.Lock()
-		waiting++
-		waits++
-		most = max(most, waiting)
-		mu.Unlock()
-		if d != time.Second {
+		if waits++; d != time.Second {
 			t.Errorf("held back for %v", d)
 		}
-		mu.Lock()
-		waiting--
-		mu.Unlock()
 	}})
 	const refused = `{"code":1,"message":"Unauthorized"}`
 	for body, wrong := range map[string]int{
@@ -140,29 +132,39 @@ func TestToken(t *testing.T) {
 		object("aria2.getVersion", 1, 7, "token:"+secret):                                           1,
 		object("system.multicall", 1, "token:"+secret, []any{inner("aria2.getVersion", with()...)}): 0,
 	} {
-		mu.Lock()
 		waits = 0
-		mu.Unlock()
 		w := say(h, body)
 		if got := strings.Count(w.Body.String(), refused); got != wrong || waits != min(wrong, 1) {
 			t.Errorf("%s: %d refused, held back %d times: %s", body, got, waits, w.Body)
 		}
-	}
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() { say(h, object("aria2.getVersion", 1, "token:guess")) })
-	}
-	wg.Wait()
-	if most != 1 {
-		t.Errorf("%d guesses were held back at the same time", most)
 	}
 	if w := say(New(newEngine(), Options{Root: "/srv"}), object("aria2.getVersion", 1, "token:any")); w.Code != 200 {
 		t.Errorf("without a token, one that is sent: %s", w.Body)
 	}
 }
 
-// TestAdmit: other handlers let in whoever has the token, under the same conditions.
-func TestAdmit(t *testing.T) {
+// TestGuesses_Rule68: many connections guess no faster than one, and hold up nobody who has the token.
+func TestGuesses_Rule68(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(newEngine(), Options{Root: "/srv", Token: secret})
+		var wg sync.WaitGroup
+		began := time.Now()
+		for range 2 * mostBusy {
+			wg.Go(func() { say(h, object("aria2.getVersion", 1, "token:guess")) })
+		}
+		synctest.Wait()
+		if w := say(h, object("aria2.getVersion", 1, with()...)); w.Code != 200 || time.Since(began) > 0 {
+			t.Errorf("with the token: %d after %v", w.Code, time.Since(began))
+		}
+		wg.Wait()
+		if took := time.Since(began); took != 2*mostBusy*time.Second {
+			t.Errorf("%d guesses took %v", 2*mostBusy, took)
+		}
+	})
+}
+
+// TestAdmit_Rules67_68: other handlers let in whoever has the token, under the same conditions.
+func TestAdmit_Rules67_68(t *testing.T) {
 	waits := 0
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, Wait: func(context.Context, time.Duration) { waits++ }})
 	for _, tt := range []struct {
@@ -186,8 +188,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too large, too deep or too many is refused, and the rest is not.
-func TestLimits(t *testing.T) {
+// TestLimits_Rule68: what is too large, too deep or too many is refused, and the rest is not.
+func TestLimits_Rule68(t *testing.T) {
 	h := New(newEngine(), Options{Root: "/srv", Token: secret, MostBytes: 1 << 20})
 	deep := func(n int) string {
 		return `{"id":1,"method":"system.listNotifications","params":[` + strings.Repeat("[", n) + strings.Repeat("]", n) + `]}`
@@ -210,8 +212,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAnswerLimit: a batch cannot have the queue told over and over.
-func TestAnswerLimit(t *testing.T) {
+// TestAnswerLimit_Rule68: a batch cannot have the queue told over and over.
+func TestAnswerLimit_Rule68(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv"})
 	var calls []any

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,9 @@ func (h *Handler) enter(ctx context.Context) bool {
 
 func (h *Handler) leave() { <-h.busy }
 
+// large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added downloads leave 40 MiB.
+const large = 1 << 20
+
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
 	reply := h.respond(r.Context(), body, parsed)
 	header := w.Header()
@@ -174,6 +178,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	header.Set("Content-Length", strconv.Itoa(len(reply.body)))
 	w.WriteHeader(reply.status)
 	w.Write(reply.body)
+	if len(body) > large && reply.status == http.StatusOK {
+		debug.FreeOSMemory()
+	}
 	if reply.after != nil {
 		http.NewResponseController(w).Flush()
 		reply.after()

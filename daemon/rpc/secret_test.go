@@ -37,8 +37,8 @@ func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T
 	return got.Result, message
 }
 
-// TestSecrets: no answer has a secret, and a client that adds a download once more with what it was told adds it with its secrets.
-func TestSecrets(t *testing.T) {
+// TestSecrets_Rule70: no answer has a secret, and a client that adds a download once more with what it was told adds it with its secrets.
+func TestSecrets_Rule70(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "all-proxy-passwd": "HUSH1"}})
 	options := map[string]any{
@@ -106,8 +106,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestOptions: what a client may not set, or sets wrongly, adds nothing; the rest is kept as it was written.
-func TestOptions(t *testing.T) {
+// TestOptions_Rule69: what a client may not set, or sets wrongly, adds nothing; the rest is kept as it was written.
+func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
 	const mayNot, problem, folder, name = "may not set", "We encountered a problem", "is not in /srv/files", "not a name below"
