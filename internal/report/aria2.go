@@ -105,12 +105,10 @@ func aria2Refused(err error) (code int, known bool) {
 	return 0, false
 }
 
-func aria2Document(err error) (code int, known bool) {
-	if _, ok := errors.AsType[*metalink.Error](err); ok {
-		return 20, true
-	}
-	if _, ok := errors.AsType[*metainfo.Error](err); ok {
+func aria2Document(e *download.Error) (code int, known bool) {
+	if _, ok := errors.AsType[*metainfo.Error](e); ok {
 		return 26, true
 	}
-	return 0, false
+	_, ok := errors.AsType[*metalink.Error](e)
+	return 20, ok || e.What == "read"
 }
