@@ -19,6 +19,7 @@ type aria2c struct {
 	get     *getCommand
 	line    option.Aria2Line
 	results aria2Results
+	gid     string // of the first download
 }
 
 // aria2Version is the one whose options are known; clients look for at least 1.34.
@@ -61,6 +62,7 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	if err := a.readConf(); err != nil {
 		return err
 	}
+	a.gid = cmp.Or(a.value("gid"), newGID())
 	a.warn()
 	list, documents, err := a.list()
 	if err != nil {

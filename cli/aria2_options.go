@@ -152,8 +152,13 @@ func (a *aria2c) output() {
 	case level == "debug", level == "info":
 		g.Verbose = true
 	}
-	if a.value("show-console-readout") == "false" || !g.terminal && a.value("summary-interval") == "0" {
+	switch {
+	case a.is("quiet"), a.value("show-console-readout") == "false":
 		g.Progress.Word = progressNone
+	case g.terminal:
+		g.meter = newMeter(progressBar, a.err)
+	default: // a program reads standard error, and standard output may be a terminal
+		g.meter = &readout{w: a.out, gid: a.gid, terminal: isTerminal(a.out)}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"braid/download"
 	"braid/internal/fsys"
@@ -110,14 +111,25 @@ func (t *aria2Results) any() bool { return len(t.rows) > 0 }
 // code is the exit code: the number of the last error; without one, 7 if something is not done.
 func (t *aria2Results) code(err error) int {
 	code, _ := errors.AsType[reported](err)
-	if t.last != 0 || err == nil {
+	switch {
+	case t.last != 0 || err == nil:
 		return t.last
+	case slices.ContainsFunc(t.rows, func(r aria2Row) bool { return r.state == aria2Unfinished }):
+		return 7
 	}
 	return aria2Codes[int(code)]
 }
 
 // showResults writes the table that aria2c ends with.
 func (a *aria2c) showResults() {
+	slices.SortStableFunc(a.results.rows, func(x, y aria2Row) int { return x.file - y.file })
+	if !a.get.Quiet {
+		for _, r := range a.results.rows {
+			if r.state == aria2OK {
+				fmt.Fprintf(a.out, "\n%s [NOTICE] Download complete: %s\n", time.Now().Format("01/02 15:04:05"), source.Escape(aria2Path(r.where)))
+			}
+		}
+	}
 	kind := cmp.Or(a.value("download-result"), "default")
 	if a.is("quiet") || kind == "hide" {
 		return
@@ -130,8 +142,7 @@ func (a *aria2c) showResults() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nDownload Results:\n%s\n%s\n", head, line+strings.Repeat("=", 79-len(line)))
 	states := map[string]bool{}
-	slices.SortStableFunc(a.results.rows, func(x, y aria2Row) int { return x.file - y.file })
-	gid := a.value("gid")
+	gid := a.gid
 	for _, r := range a.results.rows {
 		states[r.state] = true
 		fmt.Fprintf(&b, "%.6s|%-4s|%11s|%s%s\n", cmp.Or(gid, newGID()), r.state, r.speed, share(r), source.Escape(aria2Path(r.where)))
@@ -208,11 +219,19 @@ func (a *aria2c) saveSession() *failure {
 	return nil
 }
 
-// writeEntry writes a file of a list with its options, and those of the command line that count for it.
+// writeEntry writes a file of a list with its options, and those of the command line that count for it. Its folder is right whatever
+// folder the next run is started in.
 func (a *aria2c) writeEntry(b *strings.Builder, e option.Entry) {
-	settings := slices.Clone(e.Options)
+	dir := cmp.Or(a.value("dir"), ".")
+	settings := slices.DeleteFunc(slices.Clone(e.Options), func(o option.Setting) bool {
+		if o.Name == "dir" {
+			dir = o.Value
+		}
+		return o.Name == "dir"
+	})
+	settings = append(settings, option.Setting{Name: "dir", Value: aria2Path(dir)})
 	for _, s := range a.line.Settings {
-		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(e.Options, func(o option.Setting) bool { return o.Name == s.Name }) {
+		if _, stands := option.InList(s.Name); stands && !slices.ContainsFunc(settings, func(o option.Setting) bool { return o.Name == s.Name && s.Name != "header" }) {
 			settings = append(settings, s)
 		}
 	}

@@ -72,6 +72,7 @@ func TestAria2LastError(t *testing.T) {
 		{[]error{nil, nil}, exitDone, 0},
 		{[]error{&download.Error{Kind: download.Mismatch}, nil, &download.Error{Kind: download.Auth}, nil}, exitMismatch, 24},
 		{[]error{nil, interrupted}, exitSignal + 2, 7},
+		{[]error{nil, interrupted}, exitBudget, 7}, // --stop
 		{[]error{&download.Error{Kind: download.Auth}, interrupted}, exitSignal + 15, 24},
 		{[]error{nil, nil}, exitLocal, 1}, // as when standard output cannot be written
 	} {
@@ -100,7 +101,7 @@ func TestAria2Size(t *testing.T) {
 // The table of results has the shape of aria2's, and no escape or secret of a name or URL in it.
 func TestAria2Table(t *testing.T) {
 	var out bytes.Buffer
-	a := &aria2c{streams: streams{out: &out}}
+	a := &aria2c{streams: streams{out: &out}, get: &getCommand{outputFlags: outputFlags{Quiet: true}}}
 	u, _ := url.Parse("http://h/a?key=s3cret")
 	a.results.add(1, download.Request{URL: u}, download.Result{}, &download.Error{Kind: download.Auth})
 	a.results.add(0, download.Request{URL: u}, download.Result{Path: "/d/\x1b[2Ja", Fetched: 2048, Elapsed: time.Second}, nil)
@@ -174,5 +175,34 @@ func TestAria2Misuse(t *testing.T) {
 				t.Error(fmt.Sprint(code), err.String())
 			}
 		})
+	}
+}
+
+// The progress has the form that programs read: a line each second, or on a terminal one that is drawn over.
+func TestAria2Readout(t *testing.T) {
+	var out strings.Builder
+	m := &readout{w: &out, gid: "0123456789abcdef"}
+	begin := time.Unix(1e9, 0)
+	for i, p := range []progress{
+		{done: 1, size: 10 << 20},
+		{done: 5 << 20, size: 10 << 20, rate: 1 << 20, active: 3},
+		{done: 3 << 20, size: -1, rate: 1536, active: 1},
+		{done: 500, size: 4000, rate: 2 << 20, amount: " 1 of 4 files", several: true},
+	} {
+		m.show(begin.Add(time.Duration(i)*time.Second), p)
+		m.show(begin.Add(time.Duration(i)*time.Second+time.Millisecond), p)
+	}
+	if want := "[#012345 5.0MiB/10MiB(50%) CN:3 DL:1.0MiB ETA:5s]\n[#012345 3.0MiB/0B CN:1 DL:1.5KiB]\n[DL:2.0MiB 1 of 4 files]\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
+	m = &readout{w: &out, gid: "0123456789abcdef", terminal: true, last: begin}
+	m.show(begin.Add(time.Second), progress{done: 5 << 20, size: 10 << 20, rate: 1 << 20})
+	m.show(begin.Add(2*time.Second), progress{done: 5 << 20, size: 10 << 20})
+	m.clear()
+	m.clear()
+	want := "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:1.0MiB ETA:5s]" + "\r[#012345 5.0MiB/10MiB(50%) CN:0 DL:0B]           \r" + strings.Repeat(" ", 38) + "\r"
+	if out.String() != want {
+		t.Errorf("%q, want\n%q", out.String(), want)
 	}
 }

@@ -279,7 +279,7 @@ func (c *tally) progress(running int, share, rate float64, elapsed time.Duration
 	ended, total := grouped(c.ended()), files(c.Files)
 	p := progress{
 		size: int64(1000 * c.Files), rate: rate, text: ended + " of " + total + ", " + sizeText(c.Fetched),
-		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total), by: fmt.Sprintf("%-13s", grouped(running)+" at a time"),
+		amount: fmt.Sprintf("%*s of %s", len(grouped(c.Files)), ended, total), by: fmt.Sprintf("%-13s", grouped(running)+" at a time"), active: running, several: true,
 	}
 	p.done = min(int64(1000*(float64(c.ended())+share)), p.size)
 	if p.done > 0 && elapsed >= time.Second { // if the rest is like what there was

@@ -14,6 +14,7 @@ type outputFlags struct {
 
 	terminal bool                     // standard error is one
 	reword   func(text string) string // see screen
+	meter    meter                    // in place of that of Progress, also of a quiet command; may be nil
 }
 
 func newOutputFlags(s streams) outputFlags {
@@ -23,8 +24,12 @@ func newOutputFlags(s streams) outputFlags {
 // screen is where messages go, with the progress below them.
 func (o *outputFlags) screen(s streams) *screen {
 	word := progressWord(o.Progress.Word, o.Quiet, o.JSON, o.terminal)
+	m := newMeter(word, s.err)
+	if o.meter != nil {
+		m = o.meter
+	}
 	return &screen{
-		w: s.err, meter: newMeter(word, s.err), terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal), reword: o.reword,
+		w: s.err, meter: m, terminal: o.terminal, quiet: o.Quiet, verbose: o.Verbose, color: colored(o.Color.Word, o.terminal), reword: o.reword,
 	}
 }
 

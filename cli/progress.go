@@ -22,6 +22,8 @@ type progress struct {
 	left       string     // the time for the rest, or "" if that cannot be told
 	by         string     // how many bring it, or ""
 	comparing  bool       // what came is compared with what other mirrors have
+	active     int        // sources or, of a batch, files
+	several    bool       // a batch: done and size are no bytes
 	table      [][]string // of the sources
 }
 
@@ -36,7 +38,7 @@ func fileProgress(name string, p download.Progress) progress {
 		q.amount += fmt.Sprintf(" of %-8s", sizeText(p.Size))
 	}
 	if p.Active >= 0 {
-		q.by = fmt.Sprintf("%-10s", count(p.Active, "mirror"))
+		q.by, q.active = fmt.Sprintf("%-10s", count(p.Active, "mirror")), p.Active
 	}
 	return q
 }
