@@ -134,14 +134,8 @@ func (d *daemonCommand) place() (err error) {
 	if below, err := filepath.Rel(d.Root, d.Dir); err != nil || !filepath.IsLocal(below) {
 		return misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)", "")
 	}
-	if d.State == "" {
-		d.State, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)
-	}
-	if d.State == "" {
-		if d.State = stateFolder(); d.State == "" {
-			return misuse("daemon", "there is no folder for the queue", "--state FOLDER")
-		}
-		d.State = filepath.Join(d.State, "daemon")
+	if d.State, err = daemonState(d.State); err != nil {
+		return err
 	}
 	for _, dir := range []string{d.Dir, d.State} {
 		mode := fs.FileMode(0o777)
@@ -153,6 +147,20 @@ func (d *daemonCommand) place() (err error) {
 		}
 	}
 	return nil
+}
+
+// daemonState is the folder of the state, if the user names none.
+func daemonState(named string) (string, error) {
+	if named == "" {
+		named, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // systemd.exec(5)
+	}
+	if named == "" && stateFolder() != "" {
+		named = filepath.Join(stateFolder(), "daemon")
+	}
+	if named == "" {
+		return "", misuse("daemon", "there is no folder for the queue", "--state FOLDER")
+	}
+	return filepath.Abs(named)
 }
 
 // tokenFile is the name of the file in the folder of the state that has the token.
@@ -254,6 +262,10 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	if err != nil {
 		return errors.Join(&failure{code: exitOther, what: "listen", where: where, why: listenReason(err), hint: "--rpc-listen-port PORT names another"}, engine.Close())
 	}
+	socket, err := watch.Listen(d.State) // for braid add and others
+	if err != nil {
+		return errors.Join(localFailure("daemon", d.State, err), listener.Close(), engine.Close())
+	}
 	if certificates != nil {
 		scheme, listener = "https", tls.NewListener(listener, certificates)
 	}
@@ -271,11 +283,13 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
 	}
-	wg.Go(func() {
-		if err := serveUntil(ctx, server, listener, d.log.Logger); err != nil {
-			d.log.Error("clients", "error", err)
-		}
-	})
+	for _, l := range []net.Listener{listener, socket} {
+		wg.Go(func() {
+			if err := serveUntil(ctx, server, l, d.log.Logger); err != nil && !errors.Is(err, http.ErrServerClosed) {
+				d.log.Error("clients", "error", err)
+			}
+		})
+	}
 	wg.Go(func() { d.attend(ctx, client) })
 	url := localURL(scheme, listener.Addr())
 	d.log.Info("ready", "page", url, "rpc", url+"jsonrpc", "root", d.Root, "state", d.State)

@@ -61,7 +61,14 @@ const (
 	Config
 	Man
 	Daemon
+	Add
+	Status
+	Pause
+	Unpause // "resume"
+	Remove
 
+	// Controlling are those that ask a daemon.
+	Controlling = Add | Status | Pause | Unpause | Remove
 	// Downloading are those that download files, whatever names them.
 	Downloading = Get | Resume | Daemon
 	// Reading are those that read a feed, and Requesting those that ask servers for what the user names.
@@ -71,7 +78,7 @@ const (
 
 // typed are the names of commands.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
-	"parts list", "parts remove", "config", "man", "daemon"}
+	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove"}
 
 // A Group is a heading of the help.
 type Group uint8

@@ -82,6 +82,16 @@ func reachable(dir string) (path string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName), func() { f.Close() }, nil
 }
 
+// Dial connects to the socket that Listen made in a folder.
+func Dial(ctx context.Context, dir string) (net.Conn, error) {
+	path, done, err := reachable(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return (&net.Dialer{}).DialContext(ctx, "unix", path)
+}
+
 // patience is how long an answer may take.
 const patience = 20 * time.Second
 
@@ -164,14 +174,7 @@ func (c Client) Forget(ctx context.Context, name string) (pid int, err error) {
 const mostAnswer = 256 << 20
 
 func (c Client) ask(ctx context.Context, method, path string) (r reply, err error) {
-	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		path, done, err := reachable(c.Dir)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		return (&net.Dialer{}).DialContext(ctx, "unix", path)
-	}}
+	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, c.Dir) }}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://watcher"+path, nil)

@@ -1,0 +1,360 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/internal/watch"
+	"braid/metalink/metainfo"
+	"braid/source"
+)
+
+// A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its clients have.
+type controlCommand struct {
+	streams
+	verb          string
+	State         string
+	JSON          bool
+	All           bool
+	Dir, Out      string
+	SHA256        string
+	Checksum      string
+	Mirror        cli.StringSlice
+	Paused, First bool
+	token         string
+	http          http.Client
+}
+
+func newControl(verb string) func(streams) (action, targets) {
+	return func(s streams) (action, targets) {
+		c := &controlCommand{streams: s, verb: verb}
+		return c.run, targetsOf(c)
+	}
+}
+
+func (c *controlCommand) run(ctx context.Context, words []string) error {
+	if err := c.check(words); err != nil {
+		return err
+	}
+	if err := c.connect(); err != nil {
+		return err
+	}
+	switch c.verb {
+	case "add":
+		return c.add(ctx, words)
+	case "status":
+		return c.status(ctx, words)
+	}
+	return c.command(ctx, words)
+}
+
+func (c *controlCommand) check(words []string) error {
+	several := len(words) > 1
+	return firstMisuse([]wrongUse{
+		{c.verb == "add" && len(words) == 0, "add", "no URL", "braid add --help"},
+		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?", "braid status lists them; braid " + c.verb + " GID, or its first digits"},
+		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
+		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
+		{several && len(c.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", ""},
+		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
+	})
+}
+
+// connect finds the daemon.
+func (c *controlCommand) connect() (err error) {
+	if c.State, err = daemonState(c.State); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(c.State, tokenFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return localFailure(c.verb, c.State, err)
+	}
+	c.token = strings.TrimSpace(string(data))
+	c.http.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return watch.Dial(ctx, c.State)
+	}}
+	return nil
+}
+
+// call calls a method of aria2's; where says what the call is about.
+func (c *controlCommand) call(ctx context.Context, where string, result any, method string, params ...any) error {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": append([]any{"token:" + c.token}, params...)})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/jsonrpc", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &failure{code: exitOther, what: c.verb, where: where, why: "no daemon runs with the state " + c.State, hint: "braid daemon begins one; --state FOLDER names that of another"}
+	}
+	defer resp.Body.Close()
+	answer := struct {
+		Result any
+		Error  *struct{ Message string }
+	}{Result: result}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return &failure{code: exitProtocol, what: c.verb, where: where, why: "the daemon answered " + resp.Status}
+	}
+	if answer.Error != nil {
+		return &failure{code: exitOther, what: c.verb, where: where, why: answer.Error.Message}
+	}
+	return nil
+}
+
+// add adds files, and prints their GIDs.
+func (c *controlCommand) add(ctx context.Context, words []string) error {
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	for i, word := range words {
+		method, params, err := c.addition(word)
+		if err != nil {
+			return err
+		}
+		params = append(params, options)
+		if c.First {
+			params = append(params, i)
+		}
+		var added any
+		if err := c.call(ctx, maskWord(word), &added, method, params...); err != nil {
+			return err
+		}
+		gids, several := added.([]any)
+		if !several {
+			gids = []any{added}
+		}
+		for _, gid := range gids {
+			if err := c.tell(gid, map[string]any{"gid": gid, "url": maskWord(word)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addition is the method that adds what a word stands for.
+func (c *controlCommand) addition(word string) (method string, params []any, err error) {
+	get := getCommand{}
+	if !metainfo.IsMagnet(word) && get.isLocalDocument(word) {
+		doc, err := openDocument(word)
+		if err != nil {
+			return "", nil, downloadFailure(context.Background(), err)
+		}
+		data, err := readSmall("document", word, 8<<20)
+		if err != nil {
+			return "", nil, err
+		}
+		text := base64.StdEncoding.EncodeToString(data)
+		if doc.Torrent {
+			return "aria2.addTorrent", []any{text, []string{}}, nil
+		}
+		return "aria2.addMetalink", []any{text}, nil
+	}
+	if !metainfo.IsMagnet(word) {
+		if _, err := placeURL(word); err != nil {
+			return "", nil, err
+		}
+	}
+	return "aria2.addUri", []any{append([]string{word}, c.Mirror.Value()...)}, nil
+}
+
+func (c *controlCommand) options() (map[string]string, error) {
+	o := map[string]string{}
+	sum := c.Checksum
+	if c.SHA256 != "" {
+		d, err := parseSHA256(c.SHA256)
+		if err != nil {
+			return nil, misuse("--sha256", err.Error(), "")
+		}
+		sum = "sha-256=" + d.Hex()
+	}
+	if c.Dir != "" {
+		dir, err := filepath.Abs(c.Dir)
+		if err != nil {
+			return nil, err
+		}
+		c.Dir = dir
+	}
+	for name, value := range map[string]string{"dir": c.Dir, "out": c.Out, "checksum": sum} {
+		if value != "" {
+			o[name] = value
+		}
+	}
+	if c.Paused {
+		o["pause"] = "true"
+	}
+	return o, nil
+}
+
+// tell prints a line for people, or an object.
+func (c *controlCommand) tell(line any, object any) error {
+	if c.JSON {
+		lines := &lineWriter{w: c.out}
+		lines.write(object)
+		return outputFailure(lines.err)
+	}
+	return printLines(c.out, []string{fmt.Sprint(line)})
+}
+
+// command pauses, resumes or removes entries.
+func (c *controlCommand) command(ctx context.Context, gids []string) error {
+	if c.All {
+		method := map[string]string{"pause": "aria2.pauseAll", "resume": "aria2.unpauseAll", "remove": "aria2.purgeDownloadResult"}[c.verb]
+		return c.call(ctx, "--all", new(string), method)
+	}
+	var failed error
+	for _, gid := range gids {
+		var full string
+		err := c.call(ctx, gid, &full, map[string]string{"pause": "aria2.pause", "resume": "aria2.unpause", "remove": "aria2.remove"}[c.verb], gid)
+		if err != nil && c.verb == "remove" && !c.absent(err) { // it has stopped
+			err = c.call(ctx, gid, &full, "aria2.removeDownloadResult", gid)
+		}
+		if err == nil && c.JSON {
+			err = c.tell("", map[string]any{"gid": gid, "done": c.verb})
+		}
+		if err != nil {
+			fmt.Fprintln(c.err, failureOf(ctx, err).line())
+			failed = reported(failureOf(ctx, err).code)
+		}
+	}
+	return failed
+}
+
+// absent reports whether an error says that there is no such entry, or no daemon.
+func (c *controlCommand) absent(err error) bool {
+	f := failureOf(context.Background(), err)
+	return f.hint != "" || strings.HasPrefix(f.why, "GID ") || strings.HasPrefix(f.why, "Invalid GID")
+}
+
+// A listedStatus is what is told of an entry.
+type listedStatus struct {
+	GID, Status                                 string
+	TotalLength, CompletedLength, DownloadSpeed string
+	Dir                                         string
+	Files                                       []struct {
+		Path string
+		URIs []struct{ URI string }
+	}
+	Braid struct{ Verified, Kind, Message, Hint string }
+}
+
+var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
+
+// status lists entries: all of them, or those with these GIDs.
+func (c *controlCommand) status(ctx context.Context, gids []string) error {
+	const most = 50_000
+	var raw []json.RawMessage
+	for _, gid := range gids {
+		var one json.RawMessage
+		if err := c.call(ctx, gid, &one, "aria2.tellStatus", gid, statusKeys); err != nil {
+			return err
+		}
+		raw = append(raw, one)
+	}
+	if len(gids) == 0 {
+		for method, page := range map[string][]any{"Active": {statusKeys}, "Waiting": {0, most, statusKeys}, "Stopped": {0, most, statusKeys}} {
+			var some []json.RawMessage
+			if err := c.call(ctx, "", &some, "aria2.tell"+method, page...); err != nil {
+				return err
+			}
+			raw = append(raw, some...)
+		}
+	}
+	if c.JSON {
+		for _, one := range raw {
+			if err := c.tell("", one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.table(raw)
+}
+
+// table prints entries for people: those that are active first, then the others as they will begin and as they ended.
+func (c *controlCommand) table(raw []json.RawMessage) error {
+	list := make([]listedStatus, len(raw))
+	for i := range raw {
+		if err := json.Unmarshal(raw[i], &list[i]); err != nil {
+			return &failure{code: exitProtocol, what: c.verb, why: err.Error()}
+		}
+	}
+	order := []string{"active", "waiting", "paused", "error", "complete", "removed"}
+	slices.SortStableFunc(list, func(a, b listedStatus) int {
+		return cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status))
+	})
+	digits := uniqueDigits(list)
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, s.row(digits))
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(c.err, "the queue is empty")
+	}
+	return printLines(c.out, columns(rows))
+}
+
+// row is a line of the table.
+func (s *listedStatus) row(digits int) []string {
+	size, _ := strconv.ParseInt(s.TotalLength, 10, 64)
+	done, _ := strconv.ParseInt(s.CompletedLength, 10, 64)
+	speed, _ := strconv.ParseFloat(s.DownloadSpeed, 64)
+	name, far, more := "", "", ""
+	if len(s.Files) > 0 {
+		name = s.Files[0].Path
+		if below, err := filepath.Rel(s.Dir, name); err == nil && filepath.IsLocal(below) {
+			name = below
+		}
+		if name == "" && len(s.Files[0].URIs) > 0 {
+			name = maskWord(s.Files[0].URIs[0].URI)
+		}
+	}
+	switch {
+	case s.Status == "complete":
+		far, more = sizeText(size), cmp.Or(s.Braid.Verified, "not verified")
+	case size > 0:
+		far = fmt.Sprintf("%d %% of %s", percent(done, size), sizeText(size))
+	}
+	switch s.Status {
+	case "active":
+		more = rateText(speed)
+	case "error":
+		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
+	}
+	return []string{s.GID[:min(digits, len(s.GID))], s.Status, far, source.Escape(name), source.Escape(more)}
+}
+
+// uniqueDigits is how many digits tell the entries apart.
+func uniqueDigits(list []listedStatus) int {
+	for n := 6; n < 16; n++ {
+		seen := map[string]bool{}
+		for _, s := range list {
+			seen[s.GID[:min(n, len(s.GID))]] = true
+		}
+		if len(seen) == len(list) {
+			return n
+		}
+	}
+	return 16
+}
