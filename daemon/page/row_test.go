@@ -8,12 +8,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"braid/daemon/queue"
 )
 
-// TestRow: an entry has the name that a user knows it by; what is secret in a URL is not shown, and no text is as it was sent.
-func TestRow(t *testing.T) {
+// TestRow_Rule61_Rule62: an entry has the name that a user knows it by; what is secret in a URL is not shown, and no text is as it was sent.
+func TestRow_Rule61_Rule62(t *testing.T) {
 	for _, tt := range []struct {
 		entry     queue.Entry
 		name, url string
@@ -56,6 +58,28 @@ func TestHeartbeat(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/events", nil))
 		if got := w.Body.String(); strings.Count(got, ": here\n\n") != 4 || strings.Count(got, "data:") != 1 {
 			t.Errorf("in 21 seconds came %q", got)
+		}
+	})
+}
+
+// FuzzRow: whatever a client or server wrote, no text of a row can control the page or its text, and none is long.
+func FuzzRow(f *testing.F) {
+	f.Add("https://user:secret@example.org/a.iso?token=x", "/srv/a.iso", "", "wrong digest")
+	f.Add("magnet:?dn=\u202e", "", "<b>", "\x00\x1b[31m")
+	f.Add("%", "a\\b/..", "\xff", "\u2066")
+	f.Fuzz(func(t *testing.T, uri, path, out, message string) {
+		e := queue.Entry{
+			URIs: []string{uri}, Path: path, Options: map[string]string{"out": out, "max-download-limit": out},
+			Outcome: queue.Outcome{Message: message, Hint: message, Verified: message},
+		}
+		r := rowOf(&e)
+		if r.Name == "" {
+			t.Errorf("%q, %q and %q make no name", uri, path, out)
+		}
+		for _, text := range []string{r.Name, r.URL, r.Path, r.Message, r.Hint, r.Verified, r.Limit} {
+			if !utf8.ValidString(text) || len(text) > 10*mostText+10 || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.Is(unicode.Bidi_Control, c) }) {
+				t.Errorf("%q is shown", text)
+			}
 		}
 	})
 }

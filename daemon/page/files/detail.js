@@ -101,6 +101,10 @@ export class Detail {
   // fetch gets the picture, and again as long as the download goes on.
   async #fetch() {
     clearTimeout(this.#timer);
+    if (document.hidden) {
+      this.#timer = setTimeout(() => this.#fetch(), 1000);
+      return;
+    }
     const { gid } = this;
     const began = performance.now();
     try {
