@@ -29,7 +29,11 @@ func (p *limits) of(v rates) *download.Limiter {
 		return nil
 	}
 	l := &download.Limiter{}
-	p.add(timedLimit{v, l.Set})
+	if rate, until := v.At(time.Now()); until.IsZero() { // for all day: a long list may have many of these
+		l.Set(rate)
+	} else {
+		p.add(timedLimit{v, l.Set})
+	}
 	return l
 }
 

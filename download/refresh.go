@@ -10,6 +10,7 @@ import (
 	"braid/byterange"
 	"braid/internal/partfile"
 	"braid/metalink"
+	"braid/source"
 	"braid/verify"
 )
 
@@ -113,6 +114,10 @@ func (r *refresh) ask(ctx context.Context) error {
 		return nil
 	}
 	x, err := r.lookAgain(ctx, r.prior)
+	if e, ok := errors.AsType[*source.Error](err); ok && 400 <= e.Status && e.Status < 500 { // a signed link may be good for GET only
+		x, err = r.req.inquire(ctx, r.http, glance, condition{})
+		r.document = err == nil && x.nature == aDocument
+	}
 	if err != nil || r.document {
 		return err
 	}
@@ -171,16 +176,13 @@ func (r *refresh) compare(ctx context.Context, size int64) error {
 	return notRefreshed(r.getter, err, HintAnew)
 }
 
-// identity is what is known of the file from here on. Places that the old link named are those of a file with its digest.
+// identity is what is known of the file from here on.
 func (r *refresh) identity() partfile.Identity {
 	id := takenOver(r.link, r.prior, r.sealed)
 	id.URL, id.URLSum, id.Host, id.Date = r.link.URL, r.link.URLSum, r.link.Host, r.link.Date
 	id.ETag, id.ETagHost, id.LastModified = r.link.ETag, r.link.ETagHost, r.link.LastModified
 	if id.Size < 0 {
 		id.Size = r.link.Size
-	}
-	if !r.sameDigest() {
-		id.Mirrors = nil
 	}
 	return id
 }

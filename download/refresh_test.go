@@ -100,6 +100,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 		"digest":                       {data, []mirrortest.Option{digest}, withDigest(t, data), holes, false, false, download.Other, ""},
 		"digest, unsealed":             {data, []mirrortest.Option{digest}, withDigest(t, data), front, true, false, download.Other, ""},
 		"ETag":                         {data, []mirrortest.Option{tag}, withTag(`"v1"`, true), front, false, false, download.Other, ""},
+		"ETag, for GET only":           {data, []mirrortest.Option{tag, onHEAD(mirrortest.Status(403))}, withTag(`"v1"`, true), front, false, false, download.Other, ""},
 		"ETag, with holes":             {data, []mirrortest.Option{tag}, withTag(`"v1"`, true), holes, false, false, download.Other, ""},
 		"ETag, unsealed":               {data, []mirrortest.Option{tag}, withTag(`"v1"`, true), front, true, false, download.Other, ""},
 		"continued":                    {data, []mirrortest.Option{none}, withTag("", true), front, false, true, download.Other, ""},
@@ -116,6 +117,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 		"other size":                   {data[:size-1], []mirrortest.Option{tag}, withTag(`"v1"`, true), front, false, true, download.Local, "the size was"},
 		"other digest":                 {other, []mirrortest.Option{digest}, withDigest(t, data), front, false, true, download.Local, "another file"},
 		"digest is new":                {data, []mirrortest.Option{digest, none}, withTag("", true), front, false, false, download.Local, "no strong digest that both have"},
+		"ETag, size not known":         {data, []mirrortest.Option{tag}, unsized(withTag(`"v1"`, true)), front, false, true, download.Local, "no strong ETag"},
 		"refused":                      {data, []mirrortest.Option{mirrortest.Status(403)}, withTag(`"v1"`, true), front, false, true, download.Refused, ""},
 		"HEAD of another version":      {other, []mirrortest.Option{mirrortest.ETag(`"v2"`), onHEAD(tag)}, withTag(`"v1"`, true), front, false, false, download.Local, "other bytes"},
 		"HEAD of another digest":       {other, []mirrortest.Option{digest, onHEAD(mirrortest.Digest(mirrortest.ContentOf(data).Digest()))}, withDigest(t, data), front, false, false, download.Local, "cannot be gone on with"},
@@ -126,7 +128,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 			s := mirrortest.New(t, tt.body, tt.server...)
 			r := newRun(t, s.URL)
 			id := tt.prior(s)
-			id.Size = size
+			id.Size += size
 			r.leaveRanges(id, data, !tt.foreign, tt.ranges...)
 			r.req.Refresh, r.req.Continue = true, tt.cont
 			before := r.left()
@@ -150,6 +152,15 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 func withDigest(t *testing.T, data []byte) func(*mirrortest.Server) partfile.Identity {
 	return func(*mirrortest.Server) partfile.Identity {
 		return partfile.Identity{Claims: []verify.Claim{claimOf(t, data)}, Host: "old.example:80"}
+	}
+}
+
+// unsized is for a file whose size was not known.
+func unsized(prior func(*mirrortest.Server) partfile.Identity) func(*mirrortest.Server) partfile.Identity {
+	return func(s *mirrortest.Server) partfile.Identity {
+		id := prior(s)
+		id.Size = -4*mib - 1
+		return id
 	}
 }
 

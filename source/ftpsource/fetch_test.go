@@ -263,6 +263,36 @@ func TestReach_Rule63(t *testing.T) {
 	mustFetch(t, c, s.URL, far, whole)
 }
 
+// What is excluded is not connected to: by its name, by its address, and where a connection waits from before.
+func TestExcluded_Rule65(t *testing.T) {
+	s := newServer(t)
+	c := newClient(t)
+	mustFetch(t, c, s.URL, Options{}, whole)
+	asked := len(s.Commands())
+	named := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	for _, tt := range []struct{ word, url string }{{"127.0.0.0/8", s.URL}, {"127.0.0.0/8", named}, {"localhost", named}} {
+		not := &address.Exclusion{}
+		if err := not.Add(tt.word); err != nil {
+			t.Fatal(err)
+		}
+		if tt.word == "127.0.0.0/8" {
+			if err := not.Add("::1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := fetch(t, c, tt.url, Options{Not: not}, whole)
+		sourcetest.Fault(t, err, source.FaultRefused, false)
+		if near, ok := errors.AsType[*address.Error](err); !ok || near.Excluded == "" {
+			t.Errorf("%v: %v", tt, err)
+		}
+	}
+	for _, line := range s.Commands()[asked:] {
+		if !strings.HasPrefix(line, "QUIT") {
+			t.Errorf("it was asked %q", line)
+		}
+	}
+}
+
 func TestTraits(t *testing.T) {
 	if tr := (&Source{}).Traits(); tr.Align != 1 || tr.Trips == 0 || !tr.InOrder || tr.Validators {
 		t.Errorf("traits are %+v", tr)
