@@ -290,7 +290,10 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 			}
 		})
 	}
-	wg.Go(func() { d.attend(ctx, client) })
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	wg.Go(func() { d.attend(ctx, client, hup) })
 	url := localURL(scheme, listener.Addr())
 	d.log.Info("ready", "page", url, "rpc", url+"jsonrpc", "root", d.Root, "state", d.State)
 	d.notified(d.notify.Ready("downloads for " + url))
@@ -310,10 +313,7 @@ func (d *daemonCommand) given() map[string]string {
 }
 
 // attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
-func (d *daemonCommand) attend(ctx context.Context, client *download.Client) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
+func (d *daemonCommand) attend(ctx context.Context, client *download.Client, hup <-chan os.Signal) {
 	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
 	if d.notify.Watchdog() <= 0 {
 		alive.Reset(rememberEvery)

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"braid/daemon/queue"
+	"braid/download"
 )
 
 // TestDownloads: what is added is downloaded, in order, and told; then nothing is left but the files.
@@ -184,6 +187,32 @@ func TestFails(t *testing.T) {
 		e, _ := q.Entry(g)
 		return e.Outcome.Attempts == 3 && e.Status == queue.Failed
 	})
+}
+
+// TestGlobalOptions: what is set for all downloads counts for those that do not say it, but for what is of all of them together.
+func TestGlobalOptions(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	got := make(chan map[string]string, 2)
+	b.config.AtOnce = 1
+	b.config.Request = func(ctx context.Context, e queue.Entry) (download.Request, error) {
+		got <- e.Options
+		return b.request(ctx, e)
+	}
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		q.ChangeGlobal(map[string]string{"a": "1", "b": "2", OptionAtOnce: "1", OptionGlobalLimit: "1M"})
+		for _, own := range []map[string]string{nil, {"b": "3"}} {
+			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/1/absent"}, Options: own}, -1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, want := range []map[string]string{{"a": "1", "b": "2"}, {"a": "1", "b": "3"}} {
+		if options := <-got; !maps.Equal(options, want) {
+			t.Errorf("the options are %v, want %v", options, want)
+		}
+	}
 }
 
 // TestOptionsWhileRunning: how many run at once, and how fast, changes while they do, and holds after a restart.

@@ -159,14 +159,22 @@ func (l *loop) prepare(ctx context.Context) {
 	if parent, ok := l.q.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
 		e.Document = parent.Document
 	}
-	if global := l.q.Global(); len(global) > 0 { // for what the entry does not say
-		options := maps.Clone(global)
-		maps.Copy(options, e.Options)
-		e.Options = options
-	}
+	e.Options = l.options(&e)
 	own, cancel := context.WithCancel(l.downloads)
 	r := newRun(e, cancel)
 	l.offer = &offer{r, download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
+}
+
+// options are those of an entry, and of all downloads where it does not say them.
+func (l *loop) options(e *queue.Entry) map[string]string {
+	options := maps.Clone(l.q.Global())
+	delete(options, OptionGlobalLimit) // which is one limit for all of them
+	delete(options, OptionAtOnce)
+	if len(options) == 0 {
+		return e.Options
+	}
+	maps.Copy(options, e.Options)
+	return options
 }
 
 // request makes the request of an entry. It is called in the goroutine of the download.
@@ -341,7 +349,7 @@ func (l *loop) absorb() bool {
 	}
 	for _, g := range c.Changed {
 		e, _ := l.q.Entry(g)
-		l.runs[g].setLimit(e.Options)
+		l.runs[g].setLimit(l.options(&e))
 	}
 	if c.Global != nil {
 		l.configure(c.Global)
