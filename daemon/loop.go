@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"braid/daemon/queue"
@@ -273,7 +272,7 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
 	for i := range d.Files {
-		if !selected(e.Options[OptionSelect], i+1) {
+		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue
 		}
 		child := queue.Entry{URIs: e.URIs, Priority: e.Priority, Following: g, Options: maps.Clone(e.Options)}
@@ -291,22 +290,6 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		e, _ = l.q.Entry(g)
 	}
 	return queue.Outcome{}
-}
-
-// selected reports whether numbers as 1,3-5 have n. None have all.
-func selected(numbers string, n int) bool {
-	for word := range strings.SplitSeq(numbers, ",") {
-		first, last, ranged := strings.Cut(word, "-")
-		from, _ := strconv.Atoi(first)
-		to := from
-		if ranged {
-			to, _ = strconv.Atoi(last)
-		}
-		if from <= n && n <= to {
-			return true
-		}
-	}
-	return numbers == ""
 }
 
 // park has what was interrupted by the end of the daemon wait in front, in the order in which it began.

@@ -196,3 +196,22 @@ func (q *Queue) Find(prefix string) (GID, error) {
 	}
 	return found, nil
 }
+
+// Selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.
+func Selected(list string, number int) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		first, last, ranged := strings.Cut(word, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		to := from
+		if ranged {
+			to, _ = strconv.Atoi(last)
+		}
+		if from <= number && number <= to {
+			return true
+		}
+	}
+	return list == ""
+}

@@ -262,3 +262,18 @@ func TestLive(t *testing.T) {
 		t.Errorf("in the end it is %+v", e)
 	}
 }
+
+// TestSelected reads aria2's lists of files.
+func TestSelected(t *testing.T) {
+	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "", "5-": "", "-2": ""} {
+		got := ""
+		for i := 1; i <= 6; i++ {
+			if Selected(list, i) {
+				got += fmt.Sprint(i)
+			}
+		}
+		if got != want {
+			t.Errorf("%q selects %q, want %q", list, got, want)
+		}
+	}
+}

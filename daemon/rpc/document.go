@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"path"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -119,23 +117,4 @@ func ofMetalink(document []byte) *about {
 		a.uris = append(a.uris, m.URL.String())
 	}
 	return a
-}
-
-// selected reports whether the option select-file ("1,3-5", empty: all) has the file with this number.
-func selected(list string, number int) bool {
-	for word := range strings.SplitSeq(list, ",") {
-		first, last, ranged := strings.Cut(word, "-")
-		from, err := strconv.Atoi(first)
-		if err != nil {
-			continue
-		}
-		to := from
-		if ranged {
-			to, _ = strconv.Atoi(last)
-		}
-		if from <= number && number <= to {
-			return true
-		}
-	}
-	return list == ""
 }

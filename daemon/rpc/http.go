@@ -176,13 +176,16 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Length", strconv.Itoa(len(reply.body)))
+	control := http.NewResponseController(w)
+	control.SetWriteDeadline(time.Now().Add(6 * h.patience)) // there is no other for a client that reads nothing
+	defer control.SetWriteDeadline(time.Time{})
 	w.WriteHeader(reply.status)
 	w.Write(reply.body)
 	if len(body) > large && reply.status == http.StatusOK {
 		debug.FreeOSMemory()
 	}
 	if reply.after != nil {
-		http.NewResponseController(w).Flush()
+		control.Flush()
 		reply.after()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +174,34 @@ func TestSlowSender_Rule68(t *testing.T) {
 	await(t, "nothing waits", func() bool { return len(h.busy) == 0 && len(h.sockets) == 0 })
 }
 
+// TestSlowReceiver_Rule68: a client that does not read its answer is closed.
+func TestSlowReceiver_Rule68(t *testing.T) {
+	h := New(newEngine(), Options{Root: "/srv/files"})
+	h.patience = 20 * time.Millisecond
+	ended := make(chan bool, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		ended <- true
+	}))
+	defer s.Close()
+	calls := make([]any, mostCalls) // 13 MB of answers
+	for i := range calls {
+		calls[i] = inner("system.listMethods")
+	}
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := object("system.multicall", 1, calls)
+	fmt.Fprintf(conn, "POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it is waited for")
+	}
+}
+
 // TestStatus: what an entry looks like while it runs, and when it is over.
 func TestStatus(t *testing.T) {
 	e := newEngine()
@@ -303,17 +333,27 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestSelected reads aria2's lists of files.
-func TestSelected(t *testing.T) {
-	for list, want := range map[string]string{"": "123456", "1": "1", "2-4": "234", "1,3-4,6": "1346", "x": "", "5-": "", "-2": ""} {
-		got := ""
-		for i := 1; i <= 6; i++ {
-			if selected(list, i) {
-				got += fmt.Sprint(i)
-			}
-		}
-		if got != want {
-			t.Errorf("%q selects %q, want %q", list, got, want)
-		}
+// TestFileOfTorrent: an entry that is one file of a torrent has the torrent's name and hash, and that file alone.
+func TestFileOfTorrent(t *testing.T) {
+	e := newEngine()
+	h := New(e, Options{Root: "/srv/files"})
+	parent := result[string](t, h, "aria2.addTorrent", base64.StdEncoding.EncodeToString([]byte(torrent)), []string{}, map[string]string{"dir": "x"})
+	g, _ := queue.ParseGID(parent)
+	var child queue.GID
+	e.Do(context.Background(), func(q *queue.Queue) (err error) {
+		child, err = q.Add(time.Unix(1e9, 0), queue.Entry{Following: g, Options: map[string]string{"select-file": "2", "dir": "/srv/files/x"}}, -1)
+		return err
+	})
+	status := result[struct {
+		Files     []file
+		InfoHash  string
+		Following string
+	}](t, h, "aria2.tellStatus", child.String())
+	want := file{"0", "1", "10", "/srv/files/x/dir/b/c", "true", []place{}}
+	if fmt.Sprint(status.Files) != fmt.Sprint([]file{want}) || status.InfoHash == "" || status.Following != parent {
+		t.Errorf("%+v", status)
+	}
+	if got := result[[]file](t, h, "aria2.getFiles", parent); len(got) != 2 {
+		t.Errorf("the torrent has %v", got)
 	}
 }

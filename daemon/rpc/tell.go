@@ -16,11 +16,18 @@ type view struct {
 	live  *queue.Live // nil: no download is at work
 	about *about
 	dir   string
+	only  int // the number of the file of a document that is this entry; 0: it is all of them
 }
 
 // view looks at an entry.
 func (v *visit) view(e queue.Entry) view {
-	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.folder()), about: v.handler.documents.about(&e)}
+	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.folder())}
+	described := e
+	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 { // a file of that one's document
+		described = parent
+		w.only, _ = strconv.Atoi(e.Options["select-file"])
+	}
+	w.about = v.handler.documents.about(&described)
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
 	}
@@ -254,14 +261,17 @@ func (w *view) files() []file {
 }
 
 func (w *view) torrentFiles() []file {
-	files, before := make([]file, len(w.about.files)), int64(0)
+	files, before := []file{}, int64(0)
 	for i, f := range w.about.files {
+		if w.only != 0 && w.only != i+1 {
+			continue
+		}
 		done := min(max(0, w.done()-before), f.size) // as if they came one after the other
 		before += f.size
-		files[i] = file{
-			digits(done), strconv.Itoa(i + 1), digits(f.size), filepath.Join(w.dir, filepath.FromSlash(f.path)),
-			strconv.FormatBool(selected(w.Options["select-file"], i+1)), []place{},
-		}
+		files = append(files, file{
+			digits(done), strconv.Itoa(len(files) + 1), digits(f.size), filepath.Join(w.dir, filepath.FromSlash(f.path)),
+			strconv.FormatBool(queue.Selected(w.Options["select-file"], i+1)), []place{},
+		})
 	}
 	return files
 }
