@@ -44,6 +44,9 @@ func TestRealModules(t *testing.T) {
 			if (m.apply({ live: [{ gid: "a", done: 3, size: 9, speed: 2, connections: 1 }, { gid: "b", speed: 9 }] }) || m.speed() !== 2 || model.left(m.rows.get("a")) !== 3) return false;
 			m.apply({ live: [] }); if (m.speed() !== 0 || m.rows.get("a").speed !== 0) return false;
 			m.apply({ gone: ["a"], live: [] }); m.arrange(); return m.selected.size === 0 && m.list.length === 0; })()`,
+		// an answer that is none is what it says
+		`await (async () => { const real = window.fetch; window.fetch = async () => new Response("not from there\n", { status: 403, headers: { "Content-Type": "text/plain" } });
+			try { await new control.Control("x").all([["pauseAll"]]); } catch (e) { return e.message === "not from there"; } finally { window.fetch = real; } })()`,
 		`model.outcome({ status: "error", url: "http://a/x", message: "download http://a/x: 404" }).text === "404"`,
 		`model.outcome({ status: "complete" }).kind === "warn" && model.outcome({ status: "complete", verified: "sha-256" }).kind === "good"`,
 	} {

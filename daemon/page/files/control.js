@@ -13,7 +13,9 @@ export class Control {
     const inner = calls.map(([method, ...params]) => ({ methodName: "aria2." + method, params: [...secret, ...params] }));
     const body = JSON.stringify({ jsonrpc: "2.0", id: "page", method: "system.multicall", params: [inner] });
     const answer = await fetch("/jsonrpc", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    const { result, error } = await answer.json();
+    const text = await answer.text();
+    if (!/json/.test(answer.headers.get("Content-Type"))) throw new Error(text.trim().slice(0, 200) || answer.statusText);
+    const { result, error } = JSON.parse(text);
     if (error) throw new Error(error.message);
     return result.filter((r) => !Array.isArray(r)).map((r) => r.message);
   }
