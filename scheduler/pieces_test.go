@@ -150,3 +150,22 @@ func TestFinishWaitsForChecks(t *testing.T) {
 		t.Errorf("after the last check: %v", p.do)
 	}
 }
+
+// What a mirror still brought of a range that another has by then, and what was wrong, is missing for that one only.
+func TestLateWrongBytesStayReserved(t *testing.T) {
+	p, origin, mirror := twoSources(t, mib)
+	other := p.at(0, SourceAdded{ID: 2, Host: "m2:80"}).flow(time.Second, 20_000, map[FetchID]int64{origin.ID: 0})[0]
+	p.at(0, Answered{Fetch: other.ID, Host: "m2:80", RTT: 20 * time.Millisecond, Size: 32 * mib, Ranged: true})
+	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: mirror.Range.Start, End: mirror.Range.Start + 100}})
+	at := mirror.Range.Start + 100
+	p.flow(silence+500*time.Millisecond, 5_000, map[FetchID]int64{origin.ID: 2_000_000, other.ID: other.Range.Start})
+	for other.Range.Start != at {
+		p.at(0, Progress{Fetch: other.ID, Range: other.Range})
+		other = p.at(0, FetchEnded{Fetch: other.ID}).only()
+	}
+	p.at(0, Progress{Fetch: mirror.ID, Range: byterange.Range{Start: at, End: at + 64}})
+	p.at(0, FetchEnded{Fetch: mirror.ID, Fault: FaultWrongBytes}) // at asserts what must always hold
+	if !p.s.ranges.reserved.Contains(byterange.Range{Start: at, End: at + 64}) {
+		t.Error("what has to come again may be given to a third")
+	}
+}

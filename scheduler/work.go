@@ -110,6 +110,12 @@ func (w *work) discard(r byterange.Range) {
 		w.do = append(w.do, Discard{had})
 	}
 	w.ranges.lose(r)
+	for _, f := range w.running { // another may have brought it before the one that still has to
+		if !f.ending {
+			w.ranges.reserve(r.Intersect(byterange.Range{Start: f.pos, End: f.end}))
+			w.countBehind(f)
+		}
+	}
 }
 
 // requests counts the running requests at a host, those included that are being ended: their connection may not be closed
