@@ -150,6 +150,8 @@ func onDisk(h download.Plan) string {
 		return "the right file"
 	case h.Done != nil:
 		return "a file of which there is nothing newer"
+	case h.Left == nil && h.Resumes > 0:
+		return fmt.Sprintf("%s of it, under its name", sizeText(h.Resumes))
 	case h.Left == nil:
 		return "nothing of it"
 	case h.Restarts != "":

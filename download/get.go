@@ -44,13 +44,18 @@ const mostNumbers = 10_000
 
 // getNamed is get, under the next name that is free if the request wants that. It returns the getter that did it.
 func (g *getter) getNamed(ctx context.Context) (*getter, error) {
-	err := g.get(ctx)
+	return g.named(func(g *getter) error { return g.get(ctx) })
+}
+
+// named calls do with getters of one name after the other, until it finds one that is free if the request wants that.
+func (g *getter) named(do func(*getter) error) (*getter, error) {
+	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
 		req, began := g.asked, g.began
 		req.Name, req.Continue = numbered(name, n), false
 		g = newGetter(g.c, g.http, req, g.trees)
 		g.began = began
-		err = g.get(ctx)
+		err = do(g)
 	}
 	return g, err
 }

@@ -62,12 +62,14 @@ type Place struct {
 func makePlan(ctx context.Context, c *Client, hc network, req Request) (Plan, error) {
 	req.Peers = c.peersFor(req.Peers, req.URL)
 	h := &planner{getter: newGetter(c, hc, req, nil)}
-	h.planOnly = true
-	err := h.run(ctx)
+	run := func(g *getter) error {
+		h.getter, g.planOnly = g, true
+		return h.run(ctx)
+	}
+	_, err := h.named(run)
 	if h.document && err == nil {
 		if h.getter, err = h.followDocument(ctx); err == nil {
-			h.planOnly = true
-			err = h.run(ctx)
+			_, err = h.named(run)
 		}
 	}
 	h.plan.Request, h.plan.Path = h.req, h.result.Path
@@ -157,6 +159,9 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 			h.plan.Done = &result
 		}
 		return done, err
+	}
+	if h.req.base != nil {
+		h.plan.Resumes = h.req.base.useful.Len()
 	}
 	return false, h.leftover(ctx)
 }
