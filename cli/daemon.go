@@ -24,6 +24,7 @@ import (
 
 	"braid/daemon"
 	"braid/daemon/page"
+	"braid/daemon/queue"
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
@@ -193,7 +194,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	client.Limit = &download.Limiter{}
 	d.limit, d.rate.set = client.Limit, client.Limit.Set
 	d.follow()
-	if stateFolder() == "" {
+	if own := stateFolder(); own == "" || filepath.Dir(d.State) != own { // a service may have no other folder
 		client.JournalKey, client.State.Dir = filepath.Join(d.State, "journal-key"), d.State
 	}
 	if err := d.prepareFor(client); err != nil {
@@ -293,7 +294,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	wg.Go(func() { d.attend(ctx, client, hup) })
+	wg.Go(func() { d.attend(ctx, engine, client, hup) })
 	url := localURL(scheme, listener.Addr())
 	d.log.Info("ready", "page", url, "rpc", url+"jsonrpc", "root", d.Root, "state", d.State)
 	d.notified(d.notify.Ready("downloads for " + url))
@@ -313,7 +314,7 @@ func (d *daemonCommand) given() map[string]string {
 }
 
 // attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
-func (d *daemonCommand) attend(ctx context.Context, client *download.Client, hup <-chan os.Signal) {
+func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
 	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
 	if d.notify.Watchdog() <= 0 {
 		alive.Reset(rememberEvery)
@@ -326,7 +327,9 @@ func (d *daemonCommand) attend(ctx context.Context, client *download.Client, hup
 			d.notified(d.notify.Stopping())
 			return
 		case now := <-alive.C:
-			d.notified(d.notify.Alive())
+			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
+				d.notified(d.notify.Alive())
+			}
 			if now.Sub(saved) >= rememberEvery {
 				saved = now
 				client.State.Save()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/internal/partfile"
-	"braid/metalink"
 	"braid/metalink/metainfo"
 )
 
@@ -110,7 +110,7 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
 	case isMagnet(e):
 		doc, err = d.documents.Magnet(ctx, r, e.URIs[0])
-	case e.Options[daemon.OptionSelect] != "" && !r.NoMetalink && download.IsDocument(r.URL.Path):
+	case e.Options[daemon.OptionSelect] != "" && !r.NoMetalink && (e.Following != 0 || download.IsDocument(r.URL.Path)):
 		doc, err = d.documents.Document(ctx, r)
 	default:
 		return r, nil
@@ -119,8 +119,11 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 		return r, err
 	}
 	files := doc.Files
-	if n, err := strconv.Atoi(e.Options[daemon.OptionSelect]); err == nil && n >= 1 && n <= len(files) {
-		files = []metalink.File{files[n-1]}
+	if n, err := strconv.Atoi(e.Options[daemon.OptionSelect]); err == nil {
+		if n < 1 || n > len(files) {
+			return r, misuse(daemon.OptionSelect, fmt.Sprintf("there is no file %d among %d", n, len(files)), "")
+		}
+		files = files[n-1 : n]
 	}
 	if len(files) != 1 {
 		return r, &download.SeveralError{Document: doc}

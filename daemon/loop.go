@@ -271,6 +271,9 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 // split has the files of a document follow the entry that is the document, which is complete then.
 func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	e, _ := l.q.Entry(g)
+	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is of one file, which that is not
+		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
+	}
 	for i := range d.Files {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue

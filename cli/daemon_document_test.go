@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDaemonDocument: the files of a document at a URL are entries that follow it, each with its own digest; select-file chooses some.
+func TestDaemonDocument(t *testing.T) {
+	mux := http.NewServeMux()
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	var doc strings.Builder
+	doc.WriteString(`<?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink">`)
+	for _, name := range []string{"a.txt", "b/c.txt", "d.txt"} {
+		fmt.Fprintf(&doc, `<file name="%s"><size>%d</size><hash type="sha-256">%x</hash><url>%s/files/%s</url></file>`, name, len(name), sha256.Sum256([]byte(name)), s.URL, name)
+		mux.HandleFunc("/files/"+name, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) })
+	}
+	doc.WriteString(`</metalink>`)
+	serve := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/metalink4+xml")
+		w.Write([]byte(doc.String()))
+	}
+	mux.HandleFunc("/all.meta4", serve)
+	mux.HandleFunc("/download", serve)
+	d := newDaemonRun(t)
+	d.start()
+	for _, tt := range []struct {
+		path, numbers string
+		files         []string
+	}{{"/all.meta4", "", []string{"a.txt", "b/c.txt", "d.txt"}}, {"/download", "1,3-9", []string{"a.txt", "d.txt"}}, {"/all.meta4", "2", []string{"b/c.txt"}}, {"/all.meta4", "4", nil}} {
+		dir := filepath.Join(d.root, strings.Trim(tt.path, "/.")+tt.numbers)
+		status := d.status(d.add(s.URL+tt.path, map[string]string{"dir": dir, "select-file": tt.numbers}))
+		followers, _ := status["followedBy"].([]any)
+		if (status["status"] == "complete") != (tt.files != nil) || len(tt.files) > 1 && len(followers) != len(tt.files) {
+			t.Errorf("%s %s: %v", tt.path, tt.numbers, status)
+		}
+		for _, gid := range followers {
+			if status := d.status(gid); status["status"] != "complete" {
+				t.Errorf("%s %s: %v", tt.path, tt.numbers, status)
+			}
+		}
+		n := 0
+		filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && !strings.Contains(path, ".part") {
+				n++
+			}
+			return err
+		})
+		for _, name := range tt.files {
+			if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != name {
+				t.Errorf("%s %s: %q, %v", tt.path, tt.numbers, data, err)
+			}
+		}
+		if n != len(tt.files) {
+			t.Errorf("%s %s: %d files", tt.path, tt.numbers, n)
+		}
+	}
+}
