@@ -136,9 +136,12 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 		return false, err
 	}
 	defer f.Close()
-	if err := g.sameSamples(ctx, prior, f, samplesOf(byterange.NewSet(byterange.Range{End: info.Size}), manySamples)); err != nil && (ctx.Err() != nil || unanswered(err)) {
+	here := byterange.NewSet(byterange.Range{End: info.Size})
+	err = g.sameSamples(ctx, prior, f, samplesOf(here, manySamples))
+	if err != nil && (ctx.Err() != nil || unanswered(err)) {
 		return false, err
-	} else if err != nil {
+	}
+	if err != nil {
 		g.note("it is not the beginning of the server's file: %v", err)
 		return false, nil
 	}
@@ -154,7 +157,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 	g.carried.continued = g.result.Continued
 	g.req.Overwrite = true
 	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file}
-	g.req.base.useful.Add(byterange.Range{End: info.Size})
+	g.req.base.useful = here
 	return false, nil
 }
 
