@@ -24,7 +24,7 @@ type Aria2Option struct {
 
 // What becomes of an option.
 const (
-	Aria2Own     = "own"     // the command knows it
+	aria2Own     = "own"     // the command knows it
 	Aria2Ignored = "ignored" // it changes nothing in the files that come
 	Aria2Warned  = "warned"  // the user is told that it does nothing
 	Aria2Refused = "refused"
@@ -41,14 +41,14 @@ func (o Aria2Option) Flag() string {
 	return name
 }
 
-// Refuses reports whether a value is refused.
-func (o Aria2Option) Refuses(value string) bool {
+// refuses reports whether a value is refused.
+func (o Aria2Option) refuses(value string) bool {
 	kind, only, _ := strings.Cut(o.Fate, ":")
 	return kind == Aria2Refused || kind == aria2Unless && value != only
 }
 
-// IsSwitch reports whether the value is true or false.
-func (o Aria2Option) IsSwitch() bool { return o.value == "bool" }
+// isSwitch reports whether the value is true or false.
+func (o Aria2Option) isSwitch() bool { return o.value == "bool" }
 
 var aria2Table = readAria2(aria2Text)
 
@@ -151,7 +151,7 @@ func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) 
 		return rest, &Error{Key: "--" + o.Name, Why: "needs a value"}
 	case o.value == "text" && !given:
 		value, rest = rest[0], rest[1:]
-	case o.IsSwitch() && !given:
+	case o.isSwitch() && !given:
 		value = "true"
 	}
 	return rest, l.add(o, 0, value)
@@ -160,9 +160,9 @@ func (l *Aria2Line) set(o Aria2Option, value string, given bool, rest []string) 
 // add takes a setting, if its value is one.
 func (l *Aria2Line) add(o Aria2Option, line int, value string) error {
 	switch {
-	case o.IsSwitch() && !isBool(value):
+	case o.isSwitch() && !isBool(value):
 		return &Error{Line: line, Key: "--" + o.Name, Why: "write true or false"}
-	case o.Refuses(value):
+	case o.refuses(value):
 		return &Error{Line: line, Key: "--" + o.Name, Why: "braid does not do that", Hint: o.Note}
 	case strings.ContainsAny(value, "\r\n"):
 		return &Error{Line: line, Key: "--" + o.Name, Why: "a line break in the value"}

@@ -19,14 +19,14 @@ func TestAria2Table(t *testing.T) {
 		}
 		kind, target, _ := strings.Cut(o.Fate, ":")
 		switch kind {
-		case Aria2Own, Aria2Ignored, Aria2Warned, Aria2Refused:
+		case aria2Own, Aria2Ignored, Aria2Warned, Aria2Refused:
 		case aria2Unless:
-			if !isBool(target) || !o.IsSwitch() || o.Note == "" {
+			if !isBool(target) || !o.isSwitch() || o.Note == "" {
 				t.Errorf("%s: %s", o.Name, o.Fate)
 			}
 		case aria2Flag:
 			i := slices.IndexFunc(Of(Get), func(known Option) bool { return known.Name() == target })
-			if i < 0 || (Of(Get)[i].Kind == Switch) != o.IsSwitch() {
+			if i < 0 || (Of(Get)[i].Kind == Switch) != o.isSwitch() {
 				t.Errorf("%s: %s", o.Name, o.Fate)
 			}
 		default:
