@@ -237,6 +237,12 @@ func (a *allowed) schedule(n int64) {
 	a.apply()
 }
 
+func (a *allowed) byTime() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.timed
+}
+
 func (a *allowed) override(n int64, said bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -280,13 +286,13 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
 	mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
-	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
-	}
 	for _, l := range []net.Listener{listener, socket} {
+		server := &http.Server{
+			Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+			BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
+		}
 		wg.Go(func() {
-			if err := serveUntil(ctx, server, l, d.log.Logger); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			if err := serveUntil(ctx, server, l, d.log.Logger); err != nil {
 				d.log.Error("clients", "error", err)
 			}
 		})
@@ -309,7 +315,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 func (d *daemonCommand) given() map[string]string {
 	return map[string]string{
 		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": d.Split.String(),
-		"max-overall-download-limit": strconv.FormatInt(d.rate.timed, 10),
+		"max-overall-download-limit": strconv.FormatInt(d.rate.byTime(), 10),
 	}
 }
 
