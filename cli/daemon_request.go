@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"strconv"
@@ -106,6 +105,8 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	var doc *download.Document
 	var err error
 	switch {
+	case len(e.Document)+len(e.URIs) == 0:
+		return r, &failure{code: exitUsage, what: "document", why: "is not known any more", hint: "add it once more"}
 	case len(e.Document) > 0:
 		doc, err = download.ReadDocument(bytes.NewReader(e.Document), e.GID.String())
 	case isMagnet(e):
@@ -118,15 +119,15 @@ func (d *daemonCommand) described(ctx context.Context, e queue.Entry, r download
 	if err != nil {
 		return r, err
 	}
-	files := doc.Files
-	if n, err := strconv.Atoi(e.Options[daemon.OptionSelect]); err == nil {
-		if n < 1 || n > len(files) {
-			return r, misuse(daemon.OptionSelect, fmt.Sprintf("there is no file %d among %d", n, len(files)), "")
-		}
-		files = files[n-1 : n]
-	}
-	if len(files) != 1 {
+	word := e.Options[daemon.OptionSelect]
+	n, err := strconv.Atoi(word)
+	switch {
+	case word == "" && len(doc.Files) == 1:
+		n = 1
+	case err != nil:
 		return r, &download.SeveralError{Document: doc}
+	case n < 1 || n > len(doc.Files):
+		return r, misuse(daemon.OptionSelect+" "+word, "the document has "+option.Count(len(doc.Files), "file"), "")
 	}
-	return doc.Request(files[0], r)
+	return doc.Request(doc.Files[n-1], r)
 }

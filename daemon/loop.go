@@ -274,6 +274,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is of one file, which that is not
 		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
 	}
+	before := len(e.FollowedBy)
 	for i := range d.Files {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue
@@ -291,6 +292,9 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 			return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}
 		}
 		e, _ = l.q.Entry(g)
+	}
+	if len(e.FollowedBy) == before {
+		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the document has no file with a number of the option " + OptionSelect}
 	}
 	return queue.Outcome{}
 }

@@ -120,16 +120,25 @@ func (q *Queue) Forget(g GID) error {
 	if it == nil || !it.Status.stopped() {
 		return refuse("Could not remove download result of GID#%s", g)
 	}
+	if q.needed(it) {
+		return refuse("Could not remove download result of GID#%s: files of its document are still to come", g)
+	}
 	q.forget(it)
 	return nil
 }
 
-// ForgetAll drops all entries that stopped.
+// ForgetAll drops all entries that stopped, but for those with a document that others are to be downloaded by.
 func (q *Queue) ForgetAll() {
-	for _, it := range q.lists[stops].items {
-		q.drop(it)
+	var kept []*item
+	for _, it := range slices.Backward(q.lists[stops].items) { // a document stands before its files
+		if q.needed(it) {
+			kept = append(kept, it)
+		} else {
+			q.drop(it)
+		}
 	}
-	q.lists[stops].items = nil
+	slices.Reverse(kept)
+	q.lists[stops].items = kept
 }
 
 // A Whence says what a position counts from.

@@ -245,11 +245,19 @@ func (q *Queue) limit() {
 		return
 	}
 	for _, it := range q.lists[stops].items {
-		if it.Status != Failed && !it.running {
+		if it.Status != Failed && !it.running && !q.needed(it) {
 			q.forget(it)
 			return
 		}
 	}
+}
+
+// needed reports whether an entry has the document that another one is to be downloaded by.
+func (q *Queue) needed(it *item) bool {
+	return len(it.Document) > 0 && slices.ContainsFunc(it.FollowedBy, func(g GID) bool {
+		f := q.items[g]
+		return f != nil && len(f.URIs)+len(f.Document) == 0 && f.Status != Complete && f.Status != Removed
+	})
 }
 
 // forget drops an entry.

@@ -221,6 +221,27 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
+// TestNeededDocument: an entry stays as long as another one is downloaded by its document, and goes with it.
+func TestNeededDocument(t *testing.T) {
+	q := New(1)
+	parent, _ := q.Add(at, Entry{Document: []byte("d")}, -1)
+	q.Start(at)
+	g, _ := q.Add(at, Entry{Following: parent}, -1)
+	q.Ended(at, parent, Outcome{})
+	q.ForgetAll()
+	if err := q.Forget(parent); err == nil || !strings.Contains(err.Error(), "still to come") {
+		t.Errorf("forgotten: %v", err)
+	}
+	q.Start(at)
+	q.Ended(at, g, Outcome{Kind: "network"})
+	if err := q.Forget(parent); err == nil {
+		t.Error("forgotten, and the file could be tried again")
+	}
+	if q.ForgetAll(); len(q.Stopped(0, 9)) != 0 {
+		t.Errorf("left: %v", q.Stopped(0, 9))
+	}
+}
+
 // TestLongHistory: of what stopped well only the last ones stay known; what failed does.
 func TestLongHistory(t *testing.T) {
 	q := New(1)

@@ -130,8 +130,12 @@ func (v *visit) addMetalink(p *params) (any, error) {
 		return nil, err
 	}
 	dir := cmp.Or(checked["dir"], v.folder())
-	gids := []string{}
-	for _, f := range d.Files {
+	gids, numbers := []string{}, checked["select-file"]
+	delete(options, "select-file") // a document about one file has no others
+	for i, f := range d.Files {
+		if !queue.Selected(numbers, i+1) {
+			continue
+		}
 		e := queue.Entry{Document: data, Path: filepath.Join(dir, filepath.FromSlash(f.Name))}
 		if len(d.Files) > 1 {
 			if e.Document, err = metalink.Format(metalink.Document{Origin: d.Origin, Files: []metalink.File{f}}); err != nil {
@@ -147,6 +151,9 @@ func (v *visit) addMetalink(p *params) (any, error) {
 		if gids = append(gids, g.String()); position >= 0 {
 			position++
 		}
+	}
+	if len(gids) == 0 {
+		return nil, refuse("The document has no file %s.", numbers)
 	}
 	return gids, nil
 }

@@ -186,7 +186,7 @@ const mostPieces = 10_240
 // pieceLength is 1 MiB, doubled until there are few enough pieces. What aria2 calls a piece is no unit of braid's.
 func (w *view) pieceLength() int64 {
 	length := int64(1 << 20)
-	for w.size() > length*mostPieces {
+	for (w.size()-1)/mostPieces >= length { // a size that a server told may be near the largest number
 		length *= 2
 	}
 	return length
