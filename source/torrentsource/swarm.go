@@ -106,7 +106,7 @@ func (c *Client) config(w *swarm, private, seed bool) *torrent.ClientConfig {
 	cfg.KeepAliveTimeout = keepAlive
 	cfg.HeaderObfuscationPolicy.Preferred = false // it hides nothing from an observer, and RC4 costs more than the rest
 	cfg.TrackerDialContext, cfg.HTTPDialContext = w.ways.dialTracker, w.ways.dialTracker
-	cfg.TrackerListenPacket = w.ways.listenPacket
+	cfg.TrackerListenPacket = w.ways.listenTracker
 	cfg.HTTPUserAgent, cfg.ExtendedHandshakeClientVersion, cfg.Bep20 = "braid", "braid", "-BD0001-"
 	return cfg
 }
@@ -146,7 +146,7 @@ func (c *Client) enterTable(w *swarm) error {
 
 // addPlaces tells the library where to ask for peers, and peers.
 func (w *swarm) addPlaces(trackers [][]string, peers []string) {
-	w.torrent.AddTrackers(trackers)
+	w.torrent.AddTrackers(usable(trackers))
 	w.peers = append(w.peers, peers...)
 	w.addPeers(peers)
 }

@@ -1,0 +1,38 @@
+package torrentsource
+
+import (
+	"testing"
+	"time"
+
+	"braid/source"
+)
+
+// TestTrackers: no tracker that a document names ends the program, and neither does one that cannot be asked.
+func TestTrackers(t *testing.T) {
+	m := torrentOf(t, made(t, pieceLength, 1))
+	m.Trackers = [][]string{{
+		"http://anna:secret@127.0.0.1:1/announce", "HTTP://127.0.0.1:1/a", "http://127.0.0.1:1/a b?\u00fc", "http://127.0.0.1:1/%zz", "http://127.0.0.1:1/%c3#\u00fc",
+		"UDP://anna@127.0.0.1:1/", "http://\u00fc:1/", "http://127.0.0.1:1/?a;b", "https://[fe80::1%25e]:1/",
+	}}
+	s := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: 200 * time.Millisecond}}).Source(m, m.Files[0], source.SwarmOptions{})
+	defer s.Close()
+	if err := s.Fetch(t.Context(), whole, newSink(t, m.Size)); err == nil {
+		t.Error("it came from nowhere")
+	}
+}
+
+// TestTrackerSocket: a socket that cannot be opened fails when it is used.
+func TestTrackerSocket(t *testing.T) {
+	w := &ways{ctx: t.Context(), client: &Client{}, named: near}
+	w.close()
+	conn, err := w.listenTracker("udp4", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := conn.ReadFrom(nil); err == nil || conn.LocalAddr() == nil || conn.Close() != nil {
+		t.Error("it can be read")
+	}
+	if _, err := conn.WriteTo(nil, nil); err == nil {
+		t.Error("it sends")
+	}
+}
