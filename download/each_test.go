@@ -36,8 +36,8 @@ func newEach(ctx context.Context, t *testing.T, atOnce int) *each {
 	return e
 }
 
-func (e *each) job(ctx context.Context, u string) download.Job {
-	return download.Job{Context: ctx, Request: func() (download.Request, error) {
+func (e *each) job(u string) download.Job {
+	return download.Job{Request: func() (download.Request, error) {
 		return download.Request{URL: parse(e.t, u), Dir: e.dir}, nil
 	}}
 }
@@ -49,7 +49,7 @@ func TestGetEach(t *testing.T) {
 	urls := many(s, 5)
 	e := newEach(t.Context(), t, 0)
 	for i, u := range urls {
-		e.jobs <- e.job(nil, u)
+		e.jobs <- e.job(u)
 		if got := <-e.ended; got.file != i || got.err != nil || path.Base(got.result.Path) != path.Base(u) {
 			t.Errorf("file %d: %+v", i, got)
 		}
@@ -76,14 +76,16 @@ func TestGetEachStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	one, stop := context.WithCancel(ctx)
 	e := newEach(ctx, t, 2)
-	e.jobs <- e.job(one, s.URL+"/0")
-	e.jobs <- e.job(nil, s.URL+"/1")
+	first := e.job(s.URL + "/0")
+	first.Context = one
+	e.jobs <- first
+	e.jobs <- e.job(s.URL+"/1")
 	stop()
 	var own *download.Error
 	if got := <-e.ended; got.file != 0 || !errors.As(got.err, &own) || own.Kind != download.Interrupted {
 		t.Errorf("the one that was stopped: %+v", got)
 	}
-	e.jobs <- e.job(nil, s.URL+"/2")
+	e.jobs <- e.job(s.URL+"/2")
 	close(s.hurried)
 	for range 2 {
 		if got := <-e.ended; got.err != nil || got.file == 0 {
@@ -103,10 +105,10 @@ func TestGetEachResize(t *testing.T) {
 	s.delay = 1 << 40
 	urls := many(s, 6)
 	e := newEach(t.Context(), t, 1)
-	e.jobs <- e.job(nil, urls[0])
+	e.jobs <- e.job(urls[0])
 	full := func() bool {
 		select {
-		case e.jobs <- e.job(nil, urls[5]):
+		case e.jobs <- e.job(urls[5]):
 			return false
 		case e.resize <- 3: // which is taken where no job is
 			return true
@@ -115,8 +117,8 @@ func TestGetEachResize(t *testing.T) {
 	if !full() {
 		t.Error("a second one began")
 	}
-	e.jobs <- e.job(nil, urls[1])
-	e.jobs <- e.job(nil, urls[2])
+	e.jobs <- e.job(urls[1])
+	e.jobs <- e.job(urls[2])
 	if !full() {
 		t.Error("a fourth one began")
 	}

@@ -181,11 +181,12 @@ func TestRetryAfter_Rule23(t *testing.T) {
 // Proves rule 66: a source that is held is not asked before its turn, and that is no failure, however often it is.
 func TestHeldIsNoFailure_Rule66(t *testing.T) {
 	s, now := New(Config{Size: mib, Tries: 1}), time.Unix(0, 0)
-	do, wake := s.Step(now, SourceAdded{ID: 0, Host: "a:80"})
+	do, _ := s.Step(now, SourceAdded{ID: 0, Host: "a:80"})
 	for i := range 50 {
 		if len(do) != 1 {
 			t.Fatalf("time %d: %v", i, do)
 		}
+		var wake time.Time
 		do, wake = s.Step(now, FetchEnded{Fetch: do[0].(Fetch).ID, Fault: FaultHeld, After: 5 * time.Second})
 		if len(do) > 0 || wake.Sub(now) > 5*time.Second {
 			t.Fatalf("time %d: %v until %v", i, do, wake)
@@ -194,7 +195,7 @@ func TestHeldIsNoFailure_Rule66(t *testing.T) {
 			t.Fatalf("before its turn: %v", do)
 		}
 		now = now.Add(5 * time.Second)
-		do, wake = s.Step(now, Tick{})
+		do, _ = s.Step(now, Tick{})
 	}
 	// Another one takes the work meanwhile.
 	s.Step(now, FetchEnded{Fetch: do[0].(Fetch).ID, Fault: FaultHeld, After: 5 * time.Second})

@@ -49,9 +49,9 @@ func parseSpan(words []string) (s rateSpan, err error) {
 	switch len(words) {
 	case 1:
 	case 2:
-		from, to, ok := strings.Cut(words[0], "-")
-		var end bool
-		if s.from, ok = parseClock(from); ok && s.from < day {
+		from, to, _ := strings.Cut(words[0], "-")
+		var begins, end bool
+		if s.from, begins = parseClock(from); begins && s.from < day {
 			s.to, end = parseClock(to)
 		}
 		switch {
