@@ -43,7 +43,7 @@ func refuse(format string, args ...any) error { return &fault{1, fmt.Sprintf(for
 
 // add adds an entry with these options.
 func (v *visit) add(e queue.Entry, options map[string]string, position int) (queue.GID, error) {
-	options, err := v.checked(options, e.URIs)
+	options, err := v.checked(options, e.URIs, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +125,7 @@ func (v *visit) addMetalink(p *params) (any, error) {
 	if err != nil {
 		return nil, refuse("%s %v", bad, err)
 	}
-	checked, err := v.checked(options, nil)
+	checked, err := v.checked(options, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func (d *documents) about(e *queue.Entry) *about {
 	}
 	switch {
 	case of.link != "":
-		a = ofMagnet(of.link)
+		a = ofMagnet(of.link, e.GID)
 	case metainfo.Looks(e.Document):
-		a = ofTorrent(e.Document)
+		a = ofTorrent(e.Document, e.GID)
 	default:
 		a = ofMetalink(e.Document)
 	}
@@ -74,19 +74,19 @@ func (d *documents) about(e *queue.Entry) *about {
 	return a
 }
 
-func ofMagnet(link string) *about {
+func ofMagnet(link string, g queue.GID) *about {
 	m, err := metainfo.ParseMagnet(link)
 	if err != nil {
 		return &about{}
 	}
 	tiers := [][]string{}
 	for _, tracker := range m.Trackers {
-		tiers = append(tiers, []string{tracker})
+		tiers = append(tiers, []string{masked(tracker, g)})
 	}
 	return &about{hash: m.InfoHash.String(), name: cmp.Or(m.Name, m.InfoHash.String()), bittorrent: map[string]any{"announceList": tiers}}
 }
 
-func ofTorrent(document []byte) *about {
+func ofTorrent(document []byte, g queue.GID) *about {
 	t, err := metainfo.Parse(bytes.NewReader(document))
 	if err != nil {
 		return &about{}
@@ -98,9 +98,13 @@ func ofTorrent(document []byte) *about {
 	if len(t.Files) == 1 && t.Files[0].Path() == path.Base(t.Files[0].Name) && t.Files[0].Name == t.Name {
 		mode = "single"
 	}
-	tiers := t.Trackers
-	if tiers == nil {
-		tiers = [][]string{}
+	tiers := [][]string{}
+	for _, tier := range t.Trackers {
+		told := make([]string, len(tier))
+		for i, tracker := range tier {
+			told[i] = masked(tracker, g)
+		}
+		tiers = append(tiers, told)
 	}
 	a.bittorrent = map[string]any{"announceList": tiers, "mode": mode, "info": map[string]any{"name": t.Name}}
 	return a

@@ -13,7 +13,7 @@ type visit struct {
 	handler *Handler
 	queue   *queue.Queue
 	now     time.Time
-	room    int // how many entries may yet be told
+	room    int // how many entries, or KiB of long ones, may yet be told
 	after   func()
 }
 
@@ -112,6 +112,9 @@ func (v *visit) changeURI(p *params) (any, error) {
 	in, err := v.knownURIs(in)
 	if err != nil {
 		return nil, err
+	}
+	if len(in) > 0 && hasSecret(e.Options) && !mayHave(g, in, e.URIs) {
+		return nil, refuse("The header fields and passwords of the download are for its servers alone: remove these options first, and set those for the new server then.")
 	}
 	uris, removed := slices.Clone(e.URIs), 0
 	for _, uri := range out {

@@ -48,8 +48,8 @@ func refused(name, value string) bool {
 const mostOptions = 300
 
 // checked are options as they are kept: with the secrets that a placeholder stands for, and the folder from its root on. The URIs are those
-// that they are for.
-func (v *visit) checked(options map[string]string, uris []string) (map[string]string, error) {
+// that they are for; those that are there already count as well.
+func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {
 		if !name.MatchString(key) {
@@ -67,7 +67,9 @@ func (v *visit) checked(options map[string]string, uris []string) (map[string]st
 		}
 		kept[key] = value
 	}
-	if len(kept) > mostOptions {
+	all := maps.Clone(kept)
+	maps.Copy(all, had)
+	if len(all) > mostOptions {
 		return nil, refuse("More than %d options.", mostOptions)
 	}
 	return kept, v.handler.place(kept)
@@ -126,6 +128,7 @@ func (v *visit) getOption(p *params) (any, error) {
 	}
 	e, _ := v.queue.Entry(g)
 	all := v.all()
+	v.room -= 1 + length(all, e.Options)>>10
 	conceal(all, 0)
 	for _, name := range together {
 		delete(all, name)
@@ -138,11 +141,22 @@ func (v *visit) getOption(p *params) (any, error) {
 
 func (v *visit) getGlobalOption(*params) (any, error) {
 	all := v.all()
+	v.room -= 1 + length(all)>>10
 	conceal(all, 0)
 	for _, name := range together {
 		all[name] = cmp.Or(all[name], "0")
 	}
 	return all, nil
+}
+
+// length is how many bytes options have.
+func length(all ...map[string]string) (n int) {
+	for _, options := range all {
+		for name, value := range options {
+			n += len(name) + len(value)
+		}
+	}
+	return n
 }
 
 // together are options of all downloads that no single one has.
@@ -154,7 +168,7 @@ func (v *visit) changeOption(p *params) (any, error) {
 		return nil, p.err
 	}
 	e, _ := v.queue.Entry(g)
-	options, err := v.checked(options, e.URIs)
+	options, err := v.checked(options, e.URIs, e.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +182,7 @@ func (v *visit) changeGlobalOption(p *params) (any, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	options, err := v.checked(options, nil)
+	options, err := v.checked(options, nil, v.queue.Global())
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ var (
 	errParams       = &fault{-32602, "Invalid params."}
 	errUnauthorized = &fault{1, "Unauthorized"}
 	errRecursion    = &fault{1, "Recursive system.multicall forbidden."}
+	errTooLarge     = &fault{1, "The answer to this request would be too large."}
 	errTooMany      = &fault{1, "Too many calls in one request."}
 )
 
@@ -171,7 +172,7 @@ type reply struct {
 // respond carries out a request. It calls parsed when the body is no longer needed.
 func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply {
 	calls, batch := parse(body)
-	admitted := h.admit(calls)
+	admitted := h.admit(calls, true)
 	parsed()
 	if !admitted {
 		h.punish(ctx)
@@ -206,15 +207,15 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 }
 
 // admit marks the calls that lack the token, and reports whether there is none.
-func (h *Handler) admit(calls []call) bool {
-	ok := true
+// After one of them no token is looked at: a request is one guess.
+func (h *Handler) admit(calls []call, ok bool) bool {
 	for i := range calls {
 		c := &calls[i]
 		switch {
 		case c.fault != nil:
 		case c.many:
-			ok = h.admit(c.inner) && ok
-		case !h.authorized(c):
+			ok = h.admit(c.inner, ok)
+		case !ok || !h.authorized(c):
 			c.fault, c.params, ok = errUnauthorized, nil, false
 		}
 	}
@@ -257,6 +258,9 @@ func (v *visit) run(c *call) (any, *fault) {
 			return nil, f
 		}
 		return nil, &fault{1, err.Error()}
+	}
+	if v.room < 0 {
+		return nil, errTooLarge
 	}
 	return result, nil
 }

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,12 +31,31 @@ func conceal(options map[string]string, g queue.GID) {
 			options[name] = strings.Join(lines, "\n")
 		case strings.HasSuffix(name, "-proxy-passwd"): // for whatever proxy is named beside it
 			delete(options, name)
-		case strings.HasSuffix(name, "-passwd"):
+		case strings.HasSuffix(name, "-passwd"), name == "user":
 			options[name] = placeholder(g)
-		case strings.HasSuffix(name, "-proxy"):
-			options[name] = masked(value, g)
+		case strings.HasSuffix(name, "-proxy"), name == "referer", name == "mirror":
+			options[name] = maskedAll(value, "\n", g)
+		case name == "bt-tracker":
+			options[name] = maskedAll(value, ",", g)
 		}
 	}
+}
+
+// hasSecret reports whether options have a secret that is sent to whatever server the URIs name.
+func hasSecret(options map[string]string) bool {
+	told := maps.Clone(options)
+	conceal(told, 0)
+	return told["header"] != options["header"] || told["http-passwd"] != options["http-passwd"] ||
+		told["ftp-passwd"] != options["ftp-passwd"] || told["user"] != options["user"]
+}
+
+// maskedAll masks each of several URIs.
+func maskedAll(list, between string, g queue.GID) string {
+	uris := strings.Split(list, between)
+	for i, uri := range uris {
+		uris[i] = masked(uri, g)
+	}
+	return strings.Join(uris, between)
 }
 
 // secretField reports whether a header field may be for its server alone. That it is no secret can be told of few.

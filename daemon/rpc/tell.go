@@ -31,13 +31,18 @@ func (v *visit) view(e queue.Entry) view {
 	if live, ok := v.queue.Live(e.GID); ok && e.Status == queue.Active {
 		w.live = &live
 	}
+	long := len(w.about.files) + len(w.about.uris) // of some hundred bytes
+	for _, uri := range e.URIs {
+		long += len(uri) / 100 // told twice
+	}
+	v.room -= 1 + long/10
 	return w
 }
 
 // tell answers with the asked keys of entries. It is made outside of the queue.
 func (v *visit) tell(entries []queue.Entry, keys []string) (any, error) {
-	if v.room -= len(entries); v.room < 0 {
-		return nil, refuse("The answer to this request would be too large.")
+	if v.room < len(entries) {
+		return nil, errTooLarge
 	}
 	views := make([]view, len(entries))
 	for i, e := range entries {
