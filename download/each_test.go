@@ -79,13 +79,13 @@ func TestGetEachStops(t *testing.T) {
 	first := e.job(s.URL + "/0")
 	first.Context = one
 	e.jobs <- first
-	e.jobs <- e.job(s.URL+"/1")
+	e.jobs <- e.job(s.URL + "/1")
 	stop()
 	var own *download.Error
 	if got := <-e.ended; got.file != 0 || !errors.As(got.err, &own) || own.Kind != download.Interrupted {
 		t.Errorf("the one that was stopped: %+v", got)
 	}
-	e.jobs <- e.job(s.URL+"/2")
+	e.jobs <- e.job(s.URL + "/2")
 	close(s.hurried)
 	for range 2 {
 		if got := <-e.ended; got.err != nil || got.file == 0 {
