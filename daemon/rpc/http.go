@@ -134,14 +134,11 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, origin string) {
 
 // post answers the request in a body, whatever its type is said to be.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
-	if !h.enter(r.Context()) {
-		return
-	}
-	leave := sync.OnceFunc(h.leave)
-	defer leave()
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(h.patience)) // a test's recorder knows none
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MostBytes))
+	begin := func() { control.SetReadDeadline(time.Now().Add(h.patience)) } // a test's recorder knows none
+	wait := func() { control.SetReadDeadline(time.Time{}) }
+	body, leave, err := h.read(r.Context(), http.MaxBytesReader(w, r.Body, h.MostBytes), begin, wait)
+	defer leave()
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		http.Error(w, "the request has more than "+strconv.FormatInt(h.MostBytes, 10)+" bytes", http.StatusRequestEntityTooLarge)
 		return
@@ -154,17 +151,29 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, body, leave)
 }
 
-// enter waits for room for a body in memory. It reports false if the client went away before.
-func (h *Handler) enter(ctx context.Context) bool {
+// short is how many bytes of a request need no room, so that clients who send nothing keep it from no others.
+const short = 16 << 10
+
+// read reads a request. A long one waits for room in memory, which leave gives back. Begin is called when a client has to send, and wait when
+// it has not.
+func (h *Handler) read(ctx context.Context, r io.Reader, begin, wait func()) (body []byte, leave func(), err error) {
+	begin()
+	body, err = io.ReadAll(io.LimitReader(r, short))
+	leave = func() {}
+	if err != nil || len(body) < short {
+		return body, leave, err
+	}
+	wait()
 	select {
 	case h.busy <- struct{}{}:
-		return true
 	case <-ctx.Done():
-		return false
+		return nil, leave, ctx.Err()
 	}
+	leave = sync.OnceFunc(func() { <-h.busy })
+	begin()
+	rest, err := io.ReadAll(r)
+	return append(body, rest...), leave, err
 }
-
-func (h *Handler) leave() { <-h.busy }
 
 // large is how many bytes make a request a rare one, whose garbage is given back to the system: ten thousand added downloads leave 40 MiB.
 const large = 1 << 20

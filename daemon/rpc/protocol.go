@@ -127,7 +127,7 @@ func parseCall(v any) call {
 	}
 	if c.method == "system.multicall" {
 		c.inner, c.fault = parseInner(c.params)
-		c.many = true
+		c.params, c.many = nil, true // what a wrong token waits with is not kept
 	}
 	return c
 }

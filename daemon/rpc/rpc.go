@@ -62,7 +62,7 @@ type Handler struct {
 	engine    Engine
 	session   string
 	sockets   chan struct{} // one for each that is open
-	busy      chan struct{} // one for each request whose body is in memory
+	busy      chan struct{} // one for each long request whose body is in memory
 	wrong     chan struct{} // one wrong token waits at a time
 	documents documents
 	patience  time.Duration // how long a client may take to send or receive one message

@@ -48,7 +48,7 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 	})
 	for {
 		_, message, err := conn.Reader(ctx)
-		if err != nil || !h.enter(ctx) {
+		if err != nil {
 			return
 		}
 		if err := s.answer(ctx, h, message); err != nil {
@@ -59,10 +59,9 @@ func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
 
 // answer carries out a request.
 func (s *socket) answer(ctx context.Context, h *Handler, message io.Reader) error {
-	leave := sync.OnceFunc(h.leave)
-	defer leave()
 	slow := time.AfterFunc(s.patience, func() { s.conn.CloseNow() })
-	body, err := io.ReadAll(message)
+	body, leave, err := h.read(ctx, message, func() { slow.Reset(s.patience) }, func() { slow.Stop() })
+	defer leave()
 	slow.Stop()
 	if err != nil {
 		return err
