@@ -140,7 +140,8 @@ var houses = map[string]house{
 
 // workshop is the same for the module in scripts.
 var workshop = map[string]house{
-	"benchmark": {}, "pollbench": {}, "rulebook": {},
+	"pollbench": {}, "rulebook": {},
+	"benchmark":  {imports: []string{"github.com/coder/websocket"}},
 	"guardcheck": {imports: []string{"scripts/rulebook"}},
 	"ruletable":  {imports: []string{"scripts/rulebook"}},
 }

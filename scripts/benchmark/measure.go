@@ -22,15 +22,15 @@ import (
 func (s *series) measure(ctx context.Context, out string, c command) error {
 	defer os.Remove(out)
 	// What an earlier run learned about the mirrors must not help this one.
-	cache, err := os.MkdirTemp("", "braid-bench-cache-")
+	home, err := os.MkdirTemp("", "braid-bench-home-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(cache)
+	defer os.RemoveAll(home)
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, c[0], c[1:]...)
 	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
+	cmd.Env = environment(home)
 	start := time.Now()
 	err = cmd.Run()
 	s.seconds = append(s.seconds, time.Since(start).Seconds())
@@ -43,6 +43,11 @@ func (s *series) measure(ctx context.Context, out string, c command) error {
 		s.rss = max(s.rss, int64(u.Maxrss)<<10) // Linux counts KiB
 	}
 	return nil
+}
+
+// environment has a program keep and find in home what it would in the user's folders.
+func environment(home string) []string {
+	return append(os.Environ(), "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home)
 }
 
 func writeRandom(f *os.File, size int64) error {
