@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,6 +65,13 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 	}
 	a.gid = cmp.Or(a.value("gid"), newGID())
 	a.warn()
+	work := a.get.run
+	if a.is("enable-rpc") {
+		if err := a.checkRPC(); err != nil {
+			return err
+		}
+		work = a.serve
+	}
 	list, documents, err := a.list()
 	if err != nil {
 		return err
@@ -73,11 +81,17 @@ func (a *aria2c) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	a.get.Input = list
+	hint := "" // those of the parser are about the options of braid
 	err = l.parse(context.WithValue(ctx, configurationKey{}, l.configuration), a.streams, l.targets, func(ctx context.Context, _ []string) error {
-		return a.get.run(ctx, documents)
+		err := work(ctx, documents)
+		if f, ok := errors.AsType[*failure](err); ok {
+			hint = aria2Words(aria2TLS.Replace(f.hint))
+		}
+		return err
 	})
-	if f, ok := err.(*failure); ok { // the parser's hints are about the options of braid
-		f.hint = ""
+	if f, ok := errors.AsType[*failure](err); ok {
+		f.where, f.hint = aria2TLS.Replace(f.where), hint
+		return f
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func (a *aria2c) list() (list inputList, documents []string, err error) {
 			uris = append(uris, word)
 		}
 	}
-	if len(uris)+len(documents) == 0 {
+	if len(uris)+len(documents) == 0 && !a.is("enable-rpc") {
 		return list, nil, &failure{code: exitOther, what: "usage", why: "no URI", hint: "aria2c --help"}
 	}
 	if len(uris) > 0 {

@@ -193,7 +193,7 @@ func aria2Size(n int64) string {
 // saveSession writes what is not complete as a list for the next run (--save-session).
 func (a *aria2c) saveSession() *failure {
 	path := a.value("save-session")
-	if path == "" {
+	if path == "" || a.is("enable-rpc") {
 		return nil
 	}
 	done := map[string]bool{}

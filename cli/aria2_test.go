@@ -141,7 +141,7 @@ func TestAria2Words(t *testing.T) {
 
 // Passwords and tokens of aria2's options leave the title of the process.
 func TestSecretsOfAria2_Rule62(t *testing.T) {
-	for _, words := range [][2]string{{"--http-passwd", "s3cret"}, {"", "--all-proxy-passwd=s3cret"}, {"", "--rpc-secret=s3cret"}, {"", "--header=A: s3cret"}} {
+	for _, words := range [][2]string{{"--http-passwd", "s3cret"}, {"", "--all-proxy-passwd=s3cret"}, {"", "--rpc-secret=s3cret"}, {"", "--rpc-secre=s3cret"}, {"--http-pa", "s3cret"}, {"", "--header=A: s3cret"}} {
 		parts := secretsOf(words[0], words[1])
 		if len(parts) != 1 || !strings.HasSuffix(words[1], "s3cret") || strings.Contains(words[1][:parts[0][0]], "s3") || parts[0][1] != len(words[1]) {
 			t.Errorf("%q: %v", words, parts)
@@ -151,8 +151,7 @@ func TestSecretsOfAria2_Rule62(t *testing.T) {
 
 // Wrong use says what is wrong, downloads nothing, and is aria2's number 28.
 func TestAria2Misuse(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	for words, want := range map[string]string{
+	aria2Refuses(t, map[string]string{
 		"--header=x":                            "",
 		"--split=x http://127.0.0.1:1/":         "usage --split: write a number",
 		"--timeout=x http://127.0.0.1:1/":       "usage --timeout: write a time",
@@ -162,12 +161,20 @@ func TestAria2Misuse(t *testing.T) {
 		"--max-concurrent-downloads=x http://h": "usage --max-concurrent-downloads: write auto",
 		"--checksum=x http://h/a":               "usage --checksum: write ALGORITHM",
 		"--all-proxy=socks9://x:1 http://h/a":   "usage all_proxy: ",
-	} {
+	})
+}
+
+// aria2Refuses runs command lines, and wants each to end with a message.
+func aria2Refuses(t *testing.T, lines map[string]string) {
+	t.Setenv("HOME", t.TempDir())
+	for words, want := range lines {
 		t.Run(words, func(t *testing.T) {
 			t.Setenv("all_proxy", "")
 			t.Setenv("ALL_PROXY", "")
 			var out, err bytes.Buffer
-			code := run(context.Background(), append([]string{"aria2c", "--no-conf"}, strings.Fields(words)...), streams{in: strings.NewReader(""), out: &out, err: &err})
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a daemon does not end
+			defer cancel()
+			code := run(ctx, append([]string{"aria2c", "--no-conf"}, strings.Fields(words)...), streams{in: strings.NewReader(""), out: &out, err: &err})
 			if want == "" {
 				want = "usage: no URI"
 			}

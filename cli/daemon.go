@@ -50,12 +50,14 @@ type daemonCommand struct {
 	unfollow func()
 	// documents reads the documents of entries; it is the client of all downloads.
 	documents *download.Client
+	begun     func(ctx context.Context, engine *daemon.Daemon) error // once clients are answered; may be nil
 }
 
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
 func newDaemon(s streams) (action, targets) {
 	d := &daemonCommand{getCommand: newGetCommand(s), RPCListenPort: 6800}
+	d.Rename = true
 	return d.run, targetsOf(d)
 }
 
@@ -89,6 +91,11 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 		_, err := fmt.Fprintln(d.out, token)
 		return outputFailure(err)
 	}
+	return d.operate(ctx, token)
+}
+
+// operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
+func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	certificates, err := d.serverTLS.config()
 	if err != nil {
 		return err
@@ -285,7 +292,9 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
-	mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
+	if token != "" { // the page's requests have an Origin field
+		mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
+	}
 	for _, l := range []net.Listener{listener, socket} {
 		server := &http.Server{
 			Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -301,8 +310,19 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	wg.Go(func() { d.attend(ctx, engine, client, hup) })
+	if d.begun != nil {
+		wg.Go(func() {
+			if err := d.begun(ctx, engine); err != nil {
+				d.log.Error("not in the queue", "error", err)
+			}
+		})
+	}
 	url := localURL(scheme, listener.Addr())
-	d.log.Info("ready", "page", url, "rpc", url+"jsonrpc", "root", d.Root, "state", d.State)
+	about := []any{"page", url, "rpc", url + "jsonrpc", "root", d.Root, "state", d.State}
+	if token == "" {
+		about = about[2:]
+	}
+	d.log.Info("ready", about...)
 	d.notified(d.notify.Ready("downloads for " + url))
 	err = engine.Run(ctx)
 	if err != nil {
@@ -316,6 +336,7 @@ func (d *daemonCommand) given() map[string]string {
 	return map[string]string{
 		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": d.Split.String(),
 		"max-overall-download-limit": strconv.FormatInt(d.rate.byTime(), 10),
+		"allow-overwrite":            strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
 	}
 }
 

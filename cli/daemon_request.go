@@ -31,7 +31,7 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if len(e.Document) == 0 && !isMagnet(e) {
 		listed.URIs = e.URIs
 	}
-	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], "true") == "true")
+	r, err := d.listed(listed, cmp.Or(options["auto-file-renaming"], strconv.FormatBool(d.Rename)) == "true")
 	if err != nil {
 		return r, err
 	}

@@ -58,8 +58,8 @@ func forgetArguments(args []string) []string {
 }
 
 var (
-	// secretWord is an option of aria2c whose value is a secret.
-	secretWord = regexp.MustCompile(`^--[a-z-]*(passwd|secret)$`)
+	// secretWord is an option of aria2c whose value is a secret, or as much of its name as no other option begins with.
+	secretWord = regexp.MustCompile(`^--[a-z-]*(pa(s(s(wd?)?)?)?|secr(et?)?)$`)
 	// secretFlag is a flag whose value has a secret after its colon.
 	secretFlag = regexp.MustCompile(`^(-[A-Za-z]*[uH]|--user|--header)$`)
 	// secretValue is the same with the value in the same word.

@@ -77,7 +77,7 @@ func TestOrigin_Rule67(t *testing.T) {
 		{open, "chrome-extension://abcd", "", 403},
 		{open, "http://page.example", "", 403},
 		{open, "", "cross-site", 403},
-		{open, "http://localhost:6800", "", 200},
+		{open, "http://localhost:6800", "same-origin", 403},
 		{all, "http://page.example", "cross-site", 200},
 		{all, "", "cross-site", 200},
 	} {

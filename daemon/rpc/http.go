@@ -97,7 +97,7 @@ func hostname(field string) string {
 var extensions = []string{"chrome-extension://", "moz-extension://", "safari-web-extension://"}
 
 // knownOrigin reports whether a request comes from a program, from a page of this server, or from one that may use it. Some requests of
-// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere.
+// pages have no Origin field, and tell by Sec-Fetch-Site that they come from elsewhere. Without a token this server has no pages.
 func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 	if slices.Contains(h.Origins, "*") {
 		return true
@@ -107,8 +107,8 @@ func (h *Handler) knownOrigin(r *http.Request, origin string) bool {
 		return site == "" || site == "none" || site == "same-origin"
 	}
 	_, host, _ := strings.Cut(origin, "://")
-	return strings.EqualFold(host, r.Host) && strings.HasPrefix(origin, "http") || slices.Contains(h.Origins, origin) ||
-		h.Token != "" && slices.ContainsFunc(extensions, func(scheme string) bool { return strings.HasPrefix(origin, scheme) })
+	return slices.Contains(h.Origins, origin) || h.Token != "" && (strings.EqualFold(host, r.Host) && strings.HasPrefix(origin, "http") ||
+		slices.ContainsFunc(extensions, func(scheme string) bool { return strings.HasPrefix(origin, scheme) }))
 }
 
 // allow tells a browser that the page may read the answer.

@@ -53,8 +53,8 @@ func (s *slow) Read(p []byte) (int, error) {
 	return s.Reader.Read(p[:min(len(p), 16<<10)])
 }
 
-// aria2 starts aria2c and returns the URL of its interface.
-func aria2(t *testing.T, more ...string) string {
+// aria2 starts aria2c, or another program under its name, and returns the URL of its interface.
+func aria2(t *testing.T, program string, more ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,8 +64,9 @@ func aria2(t *testing.T, more ...string) string {
 	l.Close()
 	args := []string{"--no-conf", "--quiet", "--enable-rpc", "--rpc-listen-port=" + port, "--rpc-secret=" + secret, "--dir=" + t.TempDir(),
 		"--enable-dht=false"}
-	cmd := exec.Command("aria2c", append(args, more...)...)
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd, home := exec.Command(program, append(args, more...)...), t.TempDir()
+	cmd.Args[0] = "aria2c"
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "BRAID_BITTORRENT=off")
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: scripts/test installs aria2", err)
 	}
@@ -132,7 +133,7 @@ func playReal(t *testing.T, rpc string) []frame {
 
 // TestRealFrames: the record is what aria2c answers today.
 func TestRealFrames(t *testing.T) {
-	told := playReal(t, aria2(t))
+	told := playReal(t, aria2(t, "aria2c"))
 	if *record {
 		if err := os.WriteFile(recorded, []byte(writeFrames(told)), 0o644); err != nil {
 			t.Fatal(err)
@@ -157,9 +158,14 @@ func TestRealDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, driver := range []string{"aria2.cjs", "maria2.mjs"} {
+	for _, driver := range []string{"aria2.cjs", "maria2.mjs", "aria2.cjs as aria2c"} {
 		t.Run(driver, func(t *testing.T) {
-			address, err := url.Parse(braid(t, binary))
+			start := braid
+			driver, under, _ := strings.Cut(driver, " ")
+			if under != "" {
+				start = func(t *testing.T, binary string) string { return aria2(t, binary) }
+			}
+			address, err := url.Parse(start(t, binary))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// aria2Text has a line for each option of aria2c 1.36: its name and letter, whether it takes a value (none, bool, maybe, text), what becomes
+// aria2Text has a line for each option of aria2c 1.36, and for one of braid's: its name and letter, whether it takes a value (none, bool, maybe, text), what becomes
 // of it where braid is called by that name, and what there is to say of it.
 //
 //go:embed aria2.txt

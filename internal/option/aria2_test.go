@@ -36,7 +36,7 @@ func TestAria2Table(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	}
-	if n := len(Aria2Options()); n != 197 {
+	if n := len(Aria2Options()); n != 198 {
 		t.Errorf("%d options", n)
 	}
 }
@@ -80,7 +80,7 @@ func TestParseAria2(t *testing.T) {
 		{words: "--continue=1", err: "--continue: write true or false"},
 		{words: "--check-certificate=false", err: "--check-certificate: braid does not do that"},
 		{words: "--check-certificate --enable-rpc=false", settings: "check-certificate=true enable-rpc=false"},
-		{words: "--enable-rpc", err: "--enable-rpc: braid does not do that"},
+		{words: "--daemon", err: "--daemon: braid does not do that"},
 		{words: "--select-file=1", err: "--select-file: braid does not do that"},
 	} {
 		l, err := ParseAria2(strings.Fields(tt.words))
@@ -103,7 +103,7 @@ func TestParseAria2Conf(t *testing.T) {
 	if err != nil || len(l.Settings) != 2 || l.Settings[1] != (Setting{4, "dir", "${HOME}/d"}) || strings.Join(l.Unknown, " ") != "nosuch spli quiet" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if _, err := ParseAria2Conf("split=4\nenable-rpc=true\n"); err == nil || err.Error() != "line 2: --enable-rpc: braid does not do that" {
+	if _, err := ParseAria2Conf("split=4\ndaemon=true\n"); err == nil || err.Error() != "line 2: --daemon: braid does not do that" {
 		t.Error(err)
 	}
 }

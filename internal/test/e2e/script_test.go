@@ -35,6 +35,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"countries":     countryDatabase,
 	"damage":        damage,
 	"done":          done,
+	"enable-rpc":    enableRPC,
 	"exits":         exits,
 	"expand":        expand,
 	"ftp":           startFTP,

@@ -28,7 +28,21 @@ func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: serve NAME ARG...")
 	}
-	cmd := exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+	serving(ts, args[0], exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...))
+}
+
+// enableRPC is "enable-rpc NAME ARG...": the same with braid under the name of aria2c as a daemon.
+func enableRPC(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: enable-rpc NAME ARG...")
+	}
+	cmd := exec.Command(binary, append([]string{"--no-conf", "--enable-rpc", "--rpc-listen-port=0"}, args[1:]...)...)
+	cmd.Args[0] = "aria2c"
+	serving(ts, args[0], cmd)
+}
+
+// serving runs a server until the script ends, and sets NAME to the URL that it tells.
+func serving(ts *testscript.TestScript, name string, cmd *exec.Cmd) {
 	cmd.Dir, cmd.Env = ts.Getenv("WORK"), scriptEnv(ts)
 	output, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
@@ -48,18 +62,18 @@ func serveFolder(ts *testscript.TestScript, neg bool, args []string) {
 		case <-time.After(10 * time.Second):
 			cmd.Process.Kill()
 			<-exited
-			ts.Logf("serve %s did not end on SIGTERM", args[0])
+			ts.Logf("%s did not end on SIGTERM", name)
 		}
 	})
 	select {
 	case a, ok := <-addr:
 		if !ok {
-			ts.Fatalf("serve %s ended without saying where it listens", args[0])
+			ts.Fatalf("%s ended without saying where it listens", name)
 		}
-		ts.Setenv(args[0], a[0]+"://"+a[1])
-		ts.Setenv(args[0]+"_HOST", a[1])
+		ts.Setenv(name, a[0]+"://"+a[1])
+		ts.Setenv(name+"_HOST", a[1])
 	case <-time.After(30 * time.Second):
-		ts.Fatalf("serve %s does not say where it listens", args[0])
+		ts.Fatalf("%s does not say where it listens", name)
 	}
 }
 

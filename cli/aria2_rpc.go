@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/daemon"
+	"braid/daemon/queue"
+	"braid/internal/option"
+	"braid/metalink/metainfo"
+)
+
+// checkRPC refuses what would let others in, and what an engine does not do.
+func (a *aria2c) checkRPC() error {
+	const insecure = "where nobody else is on the network, --rpc-insecure, which aria2c does not have"
+	secret, all, secure := a.value("rpc-secret"), a.is("rpc-listen-all"), a.is("rpc-secure")
+	return firstMisuse([]wrongUse{
+		{all && secret == "", "--rpc-listen-all", "without a secret, all on the network could use it", "--rpc-secret WORD"},
+		{all && !secure && !a.is("rpc-insecure"), "--rpc-listen-all", "the secret would go over the network for all to read", "--rpc-secure with --rpc-certificate and --rpc-private-key; " + insecure},
+		{secure && a.value("rpc-certificate") == "", "--rpc-secure", "needs a certificate", "--rpc-certificate FILE"},
+		{a.value("rpc-user")+a.value("rpc-passwd") != "", "--rpc-user", "nothing asks for a name and password here", "--rpc-secret WORD"},
+		{a.is("dry-run"), "--dry-run", "contradicts --enable-rpc", ""},
+	})
+}
+
+// serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue. Each port has a queue of its own.
+func (a *aria2c) serve(ctx context.Context, documents []string) error {
+	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all")}
+	if v := a.value("rpc-listen-port"); v != "" {
+		if err := d.RPCListenPort.Set(v); err != nil {
+			return misuse("--rpc-listen-port", err.Error(), "")
+		}
+	}
+	if a.is("rpc-allow-origin-all") {
+		d.RPCAllowOrigin = *cli.NewStringSlice("*")
+	}
+	if a.is("rpc-secure") {
+		d.serverTLS = serverTLS{TLSCert: a.value("rpc-certificate"), TLSKey: a.value("rpc-private-key")}
+	}
+	if own := stateFolder(); own != "" {
+		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
+	}
+	if err := d.place(); err != nil {
+		return err
+	}
+	if a.value("save-session") != "" {
+		a.warning("--save-session: not written beside --enable-rpc; the queue is kept in %s", d.State)
+	}
+	entries, err := a.entriesOf(d, documents)
+	if err != nil {
+		return err
+	}
+	d.begun = func(ctx context.Context, engine *daemon.Daemon) error {
+		return engine.Do(ctx, func(q *queue.Queue) error { return enqueue(q, entries) })
+	}
+	ctx, stop := within(ctx, time.Duration(d.MaxTime))
+	defer stop()
+	return d.operate(ctx, a.value("rpc-secret"))
+}
+
+// entriesOf makes entries of a queue of what is to be downloaded.
+func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queue.Entry, err error) {
+	for listed, err := range option.Entries(a.results.list) {
+		if err != nil {
+			return nil, aria2Misuse(a.value("input-file"), err)
+		}
+		options := map[string]string{"dir": d.Dir}
+		for _, s := range listed.Options {
+			if s.Name == "header" && options["header"] != "" {
+				s.Value = options["header"] + "\n" + s.Value
+			}
+			options[s.Name] = s.Value
+		}
+		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Dir)); err != nil {
+			return nil, err
+		}
+		e := queue.Entry{URIs: listed.URIs, Options: options}
+		e.GID, _ = queue.ParseGID(options["gid"])
+		if options["pause"] == "true" {
+			e.Status = queue.Paused
+		}
+		delete(options, "gid")
+		delete(options, "pause")
+		entries = append(entries, e)
+	}
+	for _, word := range documents {
+		e := queue.Entry{Options: map[string]string{"dir": d.Dir}}
+		if metainfo.IsMagnet(word) {
+			e.URIs = []string{word}
+		} else if e.Document, err = readSmall("document", word, 8<<20); err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// enqueue adds what is not in the queue already, which an earlier run left.
+func enqueue(q *queue.Queue, entries []queue.Entry) (err error) {
+	there := append(q.Active(), q.Waiting(0, math.MaxInt)...)
+	for _, e := range entries {
+		if _, taken := q.Entry(e.GID); e.GID != 0 && taken {
+			continue
+		}
+		same := func(old queue.Entry) bool {
+			return slices.Equal(old.URIs, e.URIs) && bytes.Equal(old.Document, e.Document) && old.Options["dir"] == e.Options["dir"] && old.Options["out"] == e.Options["out"]
+		}
+		if !slices.ContainsFunc(there, same) {
+			_, wrong := q.Add(time.Now(), e, -1)
+			err = errors.Join(err, wrong)
+		}
+	}
+	return err
+}
+
+// aria2TLS says in the options of aria2c what messages say of the certificate of the daemon.
+var aria2TLS = strings.NewReplacer("--tls-cert", "--rpc-certificate", "--tls-key", "--rpc-private-key")
