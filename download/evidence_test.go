@@ -365,3 +365,21 @@ func TestSilentWithoutValidator_S18(t *testing.T) {
 	r.client.Timeout = 2 * time.Second
 	r.right(b.Content)
 }
+
+// Where nothing shows that two answers are of one file, several connections to its server (-x) are of no use: it comes by one, at once.
+func TestSeveralConnectionsWithoutValidator_Rule15(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]mirrortest.Option{
+		"no ranges": {mirrortest.IgnoreRange()}, "ranges": nil, "a date": {mirrortest.IgnoreRange(), mirrortest.Modified(time.Unix(1e9, 0))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sized(t, 4*mib, append(options, mirrortest.Rate(4*mib))...)
+			r := newRun(t, s.URL)
+			r.client.PerHost = 4
+			if res := r.right(s.Content); len(s.Requests()) > 2 || res.Fetched != 4*mib {
+				t.Errorf("%d requests, %d bytes", len(s.Requests()), res.Fetched)
+			}
+		})
+	}
+}

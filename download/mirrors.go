@@ -114,8 +114,11 @@ func (s *session) addLane(o *origin) {
 }
 
 // addLanes lets every source take several fetches at a time, if the user wants that (-x). The first of each
-// come before the second of any.
+// come before the second of any. Where nothing shows that two answers are of the same file, there is nothing to put together.
 func (s *session) addLanes() {
+	if !s.mayMerge() {
+		return
+	}
 	for n := 1; n < s.c.PerHost; n++ {
 		for _, o := range s.sources.all {
 			if o.lanes <= n && !o.banned && !o.swarm {
