@@ -310,6 +310,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	wg.Go(func() { d.attend(ctx, engine, client, hup) })
+	wg.Go(func() { d.tell(ctx, engine) })
 	if d.begun != nil {
 		wg.Go(func() {
 			if err := d.begun(ctx, engine); err != nil {

@@ -131,6 +131,23 @@ func TestDaemon(t *testing.T) {
 	}
 }
 
+// TestDaemonLog: a failure is logged, and with -v each download, without what may be a secret in its URL.
+func TestDaemonLog(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
+	for _, words := range [][]string{nil, {"-v"}} {
+		d := newDaemonRun(t)
+		d.start(words...)
+		d.status(d.add(strings.Replace(s.URL, "http://", "http://me:s3cret@", 1)+"?sig=s3cret", map[string]string{"out": "a.iso"}))
+		d.status(d.add(s.URL, map[string]string{"out": "b.iso", "checksum": "sha-256=" + strings.Repeat("0", 64)}))
+		waitFor(t, "the log", func() bool { return strings.Contains(d.log.String(), "download failed") })
+		d.end()
+		log := d.log.String()
+		if got := strings.Contains(log, "download is complete") && strings.Contains(log, "download begins"); got != (len(words) > 0) || strings.Contains(log, "s3cret") {
+			t.Errorf("%q:\n%s", words, log)
+		}
+	}
+}
+
 // TestDaemonStaysInRoot: neither a name nor a symbolic link leads out of the root.
 func TestDaemonStaysInRoot(t *testing.T) {
 	s := mirrortest.New(t, mirrortest.Generate(1000, 3), mirrortest.Name("a.iso"))
