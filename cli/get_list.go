@@ -77,8 +77,11 @@ func (l inputList) read(most int64) (string, error) {
 
 // String is what the list is called in messages.
 func (l inputList) String() string {
-	if l.InputFile == "-" {
+	switch l.InputFile {
+	case "-":
 		return "standard input"
+	case "":
+		return "the queue"
 	}
 	return l.InputFile
 }
