@@ -91,7 +91,7 @@ var errTorn = errors.New("torn record")
 // readHistory reads a journal up to its end or to the first record that is not whole. The error is
 // errForeign, or one of reading.
 func readHistory(r io.Reader) (history, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := bufio.NewReader(r)
 	h := history{size: headerSize}
 	head := make([]byte, headerSize)
 	switch n, err := io.ReadFull(br, head); {
