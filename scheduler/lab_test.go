@@ -99,7 +99,8 @@ type figure struct {
 	How        string  `json:"how"`
 }
 
-// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance.
+// The simulation tells how long braid takes in the laboratory, within 5 %, or 10 % where losses make that chance. The last three networks were
+// measured once, when the work on the policy had ended; of the slow origin braid makes 7 % less than the simulation says.
 func TestLab(t *testing.T) {
 	raw, err := os.ReadFile("testdata/lab.json")
 	if err != nil {
@@ -134,6 +135,22 @@ func predict(t *testing.T, f figure) time.Duration {
 		return time.Duration(median(all) * float64(time.Second))
 	case "S5":
 		return run(t, scenario{size: 128 * mib, hosts: labTrouble()}).elapsed
+	case "uneven and far":
+		return run(t, scenario{size: 192 * mib, hosts: []host{
+			lab(35, 140*ms), lab(8, 20*ms), lab(60, 90*ms), lab(15, 210*ms), lab(4, 60*ms), lab(25, 170*ms), lab(50, 40*ms),
+		}}).elapsed
+	case "slow origin":
+		return run(t, scenario{size: 96 * mib, hosts: append([]host{lab(3, 25*ms)}, labs(8, 25, 90*ms)...)}).elapsed
+	case "all lossy":
+		var all []float64
+		for seed := range uint64(9) {
+			hs := []host{lab(30, 50*ms), lab(30, 65*ms), lab(30, 80*ms), lab(30, 95*ms), lab(30, 110*ms)}
+			for i := range hs {
+				hs[i].loss = 0.005
+			}
+			all = append(all, run(t, scenario{size: 96 * mib, hosts: hs, seed: seed}).elapsed.Seconds())
+		}
+		return time.Duration(median(all) * float64(time.Second))
 	case "S8":
 		return killed(t, scenario{size: 128 * mib, hosts: labs(4, 40, 30*ms)}, f.Remembered)
 	}
