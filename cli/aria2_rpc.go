@@ -21,7 +21,7 @@ import (
 
 // checkRPC refuses what would let others in, and what an engine does not do.
 func (a *aria2c) checkRPC() error {
-	const insecure = "where nobody else is on the network, --rpc-insecure, which aria2c does not have"
+	const insecure = "in a network that is yours alone, --rpc-insecure, which aria2c does not have"
 	secret, all, secure := a.value("rpc-secret"), a.is("rpc-listen-all"), a.is("rpc-secure")
 	return firstMisuse([]wrongUse{
 		{all && secret == "", "--rpc-listen-all", "without a secret, all on the network could use it", "--rpc-secret WORD"},

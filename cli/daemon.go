@@ -121,9 +121,9 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 
 func (d *daemonCommand) checkFlags(words []string) error {
 	return firstMisuse([]wrongUse{
-		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "what is added to the queue is no operand", "braid daemon, and braid daemon token"},
+		{len(words) > 1 || len(words) == 1 && words[0] != "token", "daemon", "takes no operand but the word token", "braid add URL adds to its queue"},
 		{d.Quiet && d.Verbose, "-q", "contradicts -v", ""},
-		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all", "the token would go over the network for all to read", "--tls-cert FILE, or --rpc-insecure where nobody else is on the network"},
+		{d.RPCListenAll && d.TLSCert == "" && !d.RPCInsecure, "--rpc-listen-all", "the token would go over the network for all to read", "--tls-cert FILE, or --rpc-insecure in a network that is yours alone"},
 		{d.RPCInsecure && !d.RPCListenAll, "--rpc-insecure", "is for --rpc-listen-all", ""},
 	})
 }

@@ -196,7 +196,7 @@ func TestDaemonRefuses(t *testing.T) {
 		text  string
 	}{
 		{"--state " + d.state, exitLocal, "one daemon has a state folder at a time"},
-		{"--rpc-listen-all", exitUsage, "--rpc-insecure where nobody else"},
+		{"--rpc-listen-all", exitUsage, "--rpc-insecure in a network"},
 		{"--rpc-insecure", exitUsage, "is for --rpc-listen-all"},
 		{"https://example.org/a.iso", exitUsage, "no operand"},
 		{"-q -v", exitUsage, "contradicts -v"},

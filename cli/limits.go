@@ -23,7 +23,7 @@ type timedLimit struct {
 // mostAsleep bounds how late a change is after the clock was set, or the machine slept.
 const mostAsleep = time.Minute
 
-// of is a limit by rates; nil if there is none at any time.
+// of returns a limit that goes by rates, or nil if they never limit anything.
 func (p *limits) of(v rates) *download.Limiter {
 	if !v.Any() {
 		return nil

@@ -20,7 +20,7 @@ func TestMailboxReplaces(t *testing.T) {
 	}
 }
 
-// TestMailboxKeepsOrder: a slow reader delays nobody and loses nothing.
+// TestMailboxKeepsOrder: a slow reader delays no sender and loses nothing.
 func TestMailboxKeepsOrder(t *testing.T) {
 	q := newMailbox(func(int, int) bool { return false })
 	const n = 10000

@@ -137,7 +137,7 @@ func (s *sites) apply(r *download.Request, u *url.URL, said bool, limit *downloa
 	return nil
 }
 
-// limitOf is a limit of one download; nil if there is none at any time.
+// limitOf returns the limit of one download, or nil if its rates never limit anything.
 func (s *sites) limitOf(v rates) *download.Limiter {
 	if s == nil {
 		s = &sites{}

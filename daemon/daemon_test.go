@@ -252,7 +252,7 @@ func TestOptionsWhileRunning(t *testing.T) {
 	s.release()
 }
 
-// TestSlowSubscriber: one that does not listen is told so, and holds nobody up.
+// TestSlowSubscriber: one that does not listen finds its channel closed, and delays no other.
 func TestSlowSubscriber(t *testing.T) {
 	b := newBench(t)
 	b.start()

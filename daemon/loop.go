@@ -36,7 +36,7 @@ type loop struct {
 	writing bool
 	written chan commit // has room for one
 	failed  error       // of the last time
-	timer   *time.Timer // when pending is written though nobody waits for it
+	timer   *time.Timer // when pending is written though no call waits for it
 	timed   bool
 }
 
@@ -54,7 +54,7 @@ type ended struct {
 }
 
 const (
-	// writeAfter is how long changes wait for others that nobody waits for.
+	// writeAfter is how long changes that no call waits for are held for others.
 	writeAfter = 300 * time.Millisecond
 	// writeAgain is how long they wait after the disk has failed.
 	writeAgain = 10 * time.Second

@@ -32,7 +32,7 @@ type guardState struct {
 	mu      sync.Mutex
 	written int64     // bytes, as long as it is early; they are written one after the other
 	last    fsys.Info // as we left it
-	touched error     // what was found as long as it was early
+	touched error     // what was found as long as it was early, or why nothing could be
 }
 
 const watchedSize = 1 << 20
@@ -63,16 +63,17 @@ func (f *File) endEarly() error {
 	if g.guard != nil && g.guard.Watch() != nil {
 		g.guard = nil
 	}
-	err := f.compare()
-	g.early.Store(err != nil)
-	return err
+	g.early.Store(false)
+	return f.compare()
 }
 
-// compare keeps in mind that the file is not as we left it. The caller holds guarded.mu.
+// compare keeps in mind that the file is not as we left it, or that this cannot be told. The caller holds guarded.mu.
 func (f *File) compare() error {
 	info, err := f.part.Info()
-	if err == nil && f.guarded.touched == nil {
-		f.guarded.touched = f.differs(info)
+	if f.guarded.touched == nil {
+		if f.guarded.touched = err; err == nil {
+			f.guarded.touched = f.differs(info)
+		}
 	}
 	return err
 }
@@ -143,10 +144,9 @@ func (f *File) untouched(size int64) error {
 	if info.Size < size {
 		return touched("was cut by another program")
 	}
-	watched := !f.guarded.early.Load()
 	f.guarded.mu.Lock()
 	err = f.guarded.touched
-	if err == nil && (!watched || f.guarded.guard == nil) {
+	if err == nil && (f.guarded.early.Load() || f.guarded.guard == nil) {
 		err = f.differs(info)
 	}
 	f.guarded.mu.Unlock()

@@ -353,16 +353,11 @@ func ratios(contenders []contender, goals ...string) {
 
 // largeFile compares services and braid get with one file.
 func (b *bench) largeFile(ctx context.Context) error {
-	root, err := b.serverRoot(b.size, 2*b.size, writeRandom)
+	web, stop, err := b.oneServer(ctx)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(root)
-	web, err := startNginx(ctx, root, []mirror{{origin: true}})
-	if err != nil {
-		return err
-	}
-	defer web.stop()
+	defer stop()
 	contenders := []contender{
 		{label: "braid, by RPC", start: startBraid},
 		{label: "braid get", command: func(into string) command { return command{b.braid, "get", "-q", "-d", into, web.url(0)} }},

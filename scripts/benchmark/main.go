@@ -120,18 +120,26 @@ func choose(names []string) (chosen []measurement, err error) {
 	return nil, fmt.Errorf("%s: not here (Debian: %s; ./scripts/test real unpacks vsftpd)", strings.Join(missing, ", "), install)
 }
 
-// single compares one verified download with curl's unverified one.
-func (b *bench) single(ctx context.Context) error {
+// oneServer serves one large file. Stop removes it, too.
+func (b *bench) oneServer(ctx context.Context) (w *web, stop func(), err error) {
 	root, err := b.serverRoot(b.size, 2*b.size, writeRandom)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer os.RemoveAll(root)
-	web, err := startNginx(ctx, root, []mirror{{origin: true}})
+	if w, err = startNginx(ctx, root, []mirror{{origin: true}}); err != nil {
+		os.RemoveAll(root)
+		return nil, nil, err
+	}
+	return w, func() { w.stop(); os.RemoveAll(root) }, nil
+}
+
+// single compares one verified download with curl's unverified one.
+func (b *bench) single(ctx context.Context) error {
+	web, stop, err := b.oneServer(ctx)
 	if err != nil {
 		return err
 	}
-	defer web.stop()
+	defer stop()
 	out := filepath.Join(b.dir, "out")
 	braid := command{b.braid, "get", "-q", "-o", out, web.url(0)}
 	curl := command{"curl", "-s", "-o", out, web.url(0)}

@@ -40,7 +40,7 @@ type starter func(b *bench, ctx context.Context) (*service, error)
 
 // startBraid starts a braid daemon with an empty queue.
 func startBraid(b *bench, ctx context.Context) (*service, error) {
-	return b.startService(ctx, func(s *service, port string) error {
+	return startService(ctx, b.dir, func(s *service, port string) error {
 		state := filepath.Join(s.home, "state")
 		s.command = command{b.braid, "daemon", "-q", "-d", s.into, "--state", state, "--rpc-listen-port", port}
 		if err := os.Mkdir(state, 0o700); err != nil {
@@ -52,7 +52,7 @@ func startBraid(b *bench, ctx context.Context) (*service, error) {
 
 // startAria2 starts an aria2c with an empty queue.
 func startAria2(b *bench, ctx context.Context) (*service, error) {
-	return b.startService(ctx, func(s *service, port string) error {
+	return startService(ctx, b.dir, func(s *service, port string) error {
 		s.command = append(append(command{"aria2c"}, alone(s.into)...), "--enable-rpc", "--rpc-listen-port="+port, "--rpc-secret="+secret,
 			"--rpc-max-request-size=16M", aria2AtOnce)
 		return nil
@@ -62,13 +62,13 @@ func startAria2(b *bench, ctx context.Context) (*service, error) {
 // aria2AtOnce has aria2 download more files at once than it does by itself, which is 5.
 const aria2AtOnce = "-j16"
 
-func (b *bench) startService(ctx context.Context, prepare func(s *service, port string) error) (s *service, err error) {
+func startService(ctx context.Context, dir string, prepare func(s *service, port string) error) (s *service, err error) {
 	addr, err := freePort()
 	if err != nil {
 		return nil, err
 	}
 	s = &service{addr: addr.String(), exited: make(chan struct{}), http: http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	if s.home, err = os.MkdirTemp(b.dir, "service-"); err != nil {
+	if s.home, err = os.MkdirTemp(dir, "service-"); err != nil {
 		return nil, err
 	}
 	s.into = filepath.Join(s.home, "into")
