@@ -95,6 +95,9 @@ var houses = map[string]house{
 	}},
 	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
 
+	// Agents speak the protocols of programs that download by others.
+	"agents/apt": {},
+
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
 	}},
