@@ -93,6 +93,7 @@ var houses = map[string]house{
 	"daemon/rpc": {imports: []string{
 		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "github.com/coder/websocket",
 	}},
+	"fleet":       {pure: true},
 	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
 
 	// Agents speak the protocols of programs that download by others.

@@ -1,0 +1,101 @@
+package fleet
+
+import "time"
+
+// A Kind is how a try ended.
+type Kind string
+
+// The kinds.
+const (
+	Right   Kind = "right"   // the file is in place, verified to the level asked for
+	Wrong   Kind = "wrong"   // a digest or a signature is wrong or missing, or the file is not there yet
+	Failed  Kind = "failed"  // the network, a server or the worker's own disk
+	Useless Kind = "useless" // no later try can be better
+)
+
+// An Ending is how a try ended, with its evidence. It is kept with what is done and with what is dead.
+type Ending struct {
+	Kind   Kind      `json:"kind"`
+	At     time.Time `json:"at"`
+	Worker string    `json:"worker,omitempty"`
+	Fence  uint64    `json:"fence,omitempty"`
+	// Why says why the file is not there, and Code is the exit code for that.
+	Why  string `json:"why,omitempty"`
+	Code int    `json:"code,omitempty"`
+	// Version is the version of the job that ended. What follows is of a file that is there.
+	Version      string    `json:"version,omitempty"`
+	URL          string    `json:"url,omitempty"` // masked
+	Path         string    `json:"path,omitempty"`
+	Size         int64     `json:"size,omitempty"`
+	SHA256       string    `json:"sha256,omitempty"`
+	Proof        string    `json:"proof,omitempty"`
+	ETag         string    `json:"etag,omitempty"`
+	LastModified time.Time `json:"last_modified,omitzero"`
+	Host         string    `json:"host,omitempty"`
+	// ModTime is the date of the file on disk, so that a later try sees whether it is still that file.
+	ModTime time.Time `json:"mod_time,omitzero"`
+	// Unchanged: it was there already.
+	Unchanged bool          `json:"unchanged,omitempty"`
+	Fetched   int64         `json:"fetched,omitempty"`
+	Took      time.Duration `json:"took,omitempty"`
+	// Sources are the hosts that bytes came from, and how many.
+	Sources map[string]int64 `json:"sources,omitempty"`
+}
+
+// wrongWaits are how long after a file that is wrong it is asked for again: file, digest and signature are often published minutes apart, and
+// mirrors lag by hours.
+var wrongWaits = []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour}
+
+const (
+	// failedBase and failedMost bound the waits after failures, each twice as long as the one before.
+	failedBase = 30 * time.Second
+	failedMost = 6 * time.Hour
+	// mostFailures is how many there may be: some twenty hours.
+	mostFailures = 12
+)
+
+// wait returns how long after an ending the job is tried again; ok is false if it is not.
+func (r *Record) wait(k Kind) (wait time.Duration, ok bool) {
+	switch k {
+	case Wrong:
+		if r.Wrong < len(wrongWaits) {
+			return wrongWaits[r.Wrong], true
+		}
+	case Failed:
+		if r.Failed+1 < mostFailures {
+			return min(failedBase<<r.Failed, failedMost), true
+		}
+	}
+	return 0, false
+}
+
+// Finish ends a try. Where the worker has the job no more the error is a *LostError, and nothing changes.
+func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) error {
+	if err := r.check(worker, fence); err != nil {
+		return err
+	}
+	e.At, e.Worker, e.Fence, e.Version = now, worker, fence, r.Job.Version
+	wait, again := r.wait(e.Kind)
+	r.Last, r.Since, r.Lease.Until, r.Progress = &e, now, time.Time{}, Progress{}
+	switch {
+	case e.Kind == Right:
+		r.State, r.Good = Done, &e
+	case again:
+		r.State, r.Next = Waiting, now.Add(wait)
+	default:
+		r.State = Dead
+	}
+	switch e.Kind {
+	case Wrong:
+		r.Wrong++
+	case Failed:
+		r.Failed++
+	}
+	r.overtake(now)
+	return nil
+}
+
+// Behind reports whether the file that came is older than what was reported: the origin does not have yet what a feed knows of.
+func (j *Job) Behind(lastModified time.Time) bool {
+	return !j.Modified.IsZero() && !lastModified.IsZero() && lastModified.Before(j.Modified)
+}

@@ -1,0 +1,221 @@
+// Package fleet decides what a queue of downloads does that watchers fill and workers empty, on many machines: what becomes of a report, which
+// worker has a job and until when, when a failed one is tried again, and at what pace hosts are asked.
+//
+// It is made of values and times: a [Record] is what is known of one target, and its methods say how it changes. A shell (fleet/jetstream) keeps
+// records where all can see them, and stores a change only if the record is still what the change was made from. So of two workers that think to
+// have a job one fails to end it: the end of a job and its lease are one value.
+//
+//	var r fleet.Record
+//	r.Report(job, now)                    // queued
+//	r.Take("worker 1", now, time.Minute)  // running, under the first fence
+//	r.Finish("worker 1", 1, ending, now)  // done, waiting or dead
+//
+// Nothing here reads a clock, a file or the network.
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// A Job is one file that is to be downloaded. It is what all workers may know: secrets are theirs.
+type Job struct {
+	// Name is the path of the file below the place that workers put files in, with slashes. There is one record for each.
+	Name string `json:"name"`
+	// Watch is what asks for it; empty if it is of a list. Version tells reports of it apart.
+	Watch   string `json:"watch,omitempty"`
+	Version string `json:"version,omitempty"`
+	// URIs are where the file is, and Options what a list of files would say of it.
+	URIs    []string `json:"uris"`
+	Options []Option `json:"options,omitempty"`
+	// Modified is when the file was modified as a feed reports it, if it does.
+	Modified time.Time `json:"modified,omitzero"`
+}
+
+// An Option is one of a list of files.
+type Option struct{ Name, Value string }
+
+// Key is what the record of the job is found by.
+func (j *Job) Key() string { return KeyOf(j.Name) }
+
+// KeyOf is the key of the record for a name.
+func KeyOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:12])
+}
+
+// ID tells a job from all others, also those of the same file: it is of the watch, the first place and the version.
+func (j *Job) ID() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", j.Watch, j.URIs[:min(1, len(j.URIs))], j.Version))
+	return hex.EncodeToString(sum[:12])
+}
+
+// A State is what a record is in.
+type State string
+
+// The states. A record that is queued, running or waiting has a message in the queue that brings it to a worker.
+const (
+	Queued  State = "queued"
+	Running State = "running"
+	Waiting State = "waiting" // until Next, to be tried again
+	Done    State = "done"
+	Dead    State = "dead" // given up; a report or Retry revives it
+)
+
+// A Record is what is known of one file.
+type Record struct {
+	Job   Job   `json:"job"`
+	State State `json:"state"`
+	// Since is when the state began, and Next when one that waits is tried again.
+	Since time.Time `json:"since"`
+	Next  time.Time `json:"next,omitzero"`
+	Lease Lease     `json:"lease"`
+	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
+	Tries  int `json:"tries,omitempty"`
+	Wrong  int `json:"wrong,omitempty"`
+	Failed int `json:"failed,omitempty"`
+	// Newer is what was reported while a worker had the job.
+	Newer *Job `json:"newer,omitempty"`
+	// Progress is how far a running job is, and Last how the last try ended.
+	Progress Progress `json:"progress,omitzero"`
+	Last     *Ending  `json:"last,omitempty"`
+	// Good is the last ending that was right: it is of the file that is there.
+	Good *Ending `json:"good,omitempty"`
+}
+
+// A Progress is how far a download is.
+type Progress struct {
+	Done  int64 `json:"done"`
+	Size  int64 `json:"size"` // -1: not known yet
+	Speed int64 `json:"speed"`
+}
+
+// News is what a report is.
+type News uint8
+
+// What a report may be. All but Duplicate are to be followed by a message.
+const (
+	Fresh     News = iota // the job is queued
+	Duplicate             // it was done, or is dead or waiting, as it is
+	Again                 // it is queued already; its message may be missing
+	Later                 // a worker has the job of an earlier report; this one is next
+)
+
+func (n News) String() string { return [...]string{"queued", "known", "queued already", "next"}[n] }
+
+// A TakenError says that a name is that of another job's file.
+type TakenError struct{ Job Job }
+
+func (e *TakenError) Error() string {
+	if e.Job.Watch == "" {
+		return "its name is that of another file in the queue"
+	}
+	return "its name is that of a file of the watch " + e.Job.Watch
+}
+
+// Report takes a report. What was reported before changes nothing, unless it is dead: then it is tried again.
+func (r *Record) Report(j Job, now time.Time) (News, error) {
+	same := r.Job.ID() == j.ID()
+	active := r.State == Queued || r.State == Running || r.State == Waiting
+	switch {
+	case active && r.Job.Watch != j.Watch, active && j.Watch == "" && r.Job.URIs[0] != j.URIs[0]:
+		return Duplicate, &TakenError{r.Job}
+	case r.State == Running && (same && r.Newer == nil || r.Newer != nil && r.Newer.ID() == j.ID()):
+		return Duplicate, nil
+	case r.State == Running:
+		r.Newer = &j
+		return Later, nil
+	case same && r.State == Queued:
+		return Again, nil
+	case same && (r.State == Waiting || r.State == Done):
+		return Duplicate, nil
+	}
+	r.queue(j, now)
+	return Fresh, nil
+}
+
+// queue makes r a job that was never tried.
+func (r *Record) queue(j Job, now time.Time) {
+	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Last: r.Last, Good: r.Good}
+	r.Lease.Until = time.Time{}
+}
+
+// Retry queues a job again that is dead or waits. It reports whether it was one.
+func (r *Record) Retry(now time.Time) bool {
+	if r.State != Dead && r.State != Waiting {
+		return false
+	}
+	r.queue(r.Job, now)
+	return true
+}
+
+// An EarlyError says that a job waits, and until when.
+type EarlyError struct{ Next time.Time }
+
+func (e *EarlyError) Error() string { return "waits until " + e.Next.UTC().Format(time.RFC3339) }
+
+// An OverError says that nothing is left to do.
+type OverError struct{ State State }
+
+func (e *OverError) Error() string { return "it is " + string(e.State) }
+
+// elsewhere is for how long the worker at which a job failed leaves it to others.
+const elsewhere = 10 * time.Second
+
+// Take gives the job to a worker. The error is a *HeldError while another one has it, an *EarlyError before it is to be tried again, and
+// an *OverError if nothing is left to do.
+func (r *Record) Take(worker string, now time.Time, lasts time.Duration) error {
+	next := r.Next
+	switch {
+	case r.State == Done || r.State == Dead:
+		return &OverError{r.State}
+	case r.State == Waiting && r.Failed > 0 && r.Lease.Holder == worker:
+		next = next.Add(elsewhere)
+	case r.State == Queued:
+		next = time.Time{}
+	}
+	if r.State != Running && now.Before(next) {
+		return &EarlyError{next}
+	}
+	if err := r.Lease.Take(worker, now, lasts); err != nil {
+		return err
+	}
+	r.State, r.Since, r.Next, r.Progress = Running, now, time.Time{}, Progress{Size: -1}
+	r.Tries++
+	return nil
+}
+
+// Prolong keeps the job for its worker, and says how far it is. The error is a *LostError if it has it no more.
+func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time, lasts time.Duration) error {
+	if err := r.check(worker, fence); err != nil {
+		return err
+	}
+	r.Progress = p
+	return r.Lease.Prolong(worker, fence, now, lasts)
+}
+
+// Release gives the job back: the worker ends, and nothing was wrong with the job.
+func (r *Record) Release(worker string, fence uint64, now time.Time) error {
+	if err := r.check(worker, fence); err != nil {
+		return err
+	}
+	r.State, r.Since, r.Lease.Until, r.Progress = Queued, now, time.Time{}, Progress{}
+	r.overtake(now)
+	return nil
+}
+
+// overtake puts what was reported meanwhile in the place of the job.
+func (r *Record) overtake(now time.Time) {
+	if r.Newer != nil {
+		r.queue(*r.Newer, now)
+	}
+}
+
+func (r *Record) check(worker string, fence uint64) error {
+	if r.State != Running {
+		return &LostError{r.Lease}
+	}
+	return r.Lease.Check(worker, fence)
+}

@@ -1,0 +1,238 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var t0 = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
+
+func job(version string) Job {
+	return Job{Name: "isos/disk.iso", Watch: "disk", Version: version, URIs: []string{"https://example.org/disk.iso"}}
+}
+
+// taken is a record that a worker has, with its fence.
+func taken(t *testing.T, worker string, now time.Time) (*Record, uint64) {
+	t.Helper()
+	r := &Record{}
+	if _, err := r.Report(job("1"), now); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Take(worker, now, UsualLease); err != nil {
+		t.Fatal(err)
+	}
+	return r, r.Lease.Fence
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+func TestReports(t *testing.T) {
+	other := job("1")
+	other.Watch = "another"
+	for _, tt := range []struct {
+		name   string
+		before func(*Record)
+		report Job
+		want   News
+		err    bool
+		state  State
+	}{
+		{"the first", func(*Record) {}, job("1"), Fresh, false, Queued},
+		{"twice", func(r *Record) { r.Report(job("1"), t0) }, job("1"), Again, false, Queued},
+		{"a newer one of a queued one", func(r *Record) { r.Report(job("1"), t0) }, job("2"), Fresh, false, Queued},
+		{"of another watch", func(r *Record) { r.Report(job("1"), t0) }, other, Duplicate, true, Queued},
+		{"of a running one", func(r *Record) { run(r) }, job("1"), Duplicate, false, Running},
+		{"a newer one of a running one", func(r *Record) { run(r) }, job("2"), Later, false, Running},
+		{"a newer one twice", func(r *Record) { run(r); r.Report(job("2"), t0) }, job("2"), Duplicate, false, Running},
+		{"the old one after a newer one", func(r *Record) { run(r); r.Report(job("2"), t0) }, job("1"), Later, false, Running},
+		{"of one that is done", func(r *Record) { run(r); end(r, Right) }, job("1"), Duplicate, false, Done},
+		{"a newer one of one that is done", func(r *Record) { run(r); end(r, Right) }, job("2"), Fresh, false, Queued},
+		{"of another watch when it is done", func(r *Record) { run(r); end(r, Right) }, other, Fresh, false, Queued},
+		{"of one that waits", func(r *Record) { run(r); end(r, Wrong) }, job("1"), Duplicate, false, Waiting},
+		{"a newer one of one that waits", func(r *Record) { run(r); end(r, Wrong) }, job("2"), Fresh, false, Queued},
+		{"of a dead one", func(r *Record) { run(r); end(r, Useless) }, job("1"), Fresh, false, Queued},
+	} {
+		var r Record
+		tt.before(&r)
+		fence := r.Lease.Fence
+		got, err := r.Report(tt.report, t0)
+		if got != tt.want || is[*TakenError](err) != tt.err || r.State != tt.state || r.Lease.Fence != fence {
+			t.Errorf("%s: %v, %v, state %s, fence %d; want %v, %s, %d", tt.name, got, err, r.State, r.Lease.Fence, tt.want, tt.state, fence)
+		}
+	}
+}
+
+func run(r *Record) {
+	r.Report(job("1"), t0)
+	r.Take("a", t0, UsualLease)
+}
+
+func end(r *Record, k Kind) { r.Finish("a", r.Lease.Fence, Ending{Kind: k}, t0) }
+
+// TestSchedule: a wrong file is asked for again after 5 minutes, an hour and 6 hours, and given up then with its evidence. A report revives it.
+func TestSchedule(t *testing.T) {
+	r, now := &Record{}, t0
+	r.Report(job("1"), now)
+	for _, wait := range []time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour, 0} {
+		if err := r.Take("a", now, UsualLease); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Finish("a", r.Lease.Fence, Ending{Kind: Wrong, Why: "another digest"}, now); err != nil {
+			t.Fatal(err)
+		}
+		if wait == 0 {
+			break
+		}
+		if r.State != Waiting || !r.Next.Equal(now.Add(wait)) {
+			t.Fatalf("%s until %v, want to wait for %v", r.State, r.Next.Sub(now), wait)
+		}
+		if err := r.Take("a", r.Next.Add(-time.Second), UsualLease); !is[*EarlyError](err) {
+			t.Fatalf("taken before its time: %v", err)
+		}
+		now = r.Next
+	}
+	if r.State != Dead || r.Last == nil || r.Last.Why != "another digest" || r.Tries != 4 {
+		t.Fatalf("%s after %d tries, with %v", r.State, r.Tries, r.Last)
+	}
+	if err := r.Take("a", now, UsualLease); !is[*OverError](err) {
+		t.Fatalf("a dead one is taken: %v", err)
+	}
+	if news, _ := r.Report(job("2"), now); news != Fresh || r.State != Queued || r.Wrong != 0 || r.Last.Why == "" {
+		t.Fatalf("a new report: %v, %s, %d wrong, %v", news, r.State, r.Wrong, r.Last)
+	}
+}
+
+// TestFailures: what the network did is tried again later and later, by another worker first, and not for ever.
+func TestFailures(t *testing.T) {
+	r, now, waited := &Record{}, t0, time.Duration(0)
+	r.Report(job("1"), now)
+	for r.State != Dead {
+		if err := r.Take("a", now, UsualLease); err != nil {
+			t.Fatal(err)
+		}
+		r.Finish("a", r.Lease.Fence, Ending{Kind: Failed}, now)
+		if r.State == Dead {
+			break
+		}
+		if err := r.Take("a", r.Next, UsualLease); !is[*EarlyError](err) {
+			t.Fatalf("the worker that failed gets it first: %v", err)
+		}
+		twin := *r
+		if err := twin.Take("b", r.Next, UsualLease); err != nil {
+			t.Fatalf("another worker does not get it: %v", err)
+		}
+		waited += r.Next.Sub(now)
+		now = r.Next.Add(elsewhere)
+	}
+	if r.Tries != mostFailures || waited < 12*time.Hour || waited > 48*time.Hour {
+		t.Errorf("given up after %d tries and %v", r.Tries, waited)
+	}
+}
+
+// TestTakeOver: while a lease lasts no other worker gets the job. After that one does, and the first can neither prolong nor end it.
+func TestTakeOver(t *testing.T) {
+	r, fence := taken(t, "a", t0)
+	if err := r.Take("b", t0.Add(UsualLease-1), UsualLease); !is[*HeldError](err) {
+		t.Fatalf("taken while another has it: %v", err)
+	}
+	if err := r.Prolong("a", fence, Progress{Done: 5}, t0.Add(20*time.Second), UsualLease); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Take("b", t0.Add(UsualLease), UsualLease); !is[*HeldError](err) {
+		t.Fatalf("taken though it was prolonged: %v", err)
+	}
+	now := t0.Add(20*time.Second + UsualLease)
+	if err := r.Take("b", now, UsualLease); err != nil || r.Lease.Fence != fence+1 {
+		t.Fatalf("not taken over: %v, fence %d", err, r.Lease.Fence)
+	}
+	before := *r
+	for name, err := range map[string]error{
+		"prolonged": r.Prolong("a", fence, Progress{}, now, UsualLease),
+		"ended":     r.Finish("a", fence, Ending{Kind: Right}, now),
+		"released":  r.Release("a", fence, now),
+		"ended by the holder under the old fence": r.Finish("b", fence, Ending{Kind: Right}, now),
+	} {
+		if !is[*LostError](err) {
+			t.Errorf("%s by a worker that lost it: %v", name, err)
+		}
+	}
+	if !reflect.DeepEqual(*r, before) {
+		t.Errorf("a worker that lost it changed %+v to %+v", before, *r)
+	}
+	if err := r.Finish("b", fence+1, Ending{Kind: Right, Size: 5}, now); err != nil || r.State != Done || r.Good.Size != 5 {
+		t.Errorf("ended: %v, %+v", err, r)
+	}
+	if err := r.Finish("b", fence+1, Ending{Kind: Failed}, now); !is[*LostError](err) {
+		t.Errorf("ended twice: %v", err)
+	}
+}
+
+// TestLateProlong: a holder that was slow keeps the job if no other has taken it.
+func TestLateProlong(t *testing.T) {
+	r, fence := taken(t, "a", t0)
+	if err := r.Prolong("a", fence, Progress{}, t0.Add(time.Hour), UsualLease); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Prolong("a", fence, Progress{}, t0, UsualLease); err != nil || !r.Lease.Until.Equal(t0.Add(time.Hour+UsualLease)) {
+		t.Fatalf("a clock that went back: %v, until %v", err, r.Lease.Until)
+	}
+}
+
+// TestOrderlyEnd: a job that is given back can be taken at once, and what was reported meanwhile comes in its place.
+func TestOrderlyEnd(t *testing.T) {
+	r, fence := taken(t, "a", t0)
+	r.Report(job("2"), t0)
+	if err := r.Release("a", fence, t0); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Take("b", t0, UsualLease); err != nil || r.Job.Version != "2" || r.Newer != nil {
+		t.Fatalf("%v, version %s", err, r.Job.Version)
+	}
+}
+
+func TestRetry(t *testing.T) {
+	for state, want := range map[Kind]bool{Right: false, Wrong: true, Failed: true, Useless: true} {
+		r, _ := taken(t, "a", t0)
+		if r.Retry(t0) {
+			t.Error("a running one is tried again")
+		}
+		end(r, state)
+		if got := r.Retry(t0); got != want || want && (r.State != Queued || r.Wrong+r.Failed != 0) {
+			t.Errorf("after %s: %t, %s", state, got, r.State)
+		}
+	}
+}
+
+func TestBehind(t *testing.T) {
+	j := job("1")
+	if j.Behind(t0) {
+		t.Error("behind a report without a date")
+	}
+	j.Modified = t0
+	if j.Behind(t0) || j.Behind(time.Time{}) || !j.Behind(t0.Add(-time.Second)) {
+		t.Error("behind is what is older than the report")
+	}
+}
+
+func Example() {
+	var r Record
+	now := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
+	news, _ := r.Report(Job{Name: "disk.iso", URIs: []string{"https://example.org/disk.iso"}, Version: "1"}, now)
+	fmt.Println(news)
+	r.Take("a", now, time.Minute)
+	fmt.Println(r.Take("b", now, time.Minute))
+	r.Take("b", now.Add(time.Minute), time.Minute)
+	fmt.Println(r.Finish("a", 1, Ending{Kind: Right}, now))
+	fmt.Println(r.Finish("b", 2, Ending{Kind: Right}, now), r.State)
+	// Output:
+	// queued
+	// a has it until 2026-11-23T06:01:00Z
+	// the lease is that of b
+	// <nil> done
+}
