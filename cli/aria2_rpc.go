@@ -34,7 +34,7 @@ func (a *aria2c) checkRPC() error {
 
 // serve is --enable-rpc: braid daemon in the foreground, with what is to be downloaded in its queue. Each port has a queue of its own.
 func (a *aria2c) serve(ctx context.Context, documents []string) error {
-	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all")}
+	d := &daemonCommand{getCommand: a.get, RPCListenPort: 6800, RPCListenAll: a.is("rpc-listen-all"), tokenFrom: "--rpc-secret"}
 	if v := a.value("rpc-listen-port"); v != "" {
 		if err := d.RPCListenPort.Set(v); err != nil {
 			return misuse("--rpc-listen-port", err.Error(), "")

@@ -50,6 +50,7 @@ type daemonCommand struct {
 	unfollow func()
 	// documents reads the documents of entries; it is the client of all downloads.
 	documents *download.Client
+	tokenFrom string                                                 // what gives the token; see page.Options
 	begun     func(ctx context.Context, engine *daemon.Daemon) error // once clients are answered; may be nil
 }
 
@@ -293,7 +294,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
 	if token != "" { // the page's requests have an Origin field
-		mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit}))
+		mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit, Token: d.tokenFrom}))
 	}
 	for _, l := range []net.Listener{listener, socket} {
 		server := &http.Server{

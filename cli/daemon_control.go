@@ -18,9 +18,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/daemon"
 	"braid/internal/watch"
 	"braid/metalink/metainfo"
 	"braid/source"
+	"braid/verify/smime"
 )
 
 // A controlCommand asks a daemon that runs, by the socket in the folder of its state: the remote control that all its clients have.
@@ -33,6 +35,7 @@ type controlCommand struct {
 	Dir, Out      string
 	SHA256        string
 	Checksum      string
+	Signature     string
 	Mirror        cli.StringSlice
 	Paused, First bool
 	token         string
@@ -69,6 +72,7 @@ func (c *controlCommand) check(words []string) error {
 		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?", "braid status lists them; braid " + c.verb + " GID, or its first digits"},
 		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
 		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
+		{several && c.Signature != "", "--signature", "a signature of one file, and there are several", "braid add each with its own"},
 		{several && len(c.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
@@ -200,6 +204,13 @@ func (c *controlCommand) options() (map[string]string, error) {
 		if value != "" {
 			o[name] = value
 		}
+	}
+	if c.Signature != "" {
+		data, err := readSmall("--signature", c.Signature, smime.MaxSize)
+		if err != nil {
+			return nil, err
+		}
+		o[daemon.OptionSignature] = base64.StdEncoding.EncodeToString(data)
 	}
 	if c.Paused {
 		o["pause"] = "true"

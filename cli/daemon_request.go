@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +39,9 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	}
 	r.Continue = r.Continue || options["continue"] == "true"
 	if err := seeding(&r, options); err != nil {
+		return r, err
+	}
+	if err := signature(&r, options[daemon.OptionSignature]); err != nil {
 		return r, err
 	}
 	if r.Dir, err = d.inRoot(options["dir"], r.Dir, r.Name); err != nil {
@@ -77,6 +82,22 @@ func seeding(r *download.Request, options map[string]string) error {
 		}
 		r.SeedTime = minutes(n)
 	}
+	return nil
+}
+
+// signature adds the one that the client gave. Only the keys of the daemon count.
+func signature(r *download.Request, text string) error {
+	if text == "" {
+		return nil
+	}
+	if !r.Anchors.Any() {
+		return &failure{code: exitNoEvidence, what: "verify", where: "signature", why: "the daemon trusts no key or certificate", hint: "braid daemon --keyring FILE names those that count"}
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return misuse(daemon.OptionSignature, "not base64", "")
+	}
+	r.Signatures = append(slices.Clip(r.Signatures), download.Signature{From: "of the client", Data: data})
 	return nil
 }
 

@@ -287,6 +287,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 			child.Options = map[string]string{}
 		}
 		delete(child.Options, "out")
+		delete(child.Options, OptionSignature) // it is of one file
 		child.Options[OptionSelect] = strconv.Itoa(i + 1)
 		if _, err := l.q.Add(time.Now(), child, len(e.FollowedBy)); err != nil {
 			return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}

@@ -34,10 +34,11 @@ func newRun(e queue.Entry, cancel context.CancelFunc) *run {
 	return r
 }
 
-// OptionLimit is the option of an entry that limits its download, and OptionSelect has the numbers of the files of its document that are wanted. The
-// global ones limit all, and say how many run at once.
+// OptionLimit is the option of an entry that limits its download, OptionSelect has the numbers of the files of its document that are wanted,
+// and OptionSignature is a signature of its file, in base64. The global ones limit all, and say how many run at once.
 const (
 	OptionSelect      = "select-file"
+	OptionSignature   = "signature"
 	OptionLimit       = "max-download-limit"
 	OptionGlobalLimit = "max-overall-download-limit"
 	OptionAtOnce      = "max-concurrent-downloads"
@@ -62,6 +63,8 @@ func (r *run) observe(ev download.Event) (news bool) {
 		r.have = ev.Have.Clone()
 	case download.Restarted:
 		r.have = byterange.Set{}
+	case download.Voided:
+		r.have.Remove(ev.Range)
 	case download.Brought:
 		for _, p := range ev.Pieces {
 			r.have.Add(p.Range)

@@ -207,6 +207,7 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 	g.note("%v: all that is here is read again, and %d bytes are fetched again", s.err, bad.Len())
 	for r := range bad.All() {
 		s.sources.void(r)
+		g.observe(Voided{r})
 	}
 	g.goOn(s)
 	return true, nil

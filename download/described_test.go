@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,13 @@ func TestDescribedPieces_S10_Rule40(t *testing.T) {
 	banned(t, res, liar, a)
 	if res.Fetched > size*3/2 {
 		t.Errorf("%d bytes came for %d", res.Fetched, size)
+	}
+	void := slices.ContainsFunc(r.events, func(ev download.Event) bool {
+		v, ok := ev.(download.Voided)
+		return ok && !v.Range.Empty()
+	})
+	if !void {
+		t.Error("nothing is told of wrong bytes that are missing again")
 	}
 }
 

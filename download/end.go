@@ -221,6 +221,8 @@ func (s *session) exclude(f *flight) {
 
 // void makes wrong bytes missing. If they were hashed already, the hash begins anew; a stream ends.
 func (s *session) void(r byterange.Range) {
+	s.fetches.reportBrought()
+	s.observe(Voided{r})
 	s.here.Remove(r)
 	s.swarm.gone(r)
 	s.part.Revoke(r)

@@ -136,6 +136,9 @@ func (x *fetches) reportEnd(f *flight, err error) {
 	x.observe(RangeEnded{Fetch: f.number, ID: f.from.id, Host: f.from.host, Bytes: f.bytes, Took: time.Since(f.begun), Err: err})
 }
 
+// twice is how many bytes were here already when they came.
+func (t *stats) twice() int64 { return t.arrived - t.fresh }
+
 // stats counts what arrived and how fast, for people.
 type stats struct {
 	arrived, fresh int64

@@ -241,7 +241,7 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 func (g *getter) collectResult(s *session) {
 	g.result.Sources = s.sources.report()
 	g.result.Fetched += s.fetches.stats.arrived
-	g.result.Duplicate += s.fetches.stats.arrived - s.fetches.stats.fresh
+	g.result.Duplicate += s.fetches.stats.twice()
 	g.result.Size = max(s.part.Front(), s.size)
 	g.useful = s.mayMerge() && s.how != gotDocument
 	g.unproven = !g.useful && s.known && s.how != gotDocument

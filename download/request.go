@@ -253,7 +253,7 @@ type SourceResult struct {
 
 // An Event is one thing that happened in a download. In the order of a download without trouble it is a [Started], [Resumed],
 // [Offered], [SourceUp], [RangeStarted], [RangeAnswered], [Progress], [Brought], [RangeCut], [RangeEnded], [Complete], [Verified]
-// or [Seeding]; beside these there are [SourceDown], [Comparing], [Restarted] and [Note]. There may be more of them one day: a switch needs
+// or [Seeding]; beside these there are [SourceDown], [Voided], [Comparing], [Restarted] and [Note]. There may be more of them one day: a switch needs
 // no default, but must not take all others for one kind.
 type Event interface{ event() }
 
@@ -327,8 +327,11 @@ type (
 	Progress struct {
 		Done, Size int64
 		Rate       float64
-		Active     int // sources at work
+		Active     int   // sources at work
+		Twice      int64 // bytes that came and were here already
 	}
+	// Voided: bytes of Range that came turned out wrong, and are missing again.
+	Voided struct{ Range byterange.Range }
 	// Comparing: the file came and is wrong somewhere. It is compared with what other sources have; Done bytes were so far, of a
 	// file of Size.
 	Comparing struct{ Done, Size int64 }
@@ -369,6 +372,7 @@ func (RangeCut) event()      {}
 func (RangeEnded) event()    {}
 func (Brought) event()       {}
 func (Progress) event()      {}
+func (Voided) event()        {}
 func (Comparing) event()     {}
 func (Restarted) event()     {}
 func (Complete) event()      {}

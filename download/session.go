@@ -230,7 +230,7 @@ func (s *session) progress() {
 	}
 	s.fetches.reportBrought()
 	have := s.part.Have()
-	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active()})
+	s.observe(Progress{Done: have.Len(), Size: s.size, Rate: s.fetches.stats.rate(), Active: s.fetches.active(), Twice: s.result.Duplicate + s.fetches.stats.twice()})
 }
 
 // remember saves the measured speeds of the sources for the next download. Under a limit the speeds say nothing of the sources.

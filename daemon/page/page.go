@@ -15,10 +15,13 @@
 package page
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"html"
 	"io/fs"
 	"net/http"
 	"path"
@@ -45,6 +48,8 @@ type Options struct {
 	Every time.Duration
 	// MostStreams limits them. If zero, it is 64.
 	MostStreams int
+	// Token is the command or option that gives the token, for the form that asks for it. If empty, it is "braid daemon token".
+	Token string
 }
 
 // A Handler answers requests. [New] makes one. Its streams end with the contexts of their requests: whoever shuts a server down ends its
@@ -72,6 +77,7 @@ func New(engine Engine, o Options) *Handler {
 	if o.MostStreams == 0 {
 		o.MostStreams = 64
 	}
+	o.Token = cmp.Or(o.Token, "braid daemon token")
 	h := &Handler{Options: o, engine: engine, mux: http.NewServeMux(), epoch: newEpoch(), streams: make(chan struct{}, o.MostStreams)}
 	h.mux.HandleFunc("GET /events", h.events)
 	h.mux.HandleFunc("GET /picture/{gid}", h.picture)
@@ -119,7 +125,7 @@ func (h *Handler) serveFiles() {
 			panic("page: " + err.Error()) // it is in the program
 		}
 		if base := path.Base(name); base == "index.html" {
-			add("/{$}", base, data)
+			add("/{$}", base, bytes.Replace(data, []byte("$TOKEN"), []byte(html.EscapeString(h.Token)), 1))
 		} else {
 			add("/page/"+base, base, data)
 		}
@@ -137,14 +143,14 @@ func (h *Handler) picture(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such download", http.StatusNotFound)
 		return
 	}
-	html, err := h.engine.Draw(r.Context(), g)
+	picture, err := h.engine.Draw(r.Context(), g)
 	switch {
 	case err != nil:
 		http.Error(w, "the download cannot be drawn now", http.StatusServiceUnavailable)
-	case html == nil:
+	case picture == nil:
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(html)
+		w.Write(picture)
 	}
 }

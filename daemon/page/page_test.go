@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -257,5 +258,16 @@ func TestPicture(t *testing.T) {
 	}
 	if resp := get(t, t.Context(), s.URL+"/picture/zz", "Authorization", "Bearer "+token); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("of no GID: %s", resp.Status)
+	}
+}
+
+// TestDoor: the form for the token says what gives it.
+func TestDoor(t *testing.T) {
+	e := newEngine()
+	for given, want := range map[string]string{"": "<code>braid daemon token</code> gives it.", "--<secret>": "<code>--&lt;secret&gt;</code> gives it."} {
+		resp := get(t, t.Context(), serve(t, page.New(e, page.Options{Admit: newControl(t, e).Admit, Token: given})).URL)
+		if html, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(html), want) {
+			t.Errorf("%q: %v\n%s", given, err, html)
+		}
 	}
 }

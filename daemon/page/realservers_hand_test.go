@@ -3,9 +3,11 @@
 package page_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +163,33 @@ func TestRealAdd(t *testing.T) {
 	do(t, ctx, until(row("m.iso", "true")+` || document.querySelectorAll(".item").length === 6`))
 	drop("x.torrent", "d8:announce0:")
 	do(t, ctx, until(`document.querySelector("#toasts").textContent.length > 20`))
+	const armored = "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
+	drop("y.iso.asc", armored)
+	do(t, ctx, until(`document.querySelector("#adder").open && document.querySelector("#adder").textContent.includes("Signatures: y.iso.asc.")`),
+		fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"))
+	drop("signed.iso.sig", "\u0088")
+	do(t, ctx, until(`document.querySelector("#adder").textContent.includes("y.iso.asc, signed.iso.sig")`))
+	shot(t, ctx, "signed")
+	do(t, ctx, fill("#adder textarea", "https://a.example/y.iso"))
+	wrong("called as signed.iso.sig")
+	do(t, ctx, fill("#adder textarea", "https://a.example/signed.iso\nhttps://a.example/y.iso"), chromedp.Click("#adder button.main"), chromedp.WaitNotVisible("#adder"), until(row("signed.iso", "true")))
+	ask[bool](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer();
+		d.items.add(new File([%q], "n.iso.asc")); d.items.add(new File([%q], "n.meta4"));
+		document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: d, bubbles: true, cancelable: true })); return true; })()`,
+		armored, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="n.iso"><url>https://d.example/n.iso</url></file></metalink>`))
+	do(t, ctx, until(row("n.iso", "true")))
+	e.do(func(q *queue.Queue) {
+		signed := map[string]string{}
+		for _, entry := range q.Waiting(0, 99) {
+			if s := entry.Options["signature"]; s != "" {
+				signed[path.Base(entry.Path+strings.Join(entry.URIs, ""))] = s
+			}
+		}
+		asc := base64.StdEncoding.EncodeToString([]byte(armored))
+		if want := map[string]string{"signed.iso": "wog=", "y.iso": asc, "n.iso": asc}; !maps.Equal(signed, want) {
+			t.Errorf("signed are %v, want %v", signed, want)
+		}
+	})
 	drop("photo.png", "\x89PNG")
 	do(t, ctx, until(`document.querySelector("#toasts").textContent.includes("photo.png is no torrent")`))
 	got := map[string]string{}

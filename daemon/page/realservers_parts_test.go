@@ -27,6 +27,10 @@ func TestRealModules(t *testing.T) {
 			'{"files":[["http://a/1","ftp://b/1"],["magnet:?xt=1"]],"wrong":["https:///x","javascript:1","http://a/2 no"]}'`,
 		`control.parseSums("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n" + "ab".repeat(32) + "  ./a b\n" + "cd".repeat(20) + " *c\nMD5 (d) = " + "ef".repeat(16) + "\n" + "ab".repeat(31) + "  e\n")
 			.join("|") === "a b,sha-256=" + "ab".repeat(32) + "|c,sha-1=" + "cd".repeat(20) + "|d,md5=" + "ef".repeat(16)`,
+		`(() => { const s = (name) => ({ name }), names = (x) => JSON.stringify([x.of.map((y) => y?.name ?? ""), x.left.map((y) => y.name)]);
+			return names(control.pair([s("b.asc"), s("a.sig")], ["a", "b", "c"])) === '[["a.sig","b.asc",""],[]]' && names(control.pair([s("x.asc")], ["y"])) === '[["x.asc"],[]]'
+				&& names(control.pair([s("x.asc")], ["y", "z"])) === '[["",""],["x.asc"]]'; })()`,
+		`control.isSignature("a.iso.ASC", "") && control.isSignature("a", "-----BEGIN PGP SIGNATURE-----\n") && !control.isSignature("a.iso", "sig")`,
 		`["0 B", "1023 B", "1 KiB", "1.5 KiB", "100 KiB", "1 GiB"].join() === [0, 1023, 1024, 1536, 102400, 2 ** 30].map(text.size).join()`,
 		`text.size(-1) === "" && text.rate(0) === "" && text.rate(2048) === "2 KiB/s" && text.time(Infinity) === "Infinity days" && text.time(NaN) === ""`,
 		`["0 s", "59 s", "1 min 0 s", "1 h 1 min", "5 days"].join() === [0, 59.4, 60, 3660, 432000].map(text.time).join()`,

@@ -132,8 +132,9 @@ func (e *engine) play(t testing.TB, g queue.GID, size int64, since time.Duration
 			}
 		}
 		rec.Observe(begun.Add(step), download.Brought{Pieces: pieces})
-		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 400, Active: 3})
+		rec.Observe(begun.Add(step), download.Progress{Done: done, Size: size, Rate: float64(12*size) / 400, Active: 3, Twice: done / 300})
 	}
+	rec.Observe(begun.Add(since), download.Voided{Range: byterange.Range{Start: size / 2, End: size/2 + size/80}})
 	e.q.Progress(g, queue.Live{Path: "/srv/files/debian-13.2.0-amd64-DVD-1.iso", Done: done, Size: size, Speed: 12 * size / 400, Connections: 3})
 }
 

@@ -103,16 +103,21 @@ func (v *visit) addTorrent(p *params) (any, error) {
 	if !metainfo.Looks(data) {
 		return nil, refuse("Bencode decoding failed")
 	}
-	if _, err := metainfo.Parse(bytes.NewReader(data)); err != nil {
+	t, err := metainfo.Parse(bytes.NewReader(data))
+	if err != nil {
 		return nil, err
 	}
-	uris, err := v.knownURIs(uris)
-	if err != nil {
+	if len(t.Files) > 1 && options["signature"] != "" {
+		return nil, errSigned
+	}
+	if uris, err = v.knownURIs(uris); err != nil {
 		return nil, err
 	}
 	g, err := v.add(queue.Entry{URIs: uris, Document: data}, options, position)
 	return g.String(), err
 }
+
+var errSigned = refuse("A signature is of one file, and the document has several.")
 
 // addMetalink adds an entry for each file of a document, with a document about that file alone.
 func (v *visit) addMetalink(p *params) (any, error) {
@@ -142,6 +147,9 @@ func (v *visit) addMetalink(p *params) (any, error) {
 				return nil, err
 			}
 			delete(options, "out")
+			if options["signature"] != "" {
+				return nil, errSigned
+			}
 		}
 		g, err := v.add(e, options, position)
 		if err != nil {

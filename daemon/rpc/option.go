@@ -20,9 +20,10 @@ var values = map[string]*regexp.Regexp{
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
-	"checksum": regexp.MustCompile(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
-	"header":   regexp.MustCompile(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
-	"referer":  line, "user-agent": line, "select-file": regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
+	"checksum":  regexp.MustCompile(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
+	"header":    regexp.MustCompile(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
+	"signature": regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
+	"referer":   line, "user-agent": line, "select-file": regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
 var (

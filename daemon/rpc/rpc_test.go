@@ -357,3 +357,25 @@ func TestFileOfTorrent(t *testing.T) {
 		t.Errorf("the torrent has %v", got)
 	}
 }
+
+// TestSignature: a signature is one in base64, of a file and not of several.
+func TestSignature(t *testing.T) {
+	const two = `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://h/a</url></file><file name="b"><url>http://h/b</url></file></metalink>`
+	one := strings.Replace(two, `<file name="b"><url>http://h/b</url></file>`, "", 1)
+	h, signed := New(newEngine(), Options{Root: "/"}), map[string]string{"signature": "iQ=="}
+	for _, tt := range []struct {
+		method  string
+		first   any
+		options map[string]string
+		want    string
+	}{
+		{"aria2.addUri", []string{"http://h/x"}, signed, `"result":"`},
+		{"aria2.addUri", []string{"http://h/x"}, map[string]string{"signature": "-----BEGIN"}, "the option '--signature'"},
+		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(one)), signed, `"result":["`},
+		{"aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(two)), signed, "of one file, and the document has several"},
+	} {
+		if w := say(h, object(tt.method, 1, tt.first, tt.options)); !strings.Contains(w.Body.String(), tt.want) {
+			t.Errorf("%s %v: %s, want %s", tt.method, tt.options, w.Body, tt.want)
+		}
+	}
+}

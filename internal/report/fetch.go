@@ -128,6 +128,7 @@ func (r *Recorder) bring(ev download.Brought) {
 		}
 		f.mirror.flow.spread(r.width, since, r.now, float64(n))
 		r.total.spread(r.width, since, r.now, float64(n))
+		r.void.Remove(p.Range)
 		r.picture.paint(r.width, since, r.now, p.Range, f.mirror.number)
 		f.bytes += n
 		f.mirror.Bytes += n

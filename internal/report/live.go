@@ -138,6 +138,7 @@ type strip struct {
 	Box         string
 	Prior       []bar
 	Here, Asked []layer
+	Void        string // a path around what was wrong
 }
 
 // strip is that of d, with what is being fetched. It is nil while the size is unknown, or nothing came.
@@ -163,6 +164,9 @@ func (r *Recorder) strip(d *Facts) *strip {
 		if owners[i] > 0 {
 			here[d.Mirrors[owners[i]-1]] += box(float64(i), min(float64(j), rows))
 		}
+	}
+	for x := range d.void.All() { // a row is the least that can be seen
+		s.Void += box(float64(x.Start/p.row), min(float64((x.End-1)/p.row+1), rows))
 	}
 	for _, number := range slices.Sorted(maps.Keys(r.running)) {
 		f := r.running[number]

@@ -58,10 +58,11 @@ type Facts struct {
 	total   series        // bytes
 	work    series        // seconds of fetches
 	picture raster
-	silent  gaps // of fetches that ran
-	pauses  gaps // between the tries of a source
-	still   gaps // nothing came from any source
-	checks  gaps // what came was compared with what other sources have
+	void    byterange.Set // was wrong, and has not come again
+	silent  gaps          // of fetches that ran
+	pauses  gaps          // between the tries of a source
+	still   gaps          // nothing came from any source
+	checks  gaps          // what came was compared with what other sources have
 	log     log
 
 	answer, first, last time.Duration // the first answer, first and last byte; never if there is none
@@ -109,6 +110,8 @@ func (r *Recorder) Observe(at time.Time, ev download.Event) {
 		r.Arrived += max(0, ev.Done-r.Progress.Done)
 		r.Progress = ev
 		r.resize(ev.Size)
+	case download.Voided:
+		r.void.Add(ev.Range)
 	case download.Restarted:
 		r.restart(ev)
 	case download.Complete:
@@ -237,7 +240,7 @@ func (r *Recorder) restart(ev download.Restarted) {
 	if len(r.restarts) < maxMarks {
 		r.restarts = append(r.restarts, entry{r.now, text, true})
 	}
-	r.complete, r.resumed, r.prior, r.Progress.Done = never, 0, nil, 0
+	r.complete, r.resumed, r.prior, r.Progress.Done, r.void = never, 0, nil, 0, byterange.Set{}
 	r.say(true, "it begins again: %s", text)
 }
 

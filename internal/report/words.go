@@ -178,8 +178,8 @@ func (d *Facts) sayShares(w *words) {
 	if len(parts) > 0 {
 		w.say(false, "%s.", strings.Join(parts, ", "))
 	}
-	if twice := d.result.Duplicate; twice > d.Fetched/50 && twice > 0 {
-		w.say(true, "%s came twice.", option.SizeText(twice))
+	if twice := max(d.result.Duplicate, d.Progress.Twice); twice > 0 && (d.live || twice > d.Fetched/50) {
+		w.say(twice > d.Fetched/50, "%s came twice.", option.SizeText(twice))
 	}
 }
 

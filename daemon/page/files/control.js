@@ -44,6 +44,17 @@ export function parseLines(text) {
   return { files, wrong };
 }
 
+// pair gives each name its signature: x.iso.asc is that of x.iso, and the only signature that of the only name. It returns one for each
+// name, or undefined, and the signatures that are of none.
+export function pair(signatures, names) {
+  const of = names.map((name) => signatures.find((s) => s.name.replace(/\.[^.]+$/, "") === name));
+  if (signatures.length === 1 && names.length === 1) of[0] = signatures[0];
+  return { of, left: signatures.filter((s) => !of.includes(s)) };
+}
+
+// isSignature reports whether a file is a detached signature, by OpenPGP or S/MIME.
+export const isSignature = (name, start) => /\.(asc|sign?|p7[sm])$/i.test(name) || /^-----BEGIN (PGP SIGNATURE|PKCS7|CMS)-----/.test(start);
+
 // parseSums reads a list of digests, as sha256sum and BSD's tools write it. It returns pairs of a name and a digest.
 export function parseSums(text) {
   const sums = [];

@@ -76,7 +76,7 @@ export class Detail {
     const stopped = ["complete", "error", "removed"].includes(r.status);
     if (!stopped) {
       list.push(this.#button("limit", "Limit...", () => this.ask.limit(r)));
-      list.push(this.#button("mirror", "Add a mirror...", () => this.ask.mirror(r)));
+      list.push(this.#button("mirror", "Mirror...", () => this.ask.mirror(r)));
     }
     command("remove", stopped ? "Forget" : "Remove", "bad");
     return list;

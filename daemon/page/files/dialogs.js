@@ -1,7 +1,7 @@
 // What is asked of the user: downloads to add, a limit, a digest, another mirror, whether to remove.
 
 import { el, count } from "./text.js";
-import { checksum, parseLines, parseSums } from "./control.js";
+import { checksum, isSignature, pair, parseLines, parseSums } from "./control.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -18,10 +18,11 @@ const wrongDigest = "That is no digest: give a SHA-256, SHA-384 or SHA-512 in he
 const rateOf = (value) => /^\d+(\.\d+)?\s*[kmg]?(i?b(\/s)?)?$/i.test(value) && value.replace(/\s|i?b(\/s)?$/gi, "").toUpperCase();
 const wrongLimit = "A limit is a number of bytes a second, such as 500K or 2M; 0 is none.";
 
-// show opens a dialog with a form. submit gets called until it returns no sentence that says what is wrong.
-function show(dialog, title, parts, label, submit) {
+// show opens a dialog with a form. submit gets called until it returns no sentence that says what is wrong. A button may stand beside those
+// that end it.
+function show(dialog, title, parts, label, submit, beside = null) {
   const wrong = el("p", { className: "bad", role: "alert" });
-  const form = el("form", { method: "dialog", noValidate: true }, el("h2", {}, title), ...parts, wrong, el("div", { className: "buttons" },
+  const form = el("form", { method: "dialog", noValidate: true }, el("h2", {}, title), ...parts, wrong, el("div", { className: "buttons" }, beside, el("span"),
     el("button", { type: "button", onclick: () => dialog.close() }, label ? "Cancel" : "Close"), label ? el("button", { className: "main" }, label) : null));
   form.onsubmit = async (event) => {
     event.preventDefault();
@@ -59,19 +60,27 @@ export class Dialogs {
     return (await this.control.all(calls))[0];
   }
 
-  add(lines = "") {
+  // add asks for URLs, and for what counts for them. Signatures go with the files that are called as they are.
+  add(lines = "", signatures = []) {
     const area = el("textarea", { rows: 6, spellcheck: false, value: lines, placeholder: "https://example.org/disk.iso", "aria-label": "URLs" });
     const [dir, out, digest, limit] = [text("the daemon's"), text("as the server says"), text("SHA-256, if you have it"), text("such as 2M")];
     const paused = el("input", { type: "checkbox" });
     const files = el("input", { type: "file", multiple: true, hidden: true });
     files.onchange = () => this.drop(files.files);
+    const signed = el("p", { className: "hint" });
+    this.sign = (more) => {
+      signatures.push(...more);
+      signed.replaceChildren(...(signatures.length > 0 ? ["Signatures: ", el("bdi", {}, signatures.map((s) => s.name).join(", ")), ". What counts is a key that the daemon trusts."] : []));
+    };
+    this.sign([]);
     const parts = [
       area,
-      el("p", { className: "hint" }, "A line for each file; further URLs in a line are mirrors of the same file."),
+      el("p", { className: "hint" }, "A line for each file; further URLs in a line are mirrors of the same file. Torrents, Metalink documents, lists of digests and signatures can be dropped here."),
+      signed,
       el("div", { className: "fields" }, ...field("Folder", dir), ...field("Limit a second", limit), ...field("Name", out), ...field("Digest", digest),
         el("span"), el("label", { className: "wide" }, paused, " add it paused"), files),
-      el("button", { type: "button", onclick: () => files.click() }, "Choose .torrent, .meta4 or a list of digests..."),
     ];
+    const choose = el("button", { type: "button", className: "plain", title: ".torrent, .meta4, SHA256SUMS, .asc, .sig", onclick: () => files.click() }, "Choose files...");
     show($("adder"), "Add downloads", parts, "Add", async () => {
       const { files: wanted, wrong } = parseLines(area.value);
       if (wrong.length > 0) return `No URL of HTTP, FTP or a magnet: ${wrong[0].slice(0, 200)}`;
@@ -81,8 +90,10 @@ export class Dialogs {
       if (limit.value.trim() && !(options["max-download-limit"] = rateOf(limit.value.trim()))) return wrongLimit;
       if (digest.value.trim() && !(options.checksum = checksum(digest.value))) return wrongDigest;
       for (const name in options) if (!options[name]) delete options[name];
-      return this.#addAll(wanted.map((urls) => ["addUri", urls, options]));
-    });
+      const { of, left } = pair(signatures, wanted.map(([url]) => nameOf(url)));
+      if (left.length > 0) return `No file here is called as ${left[0].name} is.`;
+      return this.#addAll(wanted.map((urls, i) => ["addUri", urls, withSignature(options, of[i])]));
+    }, choose);
   }
 
   // addAll adds in portions, as the server limits what it takes at once.
@@ -95,34 +106,45 @@ export class Dialogs {
     return "";
   }
 
-  // drop adds documents: torrents, Metalink documents, lists of digests.
+  // drop adds documents: torrents, Metalink documents, lists of digests, and signatures beside them or of files whose URLs are asked for.
   async drop(files) {
-    const calls = [];
+    const [documents, signatures] = [[], []];
+    let lines = [];
+    let sums = null;
     for (const file of files) {
       if (file.size > 2 << 20) {
         this.say(`${file.name} is too large for a document: more than 2 MiB.`);
         continue;
       }
       const data = new Uint8Array(await file.arrayBuffer());
-      const start = new TextDecoder().decode(data.slice(0, 4096));
-      if (/\.torrent$/i.test(file.name) || /^d\d+:/.test(start)) calls.push(["addTorrent", base64(data)]);
-      else if (/\.(meta4|metalink)$/i.test(file.name) || /<metalink\b/.test(start)) calls.push(["addMetalink", base64(data)]);
-      else {
-        const sums = parseSums(new TextDecoder().decode(data));
-        if (sums.length > 0) return this.sums(file.name, sums);
-        const { files: urls } = parseLines(start.length < data.length ? new TextDecoder().decode(data) : start);
-        if (urls.length > 0) return this.add(urls.map((u) => u.join(" ")).join("\n"));
-        this.say(`${file.name} is no torrent, no Metalink document and no list of digests or URLs.`);
-      }
+      const whole = new TextDecoder().decode(data);
+      const start = whole.slice(0, 4096);
+      if (/\.torrent$/i.test(file.name) || /^d\d+:/.test(start)) documents.push([file.name, "addTorrent", base64(data), []]);
+      else if (/\.(meta4|metalink)$/i.test(file.name) || /<metalink\b/.test(start)) documents.push([file.name, "addMetalink", base64(data)]);
+      else if (parseSums(whole).length > 0) sums = [file.name, [...(sums?.[1] ?? []), ...parseSums(whole)]];
+      else if (isSignature(file.name, start)) signatures.push({ name: file.name, data: base64(data) });
+      else if (parseLines(whole).files.length > 0) lines = lines.concat(parseLines(whole).files.map((urls) => urls.join(" ")));
+      else this.say(`${file.name} is no torrent, no Metalink document, no signature and no list of digests or URLs.`);
     }
-    if (calls.length === 0) return;
+    if (documents.length > 0) await this.#documents(documents, signatures.splice(0));
+    if (sums) {
+      if (signatures.length > 0) this.say(`${signatures[0].name} is not checked here: braid get --keyring FILE --checksums ${sums[0]} does that.`);
+      this.sums(...sums);
+    } else if (signatures.length > 0 && lines.length === 0 && $("adder").open && this.sign) this.sign(signatures);
+    else if (lines.length + signatures.length > 0) this.add(lines.join("\n"), signatures);
+  }
+
+  async #documents(documents, signatures) {
+    const { of, left } = pair(signatures, documents.map(([name]) => name.replace(/\.[^.]+$/, "")));
+    if (left.length > 0) return this.say(`No document here is called as ${left[0].name} is. Nothing was added.`);
     $("adder").close();
-    const wrong = await this.#addAll(calls);
-    if (wrong) this.say(wrong);
+    const wrong = await this.#addAll(documents.map(([, ...call], i) => [...call, withSignature({}, of[i])]));
+    return wrong && this.say(wrong);
   }
 
   // sums adds the files of a list of digests, each with its digest. Where they are is not in the list.
   sums(name, sums) {
+    this.sign = null;
     const base = text("https://example.org/release/");
     const boxes = sums.map(([file]) => el("input", { type: "checkbox", checked: true, value: file }));
     const list = el("ul", {}, ...sums.map(([file], i) => el("li", {}, el("label", {}, boxes[i], " ", el("bdi", {}, file)))));
@@ -184,6 +206,17 @@ export class Dialogs {
       ["Del", "remove"], ["Alt ↑ ↓", "move in the queue"], ["1 - 6", "filters"], ["c", "columns"], ["?", "this"]];
     const grid = el("div", { className: "keys" }, ...keys.flatMap(([key, what]) => [el("span", {}, el("kbd", {}, key)), el("span", {}, what)]));
     show($("asker"), "Keys", [grid], "");
+  }
+}
+
+const withSignature = (options, signature) => (signature ? { ...options, signature: signature.data } : options);
+
+// nameOf is the name that a URL ends with.
+function nameOf(url) {
+  try {
+    return decodeURIComponent(new URL(url).pathname.split("/").pop());
+  } catch {
+    return "";
   }
 }
 

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+
+	"braid/internal/test/mirrortest"
+)
+
+// TestDaemonSignature: a signature that a client gives counts as one beside the file does: by the keys of the daemon, for that file, and
+// not at all where the daemon trusts none.
+func TestDaemonSignature(t *testing.T) {
+	a := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"))
+	b := mirrortest.New(t, mirrortest.Generate(1<<20, 4), mirrortest.Name("b.iso"))
+	key, err := pgp.NewEntity("alice", "", "alice@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var public, signature bytes.Buffer
+	if err := key.Serialize(&public); err != nil {
+		t.Fatal(err)
+	}
+	if err := pgp.DetachSign(&signature, []*pgp.Entity{key}, bytes.NewReader(a.Content.Bytes()), nil); err != nil {
+		t.Fatal(err)
+	}
+	keyring, file := filepath.Join(t.TempDir(), "alice.pub"), filepath.Join(t.TempDir(), "a.iso.sig")
+	for path, data := range map[string][]byte{keyring: public.Bytes(), file: signature.Bytes()} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDaemonRun(t)
+	for words, wants := range map[string][2]string{"--keyring " + keyring: {"complete ", "error "}, "": {"error the daemon trusts no key or certificate", "error the daemon trusts no key"}} {
+		d.start(strings.Fields(words)...)
+		for i, url := range []string{a.URL, b.URL} {
+			gid, _ := d.control(exitDone, "add", "--signature", file, url)
+			status := d.status(strings.TrimSpace(gid))
+			told, _ := status["errorMessage"].(string)
+			if want, why, _ := strings.Cut(wants[i], " "); status["status"] != want || !strings.Contains(told, why) {
+				t.Errorf("%q, file %d: %v, %s; want %s", words, i, status["status"], told, wants[i])
+			}
+		}
+		d.end()
+	}
+	if _, stderr := d.control(exitUsage, "add", "--signature", file, a.URL, b.URL); !strings.Contains(stderr, "one file") {
+		t.Error(stderr)
+	}
+}
