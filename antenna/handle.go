@@ -122,7 +122,7 @@ func (l *updates) acknowledge(t *target, h *Handled, now time.Time) {
 // isAhead reports whether a feed knows of something that the origin does not have yet: nothing was new there, and what is there is not
 // what was reported.
 func isAhead(p *pending, o Outcome) bool {
-	if o.Changed || p.Action != feed.Download {
+	if o.Changed || o.Declined || p.Action != feed.Download {
 		return false
 	}
 	r := &p.Record

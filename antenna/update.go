@@ -40,6 +40,8 @@ const AskedFor feed.Reason = "asked-for"
 type Outcome struct {
 	// Changed: there is another file now.
 	Changed bool
+	// Declined: the user does not want this version, and nothing was asked for.
+	Declined bool `json:",omitempty"`
 	// ETag, LastModified and Size are those of the file that is there now, and Host is the host:port that gave them; empty if that is
 	// not known.
 	ETag         string

@@ -41,9 +41,11 @@ type daemonCommand struct {
 	RPCListenAll, RPCInsecure bool
 	RPCAllowOrigin, RPCHost   cli.StringSlice
 	LogFormat                 choice
+	Watch                     string
 
 	log      *watchLog
 	notify   watch.Notifier
+	watching *delegate    // of Watch; nil: nothing is watched
 	mu       sync.RWMutex // for sites of getCommand, which a reload replaces
 	timed    rates
 	rate     allowed
@@ -81,6 +83,11 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	if err := d.checkFlags(words); err != nil {
 		return err
 	}
+	if len(words) == 0 {
+		if err := d.readWatch(); err != nil {
+			return err
+		}
+	}
 	if err := d.place(); err != nil {
 		return err
 	}
@@ -117,6 +124,12 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	defer client.HTTP.CloseIdle()
 	defer client.State.Save()
 	defer func() { d.unfollow() }()
+	if d.watching != nil {
+		if err := d.watching.open(d.log, engine, client); err != nil {
+			return errors.Join(err, engine.Close())
+		}
+		defer d.watching.store.Close()
+	}
 	return d.serve(ctx, engine, client, token, certificates)
 }
 
@@ -194,7 +207,7 @@ func (d *daemonCommand) token() (string, error) {
 // open makes the engine, and the client that all downloads have.
 func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Client, error) {
 	d.timed, d.LimitRate = d.LimitRate, rates{} // of the limit below
-	client, err := d.client(nil)
+	client, err := d.client(d.watching.typed())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,6 +227,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	d.documents = client
 	engine, err := daemon.Open(daemon.Config{
 		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
+		Stopped: d.watching.stopped, Hide: d.log.clean,
 	})
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &failure{code: exitLocal, what: "daemon", where: "queue", why: locked.Error(), hint: "one daemon has a state folder at a time; --state FOLDER names another"}
@@ -228,42 +242,6 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 func (d *daemonCommand) follow() {
 	d.sites.limits.add(timedLimit{d.timed, d.rate.schedule})
 	d.unfollow = d.sites.limits.follow()
-}
-
-// allowed is the limit of all downloads: what a client set, else what the time of day says.
-type allowed struct {
-	mu             sync.Mutex
-	set            func(int64)
-	timed, clients int64
-	overridden     bool
-}
-
-func (a *allowed) schedule(n int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.timed = n
-	a.apply()
-}
-
-func (a *allowed) byTime() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.timed
-}
-
-func (a *allowed) override(n int64, said bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.clients, a.overridden = n, said
-	a.apply()
-}
-
-func (a *allowed) apply() {
-	n := a.timed
-	if a.overridden {
-		n = a.clients
-	}
-	a.set(n)
 }
 
 // serve downloads and answers clients until ctx ends.
@@ -312,6 +290,11 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer signal.Stop(hup)
 	wg.Go(func() { d.attend(ctx, engine, client, hup) })
 	wg.Go(func() { d.tell(ctx, engine) })
+	watched := make(chan error, 1)
+	go func() {
+		watched <- d.watching.run(ctx)
+		stop()
+	}()
 	if d.begun != nil {
 		wg.Go(func() {
 			if err := d.begun(ctx, engine); err != nil {
@@ -327,6 +310,11 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	d.log.Info("ready", about...)
 	d.notified(d.notify.Ready("downloads for " + url))
 	err = engine.Run(ctx)
+	stop()
+	d.watching.end()
+	if failed := <-watched; failed != nil {
+		return failed
+	}
 	if err != nil {
 		return &failure{code: exitLocal, what: "daemon", where: "queue", why: err.Error()}
 	}

@@ -267,7 +267,7 @@ type listedStatus struct {
 		Path string
 		URIs []struct{ URI string }
 	}
-	Braid struct{ Verified, Kind, Message, Hint string }
+	Braid struct{ Verified, Kind, Message, Hint, Watch string }
 }
 
 var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
@@ -352,6 +352,9 @@ func (s *listedStatus) row(digits int) []string {
 		more = rateText(speed)
 	case "error":
 		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
+	}
+	if s.Braid.Watch != "" {
+		more = strings.TrimSuffix("watch "+s.Braid.Watch+": "+more, ": ")
 	}
 	return []string{s.GID[:min(digits, len(s.GID))], s.Status, far, source.Escape(name), source.Escape(more)}
 }

@@ -22,6 +22,9 @@ import (
 
 // request makes the request of an entry, as of one of a list. It never leads out of the root.
 func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Request, error) {
+	if e.Watch != "" {
+		return d.watching.request(ctx, e)
+	}
 	for _, name := range []string{"all-proxy", "http-proxy", "https-proxy", "ftp-proxy"} {
 		if e.Options[name] != "" {
 			return download.Request{}, misuse(name, "all downloads have the same proxy", "braid daemon --proxy URL, or proxy = for a site in the settings")

@@ -94,6 +94,8 @@ type loaded struct {
 	file string
 	// state is the folder for what is remembered.
 	state string
+	// by is the daemon that does the downloads; nil: the watcher does.
+	by *delegate
 	// said are the flags that this run has, if the configuration is of flags: the others are as the settings of everything say.
 	said map[string]bool
 }

@@ -129,6 +129,8 @@ func (l *watchLog) handled(ev *antenna.Handled) {
 	switch {
 	case ev.Err != nil:
 		log.Error("failed", "error", ev.Err, "next", stamp(ev.Next))
+	case o.Declined:
+		log.Info("not wanted: it was removed from the queue")
 	case o.Changed:
 		log.Info("new version", "path", o.Path, "size", o.Size, "bytes", o.Bytes, "evidence", orUnverified(o.Evidence))
 	case ev.Ahead:

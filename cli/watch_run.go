@@ -256,6 +256,7 @@ func (s *service) read(c *loaded) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	next.by = c.by
 	state := next.state
 	next.state = c.state
 	_, err = newSetup(next, s.store, s.log.Logger)

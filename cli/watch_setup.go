@@ -39,14 +39,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err := c.checkServing(); err != nil {
 		return nil, err
 	}
-	var typed []string
-	for _, f := range c.Feeds {
-		typed = append(typed, f.URL)
-	}
-	for _, w := range c.Watches {
-		typed = append(append(typed, w.URL), w.Mirrors...)
-	}
-	hosts, err := hostsOf(c.Hosts, typed)
+	hosts, err := hostsOf(c.Hosts, c.typed())
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +78,9 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	if err := s.identify(at); err != nil {
 		return nil, err
 	}
+	if c.by != nil {
+		c.by.take(c, s)
+	}
 	if c.Publish.Dir != "" {
 		s.antenna.Publish = publisher(c.Publish, log)
 	}
@@ -92,6 +88,17 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 		return nil, configFailure(c.file, err)
 	}
 	return s, nil
+}
+
+// typed are the URLs that the configuration names.
+func (c *loaded) typed() (urls []string) {
+	for _, f := range c.Feeds {
+		urls = append(urls, f.URL)
+	}
+	for _, w := range c.Watches {
+		urls = append(append(urls, w.URL), w.Mirrors...)
+	}
+	return urls
 }
 
 // identify gives requests for feeds and checks the header fields of their sites.
@@ -170,6 +177,9 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
 func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, error) {
+	if c.by != nil && c.by.client != nil {
+		return c.by.share(c, at), nil
+	}
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts, HostRate: hostRate(number(c.HostRate))}, MaxSize: c.Size,
 		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions

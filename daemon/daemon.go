@@ -31,8 +31,8 @@ import (
 type Config struct {
 	// Dir is the folder of the store, which must exist. One process has the store open at a time.
 	Dir string
-	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Observe, Detail, Due and Limit is the
-	// daemon's: a Limit that is set is one that the entry's own lies within.
+	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Detail, Due and Limit is the
+	// daemon's: a Limit that is set is one that the entry's own lies within. With its context, Fail ends the download.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
 	// Client downloads. If nil, it is the zero Client.
 	Client *download.Client
@@ -41,6 +41,11 @@ type Config struct {
 	// Limit is told what the queue's option (OptionGlobalLimit) says of the bytes a second of all downloads, and that none says anything. If nil,
 	// the Limit of the Client is set to it.
 	Limit func(bytes int64, said bool)
+	// Stopped is told of each entry with a Watch whose download has ended: at once if it is to go on, else once it is on disk that it is complete, has failed
+	// or was removed, also if it never began. It may be told more than once, and must not block. It may be nil.
+	Stopped func(e queue.Entry, res download.Result, err error)
+	// Hide takes secrets out of what is kept of an error. If nil, nothing is taken out.
+	Hide func(string) string
 	// Log gets what is worth telling. If nil, it is slog.Default.
 	Log *slog.Logger
 }
@@ -80,6 +85,9 @@ func Open(c Config) (*Daemon, error) {
 	if c.Limit == nil {
 		d.config.Limit = func(n int64, _ bool) { d.client.Limit.Set(n) }
 	}
+	if c.Hide == nil {
+		d.config.Hide = func(s string) string { return s }
+	}
 	var err error
 	if d.store, err = openStore(c.Dir); err != nil {
 		return nil, err
@@ -113,6 +121,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.subs.close()
 	return errors.Join(err, d.store.db.Close())
 }
+
+// endKey is the key of the function that ends a download, in the context of its request.
+type endKey struct{}
+
+// Fail ends the download whose request was made with ctx. The error is that of the download.
+func Fail(ctx context.Context, err error) {
+	if end, ok := ctx.Value(endKey{}).(context.CancelCauseFunc); ok {
+		end(&failed{err})
+	}
+}
+
+// A failed is the cause of a context that Fail ended.
+type failed struct{ error }
 
 // seed is where the GIDs of a start come from.
 func seed() uint64 {

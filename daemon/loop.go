@@ -25,7 +25,8 @@ type loop struct {
 	begun     int               // jobs that were taken
 	numbers   map[int]queue.GID // of those that run, by their place among them
 	offer     *offer            // what the next place is for
-	stale     bool              // the offer has to be looked at anew
+	results   map[queue.GID]ended
+	stale     bool // the offer has to be looked at anew
 	atOnce    int
 	resized   bool // that was not told yet
 	looked    time.Time
@@ -67,7 +68,7 @@ const (
 func newLoop(ctx context.Context, d *Daemon) *loop {
 	l := &loop{
 		Daemon: d, q: queue.Restore(seed(), d.store.entries, d.store.global), downloads: ctx, runs: map[queue.GID]*run{},
-		numbers: map[int]queue.GID{}, due: map[queue.GID]string{}, stale: true, written: make(chan commit, 1), timer: time.NewTimer(0),
+		numbers: map[int]queue.GID{}, results: map[queue.GID]ended{}, due: map[queue.GID]string{}, stale: true, written: make(chan commit, 1), timer: time.NewTimer(0),
 	}
 	<-l.timer.C
 	for _, e := range d.store.entries {
@@ -159,8 +160,10 @@ func (l *loop) prepare(ctx context.Context) {
 		e.Document = parent.Document
 	}
 	e.Options = l.options(&e)
-	own, cancel := context.WithCancel(l.downloads)
-	r := newRun(e, cancel)
+	own, end := context.WithCancelCause(l.downloads)
+	own = context.WithValue(own, endKey{}, end)
+	r := newRun(e, func() { end(nil) })
+	r.why = func() error { return context.Cause(own) }
 	l.offer = &offer{r, download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
 }
 
@@ -188,7 +191,11 @@ func (d *Daemon) request(ctx context.Context, r *run, e queue.Entry) (download.R
 	}
 	req.Limit = r.limit.Within(outer)
 	req.Due, req.Detail = true, true
+	observe := req.Observe
 	req.Observe = func(ev download.Event) {
+		if observe != nil {
+			observe(ev)
+		}
 		if r.observe(ev) {
 			select {
 			case d.news <- r.gid:
@@ -212,7 +219,11 @@ func (l *loop) begin() {
 // end takes note that a download has ended. One that found its file in use by another one that is being stopped waits for its end, and
 // begins again.
 func (l *loop) end(e ended) {
-	r, o := l.runs[l.numbers[e.number]], outcomeOf(e.res, e.err)
+	r := l.runs[l.numbers[e.number]]
+	if why, ok := r.why().(*failed); ok && e.err != nil {
+		e.err = why.error
+	}
+	o := l.outcomeOf(e.res, e.err)
 	if _, used := errors.AsType[*partfile.InUseError](e.err); used {
 		for other := range l.rivals(r) {
 			if other.stopping {
@@ -260,8 +271,12 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 		l.due[g] = live.Path
 	}
 	l.q.Progress(g, live)
+	l.results[g] = e
 	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // else all of them are parked in their order
 		l.q.Ended(time.Now(), g, o)
+	}
+	if e, there := l.q.Entry(g); !there || e.Status < queue.Complete {
+		l.tellStopped(g)
 	}
 	for _, waiting := range r.after {
 		l.finish(waiting, queue.Outcome{Kind: queue.Interrupted})

@@ -15,7 +15,7 @@ import (
 const mostMessage = 1000
 
 // outcomeOf tells how a download ended.
-func outcomeOf(res download.Result, err error) queue.Outcome {
+func (d *Daemon) outcomeOf(res download.Result, err error) queue.Outcome {
 	if err == nil {
 		o := queue.Outcome{Due: res.Due}
 		if res.Proof.Verified() {
@@ -23,9 +23,9 @@ func outcomeOf(res download.Result, err error) queue.Outcome {
 		}
 		return o
 	}
-	o := queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: option.Shorten(source.Escape(err.Error()), mostMessage)}
+	o := queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: option.Shorten(source.Escape(d.config.Hide(err.Error())), mostMessage)}
 	if e, ok := errors.AsType[*download.Error](err); ok {
-		o.Kind, o.Hint, o.Code = e.Kind.String(), source.Escape(string(e.Hint)), report.Aria2Code(e)
+		o.Kind, o.Hint, o.Code = e.Kind.String(), source.Escape(d.config.Hide(string(e.Hint))), report.Aria2Code(e)
 	} else if errors.Is(err, context.Canceled) { // before it had a request
 		o.Kind = queue.Interrupted
 	}

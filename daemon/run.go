@@ -21,6 +21,7 @@ type run struct {
 	// These are the loop's: it is being stopped; another one of the same file was, and ended; what ended because this one has the file.
 	stopping, rival bool
 	after           []ended
+	why             func() error // what ended its context
 
 	mu   sync.Mutex // for what follows
 	rec  *report.Recorder

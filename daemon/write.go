@@ -1,12 +1,13 @@
 package daemon
 
 import (
-	"braid/daemon/queue"
-	"braid/internal/fsys"
-	"braid/internal/partfile"
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"braid/daemon/queue"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
 )
 
 // A waiter is a call whose changes are being written.
@@ -80,10 +81,28 @@ func (l *loop) commit(c commit) {
 		w.done <- w.err
 	}
 	if c.err == nil {
+		for g := range c.batch.entries {
+			l.tellStopped(g)
+		}
 		return
 	}
 	l.log.Error("the queue could not be written, which is tried again", "error", c.err)
 	l.pending.before(c.batch)
 	l.timed = true
 	l.timer.Reset(writeAgain)
+}
+
+// tellStopped tells of an entry of a watch that is not at work.
+func (l *loop) tellStopped(g queue.GID) {
+	e, there := l.q.Entry(g)
+	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete { // it is told at its end, or when that is on disk
+		return
+	}
+	if !there {
+		e = queue.Entry{GID: g, Status: queue.Removed}
+	}
+	if l.config.Stopped != nil && (e.Watch != "" || !there) {
+		l.config.Stopped(e, l.results[g].res, l.results[g].err)
+	}
+	delete(l.results, g)
 }

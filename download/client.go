@@ -286,7 +286,7 @@ func (c *Client) checkNumbers(r *Request, what string) error {
 		wrong bool
 	}{
 		{"PerHost", c.PerHost < 0}, {"Split", c.Split < 0}, {"Tries", c.Tries < 0}, {"MinSplit", c.MinSplit < 0},
-		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0},
+		{"RetryWait", c.RetryWait < 0}, {"Timeout", c.Timeout < 0}, {"MaxSize", c.MaxSize < 0 || r.MaxSize < 0},
 		{"Allocation", c.Allocation > AllocateMust}, {"Growth", c.Growth > scheduler.GrowSingle},
 		{"Require", r.Require > RequireSignature}, {"Peers", r.Peers > PeersMissing},
 		{"SeedRatio", !(r.SeedRatio >= 0)}, {"SeedTime", r.SeedTime < 0}, // a ratio may be no number at all

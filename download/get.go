@@ -82,6 +82,11 @@ type getter struct {
 
 func newGetter(c *Client, hc network, req Request, shared *mirrorTrees) *getter {
 	req = req.own()
+	if most := req.MaxSize; most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
+		own := *c
+		own.MaxSize = most
+		c = &own
+	}
 	g := &getter{c: c, http: hc, req: req, asked: req, trees: shared, began: time.Now(), delivery: delivery{to: req.Target}}
 	g.carried.version = newVersion(&g.req)
 	return g

@@ -111,6 +111,8 @@ type Request struct {
 	RemoteTime bool
 	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.
 	Limit *Limiter
+	// MaxSize limits the size of the file where it is less than Client.MaxSize. If zero, that one counts.
+	MaxSize int64
 	// Observe, if not nil, is told what happens, from one goroutine; it must not block.
 	Observe func(Event)
 	// Detail makes Observe hear of Brought, too.

@@ -31,6 +31,7 @@ type row struct {
 	Message  string `json:"message,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
+	Watch    string `json:"watch,omitempty"` // that wants it
 	Limit    string `json:"limit,omitempty"`
 }
 
@@ -46,7 +47,7 @@ func rowOf(e *queue.Entry) row {
 		GID: e.GID.String(), Path: text(e.Path, mostText), Status: e.Status.String(), Rank: e.Rank, Priority: e.Priority,
 		Size: e.Size, Done: e.Done, Added: seconds(e.Added), Began: seconds(e.Began), Ended: seconds(e.Ended),
 		Verified: text(e.Outcome.Verified, mostText), Kind: e.Outcome.Kind, Message: text(e.Outcome.Message, mostText),
-		Hint: text(e.Outcome.Hint, mostText), Attempts: e.Outcome.Attempts, Limit: text(e.Options["max-download-limit"], 40),
+		Hint: text(e.Outcome.Hint, mostText), Attempts: e.Outcome.Attempts, Watch: text(e.Watch, mostName), Limit: text(e.Options["max-download-limit"], 40),
 	}
 	if e.Status == queue.Complete {
 		r.Done = max(r.Done, r.Size)

@@ -236,6 +236,13 @@ func (q *Queue) reconsider(it *item, again bool) {
 	}
 }
 
+// Restart has an active entry begin again.
+func (q *Queue) Restart(g GID) {
+	if it := q.items[g]; it != nil && it.Status == Active {
+		q.halt(it, Waiting)
+	}
+}
+
 // ChangeURIs gives an entry that has not stopped other URIs. An active one begins again with them.
 func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	it := q.items[g]

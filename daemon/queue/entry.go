@@ -83,6 +83,7 @@ type Entry struct {
 	URIs     []string          `json:",omitempty"` // of one file: the origin, then mirrors
 	Document []byte            `json:",omitempty"` // a .torrent or Metalink document that the client gave
 	Options  map[string]string `json:",omitempty"` // as the client wrote them; header fields are joined by newlines
+	Watch    string            `json:",omitempty"` // the watch that wants this version of a file; empty: a client does
 	Status   Status
 	Priority int `json:",omitempty"` // higher ones begin first
 	// Rank orders the entries of a list. The queue sets it.

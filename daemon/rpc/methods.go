@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"braid/daemon/queue"
+	"braid/internal/mask"
 )
 
 // A visit is one request at the queue.
@@ -109,6 +110,9 @@ func (v *visit) changeURI(p *params) (any, error) {
 		return nil, p.err
 	}
 	e, _ := v.queue.Entry(g)
+	if e.Watch != "" {
+		return nil, refuse("The download is of the watch %s, whose configuration has its URLs.", mask.Quote(e.Watch, 100))
+	}
 	in, err := v.knownURIs(in)
 	if err != nil {
 		return nil, err

@@ -175,6 +175,11 @@ func (v *visit) changeOption(p *params) (any, error) {
 	}
 	delete(options, "pause")
 	delete(options, "gid")
+	for name := range options {
+		if e.Watch != "" && name != "max-download-limit" {
+			return nil, refuse("The download is of the watch %s, whose configuration has its options. max-download-limit can be set here.", mask.Quote(e.Watch, 100))
+		}
+	}
 	return done, v.queue.Change(g, options)
 }
 

@@ -139,7 +139,7 @@ func (w *view) braid() map[string]any {
 	}
 	return map[string]any{
 		"verified": w.Outcome.Verified, "kind": w.Outcome.Kind, "message": w.Outcome.Message, "hint": w.Outcome.Hint,
-		"attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
+		"watch": w.Watch, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
 	}
 }
 

@@ -42,6 +42,8 @@ var ofOthers = []Option{
 		Usage: "publish what is known in `FOLDER`, as feeds and a page"},
 	{Names: "root", Of: Daemon, First: Daemon, Group: FileGroup, Kind: Word,
 		Usage: "no download leaves `FOLDER`, whatever a client asks for, as in braid daemon --root /srv -d /srv/files (default: that of -d)"},
+	{Names: "watch", Of: Daemon, Group: WatchGroup, Kind: Word,
+		Usage: "keep the files of `CONFIG` up to date as well, as braid watch does, by entries of the queue, as in braid daemon --watch ~/.config/braid/watch.toml"},
 	{Names: "state", Of: Daemon, Group: FileGroup, Kind: Word,
 		Usage: "keep the queue and the token in `FOLDER` (default: braid/daemon in your state folder)"},
 	{Names: "state", Of: Controlling, Group: FileGroup, Kind: Word,

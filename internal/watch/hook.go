@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (e *hookError) Unwrap() error { return e.err }
 
 // hook is a program that is told of the update. What is about the file has the names that --on-complete has for it.
 func (t *task) hook(args []string, event string) hook {
-	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: hookGrace, Log: t.log}
+	h := hook{Args: args, Path: t.path, Dir: t.rule.Dir, Time: t.rule.HookTime, Grace: cmp.Or(t.Grace, hookGrace), Log: t.log}
 	if h.Time == 0 {
 		h.Time = hookTime
 	}
@@ -103,6 +104,19 @@ func runHook(ctx context.Context, h hook) error {
 		return &hookError{out.program, err}
 	}
 	return nil
+}
+
+// inTurn runs no more programs at once than turns has room for.
+func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(context.Context, hook) error {
+	return func(ctx context.Context, h hook) error {
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+			return run(ctx, h)
+		case <-ctx.Done():
+			return &hookError{filepath.Base(h.Args[0]), ctx.Err()}
+		}
+	}
 }
 
 // endAfter ends a program some time after ctx has ended, unless it is done before.

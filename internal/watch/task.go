@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -44,13 +45,14 @@ func (t *task) place() error {
 
 // run downloads what is new, and runs what waits for it.
 func (t *task) run(ctx context.Context) (antenna.Outcome, error) {
-	linked, err := t.keepOld()
-	if err != nil {
-		return antenna.Outcome{}, err
-	}
 	o, replaced, err := t.download(ctx)
-	if linked != "" && !replaced && (err == nil || t.stayed(linked)) {
-		t.tidied(fsys.Remove(t.files, linked))
+	if t.linked != "" && !replaced && (err == nil || t.stayed(t.linked)) {
+		t.tidied(fsys.Remove(t.files, t.linked))
+	}
+	if err == ErrDeclined {
+		o := t.update.Last
+		o.At, o.Bytes, o.Changed, o.Declined = time.Time{}, 0, false, true
+		return o, nil
 	}
 	if err != nil {
 		return antenna.Outcome{Bytes: o.Bytes}, err
@@ -104,6 +106,10 @@ func (t *task) request() (download.Request, error) {
 	}
 	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
 	r.Observe = t.observe
+	r.Limit = cmp.Or(t.rule.Limit, r.Limit, t.Client.Limit)
+	if r.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
+		r.MaxSize = min(r.MaxSize, t.Client.MaxSize)
+	}
 	if t.here {
 		r.Known = t.knownVersion()
 	}
@@ -133,27 +139,9 @@ func (t *task) knownVersion() *state.Version {
 	return v
 }
 
-// client downloads, with the limits of the watch, and of what its feed may still cost today.
-func (t *task) client() *download.Client {
-	c := *t.Client
-	if t.rule.Limit != nil {
-		c.Limit = t.rule.Limit
-	}
-	for _, most := range []int64{t.rule.Size, t.left()} {
-		if most > 0 && (c.MaxSize == 0 || most < c.MaxSize) {
-			c.MaxSize = most
-		}
-	}
-	return &c
-}
-
 // download asks for the file. Replaced says that there is another one now.
 func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, err error) {
-	r, err := t.request()
-	if err != nil {
-		return o, false, err
-	}
-	res, err := t.get(ctx, r)
+	res, err := t.get(ctx)
 	if err != nil {
 		return antenna.Outcome{Bytes: res.Fetched}, false, err
 	}

@@ -44,8 +44,10 @@ type Rule struct {
 
 // A Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
 type Updater struct {
-	// Client downloads. It is copied where a watch has limits of its own.
+	// Client downloads.
 	Client *download.Client
+	// Get downloads in place of Client, whose limits count all the same. If nil, Client does at once.
+	Get Getter
 	// Rules are those of watches, by name.
 	Rules map[string]*Rule
 	// Hook runs a program. If nil, runHook does.
@@ -58,6 +60,10 @@ type Updater struct {
 	Hide func(string) string
 	// Hidden are names of variables that programs do not get.
 	Hidden []string
+	// Programs is how many programs run at once. If zero, that is not limited.
+	Programs int
+	// Grace is how long a program may go on when ctx has ended. If zero, it is 30 seconds.
+	Grace time.Duration
 
 	once   sync.Once
 	memory *Memory
@@ -73,6 +79,12 @@ func (w *Updater) init() {
 		}
 		if w.runHook == nil {
 			w.runHook = runHook
+		}
+		if w.Get == nil {
+			w.Get = w.getNow
+		}
+		if w.Programs > 0 {
+			w.runHook = inTurn(w.runHook, make(chan struct{}, w.Programs))
 		}
 		if w.Hide == nil {
 			w.Hide = func(s string) string { return s }
@@ -166,6 +178,16 @@ type task struct {
 	modTime     time.Time // of the file that is there
 	// old is where the version before was kept.
 	old string
+	attempt
+}
+
+// An attempt is a download for the update.
+type attempt struct {
+	prepared bool   // it is not the first one, or it has begun
+	linked   string // old, if this update made it
+	// spent is what it has cost so far, and ceiling what its size is limited to by what its feed may still bring.
+	spent, ceiling int64
+	out            bool // errSpent ended it
 }
 
 // task says where the file of an update goes.

@@ -142,6 +142,7 @@ function facts(r) {
   add("To", r.path);
   add("Limit", r.limit ? r.limit + " a second" : "");
   add("Added", date(r.added) + (r.ended ? `, ended ${date(r.ended)}` : ""));
+  add("Watch", r.watch);
   add("Attempts", r.attempts > 1 ? String(r.attempts) : "");
   return el("dl", {}, ...list);
 }

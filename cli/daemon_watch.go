@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"braid/antenna"
+	"braid/daemon"
+	"braid/daemon/queue"
+	"braid/download"
+	"braid/internal/watch"
+)
+
+// A delegate has a daemon do the downloads of a watcher. Each version of a file that a watch wants is an entry of the queue: its GID is made of
+// watch, URL and version, so that an update that comes again finds its entry. A nil delegate watches nothing.
+type delegate struct {
+	*service
+	config *loaded
+	client *download.Client
+	engine *daemon.Daemon
+
+	mu     sync.Mutex
+	claims map[queue.GID]*handover
+	came   chan struct{}        // closed when there is another claim
+	latest map[string]queue.GID // the last entry of a watch and URL
+	over   chan struct{}        // closed when the engine has ended
+}
+
+// A handover is an update that waits for its entry.
+type handover struct {
+	prepare func(end func(error)) (download.Request, error)
+	active  bool          // a download is at work with what prepare made
+	left    bool          // the update waits no longer
+	idle    chan struct{} // told when none is
+	stopped chan stopped
+}
+
+// A stopped is how an entry ended.
+type stopped struct {
+	queue.Entry
+	res download.Result
+	err error
+}
+
+const (
+	// claimTime is how long an entry waits for the update that it is of, and askAfter when its watch is asked for it: the antenna hands on again
+	// what was not acknowledged as soon as it runs.
+	claimTime, askAfter = 20 * time.Second, time.Second
+	// delegated is how many updates are in the queue at once, whose downloads the daemon runs a few at a time.
+	delegated = 1000
+	// watchGrace is how long a program may go on when the daemon is told to end, which takes ten seconds.
+	watchGrace = 3 * time.Second
+)
+
+// readWatch reads the configuration of the watcher. One that is wrong is refused before anything is made.
+func (d *daemonCommand) readWatch() error {
+	if d.Watch == "" {
+		return nil
+	}
+	v := &watchCommand{streams: d.streams, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: *cli.NewStringSlice(d.Location.NotHost...), GeoIPDB: d.Location.GeoIPDB}
+	c, err := v.load([]string{d.Watch}, toWatch)
+	if err != nil {
+		return err
+	}
+	state, err := daemonState(d.State)
+	if err != nil {
+		return err
+	}
+	if c.State == "" && (d.State != "" || os.Getenv("STATE_DIRECTORY") != "") { // a service may have no other folder
+		v.State = filepath.Join(state, "watch")
+		c.state = v.State
+	}
+	if c.state == state {
+		return misuse(d.Watch, "state: the daemon keeps its queue in that folder", "another one, or none: then it is a folder in that of the daemon")
+	}
+	w := &delegate{
+		service: &service{watchCommand: v}, config: c, claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
+	}
+	c.by = w
+	if _, err := newSetup(c, nil, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	for _, word := range c.Hosts { // newSetup has read them
+		if err := d.AllowHost.Set(word); err != nil {
+			return misuse("allow-hosts "+word, err.Error(), "")
+		}
+	}
+	d.HostRate = cmp.Or(d.HostRate, number(c.HostRate))
+	d.watching = w
+	return nil
+}
+
+// typed are the URLs of the configuration.
+func (w *delegate) typed() []string {
+	if w == nil {
+		return nil
+	}
+	return w.config.typed()
+}
+
+// share is the client of the daemon, with the limits of the configuration.
+func (w *delegate) share(c *loaded, at *sites) *download.Client {
+	client := *w.client
+	if own := at.limits.of(c.Rate); own != nil {
+		client.Limit = own.Within(client.Limit)
+	}
+	if c.Size > 0 && (client.MaxSize == 0 || c.Size < client.MaxSize) {
+		client.MaxSize = c.Size
+	}
+	return &client
+}
+
+// take makes a setup one whose downloads the daemon does.
+func (w *delegate) take(c *loaded, s *setup) {
+	const programs = 4 // as of the antenna's handlers
+	s.updater.Get, s.updater.Grace, s.updater.Programs = w.get, watchGrace, cmp.Or(c.Parallel, programs)
+	s.antenna.Handlers = delegated
+	if c.UserAgent == "" {
+		return
+	}
+	for _, r := range s.updater.Rules { // the client has that of the daemon
+		if http.Header(r.Request.Header).Get("User-Agent") == "" {
+			header := http.Header(r.Request.Header).Clone()
+			if header == nil {
+				header = http.Header{}
+			}
+			header.Set("User-Agent", c.UserAgent)
+			r.Request.Header = header
+		}
+	}
+}
+
+// open opens the store of the watcher.
+func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.Client) error {
+	w.engine, w.client, w.log = engine, client, log
+	w.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
+	if err := os.MkdirAll(w.config.state, 0o700); err != nil {
+		return &failure{code: exitLocal, what: "watch", where: w.config.state, why: reason(err)}
+	}
+	var err error
+	if w.store, err = antenna.OpenStore(filepath.Join(w.config.state, storeFile)); err != nil {
+		return storeFailure(err)
+	}
+	if err := w.use(w.config); err != nil {
+		return errors.Join(err, w.store.Close())
+	}
+	return nil
+}
+
+// run watches until ctx ends.
+func (w *delegate) run(ctx context.Context) error {
+	if w == nil {
+		<-ctx.Done()
+		return nil
+	}
+	defer func() { w.current.Load().close() }()
+	err := w.engine.Do(ctx, func(q *queue.Queue) error {
+		for _, list := range [][]queue.Entry{q.Stopped(0, queue.MostStopped*2), q.Waiting(0, 1<<30), q.Active()} {
+			for _, e := range list {
+				if e.Watch != "" {
+					w.latest[fileOf(&e)] = e.GID
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil // the end, of which the engine tells more
+	}
+	return w.serve(ctx, w.config)
+}
+
+// end tells that the engine has ended.
+func (w *delegate) end() {
+	if w != nil {
+		close(w.over)
+	}
+}
+
+// gidOf is the GID of the entry of an update: half of it says which file of which watch, and half which version.
+func gidOf(u *antenna.Update) queue.GID {
+	r := &u.Record
+	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
+	if r.LastModified == 0 && r.MD5 == "" {
+		version = fmt.Sprint(version, " ", cmp.Or(r.Detected, r.Received))
+	}
+	half := func(text string) uint64 {
+		sum := sha256.Sum256([]byte(text))
+		return uint64(binary.BigEndian.Uint32(sum[:]))
+	}
+	return queue.GID(max(half(u.Watch+"\x00"+u.URL)<<32|half(version), 1))
+}
+
+// fileOf names the file of an entry, whatever its version is.
+func fileOf(e *queue.Entry) string {
+	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint64(e.GID)>>32)
+}
+
+// get has an update wait for its entry. It is a watch.Getter.
+func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
+	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
+	e := queue.Entry{GID: gidOf(&u), URIs: []string{maskWord(u.URL)}, Watch: u.Watch}
+	if err := w.engine.Do(ctx, func(q *queue.Queue) error { return w.enter(q, &u, e, c) }); err != nil {
+		return res, w.interrupted(ctx, &e, err)
+	}
+	defer w.leave(e.GID, c)
+	select {
+	case s := <-c.stopped:
+		switch {
+		case s.Status == queue.Removed:
+			return s.res, watch.ErrDeclined
+		case s.Status == queue.Failed && s.err == nil:
+			return s.res, errors.New(s.Outcome.Message)
+		}
+		return s.res, s.err
+	case <-ctx.Done():
+		return res, w.interrupted(ctx, &e, ctx.Err())
+	}
+}
+
+// interrupted is the error of an update that is broken off by the end of the watcher.
+func (w *delegate) interrupted(ctx context.Context, e *queue.Entry, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &download.Error{Kind: download.Interrupted, What: "download", Where: e.URIs[0], Err: err}
+}
+
+// enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes. It is called in the engine's loop.
+func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
+	now := time.Now()
+	drop := func(old queue.Entry) error {
+		if old.Status < queue.Complete {
+			if err := q.Remove(now, old.GID); err != nil {
+				return err
+			}
+		}
+		return q.Forget(old.GID)
+	}
+	switch old, there := q.Entry(e.GID); {
+	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor: // before this could be acknowledged
+		c.stopped <- stopped{Entry: old}
+		return nil
+	case there && old.Status < queue.Complete:
+	default:
+		if there {
+			if err := drop(old); err != nil {
+				return err
+			}
+			e.Priority, e.Options = old.Priority, old.Options
+		}
+		if _, err := q.Add(now, e, -1); err != nil {
+			return err
+		}
+	}
+	if old, there := q.Entry(w.latest[fileOf(&e)]); there && old.GID != e.GID && old.Status != queue.Complete {
+		if err := drop(old); err != nil {
+			return err
+		}
+	}
+	w.latest[fileOf(&e)] = e.GID
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claims[e.GID] = c
+	close(w.came)
+	w.came = make(chan struct{})
+	return nil
+}
+
+// leave ends the claim of an update. A download that is at work for it ends first, and begins again when the update comes again.
+func (w *delegate) leave(g queue.GID, c *handover) {
+	w.mu.Lock()
+	c.left = true
+	active := c.active
+	w.mu.Unlock()
+	if active {
+		w.engine.Do(context.Background(), func(q *queue.Queue) error { // which fails if the engine has ended
+			q.Restart(g)
+			return nil
+		})
+		select {
+		case <-c.idle:
+		case <-w.over:
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.claims[g] == c {
+		delete(w.claims, g)
+	}
+}
+
+// stopped is told of entries whose downloads have ended.
+func (w *delegate) stopped(e queue.Entry, res download.Result, err error) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.claims[e.GID]
+	if c == nil {
+		return
+	}
+	if c.active {
+		c.active = false
+		select {
+		case c.idle <- struct{}{}:
+		default:
+		}
+	}
+	if e.Status >= queue.Complete {
+		select {
+		case c.stopped <- stopped{e, res, err}:
+		default:
+		}
+	}
+}
+
+// request makes the request of an entry by its update, which may be yet to come.
+func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request, error) {
+	unknown := &failure{
+		code: exitOther, what: "watch " + e.Watch, where: e.URIs[0], why: "this version is not asked for any more",
+		hint: "braid watch run asks for what there is now",
+	}
+	if w == nil {
+		return download.Request{}, unknown
+	}
+	ask, late := time.NewTimer(askAfter), time.NewTimer(claimTime)
+	defer ask.Stop()
+	defer late.Stop()
+	for {
+		w.mu.Lock()
+		c, came := w.claims[e.GID], w.came
+		if c != nil && !c.left {
+			c.active = true
+			select {
+			case <-c.idle: // of an attempt before
+			default:
+			}
+			w.mu.Unlock()
+			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
+		}
+		w.mu.Unlock()
+		select {
+		case <-came:
+		case <-ask.C:
+			w.RunNow(ctx, e.Watch) // which fails while the watcher begins
+		case <-late.C:
+			return download.Request{}, unknown
+		case <-ctx.Done():
+			return download.Request{}, ctx.Err()
+		}
+	}
+}

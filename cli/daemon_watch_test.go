@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"braid/internal/test/mirrortest"
+)
+
+// A watchingDaemon is a daemon with a watcher, in a process of its own.
+type watchingDaemon struct{ *watching }
+
+func newWatchingDaemon(t *testing.T, s *mirrortest.Server, lines ...string) *watchingDaemon {
+	w := &watchingDaemon{newWatching(t, s, lines...)}
+	w.write("go", "")
+	return w
+}
+
+func (w *watchingDaemon) begin(words ...string) {
+	w.t.Helper()
+	log, err := os.OpenFile(w.in("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { log.Close() })
+	w.cmd = start(w.t, w.dir, log, append([]string{"daemon", "-d", "root", "--state", "queue", "--rpc-listen-port", "0", "--watch", "watch.toml"}, words...)...)
+	w.cmd.Env = append(w.cmd.Env, "NOTIFY_SOCKET="+w.in("notify"))
+	if err := w.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { w.cmd.Process.Kill(); w.cmd.Wait() })
+	w.hears("READY=1\nSTATUS=downloads for")
+}
+
+func (w *watchingDaemon) kill() {
+	w.cmd.Process.Kill()
+	w.cmd.Wait()
+}
+
+// control runs a command that asks the daemon.
+func (w *watchingDaemon) control(words ...string) string {
+	w.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := start(w.t, w.dir, &errs, append(words, "--state", "queue")...)
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		w.t.Fatalf("%q: %v\n%s%s\n%s", words, err, &out, &errs, w.read("log"))
+	}
+	return out.String()
+}
+
+// entries are those of the queue.
+func (w *watchingDaemon) entries() (all []listedStatus) {
+	w.t.Helper()
+	for line := range strings.Lines(w.control("status", "--json")) {
+		var s listedStatus
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// becomes waits until there is one entry, of the watch, with a status.
+func (w *watchingDaemon) becomes(status string) listedStatus {
+	w.t.Helper()
+	var all []listedStatus
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if all = w.entries(); len(all) == 1 && all[0].Status == status && all[0].Braid.Watch == "w" {
+			return all[0]
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited for one entry that is %s: %+v\n%s", status, all, w.read("log"))
+		}
+	}
+}
+
+// TestDaemonWatchKilled: what is killed between download and acknowledgement is neither lost, nor downloaded again, nor in the queue twice.
+func TestDaemonWatchKilled(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
+	w := newWatchingDaemon(t, s, blocked)
+	os.Remove(w.in("go"))
+	w.begin()
+	waitFor(t, "the program", func() bool { return w.read("runs") != "" })
+	first := w.becomes("complete")
+	w.kill()
+	w.write("go", "")
+	for range 2 { // the second time it is acknowledged
+		w.begin()
+		waitFor(t, "the second run", func() bool { return w.read("runs") == "run\nrun\n" })
+		w.logs(`msg="new version" watch=w`)
+		if e := w.becomes("complete"); e.GID != first.GID || e.Braid.Verified == "" || bodies(s) != 1 {
+			t.Errorf("%+v, %d bodies asked for\n%s", e, bodies(s), w.read("log"))
+		}
+		w.signal(syscall.SIGTERM)
+		w.ends(exitDone)
+	}
+	if left, _ := filepath.Glob(w.in("files/*")); w.read("files/a.iso") != string(s.Content.Bytes()) || len(left) != 1 {
+		t.Errorf("files are %q", left)
+	}
+}
+
+// TestDaemonWatchKilledAtWork: a download that is at work goes on after a kill, as the entry that it was, and a paused one stays paused.
+func TestDaemonWatchKilledAtWork(t *testing.T) {
+	const size, sent = 8 << 20, 5 << 20
+	s := mirrortest.New(t, mirrortest.Generate(size, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(sent))
+	w := newWatchingDaemon(t, s, blocked)
+	w.begin()
+	waitFor(t, "half of the file", func() bool {
+		info, err := os.Stat(w.in("files/a.iso.part.journal"))
+		return err == nil && info.Size() > 0 && s.Sent() >= sent
+	})
+	first := w.becomes("active")
+	if table := w.control("status"); !strings.Contains(table, "watch w: ") {
+		t.Errorf("the table does not say which watch it is of:\n%s", table)
+	}
+	w.kill()
+	s.Set(mirrortest.StallAfter(1000))
+	w.begin()
+	if e := w.becomes("active"); e.GID != first.GID {
+		t.Errorf("it was %s and is %s", first.GID, e.GID)
+	}
+	w.control("pause", first.GID)
+	w.becomes("paused")
+	w.kill()
+	w.begin()
+	w.becomes("paused")
+	s.Set(mirrortest.StallAfter(-1))
+	w.control("resume", first.GID)
+	if e := w.becomes("complete"); e.GID != first.GID {
+		t.Errorf("it was %s and is %s", first.GID, e.GID)
+	}
+	waitFor(t, "the program", func() bool { return w.read("runs") == "run\n" })
+	if w.read("files/a.iso") != string(s.Content.Bytes()) {
+		t.Error("the file is wrong")
+	}
+}
+
+// TestDaemonWatchRemoved: an entry that the user removes is handled, also after a kill, and the next version is an entry of its own.
+func TestDaemonWatchRemoved(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
+	w := newWatchingDaemon(t, s, blocked)
+	w.begin()
+	first := w.becomes("active")
+	w.control("remove", first.GID)
+	w.logs(`msg="not wanted: it was removed from the queue" watch=w`)
+	w.becomes("removed")
+	w.kill()
+	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "[watch.w]", "every = '1s'\n[watch.w]", 1))
+	w.begin()
+	w.becomes("removed")
+	s.Set(mirrortest.StallAfter(-1))
+	w.write("feed.soif", strings.ReplaceAll(soifOf(s.URL), "1700000000", "1710000000"))
+	waitFor(t, "the next version", func() bool { return w.read("runs") == "run\n" })
+	if e := w.becomes("complete"); e.GID == first.GID || w.read("files/a.iso") != string(s.Content.Bytes()) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestDaemonWatchSignals: SIGHUP reads the configuration anew, one that is wrong changes nothing, and SIGTERM ends everything within ten seconds,
+// programs as well.
+func TestDaemonWatchSignals(t *testing.T) {
+	a := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
+	b := mirrortest.New(t, mirrortest.Generate(1<<10, 4), mirrortest.Name("b.iso"), mirrortest.Digest())
+	w := newWatchingDaemon(t, a)
+	w.begin()
+	w.becomes("complete")
+	w.write("watch.toml", "[watch.w]\nurl = 1\n")
+	w.signal(syscall.SIGHUP)
+	w.logs(`level=ERROR msg="the configuration stays as it was" where=watch.toml`)
+	os.Remove(w.in("go"))
+	w.write("feed.soif", soifOf(a.URL, b.URL))
+	w.configure(b, `run = ["/bin/sh", "-c", "trap '' TERM; cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`)
+	w.signal(syscall.SIGHUP)
+	waitFor(t, "the program", func() bool { return w.read("runs") != "" })
+	began := time.Now()
+	w.signal(syscall.SIGTERM)
+	w.ends(exitDone)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the end took %v", took)
+	}
+	if all := w.read("files/b.iso"); all != string(b.Content.Bytes()) {
+		t.Error("the file of the other configuration is not there")
+	}
+}
+
+// TestDaemonWatchRefused: a wrong configuration ends the daemon before it makes or listens to anything.
+func TestDaemonWatchRefused(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	for text, want := range map[string]string{
+		"[watch.w]\nurl = 'https://example.org/a.iso'\n":                                                     "the folder is missing",
+		"[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\nrequire = 'signature'\n":                   "no key or certificate is trusted",
+		"state = 'queue'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\n":                         "the daemon keeps its queue in that folder",
+		"metrics = 'nowhere'\n[watch.w]\nurl = 'https://example.org/a.iso'\ndir = 'x'\ncheck-every = '1h'\n": "is no address",
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "watch.toml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, _, errs := command(t, "daemon", "-d", filepath.Join(dir, "root"), "--state", filepath.Join(dir, "queue"), "--rpc-listen-port", "0", "--watch", file)
+		left, _ := filepath.Glob(filepath.Join(dir, "*"))
+		if code != exitUsage || !strings.Contains(errs, want) || len(left) != 1 {
+			t.Errorf("%s: exit code %d, %q, there is %q", text, code, errs, left)
+		}
+	}
+}
