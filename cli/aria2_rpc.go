@@ -15,6 +15,8 @@ import (
 
 	"braid/daemon"
 	"braid/daemon/queue"
+	"braid/daemon/rpc"
+	"braid/internal/fsys"
 	"braid/internal/option"
 	"braid/metalink/metainfo"
 )
@@ -49,11 +51,17 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	if own := stateFolder(); own != "" {
 		d.State = filepath.Join(own, "aria2c-"+d.RPCListenPort.String())
 	}
-	if err := d.place(); err != nil {
+	err := d.place()
+	if err != nil {
 		return err
 	}
-	if a.value("save-session") != "" {
-		a.warning("--save-session: not written beside --enable-rpc; the queue is kept in %s", d.State)
+	if d.MaxConcurrentDownloads == 0 {
+		d.MaxConcurrentDownloads = aria2AtOnce
+	}
+	if file := a.value("save-session"); file != "" {
+		if d.session, err = filepath.Abs(file); err != nil {
+			return localFailure("session", file, err)
+		}
 	}
 	entries, err := a.entriesOf(d, documents)
 	if err != nil {
@@ -65,6 +73,37 @@ func (a *aria2c) serve(ctx context.Context, documents []string) error {
 	ctx, stop := within(ctx, time.Duration(d.MaxTime))
 	defer stop()
 	return d.operate(ctx, a.value("rpc-secret"))
+}
+
+// aria2AtOnce is how many downloads clients of aria2 see at work, without -j: those that are added at once begin at once.
+const aria2AtOnce = 5
+
+// saveSession writes what is not complete to the file that the user named, or a client: theirs lies in the root, and replaces nothing but
+// another session.
+func (d *daemonCommand) saveSession(file string, text []byte) error {
+	if file != d.session {
+		if _, err := d.inRoot("", filepath.Dir(file), filepath.Base(file)); err != nil {
+			return err
+		}
+		if have, err := fsys.OS.Open(file); err == nil {
+			head := make([]byte, len(rpc.SessionMark))
+			n, _ := have.ReadAt(head, 0)
+			have.Close()
+			if n > 0 && string(head) != rpc.SessionMark {
+				return errors.New(file + " is no session")
+			}
+		}
+	}
+	return fsys.WriteFile(nil, file, text, 0o600)
+}
+
+// lastSession is the session of an orderly end.
+func (d *daemonCommand) lastSession(q *queue.Queue) {
+	if file := cmp.Or(q.Global()["save-session"], d.session); file != "" {
+		if err := d.saveSession(file, rpc.Session(q)); err != nil {
+			d.log.Error("the session is not written", "file", file, "error", err)
+		}
+	}
 }
 
 // entriesOf makes entries of a queue of what is to be downloaded.

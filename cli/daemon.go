@@ -53,7 +53,8 @@ type daemonCommand struct {
 	// documents reads the documents of entries; it is the client of all downloads.
 	documents *download.Client
 	tokenFrom string                                                 // what gives the token; see page.Options
-	begun     func(ctx context.Context, engine *daemon.Daemon) error // once clients are answered; may be nil
+	begun     func(ctx context.Context, engine *daemon.Daemon) error // before clients are answered; may be nil
+	session   string                                                 // the file of --save-session, if there is one
 }
 
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
@@ -227,7 +228,7 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	d.documents = client
 	engine, err := daemon.Open(daemon.Config{
 		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
-		Stopped: d.watching.stopped, Hide: d.log.clean,
+		Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
 	})
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &failure{code: exitLocal, what: "daemon", where: "queue", why: locked.Error(), hint: "one daemon has a state folder at a time; --state FOLDER names another"}
@@ -267,19 +268,21 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer wg.Wait()
 	defer stop()
 	control := rpc.New(engine, rpc.Options{
-		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(), Version: thisBuild().version, Given: d.given(), Shutdown: stop,
+		Root: d.Root, Token: token, Hosts: d.RPCHost.Value(), Origins: d.RPCAllowOrigin.Value(), Version: thisBuild().version, Given: d.given(), Shutdown: stop, SaveSession: d.saveSession,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
 	if token != "" { // the page's requests have an Origin field
 		mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit, Token: d.tokenFrom}))
 	}
+	begun := make(chan struct{})
 	for _, l := range []net.Listener{listener, socket} {
 		server := &http.Server{
 			Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
 		}
 		wg.Go(func() {
+			<-begun
 			if err := serveUntil(ctx, server, l, d.log.Logger); err != nil {
 				d.log.Error("clients", "error", err)
 			}
@@ -295,13 +298,14 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 		watched <- d.watching.run(ctx)
 		stop()
 	}()
-	if d.begun != nil {
-		wg.Go(func() {
+	wg.Go(func() {
+		defer close(begun)
+		if d.begun != nil {
 			if err := d.begun(ctx, engine); err != nil {
 				d.log.Error("not in the queue", "error", err)
 			}
-		})
-	}
+		}
+	})
 	url := localURL(scheme, listener.Addr())
 	about := []any{"page", url, "rpc", url + "jsonrpc", "root", d.Root, "state", d.State}
 	if token == "" {
@@ -323,11 +327,15 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 
 // given are the options that clients ask for, as the flags say.
 func (d *daemonCommand) given() map[string]string {
-	return map[string]string{
+	options := map[string]string{
 		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": d.Split.String(),
 		"max-overall-download-limit": strconv.FormatInt(d.rate.byTime(), 10),
 		"allow-overwrite":            strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
 	}
+	if d.session != "" {
+		options["save-session"] = d.session
+	}
+	return options
 }
 
 // attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.

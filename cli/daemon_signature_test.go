@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	pgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
 	"braid/internal/test/mirrortest"
 )

@@ -46,6 +46,8 @@ type Config struct {
 	Stopped func(e queue.Entry, res download.Result, err error)
 	// Hide takes secrets out of what is kept of an error. If nil, nothing is taken out.
 	Hide func(string) string
+	// Last is called in the loop as the last thing of an orderly end, if it is not nil.
+	Last func(q *queue.Queue)
 	// Log gets what is worth telling. If nil, it is slog.Default.
 	Log *slog.Logger
 }

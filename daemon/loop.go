@@ -100,6 +100,9 @@ func (l *loop) run(ctx context.Context, stopped <-chan struct{}) error {
 	for {
 		l.write(ctx.Err() != nil && l.failed == nil)
 		if stopped == nil && !l.writing {
+			if l.config.Last != nil && l.failed == nil {
+				l.config.Last(l.q)
+			}
 			return l.failed
 		}
 		job, jobs := l.next(ctx)

@@ -59,6 +59,7 @@ func (v *visit) add(e queue.Entry, options map[string]string, position int) (que
 	}
 	delete(options, "pause") // both are of this call
 	delete(options, "gid")
+	delete(options, sessionOption) // that is of all
 	maps.DeleteFunc(options, v.saysNothing)
 	if dir := v.queue.Global()["dir"]; dir != "" && options["dir"] == "" { // a later change of it moves nothing
 		options["dir"] = dir

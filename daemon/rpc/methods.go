@@ -14,7 +14,8 @@ type visit struct {
 	handler *Handler
 	queue   *queue.Queue
 	now     time.Time
-	room    int // how many entries, or KiB of long ones, may yet be told
+	room    int          // how many entries, or KiB of long ones, may yet be told
+	save    func() error // writes the session, when the queue is left
 	after   func()
 }
 
@@ -144,9 +145,6 @@ func (v *visit) getVersion(*params) (any, error) {
 func (v *visit) getSessionInfo(*params) (any, error) {
 	return map[string]any{"sessionId": v.handler.session}, nil
 }
-
-// saveSession has nothing to do: an answer is sent after what it tells is on disk.
-func (v *visit) saveSession(*params) (any, error) { return done, nil }
 
 func (v *visit) shutdown(*params) (any, error) {
 	if v.handler.Shutdown == nil {

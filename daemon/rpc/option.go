@@ -38,7 +38,7 @@ var (
 )
 
 // mine are options that a client may not set: they run programs, name files of the user, or open the daemon to others.
-var mine = []string{"conf-path", "input-file", "save-session", "load-cookies", "ca-certificate", "private-key", "log"}
+var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate", "private-key", "log"}
 
 // refused reports whether a client may not set an option to a value.
 func refused(name, value string) bool {
@@ -93,6 +93,11 @@ func (h *Handler) place(options map[string]string) error {
 		}
 		options["dir"] = filepath.Clean(dir)
 	}
+	if file, err := h.sessionPlace(options[sessionOption]); err != nil {
+		return err
+	} else if file != "" {
+		options[sessionOption] = file
+	}
 	if out := options["out"]; out != "" && (!filepath.IsLocal(out) || strings.ContainsRune(out, 0)) {
 		return refuse("out: %s is not a name below the folder of the download.", mask.Quote(out, 200))
 	}
@@ -134,6 +139,7 @@ func (v *visit) getOption(p *params) (any, error) {
 	for _, name := range together {
 		delete(all, name)
 	}
+	delete(all, sessionOption)
 	own := maps.Clone(e.Options)
 	conceal(own, g)
 	maps.Copy(all, own)
@@ -173,8 +179,9 @@ func (v *visit) changeOption(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	delete(options, "pause")
-	delete(options, "gid")
+	for _, name := range []string{"pause", "gid", sessionOption} {
+		delete(options, name)
+	}
 	for name := range options {
 		if e.Watch != "" && name != "max-download-limit" {
 			return nil, refuse("The download is of the watch %s, whose configuration has its options. max-download-limit can be set here.", mask.Quote(e.Watch, 100))

@@ -186,6 +186,9 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 		}
 		return nil
 	})
+	if err == nil {
+		v.saved(calls, answers)
+	}
 	status := http.StatusOK
 	for i := range answers {
 		a := &answers[i]

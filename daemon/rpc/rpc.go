@@ -49,6 +49,9 @@ type Options struct {
 	MostSockets int
 	// Shutdown is called after the answer to aria2.shutdown. If nil, the method is refused.
 	Shutdown func()
+	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a client is in Root,
+	// and what is there and is no session is to be left. If nil, clients may name none, and the method does nothing.
+	SaveSession func(file string, text []byte) error
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 	// Wait holds back the answer to a wrong token. If nil, it waits.

@@ -113,7 +113,7 @@ func TestOptions_Rule69(t *testing.T) {
 	const mayNot, problem, folder, name = "may not set", "We encountered a problem", "is not in /srv/files", "not a name below"
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
-		{"save-session", "x", mayNot}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
+		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
 		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", mayNot},
 		{"check-certificate", "no", mayNot}, {"check-certificate", "true", ""},
 		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},

@@ -1,0 +1,79 @@
+package rpc
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"braid/daemon/queue"
+	"braid/internal/mask"
+)
+
+const sessionOption = "save-session"
+
+// SessionMark begins a session that [Session] wrote, which another one may replace.
+const SessionMark = "# a session of braid\n"
+
+// Session lists what is not complete, as --input-file of aria2c reads it. An entry that came as a document without a link is left out: a list has no
+// word for it.
+func Session(q *queue.Queue) []byte {
+	var b bytes.Buffer
+	b.WriteString(SessionMark)
+	_, waiting, stopped := q.Count()
+	for _, e := range slices.Concat(q.Active(), q.Waiting(0, waiting), q.Stopped(0, stopped)) {
+		if e.Status == queue.Complete || e.Status == queue.Removed || len(e.URIs) == 0 || len(e.Document) > 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s\t\n gid=%s\n", strings.Join(e.URIs, "\t"), e.GID)
+		if e.Status == queue.Paused {
+			b.WriteString(" pause=true\n")
+		}
+		for _, name := range slices.Sorted(maps.Keys(e.Options)) {
+			for value := range strings.SplitSeq(e.Options[name], "\n") { // fields of --header
+				fmt.Fprintf(&b, " %s=%s\n", name, value)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// sessionPlace makes the file that a client names for the session absolute. It is in the root, as all that clients have written.
+func (h *Handler) sessionPlace(file string) (string, error) {
+	if file == "" || file == h.Given[sessionOption] {
+		return file, nil
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(h.Root, file)
+	}
+	below, err := filepath.Rel(h.Root, file)
+	if err != nil || below == "." || !filepath.IsLocal(below) || strings.ContainsRune(file, 0) || h.SaveSession == nil {
+		return "", refuse("save-session: %s is not in %s, where clients may have it written.", mask.Quote(file, 200), h.Root)
+	}
+	return filepath.Clean(file), nil
+}
+
+// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it tells is on disk.
+func (v *visit) saveSession(*params) (any, error) {
+	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
+		text := Session(v.queue)
+		v.save = func() error { return v.handler.SaveSession(file, text) }
+	}
+	return done, nil
+}
+
+// saved writes the session that calls asked for, and tells them where it could not be written.
+func (v *visit) saved(calls []call, answers []answer) {
+	if v.save == nil {
+		return
+	}
+	err := v.save()
+	for i := range calls {
+		asked := func(c call) bool { return c.method == "aria2.saveSession" }
+		if err != nil && answers[i].Error == nil && (asked(calls[i]) || slices.ContainsFunc(calls[i].inner, asked)) {
+			answers[i] = answer{ID: calls[i].id, Error: &fault{1, "The session could not be written: " + err.Error()}}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package rpc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestSession_Rule69: what is not complete is a list; clients name files in the root only, and are told where one could not be written.
+func TestSession_Rule69(t *testing.T) {
+	e := newEngine()
+	files := map[string]string{}
+	h := New(e, Options{Root: "/srv/files", SaveSession: func(file string, text []byte) error {
+		if strings.HasSuffix(file, "full") {
+			return errors.New("the disk is full")
+		}
+		files[file] = string(text)
+		return nil
+	}})
+	result[string](t, h, "aria2.saveSession")
+	if len(files) != 0 {
+		t.Errorf("without a name %q was written", files)
+	}
+	result[string](t, h, "aria2.addUri", []string{"http://h/x", "http://i/x"}, map[string]string{
+		"gid": "00000000000000aa", "pause": "true", "header": "Accept: a\nReferer: b", "save-session": "own",
+	})
+	result[string](t, h, "aria2.addUri", []string{"http://h/gone"}, map[string]string{"gid": "00000000000000bb", "pause": "true"})
+	result[string](t, h, "aria2.remove", "00000000000000bb")
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "sub/rest"})
+	result[string](t, h, "aria2.saveSession")
+	const want = SessionMark + "http://h/x\thttp://i/x\t\n gid=00000000000000aa\n pause=true\n header=Accept: a\n header=Referer: b\n"
+	if files["/srv/files/sub/rest"] != want {
+		t.Errorf("written: %q", files)
+	}
+	if got := result[map[string]string](t, h, "aria2.getGlobalOption")["save-session"]; got != "/srv/files/sub/rest" {
+		t.Errorf("the option is told as %q", got)
+	}
+	for _, file := range []string{"/etc/cron.d/x", "../x", ".", "a\x00b"} {
+		if _, message := attempt[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": file}); !strings.Contains(message, "is not in /srv/files") {
+			t.Errorf("%q: %q", file, message)
+		}
+	}
+	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "full"})
+	if _, message := attempt[string](t, h, "aria2.saveSession"); !strings.Contains(message, "the disk is full") {
+		t.Errorf("a session that is not written: %q", message)
+	}
+}
