@@ -146,6 +146,15 @@ func (v *visit) getSessionInfo(*params) (any, error) {
 	return map[string]any{"sessionId": v.handler.session}, nil
 }
 
+// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it tells is on disk.
+func (v *visit) saveSession(*params) (any, error) {
+	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
+		text := Session(v.queue)
+		v.save = func() error { return v.handler.SaveSession(file, text) }
+	}
+	return done, nil
+}
+
 func (v *visit) shutdown(*params) (any, error) {
 	if v.handler.Shutdown == nil {
 		return nil, refuse("The daemon is not ended by clients.")

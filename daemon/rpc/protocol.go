@@ -187,7 +187,7 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 		return nil
 	})
 	if err == nil {
-		v.saved(calls, answers)
+		saved(v.save, calls, answers)
 	}
 	status := http.StatusOK
 	for i := range answers {

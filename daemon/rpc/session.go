@@ -55,21 +55,12 @@ func (h *Handler) sessionPlace(file string) (string, error) {
 	return filepath.Clean(file), nil
 }
 
-// saveSession writes the session where an option says so. Nothing is lost without: an answer is sent after what it tells is on disk.
-func (v *visit) saveSession(*params) (any, error) {
-	if file := v.all()[sessionOption]; file != "" && v.handler.SaveSession != nil {
-		text := Session(v.queue)
-		v.save = func() error { return v.handler.SaveSession(file, text) }
-	}
-	return done, nil
-}
-
 // saved writes the session that calls asked for, and tells them where it could not be written.
-func (v *visit) saved(calls []call, answers []answer) {
-	if v.save == nil {
+func saved(save func() error, calls []call, answers []answer) {
+	if save == nil {
 		return
 	}
-	err := v.save()
+	err := save()
 	for i := range calls {
 		asked := func(c call) bool { return c.method == "aria2.saveSession" }
 		if err != nil && answers[i].Error == nil && (asked(calls[i]) || slices.ContainsFunc(calls[i].inner, asked)) {
