@@ -118,6 +118,9 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 				s.Value = options["header"] + "\n" + s.Value
 			}
 			options[s.Name] = s.Value
+			if rpc.OfAll(s.Name, s.Value) {
+				return nil, misuse(a.value("input-file"), s.Name+": all downloads of a daemon have the same proxy", "--"+s.Name+" on the command line")
+			}
 		}
 		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Dir)); err != nil {
 			return nil, err

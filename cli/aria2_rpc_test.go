@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -36,6 +38,10 @@ func TestAria2Enqueue(t *testing.T) {
 
 // TestAria2RPC_Rule68: nothing lets others in, or looks as if it did what it does not.
 func TestAria2RPC_Rule68(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(list, []byte("http://127.0.0.1:1/a\n  all-proxy=http://127.0.0.1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	aria2Refuses(t, map[string]string{
 		"--enable-rpc --rpc-listen-all":                 "usage --rpc-listen-all: without a secret, all on the network",
 		"--enable-rpc --rpc-listen-all --rpc-insecure":  "usage --rpc-listen-all: without a secret, all on the network",
@@ -45,6 +51,7 @@ func TestAria2RPC_Rule68(t *testing.T) {
 		"--enable-rpc --rpc-user=x --rpc-passwd=y":      "usage --rpc-user: nothing asks for a name and password",
 		"--enable-rpc --rpc-listen-port=70000":          "usage --rpc-listen-port: write a port",
 		"--enable-rpc --dry-run http://127.0.0.1:1/":    "usage --dry-run: contradicts --enable-rpc",
+		"--enable-rpc -i " + list:                       "usage " + list + ": all-proxy: all downloads of a daemon have the same proxy",
 		"--enable-rpc --split=x":                        "usage --split: write a number",
 	})
 }

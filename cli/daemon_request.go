@@ -25,11 +25,6 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if e.Watch != "" {
 		return d.watching.request(ctx, e)
 	}
-	for _, name := range []string{"all-proxy", "http-proxy", "https-proxy", "ftp-proxy"} {
-		if e.Options[name] != "" {
-			return download.Request{}, misuse(name, "all downloads have the same proxy", "braid daemon --proxy URL, or proxy = for a site in the settings")
-		}
-	}
 	options := maps.Clone(e.Options)
 	delete(options, daemon.OptionLimit) // it may change while the download runs
 	listed := option.Entry{Options: option.Aria2Settings(options)}

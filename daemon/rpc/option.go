@@ -45,6 +45,12 @@ func refused(name, value string) bool {
 	return slices.Contains(mine, name) || strings.HasPrefix(name, "on-") || strings.HasPrefix(name, "rpc-") || name == "check-certificate" && value != "true"
 }
 
+// proxies are options that no download has alone: all have the connections of the daemon.
+var proxies = regexp.MustCompile(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
+
+// OfAll reports whether an option with this value is one that no download has alone.
+func OfAll(name, value string) bool { return value != "" && proxies.MatchString(name) }
+
 // mostOptions is how many a download may have.
 const mostOptions = 300
 
@@ -58,6 +64,9 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 		}
 		if refused(key, value) {
 			return nil, refuse("A client may not set the option '--%s' to this.", key)
+		}
+		if OfAll(key, value) {
+			return nil, refuse("The option '--%s' is not for one download: all have the proxies of the daemon (--proxy, or proxy = for a site in its settings).", key)
 		}
 		value, err := v.reveal(key, value, uris)
 		if err != nil {

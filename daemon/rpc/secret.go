@@ -29,11 +29,9 @@ func conceal(options map[string]string, g queue.GID) {
 				}
 			}
 			options[name] = strings.Join(lines, "\n")
-		case strings.HasSuffix(name, "-proxy-passwd"): // for whatever proxy is named beside it
-			delete(options, name)
 		case strings.HasSuffix(name, "-passwd"), name == "user":
 			options[name] = placeholder(g)
-		case strings.HasSuffix(name, "-proxy"), name == "referer", name == "mirror":
+		case name == "referer", name == "mirror":
 			options[name] = maskedAll(value, "\n", g)
 		case name == "bt-tracker":
 			options[name] = maskedAll(value, ",", g)
@@ -113,7 +111,7 @@ func (v *visit) reveal(name, value string, uris []string) (string, error) {
 	options, from, g, ok := v.owner(value)
 	conceals := map[string]string{name: options[name]}
 	conceal(conceals, g)
-	if !ok || conceals[name] != value || !strings.HasSuffix(name, "-proxy") && !mayHave(g, uris, from) {
+	if !ok || conceals[name] != value || !mayHave(g, uris, from) {
 		return "", lost("the option '--" + name + "'")
 	}
 	return options[name], nil

@@ -40,11 +40,10 @@ func attempt[T any](t testing.TB, h *Handler, method string, params ...any) (v T
 // TestSecrets_Rule70: no answer has a secret, and a client that adds a download once more with what it was told adds it with its secrets.
 func TestSecrets_Rule70(t *testing.T) {
 	e := newEngine()
-	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "all-proxy-passwd": "HUSH1"}})
+	h := New(e, Options{Root: "/srv/files", Given: map[string]string{"rpc-secret": "HUSH0", "http-passwd": "HUSH1"}})
 	options := map[string]any{
 		"header":      []string{"Cookie: a=HUSH2", "User-Agent: x/1", "X-Key: HUSH3", "x-key: HUSH4", "Authorization: Basic HUSH5"},
-		"http-passwd": "HUSH6", "ftp-passwd": "HUSH7", "http-user": "anna", "all-proxy": "http://p:HUSH8@127.0.0.1:3128/",
-		"https-proxy-passwd": "HUSH9", "referer": "http://h/", "out": "x",
+		"http-passwd": "HUSH6", "ftp-passwd": "HUSH7", "http-user": "anna", "referer": "http://h/", "out": "x",
 	}
 	uris := []string{"http://h/x?key=1", "ftp://anna:HUSHa@h/x", "http://HUSHb@g:8080/x"}
 	gid := result[string](t, h, "aria2.addUri", uris, options)
@@ -74,7 +73,7 @@ func TestSecrets_Rule70(t *testing.T) {
 		t.Errorf("URIs are %q, want %q", after.URIs, uris)
 	}
 	for name, want := range before.Options {
-		if got := after.Options[name]; got != want && name != "https-proxy-passwd" {
+		if got := after.Options[name]; got != want {
 			t.Errorf("%s is %q after a retry, want %q", name, got, want)
 		}
 	}
@@ -87,7 +86,6 @@ func TestSecrets_Rule70(t *testing.T) {
 		"password for another server": {[]string{"http://h/", "http://page.example/"}, map[string]string{"http-passwd": back["http-passwd"]}},
 		"another option's":            {[]string{"http://h/"}, map[string]string{"http-passwd": back["ftp-passwd"], "ftp-user": back["http-passwd"]}},
 		"another header field's":      {[]string{"http://h/"}, map[string]string{"header": "Accept: " + placeholder(g)}},
-		"another proxy's":             {[]string{"http://h/"}, map[string]string{"all-proxy": strings.Replace(back["all-proxy"], "127.0.0.1", "page.example", 1)}},
 		"another URI's":               {[]string{strings.Replace(again[1], "@h", "@page.example", 1)}, map[string]string{}},
 		"of no entry":                 {[]string{"http://h/"}, map[string]string{"http-passwd": placeholder(99)}},
 		"cut off":                     {[]string{"http://h/"}, map[string]string{"http-passwd": "secret-of-"}},
@@ -110,11 +108,13 @@ func TestSecrets_Rule70(t *testing.T) {
 func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
-	const mayNot, problem, folder, name = "may not set", "We encountered a problem", "is not in /srv/files", "not a name below"
+	const mayNot, ofAll, problem, folder, name = "may not set", "is not for one download", "We encountered a problem", "is not in /srv/files", "not a name below"
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
 		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
 		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", mayNot},
+		{"all-proxy", "http://p/", ofAll}, {"http-proxy", "p", ofAll}, {"https-proxy", "p", ofAll}, {"ftp-proxy", "p", ofAll}, {"all-proxy-user", "p", ofAll},
+		{"ftp-proxy-passwd", "p", ofAll}, {"no-proxy", "h", ofAll}, {"all-proxy", "", ""}, {"proxy-method", "get", ""},
 		{"check-certificate", "no", mayNot}, {"check-certificate", "true", ""},
 		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},
 		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
@@ -146,6 +146,10 @@ func TestOptions_Rule69(t *testing.T) {
 		if _, other := attempt[string](t, h, "aria2.changeOption", gid, map[string]string{tt.option: tt.value}); other != "" {
 			t.Errorf("%s=%q of an entry: %q", tt.option, tt.value, other)
 		}
+	}
+	one := result[string](t, h, "aria2.addUri", []string{"http://h/x"})
+	if _, message := attempt[string](t, h, "aria2.changeOption", one, map[string]string{"all-proxy": "http://p/"}); !strings.Contains(message, ofAll) {
+		t.Errorf("a proxy for an entry: %q", message)
 	}
 	gid := result[string](t, h, "aria2.addUri", []string{"http://h/x"}, map[string]any{"dir": "a/../b", "header": []string{"A: b", "User-Agent: c"}, "split": 4})
 	got := result[map[string]string](t, h, "aria2.getOption", gid)
