@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"braid/verify"
@@ -10,6 +11,8 @@ import (
 
 // hashBuffer is large enough that reading costs little, and small enough to stay in the processor's cache.
 const hashBuffer = 256 << 10
+
+var hashBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 
 // hashStep is how much the hasher waits for, unless less is left: waking it costs as much as hashing some
 // ten KiB, and at the end of a transfer it is hashed within a millisecond.
@@ -45,7 +48,7 @@ type hasher struct {
 
 // startHasher begins to hash part. It ends when size bytes were read, or with ctx. If there is a stream,
 // moved is told how far it came.
-func startHasher(ctx context.Context, h *hasher, size int64) *hasher {
+func startHasher(ctx context.Context, h *hasher, size int64) {
 	ctx, cancel := context.WithCancel(ctx)
 	waiting, woken := context.WithCancel(ctx)
 	h.cancel, h.woken, h.done = cancel, woken, make(chan error, 1)
@@ -58,7 +61,6 @@ func startHasher(ctx context.Context, h *hasher, size int64) *hasher {
 		}
 		h.done <- err
 	}()
-	return h
 }
 
 // end tells the size when it was not known at the start.
@@ -69,11 +71,8 @@ func (h *hasher) end(size int64) {
 }
 
 func (h *hasher) run(ctx, waiting context.Context) error {
-	most := int64(hashBuffer)
-	if size := h.size.Load(); size >= 0 {
-		most = min(most, max(1, size))
-	}
-	buf := make([]byte, most)
+	buf := hashBuffers.Get().(*[hashBuffer]byte)
+	defer hashBuffers.Put(buf)
 	for pos := int64(0); pos != h.size.Load(); {
 		front, err := h.part.WaitFront(waiting, h.past(pos))
 		switch {
@@ -84,7 +83,7 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 		case err != nil: // the size is known now, and all of it is there
 			front = h.size.Load()
 		}
-		if err := h.read(ctx, buf, pos, front); err != nil {
+		if err := h.read(ctx, buf[:], pos, front); err != nil {
 			return err
 		}
 		pos = front

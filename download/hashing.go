@@ -18,6 +18,7 @@ type hashing struct {
 	part     *partfile.File
 	stream   io.Writer  // takes what was hashed; nil: the file stays in part
 	hasher   *hasher    // nil: nothing is hashed
+	atEnd    bool       // it has no goroutine: it would do nothing before all is here
 	advanced chan int64 // how far a stream was written
 	failed   chan error // why the hasher cannot go on
 	pieces   pieces
@@ -37,7 +38,12 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64) 
 		}
 	}
 	g := newGate(x.part, x.proven())
-	x.hasher = startHasher(ctx, &hasher{part: g, gate: g, check: check, stream: x.stream, moved: moved, failed: x.fail}, size)
+	x.hasher = &hasher{part: g, gate: g, check: check, stream: x.stream, moved: moved, failed: x.fail}
+	if x.atEnd = x.stream == nil && size >= 0 && size <= hashStep; x.atEnd {
+		x.hasher.size.Store(size)
+		return
+	}
+	startHasher(ctx, x.hasher, size)
 }
 
 // fail tells the loop why the file cannot be verified any more, unless another failure is waiting for it.
@@ -54,7 +60,8 @@ func (x *hashing) begun() bool { return x.hasher != nil }
 // stop ends the hasher early and waits for it. A stream may block for ever in a write that nothing can end: it is not waited for longer
 // than streamGrace.
 func (x *hashing) stop() {
-	if x.hasher == nil {
+	if x.hasher == nil || x.atEnd {
+		x.hasher = nil
 		return
 	}
 	x.hasher.cancel()
@@ -71,7 +78,7 @@ func (x *hashing) stop() {
 
 // retire ends the hasher, as another begins anew. It may be reading, and so it is waited for only at the end of the session.
 func (x *hashing) retire() {
-	if x.stream != nil {
+	if x.stream != nil || x.atEnd {
 		x.stop()
 		return
 	}
@@ -87,18 +94,29 @@ const streamGrace = time.Second
 // prove waits until all size bytes are hashed, and verifies them. The hasher is at most a moment behind.
 func (x *hashing) prove(ctx context.Context, size int64, late []verify.Claim) (verify.Proof, error) {
 	h := x.hasher
+	if err := x.finish(ctx, size); err != nil {
+		return verify.Proof{}, err
+	}
+	h.check.Claim(late)
+	return h.check.Proof()
+}
+
+func (x *hashing) finish(ctx context.Context, size int64) error {
+	h := x.hasher
+	if x.atEnd {
+		if err := h.run(ctx, ctx); ctx.Err() == nil {
+			return err
+		}
+		return context.Cause(ctx)
+	}
 	h.end(size)
 	select {
 	case err := <-h.done:
 		x.hasher = nil
-		if err != nil {
-			return verify.Proof{}, err
-		}
+		return err
 	case <-ctx.Done():
-		return verify.Proof{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	h.check.Claim(late)
-	return h.check.Proof()
 }
 
 // passed returns how far bytes were hashed, at most. If one of these bytes changes, everything has to be hashed anew.

@@ -33,8 +33,8 @@ type checked struct {
 
 // checkPiece reads a piece back and reports whether it is right.
 func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChecker, r byterange.Range) (bool, error) {
-	buf := pieceBuffers.Get().(*[hashBuffer]byte)
-	defer pieceBuffers.Put(buf)
+	buf := hashBuffers.Get().(*[hashBuffer]byte)
+	defer hashBuffers.Put(buf)
 	for at := r.Start; at < r.End; {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -48,8 +48,6 @@ func checkPiece(ctx context.Context, part *partfile.File, check *verify.PieceChe
 	}
 	return check.Right(), nil
 }
-
-var pieceBuffers = sync.Pool{New: func() any { return new([hashBuffer]byte) }}
 
 // A gate keeps a hasher behind what was proven, when there are pieces to prove it by.
 type gate struct {
