@@ -279,8 +279,12 @@ func maybeXML(b []byte) bool {
 
 // hold keeps p back, and releases it with what came before once that is decided, or no more of it is wanted.
 func (k *sink) hold(p []byte, off int64) (int, error) {
-	k.front.held = append(k.front.held, p...)
-	if !k.front.decided() && off+int64(len(p)) < k.limit.Load() {
+	f, before := k.front, k.front.held
+	if f.held = p; len(before) > 0 {
+		f.held = append(before, p...)
+	}
+	if !f.decided() && off+int64(len(p)) < k.limit.Load() {
+		f.held = append(before, p...)
 		return len(p), nil
 	}
 	if err := k.release(); err != nil {

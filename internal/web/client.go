@@ -32,6 +32,8 @@ type Client struct {
 	// minute.
 	MaxIdle  int
 	IdleTime time.Duration
+	// ReadBuffer is how many bytes of a head, and of the body behind it, one read of a connection takes; if zero, it is that of net/http.
+	ReadBuffer int
 
 	TLS    *tls.Config
 	TLSFor map[string]*tls.Config

@@ -189,10 +189,13 @@ func (g *guard) readMuch(p []byte) (int, error) {
 func (g *guard) readHead(p []byte, err error) (int, error) {
 	rest := p
 	for g.phase == inHead && len(rest) > 0 {
-		known := len(g.head)
-		g.head = append(g.head, rest...)
-		end := headEnd(g.head, known)
-		if end < 0 && len(g.head) <= maxHead {
+		known, head := len(g.head), rest
+		if known > 0 {
+			head = append(g.head, rest...)
+		}
+		end := headEnd(head, known)
+		if end < 0 && len(head) <= maxHead {
+			g.head = append(g.head, rest...)
 			return len(p), err
 		}
 		if end < 0 || end > maxHead {
@@ -200,7 +203,7 @@ func (g *guard) readHead(p []byte, err error) (int, error) {
 			return 0, g.err
 		}
 		rest = rest[end-known:]
-		if g.err = g.begin(g.head[:end]); g.err != nil {
+		if g.err = g.begin(head[:end]); g.err != nil {
 			return 0, g.err
 		}
 	}

@@ -71,6 +71,7 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		MaxIdleConnsPerHost:    cmp.Or(c.IdlePerHost, defaultIdlePerHost),
 		IdleConnTimeout:        cmp.Or(c.IdleTime, defaultIdleTime),
 		ResponseHeaderTimeout:  cmp.Or(c.HeaderTimeout, defaultHeaderTimeout),
+		ReadBufferSize:         c.ReadBuffer,
 		MaxResponseHeaderBytes: maxHead + 8<<10, // a little more than the guard, which can say what is wrong
 	}
 }

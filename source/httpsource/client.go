@@ -87,6 +87,7 @@ func (c *Client) client() *web.Client {
 	c.once.Do(func() {
 		w := &c.web
 		w.UserAgent, w.ConnectTimeout, w.HeaderTimeout, w.IdlePerHost = c.UserAgent, c.ConnectTimeout, c.HeaderTimeout, c.IdlePerHost
+		w.ReadBuffer = 32 << 10 // a small file comes with its head
 		w.TLS, w.TLSFor, w.Proxy, w.Outlet, w.AllowHosts = c.TLS, c.TLSFor, c.Proxy, c.Outlet.Apply, c.AllowHosts
 		w.Resolver, w.Dial, w.Wrap, w.Transport = c.Resolver, c.Dial, c.Wrap, c.Transport
 	})
