@@ -107,7 +107,7 @@ func (s *Store) CheckPin(u *url.URL, offered Pin) error {
 // counts as long as the program runs.
 func (s *Store) KeepPin(u *url.URL, offered Pin) {
 	name, ok := s.pinName(u)
-	if !ok {
+	if !ok || offered == (Pin{}) { // which adds nothing
 		return
 	}
 	s.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"braid/byterange"
+	"braid/internal/fsys"
 	"braid/verify"
 )
 
@@ -32,16 +33,17 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	if err := f.committable(p); err != nil {
 		return err
 	}
-	if err := f.checkPresent(); err != nil {
-		return err
-	}
 	if err := f.checkName(); err != nil {
 		return err
 	}
-	if err := f.untouched(p.Size()); err != nil {
+	info, err := f.part.Info()
+	if err != nil {
 		return err
 	}
-	if err := f.finish(p.Size(), final); err != nil {
+	if err := f.untouched(info, p.Size()); err != nil {
+		return err
+	}
+	if err := f.finish(info, p.Size(), final); err != nil {
 		return f.back(err)
 	}
 	if err := f.announce(p, final.Due); err != nil {
@@ -52,7 +54,7 @@ func (f *File) Commit(p verify.Proof, final Final) error {
 	}
 	// The file is in place: from here on there is no way back. A journal that cannot be removed speaks of nothing any more, and
 	// what is to be closed is on disk: that takes nothing from the file.
-	err := f.folder.dir.Sync()
+	err = f.folder.dir.Sync()
 	if err == nil {
 		if !final.Due {
 			f.folder.remove(f.journalName())
@@ -90,8 +92,8 @@ func (f *File) committable(p verify.Proof) error {
 }
 
 // finish makes the file what it will be, on disk.
-func (f *File) finish(size int64, final Final) error {
-	if err := f.trim(size); err != nil {
+func (f *File) finish(info fsys.Info, size int64, final Final) error {
+	if err := f.trim(info, size); err != nil {
 		return err
 	}
 	mode := final.Mode.Perm()
@@ -116,11 +118,7 @@ func (f *File) finish(size int64, final Final) error {
 
 // trim gives back what was reserved beyond the end of the file. Where there is nothing, that costs a small file less
 // than a truncation to its own size.
-func (f *File) trim(size int64) error {
-	info, err := f.part.Info()
-	if err != nil {
-		return err
-	}
+func (f *File) trim(info fsys.Info, size int64) error {
 	if info.Size == size && info.Allocated < size+info.BlockSize {
 		return nil
 	}
@@ -163,10 +161,13 @@ func (f *File) back(err error) error {
 // checkName sees that the part file's name is still that of the file that f has open.
 func (f *File) checkName() error {
 	same, err := f.folder.isNameOf(f.partName(), f.part)
-	if err == nil && !same {
-		err = &NameError{f.Path(), "was replaced by another program"}
+	if err != nil || same {
+		return err
 	}
-	return err
+	if _, err := f.folder.dir.Stat(f.partName()); errors.Is(err, fs.ErrNotExist) {
+		return f.gone()
+	}
+	return &NameError{f.Path(), "was replaced by another program"}
 }
 
 // checkUntouched returns a *TouchedError if another program did something to the file since it was settled.
@@ -176,7 +177,7 @@ func (f *File) checkUntouched() error {
 		err = f.same(info)
 	}
 	if err == nil {
-		err = f.untouched(info.Size)
+		err = f.untouched(info, info.Size)
 	}
 	return err
 }
@@ -249,17 +250,12 @@ func (f *File) announce(p verify.Proof, due bool) error {
 }
 
 func (f *File) record(p verify.Proof, due bool) error {
-	info, err := f.part.Info()
-	if err != nil {
-		return err
-	}
+	f.guarded.mu.Lock()
+	info := f.guarded.last
+	f.guarded.mu.Unlock()
 	f.journal.mu.Lock()
 	defer f.journal.mu.Unlock()
-	id, err := decodeIdentity(f.journal.identity)
-	if err != nil {
-		return err
-	}
-	c := committed{URLSum: id.URLSum, Size: p.Size(), ModTime: info.ModTime.UTC(), Due: due}
+	c := committed{URLSum: f.urlSum, Size: p.Size(), ModTime: info.ModTime.UTC(), Due: due}
 	for _, d := range p.Digests() {
 		if d.Algorithm() == verify.SHA256 {
 			c.Digest = recordsOf([]verify.Claim{{Digest: d}})
@@ -301,14 +297,6 @@ func (f *File) gone() error {
 		what = "was removed by another program while it was written, with its folder"
 	}
 	return &MovedError{Path: f.Path(), What: what}
-}
-
-// checkPresent returns a *MovedError if there is no part file any more.
-func (f *File) checkPresent() error {
-	if _, err := f.folder.dir.Stat(f.partName()); errors.Is(err, fs.ErrNotExist) {
-		return f.gone()
-	}
-	return nil
 }
 
 // recordKept finds out where the part file is that is left.

@@ -55,6 +55,7 @@ type File struct {
 	ledger  *ledger
 	prior   history // while inherited
 	key     *Key
+	urlSum  string // of what was begun
 	aside   string
 	before  oldAsides
 	asides  []ownAside // what this run set aside
@@ -99,7 +100,7 @@ func (f *File) Begin(id Identity) error {
 		return f.closedError("begin")
 	}
 	if !f.temporary() {
-		id.asides = f.ownAsides()
+		f.urlSum, id.asides = id.URLSum, f.ownAsides()
 		payload, err := id.encode()
 		if err != nil {
 			return err
@@ -293,12 +294,12 @@ func (f *File) CheckRoom(n int64) error {
 // CheckSpace returns a *SpaceError if the file system has no room for the rest of a file of size bytes.
 // What the part file occupies already counts as there.
 func (f *File) CheckSpace(size int64) error {
-	info, err := f.part.Info()
-	if err != nil {
+	free, err := f.part.Free()
+	if err != nil || free < 0 || size <= free { // it does not say, or there is
 		return err
 	}
-	free, err := f.part.Free()
-	if err != nil || free < 0 { // it does not say
+	info, err := f.part.Info()
+	if err != nil {
 		return err
 	}
 	have := f.Have()

@@ -134,12 +134,8 @@ func (f *File) keepInfo() error {
 	return err
 }
 
-// untouched returns a *TouchedError if another program may have changed the file, of which size bytes are ours.
-func (f *File) untouched(size int64) error {
-	info, err := f.part.Info()
-	if err != nil {
-		return err
-	}
+// untouched returns a *TouchedError if another program may have changed the file, of which size bytes are ours. Info is of now.
+func (f *File) untouched(info fsys.Info, size int64) (err error) {
 	touched := func(what string) error { return &TouchedError{f.Path(), what} }
 	if info.Size < size {
 		return touched("was cut by another program")
