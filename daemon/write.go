@@ -58,10 +58,7 @@ func (l *loop) writeNow() {
 
 // clear removes the journal of a file that is in place, as the store has that it is complete.
 func (d *Daemon) clear(path string) bool {
-	c, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(path), filepath.Base(path))
-	if err == nil {
-		err = errors.Join(c.Clear(), c.Close())
-	}
+	err := partfile.Clear(fsys.OS, filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		d.log.Warn("the journal of a complete file stays", "file", path, "error", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"time"
@@ -128,6 +129,30 @@ func (c *Committed) Clear() error {
 		return err
 	}
 	return c.folder.remove(c.name + journalEnding)
+}
+
+// Clear removes the journal of the file name, which is relative to dir, if the file is there and its part file has no bytes, as
+// [Committed.Clear] does, and reads none of it.
+func Clear(files fsys.FS, dir, name string) error {
+	d, base, err := openFolder(files, dir, name)
+	if err != nil {
+		return err
+	}
+	c := &Committed{folder: d, name: base}
+	if c.file, err = d.dir.Open(base + journalEnding); errors.Is(err, fs.ErrNotExist) {
+		return c.Close()
+	}
+	held, ok := false, false
+	if err == nil {
+		held, err = d.lock(c.file, base+journalEnding, base+partEnding)
+	}
+	if held && err == nil {
+		_, ok, err = d.placed(base)
+	}
+	if ok && err == nil {
+		err = c.Clear()
+	}
+	return errors.Join(err, c.Close())
 }
 
 // Close unlocks the journal.
