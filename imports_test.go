@@ -98,6 +98,7 @@ var houses = map[string]house{
 
 	// Agents speak the protocols of programs that download by others.
 	"agents/apt": {},
+	"agents/lfs": {imports: []string{"download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",
@@ -114,7 +115,7 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
-		"antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
+		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/report",

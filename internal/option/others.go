@@ -78,6 +78,8 @@ var ofOthers = []Option{
 		Usage: "the `ADDRESS` to listen at, as host:port; port 0 takes a free one"},
 	{Names: "mirror", Of: Serve, Group: ServerGroup, Kind: Words,
 		Usage: "a `MIRROR` of the folder, as 'URL;pri=N;geo=CC;depth=N;pref' with any of these attributes; a URL without a slash at the end is a mirror of one file (repeatable)"},
+	{Names: "mirror", Of: LFS, Group: SourcesGroup, Kind: Words,
+		Usage: "a `URL` of a folder with the same objects, as a copy of .git/lfs/objects has them: URL/aa/bb/aabb...; their names are digests, so any server may have them, as in --mirror https://mirror.example.net/lfs/ (repeatable)"},
 	{Names: "mirrors", Of: Serve, Group: ServerGroup, Kind: Word,
 		Usage: "read mirrors from `FILE`, one a line"},
 	{Names: "max-links", Of: Serve, Group: ServerGroup, Kind: Number, Default: "50",

@@ -66,6 +66,7 @@ const (
 	Pause
 	Unpause // "resume"
 	Remove
+	LFS
 
 	// Controlling are those that ask a daemon.
 	Controlling = Add | Status | Pause | Unpause | Remove
@@ -78,7 +79,7 @@ const (
 
 // typed are the names of commands.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
-	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove"}
+	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs"}
 
 // A Group is a heading of the help.
 type Group uint8

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -85,6 +87,8 @@ type Request struct {
 	Trail
 	// Header is what Credentials.Header made, and what the caller added. Do adds who we are.
 	Header http.Header
+	// Body is that of a POST.
+	Body []byte
 	// User is what the user gave for the origin.
 	User Credentials
 	// Not are hosts that it must not lead to.
@@ -105,6 +109,11 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Exchange, error) {
 	}
 	req := &http.Request{
 		Method: r.Method, URL: r.URL, Host: r.User.host(&r.Trail), Header: r.Header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if r.Body != nil {
+		req.ContentLength = int64(len(r.Body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
+		req.Body, _ = req.GetBody()
 	}
 	x, err := w.exchange(req.WithContext(ctx), c.transport(r.URL, !r.Away))
 	if err == nil {

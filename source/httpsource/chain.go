@@ -20,6 +20,7 @@ var ErrDowngrade = web.ErrDowngrade
 type chain struct {
 	s       *Source
 	method  string
+	body    []byte // of a POST
 	part    byterange.Range
 	whole   bool // no range is asked for
 	ifMatch string
@@ -82,7 +83,7 @@ func (c *chain) request(ctx context.Context) (*web.Request, *web.Exchange, error
 	if err := c.turn(ctx); err != nil {
 		return nil, nil, err
 	}
-	r := &web.Request{Method: c.method, Trail: c.trail, Header: c.header(), User: c.s.user, Not: c.s.opts.Not}
+	r := &web.Request{Method: c.method, Trail: c.trail, Header: c.header(), Body: c.body, User: c.s.user, Not: c.s.opts.Not}
 	x, err := c.s.client.client().Do(ctx, r)
 	switch {
 	case err == nil:

@@ -1,0 +1,175 @@
+package lfs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"braid/source"
+	"braid/source/httpsource"
+)
+
+const (
+	mediaType  = "application/vnd.git-lfs+json"
+	mostAnswer = 4 << 20
+	mostTime   = time.Minute // for one request
+	mostTries  = 4
+	mostWait   = 30 * time.Second
+)
+
+// A server is the LFS server of a remote.
+type server struct {
+	agent  *Agent
+	http   *httpsource.Client
+	url    *url.URL // without name and password
+	at     *url.URL // as the user wrote it
+	fields http.Header
+	known  credential
+	login  *login // over SSH; may be nil
+}
+
+// A serverError is a server that did not say where an object is.
+type serverError struct {
+	Host   string
+	Status int // of HTTP, or the code of the object
+	Why    string
+}
+
+func (e *serverError) Error() string {
+	return fmt.Sprintf("%s: %d %s", e.Host, e.Status, e.Why)
+}
+
+type object struct {
+	OID           string             `json:"oid"`
+	Size          int64              `json:"size"`
+	Authenticated bool               `json:"authenticated,omitempty"`
+	Actions       map[string]*action `json:"actions,omitempty"`
+	Error         *replyError        `json:"error,omitempty"`
+}
+
+type batch struct {
+	Operation string   `json:"operation"`
+	Transfers []string `json:"transfers"`
+	Objects   []object `json:"objects"`
+	Hash      string   `json:"hash_algo"`
+}
+
+// ask finds out where an object is (docs/api/batch.md of git-lfs).
+func (s *server) ask(ctx context.Context, oid string, size int64) (*action, error) {
+	question, err := json.Marshal(batch{Operation: "download", Transfers: []string{"basic"}, Objects: []object{{OID: oid, Size: size}}, Hash: "sha256"})
+	if err != nil {
+		return nil, err
+	}
+	begins := time.Now()
+	body, err := s.post(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Hash    string   `json:"hash_algo"`
+		Objects []object `json:"objects"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, s.wrong("no answer in JSON: %v", err)
+	}
+	if answer.Hash != "" && answer.Hash != "sha256" {
+		return nil, s.wrong("its objects are named by %.40q", answer.Hash)
+	}
+	for _, o := range answer.Objects {
+		if o.OID != oid {
+			continue
+		}
+		a := o.Actions["download"]
+		switch {
+		case o.Error != nil:
+			return nil, &serverError{s.url.Host, o.Error.Code, o.Error.Message}
+		case a == nil || a.Href == "":
+			return nil, s.wrong("the object is not there")
+		}
+		a.authenticated, a.begins = o.Authenticated, begins
+		return a, nil
+	}
+	return nil, s.wrong("an answer about other objects")
+}
+
+func (s *server) wrong(format string, args ...any) error {
+	return &serverError{s.url.Host, http.StatusOK, fmt.Sprintf(format, args...)}
+}
+
+// post sends a question until it is answered. The name and password come from git when the server wants them.
+func (s *server) post(ctx context.Context, question []byte) ([]byte, error) {
+	for try := 1; ; try++ {
+		to, fields, err := s.to(ctx)
+		if err != nil {
+			return nil, err
+		}
+		reply, err := s.postOnce(ctx, to, fields, question)
+		later, again := pause(reply, err, try)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case again && try < mostTries:
+			if err := wait(ctx, later); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil:
+			return nil, err
+		case reply.Status == http.StatusUnauthorized && s.login.holds():
+			s.login.action = nil // it is asked for once more
+			continue
+		case reply.Status == http.StatusUnauthorized && (s.known.user != nil || s.login != nil):
+			s.agent.tell(ctx, &s.known, "reject")
+			s.known = credential{}
+			return nil, &serverError{s.url.Host, reply.Status, "it refuses the credentials that git has"}
+		case reply.Status == http.StatusUnauthorized:
+			if s.known, err = s.agent.fill(ctx, s.at); err != nil {
+				return nil, err
+			}
+			continue
+		case reply.Status != http.StatusOK:
+			return nil, &serverError{s.url.Host, reply.Status, explained(reply)}
+		}
+		s.agent.tell(ctx, &s.known, "approve")
+		return reply.Body, nil
+	}
+}
+
+func (s *server) postOnce(ctx context.Context, to *url.URL, fields http.Header, question []byte) (httpsource.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	header := fields.Clone()
+	header.Set("Accept", mediaType)
+	header.Set("Content-Type", mediaType+"; charset=utf-8")
+	return s.http.Post(ctx, to, httpsource.Options{Header: header, User: s.known.user}, question, mostAnswer)
+}
+
+// pause reports whether a server may answer when it is asked again, and after what time.
+func pause(r httpsource.Reply, err error, try int) (time.Duration, bool) {
+	wait := time.Second << (try - 1)
+	if err != nil {
+		e, ok := errors.AsType[*source.Error](err)
+		return wait, ok && e.Retry || errors.Is(err, context.DeadlineExceeded)
+	}
+	if n, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 16); err == nil {
+		wait = min(time.Duration(n)*time.Second, mostWait)
+	}
+	return wait, r.Status == http.StatusTooManyRequests || r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusInsufficientStorage
+}
+
+// explained is what the server says of its answer.
+func explained(r httpsource.Reply) string {
+	var said struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(r.Body, &said); strings.TrimSpace(said.Message) != "" {
+		return said.Message
+	}
+	return http.StatusText(r.Status)
+}

@@ -1,0 +1,48 @@
+package lfs
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// A credential is a name and password, and what git wants to hear of it.
+type credential struct {
+	user        *url.Userinfo
+	description string // as git credential has written it
+}
+
+// fill asks git's helpers for the credential of a server (git-credential(1)).
+func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) {
+	question := "protocol=" + u.Scheme + "\nhost=" + u.Host + "\npath=" + strings.TrimPrefix(u.Path, "/") + "\n"
+	if name := u.User.Username(); name != "" {
+		question += "username=" + name + "\n"
+	}
+	if strings.Count(question, "\n") > 4 || strings.ContainsAny(question, "\x00\r") { // a field would be another one
+		return c, fmt.Errorf("%s: not a URL to ask git credential about", u.Redacted())
+	}
+	out, err := a.git(ctx, question+"\n", "credential", "fill")
+	if err != nil {
+		return c, fmt.Errorf("%s wants a name and password, and git has none: %w; a helper of git has them (git config credential.helper)", u.Host, err)
+	}
+	name, password := "", ""
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "=")
+		switch key {
+		case "username":
+			name = value
+		case "password":
+			password = value
+		}
+	}
+	return credential{url.UserPassword(name, password), out}, nil
+}
+
+// tell says once whether the server took it: approve or reject. Nothing depends on it that git would not say itself the next time.
+func (a *Agent) tell(ctx context.Context, c *credential, verdict string) {
+	if c.description != "" {
+		a.git(ctx, c.description+"\n", "credential", verdict)
+	}
+	c.description = ""
+}

@@ -1,0 +1,261 @@
+package lfs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/download"
+	"braid/source/httpsource"
+)
+
+const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // of "hello world"
+
+// environment is what git lfs env prints, with two remotes beside the default one.
+const environment = `git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)
+
+Endpoint=https://example.com:8443/foo/bar.git/info/lfs (auth=none)
+  SSH=git@example.com:/foo/bar.git
+Endpoint (up)=https://u:p@example.org/x%20y.git/info/lfs (auth=basic)
+Endpoint (sc)=https://github.com/o/r.git/info/lfs (auth=none)
+  SSH=git@github.com:o/r.git
+LocalMediaDir=/r/.git/lfs/objects
+LfsStorageDir=/r s/.git/lfs
+`
+
+func TestParseEnv(t *testing.T) {
+	for _, tt := range []struct{ remote, endpoint, ssh string }{
+		{"origin", "https://example.com:8443/foo/bar.git/info/lfs", "git@example.com:/foo/bar.git"},
+		{"up", "https://u:p@example.org/x%20y.git/info/lfs", ""},
+		{"sc", "https://github.com/o/r.git/info/lfs", "git@github.com:o/r.git"},
+	} {
+		p, endpoint := parseEnv(environment, tt.remote)
+		if endpoint != tt.endpoint || p.ssh != tt.ssh || p.storage != "/r s/.git/lfs" {
+			t.Errorf("%s: %s, %+v", tt.remote, endpoint, p)
+		}
+	}
+}
+
+func TestExpired(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		a    action
+		want bool
+	}{
+		{action{}, false},
+		{action{ExpiresAt: "0001-01-01T00:00:00Z"}, false}, // git-lfs writes this for none
+		{action{ExpiresAt: "2026-11-23T11:59:59Z"}, true},
+		{action{ExpiresAt: "2026-11-23T13:59:59+02:00"}, true},
+		{action{ExpiresAt: "2026-11-23T12:00:01Z"}, false},
+		{action{ExpiresAt: "soon"}, false},
+		{action{ExpiresIn: 60, begins: now.Add(-59 * time.Second)}, false},
+		{action{ExpiresIn: 60, begins: now.Add(-61 * time.Second)}, true},
+		{action{ExpiresIn: 60, begins: now, ExpiresAt: "2026-11-23T11:00:00Z"}, false},
+		{action{ExpiresIn: 60}, false},
+		{action{ExpiresIn: 1 << 62, begins: now}, false},
+		{action{ExpiresIn: -1}, false},
+	} {
+		if got := tt.a.expired(now); got != tt.want {
+			t.Errorf("%+v: %v", tt.a, got)
+		}
+	}
+}
+
+// A talk is a run of an agent without git: the LFS server is at a URL.
+type talk struct {
+	t      *testing.T
+	server *httptest.Server
+	remote string
+	asked  []string // of git
+	out    strings.Builder
+}
+
+func newTalk(t *testing.T, handler http.HandlerFunc) *talk {
+	k := &talk{t: t, server: httptest.NewServer(handler)}
+	t.Cleanup(k.server.Close)
+	k.remote = k.server.URL
+	return k
+}
+
+func (k *talk) git(_ context.Context, in string, args ...string) (string, error) {
+	line := strings.Join(args, " ")
+	k.asked = append(k.asked, line)
+	switch {
+	case strings.HasSuffix(line, "lfs env"):
+		return "Endpoint=" + k.remote + " (auth=none)\nLfsStorageDir=" + k.t.TempDir() + "\n", nil
+	case line == "credential fill":
+		return in + "username=me\npassword=s3cret\n", nil
+	}
+	return "", nil
+}
+
+// say has an agent hear some lines, and returns what it says, line by line.
+func (k *talk) say(lines ...string) ([]string, error) {
+	agent := Agent{
+		In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &k.out, Git: k.git,
+		Client: func(Settings) (*download.Client, error) { return &download.Client{HTTP: &httpsource.Client{}}, nil },
+	}
+	err := agent.Run(k.t.Context())
+	return strings.Split(strings.TrimSpace(k.out.String()), "\n"), err
+}
+
+const (
+	first = `{"event":"init","operation":"download","remote":"origin","concurrent":true,"concurrenttransfers":8}`
+	last  = `{"event":"terminate"}`
+)
+
+// TestTalk: what git-lfs says, and odd things that it never should.
+func TestTalk(t *testing.T) {
+	get := `{"event":"download","oid":"` + oid + `","size":11,"action":null}`
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		said  string // by the last line
+		fails bool
+	}{
+		{"nothing", nil, "", false},
+		{"only the end", []string{last}, "", false},
+		{"begun and gone", []string{first}, "{}", false},
+		{"an object", []string{first, get, last}, `"path":`, false},
+		{"no init", []string{get}, "", true},
+		{"no JSON", []string{"hello"}, "", true},
+		{"no JSON later", []string{first, "hello"}, "{}", true},
+		{"a list", []string{first, "[]"}, "{}", true},
+		{"an event of tomorrow", []string{first, `{"event":"verify","oid":"` + oid + `"}`, last}, `the event \"verify\"`, false},
+		{"an event without an object", []string{first, `{"event":"pause"}`, last}, "{}", true},
+		{"another name", []string{first, `{"event":"download","oid":"../../x","size":1}`, last}, `64 digits of its SHA-256`, false},
+		{"capital letters", []string{first, `{"event":"download","oid":"` + strings.ToUpper(oid) + `","size":1}`, last}, `64 digits of its SHA-256`, false},
+		{"less than nothing", []string{first, `{"event":"download","oid":"` + oid + `","size":-1}`, last}, `a size of -1`, false},
+		{"an odd place", []string{first, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"file:///etc/passwd"}}`, last}, "no http or https URL", false},
+		{"a long line", []string{first, strings.Repeat("x", mostLine+1)}, "{}", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := newTalk(t, answer)
+			said, err := k.say(tt.lines...)
+			if got := said[len(said)-1]; (err != nil) != tt.fails || !strings.Contains(got, tt.said) || tt.said == "" && got != "" {
+				t.Errorf("%q, %v", said, err)
+			}
+			if tt.fails && !errors.Is(err, errProtocol) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// answer is a server of one object, which it has itself.
+func answer(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/objects/batch" {
+		io.WriteString(w, "hello world")
+		return
+	}
+	io.WriteString(w, `{"objects": [{"oid": "`+oid+`", "actions": {"download": {"href": "http://`+r.Host+`/it"}}}]}`)
+}
+
+// TestBatch: what servers answer to the question where an object is.
+func TestBatch(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer string
+		status []int // of the first answers
+		said   string
+	}{
+		{"no JSON", "hello", nil, "no answer in JSON"},
+		{"nothing", "{}", nil, "an answer about other objects"},
+		{"another hash", `{"hash_algo":"blake3"}`, nil, "named by"},
+		{"no action", `{"objects":[{"oid":"` + oid + `"}]}`, nil, "the object is not there"},
+		{"an error", `{"objects":[{"oid":"` + oid + `","error":{"code":410,"message":"removed"}}]}`, nil, "410 removed"},
+		{"too much", strings.Repeat(" ", mostAnswer+1), nil, "more than 4194304 bytes"},
+		{"no", `{"message":"quota"}`, []int{507}, "507 quota"},
+		{"not found", ``, []int{404}, "404 Not Found"},
+		{"busy", "", []int{503, 429}, `"path":`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := 0
+			k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+				n++
+				if n <= len(tt.status) {
+					w.Header().Set("Retry-After", "0")
+					w.WriteHeader(tt.status[n-1])
+				} else if tt.answer == "" {
+					answer(w, r)
+					return
+				}
+				io.WriteString(w, tt.answer)
+			})
+			said, err := k.say(first, `{"event":"download","oid":"`+oid+`","size":11}`, last)
+			if got := said[len(said)-1]; err != nil || !strings.Contains(got, tt.said) {
+				t.Errorf("%q, %v", said, err)
+			}
+		})
+	}
+}
+
+// TestUpload: an object is handed back to git-lfs, without this agent.
+func TestUpload(t *testing.T) {
+	k := newTalk(t, answer)
+	said, err := k.say(strings.Replace(first, `"download"`, `"upload"`, 1), `{"event":"upload","oid":"`+oid+`","size":11,"path":"x"}`, last)
+	want := "-c lfs.standalonetransferagent= -c lfs." + k.remote + ".standalonetransferagent= lfs push --object-id origin " + oid
+	if err != nil || said[1] != `{"event":"complete","oid":"`+oid+`"}` || !slices.Contains(k.asked, want) {
+		t.Errorf("%q, %v, %q", said, err, k.asked)
+	}
+}
+
+// TestCredentials: what git has is sent when the server wants it, and git hears whether it was right.
+func TestCredentials(t *testing.T) {
+	for password, want := range map[string]string{"s3cret": "credential approve", "other": "credential reject"} {
+		k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+			if _, got, _ := r.BasicAuth(); got != password {
+				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			answer(w, r)
+		})
+		said, err := k.say(first, `{"event":"download","oid":"`+oid+`","size":11}`, last)
+		if err != nil || !slices.Contains(k.asked, want) || strings.Contains(said[len(said)-1], "path") != (password == "s3cret") {
+			t.Errorf("%s: %q, %v, %q", password, said, err, k.asked)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for _, folder := range []string{"http://h", "http://h/", "http://h/a", "http://h/a/"} {
+		u, err := url.Parse(folder)
+		if got := below(u, "b", "c").String(); err != nil || got != strings.TrimSuffix(folder, "/")+"/b/c" || !strings.HasPrefix(below(u, "b").Path, "/") {
+			t.Error(folder, got)
+		}
+	}
+}
+
+// FuzzMessage: what is taken for a message names an object in one way, and nothing else does.
+func FuzzMessage(f *testing.F) {
+	for _, line := range []string{first, last, `{"event":"download","oid":"` + oid + `","size":11,"action":{"href":"http://h/","header":{"a":"b"},"expires_at":"2026-11-23T11:59:59Z"}}`, "[]", `{"size":1e99}`} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		m, err := parseMessage([]byte(line))
+		if err != nil {
+			return
+		}
+		if m.check() == nil && (len(m.OID) != 64 || strings.Trim(m.OID, "0123456789abcdef") != "" || m.Size < 0) {
+			t.Errorf("%+v", m)
+		}
+		if m.Action != nil {
+			m.Action.expired(time.Now())
+			m.Action.fields()
+		}
+		again, err := json.Marshal(m)
+		if err != nil || !json.Valid(again) {
+			t.Errorf("%+v: %v", m, err)
+		}
+	})
+}

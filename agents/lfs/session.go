@@ -1,0 +1,218 @@
+package lfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+	"braid/source"
+	"braid/verify"
+)
+
+// A session is what is known after init.
+type session struct {
+	agent  *Agent
+	place  place
+	client *download.Client
+	server *server
+	folder string                // of part files
+	asked  map[string]credential // what git has for servers of objects, by host; without a user: nothing that they take
+}
+
+// begin does what init asks for.
+func (a *Agent) begin(ctx context.Context, m message) (s *session, err error) {
+	s = &session{agent: a, asked: map[string]credential{}}
+	if s.place, err = a.find(ctx, m.Remote); err != nil || m.Operation == "upload" {
+		return s, err
+	}
+	at := s.place.endpoint
+	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+		return nil, fmt.Errorf("%s is not at a web server; git config --unset lfs.standalonetransferagent leaves it to git-lfs", at.Redacted())
+	}
+	known, fields, err := a.settings(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if s.client, err = a.Client(known); err != nil {
+		return nil, err
+	}
+	s.server = &server{http: s.client.HTTP, url: withoutUser(at), at: at, fields: http.Header{}, agent: a}
+	if _, ok := at.User.Password(); ok {
+		s.server.known.user = at.User
+	}
+	for _, line := range fields {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			s.server.fields.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+	if s.place.ssh != "" {
+		s.server.login, err = a.newLogin(ctx, s.place)
+	}
+	s.folder = filepath.Join(s.place.storage, "incomplete") // which git-lfs does not tidy after an hour, as it does tmp
+	return s, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// mostRenewals is how often an action of one object is made anew.
+const mostRenewals = 3
+
+// download brings an object and returns where it is. Git-lfs moves it.
+func (s *session) download(ctx context.Context, m message) (path string, err error) {
+	from := m.Action
+	for renewal := 0; ; renewal++ {
+		if from == nil || from.Href == "" || from.expired(time.Now()) {
+			if from, err = s.server.ask(ctx, m.OID, m.Size); err != nil {
+				return "", err
+			}
+		}
+		path, err = s.fetch(ctx, m, from)
+		if err == nil || ctx.Err() != nil || renewal == mostRenewals || !outdated(err) && !from.expired(time.Now()) {
+			return path, err
+		}
+		from = nil
+	}
+}
+
+// outdated reports whether another action may do: the server of the object says that it does not let us in (any more).
+func outdated(err error) bool {
+	e, ok := errors.AsType[*source.Error](err)
+	return ok && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusGone)
+}
+
+// fetch brings an object from where an action says that it is, and from mirrors.
+func (s *session) fetch(ctx context.Context, m message, from *action) (string, error) {
+	u, err := url.Parse(from.Href)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("%s names no http or https URL for the object", s.server.url.Host)
+	}
+	digest, err := verify.ParseHex(verify.SHA256, m.OID)
+	if err != nil {
+		return "", err
+	}
+	t := &told{agent: s.agent, oid: m.OID}
+	r := download.Request{
+		URL: u, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Header: from.fields(), Require: download.RequireDigest,
+		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
+	}
+	for _, folder := range s.agent.Mirrors {
+		r.Mirrors = append(r.Mirrors, below(folder, m.OID[:2], m.OID[2:4], m.OID))
+	}
+	if s.server.isAt(u) {
+		for name, values := range s.server.fields {
+			if len(r.Header[name]) == 0 {
+				r.Header[name] = values
+			}
+		}
+	}
+	if s.agent.Prepare != nil {
+		if err := s.agent.Prepare(&r); err != nil {
+			return "", err
+		}
+	}
+	client := *s.client
+	client.MaxSize = max(m.Size, 1)
+	result, err := s.authorized(ctx, &client, r, from)
+	if err != nil {
+		s.tidy(r, err)
+		return "", err
+	}
+	t.progress(result.Size)
+	return filepath.Abs(result.Path)
+}
+
+// isAt reports whether an object is at the server that says where objects are.
+func (s *server) isAt(u *url.URL) bool { return u.Scheme == s.url.Scheme && u.Host == s.url.Host }
+
+// authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server wants to see
+// something.
+func (s *session) authorized(ctx context.Context, client *download.Client, r download.Request, from *action) (download.Result, error) {
+	silent := len(http.Header(r.Header).Values("Authorization")) == 0 && !from.authenticated
+	if silent && s.server.isAt(r.URL) {
+		r.User = s.server.known.user
+	}
+	result, err := client.Get(ctx, r)
+	if e, ok := errors.AsType[*source.Error](err); !ok || e.Status != http.StatusUnauthorized || !silent || r.User != nil {
+		return result, err
+	}
+	known, again := s.asked[r.URL.Host]
+	if again && known.user == nil {
+		return result, err
+	}
+	if !again {
+		var none error
+		if known, none = s.agent.fill(ctx, r.URL); none != nil {
+			s.asked[r.URL.Host] = credential{}
+			return result, none
+		}
+	}
+	r.User = known.user
+	result, err = client.Get(ctx, r)
+	if e, ok := errors.AsType[*source.Error](err); ok && e.Status == http.StatusUnauthorized {
+		s.agent.tell(ctx, &known, "reject")
+		s.asked[r.URL.Host] = credential{}
+		return result, err
+	}
+	if err == nil {
+		s.agent.tell(ctx, &known, "approve")
+	}
+	s.asked[r.URL.Host] = known
+	return result, err
+}
+
+// tidy removes what is of no use to the next run: the bytes of another object.
+func (s *session) tidy(r download.Request, err error) {
+	if e, ok := errors.AsType[*download.Error](err); ok && (e.Kind == download.Mismatch || e.Kind == download.Limit) {
+		partfile.Remove(fsys.OS, r.Dir, r.Name)
+	}
+}
+
+// A told is how much of an object git-lfs has heard of. Its methods are called by one goroutine at a time.
+type told struct {
+	agent *Agent
+	oid   string
+	done  int64
+}
+
+func (t *told) observe(ev download.Event) {
+	switch ev := ev.(type) {
+	case download.Resumed:
+		t.progress(ev.Bytes)
+	case download.Progress:
+		t.progress(ev.Done)
+	}
+}
+
+func (t *told) progress(done int64) {
+	if done > t.done {
+		t.agent.say(progress{"progress", t.oid, done, done - t.done}) // if that fails, what follows it does, too
+		t.done = done
+	}
+}
+
+// upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked for all.
+func (s *session) upload(ctx context.Context, m message) error {
+	const agent = ".standalonetransferagent="
+	_, err := s.agent.git(ctx, "", "-c", "lfs"+agent, "-c", "lfs."+s.place.endpoint.String()+agent, "lfs", "push", "--object-id", s.place.remote, m.OID)
+	if err != nil {
+		return fmt.Errorf("uploads are left to git-lfs, and it failed: %w", err)
+	}
+	return nil
+}

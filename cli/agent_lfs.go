@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"braid/agents/lfs"
+	"braid/download"
+)
+
+// A lfsCommand is one run of braid lfs. What it has of getCommand counts for all objects.
+type lfsCommand struct{ *getCommand }
+
+func newLFS(s streams) (action, targets) {
+	l := &lfsCommand{newGetCommand(s)}
+	return l.run, targetsOf(l)
+}
+
+func (l *lfsCommand) run(ctx context.Context, words []string) error {
+	if len(words) > 0 {
+		return misuse("lfs", "takes no operand", "git-lfs starts it; braid lfs --help")
+	}
+	l.sites = newSites(configurationOf(ctx))
+	defer l.sites.limits.follow()()
+	mirrors, err := readAll(l.Mirror.Value(), webURL)
+	if err != nil {
+		return err
+	}
+	var client *download.Client
+	defer func() {
+		if client != nil {
+			client.HTTP.CloseIdle()
+		}
+	}()
+	agent := lfs.Agent{
+		In: l.in, Out: l.out, Mirrors: mirrors,
+		Client:  func(s lfs.Settings) (_ *download.Client, err error) { client, err = l.open(s); return client, err },
+		Prepare: func(r *download.Request) error { return l.sites.apply(r, r.URL, true, l.limit) },
+		Failure: func(err error) (int, string) {
+			f := *downloadFailure(ctx, err)
+			f.hint = "" // those are about other commands
+			return f.code, f.line()
+		},
+	}
+	return agent.Run(ctx)
+}
+
+// open makes the client. What git says counts where braid's own flags and settings say nothing.
+func (l *lfsCommand) open(s lfs.Settings) (*download.Client, error) {
+	if l.Proxies.Proxy == "" && s.Proxy != "" {
+		if l.Proxies.Proxy = s.Proxy; !strings.Contains(s.Proxy, "://") { // as git-config(1) has it
+			l.Proxies.Proxy = "http://" + s.Proxy
+		}
+	}
+	if l.Trust.ClientCert == "" {
+		l.Trust.ClientCert, l.Trust.ClientKey = s.Cert, s.Key
+	}
+	if s.CAInfo != "" {
+		if err := l.Trust.CACert.Set(s.CAInfo); err != nil {
+			return nil, err
+		}
+	}
+	if s.Insecure {
+		if err := l.Trust.Insecure.Set(s.Endpoint.Host); err != nil {
+			return nil, err
+		}
+	}
+	client, err := l.client(nil)
+	client.State = nil // several processes begin and end together
+	return client, err
+}

@@ -1,0 +1,47 @@
+package httpsource
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"braid/byterange"
+	"braid/source"
+)
+
+// A Reply is what a server says to a Post.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for servers that are
+// asked in this way where a file is: what they name is then a Source. Redirects are followed with the body. The error is a *source.Error,
+// or that of the context.
+func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, most int64) (Reply, error) {
+	k := c.Source(u, o).chain(http.MethodPost, byterange.Range{End: byterange.Unbounded})
+	k.body = body
+	x, err := k.follow(ctx)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer x.Close()
+	if err := identity(x.Header); err != nil {
+		return Reply{}, k.fail(x, source.FaultProtocol, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(x, most+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Reply{}, ctx.Err()
+	case err != nil:
+		e := k.fail(x, source.FaultNetwork, source.Plain(err))
+		e.Retry = true
+		return Reply{}, e
+	case int64(len(data)) > most:
+		return Reply{}, k.fail(x, source.FaultLimit, fmt.Errorf("an answer of more than %d bytes", most))
+	}
+	return Reply{Status: x.StatusCode, Header: x.Header, Body: data}, nil
+}
