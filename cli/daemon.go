@@ -57,6 +57,9 @@ type daemonCommand struct {
 	session   string                                                 // the file of --save-session, if there is one
 }
 
+// mostClients is how many connections there may be, at the port and at the socket each.
+const mostClients = 256
+
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
 func newDaemon(s streams) (action, targets) {
@@ -260,9 +263,6 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	if err != nil {
 		return errors.Join(localFailure("daemon", d.State, err), listener.Close(), engine.Close())
 	}
-	if certificates != nil {
-		scheme, listener = "https", tls.NewListener(listener, certificates)
-	}
 	ctx, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -280,6 +280,10 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 		server := &http.Server{
 			Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end
+		}
+		secure := certificates != nil && l == listener
+		if l = rpc.Limit(l, server, mostClients); secure {
+			scheme, l = "https", tls.NewListener(l, certificates)
 		}
 		wg.Go(func() {
 			<-begun

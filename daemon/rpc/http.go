@@ -45,10 +45,12 @@ func (h *Handler) Admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	scheme, word, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if h.Token == "" || h.isToken(word) && strings.EqualFold(scheme, "Bearer") {
+		shown(r.Context())
 		return true
 	}
-	if word != "" { // else nothing was guessed
-		h.punish(r.Context())
+	if word != "" && !h.punish(r.Context()) { // without a word nothing was guessed
+		http.Error(w, errCrowd.Message, http.StatusServiceUnavailable)
+		return false
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	http.Error(w, "the token of the daemon is needed", http.StatusUnauthorized)
@@ -164,12 +166,16 @@ func (h *Handler) read(ctx context.Context, r io.Reader, begin, wait func()) (bo
 		return body, leave, err
 	}
 	wait()
+	busy := h.busy[0]
+	if isKnown(ctx) {
+		busy = h.busy[1]
+	}
 	select {
-	case h.busy <- struct{}{}:
+	case busy <- struct{}{}:
 	case <-ctx.Done():
 		return nil, leave, ctx.Err()
 	}
-	leave = sync.OnceFunc(func() { <-h.busy })
+	leave = sync.OnceFunc(func() { <-busy })
 	begin()
 	rest, err := io.ReadAll(r)
 	return append(body, rest...), leave, err
@@ -179,6 +185,7 @@ func (h *Handler) read(ctx context.Context, r io.Reader, begin, wait func()) (bo
 const large = 1 << 20
 
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, parsed func()) {
+	long := len(body) > large
 	reply := h.respond(r.Context(), body, parsed)
 	header := w.Header()
 	header.Set("Content-Type", "application/json-rpc")
@@ -190,7 +197,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, body []byte, pa
 	defer control.SetWriteDeadline(time.Time{})
 	w.WriteHeader(reply.status)
 	w.Write(reply.body)
-	if len(body) > large && reply.status == http.StatusOK {
+	if long && reply.status == http.StatusOK {
 		debug.FreeOSMemory()
 	}
 	if reply.after != nil {

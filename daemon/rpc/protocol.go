@@ -26,6 +26,7 @@ var (
 	errUnauthorized = &fault{1, "Unauthorized"}
 	errRecursion    = &fault{1, "Recursive system.multicall forbidden."}
 	errTooLarge     = &fault{1, "The answer to this request would be too large."}
+	errCrowd        = &fault{1, "Too many requests with a wrong token."}
 	errTooMany      = &fault{1, "Too many calls in one request."}
 )
 
@@ -60,8 +61,10 @@ type answer struct {
 
 // parse reads a request: its calls, and whether they are a batch.
 func parse(body []byte) (calls []call, batch bool) {
-	if !shallow(body) {
+	if deep, values := extent(body); deep > mostDepth {
 		return []call{{fault: errParse}}, false
+	} else if values > mostValues {
+		return []call{{fault: errTooMany}}, false
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber() // an id comes back as it was written
@@ -86,8 +89,9 @@ func parse(body []byte) (calls []call, batch bool) {
 	return calls, true
 }
 
-// shallow reports whether no more lists and objects are in each other than may be.
-func shallow(body []byte) bool {
+// extent returns how many lists and objects are in each other, and how many values there are at most: a list of short ones takes thirty times
+// the memory of its text.
+func extent(body []byte) (deepest, values int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -97,14 +101,15 @@ func shallow(body []byte) bool {
 			quoted = !quoted
 		case quoted:
 		case c == '[' || c == '{':
-			if depth++; depth > mostDepth {
-				return false
-			}
+			depth++
+			deepest, values = max(deepest, depth), values+1
+		case c == ',' || c == ':':
+			values++
 		case c == ']' || c == '}':
 			depth--
 		}
 	}
-	return true
+	return deepest, values
 }
 
 // parseCall reads the object of a call.
@@ -172,10 +177,17 @@ type reply struct {
 // respond carries out a request. It calls parsed when the body is no longer needed.
 func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply {
 	calls, batch := parse(body)
-	admitted := h.admit(calls, true)
+	body = nil // with a wrong token, much is kept of a request for a while
+	var g guess
+	h.admit(calls, &g)
 	parsed()
-	if !admitted {
-		h.punish(ctx)
+	switch {
+	case g.wrong:
+		if !h.punish(ctx) {
+			return reply{status: http.StatusServiceUnavailable, body: encode(answer{Version: "2.0", Error: errCrowd})}
+		}
+	case g.right:
+		shown(ctx)
 	}
 	v := &visit{handler: h, now: h.Now(), room: mostTold}
 	answers := make([]answer, len(calls))
@@ -209,20 +221,18 @@ func (h *Handler) respond(ctx context.Context, body []byte, parsed func()) reply
 	return r
 }
 
-// admit marks the calls that lack the token, and reports whether there is none.
-// After one of them no token is looked at: a request is one guess.
-func (h *Handler) admit(calls []call, ok bool) bool {
+// admit marks the calls that lack the token. After one of them no token is looked at: a request is one guess.
+func (h *Handler) admit(calls []call, g *guess) {
 	for i := range calls {
 		c := &calls[i]
 		switch {
 		case c.fault != nil:
 		case c.many:
-			ok = h.admit(c.inner, ok)
-		case !ok || !h.authorized(c):
-			c.fault, c.params, ok = errUnauthorized, nil, false
+			h.admit(c.inner, g)
+		case g.wrong || !h.authorized(c, g):
+			c.fault, c.params, g.wrong = errUnauthorized, nil, true
 		}
 	}
-	return ok
 }
 
 // answer carries out a call.

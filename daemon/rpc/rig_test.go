@@ -63,6 +63,13 @@ func (e *engine) Subscribe() (<-chan queue.Notice, func()) {
 	}
 }
 
+// listeners is how many subscribe.
+func (e *engine) listeners() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.subs)
+}
+
 // end has the queue's downloads end: that of g as it says, and those before it with an error.
 func (e *engine) end(g queue.GID, status queue.Status) {
 	e.Do(context.Background(), func(q *queue.Queue) error {

@@ -45,8 +45,6 @@ type Options struct {
 	Version string            // of braid
 	// MostBytes limits a request. If zero, it is 4 MiB: twice what aria2 takes, as each of 10,000 calls in one brings a token of 64 digits.
 	MostBytes int64
-	// MostSockets limits open WebSockets. If zero, it is 128.
-	MostSockets int
 	// Shutdown is called after the answer to aria2.shutdown. If nil, the method is refused.
 	Shutdown func()
 	// SaveSession writes the session (aria2.saveSession) to the file that --save-session or a client names. A file of a client is in Root,
@@ -64,28 +62,27 @@ type Handler struct {
 	Options
 	engine    Engine
 	session   string
-	sockets   chan struct{} // one for each that is open
-	busy      chan struct{} // one for each long request whose body is in memory
-	wrong     chan struct{} // one wrong token waits at a time
+	busy      [2]chan struct{} // one for each long request in memory whose token is still to be looked at; the second is for clients that have shown it before
+	wrong     chan struct{}    // one wrong token waits its second at a time
+	waiting   chan struct{}    // one for each wrong token that waits
 	documents documents
 	patience  time.Duration // how long a client may take to send or receive one message
 }
 
 const (
-	mostBusy  = 32
-	mostCalls = 20_000 // of a batch or system.multicall
-	mostDepth = 32     // lists and objects in each other
-	mostTold  = 50_000 // entries in one answer
-	penalty   = time.Second
+	mostBusy   = 4
+	mostWrong  = 16
+	mostCalls  = 20_000  // of a batch or system.multicall
+	mostValues = 600_000 // of a request: a call of aria2's has some twenty
+	mostDepth  = 32      // lists and objects in each other
+	mostTold   = 50_000  // entries in one answer
+	penalty    = time.Second
 )
 
 // New makes a handler for the queue of an engine.
 func New(engine Engine, o Options) *Handler {
 	if o.MostBytes == 0 {
 		o.MostBytes = 4 << 20
-	}
-	if o.MostSockets == 0 {
-		o.MostSockets = 128
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -97,7 +94,8 @@ func New(engine Engine, o Options) *Handler {
 	rand.Read(id[:]) // never fails
 	return &Handler{
 		Options: o, engine: engine, session: hex.EncodeToString(id[:]),
-		sockets: make(chan struct{}, o.MostSockets), busy: make(chan struct{}, mostBusy), wrong: make(chan struct{}, 1), patience: 20 * time.Second,
+		busy: [2]chan struct{}{make(chan struct{}, mostBusy), make(chan struct{}, mostBusy)}, wrong: make(chan struct{}, 1), waiting: make(chan struct{}, mostWrong),
+		patience: 20 * time.Second,
 	}
 }
 
@@ -110,8 +108,11 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
+// A guess is what a request has shown of tokens.
+type guess struct{ right, wrong bool }
+
 // authorized takes the token from the parameters of a call and reports whether it is right.
-func (h *Handler) authorized(c *call) bool {
+func (h *Handler) authorized(c *call, g *guess) bool {
 	word, given := "", false
 	if len(c.params) > 0 {
 		first, _ := c.params[0].(string)
@@ -119,7 +120,11 @@ func (h *Handler) authorized(c *call) bool {
 			c.params = c.params[1:]
 		}
 	}
-	return h.Token == "" || c.method == "system.listMethods" || c.method == "system.listNotifications" || given && h.isToken(word)
+	if h.Token == "" || given && h.isToken(word) {
+		g.right = true
+		return true
+	}
+	return c.method == "system.listMethods" || c.method == "system.listNotifications"
 }
 
 // isToken reports whether a word is the token. The time that this takes says nothing of it.
@@ -130,12 +135,20 @@ func (h *Handler) isToken(word string) bool {
 
 const tokenPrefix = "token:"
 
-// punish holds back the answer to a wrong token. Others with a wrong one wait behind it, and no other request does.
-func (h *Handler) punish(ctx context.Context) {
+// punish holds back the answer to a wrong token. Others with a wrong one wait behind it, and no other request does. It reports false if so
+// many wait already that this one cannot.
+func (h *Handler) punish(ctx context.Context) bool {
+	select {
+	case h.waiting <- struct{}{}:
+		defer func() { <-h.waiting }()
+	default:
+		return false
+	}
 	select {
 	case h.wrong <- struct{}{}:
 		h.Wait(ctx, penalty)
 		<-h.wrong
 	case <-ctx.Done():
 	}
+	return true
 }

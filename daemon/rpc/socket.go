@@ -22,13 +22,6 @@ type socket struct {
 
 // socket makes a WebSocket of a request, and answers what comes over it, one request after the other, until one side closes it.
 func (h *Handler) socket(w http.ResponseWriter, r *http.Request) {
-	select {
-	case h.sockets <- struct{}{}:
-		defer func() { <-h.sockets }()
-	default:
-		http.Error(w, "too many WebSockets are open", http.StatusServiceUnavailable)
-		return
-	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin is known
 	if err != nil {
 		return // it has been answered
