@@ -65,10 +65,11 @@ func (a *Agent) Run(ctx context.Context) error {
 	if first.Event != "init" {
 		return fmt.Errorf("%w: %.40q before init", errProtocol, first.Event)
 	}
-	s, err := a.begin(ctx, first)
-	if err != nil {
-		return a.say(reply{Error: a.failure(err)})
-	}
+	begun := a.begin(ctx, first)
+	defer func() {
+		cancel(nil)
+		begun()
+	}()
 	if err := a.say(reply{}); err != nil {
 		return err
 	}
@@ -77,22 +78,33 @@ func (a *Agent) Run(ctx context.Context) error {
 		if err != nil || m.Event == "terminate" {
 			return in.end(err)
 		}
-		if err := a.answer(ctx, s, m); err != nil {
+		if err := a.answer(ctx, begun, m); err != nil {
 			return in.end(err)
 		}
 	}
 }
 
+// begin finds out what git says. Git-lfs starts an agent only when the one before has answered, so it is not to wait for that; begun
+// returns what came of it.
+func (a *Agent) begin(ctx context.Context, first message) (begun func() (*session, error)) {
+	var s *session
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s, err = a.open(ctx, first)
+	}()
+	return func() (*session, error) {
+		<-done
+		return s, err
+	}
+}
+
 // answer does what git-lfs asks for.
-func (a *Agent) answer(ctx context.Context, s *session, m message) (err error) {
+func (a *Agent) answer(ctx context.Context, begun func() (*session, error), m message) (err error) {
 	r := reply{Event: "complete", OID: m.OID}
 	if err = m.check(); err == nil {
-		switch m.Event {
-		case "download":
-			r.Path, err = s.download(ctx, m)
-		case "upload":
-			err = s.upload(ctx, m)
-		}
+		r.Path, err = carryOut(ctx, begun, m)
 	}
 	switch {
 	case errors.Is(err, errProtocol) && m.OID == "":
@@ -103,6 +115,17 @@ func (a *Agent) answer(ctx context.Context, s *session, m message) (err error) {
 		r.Error = a.failure(err)
 	}
 	return a.say(r)
+}
+
+func carryOut(ctx context.Context, begun func() (*session, error), m message) (path string, err error) {
+	s, err := begun()
+	switch {
+	case err != nil:
+		return "", err
+	case m.Event == "upload":
+		return "", s.upload(ctx, m)
+	}
+	return s.download(ctx, m)
 }
 
 func (a *Agent) failure(err error) *replyError {

@@ -27,8 +27,8 @@ type session struct {
 	asked  map[string]credential // what git has for servers of objects, by host; without a user: nothing that they take
 }
 
-// begin does what init asks for.
-func (a *Agent) begin(ctx context.Context, m message) (s *session, err error) {
+// open makes the session of a remote.
+func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	s = &session{agent: a, asked: map[string]credential{}}
 	if s.place, err = a.find(ctx, m.Remote); err != nil || m.Operation == "upload" {
 		return s, err
