@@ -97,7 +97,9 @@ var houses = map[string]house{
 	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
 
 	// Agents speak the protocols of programs that download by others.
-	"agents/apt": {},
+	"agents/apt": {imports: []string{
+		"byterange", "download", "download/state", "internal/web", "source", "source/httpsource", "verify",
+	}},
 	"agents/lfs": {imports: []string{"download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
@@ -115,6 +117,7 @@ var houses = map[string]house{
 	}},
 
 	"cli": {imports: []string{
+		"agents/apt",
 		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",

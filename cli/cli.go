@@ -38,7 +38,7 @@ var commands = map[string]func(streams) (action, targets){
 	"add": newControl("add"), "status": newControl("status"), "pause": newControl("pause"), "resume": newControl("resume"), "remove": newControl("remove"),
 	"feed find": newFeedFind, "feed check": newFeedCheck, "feed show": newFeedShow, "feed convert": newFeedConvert,
 	"parts list": newPartsList, "parts resume": newPartsResume, "parts remove": newPartsRemove,
-	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan,
+	"config": newConfig, "completion": newCompletion, "complete": newComplete, "man": newMan, "apt": newApt,
 }
 
 // Main runs the command and returns its exit code. SIGINT and SIGTERM end what it does in good order; a
@@ -70,7 +70,12 @@ func run(ctx context.Context, args []string, s streams) int {
 	if calledAria2c(args) {
 		return runAria2c(ctx, args[1:], s)
 	}
-	err := execute(ctx, args[min(1, len(args)):], s)
+	var err error
+	if name, ok := asApt(args); ok {
+		err = runApt(ctx, name, s)
+	} else {
+		err = execute(ctx, args[min(1, len(args)):], s)
+	}
 	if err == nil {
 		return exitDone
 	}

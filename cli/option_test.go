@@ -50,7 +50,7 @@ func TestOptionsWhereTheyStand(t *testing.T) {
 	}
 	for o := range option.All() {
 		for _, c := range allCommands() {
-			if len(c.Commands) > 0 || c.Name == "complete" || c.Name == "completion" {
+			if len(c.Commands) > 0 || c.Name == "complete" || c.Name == "completion" || c.Name == "apt" {
 				continue
 			}
 			typed := c.Name

@@ -1,0 +1,328 @@
+package apt
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+	"braid/source"
+	"braid/verify"
+)
+
+// An item is a file that apt wants: what the message 600 says of it.
+type item struct {
+	uri        string // as apt writes it
+	configured []*url.URL
+	mirrors    []*url.URL
+	file       string         // where it is to be
+	claims     []verify.Claim // what apt demands, if that is strong
+	size       int64          // of it; -1: apt does not know
+	most       int64          // if not zero, no more bytes are taken
+	since      time.Time      // of what apt has
+	proxy      string
+}
+
+// newItem reads the message.
+func (s *settings) newItem(m *Message) (*item, error) {
+	x := &item{uri: m.Get("URI"), file: m.Get("Filename"), size: -1, proxy: m.Get("Proxy")}
+	if x.uri == "" || x.file == "" {
+		return x, errors.New("apt says no URI, or no Filename")
+	}
+	if err := x.demands(m); err != nil {
+		return x, err
+	}
+	uri := x.uri
+	if !is(s.get("Acquire::Send-URI-Encoded"), false) {
+		uri = encode(uri)
+	}
+	configured, mirrors, err := s.places(uri, m)
+	if err != nil {
+		return x, err
+	}
+	if x.configured, err = s.parse(configured); err != nil || len(x.claims) == 0 {
+		return x, err
+	}
+	x.mirrors, err = s.parse(mirrors)
+	x.configured, x.mirrors = x.configured[:1], append(x.configured[1:], x.mirrors...)
+	return x, err
+}
+
+// demands reads what apt knows of the file.
+func (x *item) demands(m *Message) (err error) {
+	for _, name := range []string{"SHA512", "SHA256"} {
+		word := m.Get("Expected-" + name)
+		if word == "" {
+			continue
+		}
+		c, err := verify.Hex(word)
+		if err != nil || c.Digest.Algorithm() == verify.MD5 || c.Digest.Algorithm() == verify.SHA1 {
+			return fmt.Errorf("Expected-%s is no such digest", name)
+		}
+		c.Field, c.Channel = "apt's "+name, verify.User
+		x.claims = append(x.claims, c)
+	}
+	if x.size, err = bytesOf(m, "Expected-Checksum-FileSize", -1); err != nil {
+		return err
+	}
+	if x.most, err = bytesOf(m, "Maximum-Size", 0); err != nil {
+		return err
+	}
+	if x.size >= 0 {
+		x.most = max(x.size, 1)
+	}
+	if since, err := http.ParseTime(m.Get("Last-Modified")); err == nil {
+		x.since = since
+	}
+	return nil
+}
+
+// bytesOf is a field that is a number of bytes; if it is not there, it is def.
+func bytesOf(m *Message, name string, def int64) (int64, error) {
+	word := m.Get(name)
+	if word == "" {
+		return def, nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 0 {
+		return def, fmt.Errorf("%s is no number of bytes", name)
+	}
+	return n, nil
+}
+
+// encode writes the path of a URI of an apt that sends it decoded.
+func encode(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	host, path, more := strings.Cut(rest, "/")
+	if !ok || !more {
+		return uri
+	}
+	return scheme + "://" + host + (&url.URL{Path: "/" + path}).EscapedPath()
+}
+
+// parse reads URLs that are not forbidden.
+func (s *settings) parse(words []string) (all []*url.URL, err error) {
+	for _, word := range words {
+		u, err := url.Parse(word)
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+			return nil, errors.New("it is no URL of http or https")
+		case u.Scheme == "https" && !is(s.get("Acquire::AllowTLS"), true):
+			return nil, errors.New("https is off (Acquire::AllowTLS)")
+		case strings.HasSuffix(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), ".onion") && is(s.get("Acquire::BlockDotOnion"), true):
+			return nil, errors.New("the names of .onion are off (Acquire::BlockDotOnion)")
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// request asks for the file at the configured server u. What apt demands makes any mirror good enough; without it, only that server is asked.
+func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
+	r := download.Request{
+		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true, Detail: true,
+		NoMetalink: len(x.claims) == 0,
+	}
+	if !x.since.IsZero() {
+		r.Known = &state.Version{LastModified: x.since}
+	}
+	if len(x.claims) > 0 {
+		r.Claims, r.Mirrors, r.Require = x.claims, x.mirrors, download.RequireDigest
+	}
+	if len(x.mirrors) > 0 && x.size >= 0 {
+		r.Described = x.described(u)
+	}
+	return r
+}
+
+// described says what apt knows of the file, in place of its server: no server is first.
+func (x *item) described(u *url.URL) *download.Described {
+	return &download.Described{Name: filepath.Base(x.file), By: "apt", URL: u, Over: verify.User, Size: x.size}
+}
+
+// done is the message that the file is there.
+func (x *item) done(r download.Result) (*Message, error) {
+	m := &Message{Code: 201, Text: "URI Done"}
+	m.Add("URI", x.uri)
+	m.Add("Filename", x.file)
+	if r.NotModified {
+		m.Add("Last-Modified", x.since.UTC().Format(http.TimeFormat))
+		m.Add("IMS-Hit", "true")
+		return m, nil
+	}
+	m.Add("Size", strconv.FormatInt(r.Size, 10))
+	if !r.LastModified.IsZero() {
+		m.Add("Last-Modified", r.LastModified.UTC().Format(http.TimeFormat))
+	}
+	if r.Resumed > 0 {
+		m.Add("Resume-Point", strconv.FormatInt(r.Resumed, 10))
+	}
+	m.Add("Checksum-FileSize-Hash", strconv.FormatInt(r.Size, 10))
+	if r.Proof.Verified() && len(x.claims) > 0 { // it was hashed while it came
+		for _, d := range r.Proof.Digests() {
+			m.Add(hashName[d.Algorithm()], d.Hex())
+		}
+		return m, nil
+	}
+	return m, addHashes(m, x.file)
+}
+
+// hashName is what apt calls digests.
+var hashName = map[verify.Algorithm]string{verify.MD5: "MD5Sum-Hash", verify.SHA1: "SHA1-Hash", verify.SHA256: "SHA256-Hash", verify.SHA512: "SHA512-Hash"}
+
+// addHashes says which digests a file has.
+func addHashes(m *Message, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sums := []struct {
+		name string
+		hash.Hash
+	}{{"SHA512-Hash", sha512.New()}, {"SHA256-Hash", sha256.New()}, {"SHA1-Hash", sha1.New()}, {"MD5Sum-Hash", md5.New()}}
+	var all []io.Writer
+	for _, s := range sums {
+		all = append(all, s)
+	}
+	if _, err := io.Copy(io.MultiWriter(all...), f); err != nil {
+		return err
+	}
+	for _, s := range sums {
+		m.Add(s.name, fmt.Sprintf("%x", s.Sum(nil)))
+	}
+	return nil
+}
+
+// failed is the message that the file did not come, and why.
+func (x *item) failed(err error) *Message {
+	m := &Message{Code: 400, Text: "URI Failure"}
+	m.Add("URI", cmp.Or(x.uri, "<UNKNOWN>"))
+	m.Add("Message", source.Escape(err.Error()))
+	reason, transient := reasonOf(err)
+	m.Add("FailReason", reason)
+	if transient {
+		m.Add("Transient-Failure", "true")
+	}
+	if wrong, ok := errors.AsType[*verify.MismatchError](err); ok && reason == "HashSumMismatch" { // apt writes a text of its own, with this in it
+		m.Add(hashName[wrong.Got.Algorithm()], wrong.Got.Hex())
+	}
+	return m
+}
+
+// reasonOf is apt's word for a failure, and whether it is worth another try.
+func reasonOf(err error) (reason string, transient bool) {
+	var src *source.Error
+	if errors.As(err, &src) && src.Status >= 400 {
+		return fmt.Sprintf("HttpError%d", src.Status), src.Status >= 500 || src.Status == http.StatusTooManyRequests || src.Status == http.StatusRequestTimeout
+	}
+	kind := download.Other
+	if e, ok := errors.AsType[*download.Error](err); ok {
+		kind = e.Kind
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		if name.IsNotFound {
+			return "ResolveFailure", true
+		}
+		return "TmpResolveFailure", true
+	}
+	if silent, ok := errors.AsType[net.Error](err); ok && silent.Timeout() {
+		return "Timeout", true
+	}
+	switch {
+	case kind == download.Mismatch:
+		return "HashSumMismatch", false
+	case kind == download.Limit:
+		return "MaximumSizeExceeded", false
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "ConnectionRefused", true
+	}
+	return "", kind == download.Network || kind == download.Budget
+}
+
+// plain is an error unless the file's name is free or of a plain file. A link leads elsewhere.
+func (x *item) plain() (size int64, err error) {
+	info, err := os.Lstat(x.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, fmt.Errorf("%s is no plain file", x.file)
+	}
+	return info.Size(), nil
+}
+
+// fetch brings the file, from the first configured server that does.
+func (x *item) fetch(ctx context.Context, c *download.Client, logins []login, observe func(download.Event)) (result download.Result, err error) {
+	begun, err := x.plain()
+	if err != nil {
+		return result, err
+	}
+	for _, u := range x.configured {
+		user, plain := credentials(logins, u)
+		if plain != "" {
+			observe(download.Note{Text: fmt.Sprintf("the password for %s in auth.conf is not sent, as it is not for %s://", plain, u.Scheme), Plain: true})
+		}
+		r := x.request(u, user)
+		r.Observe = observe
+		if _, ours := os.Lstat(x.file + ".part"); begun > 0 && errors.Is(ours, fs.ErrNotExist) {
+			result, err = x.goOn(ctx, c, r)
+		} else {
+			result, err = x.get(ctx, c, r)
+		}
+		if err == nil || ctx.Err() != nil || len(x.claims) > 0 {
+			return result, err
+		}
+	}
+	return result, err
+}
+
+// get fetches the file.
+func (x *item) get(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
+	if r.Target = x.target(); r.Target == nil {
+		return c.Get(ctx, r)
+	}
+	r.Dir, r.Name, r.Overwrite, r.RemoteTime = "", "", false, false
+	result, err := c.Get(ctx, r)
+	if err == nil && !result.NotModified && !result.LastModified.IsZero() {
+		err = os.Chtimes(x.file, time.Time{}, result.LastModified)
+	}
+	return result, err
+}
+
+// goOn uses what apt or another of its transports left of the file: it is the beginning of it, or all, and the digest shows whether it is right.
+func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request) (download.Result, error) {
+	if len(x.claims) == 0 || x.size < 0 {
+		return x.get(ctx, c, r)
+	}
+	begun := r
+	begun.Described, begun.Overwrite = x.described(r.URL), false
+	v, err := c.Verify(ctx, begun)
+	switch {
+	case err == nil:
+		return download.Result{Path: v.Path, Size: v.Size, Proof: v.Proof, AlreadyComplete: true}, nil
+	case ctx.Err() == nil && v.Repairable():
+		return c.Repair(ctx, v, r.Observe)
+	}
+	return x.get(ctx, c, r)
+}

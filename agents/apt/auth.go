@@ -1,0 +1,95 @@
+package apt
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mostAuth limits a file of passwords.
+const mostAuth = 1 << 20
+
+// A login is one entry of apt's auth.conf (apt_auth.conf(5)).
+type login struct {
+	scheme         string // "" is https only
+	place          string // host, host:port, or either with the beginning of a path
+	name, password string
+}
+
+// readLogins reads auth.conf and auth.conf.d. A file that cannot be read is as if it were not there: apt needs none.
+func readLogins(s *settings) (all []login) {
+	var files []string
+	if f := s.file("Dir::Etc::netrc"); f != "" {
+		files = append(files, f)
+	}
+	if dir := s.file("Dir::Etc::netrcparts"); dir != "" {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries { // sorted by name
+			if partName.MatchString(e.Name()) {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for _, name := range files {
+		if data, err := readSmall(name, mostAuth); err == nil {
+			all = append(all, parseLogins(string(data))...)
+		}
+	}
+	return all
+}
+
+// partName is how files of a folder of apt's are called that count.
+var partName = regexp.MustCompile(`^[A-Za-z0-9_-]+[A-Za-z0-9_.-]*\.conf$|^[A-Za-z0-9_-]+$`)
+
+// parseLogins reads words with space between. What stands before the first machine says nothing.
+func parseLogins(text string) (all []login) {
+	words := strings.Fields(text)
+	for i := 0; i+1 < len(words); i += 2 {
+		last := len(all) - 1
+		switch word, value := words[i], words[i+1]; {
+		case word == "machine":
+			scheme, place, ok := strings.Cut(value, "://")
+			if !ok {
+				scheme, place = "", value
+			}
+			all = append(all, login{scheme: strings.TrimPrefix(scheme, "braid+"), place: place})
+		case last >= 0 && word == "login":
+			all[last].name = value
+		case last >= 0 && word == "password":
+			all[last].password = value
+		default:
+			i-- // another word, which stands alone
+		}
+	}
+	return all
+}
+
+// credentials are those of the URL, or those of the first entry for it; nil if there are none. If plain is not empty, it is the
+// place of an entry that is not used, as the URL is not of https and the entry does not name its scheme.
+func credentials(all []login, u *url.URL) (user *url.Userinfo, plain string) {
+	if u.User != nil {
+		return u.User, ""
+	}
+	i := slices.IndexFunc(all, func(l login) bool {
+		if l.scheme == "" && u.Scheme != "https" && l.covers(u) && plain == "" {
+			plain = l.place
+		}
+		return (l.scheme == u.Scheme || l.scheme == "" && u.Scheme == "https") && l.covers(u)
+	})
+	if i < 0 {
+		return nil, plain
+	}
+	return url.UserPassword(all[i].name, all[i].password), ""
+}
+
+// covers reports whether the URL is at the place of the entry.
+func (l login) covers(u *url.URL) bool {
+	host, beginning, _ := strings.Cut(l.place, "/")
+	if !strings.EqualFold(host, u.Host) && (strings.Contains(l.place, "/") || !strings.EqualFold(host, u.Hostname())) {
+		return false
+	}
+	return strings.HasPrefix(u.EscapedPath(), "/"+beginning) || beginning == ""
+}

@@ -1,0 +1,227 @@
+package apt
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/internal/web"
+	"braid/source"
+	"braid/source/httpsource"
+)
+
+// mostPEM limits a file of certificates.
+const mostPEM = 16 << 20
+
+// readSmall reads a file of at most some bytes.
+func readSmall(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", name, most)
+	}
+	return data, err
+}
+
+// newClient makes what asks servers, as apt's settings want it.
+func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
+	wait := s.timeout()
+	c := &httpsource.Client{
+		UserAgent: s.option(anyServer, "User-Agent"), ConnectTimeout: min(wait, 10*time.Second), HeaderTimeout: wait, IdlePerHost: atOnce,
+		Proxy: proxies.of, TLSFor: map[string]*tls.Config{},
+	}
+	switch {
+	case is(s.get("Acquire::ForceIPv4"), false):
+		c.Outlet.Addr = netip.IPv4Unspecified()
+	case is(s.get("Acquire::ForceIPv6"), false):
+		c.Outlet.Addr = netip.IPv6Unspecified()
+	}
+	if !is(s.option(anyServer, "AllowRedirect"), true) {
+		c.Wrap = func(own http.RoundTripper) http.RoundTripper { return noRedirects{own} }
+	}
+	if err := s.checkTrust(); err != nil {
+		return c, err
+	}
+	var err error
+	if c.TLS, err = s.tls(anyServer); err != nil {
+		return c, err
+	}
+	for name := range s.values {
+		if x := trustName.FindStringSubmatch(name); x != nil && x[1] != "" {
+			if c.TLSFor[x[1]], err = s.tls(&url.URL{Scheme: "https", Host: x[1]}); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// anyServer is where settings for all servers count.
+var anyServer = &url.URL{Scheme: "https"}
+
+// timeout is how long a server may stay silent.
+func (s *settings) timeout() time.Duration {
+	return time.Duration(max(1, min(s.number(anyServer, "Timeout", 30), 86400))) * time.Second
+}
+
+// trustName is a setting that says which servers are trusted, for all servers or for one.
+var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|cert|crl|issuer|key|pin|ssl|tls|trust|verify)[^:]*)$`)
+
+// checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it, too many would be.
+func (s *settings) checkTrust() error {
+	for name, value := range s.values {
+		x := trustName.FindStringSubmatch(name)
+		if x == nil || value == "" {
+			continue
+		}
+		switch word := x[2]; {
+		case word == "cainfo", word == "sslcert", word == "sslkey", word == "verify-peer":
+		case word == "verify-host" && is(value, true):
+		default:
+			return fmt.Errorf("the setting %s is about trust, and braid does not know it: it is not ignored", name)
+		}
+	}
+	return nil
+}
+
+// tls is how https is spoken with a server.
+func (s *settings) tls(u *url.URL) (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: !is(s.option(u, "Verify-Peer"), true)}
+	if name := s.option(u, "CaInfo"); name != "" {
+		data, err := readSmall(name, mostPEM)
+		if err != nil {
+			return nil, fmt.Errorf("CaInfo: %w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
+			return nil, fmt.Errorf("CaInfo: there is no certificate in %s", name)
+		}
+	}
+	name, key := s.option(u, "SslCert"), s.option(u, "SslKey")
+	if name == "" {
+		if key != "" {
+			return nil, errors.New("SslKey: a key without SslCert")
+		}
+		return c, nil
+	}
+	if key == "" {
+		key = name
+	}
+	pair, err := tls.LoadX509KeyPair(name, key)
+	if err != nil {
+		return nil, fmt.Errorf("SslCert: %w", err)
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
+}
+
+// noRedirects refuses answers that lead elsewhere (AllowRedirect).
+type noRedirects struct{ http.RoundTripper }
+
+func (n noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := n.RoundTripper.RoundTrip(r)
+	if err == nil && web.IsRedirect(a.StatusCode) {
+		a.Body.Close()
+		return nil, errors.New("it redirects, which Acquire::http::AllowRedirect forbids")
+	}
+	return a, err
+}
+
+// proxies say through what servers are asked.
+type proxies struct {
+	settings *settings
+	rules    web.ProxyRules // of the environment
+	err      error          // of the environment
+
+	mu    sync.Mutex
+	given map[string]string // by host: what apt said with a URI, or the program of Proxy-Auto-Detect
+}
+
+func newProxies(s *settings) *proxies {
+	p := &proxies{settings: s, given: map[string]string{}}
+	p.rules, p.err = web.ProxiesFromEnvironment(os.Getenv)
+	return p
+}
+
+// give keeps what apt says of the proxy for a host.
+func (p *proxies) give(u *url.URL, proxy string) {
+	if proxy != "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.given[u.Scheme+"://"+u.Hostname()] = proxy
+	}
+}
+
+// of is the proxy for a URL; nil is none.
+func (p *proxies) of(u *url.URL) (*url.URL, error) {
+	word, err := p.word(u)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.EqualFold(word, "DIRECT"):
+		return nil, nil
+	case word != "":
+		proxy, err := web.ParseProxy(word)
+		if err != nil {
+			return nil, err
+		}
+		rules := web.OneProxy(proxy, p.rules.Except)
+		return rules.For(u), nil
+	case p.err != nil:
+		return nil, p.err
+	}
+	return p.rules.For(u), nil
+}
+
+// word is what apt's settings say of the proxy for a URL.
+func (p *proxies) word(u *url.URL) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := u.Scheme + "://" + u.Hostname()
+	if word := p.given[at]; word != "" {
+		return word, nil
+	}
+	if word := p.settings.option(u, "Proxy::"+u.Hostname()); word != "" {
+		return word, nil
+	}
+	for _, name := range []string{"Proxy-Auto-Detect", "ProxyAutoDetect"} {
+		program := p.settings.option(u, name)
+		if program == "" {
+			continue
+		}
+		word, err := detect(program, u)
+		if word != "" || err != nil {
+			p.given[at] = word
+			return word, err
+		}
+	}
+	return p.settings.option(u, "Proxy"), nil
+}
+
+// detect asks the program of Proxy-Auto-Detect, which writes a line: a proxy, DIRECT, or nothing if it does not know.
+func detect(program string, u *url.URL) (string, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	out, err := exec.CommandContext(ctx, program, plain.String()).Output()
+	if err != nil {
+		return "", fmt.Errorf("Proxy-Auto-Detect: %s: %w", source.Escape(program), err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line), nil
+}

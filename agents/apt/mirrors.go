@@ -1,0 +1,172 @@
+package apt
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A base is the URL that stands before the path of each file of a repository at one server.
+type base struct {
+	url      string // ends in a slash
+	priority int    // the least comes first
+	tags     map[string][]string
+}
+
+// mostMirrors limits a list of mirrors.
+const mostMirrors = 1 << 20
+
+// readMirrors reads a list as apt's mirror method does (apt-transport-mirror(1)): a URL a line, and behind a tab what it is for.
+func readMirrors(name string) (all []base, err error) {
+	data, err := readSmall(name, mostMirrors)
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		if line := lines.Text(); strings.TrimSpace(line) != "" && line[0] != '#' {
+			b, err := parseBase(line)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			all = append(all, b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b base) int { return a.priority - b.priority })
+	return all, lines.Err()
+}
+
+// parseBase reads a line of a list.
+func parseBase(line string) (base, error) {
+	place, words, _ := strings.Cut(line, "\t")
+	u, err := url.Parse(strings.TrimPrefix(strings.TrimSpace(place), "braid+"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return base{}, fmt.Errorf("a mirror is a URL of http or https")
+	}
+	b := base{url: strings.TrimSuffix(u.String(), "/") + "/", priority: math.MaxInt32, tags: map[string][]string{}}
+	for word := range strings.FieldsSeq(words) {
+		name, value, _ := strings.Cut(word, ":")
+		switch name {
+		case "priority":
+			if n, err := strconv.ParseInt(value, 10, 32); err == nil {
+				b.priority = int(n)
+			}
+		case "arch":
+			b.tags["architecture"] = append(b.tags["architecture"], value)
+		case "lang":
+			b.tags["language"] = append(b.tags["language"], value)
+		case "codename", "suite":
+			b.tags["release"] = append(b.tags["release"], value)
+			fallthrough
+		default:
+			b.tags[strings.ToLower(name)] = append(b.tags[strings.ToLower(name)], value)
+		}
+	}
+	return b, nil
+}
+
+// fits reports whether the mirror has what apt asks for: what it says of a kind has to be that of the file, where apt says it.
+func (b *base) fits(m *Message) bool {
+	for kind, has := range b.tags {
+		if is := m.Get("Target-" + kind); is != "" && !slices.Contains(has, is) {
+			return false
+		}
+	}
+	return true
+}
+
+// mirrorSets are the lists of Acquire::braid::Mirrors: the bases of each have the same files.
+func (s *settings) mirrorSets() (sets [][]base, err error) {
+	const prefix = "acquire::braid::mirrors"
+	for name, words := range s.lists {
+		if name != prefix && !strings.HasPrefix(name, prefix+"::") {
+			continue
+		}
+		var set []base
+		for _, word := range words {
+			if file, ok := strings.CutPrefix(word, "mirror+file:"); ok {
+				more, err := readMirrors(file)
+				if err != nil {
+					return nil, err
+				}
+				set = append(set, more...)
+				continue
+			}
+			b, err := parseBase(word)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			set = append(set, b)
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// places are where a file is: first at the servers that the user configured for it, then at their mirrors. Both have the same path below
+// their bases. If apt's URI is of a list, its lines are the configured servers.
+func (s *settings) places(uri string, m *Message) (configured, mirrors []string, err error) {
+	plain := strings.TrimPrefix(uri, "braid+")
+	if list, ok := strings.CutPrefix(plain, "mirror+file:"); ok {
+		bases, rest, err := listOf(list)
+		if err != nil {
+			return nil, nil, err
+		}
+		if configured = join(bases, rest, m); len(configured) == 0 {
+			return nil, nil, fmt.Errorf("no mirror of the list has it")
+		}
+	} else {
+		configured = []string{plain}
+	}
+	sets, err := s.mirrorSets()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, at := range configured {
+		for _, set := range sets {
+			for _, b := range set {
+				if rest, ok := strings.CutPrefix(at, b.url); ok {
+					mirrors = append(mirrors, join(set, rest, m)...)
+				}
+			}
+		}
+	}
+	slices.Sort(mirrors)
+	mirrors = slices.DeleteFunc(slices.Compact(mirrors), func(at string) bool { return slices.Contains(configured, at) })
+	return configured, mirrors, nil
+}
+
+// join has the URLs of a path below those bases that have it.
+func join(bases []base, path string, m *Message) (all []string) {
+	for _, b := range bases {
+		if b.fits(m) {
+			all = append(all, b.url+path)
+		}
+	}
+	return all
+}
+
+// listOf finds the list in mirror+file:/etc/apt/mirrors.list/dists/...: the first of its folders that is a file.
+func listOf(path string) (bases []base, rest string, err error) {
+	path = "/" + strings.TrimLeft(path, "/")
+	for i := 1; i < len(path); i++ {
+		if path[i] != '/' {
+			continue
+		}
+		name := path[:i]
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			bases, err = readMirrors(name)
+			return bases, path[i+1:], err
+		}
+	}
+	return nil, "", fmt.Errorf("there is no list of mirrors in %s", path)
+}

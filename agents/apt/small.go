@@ -1,0 +1,76 @@
+package apt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"braid/download"
+	"braid/verify"
+)
+
+// mostInMemory is the size of a file up to which it comes in memory: a journal of it would cost more than to fetch it again, and there may be
+// thousands. Apt's own limit for what it has no digests of is a little more.
+const (
+	mostInMemory = 1 << 20
+	mostReleases = 16 << 20
+)
+
+// target is where the file comes: nil is a part file.
+func (x *item) target() download.Target {
+	if x.size >= 0 && x.size <= mostInMemory || x.size < 0 && x.most > 0 && x.most <= mostReleases {
+		return &memory{name: x.file}
+	}
+	return nil
+}
+
+// A memory is a small file that comes. It is written when it is proven. Like apt's own transports it does not wait for the disk.
+type memory struct {
+	name string
+	mu   sync.RWMutex
+	data []byte
+}
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if end := off + int64(len(p)); end > mostReleases {
+		return 0, errors.New("the file is too large for memory")
+	} else if end > int64(len(m.data)) {
+		m.data = append(m.data, make([]byte, end-int64(len(m.data)))...)
+	}
+	return copy(m.data[off:], p), nil
+}
+
+func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if off >= int64(len(m.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Commit implements download.Target.
+func (m *memory) Commit(_ context.Context, proof verify.Proof) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	part := m.name + ".part"
+	err := os.WriteFile(part, m.data[:proof.Size()], 0o644)
+	if err == nil {
+		err = os.Rename(part, m.name)
+	}
+	if err != nil {
+		os.Remove(part)
+	}
+	return err
+}
+
+// Discard implements download.Target.
+func (m *memory) Discard() error { return nil }

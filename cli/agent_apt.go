@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"braid/agents/apt"
+)
+
+// newApt is for "braid apt --help"; runAsApt comes before, as apt's transport reads no settings of braid.
+func newApt(s streams) (action, targets) {
+	return func(ctx context.Context, words []string) error {
+		if len(words) > 0 {
+			return misuse("apt", "it takes no operands", "apt starts it; braid apt --help")
+		}
+		return runApt(ctx, "braid+https", s)
+	}, targets{}
+}
+
+// asApt is the name of the transport that the program was started as: by apt, under the name of a file of /usr/lib/apt/methods. Apt gives the
+// name of the scheme there whatever program Dir::Bin::Methods::https names, and no operands.
+func asApt(args []string) (name string, ok bool) {
+	if len(args) == 2 && args[1] == "apt" {
+		return "braid+https", true
+	}
+	if len(args) != 1 {
+		return "", false
+	}
+	name = filepath.Base(args[0])
+	return name, name == "http" || name == "https" || name == "mirror+file" || strings.HasPrefix(name, "braid+")
+}
+
+func runApt(ctx context.Context, name string, s streams) error {
+	m := &apt.Method{Name: name, In: s.in, Out: s.out}
+	err := m.Run(ctx)
+	if code, ok := signalCode(ctx); ok { // which is how apt ends it
+		return reported(code)
+	}
+	if err == io.ErrUnexpectedEOF {
+		return localFailure("apt", "", err)
+	}
+	return err
+}
