@@ -75,6 +75,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	pub := publicFolder(t)
+	addDistributions(t, pub)
 	mirrors, err := serve.ParseMirrors(strings.NewReader("https://mirror.example.net/\nhttps://mirror2.example.net/\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{tunnels: make(chan net.Conn), hosts: map[string]http.Handler{
 		"example.org": folder(serve.Options{Mirrors: mirrors}), "mirror.example.net": folder(serve.Options{}),
 		"mirror2.example.net": folder(serve.Options{}), "antenna.example.org": http.HandlerFunc(antennaFeed),
+		"hub.example.org": http.HandlerFunc(hub), "cdn.example.net": http.HandlerFunc(weights), "api.example.org": http.HandlerFunc(forge),
 	}}
 	w.certify(t)
 	beyond := httptest.NewUnstartedServer(http.HandlerFunc(w.answer))
@@ -212,6 +214,9 @@ func (w *world) run(t *testing.T, script string) string {
 	writeFile(t, filepath.Join(dir, "release-key.asc"), readFile(t, filepath.Join("testdata", "recipes", "release-key.asc")))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	if os.Getuid() != 0 { // pacman wants to be root, and is in a namespace of its own
+		script = "pacman() { unshare --map-root-user pacman \"$@\"; }\n" + script
+	}
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
 	cmd.Env = []string{
