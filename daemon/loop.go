@@ -292,7 +292,7 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 	if _, err := strconv.Atoi(e.Options[OptionSelect]); err == nil && e.Following != 0 { // it is of one file, which that is not
 		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
 	}
-	before := len(e.FollowedBy)
+	var children []queue.Entry
 	for i := range d.Files {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue
@@ -307,12 +307,12 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		delete(child.Options, "out")
 		delete(child.Options, OptionSignature) // it is of one file
 		child.Options[OptionSelect] = strconv.Itoa(i + 1)
-		if _, err := l.q.Add(time.Now(), child, len(e.FollowedBy)); err != nil {
-			return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}
-		}
-		e, _ = l.q.Entry(g)
+		children = append(children, child)
 	}
-	if len(e.FollowedBy) == before {
+	if _, err := l.q.AddAll(time.Now(), children, len(e.FollowedBy)); err != nil {
+		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: err.Error()}
+	}
+	if len(children) == 0 {
 		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the document has no file with a number of the option " + OptionSelect}
 	}
 	return queue.Outcome{}

@@ -9,11 +9,45 @@ import (
 // Add adds an entry at a position of those that wait, at their end if it is negative. It has a new GID unless it brings one, and is paused
 // if that is its status. If Following is set, that entry is followed by it.
 func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
+	gids, err := q.AddAll(now, []Entry{e}, position)
+	if err != nil {
+		return 0, err
+	}
+	return gids[0], nil
+}
+
+// AddAll adds entries one behind the other, as Add does, or none of them. They have the same Priority and the same Following.
+func (q *Queue) AddAll(now time.Time, entries []Entry, position int) (gids []GID, err error) {
+	items := make([]*item, 0, len(entries))
+	for _, e := range entries {
+		it, err := q.enter(now, e)
+		if err != nil {
+			for _, it := range items {
+				delete(q.items, it.GID)
+				q.count[it.Status]--
+			}
+			return nil, err
+		}
+		items, gids = append(items, it), append(gids, it.GID)
+	}
+	if len(items) == 0 {
+		return nil, nil
+	}
+	q.insert(position, items...)
+	if parent := q.items[items[0].Following]; parent != nil {
+		parent.FollowedBy = slices.Concat(parent.FollowedBy, gids)
+		q.changed(parent)
+	}
+	return gids, nil
+}
+
+// enter makes an entry known, which is in no list yet.
+func (q *Queue) enter(now time.Time, e Entry) (*item, error) {
 	switch {
 	case len(e.URIs) == 0 && len(e.Document) == 0 && q.items[e.Following] == nil:
-		return 0, refuse("URI is not provided.")
+		return nil, refuse("URI is not provided.")
 	case q.taken(e.GID):
-		return 0, refuse("GID %s is not unique.", e.GID)
+		return nil, refuse("GID %s is not unique.", e.GID)
 	case e.GID == 0:
 		e.GID = q.nextGID()
 	}
@@ -25,12 +59,7 @@ func (q *Queue) Add(now time.Time, e Entry, position int) (GID, error) {
 	it := &item{Entry: e}
 	q.items[e.GID] = it
 	q.count[e.Status]++
-	q.insert(it, position)
-	if parent := q.items[e.Following]; parent != nil {
-		parent.FollowedBy = append(slices.Clip(parent.FollowedBy), e.GID)
-		q.changed(parent)
-	}
-	return e.GID, nil
+	return it, nil
 }
 
 // Pause pauses an entry that waits or is active. An active one is then the first of its priority to go on.
@@ -56,7 +85,7 @@ func (q *Queue) pause(it *item) {
 func (q *Queue) halt(it *item, s Status) {
 	q.take(it)
 	q.set(it, s)
-	q.insert(it, 0)
+	q.insert(0, it)
 	q.news.Stop = append(q.news.Stop, it.GID)
 }
 
@@ -82,7 +111,7 @@ func (q *Queue) Resume(g GID) error {
 		q.take(it)
 		q.set(it, Waiting)
 		it.Ended, it.Outcome = time.Time{}, Outcome{Attempts: it.Outcome.Attempts}
-		q.insert(it, -1)
+		q.insert(-1, it)
 	default:
 		return refuse("GID#%s cannot be unpaused now", g)
 	}
@@ -166,7 +195,7 @@ func (q *Queue) Move(g GID, position int, whence Whence) (int, error) {
 		position += len(items) - 1
 	}
 	q.take(it)
-	return q.insert(it, max(position, 0)), nil
+	return q.insert(max(position, 0), it), nil
 }
 
 // Prioritize gives an entry a priority. One that waits stands behind those of the same priority.
@@ -182,7 +211,7 @@ func (q *Queue) Prioritize(g GID, priority int) error {
 	}
 	q.take(it)
 	it.Priority = priority
-	q.insert(it, -1)
+	q.insert(-1, it)
 	return nil
 }
 

@@ -40,48 +40,52 @@ func (q *Queue) take(it *item) {
 	l.items = slices.Delete(l.items, i, i+1)
 }
 
-// insert puts an item into the list of its status at a position, or as near to it as its priority allows; at the end if position is
-// negative. It returns where that is.
-func (q *Queue) insert(it *item, position int) int {
-	l := q.listOf(it.Status)
+// insert puts items of one priority into the list of their status at a position, or as near to it as the priority allows; at the end if
+// position is negative. It returns where the first one is.
+func (q *Queue) insert(position int, items ...*item) int {
+	l := q.listOf(items[0].Status)
 	low, high := 0, len(l.items)
 	if l == &q.lists[waits] {
-		low = sort.Search(high, func(i int) bool { return l.items[i].Priority <= it.Priority })
-		high = low + sort.Search(high-low, func(i int) bool { return l.items[low+i].Priority < it.Priority })
+		low = sort.Search(high, func(i int) bool { return l.items[i].Priority <= items[0].Priority })
+		high = low + sort.Search(high-low, func(i int) bool { return l.items[low+i].Priority < items[0].Priority })
 	}
 	i := high
 	if position >= 0 {
 		i = min(max(position, low), high)
 	}
-	l.items = slices.Insert(l.items, i, it)
-	q.rank(l, i)
-	q.changed(it)
+	l.items = slices.Insert(l.items, i, items...)
+	q.rank(l, i, len(items))
+	for _, it := range items {
+		q.changed(it)
+	}
 	return i
 }
 
 // rankGap is between the ranks of neighbours, so that others have room between them.
 const rankGap = 1 << 20
 
-// rank gives the item at i a rank between those of its neighbours. Where there is none, all get new ones.
-func (q *Queue) rank(l *list, i int) {
-	it := l.items[i]
-	first, last := i == 0, i == len(l.items)-1
-	switch {
-	case first && last:
-		it.Rank = 0
-	case first:
-		it.Rank = l.items[1].Rank - rankGap
-	case last:
-		it.Rank = l.items[i-1].Rank + rankGap
+// rank gives the n items from i on ranks between those of their neighbours. Where there is no room, all get new ones.
+func (q *Queue) rank(l *list, i, n int) {
+	first, step := int64(0), int64(rankGap)
+	switch atStart, atEnd := i == 0, i+n == len(l.items); {
+	case atStart && atEnd:
+	case atStart:
+		first = l.items[n].Rank - int64(n)*rankGap
+	case atEnd:
+		first = l.items[i-1].Rank + rankGap
 	default:
-		before, after := l.items[i-1].Rank, l.items[i+1].Rank
-		if it.Rank = before + (after-before)/2; it.Rank > before {
+		before, after := l.items[i-1].Rank, l.items[i+n].Rank
+		if step = (after - before) / int64(n+1); step == 0 {
+			for n, other := range l.items {
+				other.Rank = int64(n) * rankGap
+				q.changed(other)
+			}
 			return
 		}
-		for n, other := range l.items {
-			other.Rank = int64(n) * rankGap
-			q.changed(other)
-		}
+		first = before + step
+	}
+	for k, it := range l.items[i : i+n] {
+		it.Rank = first + int64(k)*step
 	}
 }
 

@@ -43,6 +43,7 @@ type item struct {
 	running bool // a download is at work for it, whatever its status has become meanwhile
 	dirty   bool // it is in Queue.dirty
 	gone    bool // it was forgotten
+	settled int  // of FollowedBy, so many from the first on need its document no more
 	version uint64
 }
 
@@ -83,7 +84,7 @@ func Restore(seed uint64, entries []Entry, global map[string]string) *Queue {
 	slices.SortStableFunc(q.lists[waits].items, byPriority)
 	for _, it := range slices.Backward(active) {
 		q.set(it, Waiting)
-		q.insert(it, 0)
+		q.insert(0, it)
 	}
 	return q
 }
@@ -170,7 +171,7 @@ func (q *Queue) Start(now time.Time) (Entry, bool) {
 	it.Began, it.Ended, it.running = now, time.Time{}, true
 	it.Outcome = Outcome{Attempts: it.Outcome.Attempts + 1}
 	it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
-	q.insert(it, -1)
+	q.insert(-1, it)
 	q.tell(OnStart, it)
 	return it.Entry, true
 }
@@ -212,7 +213,7 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	case o.Kind == Interrupted:
 		q.take(it)
 		q.set(it, Waiting)
-		q.insert(it, 0)
+		q.insert(0, it)
 	default:
 		q.stop(now, it, Failed, o, OnError)
 	}
@@ -231,7 +232,7 @@ func (q *Queue) stop(now time.Time, it *item, s Status, o Outcome, what What) {
 	q.take(it)
 	q.set(it, s)
 	it.Ended, it.Outcome = now, o
-	q.insert(it, -1)
+	q.insert(-1, it)
 	q.tell(what, it)
 	q.limit()
 }
@@ -254,10 +255,16 @@ func (q *Queue) limit() {
 
 // needed reports whether an entry has the document that another one is to be downloaded by.
 func (q *Queue) needed(it *item) bool {
-	return len(it.Document) > 0 && slices.ContainsFunc(it.FollowedBy, func(g GID) bool {
-		f := q.items[g]
-		return f != nil && len(f.URIs)+len(f.Document) == 0 && f.Status != Complete && f.Status != Removed
-	})
+	if len(it.Document) == 0 {
+		return false
+	}
+	for ; it.settled < len(it.FollowedBy); it.settled++ {
+		f := q.items[it.FollowedBy[it.settled]]
+		if f != nil && len(f.URIs)+len(f.Document) == 0 && f.Status != Complete && f.Status != Removed {
+			return true
+		}
+	}
+	return false
 }
 
 // forget drops an entry.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -296,5 +297,45 @@ func TestSelected(t *testing.T) {
 		if got != want {
 			t.Errorf("%q selects %q, want %q", list, got, want)
 		}
+	}
+}
+
+// TestManyFollow: what a document with twice as many files costs is twice as much, when its files are added and as they end.
+func TestManyFollow(t *testing.T) {
+	cost := func(n int) uint64 {
+		q := New(1)
+		parent, err := q.Add(at, Entry{Document: []byte("x")}, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Add(at, Entry{URIs: []string{"http://h/x"}}, -1) // waits behind
+		q.Start(at)
+		children := make([]Entry, n)
+		for i := range children {
+			children[i] = Entry{Following: parent}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		gids, err := q.AddAll(at, children, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Ended(at, parent, Outcome{})
+		e, _ := q.Entry(parent)
+		if !slices.Equal(e.FollowedBy, gids) || len(gids) != n {
+			t.Fatalf("%d follow, want %d", len(e.FollowedBy), n)
+		}
+		for _, g := range gids {
+			if next, ok := q.Start(at); !ok || next.GID != g {
+				t.Fatalf("%v begins, want %v", next.GID, g)
+			}
+			q.Ended(at, g, Outcome{})
+			q.Drain()
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := cost(20_000), cost(40_000); two > 3*one {
+		t.Errorf("20,000 files cost %d MiB, twice as many %d MiB", one>>20, two>>20)
 	}
 }
