@@ -3,6 +3,7 @@ package torrentsource
 import (
 	"net"
 	"net/url"
+	"sync"
 )
 
 // usable are the trackers that the library can ask, as it writes their URLs itself. It ends the program for others, and for one with a user name.
@@ -32,7 +33,44 @@ func (w *ways) listenTracker(network, addr string) (net.PacketConn, error) {
 	if err != nil {
 		return noPackets{err: err}, nil
 	}
-	return conn, nil
+	return &questions{PacketConn: conn, open: map[[4]byte]bool{}}, nil
+}
+
+// Questions are a socket for questions to a tracker. The library waits a quarter of a minute for an answer, whether the socket is closed or not: so each
+// question that is open then gets the answer that it failed.
+type questions struct {
+	net.PacketConn
+	mu   sync.Mutex
+	open map[[4]byte]bool // by their transactions
+}
+
+// WriteTo asks. The transaction is behind the connection and the action.
+func (c *questions) WriteTo(p []byte, to net.Addr) (int, error) {
+	if len(p) >= 16 {
+		c.mu.Lock()
+		c.open[[4]byte(p[12:16])] = true
+		c.mu.Unlock()
+	}
+	return c.PacketConn.WriteTo(p, to)
+}
+
+// ReadFrom reads an answer. The transaction is behind the action, and failed is an action.
+func (c *questions) ReadFrom(p []byte) (int, net.Addr, error) {
+	const failed = "\x00\x00\x00\x03"
+	n, from, err := c.PacketConn.ReadFrom(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		if n >= 8 {
+			delete(c.open, [4]byte(p[4:8]))
+		}
+		return n, from, nil
+	}
+	for question := range c.open {
+		delete(c.open, question)
+		return copy(p, failed+string(question[:])), &net.UDPAddr{}, nil
+	}
+	return n, from, err
 }
 
 // noPackets is a socket that could not be opened.

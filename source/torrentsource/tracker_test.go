@@ -1,6 +1,10 @@
 package torrentsource
 
 import (
+	"bytes"
+	"context"
+	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -34,5 +38,38 @@ func TestTrackerSocket(t *testing.T) {
 	}
 	if _, err := conn.WriteTo(nil, nil); err == nil {
 		t.Error("it sends")
+	}
+}
+
+// TestTrackerSilent: a question that a tracker has not answered ends with the swarm.
+func TestTrackerSilent(t *testing.T) {
+	tracker, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tracker.Close()
+	m := torrentOf(t, made(t, pieceLength, 1))
+	m.Trackers = [][]string{{"udp://" + tracker.LocalAddr().String() + "/announce"}}
+	c := newClient(t, &Client{SwarmConfig: source.SwarmConfig{Timeout: time.Minute}})
+	s := c.Source(m, m.Files[0], source.SwarmOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Fetch(ctx, whole, newSink(t, m.Size)) }()
+	tracker.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if n, _, err := tracker.ReadFrom(make([]byte, 100)); n != 16 || err != nil {
+		t.Fatalf("the tracker is asked with %d bytes: %v", n, err)
+	}
+	cancel()
+	<-ended
+	s.Close()
+	c.Close()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		stacks := make([]byte, 1<<20)
+		if stacks = stacks[:runtime.Stack(stacks, true)]; !bytes.Contains(stacks, []byte("tracker/udp.(*Client)")) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the question outlives the swarm:\n%s", stacks)
+		}
 	}
 }
