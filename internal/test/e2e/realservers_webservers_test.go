@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +69,49 @@ func TestRealWebservers(t *testing.T) {
 			origin := "http://" + p.start(t, site{root: pub, rate: 4 << 20})
 			checkWebserver(t, origin, mirrors, body)
 		})
+	}
+}
+
+// TestRealBehindNginx runs the page's nginx before a server that answers like mirrorbits, which names mirrors and no digest.
+func TestRealBehindNginx(t *testing.T) {
+	srv := publicDir(t)
+	pub := filepath.Join(srv, "pub")
+	if err := os.MkdirAll(pub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Repeat("a disk of many bytes\n", 400_000)
+	writeFile(t, filepath.Join(pub, "disk.iso"), body)
+	mirrors := []string{nginx.start(t, site{root: pub, rate: 4 << 20}), nginx.start(t, site{root: pub, rate: 4 << 20})}
+	redirector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "sha256" {
+			fmt.Fprintf(w, "%x  disk.iso", sha256.Sum256([]byte(body)))
+			return
+		}
+		w.Header().Add("Link", fmt.Sprintf("<http://%s%s>; rel=duplicate; pri=1; geo=de", mirrors[1], r.URL.Path))
+		http.Redirect(w, r, "http://"+mirrors[0]+r.URL.Path, http.StatusFound)
+	}))
+	t.Cleanup(redirector.Close)
+	blocks := pageOf(t, "mirrorbits behind nginx")
+	here := strings.NewReplacer("/srv/", srv+"/", "http://127.0.0.1:8080", redirector.URL)
+	if out, err := exec.Command("bash", "-euo", "pipefail", "-c", here.Replace(blocks["sh"])).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := nginx
+	p.config = func(s site, dir, addr string) string { return aroundNginx(here.Replace(blocks["nginx"]), s, dir, addr) }
+	origin := "http://" + p.start(t, site{root: pub, rate: 4 << 20})
+	for evidence, words := range map[string][]string{
+		"sha-256 from Digest": {origin + "/disk.iso"}, "sha-256 from line 1": {"--checksums", redirector.URL + "/disk.iso?sha256", redirector.URL + "/disk.iso"},
+	} {
+		out := filepath.Join(t.TempDir(), "disk.iso")
+		said, err := exec.Command(binary, append([]string{"get", "-v", "--require", "digest", "-o", out}, words...)...).CombinedOutput()
+		if err != nil || readFile(t, out) != body || !strings.Contains(string(said), evidence) {
+			t.Errorf("%v\n%s", err, said)
+		}
+		for _, host := range mirrors {
+			if !strings.Contains(string(said), host) {
+				t.Errorf("%s was not used:\n%s", host, said)
+			}
+		}
 	}
 }
 
