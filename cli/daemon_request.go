@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,7 +48,19 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if r.Dir, err = d.inRoot(options["dir"], r.Dir, r.Name); err != nil {
 		return r, err
 	}
+	r.Continue = r.Continue || begunBefore(&e, &r)
 	return d.described(ctx, e, r)
+}
+
+// begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what goes on is its own
+// work, and that it should is the word of whoever resumed it.
+func begunBefore(e *queue.Entry, r *download.Request) bool {
+	path, err := r.Path()
+	if err != nil || path != e.Path || e.Outcome.Attempts == 0 {
+		return false
+	}
+	_, err = os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // listed makes a request of an entry of a list.

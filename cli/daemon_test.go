@@ -261,3 +261,29 @@ func TestDaemonService(t *testing.T) {
 	}
 	hears("STOPPING=1")
 }
+
+// TestDaemonGoesOn: what was paused goes on where the server gives neither a digest nor a strong ETag, if samples are the same. Of one that
+// sends nothing but whole files nothing can go on, and that is what is told.
+func TestDaemonGoesOn(t *testing.T) {
+	const size = 32 << 20
+	for name, tt := range map[string]struct {
+		options []mirrortest.Option
+		most    int64
+	}{"ranges": {nil, size + size/2}, "whole only": {[]mirrortest.Option{mirrortest.IgnoreRange()}, 2 * size}} {
+		s := mirrortest.New(t, mirrortest.Generate(size, 3), append(tt.options, mirrortest.Name("a.iso"), mirrortest.Rate(32<<20))...)
+		d := newDaemonRun(t)
+		d.start("-v")
+		gid := d.add(s.URL, map[string]string{})
+		waitFor(t, "the middle", func() bool { return s.Sent() > size*3/4 })
+		d.call("aria2.pause", gid)
+		d.control(exitDone, "resume", fmt.Sprint(gid))
+		status := d.status(gid)
+		if status["status"] != "complete" || s.Sent() > tt.most {
+			t.Errorf("%s: %v; %d bytes were sent for %d", name, status, s.Sent(), size)
+		}
+		if names, _ := filepath.Glob(filepath.Join(d.root, "*.bad")); len(names) > 0 {
+			t.Errorf("%s: left are %q", name, names)
+		}
+		d.end()
+	}
+}

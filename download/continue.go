@@ -13,8 +13,11 @@ import (
 // If a server gives neither a digest nor a strong validator, nothing shows that the rest of a file belongs to what is here. What came
 // stays all the same, for a user who allows to resume from it (Request.Continue).
 
-// errFileReplaced says that the server no longer has the file that was begun.
-var errFileReplaced = errors.New("the server has another file now, or has it no longer in parts")
+// errFileReplaced says that the server no longer has the file that was begun, errNoParts that it has no way to go on with any file.
+var (
+	errFileReplaced = errors.New("the server has another file")
+	errNoParts      = errors.New("the server sends nothing but the whole file")
+)
 
 const continuedSamples = 16
 
@@ -43,7 +46,7 @@ func (k *sampleSink) Answer(a source.Answer) error {
 	case !a.LastModified.Equal(k.prior.Date):
 		return fmt.Errorf("%w: its date is another one", errFileReplaced)
 	case !a.Ranged:
-		return fmt.Errorf("%w: it does not send parts", errFileReplaced)
+		return errNoParts
 	}
 	return nil
 }

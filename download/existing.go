@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -25,7 +26,7 @@ func (g *getter) existing(ctx context.Context) (done bool, err error) {
 	defer c.Close()
 	if g.req.renames() && !g.req.Continue {
 		if !c.Due() || !g.asBefore(ctx, c) { // else it came in a run that was stopped before it told of it
-			return false, g.inTheWay()
+			return false, g.inTheWay("")
 		}
 		g.settle(c)
 		return true, nil
@@ -66,15 +67,16 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	if g.document = g.req.inPlace(ctx, g.http, x.answer, info.Size); g.document {
 		return true, nil
 	}
-	if done, err := g.begun(ctx, info, x, claims); done || err != nil || g.req.base != nil {
+	done, why, err := g.begun(ctx, info, x, claims)
+	if done || err != nil || g.req.base != nil {
 		return done, err
 	}
-	return false, g.inTheWay()
+	return false, g.inTheWay(why)
 }
 
 // inTheWay is the error of a file that stays as it is.
-func (g *getter) inTheWay() error {
-	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{}, Hint: HintExists}
+func (g *getter) inTheWay(why string) error {
+	return &Error{Kind: Local, What: "file", Where: source.Escape(g.result.Path), Err: existsError{why}, Hint: HintExists}
 }
 
 // askFile asks the server what the file is, unless that is known. If done, the file that is there is the one. An answer that does
@@ -119,52 +121,55 @@ func (g *getter) complete(proof verify.Proof, a source.Answer) {
 }
 
 // begun takes a file of that name for the beginning of the wanted one, or for all of it, if the user allows that (Request.Continue) and
-// samples of it come again equal. The rest is fetched beside it, and takes its place when it is complete. The error says that the
-// server did not answer.
-func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, err error) {
+// samples of it come again equal. The rest is fetched beside it, and takes its place when it is complete. If it is something else,
+// why says what. The error says that the server did not answer.
+func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []verify.Claim) (done bool, why string, err error) {
 	prior := identityOf(&g.req, x.file, x.answer.Size, claims, tagOf(x.file, x.answer))
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
 	whole, known := info.Size == prior.Size, verify.Strong(claims)
 	switch {
-	case !g.mayCompare(prior), info.Size > prior.Size, whole && known: // else it would be proven
-		return false, nil
+	case !g.mayCompare(prior), whole && known: // else it would be proven
+		return false, "", nil
 	case !whole && !known && len(g.req.Mirrors) > 0:
-		return false, nil
+		return false, "", nil
+	case info.Size > prior.Size:
+		return false, "is longer than the server's", nil
 	}
 	f, err := openRegular(g.http.files, g.result.Path)
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	defer f.Close()
 	here := byterange.NewSet(byterange.Range{End: info.Size})
 	err = g.sameSamples(ctx, prior, f, samplesOf(here, manySamples))
 	if err != nil && (ctx.Err() != nil || unanswered(err)) {
-		return false, err
+		return false, "", err
 	}
 	if err != nil {
-		g.note("it is not the beginning of the server's file: %v", err)
-		return false, nil
+		return false, "cannot be gone on with: " + err.Error(), nil
 	}
 	g.result.Continued = !known
 	if whole {
 		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{})
 		if err != nil {
-			return false, nil
+			return false, "", nil
 		}
 		g.complete(proof, x.answer)
-		return true, nil
+		return true, "", nil
 	}
 	g.carried.continued = g.result.Continued
 	g.req.Overwrite = true
 	g.req.base = &baseFile{path: g.result.Path, mode: info.Mode, identity: prior, file: x.file}
 	g.req.base.useful = here
-	return false, nil
+	return false, "", nil
 }
 
 // An existsError is the error of a file that is in the way. It is fs.ErrExist for errors.Is.
-type existsError struct{}
+type existsError struct{ why string }
 
-func (existsError) Error() string        { return "exists, and is not known to be the right file" }
+func (e existsError) Error() string {
+	return "exists, and " + cmp.Or(e.why, "is not known to be the right file")
+}
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // checkFile verifies a file that is on disk, by pieces only if there are any.

@@ -51,6 +51,9 @@ func (g *getter) getNamed(ctx context.Context) (*getter, error) {
 func (g *getter) named(do func(*getter) error) (*getter, error) {
 	err := do(g)
 	for n, name := 1, g.req.Name; n < mostNumbers && g.req.renames() && taken(err); n++ {
+		if why, ok := errors.AsType[existsError](err); ok && g.req.Continue {
+			g.observe(Note{Text: why.Error() + "; it stays, and the new one gets another name", Plain: true})
+		}
 		req, began := g.asked, g.began
 		req.Name, req.Continue = numbered(name, n), false
 		g = newGetter(g.c, g.http, req, g.trees)

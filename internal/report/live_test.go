@@ -120,13 +120,13 @@ func TestVoid(t *testing.T) {
 	tl.tell(download.Voided{Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}, download.Progress{Done: 2 * mib, Size: 10 * mib, Twice: 3 * kib})
 	html := string(tl.r.Draw(tl.zero.Add(tl.at)))
 	safe(t, []byte(html))
-	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "was wrong and is missing again", "3 KiB came twice."} {
+	for _, want := range []string{`<path class="void" d="M80 0h16v1h-16z">`, "was wrong, is missing again", "3 KiB came twice."} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in\n%s", want, html)
 		}
 	}
 	tl.tell(download.Brought{Pieces: []download.Piece{{Fetch: a, Range: byterange.Range{Start: 5 * mib, End: 6 * mib}}}})
-	if html := string(tl.r.Draw(tl.zero.Add(tl.at))); strings.Contains(html, `class="void"`) || strings.Contains(html, "missing again") {
+	if html := string(tl.r.Draw(tl.zero.Add(tl.at))); strings.Contains(html, `class="void"`) || strings.Contains(html, "is missing again") {
 		t.Errorf("it came again:\n%s", html)
 	}
 	tl.over(nil, a, b)
