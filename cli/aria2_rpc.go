@@ -125,6 +125,9 @@ func (a *aria2c) entriesOf(d *daemonCommand, documents []string) (entries []queu
 		if options["dir"], err = filepath.Abs(cmp.Or(options["dir"], d.Dir)); err != nil {
 			return nil, err
 		}
+		if below, err := filepath.Rel(d.Root, options["dir"]); err != nil || !filepath.IsLocal(below) {
+			return nil, outside(options["dir"], d.Root)
+		}
 		e := queue.Entry{URIs: listed.URIs, Options: options}
 		e.GID, _ = queue.ParseGID(options["gid"])
 		if options["pause"] == "true" {

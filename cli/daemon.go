@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -148,17 +149,20 @@ func (d *daemonCommand) checkFlags(words []string) error {
 
 // place finds the folders: that of the files, the one that no download leaves, and that of the state, which is made.
 func (d *daemonCommand) place() (err error) {
+	if d.Root != "" {
+		if _, err := os.Stat(d.Root); err != nil {
+			return &failure{code: exitLocal, what: "daemon", where: "--root " + d.Root, why: reason(err), hint: "make it, or check the name"}
+		}
+	}
+	d.Dir = cmp.Or(d.Dir, d.Root)
 	if d.Dir, err = filepath.Abs(d.Dir); err != nil {
 		return localFailure("daemon", d.Dir, err)
 	}
-	if d.Root == "" {
-		d.Root = d.Dir
-	}
-	if d.Root, err = filepath.Abs(d.Root); err != nil {
+	if d.Root, err = filepath.Abs(cmp.Or(d.Root, d.Dir)); err != nil {
 		return localFailure("daemon", d.Root, err)
 	}
 	if below, err := filepath.Rel(d.Root, d.Dir); err != nil || !filepath.IsLocal(below) {
-		return misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)", "")
+		return misuse("-d "+d.Dir, "is not in "+d.Root+", which no download leaves (--root)", "-d FOLDER in it, or --root FOLDER of both")
 	}
 	if d.State, err = daemonState(d.State); err != nil {
 		return err

@@ -35,7 +35,7 @@ type controlCommand struct {
 	Dir, Out      string
 	SHA256        string
 	Checksum      string
-	Signature     string
+	Signature     cli.StringSlice
 	Mirror        cli.StringSlice
 	Paused, First bool
 	token         string
@@ -72,7 +72,7 @@ func (c *controlCommand) check(words []string) error {
 		{c.verb != "add" && c.verb != "status" && (len(words) > 0) == c.All, c.verb, "which ones?", "braid status lists them; braid " + c.verb + " GID, or its first digits"},
 		{several && c.Out != "", "-o", "one name for several files", "-d FOLDER takes them all"},
 		{several && c.SHA256+c.Checksum != "", "--sha256", "one digest for several files", "braid add each with its own"},
-		{several && c.Signature != "", "--signature", "a signature of one file, and there are several", "braid add each with its own"},
+		{len(words)*len(c.Signature.Value()) > 1, "--signature", "one signature of one file", "braid add each with its own"},
 		{several && len(c.Mirror.Value()) > 0, "--mirror", "a mirror of one file, and there are several", ""},
 		{c.SHA256 != "" && c.Checksum != "", "--sha256", "contradicts --checksum", ""},
 	})
@@ -205,8 +205,8 @@ func (c *controlCommand) options() (map[string]string, error) {
 			o[name] = value
 		}
 	}
-	if c.Signature != "" {
-		data, err := readSmall("--signature", c.Signature, smime.MaxSize)
+	for _, path := range c.Signature.Value() {
+		data, err := readSmall("--signature", path, smime.MaxSize)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	"braid/internal/option"
 	"braid/internal/partfile"
 	"braid/metalink/metainfo"
+	"braid/source"
 )
 
 // request makes the request of an entry, as of one of a list. It never leads out of the root.
@@ -121,15 +122,20 @@ func (d *daemonCommand) inRoot(asked, dir, name string) (string, error) {
 	}
 	below, err := filepath.Rel(d.Root, dir)
 	if err != nil || !filepath.IsLocal(below) {
-		return "", &failure{code: exitLocal, what: "folder", where: dir, why: "is not in " + d.Root + ", which no download leaves"}
+		return "", outside(dir, d.Root)
 	}
 	if below == "." {
 		return d.Root, nil
 	}
 	if err := partfile.MakeFolders(fsys.OS, d.Root, filepath.ToSlash(filepath.Join(below, cmp.Or(name, "x")))); err != nil {
-		return "", localFailure("folder", dir, err)
+		return "", &download.Error{Kind: download.Local, What: "folder", Where: source.Escape(dir), Err: err}
 	}
 	return dir, nil
+}
+
+// outside is the failure of a folder that no download may lead to.
+func outside(dir, root string) *failure {
+	return &failure{code: exitLocal, what: "folder", where: dir, why: "is not in " + root + ", which no download leaves"}
 }
 
 func isMagnet(e queue.Entry) bool { return len(e.URIs) > 0 && metainfo.IsMagnet(e.URIs[0]) }

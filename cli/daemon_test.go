@@ -112,13 +112,20 @@ func TestDaemon(t *testing.T) {
 	if _, failure := d.call("aria2.addUri", []string{s.URL}, map[string]string{"all-proxy": "http://127.0.0.1:1"}); !strings.Contains(failure, "all have the proxies of the daemon") {
 		t.Errorf("a proxy for one download: %q", failure)
 	}
-	for gid, want := range map[any]string{first: "complete", below: "complete", wrong: "error 32"} {
+	if err := os.MkdirAll(filepath.Join(d.root, "taken.iso"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	beside := d.add(s.URL, map[string]string{"out": "taken.iso"})
+	folder := d.add(s.URL, map[string]string{"out": "taken.iso", "allow-overwrite": "true"})
+	d.status(first)
+	through := d.add(s.URL, map[string]string{"out": "x.iso", "dir": filepath.Join(d.root, "a.iso", "y")})
+	for gid, want := range map[any]string{beside: "complete", folder: "error 16", through: "error 16", first: "complete", below: "complete", wrong: "error 32"} {
 		status := d.status(gid)
 		if got := fmt.Sprint(status["status"], " ", status["errorCode"]); strings.TrimSuffix(got, " 0") != want {
 			t.Errorf("%v: %s, want %s: %v", gid, got, want, status["errorMessage"])
 		}
 	}
-	for _, name := range []string{"a.iso", "x/y/z/b.iso"} {
+	for _, name := range []string{"a.iso", "x/y/z/b.iso", "taken.1.iso"} {
 		if data, err := os.ReadFile(filepath.Join(d.root, name)); err != nil || !bytes.Equal(data, s.Content.Bytes()) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -128,7 +135,7 @@ func TestDaemon(t *testing.T) {
 	}
 	token := d.token
 	d.start()
-	if stopped, _ := d.call("aria2.tellStopped", 0, 10); len(stopped.([]any)) != 3 || d.token != token {
+	if stopped, _ := d.call("aria2.tellStopped", 0, 10); len(stopped.([]any)) != 6 || d.token != token {
 		t.Errorf("after a restart there are %v, and another token: %t", stopped, d.token != token)
 	}
 }

@@ -181,8 +181,14 @@ func explainFlag(err error, c option.Command) *failure {
 	}
 	hint := strings.TrimSpace("braid "+command) + " --help"
 	if e.Why == unknownFlag {
-		if hint := option.Foreign(e.Flag); hint != "" && command == "get" {
+		if hint := option.Foreign(e.Flag); hint != "" && (command == "get" || command == "daemon" && strings.HasPrefix(e.Flag, "--")) {
 			return misuse(e.Flag, foreignWhy(e.Flag), hint)
+		}
+		if hint := elsewhere[command+" "+e.Flag]; hint != "" {
+			return misuse(e.Flag, e.Why, hint)
+		}
+		if get, _ := option.Braid().Below("get"); command == "" && shapesOf(get.Options)[strings.TrimLeft(e.Flag, "-")].name != "" {
+			return misuse(e.Flag, e.Why, "it belongs to get: braid get "+e.Flag)
 		}
 		var names []string
 		for _, o := range c.Options {
@@ -197,6 +203,16 @@ func explainFlag(err error, c option.Command) *failure {
 		}
 	}
 	return misuse(e.Flag, e.Why, hint)
+}
+
+// elsewhere is where the daemon has what aria2c and braid get have as flags.
+var elsewhere = map[string]string{
+	"daemon --enable-rpc":   "that is what braid daemon does",
+	"daemon --rpc-secret":   "braid daemon token prints the token, which is made once",
+	"daemon --input-file":   "braid add puts URLs in the queue of a daemon",
+	"daemon -i":             "braid add puts URLs in the queue of a daemon",
+	"daemon --save-session": "the queue is kept anyway; --state FOLDER says where",
+	"daemon --conf-path":    "braid config shows the settings, and where they are read",
 }
 
 // checkEnvironment refuses variables that are set and empty, for flags that take a value and are not on the command line:

@@ -63,8 +63,10 @@ func (g *getter) named(do func(*getter) error) (*getter, error) {
 	return g, err
 }
 
-// taken reports whether a file has the name, or another download works at it.
-func taken(err error) bool { return errors.Is(err, fs.ErrExist) || is[*partfile.InUseError](err) }
+// taken reports whether something has the name, or another download works at it.
+func taken(err error) bool {
+	return errors.Is(err, fs.ErrExist) || errors.Is(err, partfile.ErrTaken) || is[*partfile.InUseError](err)
+}
 
 // A getter is one call of Get: a session, or several when one turns out to be of no use.
 type getter struct {

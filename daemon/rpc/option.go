@@ -107,8 +107,8 @@ func (h *Handler) place(options map[string]string) error {
 	} else if file != "" {
 		options[sessionOption] = file
 	}
-	if out := options["out"]; out != "" && (!filepath.IsLocal(out) || strings.ContainsRune(out, 0)) {
-		return refuse("out: %s is not a name below the folder of the download.", mask.Quote(out, 200))
+	if out := options["out"]; out != "" && (!filepath.IsLocal(out) || strings.HasSuffix(out, "/") || strings.ContainsRune(out, 0)) {
+		return refuse("out: %s is not the name of a file below the folder of the download.", mask.Quote(out, 200))
 	}
 	return nil
 }

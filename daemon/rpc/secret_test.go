@@ -108,7 +108,7 @@ func TestSecrets_Rule70(t *testing.T) {
 func TestOptions_Rule69(t *testing.T) {
 	e := newEngine()
 	h := New(e, Options{Root: "/srv/files"})
-	const mayNot, ofAll, problem, folder, name = "may not set", "is not for one download", "We encountered a problem", "is not in /srv/files", "not a name below"
+	const mayNot, ofAll, problem, folder, name = "may not set", "is not for one download", "We encountered a problem", "is not in /srv/files", "is not the name of a file below"
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
 		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
@@ -119,7 +119,7 @@ func TestOptions_Rule69(t *testing.T) {
 		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},
 		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
 		{"dir", "a\x00b", folder}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name}, {"out", "../x", name},
-		{"out", "a/../../x", name}, {"out", "a\x00", name},
+		{"out", "a/../../x", name}, {"out", "a\x00", name}, {"out", "x/", name},
 		{"split", "16", ""}, {"split", "0", problem}, {"split", "-1", problem}, {"split", "1e3", problem}, {"max-download-limit", "1M", ""},
 		{"max-download-limit", "1MB", problem}, {"continue", "yes", problem}, {"header", "A: b", ""}, {"header", "A: b\nC: d\n", ""},
 		{"header", "none", problem}, {"header", "A: b\x00", problem}, {"header", "A b: c", problem}, {"user-agent", "a\nB: c", problem},

@@ -219,7 +219,7 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 			b.WriteString(line.text)
 		case unknown == nil && stands && setting != "":
 			b.WriteString(" " + setting)
-		case unknown != nil || !stands && o.Fate != Aria2Ignored:
+		case unknown != nil || !stands && o.Fate != Aria2Ignored && !slices.Contains(pace, o.Name):
 			ignored = append(ignored, strings.TrimSpace(name))
 		}
 		b.WriteString("\n")
@@ -227,6 +227,9 @@ func Aria2List(list string) (own string, ignored []string, err error) {
 	slices.Sort(ignored)
 	return b.String(), slices.Compact(ignored), nil
 }
+
+// pace are options that say of all downloads how they come. Of one file in a list they are passed over without a word: what comes is the same.
+var pace = []string{"split", "max-connection-per-server", "min-split-size"}
 
 // aria2Setting is an option as a list has it here, if it may stand there. User is what an earlier line of the same file says.
 func aria2Setting(o Aria2Option, value string, user *string) (text string, stands bool) {

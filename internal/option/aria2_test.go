@@ -124,7 +124,7 @@ func TestAria2List(t *testing.T) {
 			t.Errorf("%q: %q, %v", list, got, err)
 		}
 	}
-	if _, ignored, err := Aria2List("u\n split=4\n what=x\n bt-max-peers=3\nv\n split=2\n"); err != nil || strings.Join(ignored, " ") != "split what" {
+	if _, ignored, err := Aria2List("u\n split=4\n what=x\n bt-max-peers=3\nv\n stop=2\n what=y\n"); err != nil || strings.Join(ignored, " ") != "stop what" {
 		t.Errorf("%q, %v", ignored, err)
 	}
 	if _, _, err := Aria2List("u\n\n check-certificate=false\n"); err == nil || err.Error() != "line 3: --check-certificate: braid does not do that" {

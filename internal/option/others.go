@@ -54,7 +54,7 @@ var ofOthers = []Option{
 		Usage: "call the file `NAME`"},
 	{Names: "checksum", Of: Add, Group: ProofGroup, Kind: Word,
 		Usage: "the file must have this digest, `ALGORITHM=HEX`, as in --checksum sha-512=1f40fc..."},
-	{Names: "signature", Of: Add, Group: ProofGroup, Kind: Word,
+	{Names: "signature", Of: Add, Group: ProofGroup, Kind: Words,
 		Usage: "`FILE` has a signature of the file, as in --signature disk.iso.asc; braid daemon --keyring names the keys that count"},
 	{Names: "first", Of: Add, Group: FileGroup, Kind: Switch,
 		Usage: "before all others that wait, as in braid add --first https://example.org/disk.iso"},

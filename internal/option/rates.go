@@ -32,6 +32,9 @@ func (v *RatesValue) Set(s string) error {
 		if err == nil && len(spans) > 0 && spans[len(spans)-1].always() {
 			err = errors.New("what follows a rate for the whole day never counts")
 		}
+		if err == nil && !span.always() && !span.counts(spans) {
+			err = errors.New("the ranges before it have all of these times, so that it never counts")
+		}
 		if err != nil && strings.Contains(s, ",") {
 			err = fmt.Errorf("%s: %w", strings.TrimSpace(item), err)
 		}
@@ -74,6 +77,16 @@ func parseClock(s string) (time.Duration, bool) {
 	m, wrong := strconv.ParseUint(minute, 10, 8)
 	t := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute
 	return t, ok && err == nil && wrong == nil && len(hour) <= 2 && len(minute) == 2 && m < 60 && t <= day
+}
+
+// counts reports whether a range has a minute that none before it has.
+func (s rateSpan) counts(before []rateSpan) bool {
+	for t := time.Duration(0); t < day; t += time.Minute {
+		if s.has(t) && !slices.ContainsFunc(before, func(b rateSpan) bool { return b.has(t) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // UnmarshalTOML reads a string, or a list of them.

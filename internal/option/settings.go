@@ -65,7 +65,8 @@ func parseSettings(data []byte, known known) (*Settings, error) {
 	var top map[string]any
 	if _, err := toml.Decode(string(data), &top); err != nil {
 		if e, ok := errors.AsType[toml.ParseError](err); ok {
-			return nil, &Error{Line: e.Position.Line, Key: e.LastKey, Why: e.Message}
+			line := 1 + strings.Count(string(data[:min(e.Position.Start, len(data))]), "\n") // Position.Line is the next one's at the end of a line
+			return nil, &Error{Line: line, Key: e.LastKey, Why: e.Message}
 		}
 		return nil, &Error{Why: strings.TrimPrefix(err.Error(), "toml: ")}
 	}

@@ -138,6 +138,8 @@ func TestParseRefuses(t *testing.T) {
 		{"[site.\"https://h/a*b*\"]", 1, "not the beginning of a URL", ""},
 		{"quiet = true\nquiet = false", 2, "", ""},
 		{"quiet", 1, "", ""},
+		{"quiet = true\n[get\nout = \"x\"", 2, "end table name", ""},
+		{"quiet = true\nout = \"x\nproxy = \"y\"", 2, "newlines", ""},
 	} {
 		_, err := parseSettings([]byte(tt.text), knownHere)
 		var e *Error

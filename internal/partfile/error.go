@@ -28,6 +28,14 @@ type NameError struct {
 
 func (e *NameError) Error() string { return e.Path + ": " + e.What }
 
+// ErrTaken is the error of a final name that something has that is no file: another name would do.
+var ErrTaken = errors.New("the name is taken")
+
+type takenError struct{ *NameError }
+
+func (e takenError) Unwrap() error      { return e.NameError }
+func (takenError) Is(target error) bool { return target == ErrTaken }
+
 // A SpaceError says that the rest of a file does not fit. It is syscall.ENOSPC for errors.Is.
 type SpaceError struct {
 	Path       string // of the part file, or the folder of one that has no name

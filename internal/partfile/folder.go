@@ -241,7 +241,7 @@ func (d folder) target(name string) (info fsys.Info, present bool, err error) {
 	case err != nil:
 		return fsys.Info{}, false, err
 	case kind(info.Mode) != "":
-		return fsys.Info{}, false, &NameError{d.join(name), "is " + kind(info.Mode)}
+		return fsys.Info{}, false, takenError{&NameError{d.join(name), "is " + kind(info.Mode)}}
 	}
 	return info, true, nil
 }

@@ -6,10 +6,7 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"braid/internal/fsys"
 )
@@ -23,7 +20,6 @@ var odd = []struct {
 	{"symbolic link", func(t *testing.T, path, aside string) { must(t, os.Symlink(aside, path)) }},
 	{"dangling link", func(t *testing.T, path, aside string) { must(t, os.Symlink("nowhere", path)) }},
 	{"folder", func(t *testing.T, path, aside string) { must(t, os.Mkdir(path, 0o700)) }},
-	{"FIFO", func(t *testing.T, path, aside string) { must(t, unix.Mkfifo(path, 0o600)) }},
 	{"socket", func(t *testing.T, path, aside string) {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 		must(t, err)
@@ -53,40 +49,6 @@ func TestPartIsAnOrdinaryFile_Rule1(t *testing.T) {
 				}
 				wantContent(t, "aside", []byte("keep"))
 			})
-		}
-	}
-}
-
-// Somebody who is faster than we are, and puts another name of a file where the part file is, gets nothing.
-func TestRace_Rule1(t *testing.T) {
-	dir := t.TempDir()
-	write(t, in(dir, "aside"), []byte("keep"))
-	var aside unix.Stat_t
-	must(t, unix.Stat(in(dir, "aside"), &aside))
-	d, _, err := openFolder(fsys.OS, dir, "x")
-	must(t, err)
-	defer d.close()
-	for range 3000 {
-		write(t, in(dir, "x.part"), nil)
-		must(t, os.Link(in(dir, "aside"), in(dir, "link")))
-		var racer sync.WaitGroup
-		racer.Go(func() {
-			if err := os.Rename(in(dir, "link"), in(dir, "x.part")); err != nil {
-				t.Error(err)
-			}
-		})
-		f, _, err := d.openOurs("x.part")
-		racer.Wait()
-		must(t, os.Remove(in(dir, "x.part")))
-		if err != nil {
-			wantNameError(t, err)
-			continue
-		}
-		info, err := f.Info()
-		must(t, err)
-		f.Close()
-		if info.ID.Ino == aside.Ino {
-			t.Fatal("a file with another name was opened for writing")
 		}
 	}
 }

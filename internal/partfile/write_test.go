@@ -11,10 +11,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
-
-	"golang.org/x/sys/unix"
 
 	"braid/byterange"
 	"braid/internal/fsys"
@@ -50,7 +49,7 @@ func TestEachByteOnce_Rule2(t *testing.T) {
 func TestWriteOutOfBounds(t *testing.T) {
 	f := begun(t, t.TempDir(), nil, 0)
 	for _, off := range []int64{-1, math.MinInt64, math.MaxInt64} {
-		if n, err := f.WriteAt([]byte("ab"), off); n != 0 || !errors.Is(err, unix.EINVAL) {
+		if n, err := f.WriteAt([]byte("ab"), off); n != 0 || !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("at %d: %d, %v", off, n, err)
 		}
 	}
@@ -237,7 +236,7 @@ func TestFullDisk_Rule7(t *testing.T) {
 	part := f.part
 	f.part = full
 	n, err := f.WriteAt([]byte("defg"), 3)
-	if n != 0 || !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "/dev/full") {
+	if n != 0 || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "/dev/full") {
 		t.Errorf("part: %d, %v", n, err)
 	}
 	f.part = part
@@ -246,10 +245,10 @@ func TestFullDisk_Rule7(t *testing.T) {
 
 	file := f.journal.file
 	f.journal.file = full
-	if err := f.Flush(); !errors.Is(err, unix.ENOSPC) {
+	if err := f.Flush(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("journal: %v", err)
 	}
-	if err := voided(f, span(6, 7)); !errors.Is(err, unix.ENOSPC) {
+	if err := voided(f, span(6, 7)); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("void: %v", err)
 	}
 	put(t, f, []byte("h"), 7)
@@ -268,7 +267,7 @@ func TestFlushAgain_Rule7(t *testing.T) {
 	file := f.journal.file
 	f.journal.file = full
 	for range 3 {
-		if err := f.Flush(); !errors.Is(err, unix.ENOSPC) {
+		if err := f.Flush(); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("journal: %v", err)
 		}
 	}
@@ -283,7 +282,7 @@ func TestSpace_Rule7(t *testing.T) {
 	must(t, f.CheckSpace(1<<20))
 	err := f.CheckSpace(math.MaxInt64)
 	e, ok := errors.AsType[*SpaceError](err)
-	if !ok || !errors.Is(err, unix.ENOSPC) || e.Need <= e.Free || e.Free <= 0 || !strings.Contains(err.Error(), f.Path()) {
+	if !ok || !errors.Is(err, syscall.ENOSPC) || e.Need <= e.Free || e.Free <= 0 || !strings.Contains(err.Error(), f.Path()) {
 		t.Errorf("%v", err)
 	}
 	// What is there already needs no room.
@@ -300,7 +299,7 @@ func TestPreallocateTooMuch_Rule7(t *testing.T) {
 	f := begun(t, t.TempDir(), nil, 0)
 	// More than any file system has: ENOSPC, or EFBIG where a file cannot be as long.
 	err := f.Preallocate(1 << 62)
-	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EFBIG) || !strings.Contains(err.Error(), f.Path()) {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), f.Path()) {
 		t.Errorf("%v", err)
 	}
 	must(t, f.Preallocate(0))

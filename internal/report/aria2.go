@@ -68,11 +68,13 @@ func aria2Local(err error) (code int, known bool) {
 	}
 	_, isName := errors.AsType[*partfile.NameError](err)
 	switch {
+	case isName:
+		return 16, true
 	case errors.Is(err, fs.ErrExist):
 		return 13, true
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return 9, true
-	case isName, errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return 16, true
 	}
 	return 0, false
