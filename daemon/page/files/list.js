@@ -21,8 +21,8 @@ export class List {
   at = 0; // where the keyboard is
   open = ""; // the entry whose details are shown
 
-  constructor(model, box, space, onEvent) {
-    Object.assign(this, { model, box, space, onEvent });
+  constructor(model, box, space) {
+    Object.assign(this, { model, box, space });
     box.addEventListener("scroll", () => this.draw(), { passive: true });
     new ResizeObserver(() => {
       this.#row = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--row"), 10) || 34;
@@ -58,7 +58,6 @@ export class List {
     const bar = el("i");
     const percent = el("span");
     cells.progress = el("span", { className: "progress" }, el("span", { className: "track" }, bar), percent);
-    cells.progress.firstChild.style.width = "auto";
     for (const name of ["size", "speed", "left"]) cells[name] = el("span", { className: "n " + name });
     cells.outcome = el("span", {}, el("bdi"));
     cells.added = el("span", { className: "n soft added" });
