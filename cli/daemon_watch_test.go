@@ -107,6 +107,24 @@ func TestDaemonWatchKilled(t *testing.T) {
 	}
 }
 
+// TestDaemonWatchUntold: a file that came before the antenna heard of it, as a kill has it, is a new version all the same: the program runs.
+func TestDaemonWatchUntold(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest())
+	w := newWatchingDaemon(t, s, blocked)
+	w.begin()
+	waitFor(t, "the program", func() bool { return w.read("runs") == "run\n" })
+	w.becomes("complete")
+	w.kill()
+	if err := os.RemoveAll(w.in("state")); err != nil {
+		t.Fatal(err)
+	}
+	w.begin()
+	waitFor(t, "the program", func() bool { return w.read("runs") == "run\nrun\n" })
+	if w.read("files/a.iso") != string(s.Content.Bytes()) {
+		t.Error("the file is wrong")
+	}
+}
+
 // TestDaemonWatchKilledAtWork: a download that is at work goes on after a kill, as the entry that it was, and a paused one stays paused.
 func TestDaemonWatchKilledAtWork(t *testing.T) {
 	const size, sent = 8 << 20, 5 << 20

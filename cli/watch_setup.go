@@ -182,7 +182,7 @@ func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, e
 	}
 	client := &download.Client{
 		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts, HostRate: hostRate(number(c.HostRate))}, MaxSize: c.Size,
-		State:      &state.Store{Dir: c.state, NoVersions: true}, // the antenna remembers versions
+		State:      &state.Store{Dir: c.state},
 		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
 	}
 	if err := new(proxyFlags).apply(client.HTTP); err != nil {

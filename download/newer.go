@@ -36,7 +36,7 @@ func (g *getter) recallVersion() error {
 		v := *r.Known
 		v.LastModified, v.Size = usable(v.LastModified), info.Size
 		g.carried.here = &v
-	case r.Described == nil:
+	case r.Described == nil && !r.NoVersions:
 		if v, ok := g.c.State.Version(g.result.Path, r.URL); ok && v.Size == info.Size {
 			g.carried.here = &v
 		}
@@ -260,7 +260,7 @@ func (g *getter) modified() time.Time {
 
 // keepVersion records the server's version of the file that is in place now.
 func (g *getter) keepVersion(proof verify.Proof, host string) {
-	if g.planOnly || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil || g.carried.origin != g.req.URL {
+	if g.planOnly || g.req.NoVersions || !g.req.IfNewer || !g.req.hasName() || g.req.Described != nil || g.carried.origin != g.req.URL {
 		return
 	}
 	v := state.Version{ETag: g.result.ETag, LastModified: usable(g.result.LastModified), Host: host, Size: proof.Size(), Over: channelOfProof(proof)}

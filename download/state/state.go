@@ -42,8 +42,6 @@ type Store struct {
 	Dir string
 	// PinsOnly checks pins, knows nothing else, and writes nothing.
 	PinsOnly bool
-	// NoVersions neither knows nor keeps versions: the caller does.
-	NoVersions bool
 
 	saving sync.Mutex // one Save at a time
 

@@ -67,7 +67,7 @@ func (s *Store) Lost() error {
 
 // versionName is the name of an entry. The user's name and password are no part of it.
 func (s *Store) versionName(path string, u *url.URL) (string, bool) {
-	if s == nil || s.Dir == "" || s.PinsOnly || s.NoVersions || u == nil {
+	if s == nil || s.Dir == "" || s.PinsOnly || u == nil {
 		return "", false
 	}
 	path, err := filepath.Abs(path)

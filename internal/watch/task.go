@@ -104,7 +104,7 @@ func (t *task) request() (download.Request, error) {
 			return r, err
 		}
 	}
-	r.IfNewer, r.AllowOlder = true, t.rule.AllowOlder
+	r.IfNewer, r.AllowOlder, r.NoVersions = true, t.rule.AllowOlder, true // the antenna remembers them
 	r.Observe = t.observe
 	r.Limit = cmp.Or(t.rule.Limit, r.Limit, t.Client.Limit)
 	if r.MaxSize = cmp.Or(t.rule.Size, t.Client.MaxSize); t.Client.MaxSize > 0 {
