@@ -85,6 +85,10 @@ var houses = map[string]house{
 	"download/state":    {imports: []string{"source", "verify", "internal/fsys"}},
 	"internal/partfile": {imports: []string{"byterange", "verify", "internal/fsys", "address"}},
 
+	"objectstore": {imports: []string{
+		"download", "internal/fsys", "verify", "github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials",
+	}},
+
 	"daemon": {imports: []string{
 		"byterange", "daemon/queue", "download", "internal/database", "internal/fsys", "internal/option", "internal/partfile", "internal/report", "source",
 		"go.etcd.io/bbolt",
@@ -121,7 +125,7 @@ var houses = map[string]house{
 		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
 		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
-		"address", "metalink", "metalink/metainfo", "internal/report",
+		"address", "metalink", "metalink/metainfo", "internal/report", "objectstore",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "internal/watch",
 		"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v2", "golang.org/x/sys/windows", "golang.org/x/term",
 	}},
@@ -140,6 +144,7 @@ var houses = map[string]house{
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/test/proxytest":  {},
+	"internal/test/s3test":     {imports: []string{"github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials"}},
 	"internal/test/geoiptest":  {},
 	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
 	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},

@@ -80,7 +80,7 @@ func downloadFailure(ctx context.Context, err error) *failure {
 	}
 	switch {
 	case e.Kept > 0 && e.Part != "":
-		f.kept = sizeText(e.Kept) + " kept in " + e.Part
+		f.kept = sizeText(e.Kept) + " " + keptIn(e)
 		if first := hintFirst(e); f.hint == "" && first != "" {
 			f.hint = first + "; then the same command goes on"
 		} else if f.hint == "" && !ownWay[e.Kind] {

@@ -13,6 +13,7 @@ import (
 	"braid/download"
 	"braid/download/state"
 	"braid/metalink"
+	"braid/objectstore"
 	"braid/source/torrentsource"
 )
 
@@ -24,7 +25,7 @@ type getCommand struct {
 	RemoteName             bool
 	Location               locationFlags
 	MaxTime                duration
-	Out, Dir               string
+	Out, Dir, To           string
 	Input                  inputList
 	MaxConcurrentDownloads parallel
 	Mirror, Select         cli.StringSlice
@@ -59,6 +60,7 @@ type getCommand struct {
 	sums      sumsReader
 	documents []*download.Document // of operands
 	folders   folders
+	objects   objectPlace
 	each      string                                                           // the limit of each download, as a list has it
 	ended     func(file int, r download.Request, x download.Result, err error) // may be nil
 }
@@ -86,14 +88,16 @@ func (g *getCommand) prepare() (err error) {
 	if err := g.addEvidence(&g.common, &g.anchorFlags); err != nil {
 		return err
 	}
-	g.common.Mirrors, err = readAll(g.Mirror.Value(), g.mirrorURL)
-	return err
+	if g.common.Mirrors, err = readAll(g.Mirror.Value(), g.mirrorURL); err != nil {
+		return err
+	}
+	return g.objects.open(g)
 }
 
 // check refuses flags that contradict each other or the operands.
 func (g *getCommand) check(words []string) error {
 	several := len(words) > 1 || g.Input.InputFile != ""
-	return firstMisuse([]wrongUse{
+	return firstMisuse(append(g.objects.misuses(g), []wrongUse{
 		{len(words) == 0 && g.Input.InputFile == "", "get", "no URL", "braid get --help"},
 		{g.NoMetalink && len(g.Select.Value()) > 0, "--select", "contradicts --no-metalink", ""},
 		{several && g.Out != "", "-o", "one name for several files", "-d FOLDER takes them all; out=NAME in a list (-i) names one"},
@@ -116,7 +120,7 @@ func (g *getCommand) check(words []string) error {
 		{g.Report == "-", "--report", "a page needs a file", "--report FILE.html"},
 		{g.Report != "" && filepath.Clean(g.Report) == g.named(), "--report", "that is the name of the file itself", "--report FILE.html"},
 		{strings.HasSuffix(g.Out, "/"), "-o", "names a folder", "-d FOLDER, and -o NAME for the name in it"},
-	})
+	}...))
 }
 
 var allocations = map[string]download.Allocation{"prealloc": download.AllocateMust, "falloc": download.AllocateTry}
@@ -125,6 +129,9 @@ var allocations = map[string]download.Allocation{"prealloc": download.AllocateMu
 func (g *getCommand) target() (dir, name string, stream io.Writer) {
 	if g.Out == "-" {
 		return "", "", g.streams.out
+	}
+	if g.common.Store != nil {
+		return "", g.objects.name, nil
 	}
 	dir, name = placed(g.Dir, g.Out)
 	return dir, name, nil
@@ -144,7 +151,7 @@ func placed(dir, out string) (string, string) {
 
 // named is the path of the file, if the user says it.
 func (g *getCommand) named() string {
-	if g.Out == "" || g.Out == "-" {
+	if g.Out == "" || g.Out == "-" || g.common.Store != nil {
 		return ""
 	}
 	dir, name, _ := g.target()
@@ -195,9 +202,14 @@ func readAll(words []string, read func(word string) (*url.URL, error)) (urls []*
 	return urls, nil
 }
 
-// yield drops what the settings and the environment say of files where the command line wants the bytes on standard output: it is for
-// other downloads. On the command line it would be a mistake.
+// yield drops what the settings and the environment say of files where the command line wants the bytes elsewhere: it is for other downloads. On the command line it would be a mistake.
 func (g *getCommand) yield(c *configuration) {
+	switch objects := c.line["to"] || objectstore.IsURL(g.Out); {
+	case objects && !c.line["dir"]:
+		g.Dir = ""
+	case !objects && (c.line["dir"] || g.Out == "-"):
+		g.To = ""
+	}
 	if g.Out != "-" || !c.line["out"] {
 		return
 	}

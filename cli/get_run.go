@@ -59,6 +59,7 @@ func (g *getCommand) carryOut(ctx context.Context, words []string, make func(con
 		return g.report(downloadFailure(ctx, err))
 	}
 	defer g.remember(client)
+	defer func() { g.objects.tell(g.screen) }()
 	return g.finish(ctx, g.all(ctx, client, list))
 }
 
@@ -220,7 +221,7 @@ func (f *folders) made(paths []string) {
 func (f *folders) noted(requests iter.Seq[download.Request]) iter.Seq[download.Request] {
 	return func(yield func(download.Request) bool) {
 		for r := range requests {
-			if r.Stream == nil {
+			if r.Stream == nil && r.Store == nil {
 				f.note(filepath.Dir(filepath.Join(r.Dir, filepath.FromSlash(cmp.Or(r.Name, "x")))))
 			}
 			if !yield(r) {

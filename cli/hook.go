@@ -18,6 +18,7 @@ import (
 	"braid/internal/option"
 	"braid/internal/partfile"
 	"braid/internal/program"
+	"braid/objectstore"
 	"braid/source"
 	"braid/verify"
 )
@@ -95,6 +96,9 @@ func fileEnvironment(req download.Request, r download.Result) []string {
 
 // absolute is a path that a program in any folder can use, and that no program takes for a flag.
 func absolute(path string) string {
+	if objectstore.IsURL(path) {
+		return path
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
@@ -126,6 +130,10 @@ type hooked struct {
 // journal of the file is for, which is locked meanwhile.
 func (h *hook) complete(ctx context.Context, screen *screen, w io.Writer, req download.Request, r download.Result) hooked {
 	began := time.Now()
+	if req.Store != nil { // no journal says that it is due
+		err := h.run(ctx, w, r.Path, fileEnvironment(req, r))
+		return hooked{path: r.Path, err: err, took: time.Since(began)}
+	}
 	due, err := partfile.OpenCommitted(fsys.OS, filepath.Dir(r.Path), filepath.Base(r.Path))
 	if err != nil { // another process has it, or it cannot be read: then it runs once more
 		screen.detail("%s: that its program has run cannot be told: %v", source.Escape(r.Path), err)

@@ -28,7 +28,7 @@ var jsonEvents = []struct {
 	}},
 	{"braid get --dry-run", []string{"planEvent"}},
 	{"braid verify", []string{"damagedEvent"}},
-	{"braid parts", []string{"partEvent", "asideEvent", "removedEvent"}},
+	{"braid parts", []string{"partEvent", "asideEvent", "uploadEvent", "removedEvent"}},
 	{"braid feed", []string{"findingEvent", "checkedEvent", "foundEvent", "recordEvent"}},
 	{"braid watch status", []string{"feedLine", "watchLine"}},
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"braid/internal/fsys"
 	"braid/internal/partfile"
+	"braid/objectstore"
 	"braid/source"
 )
 
@@ -26,12 +28,16 @@ func newPartsList(s streams) (action, targets) {
 	return v.run, targetsOf(v)
 }
 
-func (v *partsList) run(_ context.Context, words []string) error {
+func (v *partsList) run(ctx context.Context, words []string) error {
 	dir := "."
+	var uploads []objectstore.Left
 	switch len(words) {
 	case 0:
+		uploads, _ = v.uploads(ctx, "")
 	case 1:
-		dir = words[0]
+		if dir = words[0]; objectstore.IsURL(dir) {
+			return v.place(ctx, dir)
+		}
 	default:
 		if _, err := os.Stat(words[0]); err != nil {
 			return misuse("parts "+words[0], "neither a folder nor a command", cmp.Or(nearestBelow("parts", words[0]), "there are list, resume, remove"))
@@ -46,7 +52,7 @@ func (v *partsList) run(_ context.Context, words []string) error {
 	var rows [][]string
 	left = slices.DeleteFunc(left, func(l partfile.Left) bool { return l.Committed && !l.Due && !l.InUse }) // it is complete
 	if v.JSON {
-		return v.writeJSON(left, aside)
+		return v.writeJSON(left, aside, uploads)
 	}
 	for _, l := range left {
 		rows = append(rows, partRow(now, l))
@@ -54,6 +60,7 @@ func (v *partsList) run(_ context.Context, words []string) error {
 	for _, a := range aside {
 		rows = append(rows, []string{filepath.Base(a.Path), sizeText(a.Size), ago(a.Changed, now), "set aside: damaged, or of another version"})
 	}
+	rows = append(rows, uploadRows(uploads)...)
 	if len(rows) == 0 {
 		fmt.Fprintln(v.err, source.Escape(dir+": nothing is unfinished here"))
 	}
@@ -88,7 +95,7 @@ func partRow(now time.Time, l partfile.Left) []string {
 	return []string{l.Name, done, ago(l.Changed, now), state, l.Identity.URL}
 }
 
-func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) error {
+func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside, uploads []objectstore.Left) error {
 	lines := &lineWriter{w: v.out}
 	for _, l := range left {
 		lines.write(partEvent{newHead(time.Now(), "part"), newLeftLine(l)})
@@ -96,6 +103,7 @@ func (v *partsList) writeJSON(left []partfile.Left, aside []partfile.Aside) erro
 	for _, a := range aside {
 		lines.write(asideEvent{newHead(time.Now(), "aside"), a.Path, a.Name, a.Size, a.Changed.UTC().Truncate(time.Second)})
 	}
+	writeUploads(lines, uploads)
 	return outputFailure(lines.err)
 }
 
@@ -137,6 +145,10 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 	lines := &lineWriter{w: v.out}
 	code := exitDone
 	for _, word := range words {
+		if objectstore.IsURL(word) {
+			code = max(code, v.upload(ctx, word, lines))
+			continue
+		}
 		dir, name := placeOfPart(word)
 		removed, err := partfile.Remove(fsys.OS, dir, name)
 		for _, path := range removed {
@@ -156,6 +168,24 @@ func (v *partsRemove) run(ctx context.Context, words []string) error {
 		return reported(code)
 	}
 	return outputFailure(lines.err)
+}
+
+// upload removes what was uploaded, and returns the exit code.
+func (v *partsRemove) upload(ctx context.Context, word string, lines *lineWriter) int {
+	told := v.err
+	if v.Quiet {
+		told = io.Discard
+	}
+	if !v.JSON {
+		lines = nil
+	}
+	err := removeUploads(ctx, word, told, lines)
+	if err == nil {
+		return exitDone
+	}
+	f := withoutKept(downloadFailure(ctx, err))
+	fmt.Fprintln(v.err, f.line())
+	return f.code
 }
 
 // placeOfPart is where a file is, or would be, that is named by its own name or by that of its part file.

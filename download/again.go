@@ -77,7 +77,7 @@ func (g *getter) happened(s *session) history {
 	}
 	return history{
 		changes: p.changes, restarts: p.restarts, tries: g.c.tries(), touched: p.touched,
-		single: p.single, pipe: g.req.Stream != nil, out: s.streamed(),
+		single: p.single, pipe: g.req.inOrder(), out: g.req.Stream != nil && s.streamed(),
 		byPieces: g.req.provenByPieces(), listed: g.req.listed(), contradicted: s.contradicted(), unsized: g.unsized(),
 	}
 }
@@ -88,7 +88,7 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 	case askHead:
 		return true, g.askHead(ctx)
 	case dropSize:
-		return true, g.disown(s)
+		return true, g.disown(ctx, s)
 	case nextVersion:
 		g.carried.renew(&g.req)
 		return true, nil
@@ -120,9 +120,9 @@ func (g *getter) try(ctx context.Context, w way, s *session) (gone bool, err err
 		err := fmt.Errorf("in %s the digests of the pieces, which hold, contradict that of the whole file", s.hashing.pieces.from)
 		return false, g.fail(Protocol, err, "where the document comes from there may be a better one")
 	case keepRefuted:
-		return false, g.refute(s)
+		return false, g.refute(ctx, s)
 	case discard:
-		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.empty())
+		return false, errors.Join(cmp.Or(g.carried.wrong, s.err), g.empty(ctx))
 	}
 	return false, nil
 }
@@ -141,7 +141,7 @@ func (g *getter) anew(ctx context.Context, s *session) error {
 	g.observe(Restarted{Reason: s.err.Error()})
 	g.carried.prior, g.result.Resumed = nil, 0
 	g.carried.continued, g.result.Continued = false, false
-	return g.empty()
+	return g.empty(ctx)
 }
 
 // standIn takes a mirror of the user's as the origin when the origin failed. With a strong digest from the
@@ -158,10 +158,13 @@ func (g *getter) standIn() bool {
 }
 
 // empty throws away what is here.
-func (g *getter) empty() (err error) {
+func (g *getter) empty(ctx context.Context) (err error) {
 	g.forgetRecheck()
-	if g.req.hasName() {
+	if g.req.onDisk() {
 		return g.part.Restart()
+	}
+	if err := g.upload.restart(ctx); err != nil {
+		return err
 	}
 	if err = g.part.Close(); err == nil {
 		g.part, err = nameless(g.http.files, g.req.Target)
@@ -217,7 +220,7 @@ func (g *getter) reread(ctx context.Context, s *session) (bool, error) {
 func (g *getter) unsized() bool { return g.req.unsized() || g.carried.sizeByMirror }
 
 // disown lets the next session begin with what is known of the file, without the size that this source gave.
-func (g *getter) disown(s *session) error {
+func (g *getter) disown(ctx context.Context, s *session) error {
 	g.goOn(s)
 	g.carried.prior.Size, g.carried.prior.ETag, g.carried.prior.ETagHost = -1, "", ""
 	if !verify.Strong(s.claims) {
@@ -227,7 +230,7 @@ func (g *getter) disown(s *session) error {
 		known := *g.carried.originFile
 		known.Size, g.carried.originFile = -1, &known
 	}
-	return g.empty()
+	return g.empty(ctx)
 }
 
 // trySingle prepares a session with one source, after what came is wrong and could not be mended, or after such a session. It reports
@@ -252,10 +255,10 @@ func (g *getter) trySingle(s *session) bool {
 }
 
 // refute keeps what is here for such a run. It returns the error to end with.
-func (g *getter) refute(s *session) error {
+func (g *getter) refute(ctx context.Context, s *session) error {
 	wrong, err := wrongOf(s.err), s.err
 	if !slices.Contains(g.req.Claims, wrong.Claim) || !verify.Strong([]verify.Claim{wrong.Claim}) {
-		return errors.Join(err, g.empty())
+		return errors.Join(err, g.empty(ctx))
 	}
 	id := s.identity()
 	id.Refuted = []verify.Claim{wrong.Claim}

@@ -33,7 +33,7 @@ func (x *inspection) repairOf(mode fs.FileMode) *Request {
 		return nil
 	}
 	v, r := &x.verdict, x.req
-	r.Stream, r.Target = nil, nil
+	r.Stream, r.Target, r.Store = nil, nil, nil
 	if r.Overwrite = true; !x.req.provenByPieces() {
 		r.Require = max(r.Require, RequireDigest)
 	}

@@ -273,6 +273,7 @@ func (c *Client) config(s *session) scheduler.Config {
 			cfg.FirstTries = triesBesideOthers
 		}
 	}
+	cfg.Window = s.hashing.upload.window()
 	if s.known {
 		cfg.Size, cfg.Have = s.size, s.part.Have()
 	}

@@ -301,3 +301,12 @@ func (d *Document) setChannel(over verify.Channel, by address.Scope) {
 	d.Over, d.by = over, by
 	d.From(over, by)
 }
+
+// onDisk reports whether the file gets a name in a folder.
+func (r *Request) onDisk() bool { return r.hasName() && r.Store == nil }
+
+// inOrder reports whether bytes leave in order as they are hashed, and cannot be read again.
+func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
+
+// renames reports whether the file gets another name where its own is taken.
+func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.onDisk() }

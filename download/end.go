@@ -157,7 +157,7 @@ func (s *session) settle(size int64) {
 // brokeOff is called for each fetch that may be tried again. When a second one ends at the same byte, the digest is compared. A
 // stream cannot be read again.
 func (s *session) brokeOff() {
-	if !s.mayEnd(s.part) || s.req.Stream != nil {
+	if !s.mayEnd(s.part) || s.req.inOrder() {
 		return
 	}
 	front := s.part.Front()
@@ -232,6 +232,8 @@ func (s *session) void(r byterange.Range) {
 	case s.hashing.passed() <= r.Start:
 	case s.req.Stream != nil:
 		s.stop(fmt.Errorf("bytes from %d on are wrong, and some of them are out", r.Start))
+	case s.hashing.upload != nil && r.Start < s.hashing.upload.begins():
+		s.end(notMergeable, fmt.Errorf("bytes from %d on are wrong, and some of them are uploaded", r.Start))
 	default:
 		s.rehash()
 	}

@@ -3,6 +3,7 @@ package download
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"time"
@@ -18,7 +19,7 @@ import (
 // existing reports whether the right file is there already, or the server has nothing newer. Any other file of that name is an
 // error, unless it may be replaced.
 func (g *getter) existing(ctx context.Context) (done bool, err error) {
-	info, there, err := partfile.Target(g.http.files, g.req.Dir, g.req.Name)
+	info, there, err := g.there(ctx)
 	if err != nil || !there || g.req.base != nil { // a base file was compared
 		return false, err
 	}
@@ -49,7 +50,10 @@ func (g *getter) compareExisting(ctx context.Context, info fsys.Info, c *partfil
 	claims := join(g.req.Claims, x.file.Claims)
 	proven := verify.Strong(claims) || g.req.provenByPieces() || g.req.Require == RequireSignature
 	if (proven || g.confirmed(c, x)) && !differs(x.file.Size, info.Size) {
-		proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
+		proof, err := g.checkThere(ctx, claims, g.req.byPieces(), g.existingSignatures(ctx, x.file)...)
+		if own, ok := errors.AsType[*Error](err); ok { // of the store
+			return false, own
+		}
 		if err == nil && (proven || c.Is(proof)) && g.req.Require.met(proof) {
 			g.complete(proof, x.answer)
 			return true, nil
@@ -128,7 +132,7 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 	prior.Host, prior.Date = x.answer.Host, x.answer.LastModified
 	whole, known := info.Size == prior.Size, verify.Strong(claims)
 	switch {
-	case !g.mayCompare(prior), whole && known: // else it would be proven
+	case !g.req.onDisk(), !g.mayCompare(prior), whole && known: // else it would be proven
 		return false, "", nil
 	case !whole && !known && len(g.req.Mirrors) > 0:
 		return false, "", nil
@@ -164,6 +168,22 @@ func (g *getter) begun(ctx context.Context, info fsys.Info, x inquiry, claims []
 	return false, "", nil
 }
 
+// there looks for a file of the name.
+func (g *getter) there(ctx context.Context) (info fsys.Info, there bool, err error) {
+	if g.upload != nil {
+		return storing{g}.there(ctx)
+	}
+	return partfile.Target(g.http.files, g.req.Dir, g.req.Name)
+}
+
+// checkThere verifies the file that is there, by pieces only if there are any.
+func (g *getter) checkThere(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+	if g.upload != nil {
+		return storing{g}.check(ctx, claims, pieces, signatures...)
+	}
+	return checkFile(ctx, g.http.files, g.result.Path, claims, pieces, signatures...)
+}
+
 // An existsError is the error of a file that is in the way. It is fs.ErrExist for errors.Is.
 type existsError struct{ why string }
 
@@ -179,11 +199,15 @@ func checkFile(ctx context.Context, files fsys.FS, path string, claims []verify.
 		return verify.Proof{}, err
 	}
 	defer f.Close()
+	return checkBytes(ctx, fsys.Reader(f), claims, pieces, signatures...)
+}
+
+func checkBytes(ctx context.Context, from io.Reader, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
 	check := verify.NewChecker(-1, claims, signatures...)
 	if !pieces.Pieces.IsZero() {
 		check.ByPieces(pieces)
 	}
-	if err := newReading(func(Event) {}, -1, 0).copy(ctx, check, fsys.Reader(f)); err != nil {
+	if err := newReading(func(Event) {}, -1, 0).copy(ctx, check, from); err != nil {
 		return verify.Proof{}, err
 	}
 	return check.Proof()
@@ -201,6 +225,9 @@ func (g *getter) existingSignatures(ctx context.Context, offered metalink.File) 
 // committed opens the journal that a run left which put the file in place and then was stopped, or whose hook is due; nil if
 // another process has it.
 func (g *getter) committed() *partfile.Committed {
+	if !g.req.onDisk() {
+		return nil
+	}
 	c, err := partfile.OpenCommitted(g.http.files, g.req.Dir, g.req.Name)
 	if err != nil {
 		return nil

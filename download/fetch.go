@@ -52,13 +52,14 @@ type flight struct {
 
 // A sink writes the bytes of one fetch to the part file. The fetch calls its methods. The loop changes limit and size.
 type sink struct {
-	ctx   context.Context
-	id    scheduler.FetchID
-	part  *partfile.File
-	limit atomic.Int64 // end of what is wanted
-	size  atomic.Int64 // of the file; -1 if it is not known
-	most  int64        // end of what may come while the size is not known
-	out   chan<- message
+	ctx    context.Context
+	id     scheduler.FetchID
+	part   *partfile.File
+	upload *uploading   // that the bytes wait for; may be nil
+	limit  atomic.Int64 // end of what is wanted
+	size   atomic.Int64 // of the file; -1 if it is not known
+	most   int64        // end of what may come while the size is not known
+	out    chan<- message
 
 	reachedMu  sync.Mutex     // guards reached and unreported; no write is waited for with it
 	reached    int64          // end of the last write
@@ -135,6 +136,9 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 
 // put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk.
 func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
+	if err := k.upload.room(k.ctx, off+int64(len(p))); err != nil {
+		return 0, 0, err
+	}
 	if n, err = k.wanted(int64(len(p)), off); err != nil {
 		return 0, 0, err
 	}

@@ -28,7 +28,7 @@ func get(ctx context.Context, c *Client, hc network, req Request, shared *mirror
 		g, err = g.follow(ctx)
 	}
 	g.result.Elapsed = time.Since(g.began)
-	lost := g.delivery.discard()
+	lost := cmp.Or(g.delivery.discard(), g.upload.end(false))
 	if err == nil && lost == nil {
 		return g.result, nil
 	}
@@ -78,6 +78,8 @@ type getter struct {
 	trees    *mirrorTrees // nil but in a batch
 	began    time.Time
 	part     *partfile.File
+	upload   *uploading // nil: there is no Store
+	object   *Existing  // in the Store; nil: it was not looked for, or is not there
 	result   Result
 	carried  carried
 	planOnly bool // nothing is made, written or remembered
@@ -111,7 +113,7 @@ func (g *getter) get(ctx context.Context) error {
 		return err
 	}
 	if g.req.hasName() {
-		if err := g.recallVersion(); err != nil {
+		if err := g.recallVersion(ctx); err != nil {
 			return err
 		}
 		if done, err := g.existing(ctx); done || err != nil {
@@ -191,6 +193,9 @@ func (g *getter) check(ctx context.Context) error {
 	if g.result.Path = path; g.req.Name == "" && path != "" {
 		g.req.Name = filepath.Base(path)
 	}
+	if g.req.Store != nil {
+		g.upload = newUploading(g.req.Store.Upload(g.req.Name))
+	}
 	if (g.req.provenByPieces() || g.req.spans()) && g.req.Require == RequireDigest {
 		return g.fail(NoEvidence, errOnlyPieces, HintTorrentDigest)
 	}
@@ -202,7 +207,7 @@ func (g *getter) check(ctx context.Context) error {
 
 // makeFolders makes the folder of the file. The user's own folder may be a symbolic link; folders of a document's name may not.
 func (g *getter) makeFolders() error {
-	if g.planOnly {
+	if g.planOnly || g.req.Store != nil {
 		return nil
 	}
 	if g.req.MakeDir && g.req.Dir != "" {
@@ -261,7 +266,7 @@ func (g *getter) collectResult(s *session) {
 func (g *getter) session() *session {
 	s := &session{
 		c: g.c, http: g.http, req: &g.req, part: g.part, carried: &g.carried, result: &g.result, trees: g.trees,
-		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream),
+		fetches: newFetches(&g.req), hashing: newHashing(g.part, g.req.Stream, g.upload),
 		subject: subject{size: -1}, aside: newAside(), cut: cutoff{ends: make(chan int64, 1)},
 	}
 	s.disk = disk{part: g.part, fail: s.hashing.fail, workers: &s.workers}
@@ -294,6 +299,8 @@ func (g *getter) commit(ctx context.Context, proof verify.Proof) error {
 		return g.part.Close()
 	case g.req.Target != nil:
 		return errors.Join(g.part.Close(), g.delivery.commit(ctx, proof))
+	case g.upload != nil:
+		return storing{g}.commit(ctx)
 	}
 	final := partfile.Final{Replace: g.req.Overwrite, ModTime: g.modified(), Due: g.req.Due}
 	if g.req.base != nil {

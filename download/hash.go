@@ -37,6 +37,8 @@ type hasher struct {
 	gate   *gate // what is behind part
 	check  *verify.Checker
 	stream io.Writer
+	upload *uploading
+	from   int64        // of an upload: what is before was hashed
 	size   atomic.Int64 // -1 until known
 	cancel context.CancelFunc
 	woken  context.CancelFunc
@@ -73,7 +75,8 @@ func (h *hasher) end(size int64) {
 func (h *hasher) run(ctx, waiting context.Context) error {
 	buf := hashBuffers.Get().(*[hashBuffer]byte)
 	defer hashBuffers.Put(buf)
-	for pos := int64(0); pos != h.size.Load(); {
+	pos := h.from
+	for pos != h.size.Load() {
 		front, err := h.part.WaitFront(waiting, h.past(pos))
 		switch {
 		case ctx.Err() != nil:
@@ -87,6 +90,9 @@ func (h *hasher) run(ctx, waiting context.Context) error {
 			return err
 		}
 		pos = front
+	}
+	if h.upload != nil {
+		return h.upload.put(ctx, h.part, pos, h.check, h.uploaded, true)
 	}
 	return nil
 }
@@ -110,12 +116,21 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, err := h.part.ReadAt(buf[:min(int64(len(buf)), front-pos)], pos)
+		end := front
+		if h.upload != nil {
+			end = min(end, h.upload.next())
+		}
+		n, err := h.part.ReadAt(buf[:min(int64(len(buf)), end-pos)], pos)
 		if n == 0 {
 			return local(err)
 		}
 		h.check.Write(buf[:n])
 		pos += int64(n)
+		if h.upload != nil {
+			if err := h.upload.put(ctx, h.part, pos, h.check, h.uploaded, false); err != nil {
+				return err
+			}
+		}
 		if h.stream == nil {
 			continue
 		}
@@ -131,4 +146,12 @@ func (h *hasher) read(ctx context.Context, buf []byte, pos, front int64) error {
 		h.moved(pos)
 	}
 	return nil
+}
+
+// uploaded gives the room of what is uploaded back. A file system that cannot do that keeps it.
+func (h *hasher) uploaded(front int64) {
+	if err := h.part.Release(front); err != nil {
+		h.failed(local(err))
+	}
+	h.moved(front)
 }

@@ -17,6 +17,7 @@ import (
 type hashing struct {
 	part     *partfile.File
 	stream   io.Writer  // takes what was hashed; nil: the file stays in part
+	upload   *uploading // takes what was hashed; nil: there is none
 	hasher   *hasher    // nil: nothing is hashed
 	atEnd    bool       // it has no goroutine: it would do nothing before all is here
 	advanced chan int64 // how far a stream was written
@@ -25,12 +26,13 @@ type hashing struct {
 	workers  sync.WaitGroup
 }
 
-func newHashing(part *partfile.File, stream io.Writer) hashing {
-	return hashing{part: part, stream: stream, advanced: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
+func newHashing(part *partfile.File, stream io.Writer, upload *uploading) hashing {
+	return hashing{part: part, stream: stream, upload: upload, advanced: make(chan int64, 1), failed: make(chan error, 1), pieces: pieces{checked: make(chan checked, 1)}}
 }
 
-// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it later.
-func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64) {
+// begin hashes what is here and what comes: the first size bytes. If size is not known (-1), the hasher's end sets it later. What was
+// uploaded is not hashed again: the error says that check cannot go on behind it.
+func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64, signed []found) (err error) {
 	moved := func(front int64) {
 		select {
 		case x.advanced <- front:
@@ -38,12 +40,19 @@ func (x *hashing) begin(ctx context.Context, check *verify.Checker, size int64) 
 		}
 	}
 	g := newGate(x.part, x.proven())
-	x.hasher = &hasher{part: g, gate: g, check: check, stream: x.stream, moved: moved, failed: x.fail}
-	if x.atEnd = x.stream == nil && size >= 0 && size <= hashStep; x.atEnd {
-		x.hasher.size.Store(size)
-		return
+	h := &hasher{part: g, gate: g, check: check, stream: x.stream, upload: x.upload, moved: moved, failed: x.fail}
+	if x.upload != nil {
+		if h.from, err = x.upload.begin(check, signed); err != nil {
+			return err
+		}
 	}
-	startHasher(ctx, x.hasher, size)
+	x.hasher = h
+	if x.atEnd = x.stream == nil && size >= 0 && size <= hashStep; x.atEnd {
+		h.size.Store(size)
+		return nil
+	}
+	startHasher(ctx, h, size)
+	return nil
 }
 
 // fail tells the loop why the file cannot be verified any more, unless another failure is waiting for it.
@@ -78,7 +87,7 @@ func (x *hashing) stop() {
 
 // retire ends the hasher, as another begins anew. It may be reading, and so it is waited for only at the end of the session.
 func (x *hashing) retire() {
-	if x.stream != nil || x.atEnd {
+	if x.stream != nil || x.upload != nil || x.atEnd {
 		x.stop()
 		return
 	}

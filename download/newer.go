@@ -22,12 +22,12 @@ type condition struct {
 
 // recallVersion finds what is known of the file that is there, if only a newer one is wanted. That file stays until the newer one
 // is proven.
-func (g *getter) recallVersion() error {
+func (g *getter) recallVersion(ctx context.Context) error {
 	r := &g.req
 	if !r.IfNewer || !r.hasName() {
 		return nil
 	}
-	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)
+	info, there, err := g.there(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -115,7 +115,7 @@ func (g *getter) holds(ctx context.Context, claims []verify.Claim, signatures ..
 	if known && here.Over != 0 {
 		claims = join(claims, []verify.Claim{{Digest: here.Digest, Field: "the last download", Channel: here.Over}})
 	}
-	proof, err := checkFile(ctx, g.http.files, g.result.Path, claims, verify.PieceClaim{}, signatures...)
+	proof, err := g.checkThere(ctx, claims, verify.PieceClaim{}, signatures...)
 	if err != nil || known && !slices.Contains(proof.Digests(), here.Digest) || !g.req.Require.met(proof) {
 		return false
 	}
@@ -180,7 +180,7 @@ func unprovenNewer(r *Request) *Error { return r.fail(NoEvidence, errUnprovenNew
 // wget brought. That is no proof, so it counts only where none is demanded.
 func (g *getter) dated(a source.Answer, claims []verify.Claim) bool {
 	r := &g.req
-	if !r.IfNewer || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
+	if !r.IfNewer || !r.onDisk() || g.carried.here != nil || r.Require != RequireNothing || r.Anchors.Any() || verify.Strong(claims) {
 		return false
 	}
 	info, there, err := partfile.Target(g.http.files, r.Dir, r.Name)
@@ -244,7 +244,7 @@ func usable(t time.Time) time.Time {
 
 // modified is the date for the file, if the server's is wanted.
 func (g *getter) modified() time.Time {
-	if !g.req.RemoteTime || !g.req.hasName() {
+	if !g.req.RemoteTime || !g.req.onDisk() {
 		return time.Time{}
 	}
 	t := usable(g.result.LastModified)

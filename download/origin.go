@@ -214,8 +214,12 @@ func (s *session) corroborate(claims []verify.Claim) {
 		return
 	}
 	s.claims = all
-	if s.req.Stream == nil {
+	switch {
+	case s.req.Stream != nil:
+	case !s.hashing.begun() || s.hashing.passed() == 0 || s.req.Store == nil:
 		s.rehash()
+	default: // of the digests that are made anyway
+		s.late = join(s.late, slices.DeleteFunc(slices.Clone(claims), func(c verify.Claim) bool { return !isSHA256(c) }))
 	}
 }
 

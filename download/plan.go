@@ -140,6 +140,9 @@ func (h *planner) askFile(ctx context.Context, x *inspection) error {
 
 // onDisk looks at what is there: the file itself, and what an earlier run has left.
 func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
+	if h.req.Store != nil {
+		return h.alreadyThere(ctx)
+	}
 	if info, err := h.http.files.Stat(cmp.Or(h.req.Dir, ".")); err != nil || !info.Mode.IsDir() {
 		if h.req.MakeDir && err != nil { // it would be made
 			return false, nil
@@ -151,19 +154,25 @@ func (h *planner) onDisk(ctx context.Context) (done bool, err error) {
 			return false, nil
 		}
 	}
-	if err := h.recallVersion(); err != nil {
-		return false, err
-	}
-	if done, err := h.existing(ctx); done || err != nil {
-		if result := h.result; err == nil && !h.document {
-			h.plan.Done = &result
-		}
+	if done, err := h.alreadyThere(ctx); done || err != nil {
 		return done, err
 	}
 	if h.req.base != nil {
 		h.plan.Resumes = h.req.base.useful.Len()
 	}
 	return false, h.leftover(ctx)
+}
+
+// alreadyThere looks at the file itself.
+func (h *planner) alreadyThere(ctx context.Context) (done bool, err error) {
+	if err := h.recallVersion(ctx); err != nil {
+		return false, err
+	}
+	done, err = h.existing(ctx)
+	if result := h.result; done && err == nil && !h.document {
+		h.plan.Done = &result
+	}
+	return done, err
 }
 
 // A Left is what an earlier run has left of a file.
@@ -305,7 +314,7 @@ func (h *planner) checkLimits() error {
 	case h.c.MaxSize > 0 && size > h.c.MaxSize:
 		err := fmt.Errorf("the file has %d bytes, and no more than %d are allowed", size, h.c.MaxSize)
 		return h.fail(Limit, err, HintLimit)
-	case !h.req.hasName() || size < 0:
+	case !h.req.onDisk() || size < 0:
 		return nil
 	}
 	return h.checkSpace(size)

@@ -5,6 +5,7 @@ import (
 	"braid/source"
 	"braid/verify"
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -130,8 +131,11 @@ func (s *session) awaitSignatures() error {
 	}
 }
 
-// streamWaits reports whether a stream must not begin yet. What was sent is not read again, and a signature is checked over all of it.
-func (s *session) streamWaits() bool { return s.req.Stream != nil && s.aside.awaits() }
+// streamWaits reports whether a stream or an upload must not begin yet. What was sent is not read again, and a signature is checked over all
+// of it. An upload waits for the pieces, too: then no part of it can be wrong by them.
+func (s *session) streamWaits() bool {
+	return s.req.inOrder() && s.aside.awaits() || s.req.Store != nil && s.aside.asking
+}
 
 // signatures returns the checker of the signatures that are here; none if there are none.
 func (s *session) signatures() []verify.SignatureChecker {
@@ -150,7 +154,13 @@ func (s *session) startHash() {
 	if c := s.req.byPieces(); !c.Pieces.IsZero() {
 		check.ByPieces(c)
 	}
-	s.hashing.begin(s.ctx, check, s.size)
+	if err := s.hashing.begin(s.ctx, check, s.size, s.carried.signed.all); err != nil { // what is checked now was not checked from the first byte on
+		s.end(notMergeable, fmt.Errorf("the parts that were uploaded are given up: %w", err))
+		return
+	}
+	if u := s.hashing.upload; u != nil {
+		s.step(scheduler.Consumed{Front: u.released()})
+	}
 }
 
 // hashHeld begins to hash a stream that waited for signatures.
@@ -239,7 +249,7 @@ func (s *session) prove() (verify.Proof, error) {
 // other. If it does not answer, the download goes on.
 func (s *session) askOriginForSignatures() error {
 	o := s.sources.first()
-	if s.originAnswered || o == nil || s.standIn() || s.req.Stream != nil || !s.req.Anchors.Any() {
+	if s.originAnswered || o == nil || s.standIn() || s.streamed() || !s.req.Anchors.Any() {
 		return nil
 	}
 	a, err := look(s.ctx, s.http, s.req, condition{})

@@ -133,7 +133,7 @@ func (g *getter) pieces(ctx context.Context, s *session) bool {
 // rejectPieces lets the next session do without pieces. If every source failed a piece, the pieces are wrong, and the digest of the
 // whole file decides. Without a strong digest the pieces are the only evidence, which is never dropped.
 func (g *getter) rejectPieces(s *session) bool {
-	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.Stream != nil || !verify.Strong(s.claims) {
+	if s.hashing.pieces.banned == 0 || g.carried.piecesRejected || s.req.inOrder() || !verify.Strong(s.claims) {
 		return false
 	}
 	g.carried.piecesRejected = true

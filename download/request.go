@@ -41,6 +41,8 @@ type Request struct {
 	// Target, if not nil, takes the file, and none is made on disk: Dir, Name and what is said of a file there count for nothing. There is
 	// no Stream then.
 	Target Target
+	// Store, if not nil, takes the file under its name; Dir counts for nothing. There is no Stream or Target then.
+	Store Store
 	// Claims are digests that the user vouches for, or a document or a list that the user named. One without a Channel is the user's.
 	Claims []verify.Claim
 	// Anchors are who may sign the file, and Signatures what the user or a document names beside those that the server
@@ -148,11 +150,8 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// hasName reports whether the file gets a name in a folder.
+// hasName reports whether the file gets a name, in a folder or a store.
 func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }
-
-// renames reports whether the file gets another name where its own is taken.
-func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.hasName() }
 
 // Path is where the file will be. It is empty for a Stream or a Target. The error says why the URL gives no name.
 func (r *Request) Path() (string, error) {
@@ -168,6 +167,9 @@ func (r *Request) Path() (string, error) {
 			return "", err
 		}
 	}
+	if r.Store != nil {
+		return r.Store.Path(name), nil
+	}
 	return filepath.Join(r.Dir, name), nil
 }
 
@@ -177,10 +179,10 @@ func (r *Request) checkURL() error {
 	switch u := r.URL; {
 	case u == nil:
 		return r.fail(Usage, errNoURL, "")
-	case r.Refresh && !r.hasName():
+	case r.Refresh && !r.onDisk():
 		return r.fail(Usage, errors.New("without a name there is no part file that could be gone on with"), HintNameIt)
-	case r.Stream != nil && r.Target != nil:
-		return r.fail(Usage, errors.New("a request has a Stream or a Target, not both"), "")
+	case (r.Stream != nil || r.Store != nil) && r.Target != nil, r.Stream != nil && r.Store != nil:
+		return r.fail(Usage, errors.New("a request has a Stream, a Target or a Store, not two of them"), "")
 	case slices.Contains(r.Mirrors, nil):
 		return r.fail(Usage, errors.New("one of its mirrors is no URL"), "")
 	case r.isSwarm(u):

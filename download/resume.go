@@ -178,7 +178,7 @@ func (g *getter) mayCompare(prior partfile.Identity) bool {
 // did. The error says that the server did not answer, however often it was asked.
 func (g *getter) continueBroken(ctx context.Context, s *session) (bool, error) {
 	id, have := s.identity(), s.part.Have()
-	if g.req.Stream != nil || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
+	if g.req.inOrder() || s.standIn() || s.proves() || have.FirstGap(0) == 0 || !g.mayContinue(id) {
 		return false, nil
 	}
 	parts := samplesOf(have, manySamples)
@@ -346,6 +346,9 @@ func (g *getter) copyBase(ctx context.Context, s *baseFile) error {
 
 // open opens the part file and resumes from what an earlier run left in it, as far as that can be used.
 func (g *getter) open(ctx context.Context) (err error) {
+	if g.upload != nil {
+		return storing{g}.open(ctx)
+	}
 	if !g.req.hasName() {
 		g.part, err = nameless(g.http.files, g.req.Target)
 		return err
@@ -373,6 +376,9 @@ func (g *getter) open(ctx context.Context) (err error) {
 
 // leave keeps the part file if the next run can resume from it, and discards it if not.
 func (g *getter) leave() error {
+	if g.upload != nil {
+		return storing{g}.leave()
+	}
 	if !g.req.hasName() || !g.useful && !g.unproven {
 		return g.part.Discard()
 	}

@@ -189,7 +189,7 @@ func (s *session) drain() {
 func (s *session) launch(a scheduler.Fetch) {
 	o := s.sources.lanes[a.Source]
 	ctx, cancel := context.WithCancel(s.ctx)
-	k := &sink{ctx: ctx, id: a.ID, part: s.part, out: s.fetches.messages, most: s.c.maxSize()}
+	k := &sink{ctx: ctx, id: a.ID, part: s.part, upload: s.hashing.upload, out: s.fetches.messages, most: s.c.maxSize()}
 	k.limit.Store(a.Range.End)
 	k.size.Store(s.size)
 	if o.swarm {
@@ -302,11 +302,12 @@ func (s *session) reserve() error {
 		return s.stop(fail(Limit, "download", source.Mask(s.req.URL), err, HintLimit))
 	}
 	id, size, how := s.identity(), s.size, s.c.Allocation
-	if !s.req.hasName() {
+	s.hashing.upload.describe(id)
+	if !s.req.onDisk() {
 		how = AllocateNone
 	}
 	s.disk.do(func() error {
-		if err := makeRoom(s.part, size, s.req.hasName()); err != nil {
+		if err := makeRoom(s.part, size, s.req.onDisk()); err != nil {
 			return err
 		}
 		if err := s.part.Begin(id); err != nil {
@@ -332,5 +333,7 @@ func (s *session) note(format string, args ...any) { s.req.note(format, args...)
 
 func (s *session) observe(ev Event) { s.req.observe(ev) }
 
-// streamed reports whether any byte was written to the stream.
-func (s *session) streamed() bool { return s.req.Stream != nil && s.part.Front() > 0 }
+// streamed reports whether any byte was written to the stream, or uploaded.
+func (s *session) streamed() bool {
+	return s.req.Stream != nil && s.part.Front() > 0 || s.hashing.upload != nil && s.hashing.upload.begun()
+}

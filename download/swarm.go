@@ -198,7 +198,7 @@ func fetchSharing(ctx context.Context, hc network, doc metalink.MetaURL, o https
 
 // seedFile seeds the file at path for as long as the user wants. The file is in place: an error here does not make the download fail.
 func seedFile(ctx context.Context, hc network, req *Request, x *sharing, path string) {
-	if x == nil || !req.seeds() || !req.hasName() {
+	if x == nil || !req.seeds() || !req.onDisk() {
 		return
 	}
 	file, err := os.Open(path)

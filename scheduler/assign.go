@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -33,7 +34,8 @@ const (
 // the bytes.
 func (w *work) window() byterange.Range {
 	from, ahead := w.ranges.front(), int64(w.mirrors.aggregate()*windowTime.Seconds())
-	return byterange.Range{Start: from, End: min(w.ranges.size, from+min(max(ahead, windowMin), windowMax))}
+	most := cmp.Or(w.cfg.Window, windowMax)
+	return byterange.Range{Start: from, End: min(w.ranges.size, from+min(max(ahead, windowMin), most))}
 }
 
 // gaps are the parts of r, in order, that are missing and may be fetched by several.

@@ -298,6 +298,8 @@ type Config struct {
 	FirstTries int
 	// RetryWait is the pause after a first failure; it doubles up to 30 s. If zero, 1 s.
 	RetryWait time.Duration
+	// Window is how far ahead of the front ranges are given out at most, in bytes. If zero, as far as suits the sources.
+	Window int64
 	// Silence is how long a source may send nothing when no other can take over. If zero, 30 s.
 	Silence time.Duration
 }

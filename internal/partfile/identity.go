@@ -137,6 +137,15 @@ type claimRecord struct {
 	Channel               verify.Channel
 }
 
+// MarshalJSON implements json.Marshaler.
+func (id Identity) MarshalJSON() ([]byte, error) { return id.encode() }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *Identity) UnmarshalJSON(p []byte) (err error) {
+	*id, err = decodeIdentity(p)
+	return err
+}
+
 func (id Identity) encode() ([]byte, error) {
 	rec := identityRecord{
 		URL: id.URL, URLSum: id.URLSum, Size: max(id.Size, -1), PieceSum: id.PieceSum,

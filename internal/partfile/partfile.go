@@ -325,6 +325,12 @@ func (f *File) Preallocate(size int64) error {
 	return errors.Join(f.part.Reserve(size), f.recordInfo())
 }
 
+// Skip says that the first size bytes were written, and lie elsewhere. It is for temporary files only.
+func (f *File) Skip(size int64) {
+	f.freed = size
+	f.ledger.restore(byterange.Range{End: size})
+}
+
 // Release gives the blocks below off back to the file system: a pipe has taken these bytes. They read as
 // zero then. It is for temporary files only.
 func (f *File) Release(off int64) error {

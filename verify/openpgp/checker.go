@@ -2,7 +2,11 @@ package openpgp
 
 import (
 	"braid/verify"
+	"encoding"
+	"encoding/json"
+	"errors"
 	"hash"
+	"maps"
 	"slices"
 	"time"
 
@@ -124,6 +128,54 @@ func (c *Checker) Write(p []byte) (int, error) {
 		h.Write(p)
 	}
 	return len(p), nil
+}
+
+// MarshalBinary returns how far the hashes are, for UnmarshalBinary of a Checker of the same signatures, keys and policy.
+func (c *Checker) MarshalBinary() ([]byte, error) {
+	var s state
+	for _, id := range slices.Sorted(maps.Keys(c.hashes)) {
+		s.Hashes = append(s.Hashes, hashState{ID: id, State: marshal(c.hashes[id])})
+	}
+	for _, h := range c.salted {
+		s.Hashes = append(s.Hashes, hashState{State: marshal(h)})
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalBinary makes c, which has taken no bytes yet, go on where another Checker was.
+func (c *Checker) UnmarshalBinary(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	if len(s.Hashes) != len(c.hashes)+len(c.salted) {
+		return errState
+	}
+	for i, h := range s.Hashes {
+		to := c.hashes[h.ID]
+		if i >= len(c.hashes) {
+			to = c.salted[i-len(c.hashes)]
+		}
+		if to == nil {
+			return errState
+		}
+		if err := to.(encoding.BinaryUnmarshaler).UnmarshalBinary(h.State); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errState = errors.New("the state is of other signatures")
+
+// A state is that of a Checker: its hashes by identifier, and those with a salt, which have none, after them.
+type state struct {
+	Hashes []hashState `json:"hashes"`
+}
+
+type hashState struct {
+	ID    byte   `json:"id,omitempty"`
+	State []byte `json:"state"`
 }
 
 // Signatures implements [verify.SignatureChecker]. With keys or pins one signature is good if there is no error; without them none

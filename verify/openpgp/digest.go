@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha3"
 	"crypto/sha512"
+	"encoding"
 	"hash"
 )
 
@@ -34,4 +35,13 @@ func clone(h hash.Hash) hash.Hash {
 		panic("openpgp: a hash of the standard library cannot be copied: " + err.Error())
 	}
 	return c
+}
+
+// marshal returns the state of a hash that came from digests.
+func marshal(h hash.Hash) []byte {
+	data, err := h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		panic("openpgp: a hash of the standard library has no state: " + err.Error())
+	}
+	return data
 }

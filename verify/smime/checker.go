@@ -5,6 +5,9 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/x509"
+	"encoding"
+	"encoding/json"
+	"errors"
 	"hash"
 	"slices"
 	"time"
@@ -103,6 +106,53 @@ func (c *Checker) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// MarshalBinary returns how far c is, for UnmarshalBinary of a Checker of the same message and roots.
+func (c *Checker) MarshalBinary() ([]byte, error) {
+	s := state{Hashes: map[crypto.Hash][]byte{}, Differs: c.differs, Left: len(c.content)}
+	for id, h := range c.hashes {
+		m, ok := h.(encoding.BinaryMarshaler)
+		if !ok {
+			return nil, errState
+		}
+		var err error
+		if s.Hashes[id], err = m.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalBinary makes c, which has taken no bytes yet, go on where another Checker was.
+func (c *Checker) UnmarshalBinary(data []byte) error {
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	if len(s.Hashes) != len(c.hashes) || s.Left < 0 || s.Left > len(c.content) {
+		return errState
+	}
+	for id, h := range c.hashes {
+		m, ok := h.(encoding.BinaryUnmarshaler)
+		if !ok || s.Hashes[id] == nil {
+			return errState
+		}
+		if err := m.UnmarshalBinary(s.Hashes[id]); err != nil {
+			return err
+		}
+	}
+	c.differs, c.content = s.Differs, c.content[len(c.content)-s.Left:]
+	return nil
+}
+
+var errState = errors.New("the state is of another message")
+
+// A state is that of a Checker after some bytes.
+type state struct {
+	Hashes  map[crypto.Hash][]byte `json:"hashes"`
+	Differs bool                   `json:"differs,omitempty"`
+	Left    int                    `json:"left,omitempty"` // of content
 }
 
 // Signatures implements [verify.SignatureChecker]. With roots one signature is good if there is no error; without them none is

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/download"
+	"braid/objectstore"
+)
+
+// An objectPlace is where files go in an object store (--to, -o s3://...). The zero value is none.
+type objectPlace struct {
+	name string // of the one file, if -o says it
+
+	mu    sync.Mutex
+	notes []string // of the store
+}
+
+// open reads where objects go, if the user wants any.
+func (p *objectPlace) open(g *getCommand) error {
+	place, name := g.To, g.Out
+	if objectstore.IsURL(g.Out) {
+		cut := strings.LastIndexByte(g.Out, '/') + 1
+		place, name = g.Out[:cut], g.Out[cut:]
+		if cut <= len("s3://") {
+			return misuse("-o "+g.Out, "names a bucket and no key", "-o s3://BUCKET/NAME")
+		}
+	}
+	if place == "" {
+		return nil
+	}
+	p.name = name
+	store, err := objectstore.Open(place, objectOptions(time.Duration(g.Timeout), p.note))
+	if err == nil {
+		g.common.Store = store
+	}
+	return err
+}
+
+// objectOptions are those of a store for a command. Note is told what its user should know.
+func objectOptions(timeout time.Duration, note func(string)) objectstore.Options {
+	o := objectstore.Options{Timeout: timeout, UserAgent: "braid/" + thisBuild().version, Note: note}
+	if state := stateFolder(); state != "" {
+		o.Folder = filepath.Join(state, "uploads")
+	}
+	return o
+}
+
+// note keeps what is told when the downloads have ended: others write on the screen meanwhile.
+func (p *objectPlace) note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, text)
+}
+
+// tell warns of what there was.
+func (p *objectPlace) tell(to *screen) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, text := range p.notes {
+		to.warn("%s", text)
+	}
+	p.notes = nil
+}
+
+// misuses are what makes no sense for objects.
+func (*objectPlace) misuses(g *getCommand) []wrongUse {
+	if g.To == "" && !objectstore.IsURL(g.Out) {
+		return nil
+	}
+	what := "--to"
+	if g.To == "" {
+		what = "-o"
+	}
+	return []wrongUse{
+		{g.To != "" && !objectstore.IsURL(g.To), "--to", "not a place in an object store", "--to s3://BUCKET/PREFIX/; -d FOLDER puts files into a folder"},
+		{g.To != "" && objectstore.IsURL(g.Out), "--to", "contradicts -o s3://...", "-o NAME is below the prefix of --to"},
+		{g.To != "" && g.Out == "-", "--to", "the file goes to standard output", ""},
+		{g.Dir != "", what, "contradicts -d", ""},
+		{g.Rename, "--rename", "an object has the name that it is given", "--overwrite replaces it, --no-clobber leaves it as it is"},
+		{g.Refresh, "--refresh", "goes on with a part file, and an upload has none", ""},
+		{g.Peers.seeds(), "--seed-time", "the file is not on this disk", ""},
+	}
+}
+
+// place is where a file of a list goes; it is an error if it says a folder of its own.
+func (e *entry) place() error {
+	if e.Store == nil {
+		e.Dir, e.Name = placed(e.dir, e.out)
+		e.MakeDir = true
+		return nil
+	}
+	if e.dir != "" {
+		return fmt.Errorf("a folder, and the files go to %s", e.Store.Path(""))
+	}
+	e.Name = e.out
+	return nil
+}
+
+// keptIn is where something was kept that is no file.
+func keptIn(e *download.Error) string {
+	if objectstore.IsURL(e.Part) {
+		return "uploaded to " + e.Part + ", where nothing is visible yet"
+	}
+	return "kept in " + e.Part
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/objectstore"
+	"braid/source"
+)
+
+// uploadEvent is an upload into an object store that is not complete.
+type uploadEvent struct {
+	head
+	Path   string    `json:"path"`          // that the object would have
+	URL    string    `json:"url,omitempty"` // without secrets; if a journal is here
+	Upload string    `json:"upload"`        // its id at the store
+	Here   *int64    `json:"here,omitempty"`
+	Began  time.Time `json:"began"`
+}
+
+// uploads are those that were begun from here or, if word is a place, those below it.
+func (v *partsList) uploads(ctx context.Context, word string) ([]objectstore.Left, error) {
+	if word == "" {
+		folder := stateFolder()
+		if folder == "" {
+			return nil, nil
+		}
+		return objectstore.Journaled(filepath.Join(folder, "uploads"))
+	}
+	s, err := objectstore.Open(word, objectOptions(0, func(string) {}))
+	if err != nil {
+		return nil, err
+	}
+	return s.Left(ctx)
+}
+
+// place lists the uploads below a place in an object store.
+func (v *partsList) place(ctx context.Context, word string) error {
+	left, err := v.uploads(ctx, word)
+	if err != nil {
+		return withoutKept(downloadFailure(ctx, err))
+	}
+	if v.JSON {
+		lines := &lineWriter{w: v.out}
+		writeUploads(lines, left)
+		return outputFailure(lines.err)
+	}
+	if len(left) == 0 {
+		fmt.Fprintln(v.err, source.Escape(word+": no upload is unfinished there"))
+	}
+	return printLines(v.out, columns(uploadRows(left)))
+}
+
+func withoutKept(f *failure) *failure {
+	f.kept = ""
+	return f
+}
+
+func writeUploads(to *lineWriter, left []objectstore.Left) {
+	for _, l := range left {
+		to.write(uploadEvent{newHead(time.Now(), "upload"), l.Path(), l.URL, l.Upload, known(l.Size), l.Began.UTC().Truncate(time.Second)})
+	}
+}
+
+func uploadRows(left []objectstore.Left) (rows [][]string) {
+	now := time.Now()
+	for _, l := range left {
+		done, state := "", "uploaded by another"
+		if l.Size >= 0 {
+			done, state = sizeText(l.Size), "to be resumed"
+		}
+		rows = append(rows, []string{l.Path(), done, ago(l.Began, now), state, l.URL})
+	}
+	return rows
+}
+
+// removeUploads ends the uploads of an object, or of all below a place that ends with a slash.
+func removeUploads(ctx context.Context, word string, told io.Writer, lines *lineWriter) error {
+	cut := strings.LastIndexByte(word, '/') + 1
+	s, err := objectstore.Open(word[:cut], objectOptions(0, func(string) {}))
+	if err != nil {
+		return err
+	}
+	gone, err := s.Sweep(ctx, word[cut:])
+	for _, l := range gone {
+		if lines != nil {
+			lines.write(removedEvent{newHead(time.Now(), "removed"), l.Path()})
+		} else {
+			fmt.Fprintln(told, source.Escape("removed what was uploaded to "+l.Path()))
+		}
+	}
+	if err == nil && len(gone) == 0 {
+		return &failure{code: exitLocal, what: "remove", where: word, why: "no upload is unfinished there", hint: "braid parts list s3://BUCKET/ shows what there is"}
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package download
+
+import (
+	"braid/internal/fsys"
+	"braid/internal/partfile"
+	"braid/source"
+	"braid/verify"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+)
+
+// A storing is the part of a getter that is about its Store.
+type storing struct{ *getter }
+
+// commit makes what was uploaded the file.
+func (g storing) commit(ctx context.Context) error {
+	err := g.upload.commit(ctx, UploadFinal{URL: source.Mask(g.req.URL), Result: g.result, Replace: g.req.Overwrite})
+	if errors.Is(err, fs.ErrExist) {
+		return g.inTheWay("")
+	}
+	g.result.Due = g.req.Due && err == nil
+	return errors.Join(err, g.closeWindow(err == nil))
+}
+
+func (g storing) closeWindow(do bool) error {
+	if !do {
+		return nil
+	}
+	return g.part.Close()
+}
+
+// open opens the window of an upload, and goes on with what an earlier run has uploaded if the rest is of the same file.
+func (g storing) open(ctx context.Context) error {
+	var err error
+	if g.part, err = nameless(g.http.files, nil); err != nil {
+		return err
+	}
+	size, data, err := g.upload.to.Resume(ctx)
+	if err != nil || size == 0 {
+		return errors.Join(err, g.closeOn(err))
+	}
+	prior, state, err := g.goesOn(ctx, data)
+	if g.document || undecided(ctx, err) {
+		g.kept = size
+		return errors.Join(err, g.upload.end(true), g.part.Close())
+	}
+	if err != nil {
+		g.observe(Restarted{Reason: err.Error()})
+		return g.upload.restart(ctx)
+	}
+	g.upload.takeOver(size, state)
+	for _, s := range state.Signatures {
+		g.carried.signed.all = append(g.carried.signed.all, found{from: s.From, data: s.Data, text: s.Text, maybe: s.Maybe})
+	}
+	g.part.Skip(size)
+	g.goOnWith(prior)
+	return nil
+}
+
+// closeOn closes the window if the download ends with err.
+func (g storing) closeOn(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(g.upload.end(true), g.part.Close())
+}
+
+var errUploadState = errors.New("what is known of the parts that were uploaded cannot be read")
+
+// goesOn checks whether what was uploaded is of the requested file, as continues does for bytes on disk.
+func (g storing) goesOn(ctx context.Context, data []byte) (prior partfile.Identity, state uploadState, err error) {
+	if json.Unmarshal(data, &state) != nil {
+		return prior, state, errUploadState
+	}
+	if !g.continuable(state.Identity) {
+		return prior, state, errors.New("nothing shows that the rest would be of the same file")
+	}
+	prior, err = g.continues(ctx, state.Identity, true)
+	return prior, state, err
+}
+
+// leave keeps what was uploaded if the next run can go on with it, and gives it up if not.
+func (g storing) leave() error {
+	keep := g.useful && g.upload.begun()
+	if keep {
+		g.kept, g.keptAt = g.upload.released(), g.result.Path
+	}
+	return errors.Join(g.upload.end(keep), g.part.Close())
+}
+
+// there looks for a file of the name.
+func (g storing) there(ctx context.Context) (info fsys.Info, there bool, err error) {
+	if g.object == nil {
+		g.object, err = g.upload.to.Existing(ctx)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, false, nil
+	}
+	if err != nil {
+		return info, false, err
+	}
+	return fsys.Info{Size: g.object.Size, ModTime: g.object.ModTime}, true, nil
+}
+
+// check verifies the file that is there, by pieces only if there are any.
+func (g storing) check(ctx context.Context, claims []verify.Claim, pieces verify.PieceClaim, signatures ...verify.SignatureChecker) (verify.Proof, error) {
+	if _, there, err := g.there(ctx); err != nil || !there {
+		return verify.Proof{}, cmp.Or(err, fs.ErrNotExist)
+	}
+	r, err := g.object.Open(ctx)
+	if err != nil {
+		return verify.Proof{}, err
+	}
+	defer r.Close()
+	return checkBytes(ctx, r, claims, pieces, signatures...)
+}

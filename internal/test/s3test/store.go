@@ -1,0 +1,236 @@
+// Package s3test runs an object store for tests: versitygw, a process that keeps objects as files in a folder. A proxy before it does what
+// that store never does: it answers 503, loses an answer, ignores conditions, falls silent.
+//
+// It must not be imported but by tests.
+package s3test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// The credentials of the store, and its bucket.
+const (
+	Key    = "testkey"
+	Secret = "testsecret-0123456789"
+	Bucket = "bucket"
+)
+
+// A Store is one that runs until the test ends.
+type Store struct {
+	Endpoint string // of the proxy
+	addr     string // past it
+	t        testing.TB
+	dir      string
+	mu       sync.Mutex
+	fault    Fault // nil: none
+	requests []string
+}
+
+// A Fault answers a request, by itself or by the store.
+type Fault func(w http.ResponseWriter, r *http.Request, store http.Handler)
+
+// program builds versitygw, which scripts/go.mod pins, or finds it in the build cache.
+var program = sync.OnceValues(func() (string, error) {
+	root, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "-C", filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "scripts"), "tool", "-n", "versitygw")
+	cmd.Stderr = os.Stderr
+	path, err := cmd.Output()
+	return strings.TrimSpace(string(path)), err
+})
+
+// New starts a store.
+func New(t testing.TB) *Store {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatalf("versitygw: %v", err)
+	}
+	s := &Store{t: t, dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(s.dir, Bucket), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	addr := freeAddr(t)
+	s.addr = addr
+	cmd := exec.Command(path, "--quiet", "--keep-alive", "--port", addr, "--access", Key, "--secret", Secret, "posix", s.dir)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	await(t, addr)
+	to := &url.URL{Scheme: "http", Host: addr}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // which is signed
+		Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, proxy) })}
+	go server.Serve(l)
+	t.Cleanup(func() { server.Close() })
+	s.Endpoint = "http://" + l.Addr().String()
+	return s
+}
+
+func freeAddr(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// await waits until a server listens.
+func await(t testing.TB, addr string) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			return
+		}
+	}
+	t.Fatal("versitygw does not listen")
+}
+
+func (s *Store) serve(w http.ResponseWriter, r *http.Request, proxy http.Handler) {
+	s.mu.Lock()
+	fault := s.fault
+	s.requests = append(s.requests, Kind(r)+" "+strings.TrimPrefix(r.URL.Path, "/"+Bucket+"/"))
+	s.mu.Unlock()
+	if fault == nil {
+		proxy.ServeHTTP(w, r)
+		return
+	}
+	fault(w, r, proxy)
+}
+
+// Faults lets f answer each request from now on. Nil is none.
+func (s *Store) Faults(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+// Requests are those that came: their kind and key.
+func (s *Store) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.requests...)
+}
+
+// Count is how many requests of a kind came about a key.
+func (s *Store) Count(kind, key string) (n int) {
+	for _, r := range s.Requests() {
+		if r == kind+" "+key {
+			n++
+		}
+	}
+	return n
+}
+
+// Kind says what a request asks for: "put", "head", "get", "delete", "open", "part", "complete", "abort", "parts", "uploads".
+func Kind(r *http.Request) string {
+	q := r.URL.Query()
+	switch {
+	case q.Has("uploads") && r.Method == http.MethodPost:
+		return "open"
+	case q.Has("uploads"):
+		return "uploads"
+	case q.Has("partNumber"):
+		return "part"
+	case q.Has("uploadId") && r.Method == http.MethodPost:
+		return "complete"
+	case q.Has("uploadId") && r.Method == http.MethodDelete:
+		return "abort"
+	case q.Has("uploadId"):
+		return "parts"
+	}
+	return strings.ToLower(r.Method)
+}
+
+// Refuse answers with an error as the store makes them.
+func Refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>`+code+`</Code><Message>on request</Message></Error>`)
+}
+
+// Env is the environment that leads to the store.
+func (s *Store) Env() []string {
+	return []string{
+		"AWS_ENDPOINT_URL_S3=" + s.Endpoint, "AWS_ACCESS_KEY_ID=" + Key, "AWS_SECRET_ACCESS_KEY=" + Secret, "AWS_REGION=us-east-1",
+		"AWS_CONFIG_FILE=/nonexistent", "AWS_SHARED_CREDENTIALS_FILE=/nonexistent",
+	}
+}
+
+// Getenv reads Env.
+func (s *Store) Getenv(name string) string {
+	for _, v := range s.Env() {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Object is the content of an object as it is in the store's folder; nil if there is none.
+func (s *Store) Object(key string) []byte {
+	data, err := os.ReadFile(filepath.Join(s.dir, Bucket, filepath.FromSlash(key)))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// Put puts an object into the store, past the proxy.
+func (s *Store) Put(key string, data []byte) {
+	s.t.Helper()
+	c, err := minio.New(s.addr, &minio.Options{Creds: credentials.NewStaticV4(Key, Secret, ""), Region: "us-east-1"})
+	if err == nil {
+		_, err = c.PutObject(context.Background(), Bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{})
+	}
+	if err != nil {
+		s.t.Error(err)
+	}
+}
+
+// Keys are those of all objects.
+func (s *Store) Keys() (keys []string) {
+	root := filepath.Join(s.dir, Bucket)
+	filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() && strings.HasPrefix(d.Name(), ".sgw") {
+			return filepath.SkipDir
+		}
+		if !d.IsDir() {
+			key, _ := filepath.Rel(root, path)
+			keys = append(keys, filepath.ToSlash(key))
+		}
+		return nil
+	})
+	return keys
+}

@@ -1,0 +1,142 @@
+package objectstore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"braid/download"
+)
+
+// The codes of S3 that decide something.
+const (
+	noSuchUpload   = "NoSuchUpload"
+	noSuchKey      = "NoSuchKey"
+	preconditioned = "PreconditionFailed"
+	conflict       = "ConditionalRequestConflict"
+)
+
+// codeOf is the code of an answer of the store; "" if there was none.
+func codeOf(err error) string {
+	r, ok := errors.AsType[minio.ErrorResponse](err)
+	switch {
+	case !ok:
+		return ""
+	case r.StatusCode == http.StatusPreconditionFailed:
+		return preconditioned
+	case r.StatusCode == http.StatusConflict && r.Code != "OperationAborted":
+		return conflict
+	case r.StatusCode == http.StatusNotFound && (r.Code == "" || r.Code == "NotFound"):
+		return noSuchKey
+	}
+	return r.Code
+}
+
+const (
+	hintCredentials download.Hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in ~/.aws/credentials (AWS_PROFILE), give them"
+	hintRights      download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
+	hintEndpoint    download.Hint = "AWS_ENDPOINT_URL_S3 says where the store is, AWS_REGION in which region"
+	hintAgain       download.Hint = "the same command goes on"
+)
+
+// configFault is the error of a store that cannot be used as it is configured.
+func configFault(place string, err error) *download.Error {
+	e := &download.Error{Kind: download.Usage, What: "store", Where: place, Err: err, Hint: hintEndpoint}
+	if errors.Is(err, errNoCredentials) {
+		e.Kind, e.Hint = download.Auth, hintCredentials
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Kind, e.Hint = download.Local, ""
+	}
+	return e
+}
+
+// fault is the error of a request about key, with whose fault it is; nil if there is none.
+func (s *Store) fault(ctx context.Context, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if own, ok := errors.AsType[*download.Error](err); ok {
+		return own
+	}
+	e := &download.Error{What: "store", Where: "s3://" + s.bucket + "/" + key, Hint: hintAgain}
+	if r, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		e.Kind, e.Hint = judge(r, e.Hint)
+		e.Err = fmt.Errorf("%s answers %s", s.endpoint, plainly(r))
+		return e
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	e.Kind, e.Err = download.Network, fmt.Errorf("%s: %w", s.endpoint, hidden{err})
+	if isTLS(err) {
+		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file with the certificates that count"
+	}
+	return e
+}
+
+// judge is the kind of an answer, and the next step.
+func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.Hint) {
+	switch r.Code {
+	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
+		return download.Auth, hintCredentials
+	case "RequestTimeTooSkewed":
+		return download.Auth, "the clock of this machine and that of the store differ"
+	case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException", "InvalidRegion":
+		return download.Usage, hintEndpoint
+	case "NoSuchBucket", "InvalidBucketName":
+		return download.Refused, "the bucket is made by other programs; " + hintEndpoint
+	case "EntityTooLarge", "QuotaExceeded", "InsufficientStorage", "XMinioStorageFull":
+		return download.Limit, "the store takes no more"
+	case "BadDigest", "XAmzContentSHA256Mismatch", "InvalidDigest":
+		return download.Mismatch, again
+	}
+	switch {
+	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
+		return download.Auth, hintRights
+	case r.StatusCode == http.StatusInsufficientStorage:
+		return download.Limit, "the store takes no more"
+	case r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests:
+		return download.Network, again
+	}
+	return download.Refused, ""
+}
+
+// plainly is an answer in a few words: "403 AccessDenied: Access Denied".
+func plainly(r minio.ErrorResponse) string {
+	text := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, r.Code))
+	if message := r.Message; message != "" && message != r.Code {
+		text += ": " + strings.TrimSuffix(message[:min(len(message), 200)], ".")
+	}
+	return text
+}
+
+func isTLS(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &record)
+}
+
+// hidden keeps what an error is made of to itself: an error of a store says nothing of the file or its sources.
+type hidden struct{ error }
+
+// lost is the error of an upload that another process has ended.
+func (s *Store) lost(key string) error {
+	return &download.Error{
+		Kind: download.Local, What: "store", Where: "s3://" + s.bucket + "/" + key,
+		Err: errors.New("the upload is gone: another process has ended it"), Hint: "the same command begins anew",
+	}
+}

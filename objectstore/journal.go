@@ -1,0 +1,242 @@
+package objectstore
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"braid/download"
+	"braid/internal/fsys"
+)
+
+// A Journal keeps lines about the upload of one key: what goes on with it after a kill. It has no secrets.
+type Journal interface {
+	// Read returns the lines that were appended since the last Clear, each with its end. What follows the last whole line does not count.
+	Read() ([]byte, error)
+	Append(line []byte) error
+	// Clear removes all lines.
+	Clear() error
+	Close() error
+}
+
+// A heading is the first line of a journal: which upload it is of.
+type heading struct {
+	Version  int       `json:"v"`
+	Endpoint string    `json:"endpoint"`
+	Bucket   string    `json:"bucket"`
+	Key      string    `json:"key"`
+	Upload   string    `json:"upload"`
+	Token    string    `json:"token"` // in the object's metadata
+	URL      string    `json:"url"`   // masked
+	Began    time.Time `json:"began"`
+}
+
+// An entry is another line: a part that is uploaded; the evidence of a file whose Complete is asked for, if the number is negative; or, if it
+// is 0, that no more than the first Start parts count, as those behind them are uploaded again.
+type entry struct {
+	Number   int             `json:"n"`
+	Start    int64           `json:"start"`
+	Size     int64           `json:"size"`
+	SHA256   string          `json:"sha256,omitempty"`
+	ETag     string          `json:"etag,omitempty"`
+	State    json.RawMessage `json:"state,omitempty"`
+	Evidence json.RawMessage `json:"evidence,omitempty"`
+}
+
+// A record is what a journal says.
+type record struct {
+	heading  heading
+	parts    map[int]entry
+	evidence []byte // if Complete was asked for
+}
+
+// none reports whether there is no upload.
+func (r record) none() bool { return r.heading.Upload == "" }
+
+const journalVersion = 1
+
+// readRecord reads a journal. What cannot be read ends it.
+func readRecord(j Journal) (r record, err error) {
+	data, err := j.Read()
+	if err != nil {
+		return r, err
+	}
+	r.parts = map[int]entry{}
+	lines := bufio.NewReader(bytes.NewReader(data))
+	for first := true; ; first = false {
+		line, err := lines.ReadBytes('\n')
+		if err != nil { // the last one may be torn
+			return r, nil
+		}
+		if first {
+			if json.Unmarshal(line, &r.heading) != nil || r.heading.Version != journalVersion {
+				return record{}, nil
+			}
+			continue
+		}
+		var e entry
+		if json.Unmarshal(line, &e) != nil {
+			return r, nil
+		}
+		r.apply(e)
+	}
+}
+
+func (r *record) apply(e entry) {
+	switch {
+	case e.Number < 0:
+		r.evidence = e.Evidence
+	case e.Number == 0:
+		maps.DeleteFunc(r.parts, func(n int, _ entry) bool { return int64(n) > e.Start })
+	default:
+		r.parts[e.Number] = e
+	}
+}
+
+func appendLine(j Journal, line any) error {
+	data, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	return j.Append(append(data, '\n'))
+}
+
+// journal opens the journal of a key.
+func (s *Store) journal(key string) (Journal, error) {
+	if s.options.Journal != nil {
+		return s.options.Journal(key)
+	}
+	if s.options.Folder == "" {
+		return noJournal{}, nil
+	}
+	sum := sha256.Sum256([]byte(s.endpoint + "\n" + s.bucket + "\n" + key))
+	return openFile(s.options.Folder, hex.EncodeToString(sum[:12])+journalEnding)
+}
+
+const journalEnding = ".upload"
+
+// noJournal keeps nothing.
+type noJournal struct{}
+
+func (noJournal) Read() ([]byte, error) { return nil, nil }
+func (noJournal) Append([]byte) error   { return nil }
+func (noJournal) Clear() error          { return nil }
+func (noJournal) Close() error          { return nil }
+
+// A fileJournal is a file that one process has locked.
+type fileJournal struct {
+	dir  fsys.Dir
+	name string
+	file fsys.File
+	size int64
+}
+
+// openFile opens a journal, or makes it.
+func openFile(folder, name string) (Journal, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	dir, err := fsys.OS.OpenDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for range 100 { // the last owner may be removing it
+		j, again, err := claim(dir, name)
+		if !again {
+			if err != nil {
+				dir.Close()
+			}
+			return j, err
+		}
+	}
+	dir.Close()
+	return nil, errBusy
+}
+
+var errBusy = errors.New("the journal of the upload comes and goes")
+
+// claim opens and locks the file. Again reports whether it was removed meanwhile.
+func claim(dir fsys.Dir, name string) (j Journal, again bool, err error) {
+	f, err := dir.Create(name, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = dir.Open(name)
+	}
+	if err != nil {
+		return nil, errors.Is(err, fs.ErrNotExist), err
+	}
+	locked, err := f.TryLock()
+	if err != nil || !locked {
+		if err == nil {
+			err = inUse(f)
+		}
+		f.Close()
+		return nil, false, err
+	}
+	ours, err := f.Info()
+	now, gone := dir.Stat(name)
+	if err != nil || gone != nil || now.ID != ours.ID {
+		f.Close()
+		return nil, err == nil, err
+	}
+	return &fileJournal{dir: dir, name: name, file: f, size: ours.Size}, false, nil
+}
+
+func inUse(f fsys.File) error {
+	by := "another process"
+	if pid, _ := fsys.Holder(f); pid > 0 {
+		by = fmt.Sprintf("process %d", pid)
+	}
+	return &download.Error{Kind: download.Local, What: "upload", Where: "", Err: fmt.Errorf("is in use by %s", by), Hint: "that one ends in good order with Ctrl-C"}
+}
+
+// Read implements Journal.
+func (j *fileJournal) Read() ([]byte, error) {
+	data, err := io.ReadAll(io.NewSectionReader(j.file, 0, j.size))
+	if err != nil {
+		return nil, err
+	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	j.size = int64(len(data))
+	return data, j.file.Truncate(j.size)
+}
+
+// Append implements Journal.
+func (j *fileJournal) Append(line []byte) error {
+	n, err := j.file.WriteAt(line, j.size)
+	if err != nil {
+		return err
+	}
+	j.size += int64(n)
+	return nil
+}
+
+// Clear implements Journal.
+func (j *fileJournal) Clear() error {
+	j.size = 0
+	return j.file.Truncate(0)
+}
+
+// Close implements Journal. A journal without lines is removed.
+func (j *fileJournal) Close() error {
+	defer j.dir.Close()
+	defer j.file.Close()
+	if j.size == 0 {
+		return j.dir.Remove(j.name)
+	}
+	return nil
+}
+
+// journals lists the files of journals in a folder.
+func journals(folder string) ([]string, error) {
+	return filepath.Glob(filepath.Join(folder, "*"+journalEnding))
+}

@@ -1,0 +1,201 @@
+// Package objectstore makes objects the target of downloads: [Store] is a [download.Store] on a bucket of Amazon's store, or of one that speaks
+// its protocol.
+//
+// A file goes into a multipart upload while it is fetched. Nothing is visible before Complete, which is asked for with a proof of the whole
+// file only, and with If-None-Match: * or the If-Match of the object that is replaced. A [Journal] keeps for each uploaded part what another
+// process needs to go on with the upload, as uploaded bytes cannot be read back.
+//
+// It refuses to be a client for everything that a store can do: buckets, policies and versions are for other programs.
+//
+//	store, err := objectstore.Open("s3://bucket/isos/", objectstore.Options{Folder: "/var/lib/example"})
+//	...
+//	_, err = client.Get(ctx, download.Request{URL: u, Store: store})
+package objectstore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"braid/download"
+)
+
+// Options are what a Store does beside what the environment says.
+type Options struct {
+	// Folder is where journals are, and what was found out about stores. If empty, killed uploads begin anew, and are asked for by
+	// `ListMultipartUploads` only.
+	Folder string
+	// Journal keeps the journal of the upload of a key. If nil, it is a file in Folder.
+	Journal func(key string) (Journal, error)
+	// Opened is told the id of an upload before its first part is sent, for a lease. An error ends the download.
+	Opened func(ctx context.Context, key, upload string) error
+	// Fence is asked right before an object is made. An error ends the download, and no object is made.
+	Fence func(ctx context.Context, key string) error
+	// Note takes what a user should know and nothing fails for. It may be nil.
+	Note func(text string)
+	// Timeout is how long the store may be silent. If zero, a minute.
+	Timeout time.Duration
+	// UserAgent is added to that of the library: "braid/1.0".
+	UserAgent string
+	// Getenv reads the environment. If nil, os.Getenv.
+	Getenv func(name string) string
+}
+
+// A Store is a bucket, and a prefix that the names of files get.
+type Store struct {
+	options  Options
+	core     *minio.Core
+	endpoint string
+	bucket   string
+	prefix   string
+	probed   *conditions
+}
+
+// IsURL reports whether a word names a place in an object store.
+func IsURL(word string) bool { return strings.HasPrefix(word, "s3://") }
+
+// Split reads s3://bucket/key. The key may be empty. The error says what is wrong.
+func Split(word string) (bucket, key string, err error) {
+	u, err := url.Parse(word)
+	switch {
+	case !IsURL(word) || err != nil:
+		return "", "", errors.New("write s3://BUCKET/PREFIX/")
+	case u.User != nil:
+		return "", "", errors.New("credentials have no place in it: they are read from the environment and ~/.aws/credentials")
+	case u.Host == "" || u.Port() != "":
+		return "", "", errors.New("s3:// is followed by the name of a bucket")
+	}
+	key = strings.TrimPrefix(strings.TrimPrefix(word, "s3://"), u.Host)
+	key = strings.TrimPrefix(key, "/")
+	for _, part := range strings.Split(strings.TrimSuffix(key, "/"), "/") {
+		if part == "." || part == ".." || part == "" && key != "" {
+			return "", "", fmt.Errorf("a key with an empty part, . or .. in it")
+		}
+	}
+	return u.Host, key, nil
+}
+
+// Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets are those that
+// other programs are told: AWS_* in the environment, and the files in ~/.aws. Nothing is asked of the store yet. The error is a *download.Error.
+func Open(place string, o Options) (*Store, error) {
+	bucket, prefix, err := Split(place)
+	if err != nil {
+		return nil, &download.Error{Kind: download.Usage, What: "store", Where: place, Err: err}
+	}
+	if prefix != "" && !strings.HasSuffix(prefix, "/") {
+		prefix += "/"
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	s := &Store{options: o, bucket: bucket, prefix: prefix}
+	c, err := readConfig(o.Getenv)
+	if err == nil {
+		err = s.connect(c)
+	}
+	if err != nil {
+		return nil, configFault(place, err)
+	}
+	s.probed = newConditions(s)
+	return s, nil
+}
+
+// connect makes the client.
+func (s *Store) connect(c config) error {
+	transport, err := s.transport(c)
+	if err != nil {
+		return err
+	}
+	s.endpoint = c.endpoint.Scheme + "://" + c.endpoint.Host
+	s.core, err = minio.NewCore(c.endpoint.Host, &minio.Options{
+		Creds: c.credentials, Secure: c.endpoint.Scheme == "https", Transport: transport, Region: c.region, BucketLookup: c.lookup, MaxRetries: tries,
+	})
+	if err == nil && s.options.UserAgent != "" {
+		name, version, _ := strings.Cut(s.options.UserAgent, "/")
+		s.core.SetAppInfo(name, version)
+	}
+	return err
+}
+
+// tries is how often a request is made that fails in a way that may pass.
+const tries = 6
+
+func (s *Store) transport(c config) (*http.Transport, error) {
+	dialer := &net.Dialer{Timeout: 20 * time.Second, KeepAlive: 15 * time.Second}
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 20 * time.Second, ResponseHeaderTimeout: s.options.Timeout,
+		MaxIdleConnsPerHost: 2 * atOnce, IdleConnTimeout: 90 * time.Second, DisableCompression: true, WriteBufferSize: 64 << 10,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &patientConn{conn, s.options.Timeout}, nil
+		},
+	}
+	if c.bundle == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(c.bundle)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("AWS_CA_BUNDLE %s: no certificate in it", c.bundle)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool}
+	return t, nil
+}
+
+// A patientConn fails when nothing moves for some time.
+type patientConn struct {
+	net.Conn
+	silence time.Duration
+}
+
+func (c *patientConn) Read(p []byte) (int, error) {
+	c.Conn.SetReadDeadline(time.Now().Add(c.silence))
+	return c.Conn.Read(p)
+}
+
+func (c *patientConn) Write(p []byte) (int, error) {
+	c.Conn.SetWriteDeadline(time.Now().Add(c.silence))
+	return c.Conn.Write(p)
+}
+
+// Path implements download.Store.
+func (s *Store) Path(name string) string { return "s3://" + s.bucket + "/" + s.prefix + name }
+
+// Upload implements download.Store.
+func (s *Store) Upload(name string) download.Upload { return newUpload(s, s.prefix+name) }
+
+// Existing is what is there of a name; see download.Upload.
+func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, error) {
+	return newUpload(s, s.prefix+name).Existing(ctx)
+}
+
+// Abort ends an upload of a name that another process has opened: its Complete will fail. It is no error if there is none.
+func (s *Store) Abort(ctx context.Context, name, upload string) error {
+	err := s.core.AbortMultipartUpload(ctx, s.bucket, s.prefix+name, upload)
+	if codeOf(err) == noSuchUpload {
+		return nil
+	}
+	return s.fault(ctx, s.prefix+name, err)
+}

@@ -1,0 +1,376 @@
+//go:build realservers
+
+package objectstore_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/s3test"
+	"braid/objectstore"
+	"braid/source/httpsource"
+	"braid/verify"
+)
+
+const mib = 1 << 20
+
+// A run is a download into a store.
+type run struct {
+	t      *testing.T
+	store  *s3test.Store
+	o      objectstore.Options
+	req    download.Request
+	client *download.Client
+	notes  []string
+	events []download.Event
+}
+
+func newRun(t *testing.T, store *s3test.Store, mirrors ...*mirrortest.Server) *run {
+	t.Helper()
+	r := &run{t: t, store: store}
+	r.o = objectstore.Options{Folder: t.TempDir(), Getenv: store.Getenv, Note: func(s string) { r.notes = append(r.notes, s) }}
+	hc := &httpsource.Client{}
+	hc.AllowHosts.Add("127.0.0.1")
+	r.client = &download.Client{HTTP: hc}
+	r.req.URL = parsed(t, mirrors[0].URL)
+	for _, m := range mirrors[1:] {
+		r.req.Mirrors = append(r.req.Mirrors, parsed(t, m.URL))
+	}
+	r.req.Name = "x.iso"
+	r.req.Observe = func(ev download.Event) { r.events = append(r.events, ev) }
+	return r
+}
+
+func (r *run) get(ctx context.Context) (download.Result, error) {
+	r.t.Helper()
+	s, err := objectstore.Open("s3://bucket/isos/", r.o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.req.Store = s
+	return r.client.Get(ctx, r.req)
+}
+
+// told is what the download said beside its progress.
+func (r *run) told() (all []any) {
+	for _, ev := range r.events {
+		switch ev.(type) {
+		case download.Note, download.Restarted, download.Resumed, download.SourceDown:
+			all = append(all, ev)
+		}
+	}
+	return all
+}
+
+// has wants the object to be there with the content, and its evidence.
+func (r *run) has(want mirrortest.Content) objectstore.Evidence {
+	r.t.Helper()
+	got := r.store.Object("isos/x.iso")
+	if err := want.Compare(bytes.NewReader(got)); err != nil {
+		r.t.Fatalf("the object: %v; requests: %v", err, r.store.Requests())
+	}
+	var e objectstore.Evidence
+	if err := json.Unmarshal(r.store.Object("isos/x.iso.evidence.json"), &e); err != nil || e.Size != want.Size() || e.Object != "s3://bucket/isos/x.iso" {
+		r.t.Errorf("the evidence: %+v, %v", e, err)
+	}
+	return e
+}
+
+// nothing wants no object to be there.
+func (r *run) nothing() {
+	r.t.Helper()
+	if keys := r.store.Keys(); len(keys) > 0 {
+		r.t.Errorf("in the store: %v", keys)
+	}
+}
+
+// clean wants no upload to be left.
+func (r *run) clean() {
+	r.t.Helper()
+	s, err := objectstore.Open("s3://bucket/", r.o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	left, err := s.Left(r.t.Context())
+	if len(left) > 0 || err != nil {
+		r.t.Errorf("uploads: %+v, %v", left, err)
+	}
+}
+
+// A file of several mirrors is an object, of parts that came as they were hashed, with its evidence.
+func TestRealUpload_Rule2(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 1, 8 * mib, 8*mib + 1, 40 * mib} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			content := mirrortest.Generate(size, 1)
+			a := mirrortest.New(t, content, mirrortest.Digest())
+			r := newRun(t, s3test.New(t), a, mirrortest.New(t, content))
+			res, err := r.get(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Path != "s3://bucket/isos/x.iso" || res.Size != size || !res.Proof.Verified() {
+				t.Errorf("%+v", res)
+			}
+			e := r.has(content)
+			if !e.Verified || e.Digests["sha-256"] == "" {
+				t.Errorf("%+v", e)
+			}
+			if parts, want := r.store.Count("part", "isos/x.iso"), int((size+8*mib-1)/(8*mib)); size > 8*mib && parts != want || size <= 8*mib && parts > 0 {
+				t.Errorf("%d parts, want %d", parts, want)
+			}
+			r.clean()
+		})
+	}
+}
+
+// A file of unknown size is an object, too.
+func TestRealUploadChunked(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 5 * mib, 8 * mib, 30 * mib} {
+		content := mirrortest.Generate(size, 2)
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Chunked(), mirrortest.Digest()))
+		if _, err := r.get(t.Context()); err != nil {
+			t.Fatal(size, err)
+		}
+		r.has(content)
+	}
+}
+
+// An object that is there is not replaced, unless that is wanted; one that is the right one is done.
+func TestRealUploadExisting_Rule3_Rule4(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(20*mib, 3)
+	m := mirrortest.New(t, content, mirrortest.Digest())
+	r := newRun(t, s3test.New(t), m)
+	r.store.Put("isos/x.iso", []byte("another"))
+	if _, err := r.get(t.Context()); !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	if string(r.store.Object("isos/x.iso")) != "another" {
+		t.Fatal("it was replaced")
+	}
+	r.req.Overwrite = true
+	if _, err := r.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.has(content)
+	r.req.Overwrite = false
+	before := r.store.Count("part", "isos/x.iso")
+	res, err := r.get(t.Context())
+	if err != nil || !res.AlreadyComplete || res.Fetched > 0 || r.store.Count("part", "isos/x.iso") != before {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	r.clean()
+}
+
+// Who comes between the check and Complete wins: the object is not replaced.
+func TestRealUploadRace_Rule3(t *testing.T) {
+	t.Parallel()
+	for _, overwrite := range []bool{false, true} {
+		content := mirrortest.Generate(20*mib, 4)
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+		r.req.Overwrite = overwrite
+		if overwrite {
+			r.store.Put("isos/x.iso", []byte("old"))
+		}
+		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+			if s3test.Kind(q) == "complete" && strings.HasSuffix(q.URL.Path, "x.iso") {
+				r.store.Put("isos/x.iso", []byte("first"))
+			}
+			store.ServeHTTP(w, q)
+		})
+		_, err := r.get(t.Context())
+		if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Local || string(r.store.Object("isos/x.iso")) != "first" {
+			t.Errorf("overwrite %t: %v; %d bytes", overwrite, err, len(r.store.Object("isos/x.iso")))
+		}
+	}
+}
+
+// A wrong file without pieces is no object: what was uploaded is given up, and another source is asked alone.
+func TestRealUploadWrong_C9_Rule40(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(24*mib, 5)
+	liar := mirrortest.New(t, content, mirrortest.Corrupt(3*mib))
+	good := mirrortest.New(t, content)
+	r := newRun(t, s3test.New(t), liar, good)
+	sum := digestOf(t, content)
+	r.req.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
+	if _, err := r.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.has(content)
+	r.clean()
+
+	r = newRun(t, s3test.New(t), liar)
+	r.req.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
+	_, err := r.get(t.Context())
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Mismatch {
+		t.Fatal(err)
+	}
+	r.nothing()
+	r.clean()
+}
+
+// An upload that was interrupted goes on: what is uploaded is not fetched again.
+func TestRealUploadResumes_Rule6(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(64*mib, 6)
+	m := mirrortest.New(t, content, mirrortest.Digest(), mirrortest.ETag(`"v1"`), mirrortest.Rate(64*mib))
+	r := newRun(t, s3test.New(t), m)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var parts atomic.Int32
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "part" && parts.Add(1) == 5 {
+			cancel()
+		}
+		store.ServeHTTP(w, q)
+	})
+	_, err := r.get(ctx)
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Interrupted || e.Kept < 8*mib {
+		t.Fatalf("%v: %+v", err, e)
+	}
+	r.nothing()
+	r.store.Faults(nil)
+	res, err := r.get(t.Context())
+	if err != nil || res.Resumed < 8*mib || res.Fetched > 64*mib-res.Resumed {
+		t.Fatalf("%d resumed, %d fetched, %v; %v", res.Resumed, res.Fetched, err, r.told())
+	}
+	r.has(content)
+	r.clean()
+}
+
+// What was uploaded of a file that has changed since is given up.
+func TestRealUploadChanged_Rule34(t *testing.T) {
+	t.Parallel()
+	for _, swept := range []bool{false, true} {
+		then, now := mirrortest.Generate(40*mib, 7), mirrortest.Generate(40*mib, 8)
+		m := mirrortest.New(t, then, mirrortest.ETag(`"v1"`), mirrortest.Rate(64*mib))
+		r := newRun(t, s3test.New(t), m)
+		ctx, cancel := context.WithCancel(t.Context())
+		var parts atomic.Int32
+		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+			if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
+				cancel()
+			}
+		})
+		if _, err := r.get(ctx); err == nil {
+			t.Fatal("it came")
+		}
+		cancel()
+		r.store.Faults(nil)
+		want := then
+		if swept { // the store, or another process, has ended the upload
+			s, err := objectstore.Open("s3://bucket/", r.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := s.Left(t.Context())
+			if err != nil || len(left) != 1 {
+				t.Fatal(left, err)
+			}
+			if err := s.Abort(t.Context(), left[0].Key, left[0].Upload); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			m.Content, want = now, now
+			m.Set(mirrortest.ETag(`"v2"`))
+		}
+		if res, err := r.get(t.Context()); err != nil || swept && res.Resumed > 0 {
+			t.Fatalf("swept %t: %+v, %v", swept, res, err)
+		}
+		r.has(want)
+		r.clean()
+	}
+}
+
+// A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
+func TestRealUploadFaults(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(24*mib, 9)
+	for name, fault := range map[string]func(n int, kind string, w http.ResponseWriter, lose func()) (answered bool){
+		"503 to parts": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			return kind == "part" && n <= 2 && refuse(w, 503, "SlowDown")
+		},
+		"409 to Complete": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			return kind == "complete" && n <= 2 && refuse(w, 409, "ConditionalRequestConflict")
+		},
+		"500 after Complete": func(n int, kind string, w http.ResponseWriter, lose func()) bool {
+			if kind != "complete" || n > 1 {
+				return false
+			}
+			lose()
+			return refuse(w, 500, "InternalError")
+		},
+		"cut in a part": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			if kind == "part" && n == 2 {
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+			counts := map[string]*atomic.Int32{}
+			for _, k := range []string{"part", "complete"} {
+				counts[k] = &atomic.Int32{}
+			}
+			r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+				kind := s3test.Kind(q)
+				if c := counts[kind]; c == nil || !strings.HasSuffix(q.URL.Path, "x.iso") || !fault(int(c.Add(1)), kind, w, func() { store.ServeHTTP(discard{http.Header{}}, q) }) {
+					store.ServeHTTP(w, q)
+				}
+			})
+			if _, err := r.get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.has(content)
+			r.clean()
+		})
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, code string) bool {
+	s3test.Refuse(w, status, code)
+	return true
+}
+
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header         { return d.h }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
+
+// A store that ignores conditions is asked what is there, and that is told once.
+func TestRealUploadWithoutConditions(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(20*mib, 10)
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		q.Header.Del("If-None-Match")
+		q.Header.Del("If-Match")
+		store.ServeHTTP(w, q)
+	})
+	r.store.Faults(nil)
+	if _, err := r.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.has(content)
+	if len(r.notes) > 0 || slices.ContainsFunc(r.store.Keys(), func(k string) bool { return strings.Contains(k, "probe") }) {
+		t.Errorf("%v; %v", r.notes, r.store.Keys())
+	}
+}

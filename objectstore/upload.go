@@ -1,0 +1,360 @@
+package objectstore
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"braid/download"
+	"braid/verify"
+)
+
+const (
+	minPart = 8 << 20
+	maxPart = 5 << 30
+	mebi    = 1 << 20
+	// mostParts is how many parts a file of known size has, of the 10,000 that a store takes.
+	mostParts = 9000
+	// atOnce is how many parts are on their way.
+	atOnce = 4
+)
+
+// partEnd is where the part ends that begins at off. Parts of a file of unknown size grow by a thousandth of what is before them, so that the
+// 10,000 parts of a store are enough for the largest object.
+func partEnd(off, size int64) int64 {
+	n := off / 1000
+	if size >= 0 {
+		n = size / mostParts
+	}
+	n = (n/mebi + 1) * mebi
+	return off + min(max(n, minPart), maxPart)
+}
+
+// An upload is one of a key. The methods that download.Upload has are called one after the other; parts are sent by goroutines.
+type upload struct {
+	store    *Store
+	key      string
+	journal  Journal // nil: it is not open yet
+	existing *minio.ObjectInfo
+
+	heading heading // Upload is "" before the first part
+	small   *download.UploadPart
+	number  int // of the last part that was put
+
+	ctx    context.Context // of the requests that send parts
+	cancel context.CancelFunc
+	slots  chan struct{}
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	parts  map[int]entry // that are uploaded
+	failed error         // why a part is not
+}
+
+func newUpload(s *Store, key string) *upload {
+	return &upload{store: s, key: key, parts: map[int]entry{}, slots: make(chan struct{}, atOnce)}
+}
+
+// PartEnd implements download.Upload.
+func (u *upload) PartEnd(off, size int64) int64 { return partEnd(off, size) }
+
+func (u *upload) fault(ctx context.Context, err error) error { return u.store.fault(ctx, u.key, err) }
+
+// open opens the journal.
+func (u *upload) open() (err error) {
+	if u.journal != nil {
+		return nil
+	}
+	u.journal, err = u.store.journal(u.key)
+	if own, ok := errors.AsType[*download.Error](err); ok {
+		own.Where = u.path()
+	}
+	return err
+}
+
+func (u *upload) path() string { return "s3://" + u.store.bucket + "/" + u.key }
+
+// Resume implements download.Upload. What the journal says counts as far as the store has the same parts.
+func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err error) {
+	if err := u.open(); err != nil {
+		return 0, nil, err
+	}
+	r, err := readRecord(u.journal)
+	if err != nil || r.none() {
+		return 0, nil, err
+	}
+	if r.heading.Endpoint != u.store.endpoint || r.heading.Bucket != u.store.bucket || r.heading.Key != u.key {
+		return 0, nil, u.journal.Clear()
+	}
+	listed, err := u.store.parts(ctx, u.key, r.heading.Upload)
+	if codeOf(err) == noSuchUpload {
+		return 0, nil, u.journal.Clear()
+	}
+	if err != nil {
+		return 0, nil, u.fault(ctx, err)
+	}
+	u.heading = r.heading
+	u.begin(ctx)
+	for {
+		e, ok := r.parts[u.number+1]
+		is, there := listed[u.number+1]
+		if !ok || !there || e.Start != size || e.Size != is.Size || e.ETag != strings.Trim(is.ETag, `"`) || is.ChecksumSHA256 != "" && is.ChecksumSHA256 != inBase64(e.SHA256) {
+			break
+		}
+		u.number++
+		u.parts[u.number] = e
+		size, state = size+e.Size, e.State
+	}
+	if size == 0 {
+		return 0, nil, u.Restart(ctx)
+	}
+	return size, state, appendLine(u.journal, entry{Start: int64(u.number)})
+}
+
+// parts lists the parts of an upload.
+func (s *Store) parts(ctx context.Context, key, upload string) (map[int]minio.ObjectPart, error) {
+	all := map[int]minio.ObjectPart{}
+	for after := 0; ; {
+		page, err := s.core.ListObjectParts(ctx, s.bucket, key, upload, after, 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.ObjectParts {
+			all[p.PartNumber] = p
+			after = max(after, p.PartNumber)
+		}
+		if !page.IsTruncated || len(page.ObjectParts) == 0 {
+			return all, nil
+		}
+	}
+}
+
+func inBase64(sum string) string {
+	raw, err := hex.DecodeString(sum)
+	if err != nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// begin prepares to send parts. They are sent also while no session of the download is at work.
+func (u *upload) begin(ctx context.Context) {
+	if u.cancel == nil {
+		u.ctx, u.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	}
+}
+
+// Put implements download.Upload. A file of one part waits for Commit.
+func (u *upload) Put(ctx context.Context, p download.UploadPart) error {
+	if p.Start == 0 && p.Last {
+		u.small = &p
+		return nil
+	}
+	if err := u.begun(ctx, p); err != nil {
+		return err
+	}
+	select {
+	case u.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	u.mu.Lock()
+	failed := u.failed
+	u.mu.Unlock()
+	if failed != nil {
+		<-u.slots
+		return failed
+	}
+	u.number++
+	number := u.number
+	u.wg.Go(func() {
+		defer func() { <-u.slots }()
+		if err := u.send(u.ctx, number, p); err != nil {
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			u.failed = either(u.failed, err)
+		}
+	})
+	return nil
+}
+
+// begun opens the upload with its first part.
+func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
+	if u.heading.Upload != "" {
+		return nil
+	}
+	if err := u.open(); err != nil {
+		return err
+	}
+	h := heading{Version: journalVersion, Endpoint: u.store.endpoint, Bucket: u.store.bucket, Key: u.key, Token: newToken(), URL: p.URL, Began: time.Now().UTC().Truncate(time.Second)}
+	o := minio.PutObjectOptions{UserMetadata: metadata(h, p.Claims)}
+	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
+	var err error
+	if h.Upload, err = u.store.core.NewMultipartUpload(ctx, u.store.bucket, u.key, o); err != nil {
+		return u.fault(ctx, err)
+	}
+	if u.store.options.Opened != nil {
+		if err := u.store.options.Opened(ctx, u.key, h.Upload); err != nil {
+			u.abort(h.Upload)
+			return err
+		}
+	}
+	u.heading = h
+	u.begin(ctx)
+	if err := u.journal.Clear(); err != nil {
+		return err
+	}
+	return appendLine(u.journal, h)
+}
+
+func newToken() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// metadata is what an object says of itself: which upload it is of, where it is from and, if that is known by then, its digest.
+func metadata(h heading, claims []verify.Claim) map[string]string {
+	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
+	for _, c := range claims {
+		if c.Digest.Algorithm() == verify.SHA256 {
+			m["braid-sha256"] = c.Digest.Hex()
+		}
+	}
+	return m
+}
+
+// inASCII is a masked URL as a field of a header; it is cut off where it is longer than metadata may be.
+func inASCII(u string) string {
+	if p, err := url.Parse(u); err == nil {
+		u = p.String()
+	}
+	return u[:min(len(u), 1024)]
+}
+
+// send uploads a part and takes note of it.
+func (u *upload) send(ctx context.Context, number int, p download.UploadPart) error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(p.Bytes, 0, p.Bytes.Size())); err != nil {
+		return err
+	}
+	raw := sum.Sum(nil)
+	o := minio.PutObjectPartOptions{
+		DisableContentSha256: true, CustomHeader: http.Header{"X-Amz-Checksum-Sha256": {base64.StdEncoding.EncodeToString(raw)}},
+	}
+	sent, err := u.store.core.PutObjectPart(ctx, u.store.bucket, u.key, u.heading.Upload, number, p.Bytes, p.Bytes.Size(), o)
+	if codeOf(err) == noSuchUpload {
+		return u.store.lost(u.key)
+	}
+	if err != nil {
+		return u.fault(ctx, err)
+	}
+	e := entry{Number: number, Start: p.Start, Size: p.Bytes.Size(), SHA256: hex.EncodeToString(raw), ETag: sent.ETag, State: p.State}
+	u.mu.Lock()
+	err = appendLine(u.journal, e)
+	e.State = nil
+	u.parts[number] = e
+	u.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("the journal of the upload: %w", err)
+	}
+	p.Uploaded()
+	return nil
+}
+
+// sent waits for the parts that are on their way, and returns all.
+func (u *upload) sent() ([]minio.CompletePart, error) {
+	u.wg.Wait()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.failed != nil {
+		return nil, u.failed
+	}
+	var all []minio.CompletePart
+	for _, n := range slices.Sorted(maps.Keys(u.parts)) {
+		all = append(all, minio.CompletePart{PartNumber: n, ETag: u.parts[n].ETag, ChecksumSHA256: inBase64(u.parts[n].SHA256)})
+	}
+	return all, nil
+}
+
+// stop ends the sending of parts, after a time. Nothing is read after it.
+func (u *upload) stop(after time.Duration) {
+	if u.cancel == nil {
+		return
+	}
+	late := time.AfterFunc(after, u.cancel)
+	u.wg.Wait()
+	late.Stop()
+	u.cancel()
+	u.cancel = nil
+}
+
+// lastParts is how long parts are waited for before an upload is given up: those that a store is still receiving may outlive its end.
+const lastParts = 2 * time.Second
+
+// Restart implements download.Upload.
+func (u *upload) Restart(context.Context) error {
+	u.stop(lastParts)
+	if u.heading.Upload != "" {
+		u.abort(u.heading.Upload)
+	}
+	u.heading, u.small, u.number, u.parts, u.failed = heading{}, nil, 0, map[int]entry{}, nil
+	if u.journal == nil {
+		return nil
+	}
+	return u.journal.Clear()
+}
+
+// abortTime is how long the store has to end an upload. One that does not is swept later (Left).
+const abortTime = 10 * time.Second
+
+// abort ends an upload of this process, also when its context has ended. A part that the store is still receiving may make it come back: it is
+// ended until the store does not know it any more.
+func (u *upload) abort(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
+	defer cancel()
+	var err error
+	for wait := 20 * time.Millisecond; ctx.Err() == nil; wait *= 2 {
+		err = u.store.core.AbortMultipartUpload(ctx, u.store.bucket, u.key, id)
+		_, gone := u.store.core.ListObjectParts(ctx, u.store.bucket, u.key, id, 0, 1)
+		if codeOf(gone) == noSuchUpload {
+			return
+		}
+		if gone != nil && err == nil { // it may not be asked
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	u.store.options.Note(fmt.Sprintf("%s: the upload could not be ended (%v); braid parts remove %s does", u.path(), u.fault(context.Background(), err), u.path()))
+}
+
+// Close implements download.Upload.
+func (u *upload) Close(keep bool) (err error) {
+	if keep {
+		u.stop(0)
+	} else {
+		err = u.Restart(context.Background())
+	}
+	if u.journal != nil {
+		err = errors.Join(err, u.journal.Close())
+		u.journal = nil
+	}
+	return err
+}

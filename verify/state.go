@@ -1,0 +1,137 @@
+package verify
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+)
+
+// A Checker whose file cannot be read again, as its bytes have been given away, goes on in another process from its state.
+
+// A resumable is what a Checker is made of. The hashes of the standard library are, and so are the checkers of packages openpgp and smime.
+type resumable interface {
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
+
+// checkerState is the state of a Checker after so many bytes.
+type checkerState struct {
+	Written    int64             `json:"written"`
+	Hashes     map[string][]byte `json:"hashes"` // by name
+	Signatures [][]byte          `json:"signatures,omitempty"`
+	Pieces     *piecesState      `json:"pieces,omitempty"`
+}
+
+type piecesState struct {
+	Next  int    `json:"next"`
+	Left  int64  `json:"left"`
+	Wrong []int  `json:"wrong,omitempty"`
+	Check []byte `json:"check,omitempty"`
+}
+
+// MarshalBinary returns the state of c, for UnmarshalBinary of a Checker that was made with the same claims, signatures and pieces. It fails
+// if a SignatureChecker has no state of its own.
+func (c *Checker) MarshalBinary() (data []byte, err error) {
+	s := checkerState{Written: c.written, Hashes: map[string][]byte{}}
+	for _, h := range c.hashes {
+		if s.Hashes[h.alg.String()], err = marshalHash(h.Hash); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range c.signatures {
+		r, ok := k.(resumable)
+		if !ok {
+			return nil, errNoState
+		}
+		data, err := r.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		s.Signatures = append(s.Signatures, data)
+	}
+	if c.pieces != nil {
+		if s.Pieces, err = c.pieces.state(); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(s)
+}
+
+var errNoState = errors.New("a check cannot be gone on with")
+
+// UnmarshalBinary makes c, which has taken no bytes yet, go on from the state of another Checker. It fails if c computes what that one did not;
+// then c is of no use any more.
+func (c *Checker) UnmarshalBinary(data []byte) error {
+	var s checkerState
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("%w: %w", errNoState, err)
+	}
+	if len(s.Signatures) != len(c.signatures) || (s.Pieces == nil) != (c.pieces == nil) || s.Written < 0 || c.size >= 0 && s.Written > c.size {
+		return errNoState
+	}
+	for _, h := range c.hashes {
+		if err := unmarshalHash(h.Hash, s.Hashes[h.alg.String()]); err != nil {
+			return fmt.Errorf("%v: %w", h.alg, err)
+		}
+	}
+	for i, k := range c.signatures {
+		r, ok := k.(resumable)
+		if !ok {
+			return errNoState
+		}
+		if err := r.UnmarshalBinary(s.Signatures[i]); err != nil {
+			return err
+		}
+	}
+	if c.pieces != nil {
+		if err := c.pieces.restore(*s.Pieces); err != nil {
+			return err
+		}
+	}
+	c.written = s.Written
+	return nil
+}
+
+func marshalHash(h hash.Hash) ([]byte, error) {
+	m, ok := h.(encoding.BinaryMarshaler)
+	if !ok {
+		return nil, errNoState
+	}
+	return m.MarshalBinary()
+}
+
+func unmarshalHash(h hash.Hash, data []byte) error {
+	m, ok := h.(encoding.BinaryUnmarshaler)
+	if !ok || data == nil {
+		return errNoState
+	}
+	return m.UnmarshalBinary(data)
+}
+
+func (c *PieceComparer) state() (*piecesState, error) {
+	s := &piecesState{Next: c.next, Left: c.left, Wrong: c.wrong}
+	var err error
+	if c.check != nil && c.check.hash != nil {
+		s.Check, err = marshalHash(c.check.hash)
+	}
+	return s, err
+}
+
+func (c *PieceComparer) restore(s piecesState) error {
+	start, end := c.pieces.At(s.Next - 1)
+	if s.Next < 0 || s.Next > c.pieces.Count() || s.Left < 0 || s.Left > end-start {
+		return errNoState
+	}
+	c.next, c.left, c.wrong, c.check = s.Next, s.Left, s.Wrong, nil
+	if s.Left == 0 {
+		return nil
+	}
+	c.check = c.pieces.Checker(s.Next - 1)
+	c.check.left = s.Left
+	if c.check.hash == nil {
+		return nil
+	}
+	return unmarshalHash(c.check.hash, s.Check)
+}
