@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/download"
 	"braid/internal/mask"
 	"braid/internal/program"
 )
@@ -114,7 +115,7 @@ func inTurn(run func(context.Context, hook) error, turns chan struct{}) func(con
 			defer func() { <-turns }()
 			return run(ctx, h)
 		case <-ctx.Done():
-			return &hookError{filepath.Base(h.Args[0]), ctx.Err()}
+			return &download.Error{Kind: download.Interrupted, What: "run", Where: filepath.Base(h.Args[0]), Err: ctx.Err()}
 		}
 	}
 }
