@@ -108,9 +108,8 @@ type Request struct {
 	// Known, if not nil, is the version that the caller has, and makes the request conditional by its ETag and date; see Result.NotModified.
 	// The answer of another host than Known.Host says nothing of it; if that is empty, each counts. With Known.Digest the file that is
 	// there counts only if it has it, and Known.Over says that it was proven.
-	Known *state.Version
-	// NoVersions neither asks Client.State for the version that is there nor tells it: the caller keeps versions.
-	NoVersions bool
+	Known      *state.Version
+	NoVersions bool // Client.State is neither asked for the version that is there nor told it: the caller keeps versions
 	// RemoteTime gives the file the date that the server says (Last-Modified).
 	RemoteTime bool
 	// Limit holds this download to a number of bytes a second, in place of Client.Limit. If nil, that one counts.
