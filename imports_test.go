@@ -104,7 +104,7 @@ var houses = map[string]house{
 	"agents/apt": {imports: []string{
 		"byterange", "download", "download/state", "internal/web", "source", "source/httpsource", "verify",
 	}},
-	"agents/lfs": {imports: []string{"download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
+	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 
 	"serve": {imports: []string{
 		"byterange", "internal/fsys", "internal/mask", "linkheader", "metalink", "metalink/metainfo", "verify", "verify/openpgp",

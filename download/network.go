@@ -194,12 +194,12 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 
 // ownOptions are for requests to the server that the user asked.
 func (r *Request) ownOptions(trusted bool) httpsource.Options {
-	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted, Not: r.Not}
+	return httpsource.Options{Header: r.Header, HeaderTo: r.HeaderTo, User: r.User, Trusted: trusted, Not: r.Not, Named: r.Named}
 }
 
 func (r *Request) mirrorOptions(trusted bool) httpsource.Options {
 	o := r.ownOptions(trusted)
-	o.Mirror, o.User, o.Referer = true, nil, r.asked()
+	o.Mirror, o.User, o.Referer, o.Named = true, nil, r.asked(), 0
 	o.Secure = o.Referer != nil && o.Referer.Scheme == "https"
 	if r.NoReferer || r.User != nil || o.Referer != nil && o.Referer.User != nil {
 		o.Referer = nil // it may be the address of something private
@@ -283,7 +283,10 @@ func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, no
 
 // named is the address scope of what named a place of the request: zero for the user. See httpsource.Options.Named.
 func (r *Request) named(u *url.URL) address.Scope {
-	if r.Described == nil {
+	switch {
+	case r.Described == nil && r.URL != nil && u.String() == r.URL.String():
+		return r.Named
+	case r.Described == nil:
 		return 0
 	}
 	for _, m := range r.Described.Mirrors {

@@ -26,6 +26,9 @@ import (
 type Request struct {
 	// URL is the origin: the server whose answer says what the file is. Its scheme is http, https or ftp.
 	URL *url.URL
+	// Named says that not the user named URL but a server, and to where it may lead: address.Public and where that server is
+	// (httpsource.Reply.From). If zero, the user did, and it may lead anywhere.
+	Named address.Scope
 	// Mirrors are further places of the same file that the user named.
 	Mirrors []*url.URL
 	// Dir is the folder of the file. If empty, it is the current one.

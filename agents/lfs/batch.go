@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"braid/address"
 	"braid/source"
 	"braid/source/httpsource"
 )
@@ -67,7 +68,7 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		return nil, err
 	}
 	begins := time.Now()
-	body, err := s.post(ctx, question)
+	reply, err := s.post(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		Hash    string   `json:"hash_algo"`
 		Objects []object `json:"objects"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	if err := json.Unmarshal(reply.Body, &answer); err != nil {
 		return nil, s.wrong("no answer in JSON: %v", err)
 	}
 	if answer.Hash != "" && answer.Hash != "sha256" {
@@ -92,7 +93,7 @@ func (s *server) ask(ctx context.Context, oid string, size int64) (*action, erro
 		case a == nil || a.Href == "":
 			return nil, s.wrong("the object is not there")
 		}
-		a.authenticated, a.begins = o.Authenticated, begins
+		a.authenticated, a.begins, a.named = o.Authenticated, begins, address.Public|reply.From
 		return a, nil
 	}
 	return nil, s.wrong("an answer about other objects")
@@ -103,41 +104,41 @@ func (s *server) wrong(format string, args ...any) error {
 }
 
 // post sends a question until it is answered. The name and password come from git when the server wants them.
-func (s *server) post(ctx context.Context, question []byte) ([]byte, error) {
+func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Reply, err error) {
 	for try := 1; ; try++ {
 		to, fields, err := s.to(ctx)
 		if err != nil {
-			return nil, err
+			return reply, err
 		}
-		reply, err := s.postOnce(ctx, to, fields, question)
+		reply, err = s.postOnce(ctx, to, fields, question)
 		later, again := pause(reply, err, try)
 		switch {
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
+			return reply, context.Cause(ctx)
 		case again && try < mostTries:
 			if err := wait(ctx, later); err != nil {
-				return nil, err
+				return reply, err
 			}
 			continue
 		case err != nil:
-			return nil, err
+			return reply, err
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
 			s.login.action = nil // it is asked for once more
 			continue
 		case reply.Status == http.StatusUnauthorized && (s.known.user != nil || s.login != nil):
 			s.agent.tell(ctx, &s.known, "reject")
 			s.known = credential{}
-			return nil, &serverError{s.url.Host, reply.Status, "it refuses the credentials that git has"}
+			return reply, &serverError{s.url.Host, reply.Status, "it refuses the credentials that git has"}
 		case reply.Status == http.StatusUnauthorized:
 			if s.known, err = s.agent.fill(ctx, s.at); err != nil {
-				return nil, err
+				return reply, err
 			}
 			continue
 		case reply.Status != http.StatusOK:
-			return nil, &serverError{s.url.Host, reply.Status, explained(reply)}
+			return reply, &serverError{s.url.Host, reply.Status, explained(reply)}
 		}
 		s.agent.tell(ctx, &s.known, "approve")
-		return reply.Body, nil
+		return reply, nil
 	}
 }
 

@@ -175,6 +175,7 @@ func TestBatch(t *testing.T) {
 		{"too much", strings.Repeat(" ", mostAnswer+1), nil, "more than 4194304 bytes"},
 		{"no", `{"message":"quota"}`, []int{507}, "507 quota"},
 		{"not found", ``, []int{404}, "404 Not Found"},
+		{"a place in our network", `{"objects":[{"oid":"` + oid + `","actions":{"download":{"href":"http://10.255.255.1/it"}}}]}`, nil, "a private address"},
 		{"busy", "", []int{503, 429}, `"path":`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

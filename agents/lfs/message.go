@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"braid/address"
 	"braid/verify"
 )
 
@@ -35,8 +36,9 @@ type action struct {
 	ExpiresIn int64             `json:"expires_in"` // seconds
 	ExpiresAt string            `json:"expires_at"`
 
-	authenticated bool      // Header is all that the server at Href wants to see
-	begins        time.Time // that of ExpiresIn
+	authenticated bool          // Header is all that the server at Href wants to see
+	begins        time.Time     // that of ExpiresIn
+	named         address.Scope // to where Href may lead; zero if git-lfs named it
 }
 
 // expired reports whether the server said that the action does not hold any more. Expires_in counts more than expires_at, as it needs no

@@ -109,7 +109,7 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	}
 	t := &told{agent: s.agent, oid: m.OID}
 	r := download.Request{
-		URL: u, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Header: from.fields(), Require: download.RequireDigest,
+		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true, Header: from.fields(), Require: download.RequireDigest,
 		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
 	}
 	for _, folder := range s.agent.Mirrors {
@@ -179,9 +179,15 @@ func (s *session) authorized(ctx context.Context, client *download.Client, r dow
 
 // tidy removes what is of no use to the next run: the bytes of another object.
 func (s *session) tidy(r download.Request, err error) {
-	if e, ok := errors.AsType[*download.Error](err); ok && (e.Kind == download.Mismatch || e.Kind == download.Limit) {
-		partfile.Remove(fsys.OS, r.Dir, r.Name)
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok || e.Kind != download.Mismatch && e.Kind != download.Limit {
+		return
 	}
+	name := r.Name
+	if e.Part != "" { // it may have been another one, as a second git-lfs fetches the same object
+		name = partfile.NameOf(filepath.Base(e.Part))
+	}
+	partfile.Remove(fsys.OS, r.Dir, name)
 }
 
 // A told is how much of an object git-lfs has heard of. Its methods are called by one goroutine at a time.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"braid/address"
 	"braid/byterange"
 	"braid/source"
 )
@@ -16,6 +17,7 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	From   address.Scope // where the server is; see Options.Named
 }
 
 // Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for servers that are
@@ -43,5 +45,5 @@ func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, m
 	case int64(len(data)) > most:
 		return Reply{}, k.fail(x, source.FaultLimit, fmt.Errorf("an answer of more than %d bytes", most))
 	}
-	return Reply{Status: x.StatusCode, Header: x.Header, Body: data}, nil
+	return Reply{Status: x.StatusCode, Header: x.Header, Body: data, From: x.From}, nil
 }

@@ -158,6 +158,24 @@ func TestRealLFSKilled(t *testing.T) {
 	}
 }
 
+// TestRealLFSTwice: two runs at once in one repository end well, and leave nothing.
+func TestRealLFSTwice(t *testing.T) {
+	w := newLFSWorld(t, 3, 2<<20)
+	w.agent("")
+	w.server.pace = 5 * time.Millisecond
+	dir := w.clone()
+	other := w.command(dir, "lfs", "fetch")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-w.server.flow
+	w.git(dir, "lfs", "pull")
+	if err := other.Wait(); err != nil {
+		t.Error(err)
+	}
+	w.complete(dir)
+}
+
 // TestRealLFSAnswers: what servers do wrong, what they say no to, and what they want to see.
 func TestRealLFSAnswers(t *testing.T) {
 	const helper = `!f() { cat >>"$HOME/asked"; echo "= $1" >>"$HOME/asked"; test "$1" = get && printf 'username=me\npassword=s3cret\n'; }; f`
