@@ -259,6 +259,15 @@ func (r *Request) usable(u *url.URL) bool {
 // excluded is an error if the host of a place must not be asked (rule 65).
 func (r *Request) excluded(u *url.URL) error { return r.Not.CheckHost(u.Hostname()) }
 
+// checkExcluded is an error if a host that the user named is excluded.
+func (r *Request) checkExcluded() error {
+	err := r.excluded(r.URL)
+	for _, u := range r.Mirrors {
+		err = cmp.Or(err, r.excluded(u))
+	}
+	return err
+}
+
 // allowed returns the mirrors that the request may use, and notes about the others.
 func (r *Request) allowed(mirrors []metalink.Mirror) (kept []metalink.Mirror, notes []string) {
 	var out []string

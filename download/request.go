@@ -207,15 +207,6 @@ func (r *Request) checkURL() error {
 	return nil
 }
 
-// checkExcluded is an error if a host that the user named is excluded.
-func (r *Request) checkExcluded() error {
-	err := r.excluded(r.URL)
-	for _, u := range r.Mirrors {
-		err = cmp.Or(err, r.excluded(u))
-	}
-	return err
-}
-
 // fail is an error of the download.
 func (r *Request) fail(k Kind, err error, hint Hint) *Error {
 	where := ""

@@ -109,7 +109,7 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	}
 	t := &told{agent: s.agent, oid: m.OID}
 	r := download.Request{
-		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true, Header: from.fields(), Require: download.RequireDigest,
+		URL: u, Named: from.named, Dir: s.folder, MakeDir: true, Name: m.OID + "-braid", Rename: true, Header: from.fields(), Require: download.RequireDigest, MaxSize: max(m.Size, 1),
 		Claims: []verify.Claim{{Digest: digest, Field: "the LFS pointer", Channel: verify.User}}, Observe: t.observe,
 	}
 	for _, folder := range s.agent.Mirrors {
@@ -127,9 +127,7 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 			return "", err
 		}
 	}
-	client := *s.client
-	client.MaxSize = max(m.Size, 1)
-	result, err := s.authorized(ctx, &client, r, from)
+	result, err := s.authorized(ctx, r, from)
 	if err != nil {
 		s.tidy(r, err)
 		return "", err
@@ -143,12 +141,12 @@ func (s *server) isAt(u *url.URL) bool { return u.Scheme == s.url.Scheme && u.Ho
 
 // authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server wants to see
 // something.
-func (s *session) authorized(ctx context.Context, client *download.Client, r download.Request, from *action) (download.Result, error) {
+func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
 	silent := len(http.Header(r.Header).Values("Authorization")) == 0 && !from.authenticated
 	if silent && s.server.isAt(r.URL) {
 		r.User = s.server.known.user
 	}
-	result, err := client.Get(ctx, r)
+	result, err := s.client.Get(ctx, r)
 	if e, ok := errors.AsType[*source.Error](err); !ok || e.Status != http.StatusUnauthorized || !silent || r.User != nil {
 		return result, err
 	}
@@ -164,7 +162,7 @@ func (s *session) authorized(ctx context.Context, client *download.Client, r dow
 		}
 	}
 	r.User = known.user
-	result, err = client.Get(ctx, r)
+	result, err = s.client.Get(ctx, r)
 	if e, ok := errors.AsType[*source.Error](err); ok && e.Status == http.StatusUnauthorized {
 		s.agent.tell(ctx, &known, "reject")
 		s.asked[r.URL.Host] = credential{}
