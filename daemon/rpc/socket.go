@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -98,7 +99,5 @@ func (s *socket) write(ctx context.Context, message []byte) error {
 
 // notification is the message for a notice.
 func notification(n queue.Notice) []byte {
-	return encode(map[string]any{
-		"jsonrpc": "2.0", "method": "aria2." + n.What.String(), "params": []any{map[string]any{"gid": n.GID.String()}},
-	})
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"aria2.%v","params":[{"gid":"%v"}]}`, n.What, n.GID)
 }

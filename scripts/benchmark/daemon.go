@@ -335,7 +335,8 @@ func (b *bench) smallFiles(ctx context.Context) error {
 			return append(append(command{"aria2c"}, alone(into)...), aria2AtOnce, "-i", list)
 		}},
 	}
-	fmt.Printf("daemon: %d files of 16 KiB from one nginx over loopback to %s, in turn\n", files, b.where())
+	fmt.Printf("daemon: %d files of 16 KiB from one nginx over loopback to %s, in turn; aria2c verifies nothing, and syncs each file twice and\n"+
+		"its control file once, one after the other, and no folder; braid syncs file and folder, and by RPC the journal and its name too\n", files, b.where())
 	if err := b.race(ctx, contenders, urls, size); err != nil {
 		return err
 	}
