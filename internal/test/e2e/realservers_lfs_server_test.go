@@ -29,6 +29,7 @@ type lfsServer struct {
 	refuse   map[string][]int    // what the next requests for an object get, each with a new href after it
 	age      time.Duration       // how long ago the actions of an object expired, the first time
 	pace     time.Duration       // between 64 KiB
+	mirror   string              // that it names of objects
 	uploads  map[string]struct{} // that came
 
 	mu      sync.Mutex
@@ -122,6 +123,9 @@ func (s *lfsServer) object(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer f.Close()
+		if s.mirror != "" {
+			w.Header().Set("Link", fmt.Sprintf("<%s/%s/%s/%s>; rel=duplicate", s.mirror, oid[:2], oid[2:4], oid))
+		}
 		http.ServeContent(&pacedWriter{w, s}, r, "", time.Time{}, f)
 	}
 }

@@ -257,6 +257,21 @@ func TestRealLFSMirrors(t *testing.T) {
 	w.complete(dir)
 }
 
+// TestRealLFSLinks: a slow server of objects names a mirror, which brings most.
+func TestRealLFSLinks(t *testing.T) {
+	w := newLFSWorld(t, 1, 8<<20)
+	mirror := httptest.NewServer(http.FileServer(http.Dir(w.server.objects)))
+	t.Cleanup(mirror.Close)
+	w.server.mirror, w.server.pace = mirror.URL, 50*time.Millisecond
+	w.agent("")
+	dir := w.clone()
+	w.git(dir, "lfs", "pull")
+	w.complete(dir)
+	if sent := w.server.sentBytes(); sent > w.size/2 {
+		t.Errorf("the slow server sent %d of %d bytes", sent, w.size)
+	}
+}
+
 // TestRealLFSOverSSH: the server of a remote over SSH is asked there what to show to the LFS server.
 func TestRealLFSOverSSH(t *testing.T) {
 	w := newLFSWorld(t, 3, 100_000)
