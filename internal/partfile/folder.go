@@ -161,15 +161,13 @@ func (d folder) isNameOf(name string, f fsys.File) (bool, error) {
 	return true, ours(d.join(name), named)
 }
 
-// self is the user whose files are ours.
-var self = os.Geteuid()
-
-// ours checks that a file is an ordinary one, ours, and has one name.
+// ours checks that a file is an ordinary one, ours, and has one name. Whose files are ours may change: apt's transport begins as root and
+// drops its rights.
 func ours(path string, info fsys.Info) error {
 	switch {
 	case kind(info.Mode) != "":
 		return &NameError{path, "is " + kind(info.Mode)}
-	case info.UID != self:
+	case info.UID != os.Geteuid():
 		return &NameError{path, "belongs to user " + strconv.Itoa(info.UID)}
 	case info.Links > 1:
 		return &NameError{path, "has " + strconv.FormatUint(info.Links, 10) + " names"}
