@@ -13,7 +13,7 @@ import (
 // requestPath is the path below the served folder that u asks for, with slashes, "." for the folder itself,
 // and whether u asks for it with a slash at the end. It is not ok if there can be no such file here.
 func requestPath(u *url.URL) (name string, slash, ok bool) {
-	rest, ok := strings.CutPrefix(u.Path, "/")
+	rest, ok := strings.CutPrefix(withoutDots(u.Path), "/")
 	if !ok || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") {
 		return "", false, false // an escaped slash belongs to a name, and no name has one
 	}
@@ -28,6 +28,18 @@ func requestPath(u *url.URL) (name string, slash, ok bool) {
 	}
 	_, err := filepath.Localize(name) // what only this system cannot have as a name
 	return name, slash, err == nil
+}
+
+// withoutDots leaves out the segments that are one dot, as a client should have (RFC 3986, section 5.2.4): apt asks for /./Packages where
+// a repository is flat. Two dots are no name of a file.
+func withoutDots(p string) string {
+	for strings.Contains(p, "/./") {
+		p = strings.ReplaceAll(p, "/./", "/")
+	}
+	if strings.HasSuffix(p, "/.") {
+		p = p[:len(p)-1]
+	}
+	return p
 }
 
 // prefix is what http.StripPrefix took from the path of r, or "".
