@@ -150,6 +150,7 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 	if len(x.mirrors) > 0 && x.size >= 0 {
 		r.Described = x.described(u)
 	}
+	r.NoReferer = true // where apt's packages are from is no mirror's business
 	return r
 }
 
@@ -273,7 +274,7 @@ func (x *item) plain() (size int64, err error) {
 }
 
 // fetch brings the file, from the first configured server that does.
-func (x *item) fetch(ctx context.Context, c *download.Client, logins []login, observe func(download.Event)) (result download.Result, err error) {
+func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins []login, observe func(download.Event)) (result download.Result, err error) {
 	begun, err := x.plain()
 	if err != nil {
 		return result, err
@@ -285,6 +286,11 @@ func (x *item) fetch(ctx context.Context, c *download.Client, logins []login, ob
 		}
 		r := x.request(u, user)
 		r.Observe = observe
+		if r.Described != nil {
+			sorted, done := h.order(append([]*url.URL{u}, x.mirrors...), x.size, time.Now())
+			defer func() { done(time.Now()); h.learn(result.Sources) }()
+			r.URL, r.Mirrors = sorted[0], sorted[1:]
+		}
 		if _, ours := os.Lstat(x.file + ".part"); begun > 0 && errors.Is(ours, fs.ErrNotExist) {
 			result, err = x.goOn(ctx, c, r)
 		} else {

@@ -29,6 +29,7 @@ type Method struct {
 	logins   []login
 	proxies  *proxies
 	client   download.Client
+	hosts    hosts
 	wrong    error // of the settings: nothing is fetched
 	running  sync.WaitGroup
 	room     chan struct{}
@@ -133,7 +134,7 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	c := m.client
 	c.MaxSize = x.most
 	t := &telling{item: x, method: m}
-	r, err := x.fetch(ctx, &c, m.logins, t.hear)
+	r, err := x.fetch(ctx, &c, &m.hosts, m.logins, t.hear)
 	t.close()
 	if ctx.Err() != nil {
 		return
@@ -206,6 +207,7 @@ func (t *telling) hear(e download.Event) {
 	case download.SourceUp:
 		t.say(102, "Status", "Fetching from "+e.Host)
 	case download.SourceDown:
+		t.method.hosts.fail(e.Host, time.Now())
 		if e.Banned && t.method.first(e.Host) {
 			t.say(104, "Warning", "the mirror "+e.URL+" is not used: "+source.Escape(e.Err.Error()))
 		}

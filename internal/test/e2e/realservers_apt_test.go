@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestRealApt: apt updates its lists and installs 60 packages from a server and three mirrors: one is slow, one has older packages, one has
@@ -40,6 +42,44 @@ func TestRealApt(t *testing.T) {
 		t.Errorf("%d packages are installed:\n%s", n, out)
 	}
 	a.run(true, "clean")
+}
+
+// TestRealAptPage: what the page says to paste makes apt fetch by braid, and braid serve has what a flat repository is asked for.
+func TestRealAptPage(t *testing.T) {
+	r := newAptRepository(t, 5000)
+	flat := publicDir(t)
+	for _, name := range []string{"main/binary-amd64/Packages", "Release", "InRelease"} {
+		r.write(filepath.Join(flat, filepath.Base(name)), []byte(readFile(t, filepath.Join(r.dir, "dists/stable", name))))
+	}
+	r.write(filepath.Join(flat, "pool/p00_1.0_all.deb"), []byte(readFile(t, filepath.Join(r.dir, "pool/p00_1.0_all.deb"))))
+	list := strings.ReplaceAll(readFile(t, filepath.Join(flat, "Packages")), "Filename: ", "Filename: ./")
+	r.write(filepath.Join(flat, "Packages"), []byte(list))
+	r.write(filepath.Join(flat, "Release"), fmt.Appendf(nil, "Date: %s\nSHA256:\n %x %d Packages\n", time.Now().UTC().Format(time.RFC1123), sha256.Sum256([]byte(list)), len(list)))
+	r.gpg("--clearsign", "--output", filepath.Join(flat, "InRelease"), filepath.Join(flat, "Release"))
+	addr := freeAddr(t)
+	if err := startProcess(t, addr, binary, "serve", "--listen", addr, flat); err != nil {
+		t.Fatal(err)
+	}
+	a := newAptRoot(t, r, "http://"+addr, "")
+	a.write("etc/apt/sources.list", fmt.Sprintf("deb [signed-by=%s] http://%s ./\n", r.keyring, addr))
+	page, pasted := readFile(t, "doc/apt.md"), 0
+	for _, block := range strings.Split(page, "sudo tee /etc/apt/")[1:] {
+		name, rest, _ := strings.Cut(block, " <<'END'\n")
+		text, _, _ := strings.Cut(rest, "    END\n")
+		a.write("etc/apt/"+name, text)
+		pasted++
+	}
+	if pasted != 2 {
+		t.Errorf("the page has %d files of apt.conf.d", pasted)
+	}
+	mirrors := a.in("etc/apt/mirrors/debian.list") // the page names one
+	a.write("etc/apt/apt.conf.d/61braid-mirrors", strings.ReplaceAll(readFile(t, a.in("etc/apt/apt.conf.d/61braid-mirrors")), "/etc/apt/mirrors/debian.list", mirrors))
+	r.write(mirrors, []byte("http://deb.example.org/debian\tpriority:1\n"))
+	a.run(true, "update")
+	if out := a.run(true, "-o", "Debug::pkgAcquire::Worker=1", "install", "-y", "-d", "p00"); !strings.Contains(out, "via "+a.in("methods/braid+http")) || !strings.Contains(out, "/./pool/p00_1.0_all.deb") {
+		t.Errorf("%s", out)
+	}
+	a.holds(r)
 }
 
 // TestRealAptTampered: a package that is not the signed one is refused with a sentence, and apt tries its next source. A list of mirrors of apt's form
