@@ -97,7 +97,10 @@ var houses = map[string]house{
 	"daemon/rpc": {imports: []string{
 		"byterange", "daemon/queue", "internal/mask", "internal/web", "metalink", "metalink/metainfo", "github.com/coder/websocket",
 	}},
-	"fleet":       {pure: true},
+	"fleet": {pure: true},
+	"fleet/jetstream": {imports: []string{
+		"fleet", "internal/fsys", "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go", "github.com/nats-io/nats.go/jetstream",
+	}},
 	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
 
 	// Agents speak the protocols of programs that download by others.
@@ -123,7 +126,7 @@ var houses = map[string]house{
 	"cli": {imports: []string{
 		"agents/apt",
 		"agents/lfs", "antenna", "antenna/feed", "antenna/hinadi", "antenna/lirs", "antenna/news", "antenna/soif", "byterange", "download", "internal/partfile", "download/state",
-		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "internal/database",
+		"daemon", "daemon/page", "daemon/queue", "daemon/rpc", "fleet", "fleet/jetstream", "internal/database",
 		"internal/feedtext", "internal/web", "internal/fsys", "internal/geoip", "internal/mask", "internal/option", "internal/program",
 		"address", "metalink", "metalink/metainfo", "internal/report", "objectstore",
 		"serve", "source", "source/ftpsource", "source/httpsource", "source/torrentsource", "verify", "verify/openpgp", "verify/smime", "internal/watch",

@@ -19,6 +19,7 @@ type Store struct {
 	path string
 	db   *database.DB
 	lost error // why the file that was there could not be read
+	keep func(bucket, key string, value []byte)
 }
 
 var (
@@ -31,6 +32,9 @@ var (
 
 	// bucketHistory is of earlier versions, and not read.
 	bucketHistory = []byte("history")
+
+	// lastingBuckets have what is known.
+	lastingBuckets = [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketGone}
 
 	keyVersion = []byte("version")
 )
@@ -89,7 +93,7 @@ func prepare(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range [][]byte{bucketFeeds, bucketReports, bucketTargets, bucketGone} {
+	for _, name := range lastingBuckets {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -133,7 +137,7 @@ func (s *Store) write(b batch) error {
 	if s == nil {
 		return nil
 	}
-	return s.db.Write(func(tx *bbolt.Tx) error {
+	err := s.db.Write(func(tx *bbolt.Tx) error {
 		for bucket, values := range b {
 			if err := putAll(tx.Bucket([]byte(bucket)), values); err != nil {
 				return err
@@ -141,6 +145,10 @@ func (s *Store) write(b batch) error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.kept(b)
+	}
+	return err
 }
 
 func putAll(b *bbolt.Bucket, values map[string][]byte) error {

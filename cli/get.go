@@ -48,6 +48,7 @@ type getCommand struct {
 	Timeout, RetryWait            duration
 	Tries                         number
 	MaxSize                       size
+	Fleet                         fleetFlags
 
 	common    download.Request  // what all files have
 	limit     *download.Limiter // of all files together

@@ -18,6 +18,9 @@ import (
 // run downloads the file that the operand names, or several.
 func (g *getCommand) run(ctx context.Context, words []string) error {
 	g.yield(configurationOf(ctx))
+	if configurationOf(ctx).line["queue"] { // what the environment says of it is for watchers and workers
+		return enqueuing{g}.run(ctx, words)
+	}
 	return g.carryOut(ctx, words, func(ctx context.Context, client *download.Client) (*worklist, error) {
 		return newWorklist(ctx, g, client, words)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"braid/fleet/jetstream"
 	"braid/internal/option"
 	"braid/internal/watch"
 )
@@ -36,6 +37,9 @@ type watchCommand struct {
 	LogFormat      choice
 	Quiet, Verbose bool
 	JSON           bool
+	Fleet          fleetFlags
+	fleet          *fleetQueue     // where updates become jobs, if they do
+	lead           *jetstream.Lead // of the watchers of the fleet
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of
 	// line and environment.
 	line, said map[string]bool
@@ -50,6 +54,9 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	v.line, v.said = configurationOf(ctx).line, configurationOf(ctx).said
 	if v.Quiet && v.Verbose {
 		return misuse("-q", "contradicts -v", "")
+	}
+	if len(words) > 0 && v.line["queue"] && slices.Contains(watchVerbs, words[0]) {
+		return misuse("--queue", "is for watching", "braid queue status shows how the queue stands")
 	}
 	if len(words) > 0 {
 		switch verb := words[0]; verb {
@@ -75,12 +82,17 @@ func (v *watchCommand) run(ctx context.Context, words []string) error {
 	if v.line["json"] {
 		return misuse("--json", "is for status", "--log-format json")
 	}
+	if v.Fleet.Queue != "" {
+		return v.watchFor(ctx, c)
+	}
 	return v.watch(ctx, c, nil)
 }
 
+var watchVerbs = []string{"status", "check", "run", "forget"}
+
 // misspelt refuses a word that is no file and nearly a command.
 func misspelt(word string) error {
-	near := nearestWord(word, []string{"status", "check", "run", "forget"})
+	near := nearestWord(word, watchVerbs)
 	if _, err := os.Lstat(word); near == "" || err == nil {
 		return nil
 	}

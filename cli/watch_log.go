@@ -22,6 +22,7 @@ type watchLog struct {
 	*slog.Logger
 	level   slog.LevelVar
 	rounds  bool // one round, and not years
+	jobs    bool // updates become jobs, each of which has a line of its own
 	secrets atomic.Pointer[hider]
 }
 
@@ -92,7 +93,9 @@ func (l *watchLog) event(ev antenna.Event) {
 		u := &ev.Update
 		l.Info("update", "watch", u.Watch, "url", maskWord(u.URL), "feed", u.Feed, "reason", string(u.Reason), "words", u.Words)
 	case antenna.Handled:
-		l.handled(&ev)
+		if !l.jobs || ev.Err != nil {
+			l.handled(&ev)
+		}
 	case antenna.Skipped:
 		level := slog.LevelDebug
 		switch ev.Why {

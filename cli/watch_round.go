@@ -16,7 +16,7 @@ import (
 // runOnce is one round. Its exit code is that of the worst watch that is not up to date, whether that was found out in this round or before.
 func (s *service) runOnce(ctx context.Context, names []string) error {
 	now := s.current.Load()
-	err := now.antenna.Once(ctx, now.updater.Handle, names...)
+	err := now.antenna.Once(ctx, s.handler(now), names...)
 	if code, ok := signalCode(ctx); ok {
 		return reported(code)
 	}

@@ -53,7 +53,12 @@ func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) err
 		return storeFailure(err)
 	}
 	s.store = store
-	err = s.use(c)
+	if s.lead != nil {
+		err = s.adopt(ctx)
+	}
+	if err == nil {
+		err = s.use(c)
+	}
 	if err == nil {
 		err = s.work(ctx, c, names)
 	}
@@ -183,7 +188,7 @@ func (s *service) rounds(ctx context.Context, c *loaded, hup <-chan os.Signal) e
 		run, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			err := now.antenna.Watch(run, now.updater.Handle)
+			err := now.antenna.Watch(run, s.handler(now))
 			if err == run.Err() { // it was told to end, and did
 				err = nil
 			}

@@ -26,6 +26,7 @@ import (
 
 // A setup is what is made of a configuration: what polls, what downloads and what answers commands.
 type setup struct {
+	of      *loaded
 	antenna *antenna.Antenna
 	updater *watch.Updater
 	memory  *watch.Memory
@@ -49,7 +50,7 @@ func newSetup(c *loaded, store *antenna.Store, log *slog.Logger) (*setup, error)
 	}
 	conf.said = c.said
 	at := newSites(conf)
-	s := &setup{sites: at, stop: func() {}}
+	s := &setup{of: c, sites: at, stop: func() {}}
 	if s.client, err = watchClient(c, hosts, at); err != nil {
 		return nil, err
 	}

@@ -67,11 +67,16 @@ const (
 	Unpause // "resume"
 	Remove
 	LFS
+	Work
+	Queue
 
 	// Controlling are those that ask a daemon.
 	Controlling = Add | Status | Pause | Unpause | Remove
 	// Downloading are those that download files, whatever names them.
-	Downloading = Get | Resume | Daemon
+	Downloading = Get | Resume | Serving
+	// Serving are those that run for years and download what others ask for, and Fleet those that have a queue in common.
+	Serving = Daemon | Work
+	Fleet   = Get | Watch | Work | Queue
 	// Reading are those that read a feed, and Requesting those that ask servers for what the user names.
 	Reading    = FeedCheck | FeedShow | FeedConvert
 	Requesting = Get | Resume | Probe | Verify | FeedFind | Reading
@@ -79,7 +84,7 @@ const (
 
 // typed are the names of commands.
 var typed = [...]string{"get", "parts resume", "probe", "verify", "meta", "serve", "feed find", "feed check", "feed show", "feed convert", "watch",
-	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs"}
+	"parts list", "parts remove", "config", "man", "daemon", "add", "status", "pause", "resume", "remove", "lfs", "work", "queue"}
 
 // A Group is a heading of the help.
 type Group uint8

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"braid/fleet"
+	"braid/fleet/jetstream"
+	"braid/internal/watch"
+)
+
+// fleetFlags say where the queue of a fleet is.
+type fleetFlags struct {
+	Queue, QueueCreds, QueueCA, QueueCert, QueueKey string
+	Lease                                           duration
+}
+
+const embedded = "embedded"
+
+// text is the queue for people, without secrets.
+func (f *fleetFlags) text() string {
+	if strings.HasPrefix(f.Queue, embedded) {
+		return f.Queue
+	}
+	return maskWord(f.Queue)
+}
+
+// check refuses what makes no sense, before anything is asked for.
+func (f *fleetFlags) check(command string) error {
+	lease := time.Duration(f.Lease)
+	here := f.Queue == embedded || strings.HasPrefix(f.Queue, embedded+":")
+	var url error
+	if !here && f.Queue != "" {
+		url = jetstream.CheckURL(f.Queue)
+	}
+	insecure, far := errors.AsType[*jetstream.InsecureError](url)
+	switch {
+	case f.Queue == "":
+		return misuse(command, "no queue", "--queue embedded is for one machine, --queue tls://HOST:4222 for several")
+	case far:
+		return misuse("--queue "+f.text(), insecure.Error(), "tls://"+insecure.Host)
+	case url != nil:
+		return misuse("--queue "+f.text(), "not a queue", url.Error())
+	}
+	return firstMisuse([]wrongUse{
+		{here && f.QueueCreds+f.QueueCA+f.QueueCert+f.QueueKey != "", "--queue " + f.Queue, "no server has to be shown credentials: who may enter its folder may use it", ""},
+		{(f.QueueCert == "") != (f.QueueKey == ""), "--queue-cert", "a certificate and its key belong together", "--queue-cert FILE --queue-key FILE"},
+		{!here && !strings.Contains(f.Queue, "tls://") && f.QueueCA+f.QueueCert != "", "--queue " + f.text(), "certificates are for TLS", "tls://HOST:4222"},
+		{lease != 0 && (lease < fleet.ShortestLease || lease > fleet.LongestLease), "--lease", "write a time from 5s to 10m", ""},
+	})
+}
+
+// A fleetQueue is a connection, with the server in this process, if there is one.
+type fleetQueue struct {
+	*jetstream.Queue
+	host *jetstream.Host
+}
+
+// open connects.
+func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger) (*fleetQueue, error) {
+	if err := f.check(command); err != nil {
+		return nil, err
+	}
+	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.Lease), Works: command == "work", Log: log}
+	q := &fleetQueue{}
+	var err error
+	if rest, here := strings.CutPrefix(f.Queue, embedded); here {
+		q.host, err = hostIn(strings.TrimPrefix(rest, ":"), log)
+	} else {
+		o.TLS, err = f.tls()
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Host = q.host
+	if q.Queue, err = jetstream.Open(ctx, o); err != nil {
+		if q.host != nil {
+			q.host.Close()
+		}
+		return nil, f.failure(command, err)
+	}
+	return q, nil
+}
+
+func (q *fleetQueue) Close() {
+	q.Queue.Close()
+	if q.host != nil {
+		q.host.Close()
+	}
+}
+
+// failure is what a user is told of an error of the queue.
+func (f *fleetFlags) failure(command string, err error) error {
+	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
+		return err
+	}
+	x := &failure{code: exitNetwork, what: command, where: "queue " + f.text(), why: err.Error()}
+	switch {
+	case jetstream.Refused(err):
+		x.code, x.hint = exitAuth, "--queue-creds FILE has the credentials"
+	case jetstream.Untrusted(err):
+		x.code, x.hint = exitTLS, "--queue-ca FILE has the root of its certificate"
+	case jetstream.Lacking(err):
+		x.code, x.why, x.hint = exitRefused, "the server keeps no jobs: JetStream is off", "nats-server -js, or jetstream {} in its configuration"
+	}
+	return x
+}
+
+// processName is what the others call this process.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
+}
+
+// hostIn is the server of a folder, or of that of the user.
+func hostIn(dir string, log *slog.Logger) (*jetstream.Host, error) {
+	if dir == "" {
+		if stateFolder() == "" {
+			return nil, misuse("--queue embedded", "there is no folder for the queue", "--queue embedded:FOLDER")
+		}
+		dir = filepath.Join(stateFolder(), "queue")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, localFailure("queue", dir, err)
+	}
+	h, err := jetstream.NewHost(dir, jetstream.Socket{Listen: watch.Listen, Dial: watch.Dial}, log)
+	if err != nil {
+		return nil, localFailure("queue", dir, err)
+	}
+	return h, nil
+}
+
+// tls is the configuration for a server elsewhere.
+func (f *fleetFlags) tls() (*tls.Config, error) {
+	if f.QueueCreds != "" {
+		if _, err := os.Stat(f.QueueCreds); err != nil { // the library says it of the connection
+			return nil, localFailure("credentials", f.QueueCreds, err)
+		}
+	}
+	if !strings.Contains(f.Queue, "tls://") {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.QueueCA != "" {
+		data, err := os.ReadFile(f.QueueCA)
+		if err != nil {
+			return nil, localFailure("certificates", f.QueueCA, err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(data) {
+			return nil, misuse("--queue-ca "+f.QueueCA, "no certificate in it", "in PEM form")
+		}
+	}
+	if f.QueueCert != "" {
+		pair, err := tls.LoadX509KeyPair(f.QueueCert, f.QueueKey)
+		if err != nil {
+			return nil, misuse("--queue-cert "+f.QueueCert, err.Error(), "")
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}

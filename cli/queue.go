@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/fleet"
+)
+
+// A queueCommand shows and changes the queue of a fleet.
+type queueCommand struct {
+	streams
+	Fleet          fleetFlags
+	JSON, All, End bool
+	queue          *fleetQueue
+}
+
+func newQueue(s streams) (action, targets) {
+	q := &queueCommand{streams: s}
+	return q.run, targetsOf(q)
+}
+
+var (
+	queueVerbs  = []string{"list", "status", "retry", "drop", "drain"}
+	queueStates = []fleet.State{fleet.Queued, fleet.Running, fleet.Waiting, fleet.Done, fleet.Dead}
+)
+
+func (c *queueCommand) run(ctx context.Context, words []string) (err error) {
+	if len(words) == 0 {
+		return misuse("queue", "no command", "there are "+strings.Join(queueVerbs, ", "))
+	}
+	verb, rest := words[0], words[1:]
+	if err := c.check(verb, rest); err != nil {
+		return err
+	}
+	if c.queue, err = c.Fleet.open(ctx, "queue", slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	defer c.queue.Close()
+	switch verb {
+	case "list":
+		err = c.list(ctx, rest)
+	case "status":
+		err = c.status(ctx)
+	case "drain":
+		err = c.drain(ctx)
+	default:
+		err = c.each(ctx, verb, rest)
+	}
+	if _, own := err.(*failure); own || err == nil {
+		return err
+	}
+	return c.Fleet.failure("queue "+verb, err)
+}
+
+func (c *queueCommand) check(verb string, rest []string) error {
+	if !slices.Contains(queueVerbs, verb) {
+		hint := "there are " + strings.Join(queueVerbs, ", ")
+		if near := nearestWord(verb, queueVerbs); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return misuse("queue "+maskWord(verb), "no such command", hint)
+	}
+	named := verb == "retry" || verb == "drop"
+	for _, word := range rest {
+		if verb == "list" && !slices.Contains(queueStates, fleet.State(word)) {
+			return misuse("queue list "+maskWord(word), "no state of jobs", fmt.Sprint("there are ", queueStates))
+		}
+	}
+	return firstMisuse([]wrongUse{
+		{named && (len(rest) > 0) == c.All, "queue " + verb, "which ones?", "braid queue list dead shows them; braid queue " + verb + " NAME, or --all"},
+		{!named && c.All, "--all", "is for retry and drop", ""},
+		{c.End && verb != "drain", "--end", "is for drain", ""},
+		{c.JSON && verb != "list" && verb != "status", "--json", "is for list and status", ""},
+		{(verb == "status" || verb == "drain") && len(rest) > 0, "queue " + verb, "takes no operand", ""},
+	})
+}
+
+// records are those of some states, or of all, by name.
+func (c *queueCommand) records(ctx context.Context, states ...fleet.State) ([]fleet.Record, error) {
+	all, err := c.queue.All(ctx)
+	all = slices.DeleteFunc(all, func(r fleet.Record) bool { return len(states) > 0 && !slices.Contains(states, r.State) })
+	slices.SortFunc(all, func(a, b fleet.Record) int { return strings.Compare(a.Job.Name, b.Job.Name) })
+	return all, err
+}
+
+// list shows jobs.
+func (c *queueCommand) list(ctx context.Context, words []string) error {
+	var states []fleet.State
+	for _, w := range words {
+		states = append(states, fleet.State(w))
+	}
+	all, err := c.records(ctx, states...)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if c.JSON {
+			err = c.write(r)
+		} else {
+			_, err = fmt.Fprintln(c.out, jobLine(&r))
+		}
+		if err != nil {
+			return outputFailure(err)
+		}
+	}
+	return nil
+}
+
+func (c *queueCommand) write(v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "%s\n", data)
+	}
+	return err
+}
+
+// jobLine is a job in a line, with what is worth knowing in its state.
+func jobLine(r *fleet.Record) string {
+	line := fmt.Sprintf("%-7s  %s", r.State, shorten(r.Job.Name, 200))
+	switch {
+	case r.State == fleet.Running:
+		line += fmt.Sprintf("  at %s, %s", r.Lease.Holder, progressText(r.Progress))
+	case r.State == fleet.Done && r.Good != nil:
+		line += fmt.Sprintf("  %s, %s", sizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
+	case r.State == fleet.Waiting:
+		line += "  until " + stamp(r.Next)
+	}
+	if (r.State == fleet.Waiting || r.State == fleet.Dead) && r.Last != nil {
+		line += "  " + r.Last.Why
+	}
+	return line
+}
+
+func progressText(p fleet.Progress) string {
+	if p.Size <= 0 {
+		return sizeText(p.Done)
+	}
+	return fmt.Sprintf("%s of %s, %s/s", sizeText(p.Done), sizeText(p.Size), sizeText(p.Speed))
+}
+
+// A queueStatus is how a queue stands.
+type queueStatus struct {
+	Jobs    map[fleet.State]int `json:"jobs"`
+	Speed   int64               `json:"speed"`
+	Workers map[string]int      `json:"workers"` // how many jobs each has
+	Oldest  time.Time           `json:"oldest,omitzero"`
+	Drained bool                `json:"drained"` // no worker takes a job
+	Running []fleet.Record      `json:"running"`
+}
+
+func statusOf(all []fleet.Record, drained bool) queueStatus {
+	s := queueStatus{Jobs: map[fleet.State]int{}, Workers: map[string]int{}, Drained: drained, Running: []fleet.Record{}}
+	for _, r := range all {
+		s.Jobs[r.State]++
+		switch {
+		case r.State == fleet.Running:
+			s.Speed += r.Progress.Speed
+			s.Workers[r.Lease.Holder]++
+			s.Running = append(s.Running, r)
+		case r.State == fleet.Queued && (s.Oldest.IsZero() || r.Since.Before(s.Oldest)):
+			s.Oldest = r.Since
+		}
+	}
+	return s
+}
+
+func (c *queueCommand) status(ctx context.Context) error {
+	all, err := c.records(ctx)
+	if err != nil {
+		return err
+	}
+	s := statusOf(all, c.queue.Paused())
+	if c.JSON {
+		return outputFailure(c.write(s))
+	}
+	var b strings.Builder
+	for _, state := range queueStates {
+		fmt.Fprintf(&b, "%-7s  %s\n", state, grouped(s.Jobs[state]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
+		fmt.Fprintf(&b, "%s  %s\n", name, count(s.Workers[name], "job"))
+	}
+	for i := range s.Running {
+		fmt.Fprintln(&b, jobLine(&s.Running[i]))
+	}
+	if s.Drained {
+		fmt.Fprintln(&b, "drained: no worker takes a job; braid queue drain --end lets them")
+	}
+	_, err = c.out.Write([]byte(b.String()))
+	return outputFailure(err)
+}
+
+// each retries or drops jobs.
+func (c *queueCommand) each(ctx context.Context, verb string, names []string) error {
+	do := c.queue.Retry
+	if verb == "drop" {
+		do = c.queue.Drop
+	}
+	if c.All {
+		dead, err := c.records(ctx, fleet.Dead)
+		if err != nil {
+			return err
+		}
+		for _, r := range dead {
+			names = append(names, r.Job.Name)
+		}
+	}
+	for _, name := range names {
+		done, err := do(ctx, fleet.KeyOf(name))
+		if err != nil {
+			return err
+		}
+		if !done && !c.All {
+			why := map[string]string{"retry": "no job of that name waits or is dead", "drop": "no job of that name, or a worker has it"}[verb]
+			return &failure{code: exitOther, what: "queue " + verb, where: name, why: why, hint: "braid queue list shows them"}
+		}
+	}
+	return nil
+}
+
+// drainEvery is how often is looked whether a worker has a job still.
+const drainEvery = 200 * time.Millisecond
+
+// drain has workers take no more jobs, and waits until none has one.
+func (c *queueCommand) drain(ctx context.Context) error {
+	if err := c.queue.Pause(ctx, !c.End); err != nil || c.End {
+		return err
+	}
+	ticker := time.NewTicker(drainEvery)
+	defer ticker.Stop()
+	for {
+		running, err := c.records(ctx, fleet.Running)
+		if err != nil || len(running) == 0 {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

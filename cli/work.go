@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/download"
+	"braid/internal/watch"
+)
+
+// A workCommand is one run of braid work. What it has of getCommand counts for all downloads.
+type workCommand struct {
+	*getCommand
+	To        string
+	LogFormat choice
+
+	log    *watchLog
+	notify watch.Notifier
+	queue  *fleetQueue
+	place  *workplace
+	ending sync.WaitGroup
+
+	mu    sync.Mutex
+	tasks map[int]*workTask // by number, from 0
+}
+
+// usualWork is how many downloads a worker has at once, if nothing is said. It has no job that it does not work at.
+const usualWork = 4
+
+func newWork(s streams) (action, targets) {
+	w := &workCommand{getCommand: newGetCommand(s), tasks: map[int]*workTask{}}
+	return w.run, targetsOf(w)
+}
+
+func (w *workCommand) run(ctx context.Context, words []string) error {
+	if err := w.checkFlags(words); err != nil {
+		return err
+	}
+	defer spareMemory()()
+	w.log, w.notify = newWatchLog(w.streams.err, w.LogFormat.Word), watch.NotifierOf(os.Getenv)
+	switch {
+	case w.Quiet:
+		w.log.level.Set(slog.LevelWarn)
+	case w.Verbose:
+		w.log.level.Set(slog.LevelDebug)
+	}
+	w.sites = newSites(configurationOf(ctx))
+	client, err := w.prepareClient(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.HTTP.CloseIdle()
+	defer client.State.Save()
+	defer w.sites.limits.follow()()
+	if w.place, err = openWorkplace(w.To); err != nil {
+		return err
+	}
+	defer w.place.close()
+	if w.queue, err = w.Fleet.open(ctx, "work", w.log.Logger); err != nil {
+		return err
+	}
+	defer w.queue.Close()
+	if away := w.queue.Offset(); away.Abs() > time.Second {
+		w.log.Info("clock", "queue-ahead", away)
+	}
+	w.log.Info("ready", "queue", w.Fleet.text(), "to", w.To, "at-once", int(w.MaxConcurrentDownloads))
+	w.notified(w.notify.Ready("at work for " + w.Fleet.text()))
+	w.work(ctx, client)
+	return nil
+}
+
+func (w *workCommand) notified(err error) {
+	if err != nil {
+		w.log.Warn("sd_notify", "error", err)
+	}
+}
+
+func (w *workCommand) checkFlags(words []string) error {
+	if w.MaxConcurrentDownloads == 0 {
+		w.MaxConcurrentDownloads = usualWork
+	}
+	if err := firstMisuse([]wrongUse{
+		{len(words) > 0, "work", "takes no operand", "braid get --queue QUEUE URL puts a file into the queue"},
+		{w.Quiet && w.Verbose, "-q", "contradicts -v", ""},
+		{w.To == "", "work", "no folder for the files", "--to FOLDER, which all workers of the queue share"},
+		{w.Continue, "-c", "a worker cannot know which files it is right for", ""},
+		{w.Peers.seeds(), "--seed-time", "a worker goes on with the next job", ""},
+	}); err != nil {
+		return err
+	}
+	return w.Fleet.check("work")
+}
+
+// prepareClient makes the client that all downloads have, and reads the flags that count for all.
+func (w *workCommand) prepareClient(ctx context.Context) (client *download.Client, err error) {
+	if client, err = w.client(nil); err != nil {
+		return nil, err
+	}
+	client.HTTP.IdlePerHost = int(w.MaxConcurrentDownloads)
+	if own, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); own != "" { // a service may have no other folder
+		client.JournalKey, client.State.Dir = filepath.Join(own, "journal-key"), own
+	}
+	if err := w.prepareFor(client); err != nil {
+		return nil, err
+	}
+	return client, w.readSums(ctx, client, nil)
+}
+
+// work takes jobs and downloads until ctx ends. Then all are given back.
+func (w *workCommand) work(ctx context.Context, client *download.Client) {
+	jobs, room := make(chan download.Job), make(chan struct{}, w.MaxConcurrentDownloads)
+	var taking sync.WaitGroup
+	taking.Go(func() {
+		defer close(jobs)
+		w.take(ctx, jobs, room)
+	})
+	client.GetEach(ctx, jobs, download.Batch{AtOnce: int(w.MaxConcurrentDownloads), Ended: func(n int, r download.Request, x download.Result, err error) {
+		t := w.task(n)
+		w.ending.Go(func() {
+			t.end(r, x, err)
+			<-room
+		})
+	}})
+	w.notified(w.notify.Stopping())
+	w.log.Info("ending")
+	taking.Wait()
+	w.ending.Wait()
+}
+
+// take takes a job whenever there is room for one.
+func (w *workCommand) take(ctx context.Context, jobs chan<- download.Job, room chan struct{}) {
+	for n := 0; ; n++ {
+		select {
+		case room <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		claim, err := w.queue.Next(ctx)
+		if err != nil {
+			return
+		}
+		t := newWorkTask(w, claim)
+		w.mu.Lock()
+		w.tasks[n] = t
+		w.mu.Unlock()
+		select {
+		case jobs <- download.Job{Context: claim.Context, Request: t.request}:
+		case <-ctx.Done():
+			t.release()
+			return
+		}
+	}
+}
+
+// task is the one of a number, which has ended.
+func (w *workCommand) task(n int) *workTask {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.tasks[n]
+	delete(w.tasks, n)
+	return t
+}

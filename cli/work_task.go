@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"braid/download"
+	"braid/download/state"
+	"braid/fleet"
+	"braid/fleet/jetstream"
+	"braid/internal/mask"
+	"braid/internal/option"
+	"braid/internal/report"
+	"braid/source"
+	"braid/verify"
+)
+
+// A workTask is a job while a worker has it.
+type workTask struct {
+	*workCommand
+	claim *jetstream.Claim
+	log   *slog.Logger
+	began time.Time
+	stage *stage
+	rec   *report.Recorder
+}
+
+func newWorkTask(w *workCommand, c *jetstream.Claim) *workTask {
+	t := &workTask{workCommand: w, claim: c, began: time.Now(), rec: report.NewRecorder(time.Now())}
+	t.log = w.log.With("job", c.Record.Job.Name, "try", c.Record.Tries)
+	t.log.Debug("taken", "fence", c.Fence())
+	return t
+}
+
+// request makes the request. What is there of the file, and of an earlier try, is beside it.
+func (t *workTask) request() (download.Request, error) {
+	job := &t.claim.Record.Job
+	listed := option.Entry{URIs: job.URIs}
+	for _, o := range job.Options {
+		listed.Options = append(listed.Options, option.Setting{Name: o.Name, Value: o.Value})
+	}
+	r, wrong := (&worklist{get: t.getCommand}).read(listed)
+	if wrong != nil {
+		f := failureOf(context.Background(), wrong.err)
+		f.where = strings.Trim(wrong.Name+": "+f.where, ": ")
+		return r, f
+	}
+	if err := t.sums.vouch(&r); err != nil {
+		return r, err
+	}
+	var err error
+	if t.stage, err = t.place.stage(job, t.claim.Fence()); err != nil {
+		return r, err
+	}
+	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
+	r.Rename, r.RemoteName = false, false
+	if good := t.claim.Record.Good; good != nil && t.stage.is(good) {
+		r.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
+		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
+			r.Known.Digest = d
+			if good.Proof != "" {
+				r.Known.Over = verify.HTTP
+			}
+		}
+	}
+	r.Observe = t.observe
+	return r, nil
+}
+
+// observe takes down how far the download is.
+func (t *workTask) observe(ev download.Event) {
+	t.rec.Observe(time.Now(), ev)
+	if p, ok := ev.(download.Progress); ok {
+		t.claim.Tell(fleet.Progress{Done: p.Done, Size: p.Size, Speed: int64(p.Rate)})
+	}
+}
+
+// endTime is how long a worker tries to tell the queue what became of a job. After that another one finds out.
+const endTime = 30 * time.Second
+
+// end puts the file in place, and stores what became of the job.
+func (t *workTask) end(r download.Request, res download.Result, err error) {
+	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	e := fleet.Ending{Kind: fleet.Right}
+	if err == nil {
+		e, err = t.settle(ctx, r, res)
+	}
+	if t.lost(err) {
+		return
+	}
+	if err != nil {
+		if own, ok := errors.AsType[*download.Error](err); ok && own.Kind == download.Interrupted {
+			t.release()
+			return
+		}
+		e = endingOf(err)
+	}
+	e.Took, e.Fetched = time.Since(t.began).Round(time.Millisecond), res.Fetched
+	if r.URL != nil {
+		e.URL = source.Mask(r.URL)
+	}
+	now, err := t.claim.Finish(ctx, e)
+	if t.lost(err) {
+		return
+	}
+	t.tell(&now, err)
+	if now.State == fleet.Done || now.State == fleet.Dead {
+		t.place.clear(t.stage)
+	}
+}
+
+// lost reports whether the job is another worker's now. Then nothing of it is touched any more.
+func (t *workTask) lost(err error) bool {
+	_, gone := errors.AsType[*fleet.LostError](err)
+	_, late := errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
+	if gone || late {
+		t.log.Warn("another worker has the job now; nothing was put in place", "fence", t.claim.Fence())
+		t.claim.Drop()
+	}
+	return gone || late
+}
+
+// tell logs how a try ended.
+func (t *workTask) tell(now *fleet.Record, err error) {
+	e := now.Last
+	switch {
+	case err != nil || e == nil:
+		t.log.Error("the queue was not told what became of it; another try will find out", "error", err)
+	case e.Kind == fleet.Right:
+		t.log.Info("done", "size", e.Size, "verified", cmp.Or(e.Proof, "unverified"), "unchanged", e.Unchanged)
+	case now.State == fleet.Waiting:
+		t.log.Warn("tried again later", "error", e.Why, "code", e.Code, "next", stamp(now.Next))
+	default:
+		t.log.Error("given up", "error", e.Why, "code", e.Code)
+	}
+}
+
+// release gives the job back.
+func (t *workTask) release() {
+	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	if err := t.claim.Release(ctx); err != nil && !t.lost(err) {
+		t.log.Warn("not given back; others take it when its lease ends", "error", err)
+		return
+	}
+	t.log.Debug("given back")
+}
+
+// settle puts a file that is right in its place, while the job is still this worker's.
+func (t *workTask) settle(ctx context.Context, r download.Request, res download.Result) (fleet.Ending, error) {
+	job := &t.claim.Record.Job
+	unchanged := res.AlreadyComplete || res.NotModified
+	if unchanged && job.Behind(res.LastModified) {
+		return fleet.Ending{
+			Kind: fleet.Wrong, Code: exitRefused,
+			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified), stamp(job.Modified)),
+		}, nil
+	}
+	if err := t.claim.Confirm(ctx); err != nil {
+		return fleet.Ending{}, err
+	}
+	info, err := t.place.put(t.stage, !unchanged, r.Overwrite || r.IfNewer)
+	if err != nil {
+		return fleet.Ending{}, err
+	}
+	e := fleet.Ending{
+		Kind: fleet.Right, Unchanged: unchanged, Path: info.path, Size: info.size, ModTime: info.modTime,
+		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host,
+	}
+	if res.Proof.Verified() {
+		e.Proof = res.Proof.String()
+	}
+	for _, d := range res.Proof.Digests() {
+		if d.Algorithm() == verify.SHA256 {
+			e.SHA256 = d.Hex()
+		}
+	}
+	for _, s := range res.Sources {
+		if s.Bytes > 0 {
+			if e.Sources == nil {
+				e.Sources = map[string]int64{}
+			}
+			e.Sources[cmp.Or(s.Host, s.URL)] += s.Bytes
+		}
+	}
+	return e, nil
+}
+
+// laterCodes are the exit codes of what may be right later at the server, and uselessCodes those of what only the user can mend.
+var (
+	laterCodes   = []int{exitMismatch, exitBadSignature, exitNoKey, exitNoEvidence, exitRefused}
+	uselessCodes = []int{exitUsage, exitAuth, exitLimit}
+)
+
+// endingOf says how a try ended that brought no file.
+func endingOf(err error) fleet.Ending {
+	f := downloadFailure(context.Background(), err)
+	e := fleet.Ending{Kind: fleet.Failed, Code: f.code, Why: mask.Escape(strings.Trim(f.where+": "+f.why, ": "))}
+	switch {
+	case slices.Contains(laterCodes, f.code):
+		e.Kind = fleet.Wrong
+	case slices.Contains(uselessCodes, f.code), errors.Is(err, fs.ErrExist):
+		e.Kind = fleet.Useless
+	}
+	return e
+}

@@ -1,0 +1,268 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"braid/fleet"
+)
+
+// Report puts a job into the queue, if it is news. When it returns without an error the job is stored.
+func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
+	r, err := change(ctx, q.jobs, j.Key(), func(r *fleet.Record) (err error) {
+		if news, err = r.Report(j, q.now()); err == nil && (news == fleet.Duplicate || news == fleet.Again) {
+			err = errSame
+		}
+		return err
+	})
+	if err == errSame {
+		err = nil
+	}
+	if err == nil && (news == fleet.Fresh || news == fleet.Again) {
+		err = q.wake(ctx, &r)
+	}
+	return news, err
+}
+
+var errSame = errors.New("nothing changes")
+
+// wake publishes the message of a record that is queued, once.
+func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
+	_, err := q.js.Publish(ctx, subject, []byte(r.Job.Key()), jetstream.WithMsgID(fmt.Sprintf("%s-%d", r.Job.ID(), r.Since.UnixNano())))
+	return err
+}
+
+// A Claim is a job that this process has, until Finish or Release.
+type Claim struct {
+	Record fleet.Record // as it was taken
+	// Context ends when the job is this process's no more, and with that of Next.
+	Context context.Context
+
+	q        *Queue
+	msg      jetstream.Msg
+	cancel   context.CancelCauseFunc
+	beating  sync.WaitGroup
+	mu       sync.Mutex
+	progress fleet.Progress
+}
+
+// oneFetch is how long a request for a message is open.
+const oneFetch = 5 * time.Second
+
+// Next waits for a job, and takes it.
+func (q *Queue) Next(ctx context.Context) (*Claim, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if q.paused.Load() {
+			if err := rest(ctx, 500*time.Millisecond); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		msg, err := q.fetch(ctx)
+		if err == nil && msg != nil {
+			var c *Claim
+			if c, err = q.claim(ctx, msg); c != nil {
+				return c, nil
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			q.log.Debug("queue", "next", err)
+			rest(ctx, 500*time.Millisecond)
+		}
+	}
+}
+
+func (q *Queue) fetch(ctx context.Context) (jetstream.Msg, error) {
+	waiting, stop := context.WithTimeout(ctx, oneFetch)
+	defer stop()
+	batch, err := q.consumer.Fetch(1, jetstream.FetchContext(waiting))
+	if err != nil {
+		return nil, err
+	}
+	msg := <-batch.Messages()
+	if err := batch.Error(); msg == nil && waiting.Err() == nil {
+		return nil, err
+	}
+	return msg, nil
+}
+
+// claim takes the job of a message. Without a claim and an error there is nothing to do for now.
+func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
+	key := string(msg.Data())
+	if q.paused.Load() { // since the request for it
+		return nil, msg.Nak()
+	}
+	if ctx.Err() != nil || !q.reserve(key) {
+		return nil, msg.NakWithDelay(q.lease / 3)
+	}
+	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
+		if r.State == "" {
+			return &fleet.OverError{State: "forgotten"}
+		}
+		err := r.Take(q.name, q.now(), q.lease)
+		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the answer to an earlier try was lost
+			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
+		}
+		return err
+	})
+	if err == nil {
+		c := &Claim{Record: r, q: q, msg: msg}
+		c.Context, c.cancel = context.WithCancelCause(ctx)
+		c.beating.Go(c.beat)
+		return c, nil
+	}
+	q.free(key)
+	if early, ok := errors.AsType[*fleet.EarlyError](err); ok {
+		return nil, q.later(msg, early.Next)
+	}
+	if held, ok := errors.AsType[*fleet.HeldError](err); ok {
+		return nil, q.later(msg, held.Lease.Until)
+	}
+	if _, ok := errors.AsType[*fleet.OverError](err); ok {
+		return nil, msg.Ack()
+	}
+	return nil, errors.Join(err, msg.NakWithDelay(time.Second))
+}
+
+// later gives a message back until a time, and a little more.
+func (q *Queue) later(msg jetstream.Msg, at time.Time) error {
+	return msg.NakWithDelay(max(0, at.Sub(q.now())) + 50*time.Millisecond)
+}
+
+// reserve reports whether this process did not have the job already.
+func (q *Queue) reserve(key string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mine[key] {
+		return false
+	}
+	q.mine[key] = true
+	return true
+}
+
+func (q *Queue) free(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.mine, key)
+}
+
+// Fence is the fence that the job is held under.
+func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
+
+// Tell says how far the job is. Others hear of it when the lease is prolonged.
+func (c *Claim) Tell(p fleet.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = p
+}
+
+// beat prolongs the lease until the claim ends. When that has failed for as long as the lease lasts, another worker may have the job.
+func (c *Claim) beat() {
+	ticker := time.NewTicker(c.q.lease / 3)
+	defer ticker.Stop()
+	until := c.Record.Lease.Until
+	for {
+		select {
+		case <-c.Context.Done():
+			return
+		case <-ticker.C:
+		}
+		now, err := c.prolong(c.Context)
+		_, lost := errors.AsType[*fleet.LostError](err)
+		switch {
+		case err == nil:
+			until = now.Add(c.q.lease)
+		case lost || !c.q.now().Before(until):
+			c.cancel(fmt.Errorf("the job is given up: %w", err))
+			return
+		}
+	}
+}
+
+func (c *Claim) prolong(ctx context.Context) (at time.Time, err error) {
+	ctx, stop := context.WithTimeout(ctx, min(oneCall, c.q.lease/3))
+	defer stop()
+	c.mu.Lock()
+	p := c.progress
+	c.mu.Unlock()
+	_, err = change(ctx, c.q.jobs, c.Record.Job.Key(), func(r *fleet.Record) error {
+		at = c.q.now()
+		return r.Prolong(c.q.name, c.Fence(), p, at, c.q.lease)
+	})
+	c.msg.InProgress() // should it be lost, another worker finds the lease
+	return at, err
+}
+
+// Confirm makes sure that the job is this process's still. It is for the moment before what cannot be undone. While the queue does not answer it
+// asks again, as long as ctx allows.
+func (c *Claim) Confirm(ctx context.Context) error {
+	for {
+		_, err := c.prolong(ctx)
+		if _, lost := errors.AsType[*fleet.LostError](err); err == nil || lost || rest(ctx, 500*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// Drop ends the claim of a job that is another process's now.
+func (c *Claim) Drop() {
+	c.cancel(nil)
+	c.beating.Wait()
+	c.q.free(c.Record.Job.Key())
+}
+
+// Finish stores how the job ended. Until that is stored it tries, as long as ctx allows; after that the job is nobody's.
+func (c *Claim) Finish(ctx context.Context, e fleet.Ending) (fleet.Record, error) {
+	return c.end(ctx, func(r *fleet.Record) error {
+		if r.Last != nil && r.Last.Worker == c.q.name && r.Last.Fence == c.Fence() { // the answer to an earlier try was lost
+			return errSame
+		}
+		return r.Finish(c.q.name, c.Fence(), e, c.q.now())
+	})
+}
+
+// Release gives the job back: this process ends.
+func (c *Claim) Release(ctx context.Context) error {
+	_, err := c.end(ctx, func(r *fleet.Record) error { return r.Release(c.q.name, c.Fence(), c.q.now()) })
+	return err
+}
+
+func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
+	defer c.q.free(c.Record.Job.Key())
+	defer c.beating.Wait()
+	defer c.cancel(nil)
+	for {
+		once, stop := context.WithTimeout(ctx, oneCall)
+		r, err := change(once, c.q.jobs, c.Record.Job.Key(), f)
+		stop()
+		if _, lost := errors.AsType[*fleet.LostError](err); lost {
+			return r, err
+		}
+		if err == nil || err == errSame {
+			return r, c.settle(ctx, &r)
+		}
+		c.q.log.Warn("queue", "job", c.Record.Job.Name, "error", err)
+		if err := rest(ctx, 500*time.Millisecond); err != nil {
+			return r, err
+		}
+	}
+}
+
+// settle does with the message what the record calls for.
+func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
+	switch r.State {
+	case fleet.Done, fleet.Dead:
+		return c.msg.DoubleAck(ctx)
+	case fleet.Waiting:
+		return c.q.later(c.msg, r.Next)
+	}
+	return c.msg.Nak()
+}

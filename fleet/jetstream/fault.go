@@ -1,0 +1,33 @@
+package jetstream
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Refused reports whether an error of Open is that the server wants credentials, or others.
+func Refused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
+		err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+}
+
+// Untrusted reports whether an error of Open is that of a certificate, or that the server has none.
+func Untrusted(err error) bool {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var wrong *tls.CertificateVerificationError
+	var alert tls.AlertError
+	return errors.As(err, &unknown) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &wrong) || errors.As(err, &alert) ||
+		errors.Is(err, nats.ErrSecureConnWanted) || errors.Is(err, nats.ErrSecureConnRequired)
+}
+
+// Lacking reports whether an error of Open is that the server has no JetStream.
+func Lacking(err error) bool {
+	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
+}

@@ -1,0 +1,180 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"braid/internal/fsys"
+)
+
+// A Host is a server for the processes of one machine. All of them have one: the first runs it, and when that process ends another does, with
+// what is stored in the folder. It has no port: who may enter the folder may use the socket in it.
+type Host struct {
+	dir    string
+	socket Socket
+	log    *slog.Logger
+	stop   context.CancelFunc
+	ending sync.WaitGroup
+}
+
+// A Socket is how the processes of a machine find each other by a folder. The one that listens has the folder for itself: what it finds there is
+// of a process that has ended.
+type Socket struct {
+	Listen func(dir string) (net.Listener, error)
+	Dial   func(ctx context.Context, dir string) (net.Conn, error)
+}
+
+const (
+	lockFile = "lock"
+	// lookEvery is how often a process looks whether there is no server any more.
+	lookEvery = 200 * time.Millisecond
+	startTime = 20 * time.Second
+)
+
+// NewHost has this process run the server of a folder, whenever no other does, until Close.
+func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	h := &Host{dir: dir, socket: socket, log: log}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	lock, err := h.openLock() // what keeps it from that is told at once
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.ending.Go(func() { h.run(ctx) })
+	return h, lock.Close()
+}
+
+func (h *Host) openLock() (fsys.File, error) {
+	folder, err := fsys.OS.OpenDir(h.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	f, err := folder.Create(lockFile, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = folder.Open(lockFile)
+	}
+	return f, err
+}
+
+// run runs the server whenever the lock is free.
+func (h *Host) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := h.serve(ctx); err != nil {
+			h.log.Error("queue", "server", err)
+		}
+		rest(ctx, lookEvery)
+	}
+}
+
+// serve runs the server until ctx ends, if this process gets the lock.
+func (h *Host) serve(ctx context.Context) error {
+	lock, err := h.openLock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if mine, err := lock.TryLock(); !mine || err != nil {
+		return err
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "braid", DontListen: true, JetStream: true, StoreDir: h.dir, JetStreamMaxMemory: 64 << 20,
+		SyncAlways: true, MaxPayload: 8 << 20, NoLog: true, NoSigs: true, DisableJetStreamBanner: true,
+	})
+	if err != nil {
+		return err
+	}
+	s.Start()
+	defer s.WaitForShutdown()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(startTime) {
+		return errors.New("does not start")
+	}
+	listener, err := h.socket.Listen(h.dir)
+	if err != nil {
+		return err
+	}
+	h.log.Debug("queue", "server", "here", "folder", h.dir)
+	var lines sync.WaitGroup
+	defer lines.Wait()
+	defer context.AfterFunc(ctx, func() { listener.Close() })()
+	for {
+		c, err := listener.Accept()
+		if err != nil {
+			return unless(ctx, err)
+		}
+		lines.Go(func() { connect(ctx, s, c) })
+	}
+}
+
+// unless is err, unless ctx has ended.
+func unless(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// connect is the line of a client to the server in this process.
+func connect(ctx context.Context, s *server.Server, c net.Conn) {
+	defer c.Close()
+	inside, err := s.InProcessConn()
+	if err != nil {
+		return
+	}
+	defer inside.Close()
+	defer context.AfterFunc(ctx, func() { c.Close(); inside.Close() })()
+	var back sync.WaitGroup
+	defer back.Wait()
+	defer inside.Close()
+	back.Go(func() {
+		io.Copy(c, inside)
+		c.Close()
+	})
+	io.Copy(inside, c)
+}
+
+// ready waits until there is a server.
+func (h *Host) ready(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, startTime)
+	defer stop()
+	for {
+		conn, err := h.socket.Dial(ctx, h.dir)
+		if err == nil {
+			return conn.Close()
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("no server begins in %s: %w", h.dir, err)
+		}
+		rest(ctx, 10*time.Millisecond)
+	}
+}
+
+// Dial connects to the server of the folder, whichever process runs it now.
+func (h *Host) Dial(_, _ string) (net.Conn, error) {
+	ctx, stop := context.WithTimeout(context.Background(), oneCall)
+	defer stop()
+	return h.socket.Dial(ctx, h.dir)
+}
+
+// Close ends the server, if this process runs it; then another process does.
+func (h *Host) Close() {
+	h.stop()
+	h.ending.Wait()
+}

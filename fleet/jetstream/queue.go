@@ -1,0 +1,328 @@
+// Package jetstream keeps the records of a fleet in NATS JetStream: a stream that wakes workers, and values that are changed only by those that
+// have seen the last change. What a record may become is decided by package fleet.
+//
+//	q, err := jetstream.Open(ctx, jetstream.Options{URL: "nats://127.0.0.1:4222", Name: "worker 1"})
+//	news, err := q.Report(ctx, fleet.Job{Name: "disk.iso", URIs: []string{"https://example.org/disk.iso"}})
+//	claim, err := q.Next(ctx)            // waits for a job, and has it
+//	err = claim.Finish(ctx, fleet.Ending{Kind: fleet.Right})
+//
+// A message has the key of a record and nothing else: one that comes twice, late or too early does no harm. One of each record that is queued,
+// running or waiting is there until its end is stored.
+//
+// [Host] runs a server in this process, for the processes of one machine. It refuses to serve others: for them there is nats-server.
+package jetstream
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"braid/fleet"
+)
+
+// Options say where a queue is.
+type Options struct {
+	// URL is nats://HOST:PORT, which must be on this machine, or tls://HOST:PORT; several are separated by commas.
+	URL string
+	// Name is that of this process, for the others.
+	Name string
+	// Credentials is a file with credentials of NATS. It may be empty.
+	Credentials string
+	// TLS is for tls:// URLs. If nil, the roots of the system count.
+	TLS *tls.Config
+	// Lease is how long what this process has stays its own when it is heard of no more. If zero, it is fleet.UsualLease.
+	Lease time.Duration
+	// Works says that the process takes jobs: its Lease is how long the stream waits, too. What another one says counts for those after it.
+	Works bool
+	// Host, if not nil, has the server; then URL and Credentials count for nothing.
+	Host *Host
+	// Log gets what goes wrong meanwhile. It may be nil.
+	Log *slog.Logger
+}
+
+// A Queue is a connection to one. Its methods may be called by several goroutines.
+type Queue struct {
+	name     string
+	lease    time.Duration
+	works    bool
+	log      *slog.Logger
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	jobs     jetstream.KeyValue
+	leases   jetstream.KeyValue
+	pace     jetstream.KeyValue
+	feeds    jetstream.KeyValue
+	consumer jetstream.Consumer
+	offset   atomic.Int64 // of the server's clock to ours
+	paused   atomic.Bool
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+
+	mu   sync.Mutex
+	mine map[string]bool // keys of jobs that this process has
+}
+
+const (
+	streamName   = "BRAID_JOBS"
+	subject      = "braid.jobs"
+	consumerName = "workers"
+	keyPaused    = "paused"
+	keyClock     = "clock"
+	// duplicates is how long an id is remembered by the stream. The records remember it for ever.
+	duplicates = 2 * time.Minute
+	// oneCall is how long one question may take.
+	oneCall = 5 * time.Second
+)
+
+// An InsecureError says that a URL would send everything over the network for all to read.
+type InsecureError struct{ Host string }
+
+func (e *InsecureError) Error() string {
+	return e.Host + " is another machine, and all would go over the network for all to read"
+}
+
+// CheckURL refuses what is no URL of a queue, and nats:// to other machines.
+func CheckURL(list string) error {
+	for word := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(word)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" || strings.Trim(u.Path, "/") != "":
+			return errors.New("write embedded, embedded:FOLDER, nats://127.0.0.1:4222 or tls://HOST:4222")
+		case u.Scheme == "nats" && !isLoopback(u.Hostname()):
+			return &InsecureError{u.Hostname()}
+		}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Open connects to a queue, and makes what is missing there.
+func Open(ctx context.Context, o Options) (*Queue, error) {
+	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, log: o.Log, mine: map[string]bool{}}
+	if q.lease == 0 {
+		q.lease = fleet.UsualLease
+	}
+	if q.log == nil {
+		q.log = slog.New(slog.DiscardHandler)
+	}
+	if err := q.connect(ctx, o); err != nil {
+		return nil, err
+	}
+	ctx, q.stop = context.WithCancel(context.WithoutCancel(ctx))
+	first, end := context.WithTimeout(ctx, 3*oneCall)
+	defer end()
+	err := q.prepare(first)
+	if err == nil {
+		err = q.setClock(first)
+	}
+	if err != nil {
+		q.Close()
+		return nil, err
+	}
+	q.running.Go(func() { q.keepClock(ctx) })
+	q.running.Go(func() { q.follow(ctx) })
+	return q, nil
+}
+
+func (q *Queue) connect(ctx context.Context, o Options) (err error) {
+	options := []nats.Option{
+		nats.Name("braid " + q.name), nats.Timeout(oneCall), nats.MaxReconnects(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.CustomReconnectDelay(func(int) time.Duration { return 100*time.Millisecond + rand.N(200*time.Millisecond) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				q.log.Warn("queue", "state", "lost", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { q.log.Info("queue", "state", "back") }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Debug("queue", "error", err) }),
+	}
+	at := o.URL
+	if o.Host != nil {
+		if err := o.Host.ready(ctx); err != nil {
+			return err
+		}
+		at = nats.DefaultURL // which is only a name
+		options = append(options, nats.SetCustomDialer(o.Host), nats.IgnoreDiscoveredServers())
+	} else {
+		if err := CheckURL(o.URL); err != nil {
+			return err
+		}
+		if strings.Contains(o.URL, "nats://") {
+			options = append(options, nats.IgnoreDiscoveredServers()) // they may be anywhere
+		}
+		if o.Credentials != "" {
+			options = append(options, nats.UserCredentials(o.Credentials))
+		}
+		if o.TLS != nil {
+			options = append(options, nats.Secure(o.TLS))
+		}
+	}
+	if q.conn, err = nats.Connect(at, options...); err != nil {
+		return fmt.Errorf("no connection: %w", err)
+	}
+	q.js, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(oneCall))
+	return err
+}
+
+// prepare makes the stream and the buckets, where they are missing.
+func (q *Queue) prepare(ctx context.Context) (err error) {
+	replicas := 1
+	if q.conn.ConnectedClusterName() != "" {
+		replicas = 3
+	}
+	for {
+		err = q.make(ctx, replicas)
+		if replicas == 1 || err == nil || ctx.Err() != nil {
+			return err
+		}
+		replicas = 1 // of a cluster that has no three
+	}
+}
+
+func (q *Queue) make(ctx context.Context, replicas int) error {
+	stream, err := q.js.Stream(ctx, streamName)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: streamName, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace, "feeds": &q.feeds} {
+		if *bucket, err = q.bucket(ctx, "braid_"+name, replicas); err != nil {
+			return err
+		}
+	}
+	if !q.works {
+		return nil
+	}
+	q.consumer, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease, MaxDeliver: -1, MaxAckPending: -1,
+	})
+	return err
+}
+
+func (q *Queue) bucket(ctx context.Context, name string, replicas int) (jetstream.KeyValue, error) {
+	b, err := q.js.KeyValue(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		b, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: replicas})
+	}
+	return b, err
+}
+
+// Close ends the connection.
+func (q *Queue) Close() {
+	if q.stop != nil {
+		q.stop()
+	}
+	q.running.Wait()
+	q.conn.Close()
+}
+
+// now is the time of the queue.
+func (q *Queue) now() time.Time { return time.Now().Add(time.Duration(q.offset.Load())) }
+
+// setClock measures how far the server's clock is from ours: it says when it stored a value.
+func (q *Queue) setClock(ctx context.Context) error {
+	began := time.Now()
+	if _, err := q.leases.Put(ctx, keyClock, nil); err != nil {
+		return err
+	}
+	middle := began.Add(time.Since(began) / 2)
+	e, err := q.leases.Get(ctx, keyClock)
+	if err == nil {
+		q.offset.Store(int64(e.Created().Sub(middle)))
+	}
+	return err
+}
+
+// keepClock measures it again now and then.
+func (q *Queue) keepClock(ctx context.Context) {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := q.setClock(ctx); err != nil && ctx.Err() == nil {
+				q.log.Debug("queue", "clock", "unknown", "error", err)
+			}
+		}
+	}
+}
+
+// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again. A value that is
+// missing is the zero value. An error of f ends it, and nothing changes.
+func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (value T, err error) {
+	for {
+		var revision uint64
+		value, revision, err = read[T](ctx, bucket, key)
+		if err != nil {
+			return value, err
+		}
+		if err = f(&value); err != nil {
+			return value, err
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			return value, err
+		}
+		if revision == 0 {
+			_, err = bucket.Create(ctx, key, data)
+		} else {
+			_, err = bucket.Update(ctx, key, data, revision)
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) { // which is any conflict
+			return value, err
+		}
+		if err := rest(ctx, rand.N(20*time.Millisecond)); err != nil {
+			return value, err
+		}
+	}
+}
+
+// read returns a value and its revision, which is 0 if there is none.
+func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (value T, revision uint64, err error) {
+	e, err := bucket.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return value, 0, nil
+	}
+	if err != nil {
+		return value, 0, err
+	}
+	if err := json.Unmarshal(e.Value(), &value); err != nil {
+		return value, 0, fmt.Errorf("%s %s: %w", bucket.Bucket(), key, err)
+	}
+	return value, e.Revision(), nil
+}
+
+// rest waits, unless ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

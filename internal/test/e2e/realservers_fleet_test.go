@@ -1,0 +1,148 @@
+//go:build realservers
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestRealFleet: of two watchers one polls, two workers download what is new, once, and what dies is replaced: the watcher that polls, and
+// that runs the queue of the machine; a worker that is killed.
+func TestRealFleet(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	first := numbered("a", 20)
+	f.publish(30_000, false, first...)
+	a := f.watcher("watcher-a")
+	b := f.watcher("watcher-b")
+	one, two := f.worker(), f.worker()
+	f.await("the first files", 30*time.Second, func() bool { return f.right(first...) })
+	for name, n := range f.counts(f.gets) {
+		if n > 2 {
+			t.Errorf("%s was asked for %d times", name, n)
+		}
+	}
+	if polls := f.counts(f.polls); polls["watcher-a"] == 0 || polls["watcher-b"] != 0 {
+		t.Errorf("the feed was polled by %v", polls)
+	}
+
+	f.await("some polls", 20*time.Second, func() bool { return f.counts(f.polls)["watcher-a"] >= 4 }) // so that it has left what it knows
+	a.Process.Kill()
+	<-a.exited
+	f.await("another watcher polls", 60*time.Second, func() bool { return f.counts(f.polls)["watcher-b"] > 0 })
+	f.publish(30_000, false, first[0])
+	f.publish(5<<20, false, "slow.iso")
+	f.await("a newer version, which the other watcher knows to be one", 30*time.Second, func() bool { return f.right(first[0]) })
+	if n := strings.Count(b.log.String(), "reason=first-sight"); n > 1 {
+		t.Errorf("%d files are new to the watcher that took over, and one is", n)
+	}
+
+	has, _ := f.taken("isos/slow.iso", one, two)
+	has.Process.Kill()
+	<-has.exited
+	f.open("slow.iso")
+	took := f.await("the other worker takes it over", 60*time.Second, func() bool { return f.right("slow.iso") })
+	t.Logf("taken over %v after kill -9, with a lease of 5 s", took)
+	f.await("all is done", 10*time.Second, func() bool {
+		for _, j := range f.jobs() {
+			if j.State != "done" || j.Last.Proof == "" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// TestRealFleetStopped: a worker that is stopped loses its job, and can neither end it nor put its file in place when it goes on. One that
+// ends in good order gives its job back at once.
+func TestRealFleetStopped(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	f.watcher("watcher") // which runs the queue, so that it is not stopped with a worker
+	one, two := f.worker(), f.worker()
+	f.publish(5<<20, false, "slow.iso")
+	stale, other := f.taken("isos/slow.iso", one, two)
+	stale.Process.Signal(syscall.SIGSTOP)
+	f.await("the other has the job", 60*time.Second, func() bool {
+		return strings.Contains(f.jobs()["isos/slow.iso"].Lease.Holder, fmt.Sprintf("/%d/", other.Process.Pid))
+	})
+	stale.Process.Signal(syscall.SIGCONT)
+	f.await("the worker that was stopped finds out", 30*time.Second, func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
+	f.open("slow.iso")
+	f.await("the file", 30*time.Second, func() bool { return f.right("slow.iso") })
+	f.await("the job is done", 10*time.Second, func() bool { return f.jobs()["isos/slow.iso"].State == "done" })
+	if j := f.jobs()["isos/slow.iso"]; !strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
+		t.Errorf("done by %s", j.Last.Worker)
+	}
+
+	f.publish(5<<20, false, "slow2.iso")
+	has, other := f.taken("isos/slow2.iso", one, two)
+	has.Process.Signal(syscall.SIGTERM)
+	<-has.exited
+	took := f.await("the other has it", 20*time.Second, func() bool {
+		return strings.Contains(f.jobs()["isos/slow2.iso"].Lease.Holder, fmt.Sprintf("/%d/", other.Process.Pid))
+	})
+	if took > time.Second {
+		t.Errorf("given back %v after an orderly end", took)
+	}
+	f.open("slow2.iso")
+	f.await("the second file", 30*time.Second, func() bool { return f.right("slow2.iso") })
+	left, _ := os.ReadDir(filepath.Join(f.dir, "out", ".braid-work"))
+	for _, e := range left {
+		t.Errorf("left: %s", e.Name())
+	}
+}
+
+// TestRealFleetWrong: a file with a wrong digest is asked for again after five minutes; a newer report, or the user, is faster. What no try can
+// mend is dead at once, and comes again when that is asked for.
+func TestRealFleetWrong(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	f.watcher("watcher")
+	f.worker()
+	f.publish(20_000, true, "bad.iso")
+	f.await("it waits", 30*time.Second, func() bool { return f.jobs()["isos/bad.iso"].State == "waiting" })
+	j := f.jobs()["isos/bad.iso"]
+	if wait := j.Next.Sub(j.Since); wait != 5*time.Minute || j.Last.Kind != "wrong" || !strings.Contains(j.Last.Why, "sha-256") {
+		t.Errorf("waits %v as it was %s: %s", wait, j.Last.Kind, j.Last.Why)
+	}
+	if _, err := os.Stat(filepath.Join(f.dir, "out", "isos", "bad.iso")); err == nil {
+		t.Error("a file that is wrong is in place")
+	}
+	f.publish(20_000, false, "bad.iso")
+	f.await("a newer report revives it", 30*time.Second, func() bool { return f.right("bad.iso") })
+
+	if err := os.WriteFile(filepath.Join(f.dir, "out", "kept.iso"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.publish(1000, false, "listed.iso")
+	list := filepath.Join(f.dir, "list")
+	if err := os.WriteFile(list, []byte(f.server.URL+"/files/listed.iso\n  out=kept.iso\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.braid("get", "-i", list)
+	f.await("a file that is there is left alone", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "dead" })
+	if data, err := os.ReadFile(filepath.Join(f.dir, "out", "kept.iso")); string(data) != "mine" {
+		t.Errorf("it is %q now, %v", data, err)
+	}
+	os.Remove(filepath.Join(f.dir, "out", "kept.iso"))
+	f.braid("queue", "retry", "--all")
+	f.await("retried", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "done" })
+	if out := f.braid("get", "-i", list); !strings.Contains(out, "1 known already") {
+		t.Errorf("the same entry again: %s", out)
+	}
+	f.braid("queue", "drop", "kept.iso")
+	f.braid("queue", "drain")
+	f.braid("get", "-i", list)
+	if status := f.braid("queue", "status"); !strings.Contains(status, "queued   1") || !strings.Contains(status, "drained") {
+		t.Errorf("status of a drained queue:\n%s", status)
+	}
+	f.braid("queue", "drain", "--end")
+	f.await("taken again", 30*time.Second, func() bool { return f.jobs()["kept.iso"].State == "done" })
+}
