@@ -147,7 +147,7 @@ var houses = map[string]house{
 	"internal/test/mirrortest": {imports: []string{"byterange", "verify"}},
 	"internal/test/fsystest":   {imports: []string{"internal/fsys"}},
 	"internal/test/proxytest":  {},
-	"internal/test/s3test":     {imports: []string{"github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials"}},
+	"internal/test/s3test":     {imports: []string{"github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/pkg/credentials", "github.com/minio/minio-go/v7/pkg/signer"}},
 	"internal/test/geoiptest":  {},
 	"internal/test/sourcetest": {imports: []string{"byterange", "source"}},
 	"internal/test/torture":    {imports: []string{"golang.org/x/sys/unix"}},

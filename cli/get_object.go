@@ -20,24 +20,30 @@ type objectPlace struct {
 }
 
 // open reads where objects go, if the user wants any.
-func (p *objectPlace) open(g *getCommand) error {
-	place, name := g.To, g.Out
-	if objectstore.IsURL(g.Out) {
-		cut := strings.LastIndexByte(g.Out, '/') + 1
-		place, name = g.Out[:cut], g.Out[cut:]
-		if cut <= len("s3://") {
-			return misuse("-o "+g.Out, "names a bucket and no key", "-o s3://BUCKET/NAME")
+func (p *objectPlace) open(g *getCommand) (err error) {
+	switch {
+	case objectstore.IsURL(g.Out):
+		g.common.Store, p.name, err = objectAt(g.Out, time.Duration(g.Timeout), p.note)
+	case g.To != "":
+		var store *objectstore.Store
+		if store, err = objectstore.Open(g.To, objectOptions(time.Duration(g.Timeout), p.note)); err == nil {
+			g.common.Store, p.name = store, g.Out
 		}
 	}
-	if place == "" {
-		return nil
-	}
-	p.name = name
-	store, err := objectstore.Open(place, objectOptions(time.Duration(g.Timeout), p.note))
-	if err == nil {
-		g.common.Store = store
-	}
 	return err
+}
+
+// objectAt is the store of an object, and its name there.
+func objectAt(word string, timeout time.Duration, note func(string)) (download.Store, string, error) {
+	cut := strings.LastIndexByte(word, '/') + 1
+	if cut <= len("s3://") || cut == len(word) {
+		return nil, "", misuse("s3://", "names no object", "s3://BUCKET/NAME")
+	}
+	store, err := objectstore.Open(word[:cut], objectOptions(timeout, note))
+	if err != nil {
+		return nil, "", err
+	}
+	return store, word[cut:], nil
 }
 
 // objectOptions are those of a store for a command. Note is told what its user should know.

@@ -13,6 +13,7 @@ import (
 
 	"braid/download"
 	"braid/download/state"
+	"braid/objectstore"
 	"braid/source"
 )
 
@@ -34,6 +35,7 @@ type verifyCommand struct {
 	common   download.Request // what all files have
 	document *download.Document
 	sums     sumsReader
+	objects  objectPlace
 }
 
 func newVerify(s streams) (action, targets) {
@@ -68,6 +70,7 @@ func (v *verifyCommand) run(ctx context.Context, paths []string) error {
 			break
 		}
 	}
+	v.objects.tell(v.screen)
 	return v.leave(codes)
 }
 
@@ -162,7 +165,8 @@ func (v *verifyCommand) check(paths []string) error {
 		{several && v.isOneFile(), "--from", "the URL of one file, and there are several", "that of their folder ends with a slash; a Metalink document may have many files"},
 		{v.Repair && v.From == "", "--repair", "no place is named that has the right bytes", "--from URL|FILE.meta4 names them"},
 		{v.Quiet && v.Verbose, "-q", "contradicts -v", ""},
-		{slices.ContainsFunc(paths, isWebAddress), "verify", "checks files on disk", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
+		{v.Repair && slices.ContainsFunc(paths, objectstore.IsURL), "--repair", "an object cannot be changed in part", "braid get --overwrite --to s3://BUCKET/PREFIX/ URL replaces it"},
+		{slices.ContainsFunc(paths, func(p string) bool { return isWebAddress(p) && !objectstore.IsURL(p) }), "verify", "checks files on disk, and objects", "braid get URL checks what it fetches; --from URL FILE says what a file should be"},
 	})
 }
 
@@ -258,7 +262,11 @@ func (v *verifyCommand) asking(r download.Request, name string) (download.Reques
 // request says what a file should be.
 func (v *verifyCommand) request(file string) (r download.Request, err error) {
 	r = v.common
-	r.Dir, r.Name = filepath.Dir(file), filepath.Base(file)
+	if r.Dir, r.Name = filepath.Dir(file), filepath.Base(file); objectstore.IsURL(file) {
+		if r.Store, r.Name, err = objectAt(file, time.Duration(v.Timeout), v.objects.note); err != nil {
+			return r, err
+		}
+	}
 	switch {
 	case v.document != nil:
 		f, err := v.document.FileAt(file)
@@ -287,6 +295,8 @@ func (v *verifyCommand) signaturesOf(r *download.Request, file string) ([]downlo
 	switch {
 	case v.sums.list != nil || v.From != "" && v.document == nil:
 		return v.sums.ofFile(r.URL)
+	case r.Store != nil:
+		return v.signaturesBeside(r.Name, nil)
 	case v.From != "":
 		return v.signaturesBeside(file, nil)
 	}

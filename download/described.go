@@ -310,3 +310,6 @@ func (r *Request) inOrder() bool { return r.Stream != nil || r.Store != nil }
 
 // renames reports whether the file gets another name where its own is taken.
 func (r *Request) renames() bool { return r.Rename && !r.Overwrite && !r.IfNewer && r.onDisk() }
+
+// hasName reports whether the file gets a name, in a folder or a store.
+func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }

@@ -152,9 +152,6 @@ func (r *Request) note(format string, args ...any) {
 
 var errNoURL = errors.New("the request has no URL")
 
-// hasName reports whether the file gets a name, in a folder or a store.
-func (r *Request) hasName() bool { return r.Stream == nil && r.Target == nil }
-
 // Path is where the file will be. It is empty for a Stream or a Target. The error says why the URL gives no name.
 func (r *Request) Path() (string, error) {
 	name := r.Name

@@ -3,6 +3,8 @@ package download
 import (
 	"context"
 	"crypto/x509"
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -173,6 +175,42 @@ func (s *signatureSet) Write(p []byte) (int, error) {
 		c.Write(p)
 	}
 	return len(p), nil
+}
+
+// MarshalBinary returns how far the checks are.
+func (s *signatureSet) MarshalBinary() ([]byte, error) {
+	states := make([][]byte, len(s.checkers))
+	for i, c := range s.checkers {
+		m, ok := c.(encoding.BinaryMarshaler)
+		if !ok {
+			return nil, errNoState
+		}
+		var err error
+		if states[i], err = m.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(states)
+}
+
+var errNoState = errors.New("other signatures than those that were checked")
+
+// UnmarshalBinary makes s go on where a set of the same signatures was.
+func (s *signatureSet) UnmarshalBinary(data []byte) error {
+	var states [][]byte
+	if err := json.Unmarshal(data, &states); err != nil || len(states) != len(s.checkers) {
+		return errNoState
+	}
+	for i, c := range s.checkers {
+		m, ok := c.(encoding.BinaryUnmarshaler)
+		if !ok {
+			return errNoState
+		}
+		if err := m.UnmarshalBinary(states[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Signatures implements verify.SignatureChecker: one good signature is enough, but a bad one by a key that counts is an error.

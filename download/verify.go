@@ -53,7 +53,9 @@ type inspection struct {
 
 func newInspection(c *Client, hc network, req Request) *inspection {
 	x := &inspection{c: c, http: hc, req: req.own(), began: time.Now(), size: -1, file: metalink.File{Size: -1}}
-	x.verdict.Path = filepath.Join(req.Dir, req.Name)
+	if x.verdict.Path = filepath.Join(req.Dir, req.Name); req.Store != nil {
+		x.verdict.Path = req.Store.Path(req.Name)
+	}
 	return x
 }
 
@@ -69,7 +71,7 @@ func (x *inspection) run(ctx context.Context) error {
 		}
 		x.verdict.Path = path
 	}
-	f, err := openRegular(x.http.files, x.verdict.Path)
+	f, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (x *inspection) run(ctx context.Context) error {
 	if err == nil {
 		err = x.judge(ctx, f, signatures)
 	}
-	if kindOf(err) == Mismatch {
+	if kindOf(err) == Mismatch && x.req.onDisk() {
 		x.verdict.repair = x.repairOf(before.Mode.Perm())
 	}
 	if after, failed := f.Info(); failed == nil && (after.Size != before.Size || !after.ModTime.Equal(before.ModTime)) {

@@ -251,7 +251,7 @@ func (u *upload) settle(ctx context.Context, c condition, token string, failed e
 
 // putEvidence puts the evidence beside the object, which is there. That it cannot is told.
 func (u *upload) putEvidence(ctx context.Context, data []byte) {
-	o := minio.PutObjectOptions{ContentType: "application/json"}
+	o := minio.PutObjectOptions{ContentType: "application/json", DisableContentSha256: true}
 	sum := sha256.Sum256(data)
 	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key+evidenceEnding, bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), o)
 	if err != nil {

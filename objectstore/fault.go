@@ -16,7 +16,7 @@ import (
 	"braid/download"
 )
 
-// The codes of S3 that decide something.
+// The codes of answers that decide something.
 const (
 	noSuchUpload   = "NoSuchUpload"
 	noSuchKey      = "NoSuchKey"
@@ -127,6 +127,9 @@ func isTLS(err error) bool {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
+	if err.Error() == "http: server gave HTTP response to HTTPS client" {
+		return true
+	}
 	return errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) || errors.As(err, &record)
 }
 

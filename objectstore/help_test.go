@@ -1,11 +1,15 @@
 package objectstore_test
 
 import (
+	"bytes"
 	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"braid/internal/test/mirrortest"
-	"braid/verify"
+	"braid/verify/openpgp"
 )
 
 func parsed(t *testing.T, word string) *url.URL {
@@ -17,13 +21,23 @@ func parsed(t *testing.T, word string) *url.URL {
 	return u
 }
 
-func digestOf(t *testing.T, c mirrortest.Content) verify.Digest {
+// signedBy is a keyring, and a signature of content by its key.
+func signedBy(t *testing.T, c mirrortest.Content) (openpgp.Keyring, []byte) {
 	t.Helper()
-	h := verify.SHA256.New()
-	h.Write(c.Bytes())
-	d, err := verify.NewDigest(verify.SHA256, h.Sum(nil))
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join("..", "testdata", "recipes", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	keys, err := openpgp.ParseKeyring(read("release-key.asc"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	sig, err := openpgp.Sign(bytes.NewReader(c.Bytes()), read("release-key.secret.asc"), nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys, sig
 }

@@ -70,7 +70,7 @@ func (c *conditions) file() string {
 func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
 	put := func() error {
-		var o minio.PutObjectOptions
+		o := minio.PutObjectOptions{DisableContentSha256: true}
 		condition{}.options(&o)
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
@@ -87,7 +87,7 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		return false, err
 	}
 	defer s.core.AbortMultipartUpload(context.WithoutCancel(ctx), s.bucket, key, upload)
-	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1, minio.PutObjectPartOptions{})
+	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1, minio.PutObjectPartOptions{DisableContentSha256: true})
 	if err != nil {
 		return false, err
 	}

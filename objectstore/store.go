@@ -90,7 +90,7 @@ func Split(word string) (bucket, key string, err error) {
 func Open(place string, o Options) (*Store, error) {
 	bucket, prefix, err := Split(place)
 	if err != nil {
-		return nil, &download.Error{Kind: download.Usage, What: "store", Where: place, Err: err}
+		return nil, &download.Error{Kind: download.Usage, What: "store", Where: "s3://", Err: err}
 	}
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"

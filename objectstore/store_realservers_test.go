@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -206,7 +205,7 @@ func TestRealUploadWrong_C9_Rule40(t *testing.T) {
 	liar := mirrortest.New(t, content, mirrortest.Corrupt(3*mib))
 	good := mirrortest.New(t, content)
 	r := newRun(t, s3test.New(t), liar, good)
-	sum := digestOf(t, content)
+	sum := content.Digest()
 	r.req.Claims = []verify.Claim{{Digest: sum, Field: "test", Channel: verify.User}}
 	if _, err := r.get(t.Context()); err != nil {
 		t.Fatal(err)
@@ -294,83 +293,5 @@ func TestRealUploadChanged_Rule34(t *testing.T) {
 		}
 		r.has(want)
 		r.clean()
-	}
-}
-
-// A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
-func TestRealUploadFaults(t *testing.T) {
-	t.Parallel()
-	content := mirrortest.Generate(24*mib, 9)
-	for name, fault := range map[string]func(n int, kind string, w http.ResponseWriter, lose func()) (answered bool){
-		"503 to parts": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
-			return kind == "part" && n <= 2 && refuse(w, 503, "SlowDown")
-		},
-		"409 to Complete": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
-			return kind == "complete" && n <= 2 && refuse(w, 409, "ConditionalRequestConflict")
-		},
-		"500 after Complete": func(n int, kind string, w http.ResponseWriter, lose func()) bool {
-			if kind != "complete" || n > 1 {
-				return false
-			}
-			lose()
-			return refuse(w, 500, "InternalError")
-		},
-		"cut in a part": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
-			if kind == "part" && n == 2 {
-				panic(http.ErrAbortHandler)
-			}
-			return false
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
-			counts := map[string]*atomic.Int32{}
-			for _, k := range []string{"part", "complete"} {
-				counts[k] = &atomic.Int32{}
-			}
-			r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-				kind := s3test.Kind(q)
-				if c := counts[kind]; c == nil || !strings.HasSuffix(q.URL.Path, "x.iso") || !fault(int(c.Add(1)), kind, w, func() { store.ServeHTTP(discard{http.Header{}}, q) }) {
-					store.ServeHTTP(w, q)
-				}
-			})
-			if _, err := r.get(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			r.has(content)
-			r.clean()
-		})
-	}
-}
-
-func refuse(w http.ResponseWriter, status int, code string) bool {
-	s3test.Refuse(w, status, code)
-	return true
-}
-
-type discard struct{ h http.Header }
-
-func (d discard) Header() http.Header         { return d.h }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
-
-// A store that ignores conditions is asked what is there, and that is told once.
-func TestRealUploadWithoutConditions(t *testing.T) {
-	t.Parallel()
-	content := mirrortest.Generate(20*mib, 10)
-	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
-	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-		q.Header.Del("If-None-Match")
-		q.Header.Del("If-Match")
-		store.ServeHTTP(w, q)
-	})
-	r.store.Faults(nil)
-	if _, err := r.get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	r.has(content)
-	if len(r.notes) > 0 || slices.ContainsFunc(r.store.Keys(), func(k string) bool { return strings.Contains(k, "probe") }) {
-		t.Errorf("%v; %v", r.notes, r.store.Keys())
 	}
 }

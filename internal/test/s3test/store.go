@@ -22,6 +22,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
 // The credentials of the store, and its bucket.
@@ -178,6 +179,13 @@ func Refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>`+code+`</Code><Message>on request</Message></Error>`)
+}
+
+// Sign signs a request that was changed on its way.
+func Sign(r *http.Request) {
+	r.Header.Del("Authorization")
+	signed := signer.SignV4(*r, Key, Secret, "", "us-east-1")
+	r.Header = signed.Header
 }
 
 // Env is the environment that leads to the store.

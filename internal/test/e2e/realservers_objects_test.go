@@ -1,0 +1,211 @@
+//go:build realservers
+
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/s3test"
+)
+
+// TestRealObjectsKilled kills the command at random moments of an upload, and runs it again: nothing is visible before, and in the end
+// the object is right, is there once, and no upload is left (rules 71 and 72).
+func TestRealObjectsKilled(t *testing.T) {
+	t.Parallel()
+	const size = 96 << 20
+	content := mirrortest.Generate(size, 19)
+	a := mirrortest.New(t, content, mirrortest.Digest(), mirrortest.Rate(24<<20), mirrortest.ETag(`"one"`))
+	b := mirrortest.New(t, content, mirrortest.Rate(24<<20))
+	store, home := s3test.New(t), t.TempDir()
+	command := func() (*exec.Cmd, *bytes.Buffer) {
+		cmd := exec.Command(binary, "get", "--mirror", b.URL, "--to", "s3://bucket/isos/", a.URL)
+		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"), "TMPDIR="+home), home
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		return cmd, &out
+	}
+	name := filepath.Base(a.URL)
+	kills := 0
+	for range 40 {
+		cmd, out := command()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(300*time.Millisecond+rand.N(1500*time.Millisecond), func() { cmd.Process.Kill() })
+		err := cmd.Wait()
+		timer.Stop()
+		if err == nil {
+			break
+		}
+		if cmd.ProcessState.ExitCode() >= 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if kills++; store.Object("isos/"+name) != nil && store.Count("complete", "isos/"+name) == 0 {
+			t.Fatal("the object is visible before its time")
+		}
+	}
+	if cmd, out := command(); cmd.Run() != nil {
+		t.Fatalf("%s", out)
+	}
+	if err := content.Compare(bytes.NewReader(store.Object("isos/" + name))); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"isos/" + name, "isos/" + name + ".evidence.json"}; strings.Join(store.Keys(), " ") != strings.Join(want, " ") {
+		t.Errorf("in the store: %v", store.Keys())
+	}
+	fetched := a.Sent() + b.Sent()
+	t.Logf("%d kills, %d parts sent, %d MiB fetched for %d", kills, store.Count("part", "isos/"+name), fetched>>20, size>>20)
+	if left, _ := filepath.Glob(filepath.Join(home, ".local/state/braid/uploads/*.upload")); len(left) > 0 {
+		t.Errorf("journals: %v", left)
+	}
+	list := exec.Command(binary, "parts", "list", "s3://bucket/")
+	list.Env = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH"))
+	if out, err := list.Output(); err != nil || len(out) > 0 {
+		t.Errorf("uploads: %s, %v", out, err)
+	}
+}
+
+// TestRealObjectsPage runs what stands in doc/objects.md, as it stands there.
+func TestRealObjectsPage(t *testing.T) {
+	page := readFile(t, filepath.Join("doc", "objects.md"))
+	script, _ := blocks(page)
+	w, store := newWorld(t), s3test.New(t)
+	env := ""
+	for _, v := range store.Env() {
+		env += "export " + v + "\n"
+	}
+	out := w.run(t, env+"export NO_PROXY=127.0.0.1\n"+script)
+	disk := []byte(strings.Repeat("disk ", 400_000))
+	if !bytes.Equal(store.Object("isos/disk.iso"), disk) || string(store.Object("hello/world.txt")) != "hello world" {
+		t.Errorf("in the store: %v\n%s", store.Keys(), out)
+	}
+	if sum := fmt.Sprintf("%x", sha256.Sum256(disk)); !strings.Contains(string(store.Object("isos/disk.iso.evidence.json")), sum) {
+		t.Error("the evidence does not have the digest")
+	}
+	if strings.Contains(out, s3test.Secret) {
+		t.Error("the secret is shown")
+	}
+}
+
+// TestRealObjectsRefused: whose fault it is, by the exit code; and no secret is in any output or file (rule 73).
+func TestRealObjectsRefused(t *testing.T) {
+	t.Parallel()
+	m := mirrortest.New(t, mirrortest.Generate(20<<20, 1), mirrortest.Digest())
+	store := s3test.New(t)
+	const other = "AnotherSecretOfTheUser"
+	for name, tt := range map[string]struct {
+		env  []string
+		args []string
+		code int
+		says string
+	}{
+		"no credentials":  {[]string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}, nil, 6, "no credentials"},
+		"half of them":    {[]string{"AWS_SECRET_ACCESS_KEY="}, nil, 6, "AWS_SECRET_ACCESS_KEY is missing"},
+		"a wrong secret":  {[]string{"AWS_SECRET_ACCESS_KEY=" + other}, nil, 6, "403"},
+		"no such bucket":  {nil, []string{"--to", "s3://nobucket/"}, 8, "NoSuchBucket"},
+		"nobody listens":  {[]string{"AWS_ENDPOINT_URL_S3=http://127.0.0.1:1"}, nil, 4, "refused"},
+		"no TLS there":    {[]string{"AWS_ENDPOINT_URL_S3=https" + strings.TrimPrefix(store.Endpoint, "http")}, nil, 5, ""},
+		"a wrong URL":     {[]string{"AWS_ENDPOINT_URL_S3=ftp://x"}, nil, 2, "endpoint"},
+		"no place":        {nil, []string{"--to", "bucket/isos"}, 2, "s3://BUCKET/PREFIX/"},
+		"with a password": {nil, []string{"--to", "s3://me:" + other + "@bucket/"}, 2, "credentials"},
+		"a folder, too":   {nil, []string{"--to", "s3://bucket/", "-d", "x"}, 2, "-d"},
+		"another name":    {nil, []string{"--to", "s3://bucket/", "--rename"}, 2, "--rename"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			args := tt.args
+			if args == nil {
+				args = []string{"--to", "s3://bucket/isos/"}
+			}
+			cmd := exec.Command(binary, append(append([]string{"get", "--timeout", "5s", "-v"}, args...), m.URL)...)
+			cmd.Env, cmd.Dir = append(append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), tt.env...), home
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(string(out), tt.says) {
+				t.Errorf("exit %d, want %d with %q:\n%s", code, tt.code, tt.says, out)
+			}
+			for _, secret := range []string{s3test.Secret, other} {
+				if bytes.Contains(out, []byte(secret)) {
+					t.Errorf("the secret is shown:\n%s", out)
+				}
+			}
+			filepath.Walk(home, func(path string, info os.FileInfo, err error) error {
+				if err == nil && info.Mode().IsRegular() {
+					if data := readFile(t, path); strings.Contains(data, s3test.Secret) || strings.Contains(data, other) {
+						t.Errorf("the secret is in %s", path)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestRealObjectsAsFiles: -N, --no-clobber, --overwrite, "already complete", --on-complete, lists, dry runs and verify mean for objects what
+// they mean for files (rules 3, 4 and 54).
+func TestRealObjectsAsFiles(t *testing.T) {
+	t.Parallel()
+	one, two := mirrortest.Generate(20<<20, 1), mirrortest.Generate(20<<20, 2)
+	old, now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	m := mirrortest.New(t, one, mirrortest.Digest(), mirrortest.Modified(old), mirrortest.ETag(`"one"`))
+	store, home := s3test.New(t), t.TempDir()
+	run := func(code int, says string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(binary, args...)
+		cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), home
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != code || !strings.Contains(string(out), says) {
+			t.Fatalf("braid %v: exit %d, want %d with %q:\n%s", args, cmd.ProcessState.ExitCode(), code, says, out)
+		}
+	}
+	holds := func(key string, want mirrortest.Content) {
+		t.Helper()
+		if err := want.Compare(bytes.NewReader(store.Object(key))); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+	}
+	to := []string{"get", "--to", "s3://bucket/x", m.URL}
+	with := func(flags ...string) []string { return append(flags[:len(flags):len(flags)], to[1:]...) }
+	run(0, "s3://bucket/x/file.bin", append([]string{"get", "--dry-run"}, to[1:]...)...)
+	run(0, "verified", append([]string{"get", "-N", "--on-complete", "touch done"}, to[1:]...)...)
+	holds("x/file.bin", one)
+	if _, err := os.Stat(filepath.Join(home, "done")); err != nil {
+		t.Error(err)
+	}
+	sent := m.Sent()
+	run(0, "", with("get", "-N")...)
+	run(0, "", to...)
+	run(0, "", with("get", "--no-clobber")...)
+	if m.Sent() > sent+1<<20 {
+		t.Errorf("%d bytes were fetched again", m.Sent()-sent)
+	}
+	run(0, "", "verify", "--from", m.URL, "s3://bucket/x/file.bin")
+	m.Content = two
+	m.Reset(mirrortest.Digest(two.Digest()), mirrortest.Modified(now), mirrortest.ETag(`"two"`))
+	run(11, "", "verify", "--from", m.URL, "s3://bucket/x/file.bin")
+	run(3, "exists", to...)
+	run(0, "stays as it is", with("get", "--no-clobber")...)
+	holds("x/file.bin", one)
+	run(0, "", with("get", "-N")...)
+	holds("x/file.bin", two)
+	store.Put("x/file.bin", []byte("another"))
+	run(0, "", with("get", "--overwrite")...)
+	holds("x/file.bin", two)
+	run(3, "", "verify", "--from", m.URL, "s3://bucket/x/none.bin")
+	if err := os.WriteFile(filepath.Join(home, "list"), []byte(m.URL+"\n out=a/b.bin\n"+m.URL+"\n out=c.bin\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(0, "", "get", "--to", "s3://bucket/list/", "-i", "list")
+	holds("list/a/b.bin", two)
+	holds("list/c.bin", two)
+}

@@ -1,0 +1,217 @@
+//go:build realservers
+
+package objectstore_test
+
+import (
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/s3test"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
+func TestRealUploadFaults(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(24*mib, 9)
+	for name, fault := range map[string]func(n int, kind string, w http.ResponseWriter, lose func()) (answered bool){
+		"503 to parts": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			return kind == "part" && n <= 2 && refuse(w, 503, "SlowDown")
+		},
+		"409 to Complete": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			return kind == "complete" && n <= 2 && refuse(w, 409, "ConditionalRequestConflict")
+		},
+		"500 after Complete": func(n int, kind string, w http.ResponseWriter, lose func()) bool {
+			if kind != "complete" || n > 1 {
+				return false
+			}
+			lose()
+			return refuse(w, 500, "InternalError")
+		},
+		"cut in a part": func(n int, kind string, w http.ResponseWriter, _ func()) bool {
+			if kind == "part" && n == 2 {
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+			counts := map[string]*atomic.Int32{}
+			for _, k := range []string{"part", "complete"} {
+				counts[k] = &atomic.Int32{}
+			}
+			r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+				kind := s3test.Kind(q)
+				if c := counts[kind]; c == nil || !strings.HasSuffix(q.URL.Path, "x.iso") || !fault(int(c.Add(1)), kind, w, func() { store.ServeHTTP(discard{http.Header{}}, q) }) {
+					store.ServeHTTP(w, q)
+				}
+			})
+			if _, err := r.get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.has(content)
+			r.clean()
+		})
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, code string) bool {
+	s3test.Refuse(w, status, code)
+	return true
+}
+
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header         { return d.h }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
+
+// A store that ignores conditions is asked what is there, and that is told.
+func TestRealUploadWithoutConditions_Rule71(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(20*mib, 10)
+	ignoring := func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		q.Header.Del("If-None-Match") // as it is signed, the proxy signs anew
+		q.Header.Del("If-Match")
+		s3test.Sign(q)
+		store.ServeHTTP(w, q)
+	}
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	r.store.Faults(ignoring)
+	if _, err := r.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.has(content)
+	if len(r.notes) != 1 || !strings.Contains(r.notes[0], "ignores If-None-Match") {
+		t.Errorf("told: %v", r.notes)
+	}
+	if keys := r.store.Keys(); slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(k, "probe") }) {
+		t.Errorf("left: %v", keys)
+	}
+	r = newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "part" {
+			r.store.Put("isos/x.iso", []byte("first"))
+		}
+		ignoring(w, q, store)
+	})
+	if _, err := r.get(t.Context()); !errors.Is(err, fs.ErrExist) || string(r.store.Object("isos/x.iso")) != "first" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A store that obeys conditions is asked once, and not told of.
+func TestRealUploadProbed(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(20*mib, 10)
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	for range 2 {
+		r.req.Overwrite = true
+		if _, err := r.get(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	probes := 0
+	for _, q := range r.store.Requests() {
+		if strings.HasPrefix(q, "open isos/.braid-probe") {
+			probes++
+		}
+	}
+	if probes != 1 || len(r.notes) > 0 {
+		t.Errorf("%d probes, told: %v", probes, r.notes)
+	}
+}
+
+// A listing that ends too early makes less of the upload count, and a silent store is given up.
+func TestRealUploadTruncated_Rule72(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(64*mib, 11)
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest(), mirrortest.Rate(64*mib)))
+	r.interrupt(5)
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "parts" { // two at a time, and the last page is lost
+			v := q.URL.Query()
+			v.Set("max-parts", "1")
+			q.URL.RawQuery = v.Encode()
+			s3test.Sign(q)
+		}
+		store.ServeHTTP(w, q)
+	})
+	res, err := r.get(t.Context())
+	if err != nil || res.Resumed < 16*mib {
+		t.Fatalf("%d resumed, %v", res.Resumed, err)
+	}
+	r.has(content)
+	r.clean()
+
+	r = newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	r.o.Timeout = 300 * time.Millisecond
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "part" {
+			io.Copy(io.Discard, q.Body)
+			<-q.Context().Done()
+			return
+		}
+		store.ServeHTTP(w, q)
+	})
+	_, err = r.get(t.Context())
+	if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Network {
+		t.Errorf("%v", err)
+	}
+	r.nothing()
+}
+
+// A signature goes on from its state, and an upload without it begins anew.
+func TestRealUploadSigned_Rule72(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(64*mib, 12)
+	keys, sig := signedBy(t, content)
+	for _, late := range []bool{false, true} {
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.ETag(`"one"`), mirrortest.Rate(64*mib)))
+		trust := func() {
+			r.req.Anchors, r.req.Require = download.Anchors{Keys: keys}, download.RequireSignature
+			r.req.Signatures = []download.Signature{{From: "test", Data: sig}}
+		}
+		if !late {
+			trust()
+		}
+		r.interrupt(5)
+		trust()
+		res, err := r.get(t.Context())
+		if err != nil || !late && res.Resumed == 0 || !res.Proof.Signed() {
+			t.Fatalf("late %t: %d resumed, %v; %v", late, res.Resumed, err, r.told())
+		}
+		if e := r.has(content); len(e.Signatures) != 1 {
+			t.Errorf("%+v", e.Signatures)
+		}
+		r.clean()
+	}
+}
+
+// interrupt ends a download when so many parts were sent.
+func (r *run) interrupt(parts int32) {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	defer cancel()
+	var n atomic.Int32
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && n.Add(1) == parts {
+			cancel()
+		}
+	})
+	if _, err := r.get(ctx); err == nil {
+		r.t.Fatal("it came")
+	}
+	r.store.Faults(nil)
+	r.nothing()
+}
