@@ -38,6 +38,9 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		Prepare: func(r *download.Request) error { return l.sites.apply(r, r.URL, true, l.limit) },
 		Failure: func(err error) (int, string) {
 			f := *downloadFailure(ctx, err)
+			if _, alone := err.(*download.Error); !alone { // there is more to it than that
+				f = failure{code: f.code, what: "error", why: err.Error()}
+			}
 			f.hint = "" // those are about other commands
 			return f.code, f.line()
 		},

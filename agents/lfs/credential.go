@@ -11,6 +11,7 @@ import (
 type credential struct {
 	user        *url.Userinfo
 	description string // as git credential has written it
+	none        error  // why there is none
 }
 
 // fill asks git's helpers for the credential of a server (git-credential(1)).
@@ -36,7 +37,7 @@ func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) 
 			password = value
 		}
 	}
-	return credential{url.UserPassword(name, password), out}, nil
+	return credential{user: url.UserPassword(name, password), description: out}, nil
 }
 
 // tell says once whether the server took it: approve or reject. Nothing depends on it that git would not say itself the next time.

@@ -11,7 +11,6 @@ import (
 
 	"braid/agents/lfs"
 	"braid/download"
-	"braid/source/httpsource"
 )
 
 // What git-lfs and the agent say to each other about one object. Here another program stands for git.
@@ -35,7 +34,7 @@ func Example() {
 `),
 		Out: &said,
 		Client: func(lfs.Settings) (*download.Client, error) {
-			return &download.Client{HTTP: new(httpsource.Client)}, nil
+			return new(download.Client), nil
 		},
 		Git: func(context.Context, string, ...string) (string, error) {
 			return "Endpoint=https://example.org/repo.git/info/lfs (auth=none)\nLfsStorageDir=" + dir + "\n", nil

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"braid/download"
-	"braid/source/httpsource"
 )
 
 const oid = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // of "hello world"
@@ -101,7 +100,7 @@ func (k *talk) git(_ context.Context, in string, args ...string) (string, error)
 func (k *talk) say(lines ...string) ([]string, error) {
 	agent := Agent{
 		In: strings.NewReader(strings.Join(append(lines, ""), "\n")), Out: &k.out, Git: k.git,
-		Client: func(Settings) (*download.Client, error) { return &download.Client{HTTP: &httpsource.Client{}}, nil },
+		Client: func(Settings) (*download.Client, error) { return &download.Client{}, nil },
 	}
 	err := agent.Run(k.t.Context())
 	return strings.Split(strings.TrimSpace(k.out.String()), "\n"), err

@@ -14,6 +14,7 @@ import (
 	"braid/internal/fsys"
 	"braid/internal/partfile"
 	"braid/source"
+	"braid/source/httpsource"
 	"braid/verify"
 )
 
@@ -43,6 +44,10 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	}
 	if s.client, err = a.Client(known); err != nil {
 		return nil, err
+	}
+	if s.client.HTTP == nil {
+		own := *s.client
+		own.HTTP, s.client = &httpsource.Client{}, &own
 	}
 	s.server = &server{http: s.client.HTTP, url: withoutUser(at), at: at, fields: http.Header{}, agent: a}
 	if _, ok := at.User.Password(); ok {
@@ -151,15 +156,16 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 		return result, err
 	}
 	known, again := s.asked[r.URL.Host]
-	if again && known.user == nil {
-		return result, err
-	}
 	if !again {
-		var none error
-		if known, none = s.agent.fill(ctx, r.URL); none != nil {
-			s.asked[r.URL.Host] = credential{}
-			return result, none
+		if known, known.none = s.agent.fill(ctx, r.URL); known.none != nil {
+			s.asked[r.URL.Host] = known
 		}
+	}
+	if known.none != nil { // with both: another action may do
+		return result, fmt.Errorf("%w; %w", err, known.none)
+	}
+	if known.user == nil {
+		return result, err
 	}
 	r.User = known.user
 	result, err = s.client.Get(ctx, r)

@@ -217,6 +217,16 @@ func TestRealLFSAnswers(t *testing.T) {
 			w.server.refuse = map[string][]int{w.oids[0]: {403}}
 			w.git(w.dir, "config", "--global", "--unset", "lfs.standalonetransferagent")
 		}, "", 0, "", 2, ""},
+		{"named by the server, old links that want a password", func(w *lfsWorld) {
+			w.server.transfer = "braid"
+			w.server.refuse = map[string][]int{w.oids[0]: {401}}
+			w.git(w.dir, "config", "--global", "--unset", "lfs.standalonetransferagent")
+		}, "", 0, "", 2, ""},
+		{"objects that want a password", func(w *lfsWorld) {
+			w.server.transfer = "braid"
+			w.server.refuse = map[string][]int{w.oids[0]: {401, 401, 401, 401, 401}}
+			w.git(w.dir, "config", "--global", "--unset", "lfs.standalonetransferagent")
+		}, "", 1, "status 401", 0, ""},
 		{"bad flag", func(*lfsWorld) {}, "--nonsense", 3, "", 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
