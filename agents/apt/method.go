@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -141,6 +142,9 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	}
 	if err == nil && !r.NotModified && !r.AlreadyComplete {
 		t.start(r.Size)
+	}
+	if err == nil && r.NotModified {
+		os.Remove(x.file) // what an earlier run left is no part of what apt has
 	}
 	var done *Message
 	if err == nil {

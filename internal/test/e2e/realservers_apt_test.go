@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -240,6 +242,36 @@ func TestRealAptNoSandbox(t *testing.T) {
 		if err == nil || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "400 ") {
 			t.Errorf("%s: %v\n%s", tt.user, err, out)
 		}
+	}
+}
+
+// TestRealAptInterrupted: SIGINT, by which apt ends its transports, ends this one without a word while a server is silent.
+func TestRealAptInterrupted(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	cmd := exec.Command(binary, "apt")
+	var told bytes.Buffer
+	cmd.Stderr = &told
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(in, "601 Configuration\nConfig-Item: APT::Sandbox::User=root\n\n600 URI Acquire\nURI: http://%s/x\nFilename: %s\n\n", server.Addr(), filepath.Join(t.TempDir(), "x"))
+	silent, err := server.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || told.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, told.String())
 	}
 }
 
