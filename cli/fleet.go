@@ -21,7 +21,8 @@ import (
 // fleetFlags say where the queue of a fleet is.
 type fleetFlags struct {
 	Queue, QueueCreds, QueueCA, QueueCert, QueueKey string
-	Lease                                           duration
+
+	lease duration
 }
 
 const embedded = "embedded"
@@ -36,7 +37,7 @@ func (f *fleetFlags) text() string {
 
 // check refuses what makes no sense, before anything is asked for.
 func (f *fleetFlags) check(command string) error {
-	lease := time.Duration(f.Lease)
+	lease := time.Duration(f.lease)
 	here := f.Queue == embedded || strings.HasPrefix(f.Queue, embedded+":")
 	var url error
 	if !here && f.Queue != "" {
@@ -70,7 +71,7 @@ func (f *fleetFlags) open(ctx context.Context, command string, log *slog.Logger)
 	if err := f.check(command); err != nil {
 		return nil, err
 	}
-	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.Lease), Works: command == "work", Log: log}
+	o := jetstream.Options{URL: f.Queue, Name: processName(), Credentials: f.QueueCreds, Lease: time.Duration(f.lease), Works: command == "work", Log: log}
 	q := &fleetQueue{}
 	var err error
 	if rest, here := strings.CutPrefix(f.Queue, embedded); here {

@@ -38,6 +38,7 @@ type watchCommand struct {
 	Quiet, Verbose bool
 	JSON           bool
 	Fleet          fleetFlags
+	Lease          duration
 	fleet          *fleetQueue     // where updates become jobs, if they do
 	lead           *jetstream.Lead // of the watchers of the fleet
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of

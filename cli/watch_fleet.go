@@ -29,6 +29,7 @@ func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 	if err := c.checkForFleet(); err != nil {
 		return err
 	}
+	v.Fleet.lease = v.Lease
 	log := newWatchLog(v.streams.err, c.Log.Format)
 	log.configure(c)
 	if v.fleet, err = v.Fleet.open(ctx, "watch", log.Logger); err != nil {

@@ -17,6 +17,7 @@ import (
 type workCommand struct {
 	*getCommand
 	To        string
+	Lease     duration
 	LogFormat choice
 
 	log    *watchLog
@@ -65,6 +66,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer w.queue.Close()
+	client.HTTP.Pace = w.queue.Pacer()
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)
 	}
@@ -93,6 +95,7 @@ func (w *workCommand) checkFlags(words []string) error {
 	}); err != nil {
 		return err
 	}
+	w.Fleet.lease = w.Lease
 	return w.Fleet.check("work")
 }
 

@@ -79,28 +79,28 @@ func (q *Queue) Pause(ctx context.Context, paused bool) error {
 // Paused reports whether workers take no more jobs.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 
-// follow hears when workers are to take no more jobs.
-func (q *Queue) follow(ctx context.Context) {
-	for ctx.Err() == nil {
-		if w, err := q.leases.Watch(ctx, keyPaused); err == nil {
-			q.followBy(ctx, w)
+// watching calls f for each value of keys, now and when it changes, until the queue is closed.
+func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
+	for q.open.Err() == nil {
+		if w, err := bucket.Watch(q.open, keys); err == nil {
+			q.watchingBy(w, f)
 		}
-		rest(ctx, time.Second)
+		rest(q.open, time.Second)
 	}
 }
 
-func (q *Queue) followBy(ctx context.Context, w jetstream.KeyWatcher) {
+func (q *Queue) watchingBy(w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) {
 	defer w.Stop()
 	for {
 		select {
-		case <-ctx.Done(): // which does not always end the updates
+		case <-q.open.Done(): // which does not always end the updates
 			return
 		case e, more := <-w.Updates():
 			if !more {
 				return
 			}
 			if e != nil {
-				q.paused.Store(e.Operation() == jetstream.KeyValuePut)
+				f(e)
 			}
 		}
 	}

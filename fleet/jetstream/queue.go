@@ -68,6 +68,7 @@ type Queue struct {
 	consumer jetstream.Consumer
 	offset   atomic.Int64 // of the server's clock to ours
 	paused   atomic.Bool
+	open     context.Context // until it is closed
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 
@@ -83,6 +84,8 @@ const (
 	keyClock     = "clock"
 	// duplicates is how long an id is remembered by the stream. The records remember it for ever.
 	duplicates = 2 * time.Minute
+	// paceTime is how long it is remembered what a host wants, which is an hour at most.
+	paceTime = 2 * time.Hour
 	// oneCall is how long one question may take.
 	oneCall = 5 * time.Second
 )
@@ -125,7 +128,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	if err := q.connect(ctx, o); err != nil {
 		return nil, err
 	}
-	ctx, q.stop = context.WithCancel(context.WithoutCancel(ctx))
+	q.open, q.stop = context.WithCancel(context.WithoutCancel(ctx))
 	first, end := context.WithTimeout(ctx, 3*oneCall)
 	defer end()
 	err := q.prepare(first)
@@ -136,8 +139,10 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 		q.Close()
 		return nil, err
 	}
-	q.running.Go(func() { q.keepClock(ctx) })
-	q.running.Go(func() { q.follow(ctx) })
+	q.running.Go(func() { q.keepClock(q.open) })
+	q.running.Go(func() {
+		q.watching(q.leases, keyPaused, func(e jetstream.KeyValueEntry) { q.paused.Store(e.Operation() == jetstream.KeyValuePut) })
+	})
 	return q, nil
 }
 
@@ -223,7 +228,11 @@ func (q *Queue) make(ctx context.Context, replicas int) error {
 func (q *Queue) bucket(ctx context.Context, name string, replicas int) (jetstream.KeyValue, error) {
 	b, err := q.js.KeyValue(ctx, name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		b, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: replicas})
+		c := jetstream.KeyValueConfig{Bucket: name, Replicas: replicas}
+		if name == "braid_pace" {
+			c.TTL = paceTime
+		}
+		b, err = q.js.CreateKeyValue(ctx, c)
 	}
 	return b, err
 }
@@ -238,7 +247,10 @@ func (q *Queue) Close() {
 }
 
 // now is the time of the queue.
-func (q *Queue) now() time.Time { return time.Now().Add(time.Duration(q.offset.Load())) }
+func (q *Queue) now() time.Time { return q.at(time.Now()) }
+
+// at is a time of this machine by the clock of the queue.
+func (q *Queue) at(t time.Time) time.Time { return t.Add(time.Duration(q.offset.Load())) }
 
 // setClock measures how far the server's clock is from ours: it says when it stored a value.
 func (q *Queue) setClock(ctx context.Context) error {

@@ -61,6 +61,8 @@ type Client struct {
 	AllowHosts address.Hosts
 	// HostRate is how many requests a second the host of a URL gets, redirects included. If nil, or not above zero, there is no limit.
 	HostRate func(*url.URL) float64
+	// Pace keeps the pace of hosts together with others. If nil, this Client does for itself.
+	Pace Pacer
 	// Resolver looks names up. If nil, it is that of package net.
 	Resolver *net.Resolver
 	// Dial connects in place of the client's own dialer. It is for tests: the addresses that it connects to are not checked.

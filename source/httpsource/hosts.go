@@ -19,6 +19,25 @@ type hosts struct {
 	known map[string]hostPace
 }
 
+// A Pacer is what keeps the pace of hosts for several Clients, in other processes say. Hosts are host:port. Its methods are called by several
+// goroutines; Held and Hold do not block.
+type Pacer interface {
+	// Held returns how long a host is not to be asked, and the status with which it said so.
+	Held(host string, now time.Time) (wait time.Duration, status int)
+	// Hold keeps requests from a host for a time, as it said with a status.
+	Hold(host string, status int, wait time.Duration, now time.Time)
+	// Turn takes the next free turn at a host that gets so many requests a second, and returns how far off it is.
+	Turn(ctx context.Context, host string, perSecond float64, now time.Time) (wait time.Duration)
+}
+
+// pacer is what keeps the pace of hosts.
+func (c *Client) pacer() Pacer {
+	if c.Pace != nil {
+		return c.Pace
+	}
+	return &c.hosts
+}
+
 // A hostPace is about one host.
 type hostPace struct {
 	until  time.Time // it is not asked before, as it said with Retry-After
@@ -33,8 +52,8 @@ const (
 	mostHosts = 1000
 )
 
-// hold keeps requests from a host for a time.
-func (h *hosts) hold(host string, status int, wait time.Duration, now time.Time) {
+// Hold is that of a Pacer.
+func (h *hosts) Hold(host string, status int, wait time.Duration, now time.Time) {
 	h.change(host, now, func(p *hostPace) {
 		if until := now.Add(min(wait, mostHeld)); until.After(p.until) {
 			p.until, p.status = until, status
@@ -42,16 +61,16 @@ func (h *hosts) hold(host string, status int, wait time.Duration, now time.Time)
 	})
 }
 
-// held returns how long a host is not to be asked, and the status with which it said so.
-func (h *hosts) held(host string, now time.Time) (wait time.Duration, status int) {
+// Held is that of a Pacer.
+func (h *hosts) Held(host string, now time.Time) (wait time.Duration, status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.known[host]
 	return max(0, p.until.Sub(now)), p.status
 }
 
-// turn takes the next free turn at a host that gets so many requests a second, and returns how far off it is.
-func (h *hosts) turn(host string, perSecond float64, now time.Time) (wait time.Duration) {
+// Turn is that of a Pacer.
+func (h *hosts) Turn(_ context.Context, host string, perSecond float64, now time.Time) (wait time.Duration) {
 	h.change(host, now, func(p *hostPace) {
 		if p.next.Before(now) {
 			p.next = now
@@ -108,7 +127,7 @@ func (t *turns) take(host string) (at time.Time, ok bool) {
 // turn waits until a request may go out to the host at hand. Where that is not soon, the error says when (source.Error.Held).
 func (c *chain) turn(ctx context.Context) error {
 	client, host, now := c.s.client, source.HostPort(c.trail.URL), time.Now()
-	if wait, status := client.hosts.held(host, now); wait > 0 {
+	if wait, status := client.pacer().Held(host, now); wait > 0 {
 		return c.leftAlone(status, wait, now)
 	}
 	perSecond := 0.0
@@ -120,7 +139,7 @@ func (c *chain) turn(ctx context.Context) error {
 	}
 	at, ok := c.s.turns.take(host)
 	if !ok {
-		at = now.Add(client.hosts.turn(host, perSecond, now))
+		at = now.Add(client.pacer().Turn(ctx, host, perSecond, now))
 	}
 	wait := at.Sub(now)
 	if wait > shortTurn && c.s.opts.Returns {

@@ -149,11 +149,11 @@ func TestHostRate_Rule66(t *testing.T) {
 func TestHostsAreForgotten(t *testing.T) {
 	var h hosts
 	now := time.Unix(1e9, 0)
-	h.hold("held", 503, time.Hour, now)
+	h.Hold("held", 503, time.Hour, now)
 	for i := range 5 * mostHosts {
-		h.turn(fmt.Sprint(i), 10, now.Add(time.Duration(i)*time.Second/100))
+		h.Turn(t.Context(), fmt.Sprint(i), 10, now.Add(time.Duration(i)*time.Second/100))
 	}
-	if wait, _ := h.held("held", now.Add(time.Minute)); wait == 0 || len(h.known) > mostHosts+1 {
+	if wait, _ := h.Held("held", now.Add(time.Minute)); wait == 0 || len(h.known) > mostHosts+1 {
 		t.Errorf("%d are known, and the held one for %v", len(h.known), wait)
 	}
 }

@@ -146,7 +146,7 @@ func (c *chain) refused(x *web.Exchange) error {
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		now := time.Now()
 		if wait, _, ok := web.RetryAfter(x.Header, now); ok && wait > 0 {
-			c.s.client.hosts.hold(e.Host, status, wait, now)
+			c.s.client.pacer().Hold(e.Host, status, wait, now)
 		}
 		after, problem := retryAfter(x.Header, now)
 		e.Retry, e.After = problem == "", after

@@ -1,0 +1,129 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"braid/fleet"
+)
+
+// A Pacer keeps to what hosts want of the whole fleet: one that asked one worker to be left alone is left alone by all, and requests
+// take turns that the fleet has together. While the queue does not answer, this process keeps the pace for itself.
+type Pacer struct {
+	q *Queue
+
+	mu    sync.Mutex
+	known map[string]fleet.Pace // by host, as the queue or this process knows it
+
+	taking sync.Mutex // for taken
+	taken  map[string]turns
+}
+
+// turns were taken from those of the fleet, and have not been used.
+type turns struct {
+	next time.Time
+	gap  time.Duration
+	left int
+}
+
+const (
+	// ahead is how far ahead turns are taken, so that a fast worker does not ask the queue for each.
+	ahead = 200 * time.Millisecond
+	// oneTurn is how long the queue may take for turns.
+	oneTurn = time.Second
+)
+
+// Pacer begins to follow what hosts want, until the queue is closed.
+func (q *Queue) Pacer() *Pacer {
+	p := &Pacer{q: q, known: map[string]fleet.Pace{}, taken: map[string]turns{}}
+	q.running.Go(func() { q.watching(q.pace, jetstream.AllKeys, p.learn) })
+	return p
+}
+
+// learn takes what the queue says of a host.
+func (p *Pacer) learn(e jetstream.KeyValueEntry) {
+	host, err := hex.DecodeString(e.Key())
+	var pace fleet.Pace
+	if err != nil || json.Unmarshal(e.Value(), &pace) != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known[string(host)].Until.Before(pace.Until) {
+		p.known[string(host)] = pace
+	}
+}
+
+// Held returns how long a host is not to be asked, and the status with which it said so.
+func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pace := p.known[host]
+	return pace.Held(p.q.at(now))
+}
+
+// Hold keeps the requests of all from a host for a time.
+func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time) {
+	p.mu.Lock()
+	pace := p.known[host]
+	longer := pace.Hold(status, wait, p.q.at(now))
+	p.known[host] = pace
+	p.mu.Unlock()
+	if !longer {
+		return
+	}
+	p.q.running.Go(func() {
+		ctx, stop := context.WithTimeout(p.q.open, oneCall)
+		defer stop()
+		_, err := change(ctx, p.q.pace, keyOfHost(host), func(f *fleet.Pace) error {
+			if !f.Hold(status, wait, p.q.at(now)) {
+				return errSame
+			}
+			return nil
+		})
+		if err != nil && err != errSame {
+			p.q.log.Debug("queue", "pace", err)
+		}
+	})
+}
+
+func keyOfHost(host string) string { return hex.EncodeToString([]byte(host)) }
+
+// Turn takes the next free turn of the fleet at a host that gets so many requests a second, and returns how far off it is.
+func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	at := p.q.at(now)
+	t := p.taken[host]
+	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // those that went by are lost, else they would be used at once
+		t = p.take(ctx, host, perSecond, at)
+	}
+	wait := max(0, t.next.Sub(at))
+	t.next, t.left = t.next.Add(t.gap), t.left-1
+	p.taken[host] = t
+	return wait
+}
+
+// take takes turns from those of the fleet.
+func (p *Pacer) take(ctx context.Context, host string, perSecond float64, at time.Time) (t turns) {
+	ctx, stop := context.WithTimeout(ctx, oneTurn)
+	defer stop()
+	t.left = max(1, int(perSecond*ahead.Seconds()))
+	_, err := change(ctx, p.q.pace, keyOfHost(host), func(f *fleet.Pace) error {
+		t.next, t.gap = f.Turns(t.left, perSecond, at)
+		return nil
+	})
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		alone := p.known[host]
+		t.next, t.gap = alone.Turns(t.left, perSecond, at)
+		p.known[host] = alone
+	}
+	return t
+}
