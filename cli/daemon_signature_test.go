@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +21,10 @@ import (
 func TestDaemonSignature(t *testing.T) {
 	a := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"))
 	b := mirrortest.New(t, mirrortest.Generate(1<<20, 4), mirrortest.Name("b.iso"))
+	both := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a.iso"><url>%s</url></file><file name="b.iso"><url>%s</url></file></metalink>`, a.URL, b.URL)
+	}))
+	defer both.Close()
 	key, err := pgp.NewEntity("alice", "", "alice@example.org", &packet.Config{Algorithm: packet.PubKeyAlgoEd25519})
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +52,10 @@ func TestDaemonSignature(t *testing.T) {
 			if want, why, _ := strings.Cut(wants[i], " "); status["status"] != want || !strings.Contains(told, why) {
 				t.Errorf("%q, file %d: %v, %s; want %s", words, i, status["status"], told, wants[i])
 			}
+		}
+		gid, _ := d.control(exitDone, "add", "--signature", file, both.URL+"/all.meta4")
+		if status := d.status(strings.TrimSpace(gid)); status["status"] != "error" {
+			t.Errorf("%q, a document of several files: %v", words, status)
 		}
 		d.end()
 	}

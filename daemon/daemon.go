@@ -109,7 +109,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	l := newLoop(ctx, d)
 	batch := download.Batch{AtOnce: l.atOnce, Resize: d.resize, Ended: func(n int, _ download.Request, res download.Result, err error) {
 		select {
-		case d.ended <- ended{n, res, err}:
+		case d.ended <- ended{number: n, res: res, err: err}:
 		case <-d.over:
 		}
 	}}

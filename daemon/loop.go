@@ -52,6 +52,7 @@ type ended struct {
 	number int
 	res    download.Result
 	err    error
+	entry  queue.Entry // as it was then
 }
 
 const (
@@ -267,18 +268,21 @@ func (l *loop) finish(e ended, o queue.Outcome) {
 	live := r.end(e.res, e.err)
 	r.record(e.res, e.err)
 	l.pictures.end(r)
-	if several, ok := errors.AsType[*download.SeveralError](e.err); ok {
+	was, _ := l.q.Entry(g)
+	if several, ok := errors.AsType[*download.SeveralError](e.err); ok && was.Watch == "" { // a watch wants one file
 		o = l.split(g, several.Document)
 	}
 	if o.Due {
 		l.due[g] = live.Path
 	}
 	l.q.Progress(g, live)
-	l.results[g] = e
 	if o.Kind != queue.Interrupted || l.downloads.Err() == nil { // else all of them are parked in their order
 		l.q.Ended(time.Now(), g, o)
 	}
-	if e, there := l.q.Entry(g); !there || e.Status < queue.Complete {
+	var there bool
+	e.entry, there = l.q.Entry(g)
+	l.results[g] = e
+	if !there || e.entry.Status < queue.Complete {
 		l.tellStopped(g)
 	}
 	for _, waiting := range r.after {
@@ -293,6 +297,9 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 		return queue.Outcome{Kind: download.Protocol.String(), Code: 1, Message: "the document describes several files where it described one"}
 	}
 	var children []queue.Entry
+	if e.Options[OptionSignature] != "" {
+		return queue.Outcome{Kind: download.Usage.String(), Code: 1, Message: "the signature is of one file, and the document has several"}
+	}
 	for i := range d.Files {
 		if !queue.Selected(e.Options[OptionSelect], i+1) {
 			continue
@@ -305,7 +312,6 @@ func (l *loop) split(g queue.GID, d *download.Document) queue.Outcome {
 			child.Options = map[string]string{}
 		}
 		delete(child.Options, "out")
-		delete(child.Options, OptionSignature) // it is of one file
 		child.Options[OptionSelect] = strconv.Itoa(i + 1)
 		children = append(children, child)
 	}

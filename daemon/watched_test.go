@@ -3,6 +3,9 @@ package daemon
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -62,5 +65,62 @@ func TestStopped(t *testing.T) {
 		if got := <-ends; got.e.GID != g || got.e.Status != queue.Removed {
 			t.Errorf("%+v", got)
 		}
+	}
+}
+
+// TestStoppedForgotten: what a client forgets as soon as it hears of its end came, or failed, all the same, and was not removed.
+func TestStoppedForgotten(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	ends := make(chan queue.Entry, 100)
+	b.config.Stopped = func(e queue.Entry, _ download.Result, _ error) { ends <- e }
+	b.start()
+	notices, end := b.Subscribe()
+	defer end()
+	for name, want := range map[string]queue.Status{"right": queue.Complete, "absent": queue.Failed} {
+		b.do(func(q *queue.Queue) error {
+			_, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/" + name}, Watch: "w"}, -1)
+			return err
+		})
+		for n := range notices {
+			if n.What == queue.OnComplete || n.What == queue.OnError {
+				b.do(func(q *queue.Queue) error { return q.Forget(n.GID) })
+				break
+			}
+		}
+		e := <-ends
+		for ; e.Status < queue.Complete; e = <-ends {
+		}
+		if e.Status != want {
+			t.Errorf("%s: %v, want %v", name, e.Status, want)
+		}
+	}
+}
+
+// TestSeveralFiles: a document of several files where a watch has one is an error: they are not what the watch wants, nor where.
+func TestSeveralFiles(t *testing.T) {
+	const document = `<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://127.0.0.1:1/a</url></file><file name="b"><url>http://127.0.0.1:1/b</url></file></metalink>`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/metalink4+xml")
+		io.WriteString(w, document)
+	}))
+	defer s.Close()
+	b := newBench(t)
+	ends := make(chan error, 100)
+	b.config.Stopped = func(e queue.Entry, _ download.Result, err error) {
+		if e.Status == queue.Failed {
+			ends <- err
+		}
+	}
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		_, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/all.meta4"}, Watch: "w"}, -1)
+		return err
+	})
+	b.await("the end", func(q *queue.Queue) bool {
+		active, waiting, stopped := q.Count()
+		return active+waiting == 0 && stopped == 1
+	})
+	if err := <-ends; !strings.Contains(err.Error(), "2 files") {
+		t.Error(err)
 	}
 }

@@ -95,11 +95,14 @@ func (l *loop) tellStopped(g queue.GID) {
 	if _, again := l.pending.entries[g]; l.runs[g] != nil || again && e.Status >= queue.Complete { // it is told at its end, or when that is on disk
 		return
 	}
-	if !there {
+	r := l.results[g]
+	if !there && r.entry.GID == g {
+		e = r.entry // which was forgotten since
+	} else if !there {
 		e = queue.Entry{GID: g, Status: queue.Removed}
 	}
 	if l.config.Stopped != nil && (e.Watch != "" || !there) {
-		l.config.Stopped(e, l.results[g].res, l.results[g].err)
+		l.config.Stopped(e, r.res, r.err)
 	}
 	delete(l.results, g)
 }
