@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -85,16 +87,30 @@ func (d *daemonCommand) saveSession(file string, text []byte) error {
 		if _, err := d.inRoot("", filepath.Dir(file), filepath.Base(file)); err != nil {
 			return err
 		}
-		if have, err := fsys.OS.Open(file); err == nil {
-			head := make([]byte, len(rpc.SessionMark))
-			n, _ := have.ReadAt(head, 0)
-			have.Close()
-			if n > 0 && string(head) != rpc.SessionMark {
-				return errors.New(file + " is no session")
-			}
+		head, err := headOf(file, len(rpc.SessionMark))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if head != "" && head != rpc.SessionMark {
+			return errors.New(file + " is no session")
 		}
 	}
 	return fsys.WriteFile(nil, file, text, 0o600)
+}
+
+// headOf returns the first n bytes of a file, or all if there are fewer.
+func headOf(file string, n int) (string, error) {
+	f, err := fsys.OS.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, n)
+	n, err = f.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return string(head[:n]), err
 }
 
 // lastSession is the session of an orderly end.

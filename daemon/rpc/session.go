@@ -18,13 +18,13 @@ const sessionOption = "save-session"
 const SessionMark = "# a session of braid\n"
 
 // Session lists what is not complete, as --input-file of aria2c reads it. An entry that came as a document without a link is left out: a list has no
-// word for it.
+// word for it. So is one of a watch, which asks for it again.
 func Session(q *queue.Queue) []byte {
 	var b bytes.Buffer
 	b.WriteString(SessionMark)
 	_, waiting, stopped := q.Count()
 	for _, e := range slices.Concat(q.Active(), q.Waiting(0, waiting), q.Stopped(0, stopped)) {
-		if e.Status == queue.Complete || e.Status == queue.Removed || len(e.URIs) == 0 || len(e.Document) > 0 {
+		if e.Status == queue.Complete || e.Status == queue.Removed || e.Watch != "" || len(e.URIs) == 0 || len(e.Document) > 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\t\n gid=%s\n", strings.Join(e.URIs, "\t"), e.GID)

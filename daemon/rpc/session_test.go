@@ -4,6 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	"braid/daemon/queue"
 )
 
 // TestSession_Rule69: what is not complete is a list; clients name files in the root only, and are told where one could not be written.
@@ -26,6 +29,12 @@ func TestSession_Rule69(t *testing.T) {
 	})
 	result[string](t, h, "aria2.addUri", []string{"http://h/gone"}, map[string]string{"gid": "00000000000000bb", "pause": "true"})
 	result[string](t, h, "aria2.remove", "00000000000000bb")
+	if err := e.Do(t.Context(), func(q *queue.Queue) error {
+		_, err := q.Add(time.Now(), queue.Entry{URIs: []string{"http://h/watched"}, Watch: "w"}, -1)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 	result[string](t, h, "aria2.changeGlobalOption", map[string]string{"save-session": "sub/rest"})
 	result[string](t, h, "aria2.saveSession")
 	const want = SessionMark + "http://h/x\thttp://i/x\t\n gid=00000000000000aa\n pause=true\n header=Accept: a\n header=Referer: b\n"
