@@ -89,6 +89,11 @@ func (d *daemonCommand) readWatch() error {
 		service: &service{watchCommand: v}, config: c, claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
 	}
 	c.by = w
+	for _, watched := range c.Watches {
+		if watched.To != "" {
+			return misuse(d.Watch, "watch."+watched.Name+".to: the queue of a daemon puts files into folders", "braid watch "+d.Watch+" puts them into an object store")
+		}
+	}
 	if _, err := newSetup(c, nil, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}

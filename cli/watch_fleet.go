@@ -140,6 +140,9 @@ func (c *loaded) checkForFleet() error {
 
 // folderOf is where the files of a watch go below the folder of the workers: as they would below that of the configuration.
 func (c *loaded) folderOf(w *watch.Watch) (string, error) {
+	if w.To != "" {
+		return "", misuse("watch."+w.Name+".to", "the workers say where files go", "dir = \"isos\" is a folder below theirs")
+	}
 	base, err := os.Getwd()
 	if c.file != "" {
 		base, err = filepath.Abs(filepath.Dir(c.file))

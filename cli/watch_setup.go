@@ -21,6 +21,7 @@ import (
 	"braid/download/state"
 	"braid/internal/watch"
 	"braid/internal/web"
+	"braid/objectstore"
 	"braid/source/httpsource"
 )
 
@@ -242,6 +243,13 @@ func ruleOf(w *watch.Watch, limit *download.Limiter, at *sites) (*watch.Rule, er
 		r.Request.Require = download.RequireDigest
 	}
 	var err error
+	if w.To != "" {
+		store, err := objectstore.Open(w.To, objectOptions(0, func(text string) { slog.Warn(text) }))
+		if err != nil {
+			return nil, downloadFailure(context.Background(), err)
+		}
+		r.Request.Store = store
+	}
 	if r.Request.Anchors, err = flags.anchors(); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ var ofDownloads = []Option{
 		Usage: "call the file what the server calls it (Content-Disposition, else the last part of the URL that it leads to), as in braid get --remote-name 'https://example.org/download?id=7'"},
 	{Names: "dir d P", Of: Get | Daemon, First: Get, Also: InLine | InWatch, Group: FileGroup, Kind: Word,
 		Usage: "put files in `FOLDER`, which is made if it is missing"},
-	{Names: "to", Of: Get, Group: FileGroup, Kind: Word,
+	{Names: "to", Of: Get, Also: InWatch, Group: FileGroup, Kind: Word,
 		Usage: "put files into an object store, below `s3://BUCKET/PREFIX/`: nothing is visible there before it is proven. AWS_ENDPOINT_URL_S3, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws, say where and as whom"},
 	{Names: "input-file i", Of: Get, First: Get, Group: FileGroup, Kind: Word,
 		Usage: "download what `LIST` says too, - is standard input: a URL a line, its mirrors after tabs, options like out=NAME or checksum=sha-256=HEX in indented lines below it; or an object of JSON a line, {\"url\": \"https://example.org/a.iso\", \"out\": \"b.iso\"}"},

@@ -52,9 +52,9 @@ type Publish struct {
 // A Watch is a file, or the files of a glob, and what is to be done with them.
 type Watch struct {
 	antenna.Watch
-	// Dir is the folder, and File what the files are called in it.
-	Dir  string
-	File Template
+	// Dir is the folder, or To the place in an object store, and File what the files are called in it.
+	Dir, To string
+	File    Template
 	// Keep is how many old versions are kept.
 	Keep int
 	// Run is run when there is a new version, and OnFailure when there is a new failure: a program and its arguments. It may

@@ -104,6 +104,10 @@ zone = "-01:30"
 header-env = { Authorization = "TOKEN" }
 header-file = { X-Key = "key" }
 
+[watch.stored]
+url = "https://example.org/pub/stored.iso"
+to = "s3://bucket/isos/"
+
 [watch.all]
 glob = "https://example.org/all/**"
 dir = "/srv/all"
@@ -127,7 +131,7 @@ func parse(t *testing.T, text string) *Config {
 
 func TestEverything(t *testing.T) {
 	c := parse(t, everything)
-	if len(c.Feeds) != 2 || len(c.Watches) != 2 {
+	if len(c.Feeds) != 2 || len(c.Watches) != 3 {
 		t.Fatalf("%d feeds, %d watches", len(c.Feeds), len(c.Watches))
 	}
 	feeds := []antenna.Feed{
@@ -160,8 +164,11 @@ func TestEverything(t *testing.T) {
 	if !reflect.DeepEqual(w, iso) {
 		t.Errorf("watch is\n%+v, want\n%+v", w, iso)
 	}
-	if all := c.Watches[1]; !all.Glob || all.Zone != 32400 || all.Require != "" {
-		t.Errorf("the second watch is %+v", all)
+	if stored := c.Watches[1]; stored.To != "s3://bucket/isos/" || stored.Dir != "" {
+		t.Errorf("the second watch is %+v", stored)
+	}
+	if all := c.Watches[2]; !all.Glob || all.Zone != 32400 || all.Require != "" {
+		t.Errorf("the third watch is %+v", all)
 	}
 	c.Feeds, c.Watches = nil, nil
 	rest := &Config{
@@ -224,6 +231,9 @@ func TestWrong(t *testing.T) {
 		{"[watch.w]\nglob = 'http://a.example/*'\ndir = 'd'", "watch.w.feeds", 1, "there is no feed, and only feeds know"},
 		{small + "feeds = ['g']", "watch.w.feeds", 6, "there is no feed g"},
 		{small + "glob = 'http://a.example/*'", "watch.w.url", 4, "a url or a glob"},
+		{small + "to = 's3://b/'", "watch.w.to", 6, "not both"},
+		{"[watch.w]\nurl = 'http://a.example/x'\nto = '/srv'", "watch.w.to", 3, "not a place"},
+		{"[watch.w]\nurl = 'http://a.example/x'\nto = 's3://b/'\nkeep = 2", "watch.w.keep", 4, "kept by the store"},
 		{small + "[watch.x]\nurl = 'http://a.example/*'\ndir = 'd'", "watch.x.url", 7, "has a star"},
 		{small + "[watch.x]\nurl = 'ftp://a.example/x'\ndir = 'd'", "watch.x.url", 7, "not an http or https URL"},
 		{small + "[watch.x]\nurl = 'http://a.example/x'", "watch.x.dir", 6, "the folder is missing"},

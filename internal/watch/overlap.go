@@ -41,7 +41,7 @@ func (b *builder) alone(w *Watch, key []string) error {
 		if err != nil {
 			return b.wrong(err.Error(), "name = names the file", key...)
 		}
-		at = filepath.Join(w.Dir, filepath.FromSlash(name))
+		at = filepath.Join(w.Dir+w.To, filepath.FromSlash(name))
 		if other = b.paths[at]; other != "" {
 			return b.wrong("watch."+other+" has the same file, "+at, "", key...)
 		}
@@ -86,7 +86,7 @@ func (b *builder) meets(w *Watch, u *url.URL) (other, at string) {
 
 // pathsOf is the pattern of the paths of a watch.
 func pathsOf(w *Watch, u *url.URL) pattern {
-	p := append(literal(filepath.Clean(w.Dir)), letter{is: '/'})
+	p := append(literal(filepath.Clean(w.Dir+w.To)), letter{is: '/'})
 	for _, part := range w.File.parts {
 		if part.fill == nil {
 			p = append(p, literal(part.text)...)

@@ -47,7 +47,7 @@ func (t *task) get(ctx context.Context) (download.Result, error) {
 // prepare looks at what is there, gives it its second name, and makes the request.
 func (t *task) prepare(end func(error)) (r download.Request, err error) {
 	if t.prepared { // since when much may have happened
-		if err := t.place(); err != nil {
+		if err := t.place(context.Background()); err != nil { // for the daemon, whose files are on disk
 			return r, err
 		}
 	}

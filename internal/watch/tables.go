@@ -65,6 +65,7 @@ type watchTable struct {
 	Glob            string   `toml:"glob"`
 	Feeds           []string `toml:"feeds"`
 	Dir             string   `toml:"dir"`
+	To              string   `toml:"to"`
 	Name            string   `toml:"name"`
 	Require         Require  `toml:"require"`
 	Keyring         []string `toml:"keyring"`

@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/hex"
+	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -17,19 +19,13 @@ import (
 	"braid/verify"
 )
 
-// place makes the folders of the file, and looks at what is there.
-func (t *task) place() error {
-	if err := fsys.MkdirAll(t.files, t.rule.Dir, 0o777); err != nil {
-		return err
-	}
-	if err := partfile.MakeFolders(t.files, t.rule.Dir, t.name); err != nil {
-		return err
-	}
-	info, there, err := partfile.Target(t.files, t.rule.Dir, t.name)
+// place looks at what is there.
+func (t *task) place(ctx context.Context) error {
+	info, there, err := t.look(ctx)
 	if err != nil {
 		return err
 	}
-	if t.path, err = filepath.Abs(filepath.Join(t.rule.Dir, t.name)); err != nil {
+	if t.path, err = t.rule.path(t.name); err != nil {
 		return err
 	}
 	var placed bool
@@ -41,6 +37,34 @@ func (t *task) place() error {
 		t.here = t.known.Path == t.path && t.known.Size == info.Size && t.known.ModTime.Equal(t.modTime)
 	}
 	return nil
+}
+
+// look looks for the file, and makes its folders.
+func (t *task) look(ctx context.Context) (info fsys.Info, there bool, err error) {
+	if t.rule.Request.Store != nil {
+		info, err = t.stored(ctx)
+		if errors.Is(err, fs.ErrNotExist) {
+			return info, false, nil
+		}
+		return info, err == nil, err
+	}
+	if err := fsys.MkdirAll(t.files, t.rule.Dir, 0o777); err != nil {
+		return info, false, err
+	}
+	if err := partfile.MakeFolders(t.files, t.rule.Dir, t.name); err != nil {
+		return info, false, err
+	}
+	return partfile.Target(t.files, t.rule.Dir, t.name)
+}
+
+// stored looks for the object.
+func (t *task) stored(ctx context.Context) (fsys.Info, error) {
+	u := t.rule.Request.Store.Upload(t.name)
+	e, err := u.Existing(ctx)
+	if err = errors.Join(err, u.Close(true)); err != nil {
+		return fsys.Info{}, err
+	}
+	return fsys.Info{Size: e.Size, ModTime: e.ModTime}, nil
 }
 
 // run downloads what is new, and runs what waits for it.
@@ -157,12 +181,12 @@ func (t *task) download(ctx context.Context) (o antenna.Outcome, replaced bool, 
 		}
 		return o, false, nil
 	}
-	o, err = t.outcome(res)
+	o, err = t.outcome(ctx, res)
 	return o, !res.AlreadyComplete && (!t.there || !t.same(&o)), err
 }
 
 // outcome describes the file that is in place now.
-func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
+func (t *task) outcome(ctx context.Context, res download.Result) (antenna.Outcome, error) {
 	o := antenna.Outcome{
 		ETag: res.ETag, LastModified: res.LastModified, Host: res.Host, Size: res.Size, Path: t.path, Bytes: res.Fetched, At: t.began,
 	}
@@ -174,7 +198,7 @@ func (t *task) outcome(res download.Result) (antenna.Outcome, error) {
 			o.Digest = d.Hex()
 		}
 	}
-	info, err := fsys.Lstat(t.files, t.path)
+	info, _, err := t.look(ctx)
 	if err != nil {
 		return o, err
 	}
@@ -193,7 +217,7 @@ func (t *task) compare(o *antenna.Outcome) {
 	if r.Size > 0 && r.Size != o.Size {
 		t.log.Warn("feed-mismatch", "feed", t.update.Feed, "what", "size", "reported", r.Size, "is", o.Size)
 	}
-	if r.MD5 == "" {
+	if r.MD5 == "" || t.rule.Request.Store != nil { // an object is not read again for that
 		return
 	}
 	sum, err := md5Of(t.files, t.path)

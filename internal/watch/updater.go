@@ -42,6 +42,14 @@ type Rule struct {
 	Limit *download.Limiter
 }
 
+// path is where the file of a name goes.
+func (r *Rule) path(name string) (string, error) {
+	if s := r.Request.Store; s != nil {
+		return s.Path(name), nil
+	}
+	return filepath.Abs(filepath.Join(r.Dir, filepath.FromSlash(name)))
+}
+
 // A Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
 type Updater struct {
 	// Client downloads.
@@ -95,7 +103,7 @@ func (w *Updater) init() {
 // Handle is an antenna.Handler.
 func (w *Updater) Handle(ctx context.Context, u antenna.Update) (antenna.Outcome, error) {
 	w.init()
-	t, err := w.task(fsys.Of(ctx), u)
+	t, err := w.task(ctx, u)
 	var o antenna.Outcome
 	if err == nil {
 		o, err = t.run(ctx)
@@ -126,7 +134,7 @@ func (w *Updater) Moved(u antenna.Update) bool {
 	if err != nil {
 		return false
 	}
-	path, err := filepath.Abs(filepath.Join(r.Dir, filepath.FromSlash(name)))
+	path, err := r.path(name)
 	return err == nil && path != u.Last.Path
 }
 
@@ -191,8 +199,8 @@ type attempt struct {
 }
 
 // task says where the file of an update goes.
-func (w *Updater) task(files fsys.FS, u antenna.Update) (t *task, err error) {
-	t = &task{Updater: w, files: files, update: u, rule: w.Rules[u.Watch], began: time.Now()}
+func (w *Updater) task(ctx context.Context, u antenna.Update) (t *task, err error) {
+	t = &task{Updater: w, files: fsys.Of(ctx), update: u, rule: w.Rules[u.Watch], began: time.Now()}
 	t.url, err = url.Parse(u.URL)
 	t.log = w.Log.With("watch", u.Watch, "url", mask.URL(t.url))
 	switch {
@@ -205,7 +213,7 @@ func (w *Updater) task(files fsys.FS, u antenna.Update) (t *task, err error) {
 	if err != nil {
 		return t, err
 	}
-	return t, t.place()
+	return t, t.place(ctx)
 }
 
 // version is when the file was modified, as far as the report says. It is the same whenever the update is handled.

@@ -244,7 +244,7 @@ func TestRequest(t *testing.T) {
 	}
 	u := w.update()
 	u.URL = strings.Replace(u.URL, "://", "://me:word@", 1) + "#x"
-	task, err := func() (*task, error) { w.updater.init(); return w.updater.task(fsys.OS, u) }()
+	task, err := func() (*task, error) { w.updater.init(); return w.updater.task(t.Context(), u) }()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (b *builder) watch(name string, t *watchTable) (err error) {
 		Watch: antenna.Watch{
 			Name: name, URL: where, Glob: t.Glob != "", Feeds: t.Feeds, CheckEvery: time.Duration(t.CheckEvery), Title: t.Title, Author: t.Author,
 		},
-		Dir: b.path(t.Dir), Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
+		Dir: b.path(t.Dir), To: t.To, Keep: t.Keep, Run: b.program(t.Run), OnFailure: b.program(t.OnFailure), HookTime: time.Duration(t.HookTime),
 		Size: int64(t.MaxSize), AllowOlder: t.AllowOlder,
 		Require: t.Require, Keyrings: b.pathsOf(t.Keyring), Pins: t.Pin, Authorities: b.pathsOf(t.SMIMECA),
 		AllowExpiredKey: t.AllowExpiredKey, Mirrors: slices.Clone(t.Mirror), Rate: t.LimitRate, AllowLessProof: t.AllowLessProof, NoMetalink: t.NoMetalink,
@@ -86,7 +86,10 @@ func (b *builder) checkWatch(w *Watch, t *watchTable, key func(string) []string)
 	}{
 		{(t.URL == "") == (t.Glob == ""), "url", "a watch has a url or a glob", "a glob has stars: https://example.org/pub/*.iso"},
 		{t.URL != "" && strings.Contains(t.URL, "*"), "url", "has a star, and would be asked for as it is", "glob = stands for several files"},
-		{t.Dir == "", "dir", "the folder is missing", "dir = is where the file goes"},
+		{t.Dir == "" && t.To == "", "dir", "the folder is missing", "dir = is where the file goes, or to = in an object store"},
+		{t.Dir != "" && t.To != "", "to", "a file goes into a folder or an object store, not both", "leave out dir = or to ="},
+		{t.To != "" && !strings.HasPrefix(t.To, "s3://"), "to", "not a place in an object store", "to = \"s3://BUCKET/PREFIX/\""},
+		{t.To != "" && t.Keep > 0, "keep", "old versions of objects are kept by the store, if its bucket has versions", "leave out keep ="},
 		{t.Keep < 0 || t.Keep > mostKept, "keep", "write a number from 0 to 1000", ""},
 		{len(w.Pins) > 0 && len(w.Keyrings) == 0, "pin", "says which key counts, and there is none", "keyring = has the keys"},
 		{w.Require == RequireSignature && !signs, "require", "no key or certificate is trusted", "keyring = or smime-ca = names one"},

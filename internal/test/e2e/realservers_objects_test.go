@@ -209,3 +209,41 @@ func TestRealObjectsAsFiles(t *testing.T) {
 	holds("list/a/b.bin", two)
 	holds("list/c.bin", two)
 }
+
+// TestRealObjectsWatched: a watch puts what is new into the store, and what is not new stays.
+func TestRealObjectsWatched(t *testing.T) {
+	t.Parallel()
+	one, two := mirrortest.Generate(20<<20, 1), mirrortest.Generate(20<<20, 2)
+	m := mirrortest.New(t, one, mirrortest.Digest(), mirrortest.Modified(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	store, home := s3test.New(t), t.TempDir()
+	writeFile(t, filepath.Join(home, "watch.toml"), "[watch.disk]\nurl = \""+m.URL+"\"\ncheck-every = \"1s\"\nto = \"s3://bucket/pool/\"\nrun = [\"sh\", \"-c\", \"echo $BRAID_FILE_PATH >> told\"]\n")
+	cmd := exec.Command(binary, "watch", filepath.Join(home, "watch.toml"))
+	cmd.Env, cmd.Dir = append(store.Env(), "HOME="+home, "PATH="+os.Getenv("PATH")), home
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	holds := func(want mirrortest.Content) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			if want.Compare(bytes.NewReader(store.Object("pool/file.bin"))) == nil {
+				return
+			}
+			if time.Now().After(deadline) {
+				cmd.Process.Kill()
+				cmd.Wait()
+				t.Fatalf("in the store: %v\n%s", store.Keys(), &out)
+			}
+		}
+	}
+	holds(one)
+	m.Content = two
+	m.Reset(mirrortest.Digest(two.Digest()), mirrortest.Modified(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)))
+	holds(two)
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if told, err := os.ReadFile(filepath.Join(home, "told")); err != nil || !strings.HasPrefix(string(told), "s3://bucket/pool/file.bin\n") {
+		t.Errorf("the program was told %q, %v\n%s", told, err, &out)
+	}
+}
