@@ -255,6 +255,8 @@ func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 		return q.Forget(old.GID)
 	}
 	switch old, there := q.Entry(e.GID); {
+	case there && old.Watch != e.Watch: // clients choose GIDs as well
+		return fmt.Errorf("its GID %s is that of another download: remove that one", e.GID)
 	case there && old.Status == queue.Removed && u.Reason != antenna.AskedFor: // before this could be acknowledged
 		c.stopped <- stopped{Entry: old}
 		return nil
@@ -346,6 +348,9 @@ func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request
 	defer ask.Stop()
 	defer late.Stop()
 	for {
+		if w.current.Load().updater.Rules[e.Watch] == nil { // it was configured before, or until just now
+			return download.Request{}, unknown
+		}
 		w.mu.Lock()
 		c, came := w.claims[e.GID], w.came
 		if c != nil && !c.left {

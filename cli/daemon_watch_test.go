@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"braid/antenna"
+	"braid/daemon/queue"
 	"braid/internal/test/mirrortest"
 )
 
@@ -179,6 +181,41 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	waitFor(t, "the next version", func() bool { return w.read("runs") == "run\n" })
 	if e := w.becomes("complete"); e.GID == first.GID || w.read("files/a.iso") != string(s.Content.Bytes()) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it takes to see that.
+func TestDaemonWatchGone(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1<<20, 3), mirrortest.Name("a.iso"), mirrortest.ETag(`"1"`), mirrortest.Digest(), mirrortest.StallAfter(1000))
+	w := newWatchingDaemon(t, s)
+	w.begin()
+	w.becomes("active")
+	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "[watch.w]", "[watch.v]", 1))
+	began := time.Now()
+	w.signal(syscall.SIGHUP)
+	waitFor(t, "the failure", func() bool {
+		for _, e := range w.entries() {
+			if e.Braid.Watch == "w" && e.Status == "error" {
+				return strings.Contains(e.Braid.Message, "not asked for any more")
+			}
+		}
+		return false
+	})
+	if took := time.Since(began); took > claimTime/2 {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestDaemonWatchTaken: an update does not take the end of a client's download with its GID for its own.
+func TestDaemonWatchTaken(t *testing.T) {
+	u := antenna.Update{Watch: "w", URL: "http://h/a"}
+	q := queue.New(1)
+	if _, err := q.Add(time.Now(), queue.Entry{GID: gidOf(&u), URIs: []string{"http://h/other"}}, -1); err != nil {
+		t.Fatal(err)
+	}
+	err := new(delegate).enter(q, &u, queue.Entry{GID: gidOf(&u), URIs: []string{u.URL}, Watch: u.Watch}, &handover{})
+	if err == nil || !strings.Contains(err.Error(), "another download") {
+		t.Error(err)
 	}
 }
 
