@@ -75,7 +75,7 @@ func (x *item) demands(m *Message) (err error) {
 		}
 		c, err := verify.Hex(word)
 		if err != nil || c.Digest.Algorithm() == verify.MD5 || c.Digest.Algorithm() == verify.SHA1 {
-			return fmt.Errorf("Expected-%s is no such digest", name)
+			return fmt.Errorf("no such digest in Expected-%s", name)
 		}
 		c.Field, c.Channel = "apt's "+name, verify.User
 		x.claims = append(x.claims, c)

@@ -193,7 +193,6 @@ type telling struct {
 	method  *Method
 	started bool
 	resumed int64
-	size    int64
 	begun   prefix
 }
 

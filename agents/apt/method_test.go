@@ -148,9 +148,9 @@ func TestMethodFails(t *testing.T) {
 		case "/gone":
 			http.NotFound(w, r)
 		case "/busy":
-			http.Error(w, "", 503)
+			http.Error(w, "", http.StatusServiceUnavailable)
 		case "/login":
-			http.Error(w, "", 401)
+			http.Error(w, "", http.StatusUnauthorized)
 		default:
 			serving(body)(w, r)
 		}
@@ -169,8 +169,8 @@ func TestMethodFails(t *testing.T) {
 		{"ftp://127.0.0.1/x", "", "no URL of http or https", "", ""},
 		{"http://x.onion/x", "", "BlockDotOnion", "", ""},
 		{"", "", "no URI", "", ""},
-		{server.URL + "/x", "Expected-SHA256: 12\n", "Expected-SHA256 is no such digest", "", ""},
-		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "Expected-SHA512 is no such digest", "", ""},
+		{server.URL + "/x", "Expected-SHA256: 12\n", "no such digest in Expected-SHA256", "", ""},
+		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "no such digest in Expected-SHA512", "", ""},
 		{server.URL + "/x", "Maximum-Size: -1\n", "Maximum-Size is no number", "", ""},
 		{server.URL + "/x", "Expected-Checksum-FileSize: 99999999999999999999\n", "Expected-Checksum-FileSize is no number", "", ""},
 	} {
@@ -194,7 +194,7 @@ func TestMethodConfigured(t *testing.T) {
 	mirror := newHost(t, serving(body))
 	down := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", "<"+mirror.URL+"/linked>; rel=duplicate")
-		http.Error(w, "", 503)
+		http.Error(w, "", http.StatusServiceUnavailable)
 	})
 	linking := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", "<"+mirror.URL+"/linked>; rel=duplicate")
@@ -223,7 +223,7 @@ func TestMethodPassword(t *testing.T) {
 	server := newHost(t, func(w http.ResponseWriter, r *http.Request) {
 		if _, password, _ := r.BasicAuth(); password != "secret" {
 			w.Header().Set("WWW-Authenticate", "Basic realm=x")
-			http.Error(w, "", 401)
+			http.Error(w, "", http.StatusUnauthorized)
 			return
 		}
 		serving(body)(w, r)
