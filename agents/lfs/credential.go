@@ -16,12 +16,14 @@ type credential struct {
 
 // fill asks git's helpers for the credential of a server (git-credential(1)).
 func (a *Agent) fill(ctx context.Context, u *url.URL) (c credential, err error) {
-	question := "protocol=" + u.Scheme + "\nhost=" + u.Host + "\npath=" + strings.TrimPrefix(u.Path, "/") + "\n"
-	if name := u.User.Username(); name != "" {
-		question += "username=" + name + "\n"
-	}
-	if strings.Count(question, "\n") > 4 || strings.ContainsAny(question, "\x00\r") { // a field would be another one
-		return c, fmt.Errorf("%s: not a URL to ask git credential about", u.Redacted())
+	question := ""
+	for _, field := range [][2]string{{"protocol", u.Scheme}, {"host", u.Host}, {"path", strings.TrimPrefix(u.Path, "/")}, {"username", u.User.Username()}} {
+		if strings.ContainsAny(field[1], "\n\r\x00") { // git would take what follows for another field, such as another host
+			return c, fmt.Errorf("%s: not a URL to ask git credential about", u.Redacted())
+		}
+		if field[1] != "" {
+			question += field[0] + "=" + field[1] + "\n"
+		}
 	}
 	out, err := a.git(ctx, question+"\n", "credential", "fill")
 	if err != nil {

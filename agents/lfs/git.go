@@ -56,6 +56,7 @@ type place struct {
 	endpoint *url.URL // of the remote's LFS server
 	ssh      string   // the user and host, and path, of a remote that is asked over SSH first; else empty
 	remote   string   // "origin"
+	named    string   // what git-lfs calls it: its name or its URL
 }
 
 // find asks git-lfs, which knows lfs.url, remote.NAME.lfsurl, .lfsconfig, url.BASE.insteadOf and all the rest that make the URL. A remote
@@ -65,6 +66,7 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 	if remote == "" {
 		remote = "origin"
 	}
+	named := remote
 	if strings.Contains(remote, ":") {
 		args = append([]string{"-c", "remote." + unnamed + ".url=" + remote}, args...)
 		remote = unnamed
@@ -80,7 +82,7 @@ func (a *Agent) find(ctx context.Context, remote string) (p place, err error) {
 	if p.endpoint, err = url.Parse(word); err != nil || word == "" {
 		return p, fmt.Errorf("the remote %q has no URL at which git-lfs could ask; git config remote.%s.lfsurl URL names one", remote, remote)
 	}
-	p.remote = remote
+	p.remote, p.named = remote, named
 	return p, nil
 }
 

@@ -74,6 +74,7 @@ type talk struct {
 	server *httptest.Server
 	remote string
 	asked  []string // of git
+	told   string   // to git
 	out    strings.Builder
 }
 
@@ -87,6 +88,7 @@ func newTalk(t *testing.T, handler http.HandlerFunc) *talk {
 func (k *talk) git(_ context.Context, in string, args ...string) (string, error) {
 	line := strings.Join(args, " ")
 	k.asked = append(k.asked, line)
+	k.told += in
 	switch {
 	case strings.HasSuffix(line, "lfs env"):
 		return "Endpoint=" + k.remote + " (auth=none)\nLfsStorageDir=" + k.t.TempDir() + "\n", nil
@@ -207,6 +209,11 @@ func TestUpload(t *testing.T) {
 	if err != nil || said[1] != `{"event":"complete","oid":"`+oid+`"}` || !slices.Contains(k.asked, want) {
 		t.Errorf("%q, %v, %q", said, err, k.asked)
 	}
+	k = newTalk(t, answer)
+	k.say(strings.NewReplacer(`"download"`, `"upload"`, "origin", "https://example.org/r.git").Replace(first), `{"event":"upload","oid":"`+oid+`","size":11,"path":"x"}`, last)
+	if want = "lfs push --object-id https://example.org/r.git " + oid; !strings.HasSuffix(k.asked[len(k.asked)-1], want) {
+		t.Errorf("%q, want %s", k.asked, want)
+	}
 }
 
 // TestCredentials: what git has is sent when the server wants it, and git hears whether it was right.
@@ -223,6 +230,74 @@ func TestCredentials(t *testing.T) {
 		said, err := k.say(first, `{"event":"download","oid":"`+oid+`","size":11}`, last)
 		if err != nil || !slices.Contains(k.asked, want) || strings.Contains(said[len(said)-1], "path") != (password == "s3cret") {
 			t.Errorf("%s: %q, %v, %q", password, said, err, k.asked)
+		}
+	}
+}
+
+// TestCredentialsForAnother: git is asked for the server that wants to know, whatever is in a URL, and no other server makes git forget a password.
+func TestCredentialsForAnother(t *testing.T) {
+	unauthorized := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	elsewhere := httptest.NewServer(http.HandlerFunc(unauthorized))
+	defer elsewhere.Close()
+	get := `{"event":"download","oid":"` + oid + `","size":11`
+	k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); r.URL.Path == "/objects/batch" {
+			http.NotFound(w, r)
+			return
+		} else if password == "" {
+			unauthorized(w, r)
+			return
+		}
+		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+	})
+	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it%0ahost=example.org"}}`, last); err != nil || strings.Contains(k.told, "\nhost=example.org") {
+		t.Errorf("%q, %v, git was told %q", said, err, k.told)
+	}
+	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it"}}`, last); err != nil || !slices.Contains(k.asked, "credential fill") || slices.Contains(k.asked, "credential reject") {
+		t.Errorf("%q, %v, %q", said, err, k.asked)
+	}
+	k = newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/objects/batch" {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+	})
+	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it"}}`, last); err != nil || slices.Contains(k.asked, "credential fill") {
+		t.Errorf("%q, %v, %q", said, err, k.asked)
+	}
+}
+
+// TestCredentialsOfHTTPS: what git has for https is not shown over http.
+func TestCredentialsOfHTTPS(t *testing.T) {
+	shown := ""
+	k := newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+		_, shown, _ = r.BasicAuth()
+		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	at, err := url.Parse(k.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := credential{user: url.UserPassword("me", "s3cret")}
+	agent := Agent{Git: func(context.Context, string, ...string) (string, error) { return "", errors.New("none") }}
+	s := &session{agent: &agent, client: &download.Client{}, server: &server{url: &url.URL{}}, asked: map[string]credential{at.Host: known, "https://" + at.Host: known}}
+	if _, err := s.authorized(t.Context(), download.Request{URL: at, Dir: t.TempDir(), Name: "x"}, &action{}); err == nil || shown != "" {
+		t.Errorf("it was shown %q, %v", shown, err)
+	}
+}
+
+// TestLoginFields: the header fields of git's settings are for the server that they are for, and for none that another one names.
+func TestLoginFields(t *testing.T) {
+	s := server{url: &url.URL{Scheme: "https", Host: "example.org", Path: "/repo"}, fields: http.Header{"Authorization": {"Basic mine"}}, login: &login{action: &action{}}}
+	for href, want := range map[string]string{"": "Basic mine", "https://example.org/other": "Basic mine", "https://example.com/repo": "", "http://example.org/repo": ""} {
+		s.login.action = &action{Href: href}
+		if u, fields, err := s.to(t.Context()); err != nil || fields.Get("Authorization") != want {
+			t.Errorf("%s: %v, %v", u, fields, err)
 		}
 	}
 }

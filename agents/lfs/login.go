@@ -72,16 +72,14 @@ func (s *server) to(ctx context.Context) (*url.URL, http.Header, error) {
 			return nil, nil, fmt.Errorf("git-lfs-authenticate over SSH: no answer in JSON: %w", err)
 		}
 	}
-	fields := s.fields.Clone()
-	for name, value := range l.action.Header {
-		fields.Set(name, value)
+	u := s.url
+	if l.action.Href != "" {
+		var err error
+		if u, err = url.Parse(l.action.Href); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, nil, errors.New("git-lfs-authenticate over SSH: it names no http or https URL")
+		}
 	}
-	if l.action.Href == "" {
-		return below(s.url, "objects", "batch"), fields, nil
-	}
-	u, err := url.Parse(l.action.Href)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, nil, errors.New("git-lfs-authenticate over SSH: it names no http or https URL")
-	}
+	fields := l.action.fields()
+	s.addFields(fields, u)
 	return below(u, "objects", "batch"), fields, nil
 }

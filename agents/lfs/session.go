@@ -25,7 +25,7 @@ type session struct {
 	client *download.Client
 	server *server
 	folder string                // of part files
-	asked  map[string]credential // what git has for servers of objects, by host; without a user: nothing that they take
+	asked  map[string]credential // what git has for servers of objects, by scheme and host; without a user: nothing that they take
 }
 
 // open makes the session of a remote.
@@ -120,13 +120,7 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 	for _, folder := range s.agent.Mirrors {
 		r.Mirrors = append(r.Mirrors, below(folder, m.OID[:2], m.OID[2:4], m.OID))
 	}
-	if s.server.isAt(u) {
-		for name, values := range s.server.fields {
-			if len(r.Header[name]) == 0 {
-				r.Header[name] = values
-			}
-		}
-	}
+	s.server.addFields(r.Header, u)
 	if s.agent.Prepare != nil {
 		if err := s.agent.Prepare(&r); err != nil {
 			return "", err
@@ -144,6 +138,18 @@ func (s *session) fetch(ctx context.Context, m message, from *action) (string, e
 // isAt reports whether an object is at the server that says where objects are.
 func (s *server) isAt(u *url.URL) bool { return u.Scheme == s.url.Scheme && u.Host == s.url.Host }
 
+// addFields adds what git's settings have for the server, if u is there. What is there counts more.
+func (s *server) addFields(fields http.Header, u *url.URL) {
+	if !s.isAt(u) {
+		return
+	}
+	for name, values := range s.fields {
+		if len(fields[name]) == 0 {
+			fields[name] = values
+		}
+	}
+}
+
 // authorized downloads with what git knows of the server of the object, if the action has nothing for it and the server wants to see
 // something.
 func (s *session) authorized(ctx context.Context, r download.Request, from *action) (download.Result, error) {
@@ -152,13 +158,14 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 		r.User = s.server.known.user
 	}
 	result, err := s.client.Get(ctx, r)
-	if e, ok := errors.AsType[*source.Error](err); !ok || e.Status != http.StatusUnauthorized || !silent || r.User != nil {
+	if !unauthorized(err, r.URL) || !silent || r.User != nil {
 		return result, err
 	}
-	known, again := s.asked[r.URL.Host]
+	at := r.URL.Scheme + "://" + r.URL.Host
+	known, again := s.asked[at]
 	if !again {
 		if known, known.none = s.agent.fill(ctx, r.URL); known.none != nil {
-			s.asked[r.URL.Host] = known
+			s.asked[at] = known
 		}
 	}
 	if known.none != nil { // with both: another action may do
@@ -169,16 +176,22 @@ func (s *session) authorized(ctx context.Context, r download.Request, from *acti
 	}
 	r.User = known.user
 	result, err = s.client.Get(ctx, r)
-	if e, ok := errors.AsType[*source.Error](err); ok && e.Status == http.StatusUnauthorized {
+	if unauthorized(err, r.URL) {
 		s.agent.tell(ctx, &known, "reject")
-		s.asked[r.URL.Host] = credential{}
+		s.asked[at] = credential{}
 		return result, err
 	}
 	if err == nil {
 		s.agent.tell(ctx, &known, "approve")
 	}
-	s.asked[r.URL.Host] = known
+	s.asked[at] = known
 	return result, err
+}
+
+// unauthorized reports whether the server at u wants a name and password, and not one that it led to, or a mirror.
+func unauthorized(err error, u *url.URL) bool {
+	e, ok := errors.AsType[*source.Error](err)
+	return ok && e.Status == http.StatusUnauthorized && e.Host == source.HostPort(u)
 }
 
 // tidy removes what is of no use to the next run: the bytes of another object.
@@ -220,7 +233,7 @@ func (t *told) progress(done int64) {
 // upload hands an object back to git-lfs, which knows how. It is asked here only because a standalone agent is asked for all.
 func (s *session) upload(ctx context.Context, m message) error {
 	const agent = ".standalonetransferagent="
-	_, err := s.agent.git(ctx, "", "-c", "lfs"+agent, "-c", "lfs."+s.place.endpoint.String()+agent, "lfs", "push", "--object-id", s.place.remote, m.OID)
+	_, err := s.agent.git(ctx, "", "-c", "lfs"+agent, "-c", "lfs."+s.place.endpoint.String()+agent, "lfs", "push", "--object-id", s.place.named, m.OID)
 	if err != nil {
 		return fmt.Errorf("uploads are left to git-lfs, and it failed: %w", err)
 	}
