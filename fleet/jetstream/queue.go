@@ -88,6 +88,8 @@ const (
 	paceTime = 2 * time.Hour
 	// oneCall is how long one question may take.
 	oneCall = 5 * time.Second
+	// openTime is how long servers may take to agree on what is there.
+	openTime = 30 * time.Second
 )
 
 // An InsecureError says that a URL would send everything over the network for all to read.
@@ -129,13 +131,9 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 		return nil, err
 	}
 	q.open, q.stop = context.WithCancel(context.WithoutCancel(ctx))
-	first, end := context.WithTimeout(ctx, 3*oneCall)
+	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
-	err := q.prepare(first)
-	if err == nil {
-		err = q.setClock(first)
-	}
-	if err != nil {
+	if err := q.prepare(first); err != nil {
 		q.Close()
 		return nil, err
 	}
@@ -186,18 +184,21 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// prepare makes the stream and the buckets, where they are missing.
+// prepare makes the stream and the buckets, where they are missing. Servers of a cluster that has just begun, or lost one, need a moment.
 func (q *Queue) prepare(ctx context.Context) (err error) {
 	replicas := 1
 	if q.conn.ConnectedClusterName() != "" {
 		replicas = 3
 	}
 	for {
-		err = q.make(ctx, replicas)
-		if replicas == 1 || err == nil || ctx.Err() != nil {
+		once, stop := context.WithTimeout(ctx, 2*oneCall)
+		if err = q.make(once, replicas); err == nil {
+			err = q.setClock(once)
+		}
+		stop()
+		if err == nil || Refused(err) || Lacking(err) || rest(ctx, 500*time.Millisecond) != nil {
 			return err
 		}
-		replicas = 1 // of a cluster that has no three
 	}
 }
 

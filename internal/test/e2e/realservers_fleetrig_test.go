@@ -166,7 +166,7 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 // worker starts one, with the shortest lease.
 func (f *fleetRig) worker() *fleetProcess {
 	p := f.start("work", "--to", filepath.Join(f.dir, "out"), "--lease", "5s", "-v", "--retry-wait", "100ms")
-	f.await("a worker is ready", 20*time.Second, func() bool { return strings.Contains(p.log.String(), "msg=ready") })
+	f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(p.log.String(), "msg=ready") })
 	return p
 }
 
@@ -183,7 +183,7 @@ func (f *fleetRig) watcher(name string) *fleetProcess {
 		f.t.Fatal(err)
 	}
 	p := f.start("watch", "--lease", "5s", "--state", dir, filepath.Join(dir, "isos.toml"))
-	f.await("a watcher is ready", 20*time.Second, func() bool {
+	f.await("a watcher is ready", 40*time.Second, func() bool {
 		return strings.Contains(p.log.String(), "polling for the fleet") || strings.Contains(p.log.String(), "standing by")
 	})
 	return p
