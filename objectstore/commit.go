@@ -265,12 +265,12 @@ func (u *upload) finish(ctx context.Context, info minio.ObjectInfo) {
 	if token == "" || u.open() != nil { // another process is at it
 		return
 	}
-	r, err := readRecord(u.journal)
-	if err != nil || r.heading.Token != token {
-		return
+	if r, err := readRecord(u.journal); err == nil && r.heading.Token == token {
+		if r.evidence != nil {
+			u.putEvidence(ctx, r.evidence)
+		}
+		u.journal.Clear()
 	}
-	if r.evidence != nil {
-		u.putEvidence(ctx, r.evidence)
-	}
-	u.journal.Clear()
+	u.journal.Close()
+	u.journal = nil
 }

@@ -42,7 +42,7 @@ func codeOf(err error) string {
 
 const (
 	hintCredentials download.Hint = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in ~/.aws/credentials (AWS_PROFILE), give them"
-	hintRights      download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
+	hintRights      download.Hint = "the key needs s3:PutObject, s3:GetObject, s3:ListBucket, s3:AbortMultipartUpload and s3:ListMultipartUploadParts there"
 	hintEndpoint    download.Hint = "AWS_ENDPOINT_URL_S3 says where the store is, AWS_REGION in which region"
 	hintAgain       download.Hint = "the same command goes on"
 )

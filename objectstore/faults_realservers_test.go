@@ -6,11 +6,14 @@ import (
 	"braid/download"
 	"braid/internal/test/mirrortest"
 	"braid/internal/test/s3test"
+	"braid/objectstore"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -214,4 +217,73 @@ func (r *run) interrupt(parts int32) {
 	}
 	r.store.Faults(nil)
 	r.nothing()
+}
+
+// A run that was killed after Complete has left its journal and no evidence: the next one puts it there, and fetches nothing.
+func TestRealUploadKilledLate_Rule72(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(24*mib, 13)
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	left := map[string][]byte{}
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "complete" && strings.HasSuffix(q.URL.Path, "x.iso") {
+			names, _ := filepath.Glob(filepath.Join(r.o.Folder, "*.upload"))
+			for _, name := range names {
+				left[name], _ = os.ReadFile(name)
+			}
+		}
+		store.ServeHTTP(w, q)
+	})
+	if _, err := r.get(t.Context()); err != nil || len(left) != 1 {
+		t.Fatal(err, len(left))
+	}
+	r.store.Remove("isos/x.iso.evidence.json")
+	for name, data := range left {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := r.get(t.Context())
+	if err != nil || !res.AlreadyComplete || res.Fetched > 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if e := r.has(content); !e.Verified {
+		t.Errorf("%+v", e)
+	}
+	if names, _ := filepath.Glob(filepath.Join(r.o.Folder, "*.upload")); len(names) > 0 {
+		t.Errorf("journals: %v", names)
+	}
+}
+
+// Opened is told of an upload before its first part, and an upload that another process has aborted cannot be completed; nor can one whose
+// Fence says no.
+func TestRealUploadFenced_Rule71(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(24*mib, 14)
+	for _, fenced := range []bool{false, true} {
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+		id := ""
+		r.o.Opened = func(_ context.Context, _, upload string) error {
+			if id = upload; r.store.Count("part", "isos/x.iso") > 0 {
+				t.Error("a part was sent before")
+			}
+			return nil
+		}
+		stolen := errors.New("the lease is another's")
+		r.o.Fence = func(ctx context.Context, _ string) error {
+			if fenced {
+				return stolen
+			}
+			s, err := objectstore.Open("s3://bucket/isos/", objectstore.Options{Getenv: r.store.Getenv}) // another worker, right after the check
+			if err != nil {
+				return err
+			}
+			return s.Abort(ctx, "x.iso", id)
+		}
+		_, err := r.get(t.Context())
+		if e, ok := errors.AsType[*download.Error](err); !ok || fenced != errors.Is(err, stolen) || !fenced && e.Kind != download.Local {
+			t.Errorf("fenced %t: %v", fenced, err)
+		}
+		r.nothing()
+	}
 }

@@ -134,7 +134,7 @@ func (s *Store) connect(c config) error {
 }
 
 // tries is how often a request is made that fails in a way that may pass.
-const tries = 6
+const tries = 10
 
 func (s *Store) transport(c config) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 20 * time.Second, KeepAlive: 15 * time.Second}

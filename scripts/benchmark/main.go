@@ -26,6 +26,7 @@ import (
 type bench struct {
 	braid string // path of the command
 	dir   string // where servers' files and downloads go
+	store string // where an object store keeps its buckets
 	tmpfs bool   // dir is in memory
 	reps  int
 	size  int64
@@ -86,6 +87,7 @@ var measurements = []measurement{
 	{"daemon", []string{"nginx", "aria2c"}, (*bench).daemon},
 	{"apt", []string{"nginx", "apt-get", "dpkg-deb"}, (*bench).apt},
 	{"lfs", []string{"git", "git-lfs"}, (*bench).lfs},
+	{"object", []string{"nginx"}, (*bench).object},
 }
 
 // packages are Debian's packages of programs that are not called as theirs.

@@ -227,6 +227,14 @@ func (s *Store) Put(key string, data []byte) {
 	}
 }
 
+// Remove removes an object from the store's folder.
+func (s *Store) Remove(key string) {
+	s.t.Helper()
+	if err := os.Remove(filepath.Join(s.dir, Bucket, filepath.FromSlash(key))); err != nil {
+		s.t.Error(err)
+	}
+}
+
 // Keys are those of all objects.
 func (s *Store) Keys() (keys []string) {
 	root := filepath.Join(s.dir, Bucket)

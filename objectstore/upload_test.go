@@ -1,0 +1,82 @@
+package objectstore
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger than a store takes.
+func TestPartsAreEnough(t *testing.T) {
+	t.Parallel()
+	const most = 5 << 40
+	for _, size := range []int64{0, 1, minPart, minPart + 1, 80_000 * mebi, 81_000 * mebi, most, -1} {
+		end, parts := size, 0
+		if size < 0 {
+			end = most
+		}
+		for off := int64(0); off < end; parts++ {
+			next := partEnd(off, size)
+			if n := next - off; n < minPart || n > maxPart || n%mebi != 0 {
+				t.Fatalf("size %d: a part of %d bytes at %d", size, n, off)
+			}
+			off = next
+		}
+		if parts > 10_000 {
+			t.Errorf("size %d: %d parts", size, parts)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string][2]string{
+		"s3://bucket": {"bucket", ""}, "s3://bucket/": {"bucket", ""}, "s3://bucket/a/b.iso": {"bucket", "a/b.iso"}, "s3://bucket/a b/": {"bucket", "a b/"},
+	} {
+		bucket, key, err := Split(word)
+		if err != nil || bucket != want[0] || key != want[1] {
+			t.Errorf("%s: %q, %q, %v", word, bucket, key, err)
+		}
+	}
+	for _, word := range []string{"", "bucket", "s3:", "s3://", "s3:///x", "s3://b:9000/x", "s3://me:secret@b/x", "s3://b//x", "s3://b/../x", "s3://b/./x", "https://b/x"} {
+		if _, _, err := Split(word); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+// The settings of a profile are read as others read them.
+func TestParseProfile(t *testing.T) {
+	t.Parallel()
+	const file = "# mine\n[default]\nregion = eu-1\n[profile other]\nregion=us-2\ns3 =\n  addressing_style = path\n  endpoint_url = http://s3.example.net\nendpoint_url = http://x\n; end\n"
+	got, err := parseProfile(strings.NewReader(file), "other")
+	if err != nil || len(got) != 4 || got["region"] != "us-2" || got["s3.addressing_style"] != "path" || got["s3.endpoint_url"] != "http://s3.example.net" || got["endpoint_url"] != "http://x" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := parseProfile(strings.NewReader(file), "none"); err != nil || len(got) > 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A journal that was cut, or has garbage in it, says no more than its whole lines do; it never fails and never says of parts that are not
+// in order that they can be gone on with.
+func FuzzRecord(f *testing.F) {
+	const head = `{"v":1,"endpoint":"http://x","bucket":"b","key":"k","upload":"u","token":"t","url":"","began":"2026-01-01T00:00:00Z"}` + "\n"
+	const part = `{"n":1,"start":0,"size":8,"sha256":"00","etag":"e","state":{}}` + "\n"
+	f.Add([]byte(head + part))
+	f.Add([]byte(head + part + `{"n":0,"start":0,"size":0}` + "\n"))
+	f.Add([]byte(head + part + `{"n":-1,"evidence":{"a":1}}` + "\n" + part[:20]))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := readRecord(copied(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, e := range r.parts {
+			if n < 1 || e.Number != n {
+				t.Errorf("part %d: %+v", n, e)
+			}
+		}
+		if cut, _ := readRecord(copied(data[:len(data)/2])); len(cut.parts) > 0 && cut.none() {
+			t.Error("parts of no upload")
+		}
+	})
+}
