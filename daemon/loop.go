@@ -359,12 +359,16 @@ func (l *loop) look(g queue.GID) {
 func (l *loop) absorb() bool {
 	c := l.q.Drain()
 	for _, g := range c.Stop {
-		l.runs[g].stopping = true
-		l.runs[g].cancel()
+		if r := l.runs[g]; r != nil { // none if it has parked, while others still do
+			r.stopping = true
+			r.cancel()
+		}
 	}
 	for _, g := range c.Changed {
-		e, _ := l.q.Entry(g)
-		l.runs[g].setLimit(l.options(&e))
+		if r := l.runs[g]; r != nil {
+			e, _ := l.q.Entry(g)
+			r.setLimit(l.options(&e))
+		}
 	}
 	if c.Global != nil {
 		l.configure(c.Global)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,5 +123,47 @@ func TestSeveralFiles(t *testing.T) {
 	})
 	if err := <-ends; !strings.Contains(err.Error(), "2 files") {
 		t.Error(err)
+	}
+}
+
+// TestEndsOnce: what is asked of a download that has parked, while others still do, finds none to stop.
+func TestEndsOnce(t *testing.T) {
+	s, b := newSite(t), newBench(t)
+	s.holdAll()
+	free := make(chan struct{})
+	b.config.AtOnce = 2
+	b.config.Request = func(ctx context.Context, e queue.Entry) (download.Request, error) {
+		if e.Watch == "" { // it does not park before the others have
+			<-free
+		}
+		return b.request(ctx, e)
+	}
+	var ends atomic.Int64
+	b.config.Stopped = func(e queue.Entry, _ download.Result, _ error) {
+		go func() {
+			if ends.Add(1) == 1 {
+				defer close(free)
+			}
+			b.Do(context.Background(), func(q *queue.Queue) error {
+				q.Change(e.GID, map[string]string{OptionLimit: "1"})
+				q.Restart(e.GID)
+				q.PauseAll()
+				return nil
+			}) // fails at the very end
+		}()
+	}
+	b.start()
+	b.do(func(q *queue.Queue) error {
+		for _, watch := range []string{"", "w"} {
+			if _, err := q.Add(time.Now(), queue.Entry{URIs: []string{s.URL + "/300000/x" + watch}, Watch: watch}, -1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.await("half of the file", func(q *queue.Queue) bool { active, _, _ := q.Count(); return active == 2 && s.sent.Load() > 0 })
+	b.stop()
+	if ends.Load() == 0 {
+		t.Error("no end was told of")
 	}
 }
