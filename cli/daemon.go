@@ -61,8 +61,6 @@ type daemonCommand struct {
 // mostClients is how many connections there may be, at the port and at the socket each.
 const mostClients = 256
 
-func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
-
 func newDaemon(s streams) (action, targets) {
 	d := &daemonCommand{getCommand: newGetCommand(s), RPCListenPort: 6800}
 	d.Rename = true
@@ -109,6 +107,9 @@ func (d *daemonCommand) run(ctx context.Context, words []string) error {
 
 // operate downloads and answers clients until ctx ends. Without a token each program on this machine is one.
 func (d *daemonCommand) operate(ctx context.Context, token string) error {
+	if d.inState(d.Dir) {
+		return misuse("-d "+d.Dir, "is in the folder of the daemon's state, where no download goes", "another folder, or --state FOLDER")
+	}
 	certificates, err := d.serverTLS.config()
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"braid/daemon"
 	"braid/daemon/queue"
@@ -50,7 +51,27 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 		return r, err
 	}
 	r.Continue = r.Continue || begunBefore(&e, &r)
-	return d.described(ctx, e, r)
+	if r, err = d.described(ctx, e, r); err != nil {
+		return r, err
+	}
+	return r, d.notInState(&r)
+}
+
+// notInState is an error if a file is to come into the folder of the daemon's state, which may lie in the root: there are the queue and the token.
+func (d *daemonCommand) notInState(r *download.Request) error {
+	path, err := r.Path()
+	if err != nil || path == "" { // its name is not known yet
+		path = filepath.Join(r.Dir, "x")
+	}
+	if !d.inState(path) {
+		return nil
+	}
+	return &failure{code: exitLocal, what: "folder", where: filepath.Dir(path), why: "is the daemon's own", hint: "-d FOLDER, or --root FOLDER, without it"}
+}
+
+func (d *daemonCommand) inState(path string) bool {
+	below, err := filepath.Rel(d.State, path)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // begunBefore reports whether an entry was begun under the name that it is to have, and no file has that name: what goes on is its own
@@ -98,6 +119,8 @@ func seeding(r *download.Request, options map[string]string) error {
 	}
 	return nil
 }
+
+func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
 // signature adds the one that the client gave. Only the keys of the daemon count.
 func signature(r *download.Request, text string) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -182,6 +183,29 @@ func TestDaemonStaysInRoot(t *testing.T) {
 	}
 }
 
+// TestDaemonKeepsState: no download comes into the folder of the state, though it lies in the root.
+func TestDaemonKeepsState(t *testing.T) {
+	s := mirrortest.New(t, mirrortest.Generate(1000, 3), mirrortest.Name("a.iso"))
+	d := newDaemonRun(t)
+	d.state = filepath.Join(d.root, "state")
+	d.start()
+	document := fmt.Sprintf(`<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="state/x"><url>%s</url></file></metalink>`, s.URL)
+	added, _ := d.call("aria2.addMetalink", base64.StdEncoding.EncodeToString([]byte(document)))
+	gids, _ := added.([]any)
+	for _, o := range []map[string]string{{"dir": "state"}, {"out": "state/token"}, {"dir": "state/below"}} {
+		o["allow-overwrite"] = "true"
+		gids = append(gids, d.add(s.URL, o))
+	}
+	for _, gid := range gids {
+		if status := d.status(gid); status["status"] != "error" || !strings.Contains(fmt.Sprint(status["errorMessage"]), "is the daemon's own") {
+			t.Errorf("%v", status)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(d.state, tokenFile)); err != nil || strings.TrimSpace(string(data)) != d.token || len(gids) != 4 {
+		t.Errorf("%v, %d added", err, len(gids))
+	}
+}
+
 // TestDaemonToken: the token is made once, and its file is the user's alone.
 func TestDaemonToken(t *testing.T) {
 	d := newDaemonRun(t)
@@ -210,6 +234,7 @@ func TestDaemonRefuses(t *testing.T) {
 		{"https://example.org/a.iso", exitUsage, "no operand"},
 		{"-q -v", exitUsage, "contradicts -v"},
 		{"--root " + d.root + " -d " + d.state, exitUsage, "is not in " + d.root},
+		{"--state " + d.root, exitUsage, "is in the folder of the daemon's state"},
 		{"--rpc-listen-port 70000", exitUsage, "write a port"},
 		{"--rpc-listen-port " + d.url[strings.LastIndex(d.url, ":")+1:len(d.url)-len("/jsonrpc")], exitOther, "--rpc-listen-port PORT names another"},
 		{"--tls-key k", exitUsage, "--tls-cert"},
