@@ -3,6 +3,8 @@ package objectstore
 import (
 	"strings"
 	"testing"
+
+	"github.com/minio/minio-go/v7"
 )
 
 // Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger than a store takes.
@@ -27,7 +29,7 @@ func TestPartsAreEnough(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
+func TestSplit_Rule73(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string][2]string{
 		"s3://bucket": {"bucket", ""}, "s3://bucket/": {"bucket", ""}, "s3://bucket/a/b.iso": {"bucket", "a/b.iso"}, "s3://bucket/a b/": {"bucket", "a b/"},
@@ -79,4 +81,35 @@ func FuzzRecord(f *testing.F) {
 			t.Error("parts of no upload")
 		}
 	})
+}
+
+// An object is made where there is none, or in place of the very one that was there.
+func TestCondition_Rule71(t *testing.T) {
+	t.Parallel()
+	for match, want := range map[string][2]string{"": {"*", ""}, "abc": {"", `"abc"`}} {
+		var o minio.PutObjectOptions
+		condition{match}.options(&o)
+		if h := o.Header(); h.Get("If-None-Match") != want[0] || h.Get("If-Match") != want[1] {
+			t.Errorf("%q: %v", match, h)
+		}
+	}
+	u := &upload{existing: &minio.ObjectInfo{ETag: "abc"}}
+	if u.condition(true).match != "abc" || u.condition(false).match != "" || (&upload{}).condition(true).match != "" {
+		t.Error("another object may be replaced than the one that was there")
+	}
+}
+
+// Parts that a run was to upload again do not count for the next one, but for those that it did.
+func TestRecord_Rule72(t *testing.T) {
+	t.Parallel()
+	r, err := readRecord(copied(`{"v":1,"upload":"u"}
+{"n":1,"size":8}
+{"n":2,"size":8}
+{"n":3,"size":8,"etag":"old"}
+{"n":0,"start":1}
+{"n":3,"size":8,"etag":"new"}
+{"n":2,"si`))
+	if err != nil || len(r.parts) != 2 || r.parts[3].ETag != "new" || r.parts[1].Size != 8 {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

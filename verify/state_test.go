@@ -58,7 +58,7 @@ func TestCheckerState(t *testing.T) {
 }
 
 // A state of other digests, pieces or garbage is refused.
-func TestCheckerStateRefused(t *testing.T) {
+func TestCheckerStateRefused_Rule72(t *testing.T) {
 	t.Parallel()
 	c := NewChecker(-1, nil)
 	c.Write([]byte("abc"))

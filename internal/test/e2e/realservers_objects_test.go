@@ -18,9 +18,9 @@ import (
 	"braid/internal/test/s3test"
 )
 
-// TestRealObjectsKilled kills the command at random moments of an upload, and runs it again: nothing is visible before, and in the end
+// TestRealObjectsKilled_Rule71_Rule72 kills the command at random moments of an upload, and runs it again: nothing is visible before, and in the end
 // the object is right, is there once, and no upload is left (rules 71 and 72).
-func TestRealObjectsKilled(t *testing.T) {
+func TestRealObjectsKilled_Rule71_Rule72(t *testing.T) {
 	t.Parallel()
 	const size = 96 << 20
 	content := mirrortest.Generate(size, 19)
@@ -97,8 +97,8 @@ func TestRealObjectsPage(t *testing.T) {
 	}
 }
 
-// TestRealObjectsRefused: whose fault it is, by the exit code; and no secret is in any output or file (rule 73).
-func TestRealObjectsRefused(t *testing.T) {
+// TestRealObjectsRefused_Rule73: whose fault it is, by the exit code; and no secret is in any output or file (rule 73).
+func TestRealObjectsRefused_Rule73(t *testing.T) {
 	t.Parallel()
 	m := mirrortest.New(t, mirrortest.Generate(20<<20, 1), mirrortest.Digest())
 	store := s3test.New(t)
