@@ -9,6 +9,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 
 	"braid/antenna/feed"
 	"braid/antenna/hinadi"
@@ -66,7 +67,7 @@ func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err
 	if f, ok := sniff(head[:min(len(head), sniffed)]); ok {
 		return text, f, nil
 	}
-	if object.Match(head) {
+	if object().Match(head) {
 		return text, feed.SOIF, nil
 	}
 	why := "it is empty"
@@ -81,7 +82,9 @@ func OpenFeed(r io.Reader, limits feed.Limits) (in io.Reader, f feed.Format, err
 
 // object is where an object of SOIF begins, or a wrapper around objects. There may be any text before it; what style sheets have looks
 // like it up to the brace.
-var object = regexp.MustCompile(`@[A-Za-z0-9_-]+\s*\{\s*(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`)
+var object = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`@[A-Za-z0-9_-]+\s*\{\s*(?:(?:-|[A-Za-z][A-Za-z0-9+.-]*://[^\s{}]+)\s*(?:\}|[A-Za-z0-9_<>-]+\{[0-9]*\}:\t)|@[A-Za-z0-9_-]+\s*\{)`)
+})
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
@@ -143,13 +146,13 @@ func sniffLine(line string, head []byte) (f feed.Format, ok bool) {
 }
 
 var (
-	comment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	element = regexp.MustCompile(`<(?:[\w.-]+:)?([A-Za-z]+)[\s/>]`)
+	comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`) })
+	element = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:[\w.-]+:)?([A-Za-z]+)[\s/>]`) })
 )
 
 // sniffXML tells the format by the first element.
 func sniffXML(head []byte) (f feed.Format, ok bool) {
-	m := element.FindSubmatch(comment.ReplaceAll(head, nil))
+	m := element().FindSubmatch(comment().ReplaceAll(head, nil))
 	if m == nil {
 		return 0, false
 	}

@@ -7,12 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"braid/internal/mask"
 )
 
 // values are what options of aria2's must look like that braid heeds. Others are kept and given back, and do nothing.
-var values = map[string]*regexp.Regexp{
+var values = map[string]func() *regexp.Regexp{
 	"split": number, "max-connection-per-server": number, "max-concurrent-downloads": number,
 	"max-tries": count, "retry-wait": count, "timeout": number, "connect-timeout": number,
 	"min-split-size": size, "max-download-limit": size, "max-overall-download-limit": size, "lowest-speed-limit": size,
@@ -20,22 +21,27 @@ var values = map[string]*regexp.Regexp{
 	"enable-dht": truth, "check-certificate": truth,
 	"follow-torrent": follow, "follow-metalink": follow,
 	"seed-ratio": fraction, "seed-time": fraction,
-	"checksum":  regexp.MustCompile(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
-	"header":    regexp.MustCompile(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
-	"signature": regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
-	"referer":   line, "user-agent": line, "select-file": regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
+	"checksum":  pattern(`^(?i:md5=[0-9a-f]{32}|sha-1=[0-9a-f]{40}|sha-224=[0-9a-f]{56}|sha-256=[0-9a-f]{64}|sha-384=[0-9a-f]{96}|sha-512=[0-9a-f]{128})$`),
+	"header":    pattern(`^([!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*\n?)*$`),
+	"signature": pattern(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`), // braid's own: of the file, in base64
+	"referer":   line, "user-agent": line, "select-file": pattern(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`),
 }
 
 var (
-	number   = regexp.MustCompile(`^0*[1-9][0-9]{0,8}$`)
-	count    = regexp.MustCompile(`^[0-9]{1,9}$`)
-	size     = regexp.MustCompile(`^[0-9]{1,15}[KkMm]?$`)
-	fraction = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]*)?$`)
-	truth    = regexp.MustCompile(`^(true|false)$`)
-	follow   = regexp.MustCompile(`^(true|false|mem)$`)
-	line     = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
-	name     = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+	number   = pattern(`^0*[1-9][0-9]{0,8}$`)
+	count    = pattern(`^[0-9]{1,9}$`)
+	size     = pattern(`^[0-9]{1,15}[KkMm]?$`)
+	fraction = pattern(`^[0-9]{1,9}(\.[0-9]*)?$`)
+	truth    = pattern(`^(true|false)$`)
+	follow   = pattern(`^(true|false|mem)$`)
+	line     = pattern(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+	name     = pattern(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
+
+// pattern is an expression that is read when it is needed: most runs of the program have no daemon.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // mine are options that a client may not set: they run programs, name files of the user, or open the daemon to others.
 var mine = []string{"conf-path", "input-file", "load-cookies", "ca-certificate", "private-key", "log"}
@@ -46,10 +52,10 @@ func refused(name, value string) bool {
 }
 
 // proxies are options that no download has alone: all have the connections of the daemon.
-var proxies = regexp.MustCompile(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
+var proxies = pattern(`^((all|http|https|ftp)-proxy(-user|-passwd)?|no-proxy)$`)
 
 // OfAll reports whether an option with this value is one that no download has alone.
-func OfAll(name, value string) bool { return value != "" && proxies.MatchString(name) }
+func OfAll(name, value string) bool { return value != "" && proxies().MatchString(name) }
 
 // mostOptions is how many a download may have.
 const mostOptions = 300
@@ -59,7 +65,7 @@ const mostOptions = 300
 func (v *visit) checked(options map[string]string, uris []string, had map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for key, value := range options {
-		if !name.MatchString(key) {
+		if !name().MatchString(key) {
 			continue
 		}
 		if refused(key, value) {
@@ -72,7 +78,7 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 		if err != nil {
 			return nil, err
 		}
-		if form := values[key]; form != nil && value != "" && !form.MatchString(value) {
+		if form := values[key]; form != nil && value != "" && !form().MatchString(value) {
 			return nil, refuse("We encountered a problem while processing the option '--%s'.", key)
 		}
 		kept[key] = value
