@@ -113,7 +113,7 @@ func TestRefresh_Rule8_Rule15(t *testing.T) {
 		"continued, other file":        {other, []mirrortest.Option{none}, withTag("", true), front, false, true, download.Local, "other bytes"},
 		"continued, other end":         {late, []mirrortest.Option{none}, withTag("", false), holes, false, true, download.Local, "other bytes"},
 		"continued, unsealed":          {data, []mirrortest.Option{none}, withTag("", true), front, true, true, download.Local, "no strong ETag"},
-		"continued, no parts":          {data, []mirrortest.Option{none, mirrortest.IgnoreRange()}, withTag("", false), front, false, true, download.Local, "does not send parts"},
+		"continued, no parts":          {data, []mirrortest.Option{none, mirrortest.IgnoreRange()}, withTag("", false), front, false, true, download.Local, "the server sends nothing but the whole file"},
 		"other size":                   {data[:size-1], []mirrortest.Option{tag}, withTag(`"v1"`, true), front, false, true, download.Local, "the size was"},
 		"other digest":                 {other, []mirrortest.Option{digest}, withDigest(t, data), front, false, true, download.Local, "another file"},
 		"digest is new":                {data, []mirrortest.Option{digest, none}, withTag("", true), front, false, false, download.Local, "no strong digest that both have"},
