@@ -105,7 +105,7 @@ var houses = map[string]house{
 
 	// Agents speak the protocols of programs that download by others.
 	"agents/apt": {imports: []string{
-		"byterange", "download", "download/state", "internal/web", "source", "source/httpsource", "verify",
+		"byterange", "download", "download/state", "internal/fsys", "internal/web", "source", "source/httpsource", "verify",
 	}},
 	"agents/lfs": {imports: []string{"address", "download", "internal/fsys", "internal/partfile", "source", "source/httpsource", "verify"}},
 

@@ -141,7 +141,7 @@ func (x *item) request(u *url.URL, user *url.Userinfo) download.Request {
 		URL: u, User: user, Dir: filepath.Dir(x.file), Name: filepath.Base(x.file), Overwrite: true, RemoteTime: true, Detail: true,
 		NoMetalink: len(x.claims) == 0,
 	}
-	if !x.since.IsZero() {
+	if len(x.claims) == 0 && !x.since.IsZero() { // an answer without a body has no digest, and apt would take it
 		r.Known = &state.Version{LastModified: x.since}
 	}
 	if len(x.claims) > 0 {
@@ -259,23 +259,12 @@ func reasonOf(err error) (reason string, transient bool) {
 	return "", kind == download.Network || kind == download.Budget
 }
 
-// plain is an error unless the file's name is free or of a plain file. A link leads elsewhere.
-func (x *item) plain() (size int64, err error) {
-	info, err := os.Lstat(x.file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s is no plain file", x.file)
-	}
-	return info.Size(), nil
-}
-
 // fetch brings the file, from the first configured server that does.
 func (x *item) fetch(ctx context.Context, c *download.Client, h *hosts, logins []login, observe func(download.Event)) (result download.Result, err error) {
 	begun, err := x.plain()
+	if err == nil {
+		err = x.free()
+	}
 	if err != nil {
 		return result, err
 	}
@@ -322,7 +311,9 @@ func (x *item) goOn(ctx context.Context, c *download.Client, r download.Request)
 		return x.get(ctx, c, r)
 	}
 	begun := r
-	begun.Described, begun.Overwrite = x.described(r.URL), false
+	if begun.Overwrite = false; r.Described == nil {
+		begun.Described = x.described(r.URL)
+	}
 	v, err := c.Verify(ctx, begun)
 	switch {
 	case err == nil:

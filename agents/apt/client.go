@@ -81,7 +81,7 @@ func (s *settings) timeout() time.Duration {
 }
 
 // trustName is a setting that says which servers are trusted, for all servers or for one.
-var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|cert|crl|issuer|key|pin|ssl|tls|trust|verify)[^:]*)$`)
+var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
 // checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it, too many would be.
 func (s *settings) checkTrust() error {
@@ -94,10 +94,22 @@ func (s *settings) checkTrust() error {
 		case word == "cainfo", word == "sslcert", word == "sslkey", word == "verify-peer":
 		case word == "verify-host" && is(value, true):
 		default:
-			return fmt.Errorf("the setting %s is about trust, and braid does not know it: it is not ignored", name)
+			return &trustError{name}
+		}
+	}
+	for name := range s.lists {
+		if trustName.MatchString(name) {
+			return &trustError{name} // those that are known have one value
 		}
 	}
 	return nil
+}
+
+// A trustError names a setting that is not obeyed.
+type trustError struct{ setting string }
+
+func (e *trustError) Error() string {
+	return "the setting " + e.setting + " is about trust, and braid does not know it: it is not ignored"
 }
 
 // tls is how https is spoken with a server.

@@ -3,18 +3,23 @@ package apt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"braid/download"
 	"braid/source"
 )
 
-// atOnce is how many files come at a time. Apt asks for ten.
-const atOnce = 16
+// Apt asks for ten files before it has heard of the first.
+const (
+	atOnce      = 16      // files come at a time
+	mostWaiting = 1 << 10 // more are a mistake, or a program that fills memory
+)
 
 // A Method is a transport that apt has started.
 type Method struct {
@@ -26,6 +31,7 @@ type Method struct {
 	mu       sync.Mutex
 	failed   error           // of Out
 	warned   map[string]bool // of which hosts apt was told that they have other files
+	names    map[string]bool // of the files that come
 	settings settings
 	logins   []login
 	proxies  *proxies
@@ -42,10 +48,11 @@ func (m *Method) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer m.running.Wait()
 	defer stop(context.Canceled)
-	m.room, m.warned = make(chan struct{}, atOnce), map[string]bool{}
+	m.room, m.warned, m.names = make(chan struct{}, atOnce), map[string]bool{}, map[string]bool{}
 	m.send(&Message{Code: 100, Text: "Capabilities", Fields: []Field{
 		{"Version", "1.2"}, {"Single-Instance", "true"}, {"Pipeline", "true"}, {"Send-Config", "true"}, {"Send-URI-Encoded", "true"},
 	}})
+	var waiting atomic.Int32
 	messages, ended := make(chan *Message), make(chan error, 1)
 	go func() { ended <- read(ctx, m.In, messages) }() // it may wait for apt for ever, and is of no use then
 	for configured := false; ; {
@@ -59,6 +66,8 @@ func (m *Method) Run(ctx context.Context) error {
 			return m.general(err)
 		case x := <-messages:
 			switch {
+			case x.Code == 601 && configured: // files come by the first one, and root's rights are gone
+				return m.general(errors.New("apt says its configuration twice"))
 			case x.Code == 601:
 				if err := m.configure(x); err != nil {
 					return m.general(err)
@@ -67,8 +76,11 @@ func (m *Method) Run(ctx context.Context) error {
 			case x.Code != 600: // of a later apt, or an answer to what is never asked
 			case !configured:
 				return m.general(errors.New("apt wants a file and has not said its configuration: braid does not know as which user to fetch it"))
+			case waiting.Load() == mostWaiting:
+				return m.general(fmt.Errorf("apt wants more than %d files at once", mostWaiting))
 			default:
-				m.running.Go(func() { m.acquire(ctx, x) })
+				waiting.Add(1)
+				m.running.Go(func() { m.acquire(ctx, x); waiting.Add(-1) })
 			}
 			if err := m.broken(); err != nil {
 				return err
@@ -125,10 +137,25 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	if err == nil {
 		err = m.wrong
 	}
-	if err != nil {
-		m.send(x.failed(err))
-		return
+	var done *Message
+	if err == nil {
+		done, err = m.bring(ctx, x)
 	}
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		done = x.failed(err)
+	}
+	m.send(done)
+}
+
+// bring fetches a file. The digests that the message has are those of the bytes at its name, so none other comes there.
+func (m *Method) bring(ctx context.Context, x *item) (*Message, error) {
+	if !m.take(x.file) {
+		return nil, fmt.Errorf("%s: another file comes there", x.file)
+	}
+	defer m.leave(x.file)
 	for _, u := range x.configured {
 		m.proxies.give(u, x.proxy)
 	}
@@ -137,23 +164,30 @@ func (m *Method) acquire(ctx context.Context, message *Message) {
 	t := &telling{item: x, method: m}
 	r, err := x.fetch(ctx, &c, &m.hosts, m.logins, t.hear)
 	t.close()
-	if ctx.Err() != nil {
-		return
-	}
-	if err == nil && !r.NotModified && !r.AlreadyComplete {
+	switch {
+	case err != nil:
+		return nil, err
+	case r.NotModified:
+		os.Remove(x.file) // what an earlier run left is no part of what apt has
+	case !r.AlreadyComplete:
 		t.start(r.Size)
 	}
-	if err == nil && r.NotModified {
-		os.Remove(x.file) // what an earlier run left is no part of what apt has
-	}
-	var done *Message
-	if err == nil {
-		done, err = x.done(r)
-	}
-	if err != nil {
-		done = x.failed(err)
-	}
-	m.send(done)
+	return x.done(r)
+}
+
+// take reports whether no file comes at a name, and reserves it until leave.
+func (m *Method) take(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.names[name]
+	m.names[name] = true
+	return !before
+}
+
+func (m *Method) leave(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.names, name)
 }
 
 // send writes a message.

@@ -57,11 +57,12 @@ func (p *prefix) open(name string) bool {
 	if err != nil {
 		return false
 	}
-	if info, err := in.Stat(); err != nil || info.Size() < leastPrefix {
-		in.Close()
+	info, err := in.Stat()
+	if named, failed := os.Lstat(name + ".part"); err != nil || failed != nil || !os.SameFile(info, named) || info.Size() < leastPrefix {
+		in.Close() // or it is what a link leads to
 		return false
 	}
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	out, err := create(name)
 	if err != nil {
 		in.Close()
 		p.finished = true

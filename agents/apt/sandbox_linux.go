@@ -20,7 +20,7 @@ func enter(name string) error {
 	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 && errno != syscall.ENOTSUP && errno != syscall.EINVAL {
 		return fmt.Errorf("the sandbox: no new privileges: %w", errno) // a program with C code cannot, and EINVAL is an old kernel's
 	}
-	if name == "" || name == "root" || os.Getuid() != 0 {
+	if name == "" || name == "root" || os.Getuid() != 0 && os.Geteuid() != 0 {
 		return nil
 	}
 	u, err := user.Lookup(name)

@@ -1,6 +1,7 @@
 package apt
 
 import (
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -10,27 +11,37 @@ import (
 
 // settings are apt's configuration, as the message 601 has it.
 type settings struct {
-	program string              // the name that apt started, in small letters
-	values  map[string]string   // by names in small letters
-	lists   map[string][]string // the items without a name, by the name of their list
+	values map[string]string   // by names in small letters
+	lists  map[string][]string // the items without a name, by the name of their list
 }
 
 // readSettings reads the message. What it says of Binary::PROGRAM is of this program and comes first.
 func readSettings(m *Message, program string) settings {
-	s := settings{program: strings.ToLower(program), values: map[string]string{}, lists: map[string][]string{}}
+	s := settings{values: map[string]string{}, lists: map[string][]string{}}
+	own := settings{values: map[string]string{}, lists: s.lists}
+	mine := "binary::" + strings.ToLower(program) + "::"
 	for _, f := range m.Fields {
 		name, value, ok := strings.Cut(f.Value, "=")
 		if !ok || !strings.EqualFold(f.Name, "Config-Item") {
 			continue
 		}
 		name, value = strings.ToLower(unquote(name)), unquote(value)
-		if list, ok := strings.CutSuffix(name, "::"); ok {
-			s.lists[list] = append(s.lists[list], value)
+		if name, ok := strings.CutPrefix(name, mine); ok {
+			own.set(name, value)
 			continue
 		}
-		s.values[name] = value
+		s.set(name, value)
 	}
+	maps.Copy(s.values, own.values)
 	return s
+}
+
+func (s *settings) set(name, value string) {
+	if list, ok := strings.CutSuffix(name, "::"); ok {
+		s.lists[list] = append(s.lists[list], value)
+		return
+	}
+	s.values[name] = value
 }
 
 // unquote undoes apt's %3d.
@@ -43,11 +54,7 @@ func unquote(s string) string {
 
 // lookup is the value of a name, and whether it has one.
 func (s *settings) lookup(name string) (string, bool) {
-	name = strings.ToLower(name)
-	if v, ok := s.values["binary::"+s.program+"::"+name]; ok {
-		return v, true
-	}
-	v, ok := s.values[name]
+	v, ok := s.values[strings.ToLower(name)]
 	return v, ok
 }
 

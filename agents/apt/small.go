@@ -62,8 +62,12 @@ func (m *memory) Commit(_ context.Context, proof verify.Proof) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	part := m.name + ".part"
-	err := os.WriteFile(part, m.data[:proof.Size()], 0o644)
-	if err == nil {
+	f, err := create(part)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(m.data[:proof.Size()])
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(part, m.name)
 	}
 	if err != nil {
