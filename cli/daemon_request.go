@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,10 @@ func (d *daemonCommand) request(ctx context.Context, e queue.Entry) (download.Re
 	if r.Dir, err = d.inRoot(options["dir"], r.Dir, r.Name); err != nil {
 		return r, err
 	}
-	r.Continue = r.Continue || begunBefore(&e, &r)
+	if begunBefore(&e, &r) {
+		r.Refresh = newLink(&e, &r)
+		r.Continue = r.Continue || !r.Refresh
+	}
 	if r, err = d.described(ctx, e, r); err != nil {
 		return r, err
 	}
@@ -83,6 +87,21 @@ func begunBefore(e *queue.Entry, r *download.Request) bool {
 	}
 	_, err = os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// newLink reports whether the links of an entry were changed, and what was begun came from none of those that it has now.
+func newLink(e *queue.Entry, r *download.Request) bool {
+	if !e.Relinked || len(e.Document) > 0 || isMagnet(*e) {
+		return false
+	}
+	l, ok, err := partfile.Look(fsys.OS, r.Dir, cmp.Or(r.Name, filepath.Base(e.Path)))
+	if err != nil || !ok || !l.Known || l.Have.Len() == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(e.URIs, func(s string) bool {
+		u, err := url.Parse(s)
+		return err == nil && partfile.SumURL(u) == l.Identity.URLSum
+	})
 }
 
 // listed makes a request of an entry of a list.

@@ -280,7 +280,7 @@ func (q *Queue) ChangeURIs(g GID, uris []string) error {
 	}
 	if !slices.Equal(it.URIs, uris) {
 		q.reconsider(it, true)
-		it.URIs = slices.Clone(uris)
+		it.URIs, it.Relinked = slices.Clone(uris), it.Relinked || it.Outcome.Attempts > 0
 	}
 	return nil
 }

@@ -81,6 +81,7 @@ func (s Status) stopped() bool { return s >= Complete }
 type Entry struct {
 	GID      GID
 	URIs     []string          `json:",omitempty"` // of one file: the origin, then mirrors
+	Relinked bool              `json:",omitempty"` // they were changed after it had begun
 	Document []byte            `json:",omitempty"` // a .torrent or Metalink document that the client gave
 	Options  map[string]string `json:",omitempty"` // as the client wrote them; header fields are joined by newlines
 	Watch    string            `json:",omitempty"` // the watch that wants this version of a file; empty: a client does
