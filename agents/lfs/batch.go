@@ -122,6 +122,8 @@ func (s *server) post(ctx context.Context, question []byte) (reply httpsource.Re
 			continue
 		case err != nil:
 			return reply, err
+		case reply.Status == http.StatusUnauthorized && reply.Host != source.HostPort(to): // which git was not asked about
+			return reply, &serverError{reply.Host, reply.Status, "it wants a name and password, and " + to.Host + " leads there"}
 		case reply.Status == http.StatusUnauthorized && s.login.holds():
 			s.login.action = nil // it is asked for once more
 			continue

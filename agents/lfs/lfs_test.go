@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -269,6 +271,12 @@ func TestCredentialsForAnother(t *testing.T) {
 	if said, err := k.say(first, get+`,"action":{"href":"`+k.server.URL+`/it"}}`, last); err != nil || slices.Contains(k.asked, "credential fill") {
 		t.Errorf("%q, %v, %q", said, err, k.asked)
 	}
+	k = newTalk(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	})
+	if said, err := k.say(first, get+`}`, last); err != nil || slices.Contains(k.asked, "credential fill") || !strings.Contains(said[len(said)-1], "leads there") {
+		t.Errorf("%q, %v, %q", said, err, k.asked)
+	}
 }
 
 // TestCredentialsOfHTTPS: what git has for https is not shown over http.
@@ -298,6 +306,28 @@ func TestLoginFields(t *testing.T) {
 		s.login.action = &action{Href: href}
 		if u, fields, err := s.to(t.Context()); err != nil || fields.Get("Authorization") != want {
 			t.Errorf("%s: %v, %v", u, fields, err)
+		}
+	}
+}
+
+// TestLeft: an object that was complete when git-lfs was killed is used an hour later if it is right, and removed if it is not.
+func TestLeft(t *testing.T) {
+	s := session{folder: t.TempDir()}
+	name := filepath.Join(s.folder, oid+"-braid")
+	for _, tt := range []struct {
+		text       string
+		age        time.Duration
+		used, kept bool
+	}{{"hello world", 2 * time.Hour, true, true}, {"hello world", time.Minute, false, true}, {"hello worle", 2 * time.Hour, false, false}} {
+		if err := os.WriteFile(name, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-tt.age)); err != nil {
+			t.Fatal(err)
+		}
+		got := s.left(oid)
+		if _, err := os.Lstat(name); (got == name) != tt.used || (err == nil) != tt.kept {
+			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
 }

@@ -2,10 +2,13 @@ package lfs
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -81,6 +84,9 @@ const mostRenewals = 3
 
 // download brings an object and returns where it is. Git-lfs moves it.
 func (s *session) download(ctx context.Context, m message) (path string, err error) {
+	if path = s.left(m.OID); path != "" {
+		return path, nil
+	}
 	from := m.Action
 	for renewal := 0; ; renewal++ {
 		if from == nil || from.Href == "" || from.expired(time.Now()) {
@@ -204,7 +210,33 @@ func (s *session) tidy(r download.Request, err error) {
 	if e.Part != "" { // it may have been another one, as a second git-lfs fetches the same object
 		name = partfile.NameOf(filepath.Base(e.Part))
 	}
-	partfile.Remove(fsys.OS, r.Dir, name)
+	if _, failed := partfile.Remove(fsys.OS, r.Dir, name); failed == nil {
+		e.Part, e.Kept = "", 0
+	}
+}
+
+// left is where an object is that an earlier run completed, and that git-lfs was killed before it moved; empty if there is none. A younger
+// file may be that of a git-lfs that runs.
+func (s *session) left(oid string) string {
+	name := filepath.Join(s.folder, oid+"-braid")
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < time.Hour {
+		return ""
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil || fmt.Sprintf("%x", sum.Sum(nil)) != oid {
+		os.Remove(name)
+		return ""
+	}
+	if name, err = filepath.Abs(name); err != nil {
+		return ""
+	}
+	return name
 }
 
 // A told is how much of an object git-lfs has heard of. Its methods are called by one goroutine at a time.

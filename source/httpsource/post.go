@@ -18,6 +18,7 @@ type Reply struct {
 	Header http.Header
 	Body   []byte
 	From   address.Scope // where the server is; see Options.Named
+	Host   string        // its host:port, which is another one after a redirect
 }
 
 // Post sends a body to the server at u and reads its answer, of at most most bytes, whatever its status is. It is for servers that are
@@ -45,5 +46,5 @@ func (c *Client) Post(ctx context.Context, u *url.URL, o Options, body []byte, m
 	case int64(len(data)) > most:
 		return Reply{}, k.fail(x, source.FaultLimit, fmt.Errorf("an answer of more than %d bytes", most))
 	}
-	return Reply{Status: x.StatusCode, Header: x.Header, Body: data, From: x.From}, nil
+	return Reply{Status: x.StatusCode, Header: x.Header, Body: data, From: x.From, Host: source.HostPort(k.trail.URL)}, nil
 }
