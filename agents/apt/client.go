@@ -63,8 +63,8 @@ func (s *settings) newClient(proxies *proxies) (*httpsource.Client, error) {
 		return c, err
 	}
 	for name := range s.values {
-		if x := trustName.FindStringSubmatch(name); x != nil && x[1] != "" {
-			if c.TLSFor[x[1]], err = s.tls(&url.URL{Scheme: "https", Host: x[1]}); err != nil {
+		if host, word := aboutTrust(name); word != "" && host != "" {
+			if c.TLSFor[host], err = s.tls(&url.URL{Scheme: "https", Host: host}); err != nil {
 				return c, err
 			}
 		}
@@ -83,14 +83,20 @@ func (s *settings) timeout() time.Duration {
 // trustName is a setting that says which servers are trusted, for all servers or for one.
 var trustName = regexp.MustCompile(`^acquire::(?:https?|braid|braid\+https?)::(?:(.+)::)?((?:ca(?:$|cert|dir|file|info|path|store)|key|pin)[^:]*|[^:]*(?:cert|cipher|crl|insecure|issuer|ocsp|revo|ssl|tls|trust|verif)[^:]*)$`)
 
+// aboutTrust has the last word of such a name, and the server that it is for; the word is empty if the name is another one. What stands behind Proxy is a server.
+func aboutTrust(name string) (host, word string) {
+	x := trustName.FindStringSubmatch(name)
+	if x == nil || x[1] == "proxy" {
+		return "", ""
+	}
+	return x[1], x[2]
+}
+
 // checkTrust is an error if a setting says which servers are trusted and this transport does not know it: without it, too many would be.
 func (s *settings) checkTrust() error {
 	for name, value := range s.values {
-		x := trustName.FindStringSubmatch(name)
-		if x == nil || value == "" {
-			continue
-		}
-		switch word := x[2]; {
+		switch _, word := aboutTrust(name); {
+		case word == "" || value == "":
 		case word == "cainfo", word == "sslcert", word == "sslkey", word == "verify-peer":
 		case word == "verify-host" && is(value, true):
 		default:
@@ -98,7 +104,7 @@ func (s *settings) checkTrust() error {
 		}
 	}
 	for name := range s.lists {
-		if trustName.MatchString(name) {
+		if _, word := aboutTrust(name); word != "" {
 			return &trustError{name} // those that are known have one value
 		}
 	}

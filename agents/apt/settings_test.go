@@ -78,7 +78,7 @@ func TestCheckTrust(t *testing.T) {
 		"Acquire::https::CaInfo=/none": "CaInfo", "Acquire::https::SslCert=/none": "SslCert", "Acquire::https::SslKey=/none": "SslKey: a key without",
 		"Acquire::https::a.example::CaInfo=/none": "CaInfo",
 		"Acquire::https::Verify-Peer=false":       "", "Acquire::https::Verify-Host=true": "", "Acquire::https::CrlFile=": "", "Acquire::https::Caching=x": "", "Acquire::https::CaPath=x": "capath",
-		"Acquire::gpgv::CrlFile=x": "", "Acquire::https::Proxy-Auto-Detect=/x": "", "Acquire::https::Pipeline-Depth=5": "", "Acquire::https::No-Cache=1": "",
+		"Acquire::gpgv::CrlFile=x": "", "Acquire::https::Proxy-Auto-Detect=/x": "", "Acquire::https::Pipeline-Depth=5": "", "Acquire::http::Proxy::ssl.example=DIRECT": "", "Acquire::https::No-Cache=1": "",
 		"Binary::braid+https::Acquire::https::CrlFile=/x": "crlfile is about trust", "Binary::braid+https::Acquire::https::a.example::CaInfo=/none": "CaInfo", "Binary::apt-get::Acquire::https::CrlFile=/x": "",
 		"Acquire::https::CrlFile::=/x": "crlfile is about trust", "Acquire::https::CaInfo::=/x": "cainfo is about trust", "Acquire::https::OCSP=yes": "ocsp", "Acquire::https::Min-TLS=1.3": "min-tls",
 		"Acquire::https::Cipher-List=x": "cipher-list", "Acquire::https::No-Verify=1": "no-verify", "Acquire::https::Revocation=1": "revocation", "Acquire::https::Insecure=0": "insecure",
