@@ -79,7 +79,9 @@ func (l *loop) commit(c commit) {
 	}
 	if c.err == nil {
 		for g := range c.batch.entries {
-			l.tellStopped(g)
+			if e, there := l.q.Entry(g); !there || e.Status >= queue.Complete { // others have not ended, or it was told at their end
+				l.tellStopped(g)
+			}
 		}
 		return
 	}
