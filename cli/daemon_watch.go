@@ -246,14 +246,6 @@ func (w *delegate) interrupted(ctx context.Context, e *queue.Entry, err error) e
 // enter puts the entry of an update into the queue, or finds it there. That of an older version that did not come goes. It is called in the engine's loop.
 func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *handover) error {
 	now := time.Now()
-	drop := func(old queue.Entry) error {
-		if old.Status < queue.Complete {
-			if err := q.Remove(now, old.GID); err != nil {
-				return err
-			}
-		}
-		return q.Forget(old.GID)
-	}
 	switch old, there := q.Entry(e.GID); {
 	case there && old.Watch != e.Watch: // clients choose GIDs as well
 		return fmt.Errorf("its GID %s is that of another download: remove that one", e.GID)
@@ -263,7 +255,7 @@ func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 	case there && old.Status < queue.Complete:
 	default:
 		if there {
-			if err := drop(old); err != nil {
+			if err := drop(q, now, old); err != nil {
 				return err
 			}
 			e.Priority, e.Options = old.Priority, old.Options
@@ -273,7 +265,7 @@ func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 		}
 	}
 	if old, there := q.Entry(w.latest[fileOf(&e)]); there && old.GID != e.GID && old.Status != queue.Complete {
-		if err := drop(old); err != nil {
+		if err := drop(q, now, old); err != nil {
 			return err
 		}
 	}
@@ -284,6 +276,16 @@ func (w *delegate) enter(q *queue.Queue, u *antenna.Update, e queue.Entry, c *ha
 	close(w.came)
 	w.came = make(chan struct{})
 	return nil
+}
+
+// drop drops an entry, which may be at work.
+func drop(q *queue.Queue, now time.Time, e queue.Entry) error {
+	if e.Status < queue.Complete {
+		if err := q.Remove(now, e.GID); err != nil {
+			return err
+		}
+	}
+	return q.Forget(e.GID)
 }
 
 // leave ends the claim of an update. A download that is at work for it ends first, and begins again when the update comes again.

@@ -50,7 +50,7 @@ func (r *Rule) path(name string) (string, error) {
 	return filepath.Abs(filepath.Join(r.Dir, filepath.FromSlash(name)))
 }
 
-// A Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
+// An Updater handles updates. Its fields are not changed after use; several updates may be handled at once.
 type Updater struct {
 	// Client downloads.
 	Client *download.Client
@@ -58,7 +58,7 @@ type Updater struct {
 	Get Getter
 	// Rules are those of watches, by name.
 	Rules map[string]*Rule
-	// Hook runs a program. If nil, runHook does.
+	// runHook runs a program. If nil, the function of that name does.
 	runHook func(ctx context.Context, h hook) error
 	// Log gets what an update does not tell, without secrets. It may be nil.
 	Log *slog.Logger
