@@ -350,9 +350,6 @@ func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request
 	defer ask.Stop()
 	defer late.Stop()
 	for {
-		if w.current.Load().updater.Rules[e.Watch] == nil { // it was configured before, or until just now
-			return download.Request{}, unknown
-		}
 		w.mu.Lock()
 		c, came := w.claims[e.GID], w.came
 		if c != nil && !c.left {
@@ -365,6 +362,9 @@ func (w *delegate) request(ctx context.Context, e queue.Entry) (download.Request
 			return c.prepare(func(err error) { daemon.Fail(ctx, err) })
 		}
 		w.mu.Unlock()
+		if r := w.current.Load().updater.Rules[e.Watch]; r == nil || !r.Glob && maskWord(r.URL) != e.URIs[0] { // as before the last reload, or start
+			return download.Request{}, unknown
+		}
 		select {
 		case <-came:
 		case <-ask.C:

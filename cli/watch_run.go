@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -248,6 +249,10 @@ func (s *service) reload(c *loaded) *loaded {
 	if next.state != c.state || next.Metrics != c.Metrics || next.Log.Format != c.Log.Format {
 		s.log.Warn("state, metrics and log-format are as they were until the next start")
 		next.state, next.Metrics, next.Log.Format = c.state, c.Metrics, c.Log.Format
+	}
+	if c.by != nil && (!slices.Equal(next.Hosts, c.Hosts) || next.HostRate != c.HostRate) { // the client is the daemon's
+		s.log.Warn("allow-hosts and host-rate are as they were until the next start")
+		next.Hosts, next.HostRate = c.Hosts, c.HostRate
 	}
 	return next
 }
