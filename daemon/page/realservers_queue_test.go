@@ -47,7 +47,7 @@ func newHouse(t *testing.T) *house {
 }
 
 func (h *house) braid(args ...string) *exec.Cmd {
-	c := exec.Command(built, append([]string{"daemon", "--state", h.home}, args...)...)
+	c := exec.Command(built, append([]string{"daemon", "--state", filepath.Join(h.home, "state")}, args...)...)
 	c.Env = append(os.Environ(), "HOME="+h.home, "XDG_CONFIG_HOME="+h.home, "XDG_STATE_HOME="+h.home)
 	return c
 }
