@@ -69,7 +69,7 @@ func (d *daemonCommand) readWatch() error {
 	if d.Watch == "" {
 		return nil
 	}
-	v := &watchCommand{streams: d.streams, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: *cli.NewStringSlice(d.Location.NotHost...), GeoIPDB: d.Location.GeoIPDB}
+	v := &watchCommand{streams: d.streams, inDaemon: true, Quiet: d.Quiet, Verbose: d.Verbose, NotHost: *cli.NewStringSlice(d.Location.NotHost...), GeoIPDB: d.Location.GeoIPDB}
 	c, err := v.load([]string{d.Watch}, toWatch)
 	if err != nil {
 		return err
@@ -78,12 +78,8 @@ func (d *daemonCommand) readWatch() error {
 	if err != nil {
 		return err
 	}
-	if c.State == "" && (d.State != "" || os.Getenv("STATE_DIRECTORY") != "") { // a service may have no other folder
-		v.State = filepath.Join(state, "watch")
-		c.state = v.State
-	}
 	if c.state == state {
-		return misuse(d.Watch, "state: the daemon keeps its queue in that folder", "another one, or none: then it is a folder in that of the daemon")
+		return misuse(d.Watch, "state: the daemon keeps its queue in that folder", "another one, or none: then it is in your state folder")
 	}
 	w := &delegate{
 		service: &service{watchCommand: v}, config: c, claims: map[queue.GID]*handover{}, came: make(chan struct{}), latest: map[string]queue.GID{}, over: make(chan struct{}),
@@ -152,7 +148,7 @@ func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.C
 	w.engine, w.client, w.log = engine, client, log
 	w.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
 	if err := os.MkdirAll(w.config.state, 0o700); err != nil {
-		return &failure{code: exitLocal, what: "watch", where: w.config.state, why: reason(err)}
+		return &failure{code: exitLocal, what: "watch", where: w.config.state, why: reason(err), hint: "state = in " + w.config.file + " names a folder that the daemon may write"}
 	}
 	var err error
 	if w.store, err = antenna.OpenStore(filepath.Join(w.config.state, storeFile)); err != nil {

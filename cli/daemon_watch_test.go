@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,10 +17,13 @@ import (
 )
 
 // A watchingDaemon is a daemon with a watcher, in a process of its own.
-type watchingDaemon struct{ *watching }
+type watchingDaemon struct {
+	*watching
+	env []string
+}
 
 func newWatchingDaemon(t *testing.T, s *mirrortest.Server, lines ...string) *watchingDaemon {
-	w := &watchingDaemon{newWatching(t, s, lines...)}
+	w := &watchingDaemon{watching: newWatching(t, s, lines...)}
 	w.write("go", "")
 	return w
 }
@@ -32,7 +36,7 @@ func (w *watchingDaemon) begin(words ...string) {
 	}
 	w.t.Cleanup(func() { log.Close() })
 	w.cmd = start(w.t, w.dir, log, append([]string{"daemon", "-d", "root", "--state", "queue", "--rpc-listen-port", "0", "--watch", "watch.toml"}, words...)...)
-	w.cmd.Env = append(w.cmd.Env, "NOTIFY_SOCKET="+w.in("notify"))
+	w.cmd.Env = append(append(w.cmd.Env, "NOTIFY_SOCKET="+w.in("notify")), w.env...)
 	if err := w.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -206,6 +210,30 @@ func TestDaemonWatchGone(t *testing.T) {
 	}
 }
 
+// TestDaemonWatchFound: the commands find the watcher of a daemon by the configuration alone, and no other daemon has it, wherever their queues are.
+func TestDaemonWatchFound(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	s := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
+	w := newWatchingDaemon(t, s)
+	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "state = 'state'\n", "", 1))
+	w.env = []string{"STATE_DIRECTORY=" + w.in("service")}
+	w.begin()
+	w.becomes("complete")
+	process := fmt.Sprintf("process %d ", w.cmd.Process.Pid)
+	if status := w.asks(exitDone, "status", "watch.toml"); !strings.Contains(status, process+"watches\n") {
+		t.Error(status)
+	}
+	if told := w.asks(exitDone, "run", "w", "watch.toml"); !strings.HasPrefix(told, process) {
+		t.Error(told)
+	}
+	var errs bytes.Buffer
+	other := start(t, w.dir, &errs, "daemon", "-d", "root", "--state", "other", "--rpc-listen-port", "0", "--watch", "watch.toml")
+	other.Run()
+	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "one process watches at a time") {
+		t.Errorf("the other daemon ended with %d: %s", other.ProcessState.ExitCode(), &errs)
+	}
+}
+
 // TestDaemonWatchTaken: an update does not take the end of a client's download with its GID for its own.
 func TestDaemonWatchTaken(t *testing.T) {
 	u := antenna.Update{Watch: "w", URL: "http://h/a"}
@@ -216,6 +244,14 @@ func TestDaemonWatchTaken(t *testing.T) {
 	err := new(delegate).enter(q, &u, queue.Entry{GID: gidOf(&u), URIs: []string{u.URL}, Watch: u.Watch}, &handover{})
 	if err == nil || !strings.Contains(err.Error(), "another download") {
 		t.Error(err)
+	}
+}
+
+// TestDaemonWatchMissing: a configuration that is not there is told of by the flag that names it, with a next step.
+func TestDaemonWatchMissing(t *testing.T) {
+	code, _, errs := command(t, "daemon", "--watch", "nosuch.toml")
+	if code != exitUsage || !strings.Contains(errs, "daemon --watch nosuch.toml: no such file") || !strings.Contains(errs, "braid watch --help") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

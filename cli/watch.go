@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,6 +45,7 @@ type watchCommand struct {
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of
 	// line and environment.
 	line, said map[string]bool
+	inDaemon   bool
 }
 
 func newWatch(s streams) (action, targets) {
@@ -172,7 +174,14 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readSmall("watch", file, mostConfig)
+	flag := "watch"
+	if v.inDaemon {
+		flag = "daemon --watch"
+	}
+	data, err := readSmall(flag, file, mostConfig)
+	if f, ok := errors.AsType[*failure](err); ok && f.hint == "" {
+		f.hint = "check the name; braid watch --help tells of an example"
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -238,12 +247,12 @@ func (v *watchCommand) finish(c *loaded, name, identity string) (*loaded, error)
 		c.state = v.State
 	case c.State != "":
 		c.state = c.State
-	case os.Getenv("STATE_DIRECTORY") != "": // systemd.exec(5); the first one
+	case os.Getenv("STATE_DIRECTORY") != "" && !v.inDaemon: // systemd.exec(5); the first one, which is that of a daemon's queue
 		c.state, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	default:
 		dir := stateFolder()
 		if dir == "" {
-			return nil, misuse("watch", "there is no folder for what is remembered", "--state FOLDER, or state = in the configuration")
+			return nil, misuse("watch", "there is no folder for what is remembered", "state = in the configuration, or braid watch --state FOLDER")
 		}
 		own := fmt.Sprintf("%s-%.4x", name, sha256.Sum256([]byte(identity)))
 		c.state = filepath.Join(dir, "watch", own)
