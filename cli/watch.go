@@ -179,8 +179,8 @@ func (v *watchCommand) fromFile(file string, how reading) (*loaded, error) {
 		flag = "daemon --watch"
 	}
 	data, err := readSmall(flag, file, mostConfig)
-	if f, ok := errors.AsType[*failure](err); ok && f.hint == "" {
-		f.hint = "check the name; braid watch --help tells of an example"
+	if f, ok := errors.AsType[*failure](err); ok && v.inDaemon {
+		f.hint = cmp.Or(f.hint, "check the name; braid watch --help tells of an example")
 	}
 	if err != nil {
 		return nil, err
