@@ -171,6 +171,39 @@ func TestDescribedLiar_Rule40(t *testing.T) {
 	}
 }
 
+// The file has a date that its places give: the oldest, as a copy is not older than what it is a copy of.
+func TestDescribedRemoteTime(t *testing.T) {
+	t.Parallel()
+	const size = 2 * mib
+	for name, tt := range map[string]struct {
+		dates []time.Time
+		want  time.Time
+	}{
+		"the same":    {[]time.Time{monday, monday}, monday},
+		"one has one": {[]time.Time{{}, monday}, monday},
+		"a copy":      {[]time.Time{tuesday, monday}, monday},
+		"of no use":   {[]time.Time{time.Unix(1, 0), monday}, monday},
+		"none":        {[]time.Time{{}, {}}, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var servers []*mirrortest.Server
+			for _, date := range tt.dates { // slow, so that both are needed
+				servers = append(servers, sized(t, size, mirrortest.Modified(date), mirrortest.Rate(4*mib)))
+			}
+			r := following(t, of(t, made(size, 7)), servers...)
+			r.req.RemoteTime = true
+			res := r.right(servers[0].Content)
+			info, err := os.Stat(r.path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dated := info.ModTime().Equal(tt.want); !res.LastModified.Equal(tt.want) || dated == tt.want.IsZero() || len(saw[download.Note](r)) > 0 == dated {
+				t.Errorf("%v, the file has %v, and it was told %v", res.LastModified, info.ModTime(), saw[download.Note](r))
+			}
+		})
+	}
+}
+
 // The document does not say the size, and the first server has another file.
 func TestDescribedWithoutSize(t *testing.T) {
 	t.Parallel()

@@ -239,6 +239,9 @@ func (g *getter) sessions(ctx context.Context) (verify.Proof, error) {
 		g.collectResult(s)
 		if err == nil && !g.result.NotModified {
 			g.result.Proof = proof
+			if date := s.sources.oldest(); g.req.described() && !date.IsZero() {
+				g.result.LastModified = date
+			}
 			if err = g.commit(ctx, proof); err != nil {
 				s.stop(err)
 			}

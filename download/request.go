@@ -220,6 +220,7 @@ type Result struct {
 	Proof           verify.Proof
 	Unvalidated     []string // signatures that are there and that no anchor allows to check
 	ETag            string
+	// Of a described file it is the oldest date that a place gives.
 	LastModified    time.Time
 	Host            string   // host:port that gave them
 	Folders         []string // of a document's name that were missing and were made, the deepest first; of a failed download, they may be empty

@@ -69,6 +69,16 @@ func (x *sources) first() *origin {
 	return nil
 }
 
+// oldest is the oldest date that a source gives which has the file, as a copy is not older than what it is a copy of; zero if none gives one.
+func (x *sources) oldest() (date time.Time) {
+	for _, o := range x.all {
+		if t := usable(o.showing.modified); !t.IsZero() && !o.banned && (date.IsZero() || t.Before(date)) {
+			date = t
+		}
+	}
+	return date
+}
+
 // add takes a source, with what it did in the sessions before.
 func (x *sources) add(o *origin, before *past) {
 	o.id = len(x.all)

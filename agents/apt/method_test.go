@@ -217,6 +217,21 @@ func TestMethodConfigured(t *testing.T) {
 	}
 }
 
+// TestMethodDate: a file of a set of mirrors has the date that they give, small or not, and apt is told of nothing.
+func TestMethodDate(t *testing.T) {
+	for _, data := range [][]byte{body, bytes.Repeat(body, 8)} {
+		one, two := newHost(t, serving(data)), newHost(t, serving(data))
+		k := newTalk(t, "Config-Item: Acquire::braid::Mirrors::x::="+one.URL, "Config-Item: Acquire::braid::Mirrors::x::="+two.URL)
+		name := filepath.Join(t.TempDir(), "a file")
+		k.say(fmt.Sprintf("600 URI Acquire\nURI: %s/x\nFilename: %s\nExpected-SHA256: %x\nExpected-Checksum-FileSize: %d\n", one.URL, name, sha256.Sum256(data), len(data)))
+		m, codes := k.answer()
+		info, err := os.Stat(name)
+		if m.Code != 201 || m.Get("Last-Modified") != "Sun, 09 Sep 2001 01:46:40 GMT" || codes[104]+codes[101] != 0 || err != nil || !info.ModTime().Equal(time.Unix(1e9, 0)) {
+			t.Errorf("%d bytes: %v, %v, %v, %v", len(data), m, codes, info.ModTime(), err)
+		}
+	}
+}
+
 // TestMethodPassword: the password of auth.conf goes to the server that it is for, and to no mirror.
 func TestMethodPassword(t *testing.T) {
 	mirror := newHost(t, serving(body))

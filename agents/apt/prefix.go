@@ -35,8 +35,8 @@ func (p *prefix) hear(e download.Event, name string) {
 		*p = prefix{}
 		os.Remove(name)
 		return
-	case download.Complete:
-		p.finished = true
+	case download.Complete: // a part file that is open gets its name only when it is read again
+		p.close()
 	}
 	end := p.have.FirstGap(0)
 	if p.finished || end < leastPrefix || end <= p.at || !p.open(name) {
