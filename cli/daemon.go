@@ -337,7 +337,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 // given are the options that clients ask for, as the flags say.
 func (d *daemonCommand) given() map[string]string {
 	options := map[string]string{
-		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": d.Split.String(),
+		"dir": d.Dir, "max-concurrent-downloads": strconv.Itoa(int(d.MaxConcurrentDownloads)), "split": strconv.Itoa(cmp.Or(int(d.Split), 16)),
 		"max-overall-download-limit": strconv.FormatInt(d.rate.byTime(), 10),
 		"allow-overwrite":            strconv.FormatBool(d.Overwrite), "auto-file-renaming": strconv.FormatBool(d.Rename), "continue": strconv.FormatBool(d.Continue),
 	}

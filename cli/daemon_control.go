@@ -120,9 +120,26 @@ func (c *controlCommand) call(ctx context.Context, where string, result any, met
 		return &failure{code: exitProtocol, what: c.verb, where: where, why: "the daemon answered " + resp.Status}
 	}
 	if answer.Error != nil {
-		return &failure{code: exitOther, what: c.verb, where: where, why: answer.Error.Message}
+		return c.refused(where, answer.Error.Message)
 	}
 	return nil
+}
+
+// refused is the failure of a call that the daemon refuses, with what to do about it.
+func (c *controlCommand) refused(where, why string) error {
+	f := &failure{code: exitOther, what: c.verb, where: where, why: why}
+	switch {
+	case why == "Unauthorized":
+		f.why = "the daemon with the state " + c.State + " wants a secret that is not in " + tokenFile + " there, as aria2c --rpc-secret has it"
+		f.hint = "only clients of its port that know the secret drive it; braid status and others drive braid daemon"
+	case strings.HasPrefix(why, "dir: "):
+		f.code, f.hint = exitUsage, "-d FOLDER in that one; braid daemon --root FOLDER begins with another"
+	case strings.HasPrefix(why, "GID ") && strings.HasSuffix(why, "is not unique"):
+		f.hint = "write more of its digits; braid status lists them"
+	case strings.HasPrefix(why, "GID "), strings.HasPrefix(why, "Invalid GID"):
+		f.hint = "braid status lists them"
+	}
+	return f
 }
 
 // add adds files, and prints their GIDs.

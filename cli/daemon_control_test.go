@@ -33,6 +33,9 @@ func TestDaemonControl(t *testing.T) {
 	paused, _ := d.control(exitDone, "add", "--paused", s.URL)
 	first, _ := d.control(exitDone, "add", "-d", filepath.Join(d.root, "x"), "-o", "b.iso", "--first", "--paused", s.URL)
 	gid := strings.TrimSpace(paused)
+	if options, failure := d.call("aria2.getOption", gid); failure != "" || options.(map[string]any)["split"] != "16" {
+		t.Errorf("its options are %v %s", options, failure)
+	}
 	stdout, _ := d.control(exitDone, "status")
 	if lines := strings.Split(stdout, "\n"); len(lines) != 3 || !strings.HasPrefix(first, strings.Fields(lines[0])[0]) || !strings.HasPrefix(gid, strings.Fields(lines[1])[0]) {
 		t.Errorf("%s and %s are %s", first, gid, stdout)
@@ -68,7 +71,18 @@ func TestDaemonControl(t *testing.T) {
 			t.Errorf("%s: %s", words, stderr)
 		}
 	}
-	if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, "is not found") {
+	if _, stderr := d.control(exitUsage, "add", "-d", "/etc", s.URL); !strings.Contains(stderr, "is not in "+d.root) || !strings.Contains(stderr, "--root") {
+		t.Error(stderr)
+	}
+	for gid, text := range map[string]string{gid: "is not found", "zzz": "Invalid GID zzz"} {
+		if _, stderr := d.control(exitOther, "remove", gid); !strings.Contains(stderr, text) || !strings.Contains(stderr, "braid status lists them") {
+			t.Error(stderr)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.state, tokenFile), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr := d.control(exitOther, "status"); !strings.Contains(stderr, "wants a secret") || !strings.Contains(stderr, "clients of its port") {
 		t.Error(stderr)
 	}
 }

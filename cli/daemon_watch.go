@@ -190,7 +190,8 @@ func (w *delegate) end() {
 	}
 }
 
-// gidOf is the GID of the entry of an update: half of it says which file of which watch, and half which version.
+// gidOf is the GID of the entry of an update: half of it says which version, and half which file of which watch. The first half is another for each,
+// as people and clients go by the first digits.
 func gidOf(u *antenna.Update) queue.GID {
 	r := &u.Record
 	version := fmt.Sprint(r.LastModified, " ", r.Size, " ", r.MD5)
@@ -201,18 +202,24 @@ func gidOf(u *antenna.Update) queue.GID {
 		sum := sha256.Sum256([]byte(text))
 		return uint64(binary.BigEndian.Uint32(sum[:]))
 	}
-	return queue.GID(max(half(u.Watch+"\x00"+u.URL)<<32|half(version), 1))
+	file := u.Watch + "\x00" + u.URL
+	return queue.GID(max(half(file+"\x00"+version)<<32|half(file), 1))
 }
 
 // fileOf names the file of an entry, whatever its version is.
 func fileOf(e *queue.Entry) string {
-	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint64(e.GID)>>32)
+	return fmt.Sprintf("%s %q %08x", e.Watch, e.URIs, uint32(e.GID))
 }
 
 // get has an update wait for its entry. It is a watch.Getter.
 func (w *delegate) get(ctx context.Context, u antenna.Update, prepare func(end func(error)) (download.Request, error)) (res download.Result, err error) {
 	c := &handover{prepare: prepare, idle: make(chan struct{}, 1), stopped: make(chan stopped, 1)}
 	e := queue.Entry{GID: gidOf(&u), URIs: []string{maskWord(u.URL)}, Watch: u.Watch}
+	if r := w.current.Load().updater.Rules[u.Watch]; r != nil {
+		if x, err := r.Report(u); err == nil {
+			e.Path = filepath.Join(r.Dir, filepath.FromSlash(x.Name))
+		}
+	}
 	if err := w.engine.Do(ctx, func(q *queue.Queue) error { return w.enter(q, &u, e, c) }); err != nil {
 		return res, w.interrupted(ctx, &e, err)
 	}

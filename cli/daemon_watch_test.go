@@ -142,6 +142,9 @@ func TestDaemonWatchKilledAtWork(t *testing.T) {
 		return err == nil && info.Size() > 0 && s.Sent() >= sent
 	})
 	first := w.becomes("active")
+	if first.Dir != w.in("files") {
+		t.Errorf("it is in %s", first.Dir)
+	}
 	if table := w.control("status"); !strings.Contains(table, "watch w: ") {
 		t.Errorf("the table does not say which watch it is of:\n%s", table)
 	}
@@ -231,6 +234,23 @@ func TestDaemonWatchFound(t *testing.T) {
 	other.Run()
 	if other.ProcessState.ExitCode() != exitLocal || !strings.Contains(errs.String(), "one process watches at a time") {
 		t.Errorf("the other daemon ended with %d: %s", other.ProcessState.ExitCode(), &errs)
+	}
+}
+
+// TestDaemonWatchGID: entries of one watch differ in their first digits, and those of one file have its half.
+func TestDaemonWatchGID(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 200 {
+		u := antenna.Update{Watch: "w", URL: "http://h/a"}
+		u.Record.Size = int64(i)
+		g := gidOf(&u)
+		seen[g.String()[:6]] = true
+		if e, first := (queue.Entry{GID: g}), (queue.Entry{GID: gidOf(&antenna.Update{Watch: "w", URL: "http://h/a"})}); fileOf(&e) != fileOf(&first) {
+			t.Fatalf("%s is of another file", g)
+		}
+	}
+	if len(seen) < 198 {
+		t.Errorf("200 GIDs begin in %d ways", len(seen))
 	}
 }
 

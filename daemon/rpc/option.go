@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"braid/daemon/queue"
 	"braid/internal/mask"
 )
 
@@ -68,6 +69,9 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 		if !name().MatchString(key) {
 			continue
 		}
+		if key == "check-certificate" && value != "true" {
+			return nil, refuse("The option '--check-certificate' may only be true: certificates are checked. braid daemon --insecure HOST leaves that of one host unchecked.")
+		}
 		if refused(key, value) {
 			return nil, refuse("A client may not set the option '--%s' to this.", key)
 		}
@@ -94,6 +98,14 @@ func (v *visit) checked(options map[string]string, uris []string, had map[string
 // folder is where downloads go whose options do not say it.
 func (v *visit) folder() string {
 	return cmp.Or(v.queue.Global()["dir"], v.handler.Given["dir"], v.handler.Root)
+}
+
+// folderOf is where the file of an entry goes. That of a watch has the folder that the watch says.
+func (v *visit) folderOf(e *queue.Entry) string {
+	if e.Watch != "" && e.Path != "" {
+		return filepath.Dir(e.Path)
+	}
+	return cmp.Or(e.Options["dir"], v.folder())
 }
 
 // place checks that the file of a download stays below the root, as far as the names say; links on disk are looked at where it is opened.
@@ -155,6 +167,7 @@ func (v *visit) getOption(p *params) (any, error) {
 		delete(all, name)
 	}
 	delete(all, sessionOption)
+	all["dir"] = v.folderOf(&e)
 	own := maps.Clone(e.Options)
 	conceal(own, g)
 	maps.Copy(all, own)

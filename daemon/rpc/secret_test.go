@@ -112,10 +112,10 @@ func TestOptions_Rule69(t *testing.T) {
 	for _, tt := range []struct{ option, value, want string }{
 		{"on-download-complete", "/bin/sh", mayNot}, {"on-anything", "", mayNot}, {"conf-path", "x", mayNot}, {"input-file", "x", mayNot},
 		{"save-session", "x", folder}, {"load-cookies", "x", mayNot}, {"ca-certificate", "x", mayNot}, {"private-key", "x", mayNot},
-		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", mayNot},
+		{"log", "x", mayNot}, {"rpc-secret", "x", mayNot}, {"rpc-listen-all", "true", mayNot}, {"check-certificate", "false", "certificates are checked"},
 		{"all-proxy", "http://p/", ofAll}, {"http-proxy", "p", ofAll}, {"https-proxy", "p", ofAll}, {"ftp-proxy", "p", ofAll}, {"all-proxy-user", "p", ofAll},
 		{"ftp-proxy-passwd", "p", ofAll}, {"no-proxy", "h", ofAll}, {"all-proxy", "", ""}, {"proxy-method", "get", ""},
-		{"check-certificate", "no", mayNot}, {"check-certificate", "true", ""},
+		{"check-certificate", "no", "braid daemon --insecure HOST"}, {"check-certificate", "true", ""},
 		{"dir", "/srv/files", ""}, {"dir", "/srv/files/", ""}, {"dir", "/srv/files/a/../b", ""}, {"dir", "sub", ""}, {"dir", "", ""},
 		{"dir", "/srv/files2", folder}, {"dir", "/srv/files/../x", folder}, {"dir", "..", folder}, {"dir", "/", folder}, {"dir", "a/../../x", folder},
 		{"dir", "a\x00b", folder}, {"out", "a.iso", ""}, {"out", "sub/a.iso", ""}, {"out", "/etc/passwd", name}, {"out", "../x", name},

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"encoding/hex"
 	"path/filepath"
 	"strconv"
@@ -21,7 +20,7 @@ type view struct {
 
 // view looks at an entry.
 func (v *visit) view(e queue.Entry) view {
-	w := view{Entry: e, dir: cmp.Or(e.Options["dir"], v.folder())}
+	w := view{Entry: e, dir: v.folderOf(&e)}
 	described := e
 	if parent, ok := v.queue.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 { // a file of that one's document
 		described = parent

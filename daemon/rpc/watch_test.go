@@ -18,6 +18,16 @@ func TestWatched(t *testing.T) {
 		g, err = q.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{"http://h/x"}, Watch: "images"}, -1)
 		return err
 	})
+	at := func(path string) string {
+		e.Do(context.Background(), func(q *queue.Queue) (err error) {
+			g, err = q.Add(time.Unix(1e9, 0), queue.Entry{URIs: []string{"http://h/x"}, Watch: "images", Path: path}, -1)
+			return err
+		})
+		return result[map[string]string](t, h, "aria2.getOption", g.String())["dir"] + " " + result[map[string]string](t, h, "aria2.tellStatus", g.String(), []string{"dir"})["dir"]
+	}
+	if dirs := at("/srv/watched/x"); dirs != "/srv/watched /srv/watched" {
+		t.Errorf("it is in %s", dirs)
+	}
 	own := result[map[string]map[string]any](t, h, "aria2.tellStatus", g.String(), []string{"braid"})["braid"]
 	if own["watch"] != "images" {
 		t.Errorf("it says %v", own)
