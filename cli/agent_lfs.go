@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"braid/agents/lfs"
 	"braid/download"
@@ -46,6 +49,14 @@ func (l *lfsCommand) run(ctx context.Context, words []string) error {
 		},
 	}
 	return agent.Run(ctx)
+}
+
+// tellGitLFS tells git-lfs why there is no agent, if that is what was asked for, and by a program.
+func tellGitLFS(args []string, s streams, f *failure) {
+	if f, ok := s.in.(*os.File); len(args) < 2 || args[1] != "lfs" || ok && term.IsTerminal(int(f.Fd())) {
+		return
+	}
+	lfs.Refuse(s.in, s.out, f.code, f.line()) // if that fails, it is git-lfs that is gone
 }
 
 // open makes the client. What git says counts where braid's own flags and settings say nothing.

@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	f := failureOf(ctx, err)
 	fmt.Fprintln(s.err, f.line())
+	if _, ours := errors.AsType[*failure](err); ours {
+		tellGitLFS(args, s, f)
+	}
 	return f.code
 }
 

@@ -213,14 +213,13 @@ func (r *Request) fail(k Kind, err error, hint Hint) *Error {
 	return &Error{Kind: k, What: "download", Where: where, Err: err, Hint: hint}
 }
 
-// A Result describes a download that succeeded.
+// A Result describes a download that succeeded. LastModified of a described file is the oldest date that a place gives.
 type Result struct {
 	Path            string // "" for a Stream or a Target
 	Size            int64  // bytes
 	Proof           verify.Proof
 	Unvalidated     []string // signatures that are there and that no anchor allows to check
 	ETag            string
-	// Of a described file it is the oldest date that a place gives.
 	LastModified    time.Time
 	Host            string   // host:port that gave them
 	Folders         []string // of a document's name that were missing and were made, the deepest first; of a failed download, they may be empty

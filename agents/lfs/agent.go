@@ -84,6 +84,18 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
+// Refuse answers git-lfs with why there is no agent, which git-lfs tells its user; what an agent writes to standard error it does not. If it is
+// not git-lfs that says something first, there is no answer.
+func Refuse(in io.Reader, out io.Writer, code int, text string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	first, err := newLines(ctx, in, func() {}).next(ctx)
+	if err != nil || first.Event != "init" {
+		return err
+	}
+	return (&Agent{Out: out}).say(reply{Error: &replyError{code, text}})
+}
+
 // begin finds out what git says. Git-lfs starts an agent only when the one before has answered, so it is not to wait for that; begun
 // returns what came of it.
 func (a *Agent) begin(ctx context.Context, first message) (begun func() (*session, error)) {

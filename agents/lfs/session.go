@@ -39,7 +39,11 @@ func (a *Agent) open(ctx context.Context, m message) (s *session, err error) {
 	}
 	at := s.place.endpoint
 	if at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return nil, fmt.Errorf("%s is not at a web server; git config --unset lfs.standalonetransferagent leaves it to git-lfs", at.Redacted())
+		own := `""`
+		if at.Scheme == "file" {
+			own = "lfs-standalone-file" // the agent in git-lfs, which takes itself for this only where no other one is named
+		}
+		return nil, fmt.Errorf("%s is not at a web server; git config lfs.standalonetransferagent %s leaves this repository to git-lfs", at.Redacted(), own)
 	}
 	known, fields, err := a.settings(ctx, at)
 	if err != nil {

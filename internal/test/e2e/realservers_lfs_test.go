@@ -158,6 +158,30 @@ func TestRealLFSKilled(t *testing.T) {
 	}
 }
 
+// TestRealLFSFolder: a remote that is a folder comes as doc/git-lfs.md says, and as the error does.
+func TestRealLFSFolder(t *testing.T) {
+	w := newLFSWorld(t, 1, 1000)
+	w.agent("")
+	dir := w.clone()
+	w.git(dir, "config", "lfs.url", "file://"+filepath.Join(w.dir, "origin"))
+	out, err := w.try(dir, "lfs", "pull")
+	_, hint, _ := strings.Cut(out, "; git ")
+	hint, _, _ = strings.Cut(hint, " leaves")
+	if err == nil || hint == "" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	w.git(dir, strings.Fields(hint)...)
+	w.git(dir, "lfs", "pull")
+	w.complete(dir)
+	w.git(dir, "config", "--unset", "lfs.standalonetransferagent")
+	if err := os.RemoveAll(filepath.Join(dir, ".git", "lfs", "objects")); err != nil {
+		t.Fatal(err)
+	}
+	w.git(w.dir, "config", "--global", "lfs.file:///.standalonetransferagent", "lfs-standalone-file")
+	w.git(dir, "lfs", "fetch")
+	w.complete(dir)
+}
+
 // TestRealLFSTwice: two runs at once in one repository end well, and leave nothing.
 func TestRealLFSTwice(t *testing.T) {
 	w := newLFSWorld(t, 3, 2<<20)
@@ -227,7 +251,7 @@ func TestRealLFSAnswers(t *testing.T) {
 			w.server.refuse = map[string][]int{w.oids[0]: {401, 401, 401, 401, 401}}
 			w.git(w.dir, "config", "--global", "--unset", "lfs.standalonetransferagent")
 		}, "", 1, "status 401", 0, ""},
-		{"bad flag", func(*lfsWorld) {}, "--nonsense", 3, "", 0, ""},
+		{"bad flag", func(*lfsWorld) {}, "--nonsense", 3, "braid: usage --nonsense: ", 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
