@@ -51,4 +51,6 @@ type WatchStatus struct {
 	// Ahead: it was handled, and comes again as the origin did not have yet what was reported.
 	Code           int
 	Limited, Ahead bool
+	// Queued is how it stands where the caller's handler has updates wait, in words of the caller's; Status leaves it empty.
+	Queued string
 }

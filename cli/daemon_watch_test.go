@@ -61,6 +61,12 @@ func (w *watchingDaemon) control(words ...string) string {
 	return out.String()
 }
 
+// says waits until braid watch status says so of the watch.
+func (w *watchingDaemon) says(words string) {
+	w.t.Helper()
+	waitFor(w.t, words, func() bool { return strings.Contains(w.asks(exitDone, "status", "watch.toml"), words) })
+}
+
 // entries are those of the queue.
 func (w *watchingDaemon) entries() (all []listedStatus) {
 	w.t.Helper()
@@ -154,11 +160,13 @@ func TestDaemonWatchKilledAtWork(t *testing.T) {
 	if e := w.becomes("active"); e.GID != first.GID {
 		t.Errorf("it was %s and is %s", first.GID, e.GID)
 	}
+	w.says("downloads: ")
 	w.control("pause", first.GID)
 	w.becomes("paused")
 	w.kill()
 	w.begin()
 	w.becomes("paused")
+	w.says("paused: braid resume " + first.GID)
 	s.Set(mirrortest.StallAfter(-1))
 	w.control("resume", first.GID)
 	if e := w.becomes("complete"); e.GID != first.GID {
@@ -183,12 +191,14 @@ func TestDaemonWatchRemoved(t *testing.T) {
 	w.write("watch.toml", strings.Replace(w.read("watch.toml"), "[watch.w]", "every = '1s'\n[watch.w]", 1))
 	w.begin()
 	w.becomes("removed")
+	w.says("removed from the queue: braid watch run w brings it")
 	s.Set(mirrortest.StallAfter(-1))
 	w.write("feed.soif", strings.ReplaceAll(soifOf(s.URL), "1700000000", "1710000000"))
 	waitFor(t, "the next version", func() bool { return w.read("runs") == "run\n" })
 	if e := w.becomes("complete"); e.GID == first.GID || w.read("files/a.iso") != string(s.Content.Bytes()) {
 		t.Errorf("%+v", e)
 	}
+	w.says("sha-256 from Digest")
 }
 
 // TestDaemonWatchGone: the entry of a watch that is not configured any more keeps others waiting no longer than it takes to see that.

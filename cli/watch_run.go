@@ -340,7 +340,12 @@ func (s *service) serveMetrics(ctx context.Context, l net.Listener) {
 
 // Status says how feeds and watches stand.
 func (s *service) Status(ctx context.Context) (antenna.Status, error) {
-	return s.current.Load().antenna.Status(ctx)
+	now := s.current.Load()
+	status, err := now.antenna.Status(ctx)
+	if err == nil && now.of.by != nil {
+		err = now.of.by.describe(ctx, status.Watches)
+	}
+	return status, err
 }
 
 // RunNow has a feed or a watch looked after now.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"braid/antenna"
+	"braid/daemon/queue"
 	"braid/internal/watch"
 	"braid/source"
 )
@@ -159,7 +160,7 @@ func statusText(s antenna.Status, pid int, now time.Time) string {
 	}
 	for _, w := range s.Watches {
 		next, size := "", ""
-		if w.Pending {
+		if w.Pending && w.Queued == "" {
 			next = until(w.Next, now)
 		}
 		if w.Last.Size > 0 {
@@ -179,16 +180,51 @@ func watchState(w *antenna.WatchStatus, one bool) string {
 		about = w.URL + ": "
 	}
 	switch {
+	case w.Pending && w.Queued != "":
+		return about + w.Queued
 	case w.Pending && w.Err != "":
 		return fmt.Sprintf("%sfailed %s: %s", about, count(w.Try, "time"), w.Err)
 	case w.Pending:
 		return about + "waits: " + w.Words
+	case w.Last.Declined:
+		return about + "the last version was removed from the queue: braid watch run " + w.Name + " brings it"
 	case !w.HaveCopy && w.Last.At.IsZero():
 		return about + "nothing yet"
 	case isGone(w):
 		return about + "the file is gone"
 	}
 	return about + orUnverified(w.Last.Evidence)
+}
+
+// describe adds how the entries of watches stand that have not stopped.
+func (w *delegate) describe(ctx context.Context, watches []antenna.WatchStatus) error {
+	return w.engine.Do(ctx, func(q *queue.Queue) error {
+		words := map[string]string{}
+		for _, g := range w.latest {
+			if e, ok := q.Entry(g); ok {
+				words[e.Watch+" "+e.URIs[0]] = queued(q, &e)
+			}
+		}
+		for i := range watches {
+			watches[i].Queued = words[watches[i].Name+" "+watches[i].URL]
+		}
+		return nil
+	})
+}
+
+// queued puts in words how an entry stands. Of one that has stopped there is nothing to say.
+func queued(q *queue.Queue, e *queue.Entry) string {
+	switch live, _ := q.Live(e.GID); {
+	case e.Status == queue.Active && live.Size > 0:
+		return fmt.Sprintf("downloads: %d %% of %s", percent(live.Done, live.Size), sizeText(live.Size))
+	case e.Status == queue.Active:
+		return "downloads"
+	case e.Status == queue.Paused:
+		return "paused: braid resume " + e.GID.String() + " has it go on"
+	case e.Status == queue.Waiting:
+		return "waits in the queue of the daemon"
+	}
+	return ""
 }
 
 // isGone reports whether the file of a watch is not where it was put.
@@ -267,6 +303,8 @@ type watchLine struct {
 	Try        int        `json:"try,omitempty"`
 	Next       *time.Time `json:"next,omitempty"`
 	Error      string     `json:"error,omitempty"`
+	Queued     string     `json:"queued,omitempty"`   // how it stands in the queue of a daemon, in words
+	Declined   bool       `json:"declined,omitempty"` // the last version was removed from that queue
 }
 
 func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
@@ -282,9 +320,9 @@ func (v *watchCommand) statusJSON(s antenna.Status, pid int) error {
 		line := watchLine{
 			head: newHead(now, "watch"), PID: pid, Name: w.Name, URL: w.URL, Reason: string(w.Reason), Words: w.Words, HaveCopy: w.HaveCopy,
 			Path: o.Path, Gone: isGone(&w), Size: o.Size, SHA256: o.Digest, Evidence: o.Evidence, Asked: whenKnown(o.At), Downloaded: whenKnown(o.ModTime),
-			Pending: w.Pending, Try: w.Try, Error: w.Err,
+			Pending: w.Pending, Try: w.Try, Error: w.Err, Queued: w.Queued, Declined: o.Declined,
 		}
-		if w.Pending {
+		if w.Pending && w.Queued == "" {
 			line.Next = whenKnown(w.Next)
 		}
 		lines.write(line)

@@ -31,6 +31,7 @@ func (t *task) place(ctx context.Context) error {
 	var placed bool
 	if t.known, placed = t.memory.placed(t.key()); !placed {
 		t.known = t.update.Last
+		t.known.Declined = false
 	}
 	if t.there = there; there {
 		t.modTime = info.ModTime
