@@ -104,7 +104,7 @@ func (f *fleetFlags) failure(command string, err error) error {
 	if _, ok := errors.AsType[*failure](err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	x := &failure{code: exitNetwork, what: command, where: "queue " + f.text(), why: err.Error()}
+	x := &failure{code: exitNetwork, what: command, where: "queue " + f.text(), why: err.Error(), hint: "nats-server -js has to run there; --queue embedded needs none"}
 	switch {
 	case jetstream.Refused(err):
 		x.code, x.hint = exitAuth, "--queue-creds FILE has the credentials"

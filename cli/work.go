@@ -58,14 +58,14 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	defer client.HTTP.CloseIdle()
 	defer client.State.Save()
 	defer w.sites.limits.follow()()
-	if w.place, err = openWorkplace(w.To); err != nil {
-		return err
-	}
-	defer w.place.close()
 	if w.queue, err = w.Fleet.open(ctx, "work", w.log.Logger); err != nil {
 		return err
 	}
 	defer w.queue.Close()
+	if w.place, err = openWorkplace(w.To); err != nil {
+		return err
+	}
+	defer w.place.close()
 	client.HTTP.Pace = w.queue.Pacer()
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)

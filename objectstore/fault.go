@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
@@ -103,6 +104,11 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 		return download.Mismatch, again
 	}
 	switch {
+	case r.StatusCode == http.StatusNotImplemented || r.StatusCode == http.StatusMethodNotAllowed:
+		if foreign(r) {
+			return download.Usage, "is an object store there? " + hintEndpoint
+		}
+		return download.Refused, "the store lacks a request that is needed"
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		return download.Auth, hintRights
 	case r.StatusCode == http.StatusInsufficientStorage:
@@ -115,11 +121,20 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 
 // plainly is an answer in a few words: "403 AccessDenied: Access Denied".
 func plainly(r minio.ErrorResponse) string {
+	if foreign(r) {
+		return r.Code
+	}
 	text := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, r.Code))
 	if message := r.Message; message != "" && message != r.Code {
 		text += ": " + strings.TrimSuffix(message[:min(len(message), 200)], ".")
 	}
 	return text
+}
+
+// foreign reports whether an answer is not in the words of a store: the line of its status stands for the code, and what may be a page for people
+// for the message.
+func foreign(r minio.ErrorResponse) bool {
+	return strings.HasPrefix(r.Code, strconv.Itoa(r.StatusCode)+" ")
 }
 
 func isTLS(err error) bool {

@@ -1,10 +1,13 @@
 package objectstore
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/minio/minio-go/v7"
+
+	"braid/download"
 )
 
 // Each file up to the largest object has at most 10,000 parts, whether its size is known or not, and no part is larger than a store takes.
@@ -81,6 +84,27 @@ func FuzzRecord(f *testing.F) {
 			t.Error("parts of no upload")
 		}
 	})
+}
+
+// What is no object store is said so, without its page for people, and without the advice to try again.
+func TestFaultOfNoStore(t *testing.T) {
+	t.Parallel()
+	s := &Store{endpoint: "http://127.0.0.1:1", bucket: "b"}
+	for _, tt := range []struct {
+		answer     minio.ErrorResponse
+		kind       download.Kind
+		text, hint string
+	}{
+		{minio.ErrorResponse{StatusCode: 501, Code: "501 Unsupported method ('PUT')", Message: "<!DOCTYPE HTML>"}, download.Usage, "answers 501 Unsupported method ('PUT')", "is an object store there?"},
+		{minio.ErrorResponse{StatusCode: 405, Code: "405 Not Allowed", Message: "<html>"}, download.Usage, "answers 405 Not Allowed", "is an object store there?"},
+		{minio.ErrorResponse{StatusCode: 502, Code: "502 Bad Gateway", Message: "<html>"}, download.Network, "answers 502 Bad Gateway", string(hintAgain)},
+		{minio.ErrorResponse{StatusCode: 501, Code: "NotImplemented", Message: "no such header."}, download.Refused, "answers 501 NotImplemented: no such header", "lacks"},
+	} {
+		e, ok := errors.AsType[*download.Error](s.fault(t.Context(), "k", tt.answer))
+		if !ok || e.Kind != tt.kind || !strings.HasSuffix(e.Err.Error(), tt.text) || !strings.Contains(string(e.Hint), tt.hint) {
+			t.Errorf("%s: %+v", tt.answer.Code, e)
+		}
+	}
 }
 
 // An object is made where there is none, or in place of the very one that was there.

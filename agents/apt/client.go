@@ -115,7 +115,7 @@ func (s *settings) checkTrust() error {
 type trustError struct{ setting string }
 
 func (e *trustError) Error() string {
-	return "the setting " + e.setting + " is about trust, and braid does not know it: it is not ignored"
+	return "the setting " + e.setting + " is about trust, and braid does not know it, so nothing is fetched: remove it, or let apt fetch by its own transport"
 }
 
 // tls is how https is spoken with a server.

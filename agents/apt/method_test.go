@@ -168,6 +168,7 @@ func TestMethodFails(t *testing.T) {
 		{"http://127.0.0.1:1/x", "", "connection refused", "ConnectionRefused", "true"},
 		{"ftp://127.0.0.1/x", "", "no URL of http or https", "", ""},
 		{"http://x.onion/x", "", "BlockDotOnion", "", ""},
+		{"mirror+file:" + filepath.Join(t.TempDir(), "no-list") + "/./Packages", "", "no-list: no such file", "", ""},
 		{"", "", "no URI", "", ""},
 		{server.URL + "/x", "Expected-SHA256: 12\n", "no such digest in Expected-SHA256", "", ""},
 		{server.URL + "/x", "Expected-SHA512: " + strings.Repeat("0", 32) + "\n", "no such digest in Expected-SHA512", "", ""},
@@ -263,7 +264,9 @@ func TestMethodSettings(t *testing.T) {
 	server := newHost(t, serving(body))
 	for _, tt := range []struct{ item, want string }{
 		{"Acquire::https::CrlFile=/x", "crlfile is about trust"},
-		{"Acquire::braid::Mirrors::=gopher://x", "a mirror is a URL of http or https"},
+		{"Acquire::braid::Mirrors::=gopher://x", "Acquire::braid::Mirrors: a mirror is a URL of http or https, and \"gopher://x\" is none, and no mirror+file:LIST"},
+		{"Acquire::braid::Mirrors::x::=127.0.0.1:3142", "Acquire::braid::Mirrors::x: a mirror is a URL of http or https, and \"127.0.0.1:3142\" is none"},
+		{"Acquire::braid::Mirrors::x::=ftp://me:secret@h/", "and \"...@h/\" is none"},
 		{"Acquire::http::Proxy=gopher://x", "proxy"},
 	} {
 		k := newTalk(t, "Config-Item: "+tt.item)

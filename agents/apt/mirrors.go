@@ -47,7 +47,7 @@ func parseBase(line string) (base, error) {
 	place, words, _ := strings.Cut(line, "\t")
 	u, err := url.Parse(strings.TrimPrefix(strings.TrimSpace(place), "braid+"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return base{}, fmt.Errorf("a mirror is a URL of http or https")
+		return base{}, notMirror(place)
 	}
 	b := base{url: strings.TrimSuffix(u.String(), "/") + "/", priority: math.MaxInt32, tags: map[string][]string{}}
 	for word := range strings.FieldsSeq(words) {
@@ -71,6 +71,14 @@ func parseBase(line string) (base, error) {
 	return b, nil
 }
 
+// notMirror is the error of what is no mirror. It says nothing of a password.
+func notMirror(word string) error {
+	if strings.Contains(word, "@") {
+		word = "..." + word[strings.LastIndexByte(word, '@'):]
+	}
+	return fmt.Errorf("a mirror is a URL of http or https, and %.100q is none", word)
+}
+
 // fits reports whether the mirror has what apt asks for: what it says of a kind has to be that of the file, where apt says it.
 func (b *base) fits(m *Message) bool {
 	for kind, has := range b.tags {
@@ -83,7 +91,8 @@ func (b *base) fits(m *Message) bool {
 
 // mirrorSets are the lists of Acquire::braid::Mirrors: the bases of each have the same files.
 func (s *settings) mirrorSets() (sets [][]base, err error) {
-	const prefix = "acquire::braid::mirrors"
+	const setting = "Acquire::braid::Mirrors"
+	prefix := strings.ToLower(setting)
 	for name, words := range s.lists {
 		if name != prefix && !strings.HasPrefix(name, prefix+"::") {
 			continue
@@ -100,7 +109,7 @@ func (s *settings) mirrorSets() (sets [][]base, err error) {
 			}
 			b, err := parseBase(word)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, fmt.Errorf("%s%s: %w, and no mirror+file:LIST", setting, strings.TrimPrefix(name, prefix), err)
 			}
 			set = append(set, b)
 		}
@@ -163,7 +172,11 @@ func listOf(path string) (bases []base, rest string, err error) {
 		if plain, err := url.PathUnescape(name); err == nil {
 			name = plain
 		}
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, "", fmt.Errorf("the list of mirrors cannot be read: %w", err)
+		}
+		if info.Mode().IsRegular() {
 			bases, err = readMirrors(name)
 			return bases, path[i+1:], err
 		}
