@@ -1,10 +1,12 @@
 package objectstore
 
 import (
-	"braid/download"
 	"context"
 	"io"
 	"io/fs"
+	"time"
+
+	"braid/download"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -12,12 +14,47 @@ import (
 // Existing implements download.Upload.
 func (u *upload) Existing(ctx context.Context) (*download.Existing, error) {
 	info, err := u.head(ctx)
+	if err == nil && info == nil {
+		info, err = u.beingMade(ctx)
+	}
 	if err != nil || info == nil {
 		return nil, either(err, fs.ErrNotExist)
 	}
 	u.existing = info
 	u.finish(ctx, *info)
 	return &download.Existing{Size: info.Size, ModTime: info.LastModified, Open: func(ctx context.Context) (io.ReadCloser, error) { return u.read(ctx, *info) }}, nil
+}
+
+// makingTime is how long an object is waited for that the store is still making of its parts.
+const makingTime = 20 * time.Second
+
+// beingMade waits for the object of a run that was killed in its Complete: the store goes on with that, and has neither all parts nor the object for a
+// while. A new upload begun then would be one too many.
+func (u *upload) beingMade(ctx context.Context) (info *minio.ObjectInfo, err error) {
+	if u.open() != nil { // another process is at it
+		return nil, nil
+	}
+	r, err := readRecord(u.journal)
+	u.journal.Close()
+	u.journal = nil
+	if err != nil || r.none() || r.evidence == nil { // the journal is judged by Resume
+		return nil, nil
+	}
+	late := time.Now().Add(makingTime)
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		listed, err := u.store.parts(ctx, u.key, r.heading.Upload)
+		if len(listed) == len(r.parts) || err != nil && codeOf(err) != noSuchUpload {
+			return nil, nil
+		}
+		if info, err = u.head(ctx); info != nil || err != nil || time.Now().After(late) {
+			return info, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
 }
 
 func either(err, other error) error {

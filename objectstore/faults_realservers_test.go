@@ -219,7 +219,7 @@ func (r *run) interrupt(parts int32) {
 	r.nothing()
 }
 
-// A run that was killed after Complete has left its journal and no evidence: the next one puts it there, and fetches nothing.
+// A run that was killed in Complete has left its journal and no evidence: the next one waits for the object, puts the evidence there, and fetches nothing.
 func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 13)
@@ -243,6 +243,14 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var looks atomic.Int32
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if s3test.Kind(q) == "head" && strings.HasSuffix(q.URL.Path, "x.iso") && looks.Add(1) <= 3 { // the object is still being made
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		store.ServeHTTP(w, q)
+	})
 	res, err := r.get(t.Context())
 	if err != nil || !res.AlreadyComplete || res.Fetched > 0 {
 		t.Fatalf("%+v, %v", res, err)
