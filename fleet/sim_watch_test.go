@@ -1,0 +1,164 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A group is the watchers of one configuration: one polls, and another stands by.
+type group struct {
+	s       *sim
+	lease   Lease
+	leader  *process
+	members []*process
+	pending map[int][]entry // by feed: what is in it that its watcher has not stored as seen
+	overdue []int           // feeds that were to be polled while there was no leader
+	flying  map[int]bool    // feeds whose poll is not stored yet
+}
+
+type entry struct {
+	file    *file
+	version int
+}
+
+func (s *sim) groupOf(feed int) *group { return s.groups[feed%len(s.groups)] }
+
+func (s *sim) addWatchers() {
+	for i := range s.shape.groups {
+		g := &group{s: s, pending: map[int][]entry{}, flying: map[int]bool{}}
+		for _, which := range "ab" {
+			g.members = append(g.members, &process{name: fmt.Sprintf("watcher %d%c", i, which)})
+		}
+		s.groups = append(s.groups, g)
+		g.lead(g.members[0])
+		g.await(g.members[1])
+	}
+	for feed := range s.feeds {
+		s.after(time.Duration(s.random.Int64N(int64(pollEvery))), func() { s.groupOf(feed).due(feed) })
+	}
+}
+
+// over reports whether there is nothing more to watch for: all that was published is seen by the end of one more round.
+func (s *sim) over() bool { return s.now > s.length+pollEvery+2*UsualLease }
+
+// lead makes p the leader, if the lease is free.
+func (g *group) lead(p *process) {
+	var err error
+	g.s.store(p, 1, func() { err = g.lease.Take(p.name, g.s.clock(), UsualLease) }, func() {
+		if err != nil {
+			g.await(p)
+			return
+		}
+		g.leader = p
+		late := g.overdue
+		g.overdue = nil
+		for i, feed := range late {
+			g.s.after(time.Duration(i)*time.Second/mostAhead, func() { g.poll(feed) })
+		}
+		g.beat(p, g.lease.Fence)
+	})
+}
+
+// await stands by until the lease may be free.
+func (g *group) await(p *process) {
+	if !g.s.over() {
+		g.s.as(p, max(g.s.now+10*time.Millisecond, g.lease.Until.Sub(t0)), func() { g.lead(p) })
+	}
+}
+
+func (g *group) beat(p *process, fence uint64) {
+	g.s.as(p, g.s.now+UsualLease/3, func() {
+		if g.s.over() {
+			return
+		}
+		var err error
+		g.s.store(p, 1, func() { err = g.lease.Prolong(p.name, fence, g.s.clock(), UsualLease) }, func() {
+			if err != nil {
+				g.leader = nil
+				g.await(p)
+				return
+			}
+			g.beat(p, fence)
+		})
+	})
+}
+
+// due polls a feed, and again and again.
+func (g *group) due(feed int) {
+	g.poll(feed)
+	if !g.s.over() {
+		g.s.after(pollEvery, func() { g.due(feed) })
+	}
+}
+
+func (g *group) poll(feed int) {
+	p := g.leader
+	if p == nil || p.down {
+		g.overdue = append(g.overdue, feed)
+		return
+	}
+	g.flying[feed] = true
+	g.s.as(p, g.s.now+answer, func() {
+		news := slices.Clone(g.pending[feed])
+		for _, e := range news {
+			g.s.report(p, e.file)
+		}
+		// What was reported is stored as seen a second later. Until then a new watcher reports it again.
+		g.s.as(p, g.s.now+flush, func() {
+			g.s.store(p, 1, func() {
+				g.pending[feed] = slices.DeleteFunc(g.pending[feed], func(e entry) bool { return slices.Contains(news, e) })
+			}, func() { delete(g.flying, feed) })
+		})
+	})
+}
+
+// news is what the next poll of a feed finds.
+func (g *group) news(feed int, f *file) {
+	older := slices.DeleteFunc(g.pending[feed], func(e entry) bool { return e.file == f })
+	g.pending[feed] = append(older, entry{f, f.version})
+}
+
+// report puts a job into the queue, as Queue.Report does.
+func (s *sim) report(p *process, f *file) {
+	j := Job{Name: f.name, Watch: "w", Version: fmt.Sprint(f.version), URIs: []string{f.name}}
+	version := f.version
+	s.store(p, 1, func() {
+		before := f.record.State
+		news, err := f.record.Report(j, s.clock())
+		if err != nil {
+			s.fault("%s is refused: %v", f.name, err)
+		}
+		if f.reported == 0 && version == f.version {
+			f.reported = s.now
+		}
+		if news == Duplicate || news == Again {
+			s.stats.known++
+			return
+		}
+		s.stats.fresh++
+		if news == Fresh {
+			s.store(p, 1, func() {
+				if before != Queued {
+					s.deliverable(f)
+				}
+			}, func() {})
+		}
+	}, func() {})
+}
+
+// killWatcher ends the leader of a group. It is started again, and stands by then.
+func (s *sim) killWatcher(n int) {
+	g := s.groups[n]
+	p := g.leader
+	p.down = true
+	p.life++
+	g.leader = nil
+	g.overdue = append(g.overdue, slices.Sorted(maps.Keys(g.flying))...)
+	clear(g.flying)
+	s.after(backAfter, func() {
+		p.down = false
+		g.await(p)
+	})
+}

@@ -1,0 +1,365 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// A worker has slots, and turns at hosts that it took ahead.
+type worker struct {
+	process
+	turns map[int]*turns
+}
+
+type turns struct {
+	next, gap time.Duration
+	left      int
+}
+
+// A slot is one of the downloads that a worker has at once.
+type slot struct {
+	*worker
+	life  int
+	file  *file
+	fence uint64
+	until time.Duration // of the lease, as the worker knows it
+	claim int           // counts them, for what belongs to an earlier one
+}
+
+func (s *sim) addWorkers() {
+	for i := range s.shape.workers {
+		w := &worker{process: process{name: fmt.Sprint("worker ", i)}}
+		s.workers = append(s.workers, w)
+		s.begin(w)
+	}
+}
+
+// begin has a worker ask for jobs.
+func (s *sim) begin(w *worker) {
+	w.turns = map[int]*turns{}
+	for range downloads {
+		s.free(&slot{worker: w, life: w.life})
+	}
+}
+
+func (s *sim) free(t *slot) {
+	t.file = nil
+	t.claim++
+	s.idle = append(s.idle, t)
+	s.dispatch()
+}
+
+// deliverable has the message of a file wait for a worker.
+func (s *sim) deliverable(f *file) {
+	f.delivery++
+	s.ready = append(s.ready, f)
+	s.depth++
+	s.deepest = max(s.deepest, s.depth)
+	s.dispatch()
+}
+
+// dispatch brings messages to slots that wait for one, as long as the queue is up.
+func (s *sim) dispatch() {
+	if s.now < s.upAt {
+		return
+	}
+	for len(s.ready) > 0 && len(s.idle) > 0 {
+		t := s.idle[0]
+		s.idle = s.idle[1:]
+		if t.life != t.worker.life {
+			continue
+		}
+		if t.stopped > s.now { // it asks again when it goes on
+			s.as(&t.process, t.stopped, func() { s.free(t) })
+			continue
+		}
+		f := s.ready[0]
+		s.ready = s.ready[1:]
+		s.depth--
+		f.ackBy = s.now + UsualLease
+		s.await(f, f.delivery)
+		s.take(t, f)
+	}
+}
+
+// await brings a message again that is not answered in time.
+func (s *sim) await(f *file, delivery int) {
+	s.at(max(f.ackBy, s.upAt), func() {
+		switch {
+		case f.delivery != delivery:
+		case s.now < f.ackBy || s.now < s.upAt:
+			s.await(f, delivery)
+		default:
+			s.deliverable(f)
+		}
+	})
+}
+
+// later gives a message back until a time.
+func (s *sim) later(f *file, at time.Duration) {
+	f.delivery++
+	delivery := f.delivery
+	s.at(at+50*time.Millisecond, func() {
+		if f.delivery == delivery {
+			s.deliverable(f)
+		}
+	})
+}
+
+// take takes the job, as Queue.claim does.
+func (s *sim) take(t *slot, f *file) {
+	var err error
+	s.store(&t.process, 1, func() {
+		before := f.record
+		err = f.record.Take(t.name, s.clock(), UsualLease)
+		if err != nil {
+			return
+		}
+		if before.State == Running {
+			s.stats.takenOver++
+			f.allowed += UsualLease + time.Second + f.took
+			s.checkTakeOver(before.Lease)
+		}
+		f.stage, t.fence = f.record.Lease.Fence, f.record.Lease.Fence
+	}, func() {
+		var early *EarlyError
+		var held *HeldError
+		switch {
+		case err == nil:
+			s.hold(t, f)
+			return
+		case errors.As(err, &early):
+			s.later(f, early.Next.Sub(t0))
+		case errors.As(err, &held):
+			s.later(f, held.Lease.Until.Sub(t0))
+		default:
+			f.delivery++ // it is acknowledged
+		}
+		s.free(t)
+	})
+}
+
+// checkTakeOver: a job is not taken from a worker before its lease has run out.
+func (s *sim) checkTakeOver(l Lease) {
+	if s.clock().Before(l.Until) {
+		s.fault("taken from %s, which has it until %v", l.Holder, l.Until.Sub(t0))
+	}
+}
+
+// hold downloads, and prolongs the lease meanwhile.
+func (s *sim) hold(t *slot, f *file) {
+	t.file, t.until = f, s.now+UsualLease
+	claim := t.claim
+	s.beat(t, claim)
+	s.request(t, claim, requests)
+}
+
+// on goes on with a claim later, if it is not given up meanwhile.
+func (s *sim) on(t *slot, claim int, at time.Duration, do func()) {
+	s.as(&t.process, at, func() {
+		if t.claim == claim {
+			do()
+		}
+	})
+}
+
+func (s *sim) beat(t *slot, claim int) {
+	s.on(t, claim, s.now+UsualLease/3, func() {
+		switch {
+		case s.now < s.upAt && s.now >= t.until: // it was not prolonged for as long as it lasts
+			s.stats.givenUp++
+			s.free(t)
+		case s.now < s.upAt:
+			s.beat(t, claim)
+		default:
+			t.file.ackBy = max(t.file.ackBy, s.now+UsualLease)
+			s.prolong(t, claim, func() { s.beat(t, claim) })
+		}
+	})
+}
+
+// prolong goes on when the lease is prolonged, and gives the job up when it is lost.
+func (s *sim) prolong(t *slot, claim int, then func()) {
+	f, fence := t.file, t.fence
+	var err error
+	s.store(&t.process, 1, func() { err = f.record.Prolong(t.name, fence, Progress{}, s.clock(), UsualLease) }, func() {
+		switch {
+		case t.claim != claim:
+		case err != nil:
+			s.stats.late++
+			s.free(t)
+		default:
+			t.until = s.now + UsualLease
+			then()
+		}
+	})
+}
+
+// request asks the host so many times, each in its turn, and loads then.
+func (s *sim) request(t *slot, claim, left int) {
+	if left == 0 {
+		s.on(t, claim, s.now+t.file.took, func() { s.end(t, claim) })
+		return
+	}
+	h := &s.hosts[t.file.host]
+	if wait, _ := h.pace.Held(s.clock()); wait > 0 {
+		t.file.allowed += wait
+		s.on(t, claim, s.now+wait, func() { s.request(t, claim, left) })
+		return
+	}
+	s.turn(t, claim, func() {
+		if wait, _ := h.pace.Held(s.clock()); wait > 0 {
+			s.request(t, claim, left)
+			return
+		}
+		s.asked(t.file.host)
+		s.on(t, claim, s.now+answer, func() { s.request(t, claim, left-1) })
+	})
+}
+
+// turn waits for a turn at the host, as Pacer.Turn does.
+func (s *sim) turn(t *slot, claim int, then func()) {
+	n := t.file.host
+	use := func(a *turns) {
+		at := max(a.next, s.now)
+		a.next, a.left = a.next+a.gap, a.left-1
+		s.on(t, claim, at, then)
+	}
+	if a := t.turns[n]; a != nil && a.left > 0 && a.next >= s.now {
+		use(a)
+		return
+	}
+	s.stats.paced++
+	a := &turns{left: max(1, int(s.rate*ahead.Seconds()))}
+	s.store(&t.process, 1, func() {
+		first, gap := s.hosts[n].pace.Turns(a.left, s.rate, s.clock().Add(toQueue))
+		a.next, a.gap = first.Sub(t0), gap
+	}, func() {
+		if t.claim == claim {
+			t.turns[n] = a
+			use(a)
+		}
+	})
+}
+
+// end ends a try: what is wrong is told to the queue, and what is right is put in place before.
+func (s *sim) end(t *slot, claim int) {
+	f := t.file
+	if f.kind != Right && f.record.Wrong+f.record.Failed == 0 { // it is right the second time
+		s.finish(t, claim, f.kind)
+		return
+	}
+	version, _ := strconv.Atoi(f.record.Job.Version)
+	s.prolong(t, claim, func() {
+		if s.stopNext > 0 {
+			s.stopNext--
+			s.stop(t.worker, UsualLease+3*time.Second)
+		}
+		s.on(t, claim, s.now, func() {
+			s.place(f, t.fence, version)
+			s.finish(t, claim, Right)
+		})
+	})
+}
+
+// place renames what was made under a fence. For a late worker its folder is there no more.
+func (s *sim) place(f *file, fence uint64, version int) {
+	switch {
+	case f.stage != fence || f.inPlace == version:
+		return
+	case f.inPlace > version:
+		s.fault("%s of version %d is put in the place of version %d", f.name, version, f.inPlace)
+	}
+	if f.record.Lease.Fence != fence {
+		s.fault("%s is written under fence %d, and its lease has %d", f.name, fence, f.record.Lease.Fence)
+	}
+	f.inPlace = version
+	s.stats.placed++
+}
+
+// finish stores how the try ended.
+func (s *sim) finish(t *slot, claim int, kind Kind) {
+	f, fence := t.file, t.fence
+	var err error
+	s.store(&t.process, 1, func() {
+		version := f.record.Job.Version
+		if err = f.record.Finish(t.name, fence, Ending{Kind: kind}, s.clock()); err == nil {
+			s.ended(f, version, kind)
+		}
+	}, func() {
+		if t.claim != claim {
+			return
+		}
+		if err != nil {
+			s.stats.late++
+		}
+		s.free(t)
+	})
+}
+
+// ended does with the message what the record calls for, and takes down how late the file is.
+func (s *sim) ended(f *file, version string, kind Kind) {
+	if number, _ := strconv.Atoi(version); kind == Right {
+		if number <= f.done {
+			s.fault("%s of version %d is done after version %d", f.name, number, f.done)
+		}
+		f.done = number
+		if number == f.version {
+			s.measure(f)
+		}
+	}
+	switch f.record.State {
+	case Done, Dead:
+		s.writes++ // the acknowledgement
+		f.delivery++
+		if f.record.State == Dead {
+			s.stats.dead++
+		}
+	case Waiting:
+		f.troubled = true
+		f.allowed += f.record.Next.Sub(s.clock()) + elsewhere + time.Second + f.took
+		s.later(f, f.record.Next.Sub(t0))
+	default:
+		s.later(f, s.now)
+	}
+}
+
+// measure takes down how late a file is, beside the time of its download. It may be late for what happened to it, and no more.
+func (s *sim) measure(f *file) {
+	late := s.now - f.reported - f.took
+	s.stats.seen = append(s.stats.seen, s.now-f.published)
+	if f.troubled {
+		s.stats.again = append(s.stats.again, late)
+	} else {
+		s.stats.once = append(s.stats.once, late)
+	}
+	if most := f.allowed + s.slack; s.slack > 0 && late > most {
+		s.fault("%s is %v late, and may be %v", f.name, late, most)
+	}
+}
+
+// killWorker ends one. It is started again, unless it is lost for good.
+func (s *sim) killWorker(n int, back bool) {
+	w := s.workers[n]
+	w.life++
+	if back {
+		s.after(backAfter, func() { s.begin(w) })
+	}
+}
+
+// stop is what SIGSTOP does, for a time.
+func (s *sim) stop(w *worker, d time.Duration) {
+	w.stopped = s.now + d
+	s.stops++
+}
+
+// queueDown has the queue answer nothing for a time.
+func (s *sim) queueDown(d time.Duration) {
+	s.upAt = s.now + d
+	if s.slack > 0 { // and what came meanwhile has to be done
+		s.slack += 2*d + UsualLease
+	}
+	s.at(s.upAt, s.dispatch)
+}
