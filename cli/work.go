@@ -23,7 +23,7 @@ type workCommand struct {
 	log    *watchLog
 	notify watch.Notifier
 	queue  *fleetQueue
-	place  *workplace
+	place  workplace
 	ending sync.WaitGroup
 
 	mu    sync.Mutex
@@ -62,7 +62,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer w.queue.Close()
-	if w.place, err = openWorkplace(w.To); err != nil {
+	if w.place, err = w.openPlace(); err != nil {
 		return err
 	}
 	defer w.place.close()
@@ -89,7 +89,7 @@ func (w *workCommand) checkFlags(words []string) error {
 	if err := firstMisuse([]wrongUse{
 		{len(words) > 0, "work", "takes no operand", "braid get --queue QUEUE URL puts a file into the queue"},
 		{w.Quiet && w.Verbose, "-q", "contradicts -v", ""},
-		{w.To == "", "work", "no folder for the files", "--to FOLDER, which all workers of the queue share"},
+		{w.To == "", "work", "no folder for the files", "--to FOLDER, which all workers of the queue share, or --to s3://BUCKET/PREFIX/"},
 		{w.Continue, "-c", "a worker cannot know which files it is right for", ""},
 		{w.Peers.seeds(), "--seed-time", "a worker goes on with the next job", ""},
 	}); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,17 +12,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"braid/download"
 	"braid/fleet"
 	"braid/internal/fsys"
 	"braid/internal/partfile"
-	"braid/metalink"
 )
 
-// A workplace is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for each fence: who takes a
+// A workFolder is the folder that workers put files in. Unfinished ones are in folders of their own below it, one for each fence: who takes a
 // job over gives that of the worker before the name of its own. So a worker that is late finds nothing to put in place.
-type workplace struct {
+type workFolder struct {
 	root *os.Root
 	dir  string
 }
@@ -29,7 +29,7 @@ type workplace struct {
 // stages is the folder of the unfinished.
 const stages = ".braid-work"
 
-func openWorkplace(dir string) (*workplace, error) {
+func openWorkFolder(dir string) (*workFolder, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(dir, stages), 0o777)
@@ -41,10 +41,30 @@ func openWorkplace(dir string) (*workplace, error) {
 	if err != nil {
 		return nil, localFailure("work", dir, err)
 	}
-	return &workplace{root, dir}, nil
+	return &workFolder{root, dir}, nil
 }
 
-func (p *workplace) close() { p.root.Close() }
+func (p *workFolder) close() { p.root.Close() }
+
+// prepare implements workplace.
+func (p *workFolder) prepare(t *workTask, r *download.Request) (there *placedFile, err error) {
+	if t.stage, err = p.stage(&t.claim.Record.Job, t.claim.Fence()); err != nil {
+		return nil, err
+	}
+	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
+	if info := t.stage.there; info != nil {
+		there = &placedFile{size: info.Size(), modTime: info.ModTime()}
+	}
+	return there, nil
+}
+
+// place implements workplace.
+func (p *workFolder) place(ctx context.Context, t *workTask, r *download.Request, changed bool) (placedFile, error) {
+	if err := t.claim.Confirm(ctx); err != nil {
+		return placedFile{}, err
+	}
+	return p.put(t.stage, changed, r.Overwrite || r.IfNewer)
+}
 
 // A stage is the folder of one try.
 type stage struct {
@@ -56,9 +76,9 @@ type stage struct {
 }
 
 // stage makes the folder of a try, with what the try before has left, and with the file that is there.
-func (p *workplace) stage(j *fleet.Job, fence uint64) (*stage, error) {
-	if err := metalink.CheckPath(j.Name); err != nil || strings.HasPrefix(j.Name, stages) {
-		return nil, misuse("job "+j.Name, "no name for a file", "")
+func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
+	if strings.HasPrefix(j.Name, stages) {
+		return nil, misuseOfName(j)
 	}
 	s := &stage{name: path.Join(stages, fmt.Sprintf("%s-%d", j.Key(), fence)), base: path.Base(j.Name), file: j.Name}
 	s.dir = filepath.Join(p.dir, s.name)
@@ -73,7 +93,7 @@ func (p *workplace) stage(j *fleet.Job, fence uint64) (*stage, error) {
 }
 
 // inherit takes what the last worker has left. If its process is still there, though it was not heard of, that begins anew: it has the files open.
-func (p *workplace) inherit(s *stage, prefix string) error {
+func (p *workFolder) inherit(s *stage, prefix string) error {
 	names, err := fs.ReadDir(p.root.FS(), stages)
 	if err != nil {
 		return err
@@ -110,7 +130,7 @@ func fenceOf(name string) uint64 {
 }
 
 // isFree reports whether no process has the part file open.
-func (p *workplace) isFree(s *stage) bool {
+func (p *workFolder) isFree(s *stage) bool {
 	if _, err := p.root.Lstat(path.Join(s.name, s.base+".part")); err != nil {
 		return true
 	}
@@ -121,7 +141,7 @@ func (p *workplace) isFree(s *stage) bool {
 	return f.Close() == nil
 }
 
-func (p *workplace) dropIfThere(name string) error {
+func (p *workFolder) dropIfThere(name string) error {
 	err := p.root.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -131,7 +151,7 @@ func (p *workplace) dropIfThere(name string) error {
 
 // showWhatIsThere gives the file that is there a second name in the stage: a download there finds it as it would in its place. On a file
 // system without second names the file is fetched whole.
-func (p *workplace) showWhatIsThere(s *stage) error {
+func (p *workFolder) showWhatIsThere(s *stage) error {
 	info, err := p.root.Lstat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -151,20 +171,8 @@ func (p *workplace) showWhatIsThere(s *stage) error {
 	return nil
 }
 
-// is reports whether the file that is there is the one of an ending.
-func (s *stage) is(e *fleet.Ending) bool {
-	return s.there != nil && s.there.Size() == e.Size && s.there.ModTime().Equal(e.ModTime)
-}
-
-// A placed file is one in its place.
-type placedFile struct {
-	path    string
-	size    int64
-	modTime time.Time
-}
-
 // put gives the file of a stage its name, if it is another one than is there. One that came there meanwhile is replaced only if that was asked for.
-func (p *workplace) put(s *stage, changed, replace bool) (f placedFile, err error) {
+func (p *workFolder) put(s *stage, changed, replace bool) (f placedFile, err error) {
 	f.path = filepath.Join(p.dir, filepath.FromSlash(s.file))
 	if changed {
 		if err := p.rename(s, replace || s.there != nil); err != nil {
@@ -179,7 +187,7 @@ func (p *workplace) put(s *stage, changed, replace bool) (f placedFile, err erro
 	return f, nil
 }
 
-func (p *workplace) rename(s *stage, replace bool) error {
+func (p *workFolder) rename(s *stage, replace bool) error {
 	from, above := path.Join(s.name, s.base), path.Dir(s.file)
 	if err := p.root.MkdirAll(above, 0o777); err != nil {
 		return err
@@ -197,7 +205,7 @@ func (p *workplace) rename(s *stage, replace bool) error {
 }
 
 // sync has the names in a folder on disk.
-func (p *workplace) sync(dir string) error {
+func (p *workFolder) sync(dir string) error {
 	f, err := p.root.Open(dir)
 	if err != nil {
 		return err
@@ -206,9 +214,12 @@ func (p *workplace) sync(dir string) error {
 	return f.Sync()
 }
 
-// clear removes the stage of a job that is over. What stays is taken by the next worker of it.
-func (p *workplace) clear(s *stage) {
-	if s != nil {
-		p.root.RemoveAll(s.name)
+// clear implements workplace. What stays is taken by the next worker of the job.
+func (p *workFolder) clear(_ context.Context, t *workTask, _ *fleet.Record) {
+	if t.stage != nil {
+		p.root.RemoveAll(t.stage.name)
 	}
 }
+
+// lost implements workplace: who has the job now has the folder.
+func (*workFolder) lost(*workTask) {}

@@ -18,6 +18,7 @@ import (
 	"braid/internal/mask"
 	"braid/internal/option"
 	"braid/internal/report"
+	"braid/metalink"
 	"braid/source"
 	"braid/verify"
 )
@@ -25,11 +26,12 @@ import (
 // A workTask is a job while a worker has it.
 type workTask struct {
 	*workCommand
-	claim *jetstream.Claim
-	log   *slog.Logger
-	began time.Time
-	stage *stage
-	rec   *report.Recorder
+	claim  *jetstream.Claim
+	log    *slog.Logger
+	began  time.Time
+	stage  *stage // in a workFolder
+	upload string // the last one that was opened
+	rec    *report.Recorder
 }
 
 func newWorkTask(w *workCommand, c *jetstream.Claim) *workTask {
@@ -55,13 +57,15 @@ func (t *workTask) request() (download.Request, error) {
 	if err := t.sums.vouch(&r); err != nil {
 		return r, err
 	}
-	var err error
-	if t.stage, err = t.place.stage(job, t.claim.Fence()); err != nil {
+	if metalink.CheckPath(job.Name) != nil {
+		return r, misuseOfName(job)
+	}
+	there, err := t.place.prepare(t, &r)
+	if err != nil {
 		return r, err
 	}
-	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
 	r.Rename, r.RemoteName = false, false
-	if good := t.claim.Record.Good; good != nil && t.stage.is(good) {
+	if good := t.claim.Record.Good; good != nil && there.is(good) {
 		r.Known = &state.Version{ETag: good.ETag, LastModified: good.LastModified, Host: good.Host}
 		if d, err := verify.ParseHex(verify.SHA256, good.SHA256); err == nil {
 			r.Known.Digest = d
@@ -113,7 +117,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	}
 	t.tell(&now, err)
 	if now.State == fleet.Done || now.State == fleet.Dead {
-		t.place.clear(t.stage)
+		t.place.clear(ctx, t, &now)
 	}
 }
 
@@ -122,7 +126,8 @@ func (t *workTask) lost(err error) bool {
 	_, gone := errors.AsType[*fleet.LostError](err)
 	_, late := errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
 	if gone || late {
-		t.log.Warn("another worker has the job now; nothing was put in place", "fence", t.claim.Fence())
+		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
+		t.place.lost(t)
 		t.claim.Drop()
 	}
 	return gone || late
@@ -164,10 +169,7 @@ func (t *workTask) settle(ctx context.Context, r download.Request, res download.
 			Why: fmt.Sprintf("the server has a file of %s, and one of %s is reported", stamp(res.LastModified), stamp(job.Modified)),
 		}, nil
 	}
-	if err := t.claim.Confirm(ctx); err != nil {
-		return fleet.Ending{}, err
-	}
-	info, err := t.place.put(t.stage, !unchanged, r.Overwrite || r.IfNewer)
+	info, err := t.place.place(ctx, t, &r, !unchanged)
 	if err != nil {
 		return fleet.Ending{}, err
 	}

@@ -80,6 +80,9 @@ func (r *Record) Finish(worker string, fence uint64, e Ending, now time.Time) er
 	switch {
 	case e.Kind == Right:
 		r.State, r.Good = Done, &e
+		if !e.Unchanged { // the upload is the object
+			r.Upload = ""
+		}
 	case again:
 		r.State, r.Next = Waiting, now.Add(wait)
 	default:

@@ -72,6 +72,8 @@ type Record struct {
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Lease Lease     `json:"lease"`
+	// Upload is the unfinished upload of the last try that opened one. Who takes the job over ends it, so that it cannot be completed.
+	Upload string `json:"upload,omitempty"`
 	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
 	Tries  int `json:"tries,omitempty"`
 	Wrong  int `json:"wrong,omitempty"`
@@ -138,7 +140,7 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 
 // queue makes r a job that was never tried.
 func (r *Record) queue(j Job, now time.Time) {
-	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Last: r.Last, Good: r.Good}
+	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Upload: r.Upload, Last: r.Last, Good: r.Good}
 	r.Lease.Until = time.Time{}
 }
 
@@ -194,6 +196,15 @@ func (r *Record) Prolong(worker string, fence uint64, p Progress, now time.Time,
 	}
 	r.Progress = p
 	return r.Lease.Prolong(worker, fence, now, lasts)
+}
+
+// Opened takes down which upload the file goes into. The error is a *LostError if the worker has the job no more.
+func (r *Record) Opened(worker string, fence uint64, upload string) error {
+	if err := r.check(worker, fence); err != nil {
+		return err
+	}
+	r.Upload = upload
+	return nil
 }
 
 // Release gives the job back: the worker ends, and nothing was wrong with the job.

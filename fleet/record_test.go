@@ -173,6 +173,32 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestOpened: the upload of a try stays in the record for the worker that takes the job over, and for a later report, until it is the object. One that
+// lost the job has no word in it.
+func TestOpened(t *testing.T) {
+	r, fence := taken(t, "a", t0)
+	if err := r.Opened("a", fence, "one"); err != nil {
+		t.Fatal(err)
+	}
+	now := t0.Add(UsualLease)
+	r.Take("b", now, UsualLease)
+	if err := r.Opened("a", fence, "late"); !is[*LostError](err) || r.Upload != "one" {
+		t.Fatalf("%v, %q", err, r.Upload)
+	}
+	r.Finish("b", fence+1, Ending{Kind: Useless}, now)
+	if r.Report(job("1"), now); r.State != Queued || r.Upload != "one" {
+		t.Fatalf("%s, %q", r.State, r.Upload)
+	}
+	for _, unchanged := range []bool{true, false} {
+		again := *r
+		again.Take("a", now, UsualLease)
+		again.Finish("a", fence+2, Ending{Kind: Right, Unchanged: unchanged}, now)
+		if again.State != Done || (again.Upload == "") == unchanged {
+			t.Errorf("unchanged %t: %s, %q", unchanged, again.State, again.Upload)
+		}
+	}
+}
+
 // TestLateProlong: a holder that was slow keeps the job if no other has taken it.
 func TestLateProlong(t *testing.T) {
 	r, fence := taken(t, "a", t0)

@@ -85,11 +85,6 @@ func (u *upload) Commit(ctx context.Context, f download.UploadFinal) error {
 	if err != nil {
 		return err
 	}
-	if u.store.options.Fence != nil {
-		if err := u.store.options.Fence(ctx, u.key); err != nil {
-			return err
-		}
-	}
 	if u.heading.Upload == "" {
 		err = u.commitSmall(ctx, f)
 	} else {
@@ -126,9 +121,15 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard is the condition of a request. A store without conditions is asked what is there instead.
+// guard is the condition of a request, which the lease must allow. A store without conditions is asked what is there instead.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
-	if u.store.probed.hold(ctx, u.key) {
+	holds := u.store.probed.hold(ctx, u.key)
+	if l := u.store.lease; l != nil {
+		if err := l.Confirm(ctx); err != nil {
+			return err
+		}
+	}
+	if holds {
 		c.options(o)
 		return nil
 	}

@@ -263,22 +263,22 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 	}
 }
 
-// Opened is told of an upload before its first part, and an upload that another process has aborted cannot be completed; nor can one whose
-// Fence says no.
+// A lease is told of an upload before its first part, and an upload that another process has aborted cannot be completed; nor can one whose lease
+// is another's.
 func TestRealUploadFenced_Rule71(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 14)
 	for _, fenced := range []bool{false, true} {
 		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
 		id := ""
-		r.o.Opened = func(_ context.Context, _, upload string) error {
+		r.lease = &objectstore.Lease{Opened: func(_ context.Context, upload string) error {
 			if id = upload; r.store.Count("part", "isos/x.iso") > 0 {
 				t.Error("a part was sent before")
 			}
 			return nil
-		}
+		}}
 		stolen := errors.New("the lease is another's")
-		r.o.Fence = func(ctx context.Context, _ string) error {
+		r.lease.Confirm = func(ctx context.Context) error {
 			if fenced {
 				return stolen
 			}

@@ -120,7 +120,11 @@ func (s *Store) journal(key string) (Journal, error) {
 		return noJournal{}, nil
 	}
 	sum := sha256.Sum256([]byte(s.endpoint + "\n" + s.bucket + "\n" + key))
-	return openFile(s.options.Folder, hex.EncodeToString(sum[:12])+journalEnding)
+	j, err := openFile(s.options.Folder, hex.EncodeToString(sum[:12])+journalEnding)
+	if _, busy := errors.AsType[*download.Error](err); busy && s.lease != nil {
+		return noJournal{}, nil
+	}
+	return j, err
 }
 
 const journalEnding = ".upload"

@@ -37,10 +37,6 @@ type Options struct {
 	Folder string
 	// Journal keeps the journal of the upload of a key. If nil, it is a file in Folder.
 	Journal func(key string) (Journal, error)
-	// Opened is told the id of an upload before its first part is sent, for a lease. An error ends the download.
-	Opened func(ctx context.Context, key, upload string) error
-	// Fence is asked right before an object is made. An error ends the download, and no object is made.
-	Fence func(ctx context.Context, key string) error
 	// Note takes what a user should know and nothing fails for. It may be nil.
 	Note func(text string)
 	// Timeout is how long the store may be silent. If zero, a minute.
@@ -51,9 +47,18 @@ type Options struct {
 	Getenv func(name string) string
 }
 
+// A Lease is the right to a download that several processes may have, one after the other.
+type Lease struct {
+	// Opened is told the id of an upload before a part is sent: who has the lease next ends that upload. An error ends the download.
+	Opened func(ctx context.Context, upload string) error
+	// Confirm is asked right before an object is made. An error ends the download, and no object is made.
+	Confirm func(ctx context.Context) error
+}
+
 // A Store is a bucket, and a prefix that the names of files get.
 type Store struct {
 	options  Options
+	lease    *Lease // nil: there is none
 	core     *minio.Core
 	endpoint string
 	bucket   string
@@ -191,11 +196,29 @@ func (s *Store) Existing(ctx context.Context, name string) (*download.Existing, 
 	return newUpload(s, s.prefix+name).Existing(ctx)
 }
 
-// Abort ends an upload of a name that another process has opened: its Complete will fail. It is no error if there is none.
+// Leased is the store for a download with a lease. What another process of this machine works at does not keep it waiting: that one has the
+// lease no more. Its journal stays its own, and the download has none.
+func (s *Store) Leased(l Lease) *Store {
+	own := *s
+	own.lease = &l
+	return &own
+}
+
+// Abort ends an upload of a name: its Complete will fail. It is no error if there is none. Without a lease it is one if a process of this machine works
+// at the file.
 func (s *Store) Abort(ctx context.Context, name, upload string) error {
-	err := s.core.AbortMultipartUpload(ctx, s.bucket, s.prefix+name, upload)
-	if codeOf(err) == noSuchUpload {
-		return nil
+	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
+}
+
+// TakeOver ends an upload of a name as Abort does, unless this process can go on with it: its journal is here, and no other process has that open.
+func (s *Store) TakeOver(ctx context.Context, name, upload string) error {
+	u := newUpload(s, s.prefix+name)
+	if err := u.open(); err != nil {
+		return err
 	}
-	return s.fault(ctx, s.prefix+name, err)
+	r, err := readRecord(u.journal)
+	if err := errors.Join(err, u.journal.Close()); err != nil || r.heading.Upload == upload {
+		return err
+	}
+	return s.Abort(ctx, name, upload)
 }

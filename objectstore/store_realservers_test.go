@@ -29,6 +29,7 @@ type run struct {
 	t      *testing.T
 	store  *s3test.Store
 	o      objectstore.Options
+	lease  *objectstore.Lease
 	req    download.Request
 	client *download.Client
 	notes  []string
@@ -57,7 +58,9 @@ func (r *run) get(ctx context.Context) (download.Result, error) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.req.Store = s
+	if r.req.Store = s; r.lease != nil {
+		r.req.Store = s.Leased(*r.lease)
+	}
 	return r.client.Get(ctx, r.req)
 }
 
@@ -273,7 +276,7 @@ func TestRealUploadChanged_Rule34(t *testing.T) {
 		r.store.Faults(nil)
 		want := then
 		if swept { // the store, or another process, has ended the upload
-			s, err := objectstore.Open("s3://bucket/", r.o)
+			s, err := objectstore.Open("s3://bucket/", objectstore.Options{Getenv: r.store.Getenv})
 			if err != nil {
 				t.Fatal(err)
 			}

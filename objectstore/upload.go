@@ -107,6 +107,9 @@ func (u *upload) Resume(ctx context.Context) (size int64, state []byte, err erro
 	if err != nil {
 		return 0, nil, u.fault(ctx, err)
 	}
+	if err := u.store.opened(ctx, r.heading.Upload); err != nil {
+		return 0, nil, err
+	}
 	u.heading = r.heading
 	u.begin(ctx)
 	for {
@@ -207,11 +210,9 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	if h.Upload, err = u.store.core.NewMultipartUpload(ctx, u.store.bucket, u.key, o); err != nil {
 		return u.fault(ctx, err)
 	}
-	if u.store.options.Opened != nil {
-		if err := u.store.options.Opened(ctx, u.key, h.Upload); err != nil {
-			u.abort(h.Upload)
-			return err
-		}
+	if err := u.store.opened(ctx, h.Upload); err != nil {
+		u.abort(h.Upload)
+		return err
 	}
 	u.heading = h
 	u.begin(ctx)
@@ -219,6 +220,14 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 		return err
 	}
 	return appendLine(u.journal, h)
+}
+
+// opened tells the lease, if there is one, which upload is of it.
+func (s *Store) opened(ctx context.Context, upload string) error {
+	if s.lease == nil {
+		return nil
+	}
+	return s.lease.Opened(ctx, upload)
 }
 
 func newToken() string {

@@ -212,6 +212,14 @@ func (c *Claim) Confirm(ctx context.Context) error {
 	}
 }
 
+// Opened stores which upload the file goes into, before a part of it is sent.
+func (c *Claim) Opened(ctx context.Context, upload string) error {
+	ctx, stop := context.WithTimeout(ctx, oneCall)
+	defer stop()
+	_, err := change(ctx, c.q.jobs, c.Record.Job.Key(), func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
+	return err
+}
+
 // Drop ends the claim of a job that is another process's now.
 func (c *Claim) Drop() {
 	c.cancel(nil)

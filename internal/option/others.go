@@ -53,7 +53,7 @@ var ofOthers = []Option{
 	{Names: "lease", Of: Watch | Work, Group: RequestsGroup, Kind: Time, Default: "45s",
 		Usage: "others take over what this process has when it is heard of no more for `TIME`, 5s to 10m"},
 	{Names: "to", Of: Work, First: Work, Group: FileGroup, Kind: Word,
-		Usage: "put files in `FOLDER`, which all workers of the queue share"},
+		Usage: "put files in `PLACE`, which all workers of the queue share: a folder, or an object store as in --to s3://BUCKET/PREFIX/"},
 	{Names: "all", Of: Queue, Group: FileGroup, Kind: Switch,
 		Usage: "retry, drop: all dead jobs, as in braid queue retry --all"},
 	{Names: "end", Of: Queue, Group: FileGroup, Kind: Switch,

@@ -27,6 +27,8 @@ type fleetRig struct {
 	t      *testing.T
 	dir    string
 	queue  []string // flags
+	to     string   // where workers put files
+	env    []string // of what is started next
 	server *httptest.Server
 
 	mu    sync.Mutex
@@ -47,6 +49,7 @@ func newFleetRig(t *testing.T, queue ...string) *fleetRig {
 	if f.queue = queue; len(queue) == 0 {
 		f.queue = []string{"--queue", "embedded:" + filepath.Join(f.dir, "queue")}
 	}
+	f.to = filepath.Join(f.dir, "out")
 	f.server = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(f.server.Close)
 	return f
@@ -160,12 +163,13 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(binary, slices.Concat(args[:at], f.queue, args[at:])...)
 	cmd.Env = append(os.Environ(), "HOME="+f.dir, "XDG_STATE_HOME="+filepath.Join(f.dir, "state"), "XDG_CONFIG_HOME="+f.dir)
+	cmd.Env = append(cmd.Env, f.env...)
 	return cmd
 }
 
 // worker starts one, with the shortest lease.
 func (f *fleetRig) worker() *fleetProcess {
-	p := f.start("work", "--to", filepath.Join(f.dir, "out"), "--lease", "5s", "-v", "--retry-wait", "100ms")
+	p := f.start("work", "--to", f.to, "--lease", "5s", "-v", "--retry-wait", "100ms")
 	f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(p.log.String(), "msg=ready") })
 	return p
 }
@@ -201,13 +205,14 @@ func (f *fleetRig) braid(args ...string) string {
 
 // A fleetJob is what braid queue list says of one.
 type fleetJob struct {
-	Job   struct{ Name, Version string }
-	State string
-	Tries int
-	Lease struct{ Holder string }
-	Since time.Time
-	Next  time.Time
-	Last  struct{ Kind, Why, Proof, Worker string }
+	Job    struct{ Name, Version string }
+	State  string
+	Tries  int
+	Lease  struct{ Holder string }
+	Since  time.Time
+	Next   time.Time
+	Last   struct{ Kind, Why, Proof, Worker, Path string }
+	Upload string
 }
 
 func (f *fleetRig) jobs() map[string]fleetJob {
