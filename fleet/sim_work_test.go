@@ -14,8 +14,8 @@ type worker struct {
 }
 
 type turns struct {
-	next, gap time.Duration
-	left      int
+	next, gap  time.Duration
+	left, took int
 }
 
 // A slot is one of the downloads that a worker has at once.
@@ -232,7 +232,11 @@ func (s *sim) turn(t *slot, claim int, then func()) {
 		return
 	}
 	s.stats.paced++
-	a := &turns{left: max(1, int(s.rate*ahead.Seconds()))}
+	take := 1
+	if a := t.turns[n]; a != nil && a.left == 0 {
+		take = min(2*a.took, max(1, int(s.rate*ahead.Seconds())))
+	}
+	a := &turns{left: take, took: take}
 	s.store(&t.process, 1, func() {
 		first, gap := s.hosts[n].pace.Turns(a.left, s.rate, s.clock().Add(toQueue))
 		a.next, a.gap = first.Sub(t0), gap

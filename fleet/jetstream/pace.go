@@ -29,10 +29,20 @@ type turns struct {
 	next time.Time
 	gap  time.Duration
 	left int
+	took int // with them
+}
+
+// following is how many turns are taken after these: twice as many if all were used, as long as they are not too far ahead, else one, as those
+// that go by are lost to all workers.
+func (t *turns) following(perSecond float64) int {
+	if t.left > 0 || t.took == 0 {
+		return 1
+	}
+	return min(2*t.took, max(1, int(perSecond*ahead.Seconds())))
 }
 
 const (
-	// ahead is how far ahead turns are taken, so that a fast worker does not ask the queue for each.
+	// ahead is how far ahead turns are taken at most, so that a fast worker does not ask the queue for each.
 	ahead = 200 * time.Millisecond
 	// oneTurn is how long the queue may take for turns.
 	oneTurn = time.Second
@@ -101,7 +111,7 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 	at := p.q.at(now)
 	t := p.taken[host]
 	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // those that went by are lost, else they would be used at once
-		t = p.take(ctx, host, perSecond, at)
+		t = p.take(ctx, host, t.following(perSecond), perSecond, at)
 	}
 	wait := max(0, t.next.Sub(at))
 	t.next, t.left = t.next.Add(t.gap), t.left-1
@@ -109,11 +119,11 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 	return wait
 }
 
-// take takes turns from those of the fleet.
-func (p *Pacer) take(ctx context.Context, host string, perSecond float64, at time.Time) (t turns) {
+// take takes n turns from those of the fleet.
+func (p *Pacer) take(ctx context.Context, host string, n int, perSecond float64, at time.Time) (t turns) {
 	ctx, stop := context.WithTimeout(ctx, oneTurn)
 	defer stop()
-	t.left = max(1, int(perSecond*ahead.Seconds()))
+	t.left, t.took = n, n
 	_, err := change(ctx, p.q.pace, keyOfHost(host), func(f *fleet.Pace) error {
 		t.next, t.gap = f.Turns(t.left, perSecond, at)
 		return nil

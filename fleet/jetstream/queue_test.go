@@ -334,6 +334,21 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// TestPaceOfFew: workers that ask a host now and then leave its turns to each other.
+func TestPaceOfFew(t *testing.T) {
+	h := hosted(t, t.TempDir())
+	a, b := opened(t, h, "a", 0).Pacer(), opened(t, h, "b", 0).Pacer()
+	now := time.Now()
+	for range 20 {
+		for _, p := range []*Pacer{a, b} {
+			if wait := p.Turn(t.Context(), "one:80", 100, now); wait > 50*time.Millisecond {
+				t.Fatalf("a host that gets 100 requests a second, and 20 are wanted, is asked after %v", wait)
+			}
+			now = now.Add(50 * time.Millisecond)
+		}
+	}
+}
+
 func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"nats://127.0.0.1:4222":                 "",
