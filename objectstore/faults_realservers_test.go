@@ -295,3 +295,46 @@ func TestRealUploadFenced_Rule71(t *testing.T) {
 		r.nothing()
 	}
 }
+
+// The next try with a lease goes on with the upload of the one before whose journal is here, and ends one whose journal is elsewhere.
+func TestRealUploadTakenOver_Rule72(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(40*mib, 15)
+	for _, here := range []bool{true, false} {
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+		id := ""
+		r.lease = &objectstore.Lease{
+			Opened:  func(_ context.Context, upload string) error { id = upload; return nil },
+			Confirm: func(context.Context) error { return nil },
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var parts atomic.Int32
+		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+			if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
+				cancel()
+			}
+		})
+		if _, err := r.get(ctx); err == nil {
+			t.Fatal("it came")
+		}
+		cancel()
+		r.store.Faults(nil)
+		if !here {
+			r.o.Folder = t.TempDir()
+		}
+		s, err := objectstore.Open("s3://bucket/isos/", r.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := id
+		if err := s.Leased(*r.lease).TakeOver(t.Context(), "x.iso", id); err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.get(t.Context())
+		if err != nil || (res.Resumed > 0) != here || (id == before) != here {
+			t.Errorf("here %t: resumed %d, %v", here, res.Resumed, err)
+		}
+		r.has(content)
+		r.clean()
+	}
+}
