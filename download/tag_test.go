@@ -75,7 +75,7 @@ func TestETagsOfPlaces_Rule30_S18(t *testing.T) {
 	t.Parallel()
 	const size = 4 * mib
 	tag := mirrortest.ETag(`"1"`)
-	origin := sized(t, size, tag, mirrortest.Rate(8*mib))
+	origin := sized(t, size, tag, mirrortest.Rate(mib))
 	other := mirrortest.New(t, made(size, 8), tag)
 	r := newRun(t, origin.URL)
 	r.mirrors(leading(t, other))
