@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -115,13 +114,8 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 		return err
 	}
 	defer spareMemory()()
-	d.log, d.notify = newWatchLog(d.streams.err, d.LogFormat.Word), watch.NotifierOf(os.Getenv)
-	switch {
-	case d.Quiet:
-		d.log.level.Set(slog.LevelWarn)
-	case d.Verbose:
-		d.log.level.Set(slog.LevelDebug)
-	}
+	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
+	d.notify = watch.NotifierOf(os.Getenv)
 	d.sites = newSites(configurationOf(ctx))
 	engine, client, err := d.open(ctx)
 	if err != nil {

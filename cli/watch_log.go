@@ -37,6 +37,18 @@ func newWatchLog(w io.Writer, format string) *watchLog {
 	return l
 }
 
+// commandLog is the log of a command that -q and -v make quieter or louder.
+func commandLog(w io.Writer, format string, quiet, verbose bool) *watchLog {
+	l := newWatchLog(w, format)
+	switch {
+	case quiet:
+		l.level.Set(slog.LevelWarn)
+	case verbose:
+		l.level.Set(slog.LevelDebug)
+	}
+	return l
+}
+
 // configure takes level and secrets of a configuration.
 func (l *watchLog) configure(c *loaded) {
 	l.level.Set(slog.LevelInfo)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,13 +42,8 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer spareMemory()()
-	w.log, w.notify = newWatchLog(w.streams.err, w.LogFormat.Word), watch.NotifierOf(os.Getenv)
-	switch {
-	case w.Quiet:
-		w.log.level.Set(slog.LevelWarn)
-	case w.Verbose:
-		w.log.level.Set(slog.LevelDebug)
-	}
+	w.log = commandLog(w.streams.err, w.LogFormat.Word, w.Quiet, w.Verbose)
+	w.notify = watch.NotifierOf(os.Getenv)
 	w.sites = newSites(configurationOf(ctx))
 	client, err := w.prepareClient(ctx)
 	if err != nil {

@@ -3,10 +3,6 @@
 package objectstore_test
 
 import (
-	"braid/download"
-	"braid/internal/test/mirrortest"
-	"braid/internal/test/s3test"
-	"braid/objectstore"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +15,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"braid/download"
+	"braid/internal/test/mirrortest"
+	"braid/internal/test/s3test"
+	"braid/objectstore"
 )
 
 // A store may answer 503, 409 and 500, lose an answer and repeat a request: the object is there once.
@@ -307,18 +308,7 @@ func TestRealUploadTakenOver_Rule72(t *testing.T) {
 			Opened:  func(_ context.Context, upload string) error { id = upload; return nil },
 			Confirm: func(context.Context) error { return nil },
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var parts atomic.Int32
-		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-			if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
-				cancel()
-			}
-		})
-		if _, err := r.get(ctx); err == nil {
-			t.Fatal("it came")
-		}
-		cancel()
-		r.store.Faults(nil)
+		r.interrupted()
 		if !here {
 			r.o.Folder = t.TempDir()
 		}

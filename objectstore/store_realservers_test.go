@@ -64,6 +64,23 @@ func (r *run) get(ctx context.Context) (download.Result, error) {
 	return r.client.Get(ctx, r.req)
 }
 
+// interrupted gets the file until its third part is in the store.
+func (r *run) interrupted() {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
+	defer cancel()
+	var parts atomic.Int32
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+		if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
+			cancel()
+		}
+	})
+	if _, err := r.get(ctx); err == nil {
+		r.t.Fatal("it came")
+	}
+	r.store.Faults(nil)
+}
+
 // told is what the download said beside its progress.
 func (r *run) told() (all []any) {
 	for _, ev := range r.events {
@@ -262,18 +279,7 @@ func TestRealUploadChanged_Rule34(t *testing.T) {
 		then, now := mirrortest.Generate(40*mib, 7), mirrortest.Generate(40*mib, 8)
 		m := mirrortest.New(t, then, mirrortest.ETag(`"v1"`), mirrortest.Rate(64*mib))
 		r := newRun(t, s3test.New(t), m)
-		ctx, cancel := context.WithCancel(t.Context())
-		var parts atomic.Int32
-		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
-			if store.ServeHTTP(w, q); s3test.Kind(q) == "part" && parts.Add(1) == 3 {
-				cancel()
-			}
-		})
-		if _, err := r.get(ctx); err == nil {
-			t.Fatal("it came")
-		}
-		cancel()
-		r.store.Faults(nil)
+		r.interrupted()
 		want := then
 		if swept { // the store, or another process, has ended the upload
 			s, err := objectstore.Open("s3://bucket/", objectstore.Options{Getenv: r.store.Getenv})

@@ -185,7 +185,7 @@ func (p *proxies) give(u *url.URL, proxy string) {
 	}
 }
 
-// of is the proxy for a URL; nil is none.
+// of is the proxy for a URL. Without a proxy it is nil.
 func (p *proxies) of(u *url.URL) (*url.URL, error) {
 	word, err := p.word(u)
 	switch {

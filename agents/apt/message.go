@@ -28,7 +28,7 @@ type Message struct {
 // A Field is one line of a message, or several: those after the first begin with a space there and not here.
 type Field struct{ Name, Value string }
 
-// Get is the value of the first field of that name, in either case; empty if there is none.
+// Get is the value of the first field of that name, in either case. Without such a field it is empty.
 func (m *Message) Get(name string) string {
 	for _, f := range m.Fields {
 		if strings.EqualFold(f.Name, name) {
@@ -59,7 +59,7 @@ type Reader struct{ lines *bufio.Reader }
 // NewReader reads messages from r.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 64<<10)} }
 
-// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError where what it reads is none.
+// Next reads a message. It returns io.EOF at the end, io.ErrUnexpectedEOF within a message, and a *FormatError for anything that is not a message.
 func (r *Reader) Next() (*Message, error) {
 	m, left := &Message{}, mostMessage
 	for begun := false; ; {
@@ -105,7 +105,7 @@ func (r *Reader) line(left *int) (string, error) {
 	}
 }
 
-// isControl reports whether no message has it: apt refuses those, too. A tab is none.
+// isControl reports whether a message must not contain r. apt refuses the same ones; it allows a tab.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // head reads "600 URI Acquire".

@@ -71,12 +71,12 @@ func parseBase(line string) (base, error) {
 	return b, nil
 }
 
-// notMirror is the error of what is no mirror. It says nothing of a password.
+// notMirror is the error for a word that is not a mirror. It does not show a password.
 func notMirror(word string) error {
 	if strings.Contains(word, "@") {
 		word = "..." + word[strings.LastIndexByte(word, '@'):]
 	}
-	return fmt.Errorf("a mirror is a URL of http or https, and %.100q is none", word)
+	return fmt.Errorf("%.100q is not the URL of a mirror, http://... or https://...", word)
 }
 
 // fits reports whether the mirror has what apt asks for: what it says of a kind has to be that of the file, where apt says it.
