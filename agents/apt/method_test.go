@@ -264,7 +264,7 @@ func TestMethodSettings(t *testing.T) {
 	server := newHost(t, serving(body))
 	for _, tt := range []struct{ item, want string }{
 		{"Acquire::https::CrlFile=/x", "crlfile is about trust"},
-		{"Acquire::braid::Mirrors::=gopher://x", "Acquire::braid::Mirrors: \"gopher://x\" is not the URL of a mirror, http://... or https://..., and no mirror+file:LIST"},
+		{"Acquire::braid::Mirrors::=gopher://x", "Acquire::braid::Mirrors: \"gopher://x\" is not the URL of a mirror (http:// or https://), and no mirror+file:LIST"},
 		{"Acquire::braid::Mirrors::x::=127.0.0.1:3142", "Acquire::braid::Mirrors::x: \"127.0.0.1:3142\" is not the URL of a mirror"},
 		{"Acquire::braid::Mirrors::x::=ftp://me:secret@h/", "\"...@h/\" is not the URL of a mirror"},
 		{"Acquire::http::Proxy=gopher://x", "proxy"},

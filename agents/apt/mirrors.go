@@ -76,7 +76,7 @@ func notMirror(word string) error {
 	if strings.Contains(word, "@") {
 		word = "..." + word[strings.LastIndexByte(word, '@'):]
 	}
-	return fmt.Errorf("%.100q is not the URL of a mirror, http://... or https://...", word)
+	return fmt.Errorf("%.100q is not the URL of a mirror (http:// or https://)", word)
 }
 
 // fits reports whether the mirror has what apt asks for: what it says of a kind has to be that of the file, where apt says it.
