@@ -146,7 +146,7 @@ func (w *delegate) take(c *loaded, s *setup) {
 // open opens the store of the watcher.
 func (w *delegate) open(log *watchLog, engine *daemon.Daemon, client *download.Client) error {
 	w.engine, w.client, w.log = engine, client, log
-	w.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
+	w.metrics = newMetrics()
 	if err := os.MkdirAll(w.config.state, 0o700); err != nil {
 		return &failure{code: exitLocal, what: "watch", where: w.config.state, why: reason(err), hint: "state = in " + w.config.file + " names a folder that the daemon may write"}
 	}

@@ -63,7 +63,8 @@ func (f *fleetFlags) check(command string) error {
 // A fleetQueue is a connection, with the server in this process, if there is one.
 type fleetQueue struct {
 	*jetstream.Queue
-	host *jetstream.Host
+	host  *jetstream.Host
+	tally counts
 }
 
 // open connects.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"braid/fleet"
+	"braid/internal/option"
 )
 
 // A queueCommand shows and changes the queue of a fleet.
@@ -143,59 +144,56 @@ func progressText(p fleet.Progress) string {
 	if p.Size <= 0 {
 		return sizeText(p.Done)
 	}
-	return fmt.Sprintf("%s of %s, %s/s", sizeText(p.Done), sizeText(p.Size), sizeText(p.Speed))
-}
-
-// A queueStatus is how a queue stands.
-type queueStatus struct {
-	Jobs    map[fleet.State]int `json:"jobs"`
-	Speed   int64               `json:"speed"`
-	Workers map[string]int      `json:"workers"` // how many jobs each has
-	Oldest  time.Time           `json:"oldest,omitzero"`
-	Drained bool                `json:"drained"` // no worker takes a job
-	Running []fleet.Record      `json:"running"`
-}
-
-func statusOf(all []fleet.Record, drained bool) queueStatus {
-	s := queueStatus{Jobs: map[fleet.State]int{}, Workers: map[string]int{}, Drained: drained, Running: []fleet.Record{}}
-	for _, r := range all {
-		s.Jobs[r.State]++
-		switch {
-		case r.State == fleet.Running:
-			s.Speed += r.Progress.Speed
-			s.Workers[r.Lease.Holder]++
-			s.Running = append(s.Running, r)
-		case r.State == fleet.Queued && (s.Oldest.IsZero() || r.Since.Before(s.Oldest)):
-			s.Oldest = r.Since
-		}
+	line := fmt.Sprintf("%s of %s, %s/s", sizeText(p.Done), sizeText(p.Size), sizeText(p.Speed))
+	if p.Sources > 0 {
+		line += " from " + count(p.Sources, "source")
 	}
-	return s
+	return line
 }
 
+// status is how the queue stands, with what workers say of themselves now.
 func (c *queueCommand) status(ctx context.Context) error {
-	all, err := c.records(ctx)
+	workers, err := c.queue.Workers(ctx)
 	if err != nil {
 		return err
 	}
-	s := statusOf(all, c.queue.Paused())
+	all, err := c.queue.All(ctx)
+	if err != nil {
+		return err
+	}
+	var b fleet.Board
+	for i := range all {
+		b.Put(all[i].Job.Key(), &all[i])
+	}
+	s := b.Status(workers, time.Now().Add(c.queue.Offset()))
+	s.Drained = c.queue.Paused()
 	if c.JSON {
 		return outputFailure(c.write(s))
 	}
-	var b strings.Builder
+	return printLines(c.out, statusLines(&s))
+}
+
+func statusLines(s *fleet.Status) (lines []string) {
 	for _, state := range queueStates {
-		fmt.Fprintf(&b, "%-7s  %s\n", state, grouped(s.Jobs[state]))
+		lines = append(lines, fmt.Sprintf("%-7s  %s", state, grouped(s.Jobs[state])))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Workers)) {
-		fmt.Fprintf(&b, "%s  %s\n", name, count(s.Workers[name], "job"))
+		line := name + "  " + count(s.Workers[name], "job")
+		if slices.Contains(s.Silent, name) {
+			line += ", does not answer"
+		}
+		lines = append(lines, line)
 	}
 	for i := range s.Running {
-		fmt.Fprintln(&b, jobLine(&s.Running[i]))
+		lines = append(lines, jobLine(&s.Running[i])+", since "+option.TimeText(s.Now.Sub(s.Running[i].Since).Round(time.Second)))
+	}
+	if len(s.Running) > 0 {
+		lines = append(lines, fmt.Sprintf("all together  %s of %s, %s/s", sizeText(s.Done), sizeText(s.Size), sizeText(s.Speed)))
 	}
 	if s.Drained {
-		fmt.Fprintln(&b, "drained: no worker takes a job; braid queue drain --end lets them")
+		lines = append(lines, "drained: no worker takes a job; braid queue drain --end lets them")
 	}
-	_, err = c.out.Write([]byte(b.String()))
-	return outputFailure(err)
+	return lines
 }
 
 // each retries or drops jobs.

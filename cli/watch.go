@@ -42,6 +42,7 @@ type watchCommand struct {
 	Lease          duration
 	fleet          *fleetQueue     // where updates become jobs, if they do
 	lead           *jetstream.Lead // of the watchers of the fleet
+	counted        *watch.Metrics  // of all the times that it was the one that polls
 	// line are the flags of the command line. What the environment and the settings say is for whatever it makes sense for. said are those of
 	// line and environment.
 	line, said map[string]bool

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -36,6 +37,17 @@ func (v *watchCommand) watchFor(ctx context.Context, c *loaded) (err error) {
 		return err
 	}
 	defer v.fleet.Close()
+	v.counted = newMetrics()
+	v.counted.More = v.expose
+	if c.Metrics != "" {
+		var serving sync.WaitGroup
+		defer serving.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		if err := serveMetrics(ctx, &serving, c.Metrics, v.counted, log.Logger); err != nil {
+			return err
+		}
+	}
 	for {
 		if v.lead, err = v.standBy(ctx, c, log); err != nil {
 			return nil // it ends
@@ -206,6 +218,7 @@ func (s *service) handler(now *setup) antenna.Handler {
 		if err != nil {
 			return antenna.Outcome{}, err
 		}
+		s.fleet.tally.add(news.String(), 1)
 		s.log.Info("job", "watch", u.Watch, "job", job.Name, "version", job.Version, "is", news.String())
 		o := u.Last
 		o.Changed, o.At = true, time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -34,13 +35,19 @@ type service struct {
 	current atomic.Pointer[setup]
 }
 
+func newMetrics() *watch.Metrics {
+	return &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
+}
+
 // storeFile is the store in the folder of the state.
 const storeFile = "antenna.db"
 
 // watch watches until ctx ends, or once. With names it is about these feeds or watches only.
 func (v *watchCommand) watch(ctx context.Context, c *loaded, names []string) error {
 	s := &service{watchCommand: v, log: newWatchLog(v.streams.err, c.Log.Format), notify: watch.NotifierOf(os.Getenv)}
-	s.metrics = &watch.Metrics{Version: thisBuild().String(), Start: time.Now()}
+	if s.metrics = v.counted; s.metrics == nil {
+		s.metrics = newMetrics()
+	}
 	s.log.rounds = v.Once || names != nil
 	s.log.configure(c)
 	if _, err := newSetup(c, nil, s.log.Logger); err != nil { // before anything is made
@@ -167,13 +174,10 @@ func (s *service) serve(ctx context.Context, c *loaded) error {
 			s.log.Error("control", "error", err)
 		}
 	})
-	if c.Metrics != "" {
-		listener, err := net.Listen("tcp", c.Metrics)
-		if err != nil {
-			return &failure{code: exitOther, what: "listen", where: c.Metrics, why: listenReason(err), hint: "--metrics ADDRESS names another"}
+	if c.Metrics != "" && s.lead == nil { // else they are served while it stands by, too
+		if err := serveMetrics(ctx, &wg, c.Metrics, s.metrics, s.log.Logger); err != nil {
+			return err
 		}
-		s.log.Info("metrics", "url", localURL("http", listener.Addr())+"metrics")
-		wg.Go(func() { s.serveMetrics(ctx, listener) })
 	}
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx)) // to the very end: programs may take half a minute to it
 	defer stop()
@@ -329,13 +333,21 @@ func (s *service) pulse(ctx context.Context) {
 }
 
 // serveMetrics answers Prometheus until ctx ends.
-func (s *service) serveMetrics(ctx context.Context, l net.Listener) {
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", s.metrics)
-	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	if err := serveUntil(ctx, server, l, s.log.Logger); err != nil {
-		s.log.Error("metrics", "error", err)
+func serveMetrics(ctx context.Context, wg *sync.WaitGroup, address string, m *watch.Metrics, log *slog.Logger) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return &failure{code: exitOther, what: "listen", where: address, why: listenReason(err), hint: "--metrics ADDRESS names another"}
 	}
+	log.Info("metrics", "url", localURL("http", l.Addr())+"metrics")
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", m)
+	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	wg.Go(func() {
+		if err := serveUntil(ctx, server, l, log); err != nil {
+			log.Error("metrics", "error", err)
+		}
+	})
+	return nil
 }
 
 // Status says how feeds and watches stand.

@@ -17,6 +17,7 @@ type workCommand struct {
 	*getCommand
 	To        string
 	Lease     duration
+	Metrics   string
 	LogFormat choice
 
 	log    *watchLog
@@ -63,6 +64,17 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 	client.HTTP.Pace = w.queue.Pacer()
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)
+	}
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	if w.Metrics != "" {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		m := newMetrics()
+		m.More = w.expose
+		if err := serveMetrics(ctx, &serving, w.Metrics, m, w.log.Logger); err != nil {
+			return err
+		}
 	}
 	w.log.Info("ready", "queue", w.Fleet.text(), "to", w.To, "at-once", int(w.MaxConcurrentDownloads))
 	w.notified(w.notify.Ready("at work for " + w.Fleet.text()))
@@ -140,6 +152,9 @@ func (w *workCommand) take(ctx context.Context, jobs chan<- download.Job, room c
 		claim, err := w.queue.Next(ctx)
 		if err != nil {
 			return
+		}
+		if claim.TakenOver {
+			w.queue.tally.add(countTakenOver, 1)
 		}
 		t := newWorkTask(w, claim)
 		w.mu.Lock()

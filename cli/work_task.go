@@ -82,7 +82,13 @@ func (t *workTask) request() (download.Request, error) {
 func (t *workTask) observe(ev download.Event) {
 	t.rec.Observe(time.Now(), ev)
 	if p, ok := ev.(download.Progress); ok {
-		t.claim.Tell(fleet.Progress{Done: p.Done, Size: p.Size, Speed: int64(p.Rate)})
+		now := fleet.Progress{Done: p.Done, Size: p.Size, Speed: int64(p.Rate)}
+		for _, m := range t.rec.Mirrors {
+			if m.AtWork() {
+				now.Sources++
+			}
+		}
+		t.claim.Tell(now)
 	}
 }
 
@@ -115,6 +121,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	if t.lost(err) {
 		return
 	}
+	t.queue.tally.add(countBytes, res.Fetched)
 	t.tell(&now, err)
 	if now.State == fleet.Done || now.State == fleet.Dead {
 		t.place.clear(ctx, t, &now)
@@ -126,6 +133,7 @@ func (t *workTask) lost(err error) bool {
 	_, gone := errors.AsType[*fleet.LostError](err)
 	_, late := errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
 	if gone || late {
+		t.queue.tally.add(countLost, 1)
 		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
 		t.place.lost(t)
 		t.claim.Drop()
@@ -136,6 +144,11 @@ func (t *workTask) lost(err error) bool {
 // tell logs how a try ended.
 func (t *workTask) tell(now *fleet.Record, err error) {
 	e := now.Last
+	if err == nil && e != nil && e.Unchanged {
+		t.queue.tally.add(countUnchanged, 1)
+	} else if err == nil {
+		t.queue.tally.add(string(now.State), 1)
+	}
 	switch {
 	case err != nil || e == nil:
 		t.log.Error("the queue was not told what became of it; another try will find out", "error", err)
@@ -156,6 +169,7 @@ func (t *workTask) release() {
 		t.log.Warn("not given back; others take it when its lease ends", "error", err)
 		return
 	}
+	t.queue.tally.add(countGivenBack, 1)
 	t.log.Debug("given back")
 }
 

@@ -89,9 +89,10 @@ type Record struct {
 
 // A Progress is how far a download is.
 type Progress struct {
-	Done  int64 `json:"done"`
-	Size  int64 `json:"size"` // -1: not known yet
-	Speed int64 `json:"speed"`
+	Done    int64 `json:"done"`
+	Size    int64 `json:"size"` // -1: not known yet
+	Speed   int64 `json:"speed"`
+	Sources int   `json:"sources,omitempty"` // that bring bytes
 }
 
 // News is what a report is.

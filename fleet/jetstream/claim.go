@@ -42,6 +42,8 @@ type Claim struct {
 	Record fleet.Record // as it was taken
 	// Context ends when the job is this process's no more, and with that of Next.
 	Context context.Context
+	// TakenOver: another worker had it that was heard of no more.
+	TakenOver bool
 
 	q        *Queue
 	msg      jetstream.Msg
@@ -103,10 +105,12 @@ func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 	if ctx.Err() != nil || !q.reserve(key) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
+	c := &Claim{q: q, msg: msg}
 	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
 		if r.State == "" {
 			return &fleet.OverError{State: "forgotten"}
 		}
+		c.TakenOver = r.State == fleet.Running && r.Lease.Holder != q.name
 		err := r.Take(q.name, q.now(), q.lease)
 		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the answer to an earlier try was lost
 			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
@@ -114,9 +118,12 @@ func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 		return err
 	})
 	if err == nil {
-		c := &Claim{Record: r, q: q, msg: msg}
+		c.Record = r
 		c.Context, c.cancel = context.WithCancelCause(ctx)
 		c.beating.Go(c.beat)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.mine[key] = c
 		return c, nil
 	}
 	q.free(key)
@@ -141,10 +148,10 @@ func (q *Queue) later(msg jetstream.Msg, at time.Time) error {
 func (q *Queue) reserve(key string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.mine[key] {
+	if _, there := q.mine[key]; there {
 		return false
 	}
-	q.mine[key] = true
+	q.mine[key] = nil
 	return true
 }
 
@@ -157,11 +164,17 @@ func (q *Queue) free(key string) {
 // Fence is the fence that the job is held under.
 func (c *Claim) Fence() uint64 { return c.Record.Lease.Fence }
 
-// Tell says how far the job is. Others hear of it when the lease is prolonged.
+// Tell says how far the job is, for those that ask. It is stored when the lease is prolonged.
 func (c *Claim) Tell(p fleet.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress = p
+}
+
+func (c *Claim) now() fleet.Progress {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.progress
 }
 
 // beat prolongs the lease until the claim ends. When that has failed for as long as the lease lasts, another worker may have the job.
@@ -190,12 +203,9 @@ func (c *Claim) beat() {
 func (c *Claim) prolong(ctx context.Context) (at time.Time, err error) {
 	ctx, stop := context.WithTimeout(ctx, min(oneCall, c.q.lease/3))
 	defer stop()
-	c.mu.Lock()
-	p := c.progress
-	c.mu.Unlock()
 	_, err = change(ctx, c.q.jobs, c.Record.Job.Key(), func(r *fleet.Record) error {
 		at = c.q.now()
-		return r.Prolong(c.q.name, c.Fence(), p, at, c.q.lease)
+		return r.Prolong(c.q.name, c.Fence(), c.now(), at, c.q.lease)
 	})
 	c.msg.InProgress() // should it be lost, another worker finds the lease
 	return at, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"braid/fleet"
@@ -34,6 +35,79 @@ func (q *Queue) All(ctx context.Context) (all []fleet.Record, err error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// Follow has a function called with each record and its key, and with each that changes, until the queue is closed. A record that was dropped is
+// nil. When all have come that there were, it is called with an empty key.
+func (q *Queue) Follow(f func(key string, r *fleet.Record)) {
+	q.running.Go(func() {
+		q.watchingAll(q.jobs, ">", func(e jetstream.KeyValueEntry) {
+			var r fleet.Record
+			switch {
+			case e == nil:
+				f("", nil)
+			case e.Operation() != jetstream.KeyValuePut:
+				f(e.Key(), nil)
+			case json.Unmarshal(e.Value(), &r) == nil:
+				f(e.Key(), &r)
+			}
+		})
+	})
+}
+
+const (
+	// answerTime is how long workers may take to answer, and lastAnswer how long after one answer another may come.
+	answerTime = 500 * time.Millisecond
+	lastAnswer = 100 * time.Millisecond
+)
+
+// Workers asks all workers what they do. Those that do not answer at once are not among them.
+func (q *Queue) Workers(ctx context.Context) (all []fleet.Worker, err error) {
+	inbox := q.conn.NewInbox()
+	answers, err := q.conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer answers.Unsubscribe()
+	if err := q.conn.PublishRequest(subjectAsk, inbox, nil); err != nil {
+		return nil, err
+	}
+	for wait := answerTime; ; wait = lastAnswer {
+		msg, err := answers.NextMsg(wait)
+		if err != nil || msg.Header.Get("Status") != "" { // none listens
+			return all, ctx.Err()
+		}
+		var w fleet.Worker
+		if json.Unmarshal(msg.Data, &w) == nil {
+			all = append(all, w)
+		}
+	}
+}
+
+// answer says what this worker does.
+func (q *Queue) answer(msg *nats.Msg) {
+	w := fleet.Worker{Name: q.name}
+	q.mu.Lock()
+	for key, c := range q.mine {
+		if c != nil {
+			w.Doing = append(w.Doing, fleet.Doing{Key: key, Fence: c.Fence(), Progress: c.now()})
+		}
+	}
+	q.mu.Unlock()
+	if data, err := json.Marshal(w); err == nil {
+		msg.Respond(data)
+	}
+}
+
+// Waiting asks the server how many jobs are not over.
+func (q *Queue) Waiting(ctx context.Context) (uint64, error) {
+	ctx, stop := context.WithTimeout(ctx, oneCall)
+	defer stop()
+	s, err := q.js.Stream(ctx, streamName)
+	if err != nil {
+		return 0, err
+	}
+	return s.CachedInfo().State.Msgs, nil
 }
 
 // Retry queues a job again that is dead or waits, and reports whether it was one.
@@ -81,6 +155,15 @@ func (q *Queue) Paused() bool { return q.paused.Load() }
 
 // watching calls f for each value of keys, now and when it changes, until the queue is closed.
 func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
+	q.watchingAll(bucket, keys, func(e jetstream.KeyValueEntry) {
+		if e != nil {
+			f(e)
+		}
+	})
+}
+
+// watchingAll is watching, with nil when all values have come that there were.
+func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
 	for q.open.Err() == nil {
 		if w, err := bucket.Watch(q.open, keys); err == nil {
 			q.watchingBy(w, f)
@@ -99,9 +182,7 @@ func (q *Queue) watchingBy(w jetstream.KeyWatcher, f func(jetstream.KeyValueEntr
 			if !more {
 				return
 			}
-			if e != nil {
-				f(e)
-			}
+			f(e)
 		}
 	}
 }

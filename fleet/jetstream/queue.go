@@ -73,12 +73,13 @@ type Queue struct {
 	running  sync.WaitGroup
 
 	mu   sync.Mutex
-	mine map[string]bool // keys of jobs that this process has
+	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
 }
 
 const (
 	streamName   = "BRAID_JOBS"
 	subject      = "braid.jobs"
+	subjectAsk   = "braid.ask" // what workers answer to with a fleet.Worker
 	consumerName = "workers"
 	keyPaused    = "paused"
 	keyClock     = "clock"
@@ -120,7 +121,7 @@ func isLoopback(host string) bool {
 
 // Open connects to a queue, and makes what is missing there.
 func Open(ctx context.Context, o Options) (*Queue, error) {
-	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, log: o.Log, mine: map[string]bool{}}
+	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, log: o.Log, mine: map[string]*Claim{}}
 	if q.lease == 0 {
 		q.lease = fleet.UsualLease
 	}
@@ -136,6 +137,12 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	if err := q.prepare(first); err != nil {
 		q.Close()
 		return nil, err
+	}
+	if q.works {
+		if _, err := q.conn.Subscribe(subjectAsk, q.answer); err != nil {
+			q.Close()
+			return nil, err
+		}
 	}
 	q.running.Go(func() { q.keepClock(q.open) })
 	q.running.Go(func() {

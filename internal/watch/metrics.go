@@ -20,6 +20,8 @@ type Metrics struct {
 	// Version is that of the program, and Start when it was started.
 	Version string
 	Start   time.Time
+	// More writes what others have counted. It may be nil.
+	More func(e *Exposition)
 
 	mu        sync.Mutex
 	feeds     map[string]*feedCounts
@@ -171,42 +173,47 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *Metrics) text() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var e exposition
-	e.family("braid_build_info", "gauge", "The program that runs.")
-	e.sample(1, "version", m.Version)
-	e.family("process_start_time_seconds", "gauge", "When the program was started.")
+	var e Exposition
+	e.Family("braid_build_info", "gauge", "The program that runs.")
+	e.Sample(1, "version", m.Version)
+	e.Family("process_start_time_seconds", "gauge", "When the program was started.")
 	e.moment(m.Start)
-	m.writeFeeds(&e)
-	m.writeWatches(&e)
-	e.family("braid_publications_total", "counter", "How often what is known was published.")
-	e.sample(float64(m.published[0]), "result", "done")
-	e.sample(float64(m.published[1]), "result", "failed")
+	if m.watches != nil { // else it watches nothing, or does not yet
+		m.writeFeeds(&e)
+		m.writeWatches(&e)
+		e.Family("braid_publications_total", "counter", "How often what is known was published.")
+		e.Sample(float64(m.published[0]), "result", "done")
+		e.Sample(float64(m.published[1]), "result", "failed")
+	}
+	if m.More != nil {
+		m.More(&e)
+	}
 	return e.Bytes()
 }
 
-func (m *Metrics) writeFeeds(e *exposition) {
+func (m *Metrics) writeFeeds(e *Exposition) {
 	each := func(write func(f *feedCounts, label ...string)) { eachByName("feed", m.feeds, write) }
-	e.family("braid_feed_polls_total", "counter", "Requests to feeds, and to the URLs of watches.")
+	e.Family("braid_feed_polls_total", "counter", "Requests to feeds, and to the URLs of watches.")
 	each(func(f *feedCounts, label ...string) { e.results(f.changed, f.unchanged, f.failed, label...) })
-	e.family("braid_feed_bytes_total", "counter", "Bytes that feeds sent.")
-	each(func(f *feedCounts, label ...string) { e.sample(float64(f.bytes), label...) })
-	e.family("braid_feed_failures", "gauge", "Polls in a row that failed.")
-	each(func(f *feedCounts, label ...string) { e.sample(float64(f.failures), label...) })
-	e.family("braid_feed_last_success_timestamp_seconds", "gauge", "When a feed answered last; time() minus this is the age of that.")
+	e.Family("braid_feed_bytes_total", "counter", "Bytes that feeds sent.")
+	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.bytes), label...) })
+	e.Family("braid_feed_failures", "gauge", "Polls in a row that failed.")
+	each(func(f *feedCounts, label ...string) { e.Sample(float64(f.failures), label...) })
+	e.Family("braid_feed_last_success_timestamp_seconds", "gauge", "When a feed answered last; time() minus this is the age of that.")
 	each(func(f *feedCounts, label ...string) { e.moment(f.success, label...) })
 }
 
-func (m *Metrics) writeWatches(e *exposition) {
+func (m *Metrics) writeWatches(e *Exposition) {
 	each := func(write func(w *watchCounts, label ...string)) { eachByName("watch", m.watches, write) }
-	e.family("braid_watch_updates_total", "counter", "Updates that feeds reported.")
-	each(func(w *watchCounts, label ...string) { e.sample(float64(w.updates), label...) })
-	e.family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
+	e.Family("braid_watch_updates_total", "counter", "Updates that feeds reported.")
+	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.updates), label...) })
+	e.Family("braid_watch_downloads_total", "counter", "Updates that were handled: a new version, none, or a failure.")
 	each(func(w *watchCounts, label ...string) { e.results(w.changed, w.unchanged, w.failed, label...) })
-	e.family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
-	each(func(w *watchCounts, label ...string) { e.sample(float64(w.bytes), label...) })
-	e.family("braid_watch_last_success_timestamp_seconds", "gauge", "When an update was handled well last; time() minus this is the age of that.")
+	e.Family("braid_watch_bytes_total", "counter", "Bytes that downloads brought.")
+	each(func(w *watchCounts, label ...string) { e.Sample(float64(w.bytes), label...) })
+	e.Family("braid_watch_last_success_timestamp_seconds", "gauge", "When an update was handled well last; time() minus this is the age of that.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.success, label...) })
-	e.family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
+	e.Family("braid_watch_last_change_timestamp_seconds", "gauge", "When there was a new version last.")
 	each(func(w *watchCounts, label ...string) { e.moment(w.change, label...) })
 }
 
@@ -217,19 +224,20 @@ func eachByName[C any](kind string, counts map[string]C, write func(c C, label .
 	}
 }
 
-// An exposition is written family by family.
-type exposition struct {
+// An Exposition is the text of metrics, family by family.
+type Exposition struct {
 	bytes.Buffer
 	name string
 }
 
-func (e *exposition) family(name, kind, help string) {
+// Family begins one: samples of it follow.
+func (e *Exposition) Family(name, kind, help string) {
 	e.name = name
 	fmt.Fprintf(e, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// sample writes a value, with pairs of a label and its value.
-func (e *exposition) sample(value float64, labels ...string) {
+// Sample writes a value, with pairs of a label and its value.
+func (e *Exposition) Sample(value float64, labels ...string) {
 	e.WriteString(e.name)
 	for i := 0; i < len(labels); i += 2 {
 		e.WriteString(map[bool]string{true: "{", false: ","}[i == 0] + labels[i] + `="` + escape.Replace(strings.ToValidUTF8(labels[i+1], "\ufffd")) + `"`)
@@ -241,19 +249,19 @@ func (e *exposition) sample(value float64, labels ...string) {
 }
 
 // results writes a sample for each result.
-func (e *exposition) results(changed, unchanged, failed int64, label ...string) {
-	e.sample(float64(changed), append(label, "result", "changed")...)
-	e.sample(float64(unchanged), append(label, "result", "unchanged")...)
-	e.sample(float64(failed), append(label, "result", "failed")...)
+func (e *Exposition) results(changed, unchanged, failed int64, label ...string) {
+	e.Sample(float64(changed), append(label, "result", "changed")...)
+	e.Sample(float64(unchanged), append(label, "result", "unchanged")...)
+	e.Sample(float64(failed), append(label, "result", "failed")...)
 }
 
 // moment writes a time, 0 for never.
-func (e *exposition) moment(t time.Time, labels ...string) {
+func (e *Exposition) moment(t time.Time, labels ...string) {
 	seconds := 0.0
 	if !t.IsZero() {
 		seconds = float64(t.UnixMilli()) / 1000
 	}
-	e.sample(seconds, labels...)
+	e.Sample(seconds, labels...)
 }
 
 // escape is for the values of labels.

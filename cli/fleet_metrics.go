@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"braid/fleet"
+	"braid/internal/watch"
+)
+
+// counts are how often things happened, by their names.
+type counts struct {
+	mu sync.Mutex
+	of map[string]int64
+}
+
+func (c *counts) add(name string, n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]int64{}
+	}
+	c.of[name] += n
+}
+
+func (c *counts) now() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.of)
+}
+
+// What workers count beside the states that jobs come to.
+const (
+	countUnchanged = "unchanged"
+	countGivenBack = "given-back"
+	countLost      = "lost"
+	countTakenOver = "taken-over"
+	countBytes     = "bytes"
+)
+
+// expose writes how the queue stands.
+func (q *fleetQueue) expose(e *watch.Exposition) {
+	up := 1.0
+	waiting, err := q.Waiting(context.Background())
+	if err != nil {
+		up = 0
+	}
+	e.Family("braid_queue_up", "gauge", "Whether the queue answers.")
+	e.Sample(up)
+	if err == nil {
+		e.Family("braid_queue_jobs", "gauge", "Jobs that are neither done nor dead.")
+		e.Sample(float64(waiting))
+	}
+}
+
+// expose writes what the worker counted.
+func (w *workCommand) expose(e *watch.Exposition) {
+	w.queue.expose(e)
+	now := w.queue.tally.now()
+	e.Family("braid_work_jobs", "gauge", "Jobs that this worker has.")
+	w.mu.Lock()
+	e.Sample(float64(len(w.tasks)))
+	w.mu.Unlock()
+	e.Family("braid_work_tries_total", "counter", "How tries ended: the file came, it was there already, it is tried again, the job is dead, was given back, or is another worker's.")
+	for _, result := range []string{string(fleet.Done), countUnchanged, string(fleet.Waiting), string(fleet.Dead), countGivenBack, countLost} {
+		e.Sample(float64(now[result]), "result", result)
+	}
+	e.Family("braid_work_takeovers_total", "counter", "Jobs that were taken from a worker that was heard of no more.")
+	e.Sample(float64(now[countTakenOver]))
+	e.Family("braid_work_bytes_total", "counter", "Bytes that downloads brought.")
+	e.Sample(float64(now[countBytes]))
+}
+
+// expose writes what the watcher counted for the fleet.
+func (v *watchCommand) expose(e *watch.Exposition) {
+	v.fleet.expose(e)
+	e.Family("braid_watch_jobs_total", "counter", "Updates that were put into the queue, by what became of them.")
+	now := v.fleet.tally.now()
+	for _, news := range slices.Sorted(maps.Keys(now)) {
+		e.Sample(float64(now[news]), "news", news)
+	}
+}

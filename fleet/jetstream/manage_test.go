@@ -1,0 +1,68 @@
+package jetstream
+
+import (
+	"braid/fleet"
+	"testing"
+	"time"
+)
+
+// TestWorkersAnswer: those that work say what they do, whenever they are asked, and without them nothing is waited for.
+func TestWorkersAnswer(t *testing.T) {
+	h := hosted(t, t.TempDir())
+	asks, err := Open(t.Context(), Options{Host: h, Name: "asks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(asks.Close)
+	began := time.Now()
+	if all, err := asks.Workers(t.Context()); err != nil || len(all) != 0 || time.Since(began) > answerTime/2 {
+		t.Errorf("without workers: %+v, %v, after %v", all, err, time.Since(began))
+	}
+	a := opened(t, h, "a", 0)
+	told := make(chan string, 100)
+	asks.Follow(func(key string, r *fleet.Record) {
+		switch {
+		case key == "":
+			told <- "all"
+		case r == nil:
+			told <- "dropped"
+		default:
+			told <- string(r.State)
+		}
+	})
+	expect := func(want string) {
+		t.Helper()
+		select {
+		case got := <-told:
+			if got != want {
+				t.Fatalf("told of %s, want %s", got, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("never told of %s", want)
+		}
+	}
+	expect("all")
+	report(t, asks, disk("1"), fleet.Fresh)
+	expect("queued")
+	c := next(t, a)
+	expect("running")
+	c.Tell(fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4})
+	all, err := asks.Workers(t.Context())
+	if err != nil || len(all) != 1 || all[0].Name != "a" || len(all[0].Doing) != 1 || all[0].Doing[0] != (fleet.Doing{Key: fleet.KeyOf("disk.iso"), Fence: c.Fence(), Progress: fleet.Progress{Done: 1, Size: 2, Speed: 3, Sources: 4}}) {
+		t.Fatalf("workers say %+v, %v", all, err)
+	}
+	if n, err := asks.Waiting(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d jobs wait, %v", n, err)
+	}
+	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
+		t.Fatal(err)
+	}
+	expect("done")
+	if all, err := asks.Workers(t.Context()); err != nil || len(all) != 1 || len(all[0].Doing) != 0 {
+		t.Errorf("workers say %+v, %v", all, err)
+	}
+	if _, err := asks.Drop(t.Context(), fleet.KeyOf("disk.iso")); err != nil {
+		t.Fatal(err)
+	}
+	expect("dropped")
+}

@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Worker is what one says of itself to those that ask.
+type Worker struct {
+	Name  string  `json:"name"`
+	Doing []Doing `json:"doing,omitempty"`
+}
+
+// A Doing is a job that a worker has, and how far it is.
+type Doing struct {
+	Key   string `json:"key"`
+	Fence uint64 `json:"fence"`
+	Progress
+}
+
+// A Board has what is known of all jobs, for those who look on: of those that are done it has only their number.
+type Board struct {
+	states map[string]State
+	open   map[string]Record
+}
+
+// Put takes what a record is now, by its key. A nil record was dropped.
+func (b *Board) Put(key string, r *Record) {
+	if b.states == nil {
+		b.states, b.open = map[string]State{}, map[string]Record{}
+	}
+	delete(b.states, key)
+	delete(b.open, key)
+	if r == nil || r.State == "" {
+		return
+	}
+	b.states[key] = r.State
+	if r.State != Done {
+		b.open[key] = *r
+	}
+}
+
+// A Status is how a queue stands.
+type Status struct {
+	// Now is the time of the queue, which all times of records are of.
+	Now  time.Time     `json:"now,omitzero"`
+	Jobs map[State]int `json:"jobs"`
+	// Speed, Done and Size are sums over what runs; Size is of what is known.
+	Speed int64 `json:"speed"`
+	Done  int64 `json:"done"`
+	Size  int64 `json:"size"`
+	// Workers are those that answer or have a job, and how many each has. Those in Silent did not answer.
+	Workers map[string]int `json:"workers"`
+	Silent  []string       `json:"silent,omitempty"`
+	// Oldest is since when the first one waits for a worker.
+	Oldest  time.Time `json:"oldest,omitzero"`
+	Drained bool      `json:"drained"` // no worker takes a job
+	Running []Record  `json:"running"`
+}
+
+// Status is how the queue stands, with what workers say of what they do.
+func (b *Board) Status(workers []Worker, now time.Time) Status {
+	s := Status{Now: now, Jobs: map[State]int{}, Workers: map[string]int{}, Running: []Record{}}
+	doing := map[string]Doing{}
+	for _, w := range workers {
+		s.Workers[w.Name] = 0
+		for _, d := range w.Doing {
+			doing[d.Key] = d
+		}
+	}
+	for _, state := range b.states {
+		s.Jobs[state]++
+	}
+	for key, r := range b.open {
+		switch {
+		case r.State == Running:
+			if d, told := doing[key]; told && d.Fence == r.Lease.Fence {
+				r.Progress = d.Progress
+			}
+			s.add(r)
+		case r.State == Queued && (s.Oldest.IsZero() || r.Since.Before(s.Oldest)):
+			s.Oldest = r.Since
+		}
+	}
+	slices.SortFunc(s.Running, byName)
+	slices.Sort(s.Silent)
+	return s
+}
+
+func (s *Status) add(r Record) {
+	if _, answers := s.Workers[r.Lease.Holder]; !answers {
+		s.Silent = append(s.Silent, r.Lease.Holder)
+	}
+	s.Workers[r.Lease.Holder]++
+	s.Running = append(s.Running, r)
+	s.Speed += r.Progress.Speed
+	s.Done += r.Progress.Done
+	s.Size += max(0, r.Progress.Size)
+}
+
+// In returns the records of a state other than Done, by name, but for what is beyond a number.
+func (b *Board) In(state State, most int) []Record {
+	list := []Record{}
+	for _, r := range b.open {
+		if r.State == state {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, byName)
+	return list[:min(most, len(list))]
+}
+
+func byName(a, b Record) int { return cmp.Compare(a.Job.Name, b.Job.Name) }
