@@ -214,6 +214,9 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 	if err != nil {
 		return nil, nil, err
 	}
+	if d.watching != nil {
+		d.watching.pace(d.watching.config)
+	}
 	client.HTTP.IdlePerHost = max(int(d.MaxConcurrentDownloads), download.MostAtOnce)
 	client.Limit = &download.Limiter{}
 	d.limit, d.rate.set = client.Limit, client.Limit.Set

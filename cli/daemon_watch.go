@@ -30,6 +30,7 @@ type delegate struct {
 	config *loaded
 	client *download.Client
 	engine *daemon.Daemon
+	pace   func(*loaded) // sets that of hosts to what a configuration says, unless the daemon has its own
 
 	mu     sync.Mutex
 	claims map[queue.GID]*handover
@@ -98,7 +99,9 @@ func (d *daemonCommand) readWatch() error {
 			return misuse("allow-hosts "+word, err.Error(), "")
 		}
 	}
-	d.HostRate = cmp.Or(d.HostRate, number(c.HostRate))
+	w.pace = func(c *loaded) {
+		d.pace.set(cmp.Or(d.HostRate, number(c.HostRate)), cmp.Or(int64(d.HostLimitRate), c.HostLimit))
+	}
 	d.watching = w
 	return nil
 }

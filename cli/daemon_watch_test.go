@@ -289,7 +289,7 @@ func TestDaemonWatchMissing(t *testing.T) {
 // programs as well.
 func TestDaemonWatchSignals(t *testing.T) {
 	a := mirrortest.New(t, mirrortest.Generate(1<<10, 3), mirrortest.Name("a.iso"), mirrortest.Digest())
-	b := mirrortest.New(t, mirrortest.Generate(1<<10, 4), mirrortest.Name("b.iso"), mirrortest.Digest())
+	b := mirrortest.New(t, mirrortest.Generate(16<<10, 4), mirrortest.Name("b.iso"), mirrortest.Digest())
 	w := newWatchingDaemon(t, a)
 	w.begin()
 	w.becomes("complete")
@@ -299,13 +299,18 @@ func TestDaemonWatchSignals(t *testing.T) {
 	w.configure(a)
 	w.write("watch.toml", "allow-hosts = ['10.1.0.0/16']\n"+w.read("watch.toml"))
 	w.signal(syscall.SIGHUP)
-	w.logs("allow-hosts and host-rate are as they were until the next start")
+	w.logs("allow-hosts are as they were until the next start")
 	os.Remove(w.in("go"))
 	w.write("feed.soif", soifOf(a.URL, b.URL))
 	w.configure(b, `run = ["/bin/sh", "-c", "trap '' TERM; cd ..; echo run >>runs; while [ ! -e go ]; do sleep 0.02; done"]`)
+	w.write("watch.toml", "host-limit-rate = '32K'\n"+w.read("watch.toml"))
+	began := time.Now()
 	w.signal(syscall.SIGHUP)
 	waitFor(t, "the program", func() bool { return w.read("runs") != "" })
-	began := time.Now()
+	if took := time.Since(began); took < 400*time.Millisecond {
+		t.Errorf("16 KiB came in %v, at 32 KiB a second", took)
+	}
+	began = time.Now()
 	w.signal(syscall.SIGTERM)
 	w.ends(exitDone)
 	if took := time.Since(began); took > 10*time.Second {

@@ -170,6 +170,9 @@ func (g *getCommand) client(words []string) (*download.Client, error) {
 	}
 	g.limit = g.sites.limits.of(g.LimitRate)
 	c.Limit = g.limit
+	if err == nil {
+		c.HostLimits, err = g.sites.limitHosts(&g.pace)
+	}
 	return c, err
 }
 

@@ -29,11 +29,13 @@ type httpFlags struct {
 	NoReferer      bool
 	AllowHost      hosts
 	HostRate       number
+	HostLimitRate  rate
 	SHA256         string
 	Checksum       cli.StringSlice
 	Checksums      string
 	Proxies        proxyFlags
 	sites          *sites
+	pace           hostPace // of HostRate and HostLimitRate
 	Trust          trustFlags
 	Referer        string
 	credentialFlags
@@ -45,8 +47,11 @@ func (w *httpFlags) client(urls ...string) (*httpsource.Client, error) {
 		UserAgent: w.UserAgent, ConnectTimeout: time.Duration(w.ConnectTimeout),
 		AllowDowngrade: w.AllowDowngrade, NoReferer: w.NoReferer, AllowHosts: w.AllowHost.typed(urls...),
 	}
-	c.HostRate = hostRate(w.HostRate)
-	var err error
+	w.pace.set(w.HostRate, int64(w.HostLimitRate))
+	err := w.sites.paceHosts(c, &w.pace)
+	if err != nil {
+		return c, err
+	}
 	if c.Cookies, err = w.jar(); err != nil {
 		return c, err
 	}

@@ -193,9 +193,6 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 	if !s.any() {
 		return nil
 	}
-	if err := s.paceHosts(c); err != nil {
-		return err
-	}
 	through := map[*option.Site]*url.URL{}
 	for i := range s.conf.file.Sites {
 		site := &s.conf.file.Sites[i]
@@ -222,38 +219,6 @@ func (s *sites) configureClient(c *httpsource.Client) error {
 			return proxy, nil
 		}
 		return others(u)
-	}
-	return nil
-}
-
-// hostRate is a rate for all hosts; nil for none.
-func hostRate(n number) func(*url.URL) float64 {
-	if n == 0 {
-		return nil
-	}
-	return func(*url.URL) float64 { return float64(n) }
-}
-
-// paceHosts sets how many requests a second the servers of sites get.
-func (s *sites) paceHosts(c *httpsource.Client) error {
-	own := map[*option.Site]float64{}
-	for i := range s.conf.file.Sites {
-		site := &s.conf.file.Sites[i]
-		if word := site.Word("host-rate"); word != "" && !s.conf.said["host-rate"] {
-			var n number
-			if err := n.Set(word); err != nil {
-				return s.at(site, misuse("host-rate", err.Error(), ""))
-			}
-			own[site] = float64(n)
-		}
-	}
-	if others := c.HostRate; len(own) > 0 {
-		c.HostRate = func(u *url.URL) float64 {
-			if n := own[s.conf.file.Site(u)]; n > 0 || others == nil {
-				return n
-			}
-			return others(u)
-		}
 	}
 	return nil
 }

@@ -254,9 +254,11 @@ func (s *service) reload(c *loaded) *loaded {
 		s.log.Warn("state, metrics and log-format are as they were until the next start")
 		next.state, next.Metrics, next.Log.Format = c.state, c.Metrics, c.Log.Format
 	}
-	if c.by != nil && (!slices.Equal(next.Hosts, c.Hosts) || next.HostRate != c.HostRate) { // the client is the daemon's
-		s.log.Warn("allow-hosts and host-rate are as they were until the next start")
-		next.Hosts, next.HostRate = c.Hosts, c.HostRate
+	if c.by != nil { // the client is the daemon's
+		if c.by.pace(next); !slices.Equal(next.Hosts, c.Hosts) {
+			s.log.Warn("allow-hosts are as they were until the next start")
+			next.Hosts = c.Hosts
+		}
 	}
 	return next
 }

@@ -178,16 +178,24 @@ func hostsOf(words, typed []string) (address.Hosts, error) {
 }
 
 // watchClient is what downloads. What it remembers is in the folder of the state: a service has no other.
-func watchClient(c *loaded, hosts address.Hosts, at *sites) (*download.Client, error) {
+func watchClient(c *loaded, hosts address.Hosts, at *sites) (client *download.Client, err error) {
 	if c.by != nil && c.by.client != nil {
 		return c.by.share(c, at), nil
 	}
-	client := &download.Client{
-		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts, HostRate: hostRate(number(c.HostRate))}, MaxSize: c.Size,
+	client = &download.Client{
+		HTTP: &httpsource.Client{UserAgent: c.UserAgent, AllowHosts: hosts}, MaxSize: c.Size,
 		State:      &state.Store{Dir: c.state},
 		JournalKey: filepath.Join(c.state, "journal-key"), Limit: at.limits.of(c.Rate),
 	}
 	if err := new(proxyFlags).apply(client.HTTP); err != nil {
+		return nil, err
+	}
+	pace := &hostPace{}
+	pace.set(number(c.HostRate), c.HostLimit)
+	if err := at.paceHosts(client.HTTP, pace); err != nil {
+		return nil, err
+	}
+	if client.HostLimits, err = at.limitHosts(pace); err != nil {
 		return nil, err
 	}
 	return client, at.configureClient(client.HTTP)

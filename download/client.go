@@ -63,6 +63,8 @@ type Client struct {
 	// Limit holds all downloads of the Client together to a number of bytes a second; see NewLimit. If nil, there is
 	// no limit.
 	Limit *Limiter
+	// HostLimits hold what comes from each host to a number of bytes a second. If nil, there is no such limit.
+	HostLimits *HostLimits
 	// Growth is how connections are added. The zero value doubles; scheduler.GrowSingle is the RFC's letter.
 	Growth scheduler.GrowthMode
 

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"braid/source"
 )
 
 // A Limiter limits all downloads that share it to a number of bytes a second together, which Set may change. It may be used by several
@@ -15,6 +13,7 @@ import (
 type Limiter struct {
 	now     atomic.Pointer[turns] // nil: no limit
 	waiting atomic.Int64
+	passed  atomic.Int64
 	within  *Limiter // nil: nothing else
 }
 
@@ -37,10 +36,18 @@ func (l *Limiter) Set(n int64) {
 	switch now := l.now.Load(); {
 	case n <= 0:
 		l.now.Store(nil)
-	case now == nil || now.bytes != n: // else what is allowed in one go would be allowed again
-		l.now.Store(&turns{rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30))), n})
+	case now == nil || now.bytes != n:
+		fresh := &turns{rate.NewLimiter(rate.Limit(n), int(min(max(n/20, 1), 1<<30))), n}
+		if now != nil { // what was allowed in one go is not allowed again
+			at := time.Now()
+			fresh.ReserveN(at, max(0, min(fresh.Burst(), fresh.Burst()-int(now.TokensAt(at)))))
+		}
+		l.now.Store(fresh)
 	}
 }
+
+// Passed returns how many bytes have passed, or wait for their turn, since there was a limit.
+func (l *Limiter) Passed() int64 { return l.passed.Load() }
 
 // limits reports whether l, or what it is within, is a limit now.
 func (l *Limiter) limits() bool { return l != nil && (l.now.Load() != nil || l.within.limits()) }
@@ -67,6 +74,7 @@ func (l *Limiter) wait(ctx context.Context, most int) (n int, err error) {
 	if n, err = l.outer(ctx, n); err != nil { // first, as it may let less pass
 		return n, err
 	}
+	l.passed.Add(int64(n))
 	if err = turns.WaitN(ctx, n); err != nil { // it fails at once if the turn would come after the deadline
 		<-ctx.Done()
 		err = ctx.Err()
@@ -92,31 +100,4 @@ func (l *Limiter) pay(ctx context.Context, n int) error {
 		n -= k
 	}
 	return nil
-}
-
-// A throttle is a sink that takes bytes only as fast as the limit allows. TCP slows the source down.
-type throttle struct {
-	*sink
-	ctx   context.Context
-	limit *Limiter
-}
-
-// WriteAt writes p in small parts.
-func (t *throttle) WriteAt(p []byte, off int64) (n int, err error) {
-	for len(p) > 0 {
-		if t.sink.limit.Load() <= off {
-			return n, source.ErrEnough
-		}
-		part, err := t.limit.wait(t.ctx, len(p))
-		if err != nil {
-			return n, err
-		}
-		k, err := t.sink.WriteAt(p[:part], off)
-		n, off = n+k, off+int64(k)
-		if err != nil {
-			return n, err
-		}
-		p = p[k:]
-	}
-	return n, nil
 }

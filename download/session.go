@@ -198,8 +198,10 @@ func (s *session) launch(a scheduler.Fetch) {
 	s.carried.fetches++
 	f := &flight{number: s.carried.fetches, from: o, lane: a.Source, sink: k, cancel: cancel, begun: time.Now(), at: a.Range.Start}
 	s.observe(RangeStarted{ID: o.id, URL: o.masked, Host: o.host, Range: a.Range, Fetch: f.number, Why: a.Why})
-	before, to := s.disk.last, s.throttled(ctx, o, k)
+	before := s.disk.last
+	to, end := s.throttled(ctx, o, k)
 	s.fetches.begin(a.ID, f, func() error {
+		defer end()
 		if err := before.wait(ctx); err != nil {
 			return err
 		}
@@ -241,7 +243,7 @@ func (s *session) remember() {
 	working := 0
 	for _, sp := range s.sched.Speeds() {
 		o := s.sources.lanes[sp.Source]
-		if o.lanes > 1 || o.swarm { // one of several connections is not the server
+		if o.lanes > 1 || o.swarm || s.c.HostLimits.limited(o.url) { // one of several connections is not the server
 			continue
 		}
 		known := state.Speed{Rate: sp.Rate, RTT: sp.RTT}
@@ -269,16 +271,20 @@ func (s *session) limiter() *Limiter {
 	return s.c.Limit
 }
 
-// throttled returns the sink for a fetch, which obeys the limit of this download.
-func (s *session) throttled(ctx context.Context, o *origin, k *sink) source.Sink {
-	limit := s.limiter()
-	if o.swarm && s.req.Limit == nil { // its connections obey the client's limit themselves
-		limit = nil
+// throttled returns the sink for a fetch, which obeys the limits of this download and of its host. End is called when the fetch is over.
+func (s *session) throttled(ctx context.Context, o *origin, k *sink) (to source.Sink, end func()) {
+	limit, hosts := s.limiter(), s.c.HostLimits
+	if o.swarm {
+		hosts = nil
+		if s.req.Limit == nil { // its connections obey the client's limit themselves
+			limit = nil
+		}
 	}
-	if limit == nil {
-		return k
+	if limit == nil && hosts == nil {
+		return k, func() {}
 	}
-	return &throttle{k, ctx, limit}
+	t := &throttle{sink: k, ctx: ctx, limit: limit, hosts: hosts}
+	return t, t.end
 }
 
 // identity returns what the journal of the part file says of the file.

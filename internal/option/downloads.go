@@ -72,6 +72,8 @@ var ofDownloads = []Option{
 		Usage: "fetch at most `RATE` a second, from all servers together, also by the time of day as in --limit-rate '09:00-17:00 2M, 20M'; 0 is as fast as it goes, whatever the settings say"},
 	{Names: "host-rate", Of: Downloading | LFS, Also: InSite, Group: SourcesGroup, Kind: Number,
 		Usage: "send a web server at most `N` requests a second, for all files together, as in --host-rate 2 (default: no limit)"},
+	{Names: "host-limit-rate", Of: Downloading | LFS, Also: InSite, Group: SourcesGroup, Kind: Rate,
+		Usage: "fetch at most `RATE` a second from one server, for all files together, as in --host-limit-rate 20M; 0 is no limit, whatever the settings say"},
 	{Names: "no-remember", Of: Downloading, Group: SourcesGroup, Kind: Switch,
 		Usage: "neither use nor keep what is known of the servers' speeds (braid/hosts in the user's state folder), nor keep what URLs offer to verify their files with"},
 	{Names: "location", Of: Downloading, Group: SourcesGroup, Kind: Word,

@@ -23,7 +23,7 @@ var (
 func (b *builder) build(f *file) (c *Config, err error) {
 	c = &b.config
 	c.State, c.Metrics, c.UserAgent, c.Hosts = b.path(f.State), f.Metrics, f.UserAgent, f.AllowHosts
-	c.HostRate = int(f.HostRate)
+	c.HostRate, c.HostLimit = int(f.HostRate), int64(f.HostLimit)
 	c.NotHosts, c.GeoIPDB = f.NotHosts, b.path(f.GeoIPDB)
 	c.Parallel, c.Polls, c.HostGap = int(f.Parallel), int(f.Polls), time.Duration(f.HostGap)
 	c.Rate, c.Size = f.LimitRate, int64(f.MaxSize)

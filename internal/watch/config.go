@@ -16,6 +16,8 @@ type Config struct {
 	HostGap         time.Duration
 	// HostRate is how many requests a second a server gets from downloads; 0 is no limit.
 	HostRate int
+	// HostLimit is how many bytes a second a server may send downloads; 0 is no limit.
+	HostLimit int64
 	// Rate limits the bytes of all downloads a second.
 	Rate option.RatesValue
 	// Size limits the bytes of one file; if zero, it is 64 GiB where a server does not say.

@@ -15,6 +15,7 @@ type file struct {
 	Polls      count    `toml:"polls"`
 	HostGap    span     `toml:"host-gap"`
 	HostRate   count    `toml:"host-rate"`
+	HostLimit  bulk     `toml:"host-limit-rate"`
 	LimitRate  rates    `toml:"limit-rate"`
 	MaxSize    bulk     `toml:"max-size"`
 	Metrics    string   `toml:"metrics"`

@@ -82,6 +82,8 @@ type Client struct {
 	once  sync.Once
 	web   web.Client
 	hosts hosts
+	// unused are turns of requests that were given up before their turn.
+	unused turns
 }
 
 // client is what makes the requests.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func (h *hosts) change(host string, now time.Time, f func(*hostPace)) {
 // shortTurn is how far off a turn may be that is always waited for.
 const shortTurn = time.Second
 
-// turns are those that a source was given and has not come back for.
+// turns are those that were given and are not used yet.
 type turns struct {
 	mu  sync.Mutex
 	all map[string][]time.Time // by host
@@ -107,21 +108,26 @@ type turns struct {
 func (t *turns) keep(host string, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.all == nil {
+	if t.all == nil || len(t.all) >= mostHosts {
 		t.all = map[string][]time.Time{}
 	}
 	t.all[host] = append(t.all[host], at)
+	slices.SortFunc(t.all[host], time.Time.Compare)
 }
 
-func (t *turns) take(host string) (at time.Time, ok bool) {
+// take takes the first one at a host that is not before since.
+func (t *turns) take(host string, since time.Time) (at time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := t.all[host]
-	if len(all) == 0 {
-		return at, false
+	for all := t.all[host]; len(all) > 0; all = all[1:] {
+		if all[0].Before(since) {
+			continue
+		}
+		t.all[host] = all[1:]
+		return all[0], true
 	}
-	t.all[host] = all[1:]
-	return all[0], true
+	delete(t.all, host)
+	return at, false
 }
 
 // turn waits until a request may go out to the host at hand. Where that is not soon, the error says when (source.Error.Held).
@@ -137,7 +143,10 @@ func (c *chain) turn(ctx context.Context) error {
 	if perSecond <= 0 {
 		return nil
 	}
-	at, ok := c.s.turns.take(host)
+	at, ok := c.s.turns.take(host, time.Time{})
+	if !ok {
+		at, ok = client.unused.take(host, now)
+	}
 	if !ok {
 		at = now.Add(client.pacer().Turn(ctx, host, perSecond, now))
 	}
@@ -154,6 +163,7 @@ func (c *chain) turn(ctx context.Context) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
+		client.unused.keep(host, at)
 		return ctx.Err()
 	}
 }

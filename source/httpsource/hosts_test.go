@@ -139,8 +139,15 @@ func TestHostRate_Rule66(t *testing.T) {
 			t.Errorf("asked at %s, want %s", got, want)
 		}
 		fetch(t, c, "http://slow.example/", Options{}, all)
-		if err := c.Source(sourcetest.URL(t, "http://slow.example/"), Options{}).Fetch(canceled(), all, nil); err == nil {
-			t.Error("it waits though its context is over")
+		for range 100 {
+			if err := c.Source(sourcetest.URL(t, "http://slow.example/"), Options{}).Fetch(canceled(), all, nil); err == nil {
+				t.Error("it waits though its context is over")
+			}
+		}
+		began := time.Now()
+		mustFetch(t, c, "http://slow.example/", Options{}, all)
+		if waited := time.Since(began); waited != 500*time.Millisecond {
+			t.Errorf("it waits %v: the turns of those that were cancelled are not given back", waited)
 		}
 	})
 }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"net/url"
+	"sync/atomic"
+
+	"braid/download"
+	"braid/internal/option"
+	"braid/source/httpsource"
+)
+
+// A hostPace is how many requests and bytes a second each host gets that no site names; 0 is no limit. It may change while downloads run.
+type hostPace struct{ requests, bytes atomic.Int64 }
+
+func (p *hostPace) set(requests number, bytes int64) {
+	p.requests.Store(int64(requests))
+	p.bytes.Store(bytes)
+}
+
+// paceHosts has a client keep to a pace, and to those of sites.
+func (s *sites) paceHosts(c *httpsource.Client, p *hostPace) error {
+	paces, err := s.ofHosts("host-rate", &p.requests, func(word string) (int64, error) {
+		var n number
+		err := n.Set(word)
+		return int64(n), err
+	})
+	c.HostRate = func(u *url.URL) float64 { return float64(paces(u)) }
+	return err
+}
+
+// limitHosts returns the limits of what hosts send.
+func (s *sites) limitHosts(p *hostPace) (*download.HostLimits, error) {
+	limits, err := s.ofHosts("host-limit-rate", &p.bytes, func(word string) (int64, error) {
+		var n rate
+		err := n.Set(word)
+		return int64(n), err
+	})
+	return &download.HostLimits{Rate: limits}, err
+}
+
+// ofHosts returns what counts for the host of a URL: what its site says of a key, else what all others get.
+func (s *sites) ofHosts(key string, others *atomic.Int64, read func(word string) (int64, error)) (func(*url.URL) int64, error) {
+	own := map[*option.Site]int64{}
+	if s.any() && !s.conf.said[key] {
+		for i := range s.conf.file.Sites {
+			site := &s.conf.file.Sites[i]
+			word := site.Word(key)
+			if word == "" {
+				continue
+			}
+			n, err := read(word)
+			if err != nil {
+				return nil, s.at(site, misuse(key, err.Error(), ""))
+			}
+			own[site] = n
+		}
+	}
+	return func(u *url.URL) int64 {
+		if len(own) > 0 {
+			if n, named := own[s.conf.file.Site(u)]; named {
+				return n
+			}
+		}
+		return others.Load()
+	}, nil
+}
