@@ -53,6 +53,9 @@ func (g *getter) again(ctx context.Context, s *session) error {
 	for _, w := range g.happened(s).ways(s.how) {
 		gone, err := g.try(ctx, w, s)
 		switch {
+		case errors.Is(err, errOtherNow):
+			s.how, s.err = fileChanged, err
+			return g.again(ctx, s)
 		case err != nil:
 			return err
 		case gone && w.fromStart():

@@ -201,13 +201,16 @@ type comparison struct {
 	over  []byte
 }
 
+// errOtherNow is the error of a comparison with a file that has changed.
+var errOtherNow = changed("while it was compared")
+
 // Answer refuses what is not the range, or of another file.
 func (k *comparison) Answer(a source.Answer) error {
 	o := k.c.by.from
 	if o.first {
 		if file, err := metalink.FromHops(a.Hops, true); err == nil && !elsewhere(file, a) {
 			if err := verify.Agree(k.b.claims, file.Claims); err != nil || differs(a.Size, k.b.size) {
-				return changed("while it was compared")
+				return errOtherNow
 			}
 		}
 	}

@@ -1,7 +1,10 @@
 package download_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -136,6 +139,36 @@ func TestComparedBesideATrickle_S16_Rule40(t *testing.T) {
 	r := newRun(t, origin.URL)
 	if res := r.right(origin.Content); res.Elapsed > 20*time.Second {
 		t.Errorf("it took %v", res.Elapsed)
+	}
+}
+
+// TestChangedSinceCompared_Rule6: a run that was ended while it compared a wrong file has left all of that, and the server has another version since. The
+// next run begins anew, and does not end with the change each time.
+func TestChangedSinceCompared_Rule6(t *testing.T) {
+	t.Parallel()
+	const size = 6 * mib
+	origin := sized(t, size, mirrortest.Digest(other()))
+	r := newRun(t, origin.URL)
+	r.mirrors(sized(t, size))
+	ctx, cancel := context.WithCancel(t.Context())
+	observe := r.req.Observe
+	r.req.Observe = func(ev download.Event) {
+		if observe(ev); len(saw[download.Comparing](r)) > 0 {
+			cancel()
+		}
+	}
+	r.ctx = ctx
+	if _, err := r.get(); err == nil || ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	r.ctx, r.req.Observe = nil, observe
+	next := mirrortest.Generate(size+1, 8)
+	origin.Reset(mirrortest.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Digest", "sha-256="+next.Digest().Base64())
+		http.ServeContent(w, q, "", time.Time{}, bytes.NewReader(next.Bytes()))
+	})))
+	if res := r.right(next); !res.Proof.Verified() {
+		t.Errorf("%+v", res)
 	}
 }
 
