@@ -184,8 +184,14 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			options = append(options, nats.Secure(o.TLS))
 		}
 	}
-	if q.conn, err = nats.Connect(at, options...); err != nil {
-		return fmt.Errorf("no connection: %w", err)
+	for late := time.Now().Add(openTime); ; {
+		if q.conn, err = nats.Connect(at, options...); err == nil {
+			break
+		}
+		// The process that runs the server may have ended right now: another one does then.
+		if o.Host == nil || time.Now().After(late) || rest(ctx, lookEvery) != nil {
+			return fmt.Errorf("no connection: %w", err)
+		}
 	}
 	q.js, err = jetstream.New(q.conn, jetstream.WithDefaultTimeout(oneCall))
 	return err
