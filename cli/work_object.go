@@ -59,12 +59,15 @@ type workStore struct {
 
 // prepare implements workplace.
 func (p *workStore) prepare(t *workTask, r *download.Request) (*placedFile, error) {
-	store := p.store.Leased(objectstore.Lease{Opened: t.opened, Confirm: t.claim.Confirm})
-	r.Store, r.Name, r.MakeDir = store, t.claim.Record.Job.Name, false
-	if before := t.claim.Record.Upload; before != "" {
-		if err := store.TakeOver(t.claim.Context, r.Name, before); err != nil {
+	record := &t.claim.Record
+	store := p.store.Leased(objectstore.Lease{Job: record.Job.ID(), Opened: t.opened, Confirm: t.claim.Confirm})
+	r.Store, r.Name, r.MakeDir = store, record.Job.Name, false
+	if record.Upload != "" || record.Tries > 1 {
+		made, err := store.TakeOver(t.claim.Context, r.Name, record.Upload)
+		if err != nil {
 			return nil, err
 		}
+		r.Overwrite = r.Overwrite || made && record.Tries > 1
 	}
 	if t.claim.Record.Good == nil {
 		return nil, nil

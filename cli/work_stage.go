@@ -52,6 +52,7 @@ func (p *workFolder) prepare(t *workTask, r *download.Request) (there *placedFil
 		return nil, err
 	}
 	r.Dir, r.Name, r.MakeDir = t.stage.dir, t.stage.base, false
+	r.Overwrite = r.Overwrite || t.stage.ours
 	if info := t.stage.there; info != nil {
 		there = &placedFile{size: info.Size(), modTime: info.ModTime()}
 	}
@@ -73,7 +74,11 @@ type stage struct {
 	base  string // the last name of the file
 	file  string // its path below the place
 	there os.FileInfo
+	ours  bool // an earlier try of the job has put it there, and was killed before it told
 }
+
+// placing is the ending of the name that a file has while it gets its own.
+const placing = ".placing"
 
 // stage makes the folder of a try, with what the try before has left, and with the file that is there.
 func (p *workFolder) stage(j *fleet.Job, fence uint64) (*stage, error) {
@@ -108,8 +113,9 @@ func (p *workFolder) inherit(s *stage, prefix string) error {
 	for i, name := range before {
 		old := path.Join(stages, name)
 		if i == len(before)-1 && p.root.Rename(old, s.name) == nil {
+			s.ours = p.same(path.Join(s.name, s.base+placing), s.file)
 			if p.isFree(s) {
-				return p.dropIfThere(path.Join(s.name, s.base))
+				return errors.Join(p.dropIfThere(path.Join(s.name, s.base)), p.dropIfThere(path.Join(s.name, s.base+placing)))
 			}
 			old = s.name
 		}
@@ -139,6 +145,13 @@ func (p *workFolder) isFree(s *stage) bool {
 		return false
 	}
 	return f.Close() == nil
+}
+
+// same reports whether two names are of one file.
+func (p *workFolder) same(a, b string) bool {
+	one, err := p.root.Lstat(a)
+	two, gone := p.root.Lstat(b)
+	return err == nil && gone == nil && os.SameFile(one, two)
 }
 
 func (p *workFolder) dropIfThere(name string) error {
@@ -193,6 +206,10 @@ func (p *workFolder) rename(s *stage, replace bool) error {
 		return err
 	}
 	if !replace {
+		if err := p.root.Rename(from, from+placing); err != nil {
+			return err
+		}
+		from += placing
 		err := p.root.Link(from, s.file)
 		if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, p.sync(above))

@@ -156,6 +156,8 @@ func (t *workTask) tell(now *fleet.Record, err error) {
 		t.log.Info("done", "size", e.Size, "verified", cmp.Or(e.Proof, "unverified"), "unchanged", e.Unchanged)
 	case now.State == fleet.Waiting:
 		t.log.Warn("tried again later", "error", e.Why, "code", e.Code, "next", stamp(now.Next))
+	case now.State == fleet.Queued:
+		t.log.Warn("a newer report is next", "error", e.Why, "code", e.Code)
 	default:
 		t.log.Error("given up", "error", e.Why, "code", e.Code)
 	}

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -121,7 +123,8 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard is the condition of a request, which the lease must allow. A store without conditions is asked what is there instead.
+// guard is the condition of a request, which the lease must allow. A store without conditions is asked what is there instead, and the error is what it
+// would have answered.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
 	holds := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
@@ -140,7 +143,7 @@ func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptio
 	case info == nil && c.match == "", info != nil && info.ETag == c.match:
 		return nil
 	}
-	return u.inTheWay(c)
+	return minio.ErrorResponse{StatusCode: http.StatusPreconditionFailed}
 }
 
 // inTheWay is the error of an object that is there, or is another one than was to be replaced.
@@ -169,14 +172,16 @@ func (u *upload) commitSmall(ctx context.Context, f download.UploadFinal) error 
 	if _, err := io.Copy(sum, body); err != nil {
 		return err
 	}
-	o := minio.PutObjectOptions{UserMetadata: metadata(h, known), DisableContentSha256: true}
+	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, known), DisableContentSha256: true}
 	o.UserMetadata["x-amz-checksum-sha256"] = base64.StdEncoding.EncodeToString(sum.Sum(nil))
 	c := u.condition(f.Replace)
-	if err := u.guard(ctx, c, &o); err != nil {
+	err := u.guard(ctx, c, &o)
+	if err == nil {
+		_, err = u.store.core.PutObject(ctx, u.store.bucket, u.key, body, body.Size(), "", hex.EncodeToString(sum.Sum(nil)), o)
+	} else if codeOf(err) != preconditioned {
 		return err
 	}
-	_, err := u.store.core.PutObject(ctx, u.store.bucket, u.key, body, body.Size(), "", hex.EncodeToString(sum.Sum(nil)), o)
-	return u.settle(ctx, c, h.Token, err)
+	return u.settle(ctx, c, h.Token, f.Result.Proof, err)
 }
 
 // conflicts is how often Complete is tried where the store says that another request was under way (409).
@@ -197,12 +202,13 @@ func (u *upload) complete(ctx context.Context, f download.UploadFinal, evidence 
 	c := u.condition(f.Replace)
 	for try := 1; ; try++ {
 		var o minio.PutObjectOptions
-		if err := u.guard(ctx, c, &o); err != nil {
+		if err = u.guard(ctx, c, &o); err == nil {
+			_, err = u.store.core.CompleteMultipartUpload(ctx, u.store.bucket, u.key, u.heading.Upload, parts, o)
+		} else if codeOf(err) != preconditioned {
 			return err
 		}
-		_, err = u.store.core.CompleteMultipartUpload(ctx, u.store.bucket, u.key, u.heading.Upload, parts, o)
 		if codeOf(err) != conflict || try == conflicts {
-			return u.settle(ctx, c, u.heading.Token, err)
+			return u.settle(ctx, c, u.heading.Token, f.Result.Proof, err)
 		}
 		select {
 		case <-time.After(time.Duration(try) * 200 * time.Millisecond):
@@ -230,14 +236,22 @@ func (u *upload) size() (size int64) {
 	return size
 }
 
-// settle is the result of a request that makes the object. After an error the object may be there all the same: its answer was lost, or it
-// was the answer to a repeated request. The token tells.
-func (u *upload) settle(ctx context.Context, c condition, token string, failed error) error {
+// settle is the result of a request that makes the object. After an error the object may be there all the same: its answer was lost, it was
+// the answer to a repeated request, or an earlier try of the job, which is late, has made it. The metadata tell.
+func (u *upload) settle(ctx context.Context, c condition, token string, p verify.Proof, failed error) error {
 	if failed == nil {
 		return nil
 	}
-	if info, err := u.head(ctx); err == nil && info != nil && info.UserMetadata["Braid-Upload"] == token {
-		return nil
+	if info, err := u.head(ctx); err == nil && info != nil {
+		switch {
+		case info.UserMetadata["Braid-Upload"] == token:
+			return nil
+		case u.store.ours(info) && isOf(info, p):
+			if u.heading.Upload != "" {
+				u.abort(u.heading.Upload)
+			}
+			return nil
+		}
 	}
 	switch code := codeOf(failed); code {
 	case preconditioned, conflict:
@@ -248,6 +262,13 @@ func (u *upload) settle(ctx context.Context, c condition, token string, failed e
 		return u.inTheWay(c)
 	}
 	return u.fault(ctx, failed)
+}
+
+// isOf reports whether an object says that it is what is proven.
+func isOf(info *minio.ObjectInfo, p verify.Proof) bool {
+	return info.Size == p.Size() && slices.ContainsFunc(p.Digests(), func(d verify.Digest) bool {
+		return d.Algorithm() == verify.SHA256 && d.Hex() == info.UserMetadata["Braid-Sha256"]
+	})
 }
 
 // putEvidence puts the evidence beside the object, which is there. That it cannot is told.

@@ -55,12 +55,16 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 // Sweep ends the uploads of a name or, if it is empty, all below the prefix, and removes their journals. One that a process here works at is
 // an error. It returns those that are gone.
 func (s *Store) Sweep(ctx context.Context, name string) (gone []Left, err error) {
+	return s.sweep(ctx, name, func(Left) bool { return true })
+}
+
+func (s *Store) sweep(ctx context.Context, name string, which func(Left) bool) (gone []Left, err error) {
 	all, err := s.left(ctx, s.prefix+name)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range all {
-		if name != "" && l.Key != s.prefix+name {
+		if name != "" && l.Key != s.prefix+name || !which(l) {
 			continue
 		}
 		if err := s.end(ctx, l); err != nil {

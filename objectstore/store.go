@@ -49,6 +49,8 @@ type Options struct {
 
 // A Lease is the right to a download that several processes may have, one after the other.
 type Lease struct {
+	// Job names the download. It stands in the metadata of the object, so that a later try knows what an earlier one has made.
+	Job string
 	// Opened is told the id of an upload before a part is sent: who has the lease next ends that upload. An error ends the download.
 	Opened func(ctx context.Context, upload string) error
 	// Confirm is asked right before an object is made. An error ends the download, and no object is made.
@@ -210,15 +212,32 @@ func (s *Store) Abort(ctx context.Context, name, upload string) error {
 	return s.end(ctx, Left{Key: s.prefix + name, Upload: upload})
 }
 
-// TakeOver ends an upload of a name as Abort does, unless this process can go on with it: its journal is here, and no other process has that open.
-func (s *Store) TakeOver(ctx context.Context, name, upload string) error {
+// TakeOver ends the uploads of a name as Abort does: the one that an earlier try told of, if any, and those that were opened by one that was killed before
+// it told. It leaves the one that this process can go on with, whose journal is here, and no other process has that open. It reports whether an
+// earlier try has made the object.
+func (s *Store) TakeOver(ctx context.Context, name, upload string) (made bool, err error) {
 	u := newUpload(s, s.prefix+name)
 	if err := u.open(); err != nil {
-		return err
+		return false, err
 	}
 	r, err := readRecord(u.journal)
-	if err := errors.Join(err, u.journal.Close()); err != nil || r.heading.Upload == upload {
-		return err
+	if err := errors.Join(err, u.journal.Close()); err != nil {
+		return false, err
 	}
-	return s.Abort(ctx, name, upload)
+	here := r.heading.Upload == upload
+	if upload != "" && !here {
+		if err := s.Abort(ctx, name, upload); err != nil {
+			return false, err
+		}
+	}
+	if _, err := s.sweep(ctx, name, func(l Left) bool { return !here || l.Upload != upload }); err != nil && ctx.Err() == nil {
+		s.options.Note(fmt.Sprintf("%s: an upload may be left; braid parts shows it: %v", s.Path(name), err))
+	}
+	info, err := newUpload(s, s.prefix+name).head(ctx)
+	return err == nil && info != nil && s.ours(info), err
+}
+
+// ours reports whether an object was made by a download with the same lease.
+func (s *Store) ours(info *minio.ObjectInfo) bool {
+	return s.lease != nil && s.lease.Job != "" && info.UserMetadata["Braid-Job"] == s.lease.Job
 }

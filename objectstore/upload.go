@@ -204,7 +204,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 		return err
 	}
 	h := heading{Version: journalVersion, Endpoint: u.store.endpoint, Bucket: u.store.bucket, Key: u.key, Token: newToken(), URL: p.URL, Began: time.Now().UTC().Truncate(time.Second)}
-	o := minio.PutObjectOptions{UserMetadata: metadata(h, p.Claims)}
+	o := minio.PutObjectOptions{UserMetadata: u.store.metadata(h, p.Claims)}
 	o.UserMetadata["x-amz-checksum-algorithm"], o.UserMetadata["x-amz-checksum-type"] = "SHA256", "COMPOSITE"
 	var err error
 	if h.Upload, err = u.store.core.NewMultipartUpload(ctx, u.store.bucket, u.key, o); err != nil {
@@ -236,9 +236,12 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// metadata is what an object says of itself: which upload it is of, where it is from and, if that is known by then, its digest.
-func metadata(h heading, claims []verify.Claim) map[string]string {
+// metadata is what an object says of itself: which upload and job it is of, where it is from and, if that is known by then, its digest.
+func (s *Store) metadata(h heading, claims []verify.Claim) map[string]string {
 	m := map[string]string{"braid-upload": h.Token, "braid-url": inASCII(h.URL)}
+	if s.lease != nil && s.lease.Job != "" {
+		m["braid-job"] = s.lease.Job
+	}
 	for _, c := range claims {
 		if c.Digest.Algorithm() == verify.SHA256 {
 			m["braid-sha256"] = c.Digest.Hex()

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"braid/fleet"
+)
+
+// TestStageOurs: a worker that was killed when its file had got its name, and before the queue knew, is followed by one that may replace that file. One that
+// was there before is not taken for it, and what a late worker makes gets no name.
+func TestStageOurs(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		p, err := openWorkFolder(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.close()
+		target := filepath.Join(p.dir, "a.iso")
+		if foreign {
+			write(t, target, "mine")
+		}
+		job := &fleet.Job{Name: "a.iso"}
+		stageOf := func(fence uint64) *stage {
+			s, err := p.stage(job, fence)
+			if err != nil || s.ours == foreign && fence == 2 || s.ours && fence == 1 {
+				t.Fatalf("foreign %t, fence %d: %+v, %v", foreign, fence, s, err)
+			}
+			return s
+		}
+		first := stageOf(1)
+		if !foreign {
+			write(t, filepath.Join(first.dir, first.base), "one")
+			if _, err := p.put(first, true, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second := stageOf(2)
+		if _, err := p.put(first, true, true); err == nil {
+			t.Error("a late worker puts a file in place")
+		}
+		left, err := os.ReadDir(second.dir)
+		if len(left) != 1 || left[0].Name() != "a.iso" || err != nil {
+			t.Errorf("in the stage: %v, %v", left, err)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
