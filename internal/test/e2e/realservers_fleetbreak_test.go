@@ -3,88 +3,291 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"braid/internal/test/s3test"
 )
 
-// TestRealFleetBreaking kills watchers, workers and with them the queue's server without warning, while new versions of files come. In the end
-// each file is there in its last version, each job is done, and at no moment a file is seen that is none of its versions. scripts/nightly has ten
-// minutes of it (BRAID_FLEET_TIME).
+// TestRealFleetBreaking kills three watchers, five workers and the queue's servers without warning, and stops workers for longer than their leases,
+// while versions of files come to a server and two mirrors, some of them with a wrong digest. Every version that is seen is right and whole, each is
+// put in place once and none after a newer one, and in the end each file is there in its last version, each job is done, and nothing is left over.
+//
+// scripts/nightly has ten minutes of it (BRAID_FLEET_TIME), and a cluster of three servers then. BRAID_FLEET_SEED repeats what is killed when.
 func TestRealFleetBreaking(t *testing.T) {
-	most := 20 * time.Second
+	t.Parallel()
+	length, seed := 15*time.Second, rand.Uint64N(1e9)
+	var err error
 	if text := os.Getenv("BRAID_FLEET_TIME"); text != "" {
-		var err error
-		if most, err = time.ParseDuration(text); err != nil {
-			t.Fatal(err)
+		length, err = time.ParseDuration(text)
+	}
+	if text := os.Getenv("BRAID_FLEET_SEED"); text != "" && err == nil {
+		seed, err = strconv.ParseUint(text, 10, 64)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		servers int // 0: embedded
+		objects bool
+		rare    bool
+	}{
+		{"embedded, objects", 0, true, false},
+		{"one server, files", 1, false, false},
+		{"embedded, files", 0, false, true},
+		{"three servers, objects", 3, true, true},
+	} {
+		if tt.rare && length < time.Minute {
+			continue
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			newBreaking(t, seed, tt.servers, tt.objects).run(length)
+		})
+	}
+}
+
+// A breaking is a fleet that is broken.
+type breaking struct {
+	*fleetRig
+	random    *rand.Rand
+	seed      uint64
+	servers   *natsCluster // nil: embedded
+	store     *s3test.Store
+	names     []string
+	placed    *history
+	slots     []*fleetSlot
+	down      []time.Time // when a server that was killed begins again
+	kills     int
+	stops     int
+	gone      int // processes that ended by themselves
+	published int
+}
+
+// A slot is a process that begins again when it was killed.
+type fleetSlot struct {
+	name   string
+	args   []string
+	env    []string
+	now    *fleetProcess
+	goesOn time.Time // when it was stopped
+	begun  int
+}
+
+func newBreaking(t *testing.T, seed uint64, servers int, objects bool) *breaking {
+	b := &breaking{random: rand.New(rand.NewPCG(seed, uint64(servers))), seed: seed, names: numbered("f", 12)}
+	if servers > 0 {
+		b.servers = newNATS(t, servers)
+		b.fleetRig = newFleetRig(t, b.servers.flags()...)
+		b.down = make([]time.Time, servers)
+	} else {
+		b.fleetRig = newFleetRig(t)
+	}
+	b.logs = filepath.Join(b.dir, "logs")
+	if dir := os.Getenv("BRAID_FLEET_LOGS"); dir != "" {
+		b.logs = filepath.Join(dir, filepath.Base(t.Name()))
+	}
+	os.MkdirAll(b.logs, 0o755)
+	b.mirrored = publicDir(t)
+	for range 2 {
+		b.mirrors = append(b.mirrors, nginx.start(t, site{root: b.mirrored, rate: 2 << 20}))
+	}
+	b.pace = 20 * time.Millisecond
+	if objects {
+		b.store = s3test.New(t)
+		b.to = "s3://bucket/pool/"
+		b.placed = watchStore(b.store, "pool/isos/")
+	} else {
+		b.placed = watchFolder(t, filepath.Join(b.dir, "out", "isos"))
+	}
+	for i := range 3 {
+		b.slots = append(b.slots, &fleetSlot{name: fmt.Sprint("watcher-", i), args: b.watch(fmt.Sprint("watcher-", i))})
+	}
+	for i := range 5 {
+		s := &fleetSlot{name: fmt.Sprint("worker-", i), args: b.work()}
+		if b.store != nil { // two are on one machine
+			s.env = append(b.store.Env(), "XDG_STATE_HOME="+filepath.Join(b.dir, fmt.Sprint("machine-", i/2*i)))
+		}
+		b.slots = append(b.slots, s)
+	}
+	return b
+}
+
+func (b *breaking) run(length time.Duration) {
+	b.t.Logf("BRAID_FLEET_SEED=%d", b.seed)
+	b.t.Cleanup(b.end)
+	b.news(b.names...)
+	for _, s := range b.slots {
+		b.begin(s)
+	}
+	for began := time.Now(); time.Since(began) < length; {
+		time.Sleep(time.Duration(b.random.IntN(1200)) * time.Millisecond) // when it is broken
+		b.strike()
+		b.news(b.names[b.random.IntN(len(b.names))])
+		b.look()
+		b.goOn(time.Now())
+	}
+	b.goOn(time.Now().Add(time.Hour))
+	for _, name := range b.names {
+		if b.placed.last(name) == "" {
+			b.put(false, name)
 		}
 	}
-	f := newFleetRig(t)
-	names := numbered("f", 12)
-	versions := map[string][][]byte{}
-	publish := func(names ...string) {
-		f.publish(10_000+rand.IntN(400_000), false, names...)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		for _, name := range names {
-			versions[name] = append(versions[name], f.files[name].body)
-		}
-	}
-	publish(names...)
-	begin := []func() *fleetProcess{
-		func() *fleetProcess { return f.watcher("watcher-0") }, func() *fleetProcess { return f.watcher("watcher-1") },
-		f.worker, f.worker, f.worker,
-	}
-	var processes []*fleetProcess
-	for _, b := range begin {
-		processes = append(processes, b())
-	}
-	kills := 0
-	for began := time.Now(); time.Since(began) < most; kills++ {
-		i := rand.IntN(len(processes))
-		time.Sleep(time.Duration(rand.IntN(800)) * time.Millisecond) // when it is killed
-		processes[i].Process.Kill()
-		<-processes[i].exited
-		publish(names[rand.IntN(len(names))])
-		processes[i] = begin[i]()
-		for name, all := range versions {
-			checkSeen(t, filepath.Join(f.dir, "out", "isos", name), all)
-		}
-	}
-	took := f.await("each file in its last version", 2*time.Minute, func() bool { return f.right(names...) })
-	f.await("each job is done", time.Minute, func() bool {
-		for _, j := range f.jobs() {
+	took := b.await("each file in its last version", 3*time.Minute, func() bool { b.goOn(time.Now()); return b.look() })
+	b.await("each job is done", time.Minute, func() bool {
+		for _, j := range b.jobs() {
 			if j.State != "done" {
 				return false
 			}
 		}
 		return true
 	})
-	if n := len(f.jobs()); n != len(names) {
-		t.Errorf("%d jobs of %d files", n, len(names))
+	if n := len(b.jobs()); n != len(b.names) {
+		b.t.Errorf("%d jobs of %d files", n, len(b.names))
 	}
-	count := 0
-	for _, all := range versions {
-		count += len(all)
-	}
-	t.Logf("fleet: %d kills, %d versions, right %v after the last", kills, count, took)
+	b.placed.check(b.t, b.names)
+	b.leftOver()
+	b.t.Logf("fleet: %d kills, %d stops, %d ended by themselves, %d versions, %d in place, right %v after the last",
+		b.kills, b.stops, b.gone, b.published, b.placed.count(), took.Round(time.Millisecond))
 }
 
-// checkSeen: what is seen under a name is one of its versions, whole.
-func checkSeen(t *testing.T, path string, versions [][]byte) {
-	t.Helper()
-	data, err := os.ReadFile(path)
+// news publishes a version of each of names. One of ten is wrong, and one of eight has two parts.
+func (b *breaking) news(names ...string) {
+	for _, name := range names {
+		b.put(b.random.IntN(10) == 0, name)
+	}
+}
+
+func (b *breaking) put(wrong bool, names ...string) {
+	for _, name := range names {
+		size := 10_000 + b.random.IntN(400_000)
+		if b.random.IntN(8) == 0 {
+			size += 9 << 20
+		}
+		b.announce = func(body []byte) { b.placed.expect(name, body, wrong) }
+		b.publish(size, wrong, name)
+		b.published++
+	}
+}
+
+// begin begins a process.
+func (b *breaking) begin(s *fleetSlot) {
+	log, err := os.OpenFile(filepath.Join(b.logs, s.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer log.Close()
+	s.begun++
+	fmt.Fprintf(log, "--- %s, number %d\n", time.Now().UTC().Format("15:04:05.000"), s.begun)
+	b.env = s.env
+	s.now = &fleetProcess{Cmd: b.command(s.args...), exited: make(chan struct{})}
+	s.now.Stdout, s.now.Stderr = log, log
+	b.fleetRig.run(s.now)
+}
+
+// strike kills a process or a server, or stops a worker.
+func (b *breaking) strike() {
+	i, stop := b.random.IntN(len(b.slots)+len(b.down)), b.random.IntN(6) == 0
+	wait := time.Duration(b.random.IntN(3000)) * time.Millisecond
+	if i >= len(b.slots) {
+		if n := i - len(b.slots); b.down[n].IsZero() {
+			b.servers.kill(n)
+			b.down[n] = time.Now().Add(wait)
+			b.kills++
+		}
 		return
 	}
-	for _, v := range versions {
-		if bytes.Equal(v, data) {
-			return
+	s := b.slots[i]
+	if stop && strings.HasPrefix(s.name, "worker") && s.goesOn.IsZero() {
+		s.now.Process.Signal(syscall.SIGSTOP)
+		s.goesOn = time.Now().Add(5*time.Second + wait)
+		b.stops++
+		return
+	}
+	s.goesOn = time.Time{}
+	s.now.Process.Kill()
+	<-s.now.exited
+	b.kills++
+	b.begin(s)
+}
+
+// goOn has what was stopped or killed go on, if it is time, and what ended by itself as the queue was away.
+func (b *breaking) goOn(now time.Time) {
+	for n, at := range b.down {
+		if !at.IsZero() && now.After(at) {
+			b.servers.start(n)
+			b.down[n] = time.Time{}
 		}
 	}
-	t.Errorf("%s has %d bytes that are none of its versions", fmt.Sprint(path), len(data))
+	for _, s := range b.slots {
+		if !s.goesOn.IsZero() && now.After(s.goesOn) {
+			s.now.Process.Signal(syscall.SIGCONT)
+			s.goesOn = time.Time{}
+		}
+		select {
+		case <-s.now.exited:
+			if b.gone++; b.servers == nil {
+				b.t.Errorf("%s ended by itself: %v", s.name, s.now.ProcessState)
+			}
+			b.begin(s)
+		default:
+		}
+	}
+}
+
+// look checks what is seen of each file, and reports whether all are in their last version.
+func (b *breaking) look() bool {
+	all := true
+	for _, name := range b.names {
+		var data []byte
+		if b.store != nil {
+			data = b.store.Object("pool/isos/" + name)
+		} else {
+			data, _ = os.ReadFile(filepath.Join(b.dir, "out", "isos", name))
+		}
+		all = b.placed.seen(b.t, name, data) && all
+	}
+	return all
+}
+
+// leftOver: uploads, stages and probes are gone, and the evidence is that of the objects.
+func (b *breaking) leftOver() {
+	if b.store != nil {
+		b.t.Helper()
+		b.env = b.store.Env()
+		b.nothingLeft(b.store, b.names...)
+		for _, name := range b.names {
+			if e := string(b.store.Object("pool/isos/" + name + ".evidence.json")); !strings.Contains(e, b.placed.last(name)) {
+				b.t.Errorf("the evidence of %s is not of its last version %s:\n%s", name, b.placed.last(name), e)
+			}
+		}
+		return
+	}
+	b.await("nothing unfinished is left", 10*time.Second, func() bool {
+		left, err := os.ReadDir(filepath.Join(b.dir, "out", ".braid-work"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// end kills all.
+func (b *breaking) end() {
+	for _, s := range b.slots {
+		if s.now != nil {
+			s.now.Process.Kill()
+			<-s.now.exited
+		}
+		if b.t.Failed() {
+			out, _ := exec.Command("tail", "-n", "25", filepath.Join(b.logs, s.name+".log")).Output()
+			b.t.Logf("%s:\n%s", s.name, out)
+		}
+	}
 }

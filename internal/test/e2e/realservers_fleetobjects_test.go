@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -55,6 +56,7 @@ func (f *fleetRig) nothingLeft(store *s3test.Store, names ...string) {
 	for _, name := range names {
 		want = append(want, "pool/isos/"+name, "pool/isos/"+name+".evidence.json")
 	}
+	slices.Sort(want)
 	if got := store.Keys(); strings.Join(got, " ") != strings.Join(want, " ") {
 		f.t.Errorf("in the store: %v, want %v", got, want)
 	}

@@ -31,6 +31,12 @@ type fleetRig struct {
 	env    []string // of what is started next
 	server *httptest.Server
 
+	mirrors  []string // that the server names, with the folder that they serve
+	mirrored string
+	pace     time.Duration     // that the server takes for 64 KiB
+	logs     string            // a folder
+	announce func(body []byte) // told of a version before the server has it; may be nil
+
 	mu    sync.Mutex
 	files map[string]fleetFile
 	polls map[string]int           // of the feed, by User-Agent
@@ -78,7 +84,13 @@ func (f *fleetRig) serve(w http.ResponseWriter, r *http.Request) {
 		sum[0]++
 	}
 	w.Header().Set("Digest", "sha-256="+base64.StdEncoding.EncodeToString(sum[:]))
+	for _, m := range f.mirrors {
+		w.Header().Add("Link", fmt.Sprintf("<http://%s/%s>; rel=duplicate", m, name))
+	}
 	var body io.ReadSeeker = bytes.NewReader(file.body)
+	if f.pace > 0 {
+		body = &paced{bytes.NewReader(file.body), f.pace}
+	}
 	if strings.HasPrefix(name, "slow") {
 		body = &gated{bytes.NewReader(file.body), int64(len(file.body)) / 2, gate, r.Context().Done()}
 	}
@@ -104,6 +116,17 @@ func (g *gated) Read(p []byte) (int, error) {
 	return g.Reader.Read(p)
 }
 
+// paced is a file that takes its time.
+type paced struct {
+	*bytes.Reader
+	pace time.Duration
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	time.Sleep(p.pace) // as a slow line
+	return p.Reader.Read(b[:min(len(b), 64<<10)])
+}
+
 func (f *fleetRig) feed(w io.Writer) {
 	for name, file := range f.files {
 		fmt.Fprintf(w, "LIRS,%d,%d,0,%d,%s/files/%s,%s,0,http://agent.example/,\n", file.at.Unix(), time.Now().Unix(), len(file.body), f.server.URL, name, name)
@@ -121,8 +144,30 @@ func (f *fleetRig) publish(size int, wrong bool, names ...string) {
 		if at.Before(firstModified) {
 			at = firstModified
 		}
+		if f.announce != nil {
+			f.announce(body)
+		}
+		f.mirror(name, body, at)
 		f.files[name] = fleetFile{body, at, wrong}
 		f.gates[name] = make(chan struct{})
+	}
+}
+
+// mirror puts a file where the mirrors have it, if there are any.
+func (f *fleetRig) mirror(name string, body []byte, at time.Time) {
+	if f.mirrored == "" {
+		return
+	}
+	path := filepath.Join(f.mirrored, name)
+	err := os.WriteFile(path+".new", body, 0o644)
+	if err == nil {
+		err = os.Chtimes(path+".new", at, at)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		f.t.Error(err)
 	}
 }
 
@@ -139,13 +184,7 @@ func (f *fleetRig) start(args ...string) *fleetProcess {
 	p := &fleetProcess{exited: make(chan struct{})}
 	p.Cmd = f.command(args...)
 	p.Stdout, p.Stderr = &p.log, &p.log
-	if err := p.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	go func() {
-		p.Wait()
-		close(p.exited)
-	}()
+	f.run(p)
 	f.t.Cleanup(func() {
 		p.Process.Kill()
 		<-p.exited
@@ -154,6 +193,17 @@ func (f *fleetRig) start(args ...string) *fleetProcess {
 		}
 	})
 	return p
+}
+
+func (f *fleetRig) run(p *fleetProcess) {
+	f.t.Helper()
+	if err := p.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	go func() {
+		p.Wait()
+		close(p.exited)
+	}()
 }
 
 func (f *fleetRig) command(args ...string) *exec.Cmd {
@@ -169,13 +219,26 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 
 // worker starts one, with the shortest lease.
 func (f *fleetRig) worker() *fleetProcess {
-	p := f.start("work", "--to", f.to, "--lease", "5s", "-v", "--retry-wait", "100ms")
+	p := f.start(f.work()...)
 	f.await("a worker is ready", 40*time.Second, func() bool { return strings.Contains(p.log.String(), "msg=ready") })
 	return p
 }
 
+func (f *fleetRig) work(more ...string) []string {
+	return append([]string{"work", "--to", f.to, "--lease", "5s", "-v", "--retry-wait", "100ms"}, more...)
+}
+
 // watcher starts one with a name, of the configuration that all have.
 func (f *fleetRig) watcher(name string) *fleetProcess {
+	f.t.Helper()
+	p := f.start(f.watch(name)...)
+	f.await("a watcher is ready", 40*time.Second, func() bool {
+		return strings.Contains(p.log.String(), "polling for the fleet") || strings.Contains(p.log.String(), "standing by")
+	})
+	return p
+}
+
+func (f *fleetRig) watch(name string) []string {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, name)
 	config := fmt.Sprintf("user-agent = %q\n[feed.news]\nurl = %q\nevery = \"1s\"\n[watch.files]\nglob = %q\ndir = \"isos\"\n",
@@ -186,11 +249,7 @@ func (f *fleetRig) watcher(name string) *fleetProcess {
 	if err := os.WriteFile(filepath.Join(dir, "isos.toml"), []byte(config), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
-	p := f.start("watch", "--lease", "5s", "--state", dir, filepath.Join(dir, "isos.toml"))
-	f.await("a watcher is ready", 40*time.Second, func() bool {
-		return strings.Contains(p.log.String(), "polling for the fleet") || strings.Contains(p.log.String(), "standing by")
-	})
-	return p
+	return []string{"watch", "--lease", "5s", "--state", dir, filepath.Join(dir, "isos.toml")}
 }
 
 // braid runs braid with the queue, and returns what it prints.
