@@ -186,7 +186,7 @@ func (u *uploading) release(r byterange.Range, moved func(int64)) {
 }
 
 // uploadWindow is how far bytes may come ahead of those that are uploaded. What is ahead is on the local disk.
-const uploadWindow = 128 << 20
+const uploadWindow = 208 << 20
 
 // ahead is the same for an upload whose parts are large.
 func (u *uploading) ahead() int64 {
@@ -203,7 +203,7 @@ func (u *uploading) window() int64 {
 	return u.ahead()
 }
 
-// room waits until bytes that end at end may be written: a range that began in the window may go on behind it, by half as much.
+// room waits until bytes that end at end may be written: a range that began in the window may go on behind it, by a quarter.
 func (u *uploading) room(ctx context.Context, end int64) error {
 	if u == nil {
 		return nil
@@ -211,7 +211,7 @@ func (u *uploading) room(ctx context.Context, end int64) error {
 	for {
 		u.mu.Lock()
 		ahead, moved := u.ahead(), u.moved
-		full := end > u.freed+ahead+ahead/2
+		full := end > u.freed+ahead+ahead/4
 		u.mu.Unlock()
 		if !full {
 			return nil

@@ -92,6 +92,9 @@ func (w *work) gapFor(m *mirror) byterange.Range {
 	if rest := gap.End - r.End; rest < min(minRange, max(minSteal, want/4)) || rest < want/2 && w.remaining() >= 2*windowTime || rest < w.cfg.MinSplit {
 		r.End = gap.End // no crumbs
 	}
+	if w.cfg.Window > 0 {
+		r.End = min(r.End, max(in.End+w.cfg.Window/4, r.Start+minRange))
+	}
 	return r
 }
 
@@ -172,11 +175,19 @@ func (w *work) want(m *mirror) (size, ahead int64) {
 		}
 		size = minRange
 	}
-	size = max(size, w.cfg.MinSplit)
+	size = max(w.turn(size, speed), w.cfg.MinSplit)
 	if float64(size) < trifle*all && w.sooner(m, float64(size)) {
 		return 0, 0
 	}
 	return size, 0
+}
+
+// turn bounds a range of a mirror by its part of a small window: behind a longer one there would be no room for the next range of another.
+func (w *work) turn(size int64, speed float64) int64 {
+	if w.cfg.Window == 0 || speed == 0 {
+		return size
+	}
+	return min(size, max(minRange, int64(float64(w.cfg.Window)*speed/max(speed, w.mirrors.aggregate()))))
 }
 
 // lone reports whether m has no others beside it but those that give pieces.
@@ -215,7 +226,7 @@ func (w *work) reach(f *fetch) int64 {
 		if f.src.noRanges { // it cannot be made to stop there without loss, however slow it gets
 			least = 0
 		}
-		return max(int64(f.src.speed*period.Seconds()), least, w.cfg.MinSplit)
+		return w.turn(max(int64(f.src.speed*period.Seconds()), least, w.cfg.MinSplit), f.src.speed)
 	}
 	return max(2*w.share(), 4<<20, w.cfg.MinSplit)
 }

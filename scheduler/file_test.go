@@ -91,7 +91,11 @@ func (n *network) consume(d time.Duration) {
 		front = n.proven.FirstGap(0)
 	}
 	n.hashed = max(n.hashed, min(front, n.sc.size, n.hashed+int64(n.reads()*d.Seconds())))
-	if n.sc.pipe > 0 && !n.over() && n.hashed-n.passed >= 256<<10 {
+	step := int64(256 << 10)
+	if n.sc.cfg.Window > 0 { // parts are uploaded
+		step = 8 * mib
+	}
+	if n.sc.pipe > 0 && !n.over() && n.hashed-n.passed >= step {
 		n.passed = n.hashed
 		n.step(Consumed{Front: n.passed})
 	}

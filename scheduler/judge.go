@@ -40,6 +40,9 @@ func (w *work) judge() {
 		if f.ending {
 			continue
 		}
+		if w.heldBack(f) {
+			f.activeAt = w.now
+		}
 		quiet := w.now.Sub(f.activeAt)
 		limit, most := f.mayBeQuiet(), w.cfg.Silence
 		if f.src.slow { // it reports itself when it gives up
@@ -55,6 +58,11 @@ func (w *work) judge() {
 		f.src.updateSpeed(w.now)
 		w.lighten(f)
 	}
+}
+
+// heldBack reports whether f has come so far ahead of a late reader that its bytes may not be taken: it is not silent.
+func (w *work) heldBack(f *fetch) bool {
+	return w.cfg.Window > 0 && f.pos >= w.window().End && f.pos < w.ranges.size
 }
 
 // standIn reports whether another mirror could do the work of f: one that is at work, or free to begin.

@@ -126,6 +126,9 @@ func newNetwork(t testing.TB, sc scenario) *network {
 	n.links = sc.links()
 	n.rep.requests, n.rep.brought = make([]int, len(sc.hosts)), make([]int64, len(sc.hosts))
 	n.rep.sc = sc
+	if sc.cfg.Window > 0 {
+		n.step(Consumed{})
+	}
 	n.step(sc.source(0))
 	if sc.rerun {
 		n.introduce()

@@ -20,6 +20,16 @@ func unused(i int) func(report) string {
 	}
 }
 
+// blameless wants that no host is said to have fallen silent.
+func blameless(r report) string {
+	for i, a := range r.history {
+		if c, ok := a.(Cancel); ok && c.Why == ReasonSilent {
+			return fmt.Sprintf("fetch %d was ended at %v: %v", c.ID, r.at[i], c.Why)
+		}
+	}
+	return ""
+}
+
 // more are the rows that nobody asked for. Where a sender goes by losses, the best time is that of its mean rate; its
 // first window is larger, so that a short download may take less.
 func more() []row {
@@ -68,6 +78,16 @@ func more() []row {
 			net: scenario{pipe: mbit(60), hosts: equal(4, 40, 40*ms)}},
 		{name: "a stream into a fast pipe", size: 256 * mib, bar: bar{least: 0.88},
 			net: scenario{pipe: mbit(4000), hosts: uneven()}},
+		{name: "an upload of 2 fast mirrors", size: gib, bar: bar{least: 0.86},
+			net: scenario{cfg: Config{Window: 208 * mib}, pipe: mbit(4000), hosts: equal(2, 512, 10*ms)}},
+		{name: "an upload of 2 fast mirrors that are far", size: gib, bar: bar{least: 0.85},
+			net: scenario{cfg: Config{Window: 208 * mib}, pipe: mbit(4000), hosts: equal(2, 512, 60*ms)}},
+		{name: "an upload of uneven mirrors", size: gib, bar: bar{least: 0.95},
+			net: scenario{cfg: Config{Window: 208 * mib}, pipe: mbit(4000), hosts: uneven()}},
+		{name: "an upload that is slower than its mirrors", size: gib, bar: bar{least: 0.95},
+			net: scenario{cfg: Config{Window: 208 * mib}, pipe: mbit(200), hosts: equal(4, 100, 40*ms)}},
+		{name: "an upload into a store that takes a part a minute", size: 400 * mib, bar: bar{least: 0.95, also: blameless},
+			net: scenario{cfg: Config{Window: 208 * mib}, pipe: mbit(1.1), hosts: equal(3, 100, 40*ms)}},
 		{name: "with pieces, nobody lies", size: 256 * mib, bar: bar{least: 0.9},
 			net: scenario{piece: mib, hosts: equal(8, 40, 40*ms)}},
 		{name: "3 of 4 lie here and there", size: 128 * mib, bar: bar{least: 0.6, waste: 0.5},

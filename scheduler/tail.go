@@ -29,7 +29,7 @@ const (
 // that no mirror works on. What holds up the front goes first; else what would take longest.
 func (t *tail) steal(m *mirror, why Reason) bool {
 	f := t.victim(m)
-	if f == nil {
+	if f == nil || t.readerIsLate() {
 		return false
 	}
 	if m.doubtful() || t.protected(f) {
@@ -66,6 +66,11 @@ func (t *tail) victim(m *mirror) *fetch {
 		}
 	}
 	return worst
+}
+
+// readerIsLate reports whether half of a small window waits for the reader, so that nothing is won by sooner bytes.
+func (t *tail) readerIsLate() bool {
+	return t.cfg.Window > 0 && t.ranges.first(0)-t.ranges.front() > t.cfg.Window/2
 }
 
 // begins reports whether a fetch was asked for just now: what it will do cannot be known yet. Of how far a mirror is that has never

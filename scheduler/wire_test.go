@@ -184,6 +184,9 @@ func (n *network) arrive(f *flight, d time.Duration) {
 		k = min(k, int64(math.Ceil(c.allowed(n.now, h, rtt)-c.used)))
 	}
 	f.part = min(f.part-float64(k), segment)
+	if w := n.sc.cfg.Window; w > 0 { // the local disk takes no more
+		k = min(k, max(0, n.passed+w+w/4-f.arrived))
+	}
 	if k > 0 {
 		c.used += float64(k)
 		f.holes = append(f.holes, c.lose(n.rng, n.now, h, rtt, f.arrived, k)...)
