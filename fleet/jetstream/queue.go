@@ -51,11 +51,14 @@ type Options struct {
 	Host *Host
 	// Log gets what goes wrong meanwhile. It may be nil.
 	Log *slog.Logger
+
+	clock func() time.Time // of this machine; nil: time.Now
 }
 
 // A Queue is a connection to one. Its methods may be called by several goroutines.
 type Queue struct {
 	name     string
+	clock    func() time.Time
 	lease    time.Duration
 	works    bool
 	log      *slog.Logger
@@ -122,6 +125,9 @@ func isLoopback(host string) bool {
 // Open connects to a queue, and makes what is missing there.
 func Open(ctx context.Context, o Options) (*Queue, error) {
 	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, log: o.Log, mine: map[string]*Claim{}}
+	if q.clock = o.clock; q.clock == nil {
+		q.clock = time.Now
+	}
 	if q.lease == 0 {
 		q.lease = fleet.UsualLease
 	}
@@ -261,18 +267,18 @@ func (q *Queue) Close() {
 }
 
 // now is the time of the queue.
-func (q *Queue) now() time.Time { return q.at(time.Now()) }
+func (q *Queue) now() time.Time { return q.at(q.clock()) }
 
 // at is a time of this machine by the clock of the queue.
 func (q *Queue) at(t time.Time) time.Time { return t.Add(time.Duration(q.offset.Load())) }
 
 // setClock measures how far the server's clock is from ours: it says when it stored a value.
 func (q *Queue) setClock(ctx context.Context) error {
-	began := time.Now()
+	began := q.clock()
 	if _, err := q.leases.Put(ctx, keyClock, nil); err != nil {
 		return err
 	}
-	middle := began.Add(time.Since(began) / 2)
+	middle := began.Add(q.clock().Sub(began) / 2)
 	e, err := q.leases.Get(ctx, keyClock)
 	if err == nil {
 		q.offset.Store(int64(e.Created().Sub(middle)))

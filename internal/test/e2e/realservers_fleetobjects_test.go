@@ -98,9 +98,23 @@ func TestRealFleetObjects_Rule71(t *testing.T) {
 }
 
 // TestRealFleetObjectsStopped_Rule71: a worker is stopped when it has asked whether the job is still its own, and its Complete reaches the store after the
-// take-over, right before that of the other worker: there is no object yet, and its upload is gone. Both workers have one state folder.
+// take-over, right before that of the other worker: there is no object yet, and its upload is gone. Both workers have one state folder. A file of one part
+// has no upload: there the late worker makes the object, and the other one finds out that it is that of the job.
 func TestRealFleetObjectsStopped_Rule71(t *testing.T) {
 	t.Parallel()
+	for _, tt := range []struct {
+		kind string
+		size int
+		code int // the answer to the late request
+	}{{"complete", 24 << 20, http.StatusNotFound}, {"put", 30_000, http.StatusOK}} {
+		t.Run(tt.kind, func(t *testing.T) {
+			t.Parallel()
+			lateObject(t, tt.kind, tt.size, tt.code)
+		})
+	}
+}
+
+func lateObject(t *testing.T, kind string, size, want int) {
 	f := newFleetRig(t)
 	store, one, two := f.inStore(false)
 	const key = "pool/isos/big.iso"
@@ -108,7 +122,7 @@ func TestRealFleetObjectsStopped_Rule71(t *testing.T) {
 	code := 0 // of the late Complete
 	var completes atomic.Int32
 	store.Faults(func(w http.ResponseWriter, r *http.Request, s http.Handler) {
-		if s3test.Kind(r) != "complete" || !strings.HasSuffix(r.URL.Path, key) { // as that of the probe for conditions
+		if s3test.Kind(r) != kind || !strings.HasSuffix(r.URL.Path, key) { // as that of the probe for conditions
 			s.ServeHTTP(w, r)
 			return
 		}
@@ -130,7 +144,7 @@ func TestRealFleetObjectsStopped_Rule71(t *testing.T) {
 		w.WriteHeader(late.Code)
 		w.Write(late.Body.Bytes())
 	})
-	f.publish(24<<20, false, "big.iso")
+	f.publish(size, false, "big.iso")
 	select {
 	case <-reached:
 	case <-time.After(40 * time.Second):
@@ -140,15 +154,15 @@ func TestRealFleetObjectsStopped_Rule71(t *testing.T) {
 	stale.Process.Signal(syscall.SIGSTOP)
 	j := f.stored(store, "big.iso")
 	evidence := store.Object(key + ".evidence.json")
-	if code != http.StatusNotFound {
-		t.Errorf("the late Complete is answered %d", code)
+	if code != want {
+		t.Errorf("the late request is answered %d, want %d", code, want)
 	}
 	stale.Process.Signal(syscall.SIGCONT)
 	f.await("the worker that was stopped finds out", 30*time.Second, func() bool { return strings.Contains(stale.log.String(), "another worker has the job now") })
 	if again := f.stored(store, "big.iso"); again.Last != j.Last || !strings.Contains(j.Last.Worker, fmt.Sprintf("/%d/", other.Process.Pid)) {
 		t.Errorf("done by %+v, then %+v", j.Last, again.Last)
 	}
-	if !bytes.Equal(store.Object(key+".evidence.json"), evidence) {
+	if want != http.StatusOK && !bytes.Equal(store.Object(key+".evidence.json"), evidence) {
 		t.Error("the evidence beside the object is another now")
 	}
 	f.nothingLeft(store, "big.iso")

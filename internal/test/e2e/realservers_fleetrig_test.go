@@ -29,10 +29,12 @@ type fleetRig struct {
 	queue  []string // flags
 	to     string   // where workers put files
 	env    []string // of what is started next
+	shell  string   // what is done before that
 	server *httptest.Server
 
 	mirrors  []string // that the server names, with the folder that they serve
 	mirrored string
+	bare     bool              // the server has no digests
 	pace     time.Duration     // that the server takes for 64 KiB
 	logs     string            // a folder
 	announce func(body []byte) // told of a version before the server has it; may be nil
@@ -83,7 +85,9 @@ func (f *fleetRig) serve(w http.ResponseWriter, r *http.Request) {
 	if file.wrong {
 		sum[0]++
 	}
-	w.Header().Set("Digest", "sha-256="+base64.StdEncoding.EncodeToString(sum[:]))
+	if !f.bare {
+		w.Header().Set("Digest", "sha-256="+base64.StdEncoding.EncodeToString(sum[:]))
+	}
 	for _, m := range f.mirrors {
 		w.Header().Add("Link", fmt.Sprintf("<http://%s/%s>; rel=duplicate", m, name))
 	}
@@ -212,6 +216,9 @@ func (f *fleetRig) command(args ...string) *exec.Cmd {
 		at = 2
 	}
 	cmd := exec.Command(binary, slices.Concat(args[:at], f.queue, args[at:])...)
+	if f.shell != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", f.shell + `; exec "$0" "$@"`}, cmd.Args...)...)
+	}
 	cmd.Env = append(os.Environ(), "HOME="+f.dir, "XDG_STATE_HOME="+filepath.Join(f.dir, "state"), "XDG_CONFIG_HOME="+f.dir)
 	cmd.Env = append(cmd.Env, f.env...)
 	return cmd
@@ -318,7 +325,7 @@ func (f *fleetRig) taken(name string, workers ...*fleetProcess) (has, other *fle
 	f.t.Helper()
 	f.await(name+" is taken", 20*time.Second, func() bool {
 		for i, w := range workers {
-			if strings.Contains(f.jobs()[name].Lease.Holder, fmt.Sprintf("/%d/", w.Process.Pid)) {
+			if w != nil && strings.Contains(f.jobs()[name].Lease.Holder, fmt.Sprintf("/%d/", w.Process.Pid)) {
 				has, other = w, workers[1-i]
 				return true
 			}
