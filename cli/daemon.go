@@ -24,7 +24,6 @@ import (
 
 	"braid/daemon"
 	"braid/daemon/page"
-	"braid/daemon/queue"
 	"braid/daemon/rpc"
 	"braid/download"
 	"braid/internal/database"
@@ -55,6 +54,7 @@ type daemonCommand struct {
 	tokenFrom string                                                 // what gives the token; see page.Options
 	begun     func(ctx context.Context, engine *daemon.Daemon) error // before clients are answered; may be nil
 	session   string                                                 // the file of --save-session, if there is one
+	jobs      *fleetJobs                                             // with --queue; nil: it downloads itself
 }
 
 // mostClients is how many connections there may be, at the port and at the socket each.
@@ -83,6 +83,9 @@ func (v *port) String() string { return strconv.Itoa(int(*v)) }
 
 func (d *daemonCommand) run(ctx context.Context, words []string) error {
 	if err := d.checkFlags(words); err != nil {
+		return err
+	}
+	if err := d.checkFleet(ctx); err != nil {
 		return err
 	}
 	if len(words) == 0 {
@@ -117,6 +120,10 @@ func (d *daemonCommand) operate(ctx context.Context, token string) error {
 	d.log = commandLog(d.streams.err, d.LogFormat.Word, d.Quiet, d.Verbose)
 	d.notify = watch.NotifierOf(os.Getenv)
 	d.sites = newSites(configurationOf(ctx))
+	if err := d.openFleet(ctx, token); err != nil {
+		return err
+	}
+	defer d.jobs.close()
 	engine, client, err := d.open(ctx)
 	if err != nil {
 		return err
@@ -231,10 +238,14 @@ func (d *daemonCommand) open(ctx context.Context) (*daemon.Daemon, *download.Cli
 		return nil, nil, err
 	}
 	d.documents = client
-	engine, err := daemon.Open(daemon.Config{
+	config := daemon.Config{
 		Dir: d.State, Client: client, AtOnce: int(d.MaxConcurrentDownloads), Request: d.request, Limit: d.rate.override, Log: d.log.Logger,
 		Last: d.lastSession, Stopped: d.watching.stopped, Hide: d.log.clean,
-	})
+	}
+	if d.jobs != nil {
+		config.Jobs = d.jobs
+	}
+	engine, err := daemon.Open(config)
 	if locked, ok := errors.AsType[*database.LockedError](err); ok {
 		return nil, nil, &failure{code: exitLocal, what: "daemon", where: "queue", why: locked.Error(), hint: "one daemon has a state folder at a time; --state FOLDER names another"}
 	}
@@ -299,6 +310,9 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	defer signal.Stop(hup)
 	wg.Go(func() { d.attend(ctx, engine, client, hup) })
 	wg.Go(func() { d.tell(ctx, engine) })
+	if d.jobs != nil {
+		wg.Go(func() { d.jobs.follow(ctx) })
+	}
 	watched := make(chan error, 1)
 	go func() {
 		watched <- d.watching.run(ctx)
@@ -342,55 +356,4 @@ func (d *daemonCommand) given() map[string]string {
 		options["save-session"] = d.session
 	}
 	return options
-}
-
-// attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
-func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
-	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
-	if d.notify.Watchdog() <= 0 {
-		alive.Reset(rememberEvery)
-	}
-	defer alive.Stop()
-	saved := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			d.notified(d.notify.Stopping())
-			return
-		case now := <-alive.C:
-			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
-				d.notified(d.notify.Alive())
-			}
-			if now.Sub(saved) >= rememberEvery {
-				saved = now
-				client.State.Save()
-			}
-		case <-hup:
-			d.reload()
-		}
-	}
-}
-
-// reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
-func (d *daemonCommand) reload() {
-	d.notified(d.notify.Reloading())
-	conf, err := readConfiguration()
-	if err != nil {
-		d.log.Error("the settings stay as they were", "error", err)
-	} else {
-		d.mu.Lock()
-		d.unfollow()
-		conf.said, conf.line = d.sites.conf.said, d.sites.conf.line
-		d.sites = newSites(conf)
-		d.follow()
-		d.mu.Unlock()
-		d.log.Info("the settings were read anew")
-	}
-	d.notified(d.notify.Ready(""))
-}
-
-func (d *daemonCommand) notified(err error) {
-	if err != nil {
-		d.log.Warn("sd_notify", "error", err)
-	}
 }

@@ -284,7 +284,7 @@ type listedStatus struct {
 		Path string
 		URIs []struct{ URI string }
 	}
-	Braid struct{ Verified, Kind, Message, Hint, Watch string }
+	Braid struct{ Verified, Kind, Message, Hint, Watch, Worker string }
 }
 
 var statusKeys = []string{"gid", "status", "totalLength", "completedLength", "downloadSpeed", "dir", "files", "errorCode", "followedBy", "following", "braid"}
@@ -367,6 +367,9 @@ func (s *listedStatus) row(digits int) []string {
 	switch s.Status {
 	case "active":
 		more = rateText(speed)
+		if s.Braid.Worker != "" {
+			more = strings.TrimSpace(more + " at " + s.Braid.Worker)
+		}
 	case "error":
 		more = shorten(strings.Join(slices.DeleteFunc([]string{s.Braid.Message, s.Braid.Hint}, func(t string) bool { return t == "" }), "; "), 160)
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"os"
+	"time"
 
 	"braid/daemon"
 	"braid/daemon/queue"
+	"braid/download"
 	"braid/source"
 )
 
@@ -51,4 +54,55 @@ func entryName(e *queue.Entry) string {
 		return e.Path
 	}
 	return source.Mask(u)
+}
+
+// attend does what the system asks for beside downloads: it keeps what was learned, is alive, and reads the settings anew.
+func (d *daemonCommand) attend(ctx context.Context, engine *daemon.Daemon, client *download.Client, hup <-chan os.Signal) {
+	alive := time.NewTicker(min(max(d.notify.Watchdog()/4, time.Second), rememberEvery))
+	if d.notify.Watchdog() <= 0 {
+		alive.Reset(rememberEvery)
+	}
+	defer alive.Stop()
+	saved := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			d.notified(d.notify.Stopping())
+			return
+		case now := <-alive.C:
+			if engine.Do(ctx, func(*queue.Queue) error { return nil }) == nil { // else the watchdog bites
+				d.notified(d.notify.Alive())
+			}
+			if now.Sub(saved) >= rememberEvery {
+				saved = now
+				client.State.Save()
+			}
+		case <-hup:
+			d.reload()
+		}
+	}
+}
+
+// reload reads what the settings say of sites. Settings that are wrong are told of, and change nothing.
+func (d *daemonCommand) reload() {
+	d.notified(d.notify.Reloading())
+	conf, err := readConfiguration()
+	if err != nil {
+		d.log.Error("the settings stay as they were", "error", err)
+	} else {
+		d.mu.Lock()
+		d.unfollow()
+		conf.said, conf.line = d.sites.conf.said, d.sites.conf.line
+		d.sites = newSites(conf)
+		d.follow()
+		d.mu.Unlock()
+		d.log.Info("the settings were read anew")
+	}
+	d.notified(d.notify.Ready(""))
+}
+
+func (d *daemonCommand) notified(err error) {
+	if err != nil {
+		d.log.Warn("sd_notify", "error", err)
+	}
 }

@@ -130,15 +130,22 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 
 // lost reports whether the job is another worker's now. Then nothing of it is touched any more.
 func (t *workTask) lost(err error) bool {
-	_, gone := errors.AsType[*fleet.LostError](err)
-	_, late := errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
-	if gone || late {
+	lost, is := errors.AsType[*fleet.LostError](err)
+	if !is {
+		lost, is = errors.AsType[*fleet.LostError](context.Cause(t.claim.Context))
+	}
+	if !is {
+		return false
+	}
+	if lost.Now.Holder == "" {
+		t.log.Info("the job was dropped", "fence", t.claim.Fence())
+	} else {
 		t.queue.tally.add(countLost, 1)
 		t.log.Warn("another worker has the job now", "fence", t.claim.Fence())
-		t.place.lost(t)
-		t.claim.Drop()
 	}
-	return gone || late
+	t.place.lost(t)
+	t.claim.Drop()
+	return true
 }
 
 // tell logs how a try ended.

@@ -34,6 +34,8 @@ type Config struct {
 	// Request makes the request of an entry, in a goroutine of the download. What becomes of its Detail, Due and Limit is the
 	// daemon's: a Limit that is set is one that the entry's own lies within. With its context, Fail ends the download.
 	Request func(ctx context.Context, e queue.Entry) (download.Request, error)
+	// Jobs, if not nil, are done by other processes in place of downloads here. Then Request, Client, AtOnce, Limit and Stopped count for nothing.
+	Jobs Jobs
 	// Client downloads. If nil, it is the zero Client.
 	Client *download.Client
 	// AtOnce is how many downloads run at a time where the queue has no option for it (OptionAtOnce). If zero, it is measured.
@@ -54,16 +56,17 @@ type Config struct {
 
 // A Daemon is a queue and the downloads that are at work for it. Open makes one.
 type Daemon struct {
-	config Config
-	client download.Client
-	log    *slog.Logger
-	store  *store
-	calls  chan call
-	jobs   chan download.Job
-	resize chan int
-	ended  chan ended
-	news   chan queue.GID // something about a download that should be known at once
-	over   chan struct{}  // closed when nothing is done any more
+	config  Config
+	client  download.Client
+	log     *slog.Logger
+	store   *store
+	calls   chan call
+	jobs    chan download.Job
+	resize  chan int
+	ended   chan ended
+	news    chan queue.GID // something about a download that should be known at once
+	changed chan struct{}  // told of entries that changed; has room for one
+	over    chan struct{}  // closed when nothing is done any more
 
 	subs     subscribers
 	pictures pictures
@@ -76,7 +79,7 @@ var ErrEnded = errors.New("the daemon has ended")
 func Open(c Config) (*Daemon, error) {
 	d := &Daemon{
 		config: c, log: cmp.Or(c.Log, slog.Default()), calls: make(chan call), jobs: make(chan download.Job), resize: make(chan int),
-		ended: make(chan ended), news: make(chan queue.GID), over: make(chan struct{}),
+		ended: make(chan ended), news: make(chan queue.GID), changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if c.Client != nil {
 		d.client = *c.Client
@@ -116,6 +119,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
+		if d.config.Jobs != nil {
+			d.follow(ctx)
+			return
+		}
 		d.client.GetEach(ctx, d.jobs, batch)
 	}()
 	err := l.run(ctx, stopped)

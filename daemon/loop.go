@@ -157,13 +157,13 @@ func (l *loop) prepare(ctx context.Context) {
 	}
 	l.offer, l.stale = nil, false
 	e, ok := l.q.Next()
-	if !ok || ctx.Err() != nil {
+	if !ok || ctx.Err() != nil || l.config.Jobs != nil {
 		return
 	}
 	if parent, ok := l.q.Entry(e.Following); ok && len(e.URIs) == 0 && len(e.Document) == 0 {
 		e.Document = parent.Document
 	}
-	e.Options = l.options(&e)
+	e.Options = optionsOf(l.q, &e)
 	own, end := context.WithCancelCause(l.downloads)
 	own = context.WithValue(own, endKey{}, end)
 	r := newRun(e, func() { end(nil) })
@@ -171,9 +171,9 @@ func (l *loop) prepare(ctx context.Context) {
 	l.offer = &offer{r, download.Job{Context: own, Request: func() (download.Request, error) { return l.request(own, r, e) }}}
 }
 
-// options are those of an entry, and of all downloads where it does not say them.
-func (l *loop) options(e *queue.Entry) map[string]string {
-	options := maps.Clone(l.q.Global())
+// optionsOf are the options of an entry, and those of all downloads where it does not say them.
+func optionsOf(q *queue.Queue, e *queue.Entry) map[string]string {
+	options := maps.Clone(q.Global())
 	delete(options, OptionGlobalLimit) // which is one limit for all of them
 	delete(options, OptionAtOnce)
 	if len(options) == 0 {
@@ -362,12 +362,14 @@ func (l *loop) absorb() bool {
 		if r := l.runs[g]; r != nil { // none if it has parked, while others still do
 			r.stopping = true
 			r.cancel()
+		} else if l.config.Jobs != nil {
+			l.q.Ended(time.Now(), g, queue.Outcome{Kind: queue.Interrupted})
 		}
 	}
 	for _, g := range c.Changed {
 		if r := l.runs[g]; r != nil {
 			e, _ := l.q.Entry(g)
-			r.setLimit(l.options(&e))
+			r.setLimit(optionsOf(l.q, &e))
 		}
 	}
 	if c.Global != nil {
@@ -379,5 +381,9 @@ func (l *loop) absorb() bool {
 	}
 	l.pending.add(&c)
 	l.stale = true
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
 	return true
 }

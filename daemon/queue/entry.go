@@ -119,6 +119,7 @@ type Live struct {
 	Path        string // where the file is or will be
 	Done, Size  int64  // Size is -1 while unknown
 	Speed       int64  // bytes a second
+	Worker      string // the process that does it, if it is not the daemon
 	Connections int
 	Have        byterange.Set // what is here, as far as it is known in detail
 	Sources     []Source

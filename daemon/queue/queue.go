@@ -166,14 +166,26 @@ func (q *Queue) Start(now time.Time) (Entry, bool) {
 	if it == nil {
 		return Entry{}, false
 	}
+	it.Outcome.Attempts++
+	q.begin(now, it)
+	return it.Entry, true
+}
+
+// Begin has an entry that waits be active, whatever its place is: it is done elsewhere, where attempts are counted. It ends with Ended.
+func (q *Queue) Begin(now time.Time, g GID) {
+	if it := q.items[g]; it != nil && it.Status == Waiting && !it.running {
+		q.begin(now, it)
+	}
+}
+
+func (q *Queue) begin(now time.Time, it *item) {
 	q.take(it)
 	q.set(it, Active)
 	it.Began, it.Ended, it.running = now, time.Time{}, true
-	it.Outcome = Outcome{Attempts: it.Outcome.Attempts + 1}
+	it.Outcome = Outcome{Attempts: it.Outcome.Attempts}
 	it.live = &Live{Path: it.Path, Done: it.Done, Size: it.Size}
 	q.insert(-1, it)
 	q.tell(OnStart, it)
-	return it.Entry, true
 }
 
 // Progress tells what a download does now.
@@ -193,7 +205,8 @@ func (q *Queue) Progress(g GID, l Live) {
 }
 
 // Ended tells how a download ended. One that was interrupted waits in front if nothing else was asked for. One that was paused, or that
-// begins again with other options, and came to its end before it could be stopped, is complete; a removed one stays removed.
+// begins again with other options, and came to its end before it could be stopped, is complete; a removed one stays removed. Attempts of the
+// outcome are those that Start did not count.
 func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	delete(q.leaving, g)
 	it := q.items[g]
@@ -204,7 +217,7 @@ func (q *Queue) Ended(now time.Time, g GID, o Outcome) {
 	it.Done, it.Size = it.live.Done, it.live.Size
 	it.live = nil
 	q.changed(it)
-	o.Attempts = it.Outcome.Attempts
+	o.Attempts += it.Outcome.Attempts
 	switch {
 	case it.Status == Removed:
 	case o.Kind == "":

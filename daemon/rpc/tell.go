@@ -138,7 +138,7 @@ func (w *view) braid() map[string]any {
 	}
 	return map[string]any{
 		"verified": w.Outcome.Verified, "kind": w.Outcome.Kind, "message": w.Outcome.Message, "hint": w.Outcome.Hint,
-		"watch": w.Watch, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
+		"watch": w.Watch, "worker": w.now().Worker, "attempts": w.Outcome.Attempts, "added": w.Added, "began": w.Began, "ended": w.Ended, "priority": w.Priority, "sources": sources,
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 // Report puts a job into the queue, if it is news. When it returns without an error the job is stored.
 func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err error) {
 	r, err := change(ctx, q.jobs, j.Key(), func(r *fleet.Record) (err error) {
+		if r.State == "" { // what was dropped may have left a worker with an earlier fence
+			r.Lease.Fence = uint64(q.now().UnixMilli())
+		}
 		if news, err = r.Report(j, q.now()); err == nil && (news == fleet.Duplicate || news == fleet.Again) {
 			err = errSame
 		}

@@ -141,6 +141,19 @@ func (q *Queue) Drop(ctx context.Context, key string) (bool, error) {
 	}
 }
 
+// Withdraw forgets the job that a watch has asked for, also while a worker has it: that one finds out when it prolongs its lease, and ends nothing.
+func (q *Queue) Withdraw(ctx context.Context, key, watch string) error {
+	for {
+		r, revision, err := read[fleet.Record](ctx, q.jobs, key)
+		if err != nil || revision == 0 || r.Job.Watch != watch {
+			return err
+		}
+		if err := q.jobs.Delete(ctx, key, jetstream.LastRevision(revision)); !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+	}
+}
+
 // Pause has workers take no more jobs, or take them again.
 func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	if !paused {

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"braid/fleet"
+	"context"
 	"testing"
 	"time"
 )
@@ -65,4 +66,38 @@ func TestWorkersAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("dropped")
+}
+
+// TestWithdraw: the job of a worker that is not wanted any more ends there, and a job of the same name that comes later is under a later fence: what the first
+// worker has left has another name.
+func TestWithdraw(t *testing.T) {
+	h := hosted(t, t.TempDir())
+	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
+	report(t, a, disk("1"), fleet.Fresh)
+	c := next(t, a)
+	key := fleet.KeyOf("disk.iso")
+	if err := b.Withdraw(t.Context(), key, "another"); err != nil || record(t, b, "disk.iso").State != fleet.Running {
+		t.Fatalf("the job of another watch: %v", err)
+	}
+	if err := b.Withdraw(t.Context(), key, "disk"); err != nil || record(t, b, "disk.iso").State != "" {
+		t.Fatalf("the own job: %v", err)
+	}
+	if err := b.Withdraw(t.Context(), key, "disk"); err != nil {
+		t.Fatalf("a job that is not there: %v", err)
+	}
+	select {
+	case <-c.Context.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("its worker goes on")
+	}
+	if !lost(context.Cause(c.Context)) {
+		t.Errorf("its worker ends by %v", context.Cause(c.Context))
+	}
+	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); !lost(err) {
+		t.Errorf("its worker may end it: %v", err)
+	}
+	report(t, a, disk("1"), fleet.Fresh)
+	if again := next(t, b); again.Fence() <= c.Fence() {
+		t.Errorf("under fence %d, after %d", again.Fence(), c.Fence())
+	}
 }

@@ -98,8 +98,8 @@ func TestOneJob(t *testing.T) {
 		t.Errorf("the evidence is %+v", r.Good)
 	}
 	report(t, a, disk("2"), fleet.Fresh)
-	if c := next(t, a); c.Fence() != 2 || c.Record.Job.Version != "2" {
-		t.Errorf("version %s under fence %d", c.Record.Job.Version, c.Fence())
+	if next := next(t, a); next.Fence() != c.Fence()+1 || next.Record.Job.Version != "2" {
+		t.Errorf("version %s under fence %d", next.Record.Job.Version, next.Fence())
 	}
 }
 
@@ -124,7 +124,7 @@ func TestTakeOver(t *testing.T) {
 	if _, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right}); err != nil {
 		t.Errorf("the second worker cannot end it: %v", err)
 	}
-	if r := record(t, a, "disk.iso"); r.State != fleet.Done || r.Good.Worker != "b" || r.Good.Fence != 2 {
+	if r := record(t, a, "disk.iso"); r.State != fleet.Done || r.Good.Worker != "b" || r.Good.Fence != late.Fence()+1 {
 		t.Errorf("%s by %+v", r.State, r.Good)
 	}
 }

@@ -76,7 +76,7 @@ const (
 	Downloading = Get | Resume | Serving
 	// Serving are those that run for years and download what others ask for, and Fleet those that have a queue in common.
 	Serving = Daemon | Work
-	Fleet   = Get | Watch | Work | Queue
+	Fleet   = Get | Watch | Work | Queue | Daemon
 	// Reading are those that read a feed, and Requesting those that ask servers for what the user names.
 	Reading    = FeedCheck | FeedShow | FeedConvert
 	Requesting = Get | Resume | Probe | Verify | FeedFind | Reading

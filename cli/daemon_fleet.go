@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"braid/daemon"
+	"braid/daemon/queue"
+	"braid/fleet"
+	"braid/internal/mask"
+	"braid/internal/option"
+)
+
+// fleetJobs are the entries of a daemon as jobs of a fleet, and what the daemon knows of the fleet. It is a daemon.Jobs.
+type fleetJobs struct {
+	queue   *fleetQueue
+	job     func(e queue.Entry) (fleet.Job, error)
+	asker   string        // what stands before the GID in the Watch of its jobs
+	changed chan struct{} // has room for one
+
+	mu      sync.Mutex
+	whole   bool // all records have come that there were
+	board   fleet.Board
+	own     map[string]daemon.Job // by the keys of their records
+	workers []fleet.Worker        // as they answered last
+	asked   time.Time
+}
+
+// askEvery is how often workers are asked while one has a job of the daemon, and at most how often for those who look on.
+const askEvery = 2 * time.Second
+
+// enqueueingDaemon are the flags of a daemon that make sense where others download.
+var enqueueingDaemon = append([]string{
+	"dir", "root", "state", "rpc-listen-port", "rpc-listen-all", "rpc-insecure", "rpc-allow-origin", "rpc-host", "tls-cert", "tls-key", "log-format",
+}, enqueueing...)
+
+// checkFleet refuses what is for downloads of the daemon's own.
+func (d *daemonCommand) checkFleet(ctx context.Context) error {
+	if d.Fleet.Queue == "" {
+		return nil
+	}
+	if d.Watch != "" {
+		return misuse("--queue "+d.Fleet.text(), "contradicts --watch", "braid watch --queue "+d.Fleet.text()+" makes jobs of updates")
+	}
+	line := configurationOf(ctx).line
+	for _, name := range slices.Sorted(maps.Keys(line)) {
+		if line[name] && !slices.Contains(enqueueingDaemon, name) {
+			return misuse("--"+name, "is for those that download, which others do with --queue", "braid work --help; clients give downloads options of their own")
+		}
+	}
+	return d.Fleet.check("daemon")
+}
+
+// openFleet connects to the queue, if there is one. The asker is this daemon for as long as it has its token.
+func (d *daemonCommand) openFleet(ctx context.Context, token string) error {
+	if d.Fleet.Queue == "" {
+		return nil
+	}
+	q, err := d.Fleet.open(ctx, "daemon", d.log.Logger)
+	if err != nil {
+		return err
+	}
+	d.jobs = &fleetJobs{
+		queue: q, job: d.jobOf, asker: fmt.Sprintf("daemon %.6x ", sha256.Sum256([]byte(d.State+"\x00"+token))),
+		changed: make(chan struct{}, 1), own: map[string]daemon.Job{},
+	}
+	q.Follow(d.jobs.hear)
+	return nil
+}
+
+func (f *fleetJobs) close() {
+	if f != nil {
+		f.queue.Close()
+	}
+}
+
+// hear takes what a record is now.
+func (f *fleetJobs) hear(key string, r *fleet.Record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if key == "" {
+		f.whole = true
+	} else {
+		f.board.Put(key, r)
+		_, was := f.own[key]
+		delete(f.own, key)
+		if j, own := f.jobIn(r); own {
+			f.own[key] = j
+		} else if !was {
+			return
+		}
+	}
+	f.tell()
+}
+
+func (f *fleetJobs) tell() {
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
+}
+
+// jobIn is the job of a record, if it is one of this daemon's.
+func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
+	if r == nil {
+		return j, false
+	}
+	word, own := strings.CutPrefix(r.Job.Watch, f.asker)
+	gid, ok := queue.ParseGID(word)
+	if !own || !ok {
+		return j, false
+	}
+	j = daemon.Job{GID: gid, Name: r.Job.Name, Version: r.Job.Version}
+	switch e := r.Last; {
+	case r.State == fleet.Running:
+		j.Status, j.Live = queue.Active, liveOf(r.Lease.Holder, r.Progress)
+	case r.State == fleet.Done && r.Good != nil:
+		j.Status, j.Live = queue.Complete, queue.Live{Path: r.Good.Path, Done: r.Good.Size, Size: r.Good.Size}
+		j.Outcome = queue.Outcome{Verified: r.Good.Proof}
+	case r.State == fleet.Dead && e != nil:
+		j.Status, j.Live = queue.Failed, queue.Live{Size: -1}
+		j.Outcome = queue.Outcome{
+			Kind: kindOfCode(e.Code), Code: cmp.Or(aria2Codes[e.Code], 1), Message: fmt.Sprintf("%s (%s, the last at %s)", e.Why, count(r.Tries, "try"), e.Worker),
+			Hint: "braid queue retry, or resume it here, when that is mended",
+		}
+	}
+	return j, true
+}
+
+func liveOf(worker string, p fleet.Progress) queue.Live {
+	return queue.Live{
+		Done: p.Done, Size: p.Size, Speed: p.Speed, Connections: p.Sources, Worker: mask.Escape(worker),
+	}
+}
+
+// kindOfCode is the kind of the failures that have an exit code.
+func kindOfCode(code int) string {
+	for kind, c := range kindCodes {
+		if c == code {
+			return kind.String()
+		}
+	}
+	return "other"
+}
+
+// Changed implements daemon.Jobs.
+func (f *fleetJobs) Changed() <-chan struct{} { return f.changed }
+
+// All implements daemon.Jobs.
+func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	doing := map[string]fleet.Doing{}
+	for _, w := range f.workers {
+		for _, d := range w.Doing {
+			doing[d.Key] = d
+		}
+	}
+	for key, j := range f.own {
+		if d, told := doing[key]; told && j.Status == queue.Active {
+			j.Live = liveOf(j.Live.Worker, d.Progress)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, f.whole
+}
+
+// Put implements daemon.Jobs.
+func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) error {
+	j, err := f.job(e)
+	if err == nil {
+		j.Watch, j.Version = f.asker+e.GID.String(), version
+		_, err = f.queue.Report(ctx, j)
+	}
+	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {
+		err = misuse(j.Name, taken.Error(), "another name (out), or wait for that one")
+	}
+	own, ok := errors.AsType[*failure](err)
+	if !ok {
+		return err
+	}
+	return &daemon.RefusedError{Outcome: queue.Outcome{
+		Kind: kindOfCode(own.code), Code: cmp.Or(aria2Codes[own.code], 1), Message: strings.Trim(own.where+": "+own.why, ": "), Hint: own.hint,
+	}}
+}
+
+// Drop implements daemon.Jobs.
+func (f *fleetJobs) Drop(ctx context.Context, j daemon.Job) error {
+	return f.queue.Withdraw(ctx, fleet.KeyOf(j.Name), f.asker+j.GID.String())
+}
+
+// follow asks workers how far they are, while one of them has a job of this daemon's.
+func (f *fleetJobs) follow(ctx context.Context) {
+	ticker := time.NewTicker(askEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if f.active() {
+			f.ask(ctx)
+			f.tell()
+		}
+	}
+}
+
+func (f *fleetJobs) active() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, j := range f.own {
+		if j.Status == queue.Active {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks the workers, unless they were asked a moment ago.
+func (f *fleetJobs) ask(ctx context.Context) {
+	f.mu.Lock()
+	fresh := time.Since(f.asked) < askEvery/2
+	f.mu.Unlock()
+	if fresh {
+		return
+	}
+	workers, err := f.queue.Workers(ctx)
+	if err != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.workers, f.asked = workers, time.Now()
+}
+
+// jobOf is an entry as a job. Its name is its path below the root, which is the folder of the workers.
+func (d *daemonCommand) jobOf(e queue.Entry) (fleet.Job, error) {
+	listed := option.Entry{URIs: e.URIs, Options: option.Aria2Settings(e.Options)}
+	switch {
+	case e.Watch != "":
+		return fleet.Job{}, misuse("watch "+e.Watch, "it is of a daemon with --watch", "braid watch --queue makes jobs of updates")
+	case len(e.Document) > 0 || len(e.URIs) == 0:
+		return fleet.Job{}, misuse("document", "is of the daemon, and a job has URLs", "braid daemon without --queue takes documents; or add the URL of the document")
+	case isMagnet(e):
+		return fleet.Job{}, misuse("magnet link", "its name is not known before it is here", "braid daemon without --queue takes it")
+	case e.Options[daemon.OptionSignature] != "" || e.Options[daemon.OptionSelect] != "":
+		return fleet.Job{}, misuse(maskWord(e.URIs[0]), "signatures and numbers of files are for downloads of the daemon's own", "keys are those of workers: braid work --keyring FILE")
+	}
+	r, err := d.listed(listed, false)
+	if err != nil {
+		return fleet.Job{}, err
+	}
+	if asked := e.Options["dir"]; asked != "" && !filepath.IsAbs(asked) {
+		r.Dir = filepath.Join(d.Root, r.Dir)
+	}
+	below, err := filepath.Rel(d.Root, r.Dir)
+	if err != nil || !filepath.IsLocal(below) {
+		return fleet.Job{}, outside(r.Dir, d.Root)
+	}
+	r.Dir = below
+	return jobOfEntry(listed, &r)
+}
