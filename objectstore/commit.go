@@ -123,17 +123,19 @@ func (u *upload) condition(replace bool) condition {
 	return condition{}
 }
 
-// guard is the condition of a request, which the lease must allow. A store without conditions is asked what is there instead, and the error is what it
-// would have answered.
+// guard is the condition of a request, which the lease must allow. A store that is not known to obey conditions is asked what is there, too, and the
+// error is what it should have answered.
 func (u *upload) guard(ctx context.Context, c condition, o *minio.PutObjectOptions) error {
-	holds := u.store.probed.hold(ctx, u.key)
+	obeys, known := u.store.probed.hold(ctx, u.key)
 	if l := u.store.lease; l != nil {
 		if err := l.Confirm(ctx); err != nil {
 			return err
 		}
 	}
-	if holds {
+	if obeys || !known {
 		c.options(o)
+	}
+	if obeys {
 		return nil
 	}
 	info, err := u.head(ctx)

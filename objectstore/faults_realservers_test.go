@@ -328,3 +328,65 @@ func TestRealUploadTakenOver_Rule72(t *testing.T) {
 		r.clean()
 	}
 }
+
+// What could not be found out about conditions is asked again by the next file, and meanwhile both are done: the condition, and a look at what is there. A
+// store that refuses conditions outright has none.
+func TestRealUploadProbeFails_Rule71(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(mib, 16)
+	for code, want := range map[string]string{"AccessDenied": "", "NotImplemented": "ignores If-None-Match"} {
+		r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+		var looks, conditions atomic.Int32
+		r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) {
+			probe, condition := strings.Contains(q.URL.Path, ".braid-probe-"), q.Header.Get("If-None-Match") != ""
+			switch {
+			case code == "AccessDenied" && probe:
+				s3test.Refuse(w, http.StatusForbidden, code)
+				return
+			case code == "NotImplemented" && condition:
+				s3test.Refuse(w, http.StatusNotImplemented, code)
+				return
+			case condition:
+				conditions.Add(1)
+			case s3test.Kind(q) == "head":
+				looks.Add(1)
+			}
+			store.ServeHTTP(w, q)
+		})
+		if _, err := r.get(t.Context()); err != nil {
+			t.Fatal(code, err)
+		}
+		r.has(content)
+		if looks.Load() != 2 || conditions.Load() > 0 != (want == "") || strings.Join(r.notes, "") == "" != (want == "") {
+			t.Errorf("%s: %d looks, %d conditions, told %q", code, looks.Load(), conditions.Load(), r.notes)
+		}
+	}
+}
+
+// A run that was killed in its probe leaves an object and an upload, which the next probe of this machine removes.
+func TestRealUploadProbeKilled(t *testing.T) {
+	t.Parallel()
+	content := mirrortest.Generate(mib, 17)
+	r := newRun(t, s3test.New(t), mirrortest.New(t, content, mirrortest.Digest()))
+	r.store.Faults(func(w http.ResponseWriter, q *http.Request, store http.Handler) { // as if it were killed before it removes what it made
+		if kind := s3test.Kind(q); kind == "delete" || kind == "abort" || kind == "uploads" {
+			s3test.Refuse(w, http.StatusForbidden, "AccessDenied")
+			return
+		}
+		store.ServeHTTP(w, q)
+	})
+	if _, err := r.get(t.Context()); err != nil || len(r.store.Keys()) != 3 {
+		t.Fatal(err, r.store.Keys())
+	}
+	r.store.Faults(nil)
+	names, err := filepath.Glob(filepath.Join(r.o.Folder, "*.conditions"))
+	if err != nil || len(names) != 1 || os.Remove(names[0]) != nil {
+		t.Fatal(names, err)
+	}
+	r.req.Overwrite = true
+	r.store.Put("isos/x.iso", []byte("old"))
+	if _, err := r.get(t.Context()); err != nil || len(r.store.Keys()) != 2 {
+		t.Errorf("%v, in the store: %v", err, r.store.Keys())
+	}
+	r.clean()
+}

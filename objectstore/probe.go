@@ -2,6 +2,8 @@ package objectstore
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,34 +21,50 @@ import (
 // conditions say whether a store obeys If-None-Match. Many ignore it, and take what they should refuse.
 type conditions struct {
 	store *Store
-	once  sync.Once
+	mu    sync.Mutex
+	found bool // what obeys says
 	obeys bool
 }
 
 func newConditions(s *Store) *conditions { return &conditions{store: s} }
 
-// hold reports whether the store obeys conditions. It is found out with an object of one byte beside key, once, and remembered for a month.
-func (c *conditions) hold(ctx context.Context, key string) bool {
-	c.once.Do(func() { c.obeys = c.find(ctx, key) })
-	return c.obeys
+// hold reports whether the store obeys conditions, and whether that is known. It is found out with an object of one byte beside key, once, and
+// remembered for a month.
+func (c *conditions) hold(ctx context.Context, key string) (obeys, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.found {
+		var err error
+		c.obeys, err = c.find(ctx, key)
+		c.found = err == nil
+	}
+	return c.obeys, c.found
 }
 
 // remembered is how long the answer counts.
 const remembered = 30 * 24 * time.Hour
 
-func (c *conditions) find(ctx context.Context, key string) bool {
+func (c *conditions) find(ctx context.Context, key string) (obeys bool, err error) {
 	s := c.store
 	if strings.HasSuffix(s.endpoint, ".amazonaws.com") { // it documents them
-		return true
+		return true, nil
 	}
 	file := c.file()
 	if info, err := os.Stat(file); file != "" && err == nil && time.Since(info.ModTime()) < remembered {
-		return true
+		return true, nil
 	}
-	obeys, err := c.ask(ctx, key[:strings.LastIndexByte(key, '/')+1]+".braid-probe-"+newToken())
+	folder := key[:strings.LastIndexByte(key, '/')+1] + ".braid-probe-"
+	if file != "" {
+		host, _ := os.Hostname()
+		sum := sha256.Sum256([]byte(host + "\n" + file))
+		obeys, err = c.ask(ctx, folder+hex.EncodeToString(sum[:8])) // which a run that was killed here has used, too
+	}
+	if err == nil && !obeys { // another process may be at the same
+		obeys, err = c.ask(ctx, folder+newToken())
+	}
 	switch {
-	case err != nil: // the request that follows says so better
-		return true
+	case err != nil:
+		return false, err
 	case obeys && file != "":
 		if os.MkdirAll(s.options.Folder, 0o700) == nil {
 			fsys.WriteFile(fsys.OS, file, nil, 0o600)
@@ -54,7 +72,7 @@ func (c *conditions) find(ctx context.Context, key string) bool {
 	case !obeys:
 		s.options.Note(s.endpoint + " ignores If-None-Match: right before an object is made it is asked whether there is one, which leaves a moment in which two programs can make the same one")
 	}
-	return obeys
+	return obeys, nil
 }
 
 // file is where a good answer is remembered; a bad one is told each time.
@@ -75,18 +93,26 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 		_, err := s.core.PutObject(ctx, s.bucket, key, strings.NewReader("?"), 1, "", "", o)
 		return err
 	}
-	if err := put(); err != nil {
-		return false, err
+	if err := put(); err != nil && codeOf(err) != preconditioned {
+		return false, unless(unsupported, err)
 	}
-	defer s.core.RemoveObject(context.WithoutCancel(ctx), s.bucket, key, minio.RemoveObjectOptions{})
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	defer s.core.RemoveObject(after, s.bucket, key, minio.RemoveObjectOptions{})
 	if err := put(); codeOf(err) != preconditioned {
-		return false, err
+		return false, unless(unsupported, err)
 	}
 	upload, err := s.core.NewMultipartUpload(ctx, s.bucket, key, minio.PutObjectOptions{})
 	if err != nil {
 		return false, err
 	}
-	defer s.core.AbortMultipartUpload(context.WithoutCancel(ctx), s.bucket, key, upload)
+	defer func() {
+		s.core.AbortMultipartUpload(after, s.bucket, key, upload)
+		left, _ := s.left(after, key) // of a run that was killed
+		for _, l := range left {
+			s.core.AbortMultipartUpload(after, s.bucket, l.Key, l.Upload)
+		}
+	}()
 	part, err := s.core.PutObjectPart(ctx, s.bucket, key, upload, 1, strings.NewReader("?"), 1, minio.PutObjectPartOptions{DisableContentSha256: true})
 	if err != nil {
 		return false, err
@@ -97,5 +123,19 @@ func (c *conditions) ask(ctx context.Context, key string) (obeys bool, err error
 	if code := codeOf(err); code == preconditioned || code == conflict {
 		return true, nil
 	}
-	return false, err
+	return false, unless(unsupported, err)
+}
+
+// unless is err if it is not as which says.
+func unless(which func(error) bool, err error) error {
+	if which(err) {
+		return nil
+	}
+	return err
+}
+
+// unsupported reports whether a store refuses a request for its condition.
+func unsupported(err error) bool {
+	r, ok := errors.AsType[minio.ErrorResponse](err)
+	return ok && r.StatusCode == http.StatusNotImplemented
 }

@@ -216,6 +216,7 @@ func (u *upload) begun(ctx context.Context, p download.UploadPart) error {
 	}
 	u.heading = h
 	u.begin(ctx)
+	u.wg.Go(func() { u.store.probed.hold(u.ctx, u.key) }) // by the end it is known
 	if err := u.journal.Clear(); err != nil {
 		return err
 	}
