@@ -15,11 +15,12 @@ import (
 )
 
 // A message is what a fetch tells the loop. Exactly one of answer, coming and ended is set, or else it reports that
-// wrote is on disk.
+// wrote is on disk, of which fresh bytes are its own and theirs are what another fetch had written before.
 type message struct {
 	id     scheduler.FetchID
 	wrote  byterange.Range
 	fresh  int
+	theirs byterange.Set
 	answer *source.Answer
 	reply  chan<- reply // for answer
 	coming int64
@@ -120,12 +121,13 @@ func (k *sink) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (k *sink) write(p []byte, off int64) (int, error) {
-	n, fresh, err := k.put(p, off)
+	var theirs byterange.Set
+	n, fresh, err := k.put(p, off, &theirs)
 	k.cut = n < int64(len(p))
 	if err != nil {
 		return 0, err
 	}
-	if err := k.addPending(byterange.Range{Start: off, End: off + n}, fresh); err != nil {
+	if err := k.addPending(byterange.Range{Start: off, End: off + n}, fresh, theirs); err != nil {
 		return 0, err
 	}
 	if n < int64(len(p)) {
@@ -134,15 +136,16 @@ func (k *sink) write(p []byte, off int64) (int, error) {
 	return int(n), nil
 }
 
-// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk.
-func (k *sink) put(p []byte, off int64) (n int64, fresh int, err error) {
+// put writes the part of p that is wanted. It returns the end of that part, and how many bytes of it were not on disk; the others are
+// added to theirs.
+func (k *sink) put(p []byte, off int64, theirs *byterange.Set) (n int64, fresh int, err error) {
 	if err := k.upload.room(k.ctx, off+int64(len(p))); err != nil {
 		return 0, 0, err
 	}
 	if n, err = k.wanted(int64(len(p)), off); err != nil {
 		return 0, 0, err
 	}
-	fresh, err = k.part.WriteWhile(p[:n], off, k.alive)
+	fresh, err = k.part.WriteWhile(p[:n], off, k.alive, theirs)
 	switch {
 	case errors.Is(err, partfile.ErrStopped):
 		return 0, 0, source.ErrEnough
@@ -204,7 +207,7 @@ func (k *sink) halt(at int64) (unheard byterange.Set) {
 }
 
 // addPending remembers what was written, and reports it when it is time.
-func (k *sink) addPending(r byterange.Range, fresh int) error {
+func (k *sink) addPending(r byterange.Range, fresh int, theirs byterange.Set) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.pending.wrote.End != r.Start {
@@ -215,6 +218,9 @@ func (k *sink) addPending(r byterange.Range, fresh int) error {
 	}
 	k.pending.wrote.End = r.End
 	k.pending.fresh += fresh
+	for t := range theirs.All() {
+		k.pending.theirs.Add(t)
+	}
 	if k.awaited && r.End == k.size.Load() {
 		k.over = true // the rest is reported with the end
 		return nil

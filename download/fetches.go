@@ -46,8 +46,8 @@ func (x *fetches) ended(id scheduler.FetchID, f *flight, err error) {
 	x.reportEnd(f, err)
 }
 
-// drain ends all fetches and waits for them. Their last messages are counted, for the report.
-func (x *fetches) drain() {
+// drain ends all fetches and waits for them. Their last messages are counted, for the report, and credited to their sources.
+func (x *fetches) drain(credit func(*origin, message)) {
 	for _, f := range x.running {
 		f.cancel()
 	}
@@ -58,6 +58,9 @@ func (x *fetches) drain() {
 			x.ended(m.id, f, m.err)
 		case m.answer == nil && m.coming == 0:
 			x.count(f, m)
+			if !f.excluded {
+				credit(f.from, m)
+			}
 		}
 	}
 	x.workers.Wait()

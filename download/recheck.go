@@ -15,8 +15,10 @@ import (
 
 // A recheck finds the wrong bytes of a complete file whose digest does not hold, where no pieces locate them. What each source
 // brought is fetched once more from others and compared, the most doubtful sources first. Where two differ, a third one decides.
-// After that, one source after another is compared with all that is here.\n\nNothing is thrown away: bytes that differ lie in an
-// overlay, and are exchanged with those of the part file when that may repair it. Then a session hashes the whole again.
+// After that, one source after another is compared with all that is here.
+//
+// Nothing is thrown away: bytes that differ lie in an overlay, and are exchanged with those of the part file when that may repair it.
+// Then a session hashes the whole again.
 type recheck struct {
 	board
 	over  *overlay

@@ -165,9 +165,7 @@ func (s *session) handle(m message) {
 		if f.excluded {
 			return
 		}
-		for g := range s.here.Gaps(m.wrote) {
-			f.from.brought.Add(g)
-		}
+		s.sources.credit(f.from, m)
 		s.here.Add(m.wrote)
 		if !f.from.swarm {
 			s.swarm.here(m.wrote)
@@ -179,7 +177,7 @@ func (s *session) handle(m message) {
 
 // drain ends all goroutines of the session, and waits for them.
 func (s *session) drain() {
-	s.fetches.drain()
+	s.fetches.drain(s.sources.credit)
 	s.workers.Wait()
 	s.hashing.workers.Wait()
 	s.hashing.stop()

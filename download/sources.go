@@ -19,6 +19,8 @@ type sources struct {
 	all   []*origin
 	lanes []*origin // by scheduler.SourceID: what the scheduler counts as a source takes one fetch at a time
 	last  error     // the last failure of one
+
+	credited byterange.Set // what this session knows the source of
 }
 
 // An origin is a source with what this download has seen of it.
@@ -124,8 +126,20 @@ func (x *sources) pardon() {
 	}
 }
 
+// credit notes that what a fetch wrote is from o, but for what another fetch had written before: that one may tell it later, as a
+// fetch does not tell each write.
+func (x *sources) credit(o *origin, m message) {
+	for own := range m.theirs.Gaps(m.wrote) {
+		for g := range x.credited.Gaps(own) {
+			o.brought.Add(g)
+		}
+		x.credited.Add(own)
+	}
+}
+
 // void removes wrong bytes from what sources brought.
 func (x *sources) void(r byterange.Range) {
+	x.credited.Remove(r)
 	for _, o := range x.all {
 		o.brought.Remove(r)
 	}

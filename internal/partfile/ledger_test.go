@@ -4,6 +4,8 @@ import (
 	"braid/internal/fsys"
 	"sync/atomic"
 	"testing"
+
+	"braid/byterange"
 	"testing/synctest"
 )
 
@@ -60,7 +62,7 @@ func TestStoppedWriter_Rule2(t *testing.T) {
 		var stopped atomic.Bool
 		wrote := make(chan int, 1)
 		go func() {
-			n, err := f.WriteWhile([]byte("xxxx"), 1, func() bool { return !stopped.Load() })
+			n, err := f.WriteWhile([]byte("xxxx"), 1, func() bool { return !stopped.Load() }, new(byterange.Set))
 			if err != ErrStopped {
 				t.Error(err)
 			}

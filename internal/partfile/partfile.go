@@ -116,7 +116,7 @@ func (f *File) Begin(id Identity) error {
 // WriteAt writes the bytes of p that were not written yet, and returns how many these were. The others are
 // duplicates, also if their writer is not done yet. If there is an error, it may be called again.
 func (f *File) WriteAt(p []byte, off int64) (fresh int, err error) {
-	return f.WriteWhile(p, off, func() bool { return true })
+	return f.WriteWhile(p, off, func() bool { return true }, new(byterange.Set))
 }
 
 // ErrStopped says that the writer was stopped.
@@ -124,7 +124,8 @@ var ErrStopped = errors.New("the writer was stopped")
 
 // WriteWhile is WriteAt for a writer that may be stopped: it fails with ErrStopped where it would begin to write while may reports false,
 // which is asked with a lock held. So what the writer was to write can be revoked after it was stopped, and none of it comes later.
-func (f *File) WriteWhile(p []byte, off int64, may func() bool) (fresh int, err error) {
+// What it does not write, since another writer was there before, is added to theirs.
+func (f *File) WriteWhile(p []byte, off int64, may func() bool, theirs *byterange.Set) (fresh int, err error) {
 	if off < 0 || off > math.MaxInt64-int64(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: f.part.Name(), Err: syscall.EINVAL}
 	}
@@ -138,7 +139,11 @@ func (f *File) WriteWhile(p []byte, off int64, may func() bool) (fresh int, err 
 			if !may() {
 				return fresh, ErrStopped
 			}
+			theirs.Add(rest)
 			break
+		}
+		if gap.Start > rest.Start {
+			theirs.Add(byterange.Range{Start: rest.Start, End: gap.Start})
 		}
 		n, err := f.fill(gap, p[gap.Start-off:gap.End-off])
 		fresh += n

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -99,7 +100,7 @@ func TestRealAptTampered(t *testing.T) {
 	}
 	a.write("etc/apt/sources.list.d/next.list", fmt.Sprintf("deb [signed-by=%s] braid+http://%s stable main\n", r.keyring, good))
 	a.run(true, "update")
-	if out := a.run(true, "install", "-y", "-d", "p00", "p01"); strings.Count(out, "Ign:") != 2 || strings.Count(out, "Get:") != 2 {
+	if out := a.run(true, "install", "-y", "-d", "p00", "p01"); strings.Count(out, "Ign:") != 2 || len(regexp.MustCompile("Get:[12] braid.http://"+good).FindAllString(out, -1)) != 2 { // apt may say Get of the bad ones, too
 		t.Errorf("two sources: %s", out)
 	}
 	a.holds(r)
