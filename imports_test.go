@@ -101,7 +101,7 @@ var houses = map[string]house{
 	"fleet/jetstream": {imports: []string{
 		"fleet", "internal/fsys", "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go", "github.com/nats-io/nats.go/jetstream",
 	}},
-	"daemon/page": {imports: []string{"daemon/queue", "internal/mask", "internal/option", "internal/report"}},
+	"daemon/page": {imports: []string{"daemon/queue", "fleet", "internal/mask", "internal/option", "internal/report"}},
 
 	// Agents speak the protocols of programs that download by others.
 	"agents/apt": {imports: []string{

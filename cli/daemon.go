@@ -286,7 +286,7 @@ func (d *daemonCommand) serve(ctx context.Context, engine *daemon.Daemon, client
 	mux := http.NewServeMux()
 	mux.Handle("/jsonrpc", control)
 	if token != "" { // the page's requests have an Origin field
-		mux.Handle("/", page.New(engine, page.Options{Admit: control.Admit, Token: d.tokenFrom}))
+		mux.Handle("/", page.New(engine, d.page(control.Admit)))
 	}
 	begun := make(chan struct{})
 	for _, l := range []net.Listener{listener, socket} {

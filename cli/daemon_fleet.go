@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +15,9 @@ import (
 	"time"
 
 	"braid/daemon"
+	"braid/daemon/page"
 	"braid/daemon/queue"
 	"braid/fleet"
-	"braid/internal/mask"
 	"braid/internal/option"
 )
 
@@ -138,7 +139,7 @@ func (f *fleetJobs) jobIn(r *fleet.Record) (j daemon.Job, own bool) {
 
 func liveOf(worker string, p fleet.Progress) queue.Live {
 	return queue.Live{
-		Done: p.Done, Size: p.Size, Speed: p.Speed, Connections: p.Sources, Worker: mask.Escape(worker),
+		Done: p.Done, Size: p.Size, Speed: p.Speed, Connections: p.Sources, Worker: worker,
 	}
 }
 
@@ -172,6 +173,33 @@ func (f *fleetJobs) All() (jobs []daemon.Job, ok bool) {
 		jobs = append(jobs, j)
 	}
 	return jobs, f.whole
+}
+
+// Look implements page.Fleet.
+func (f *fleetJobs) Look(ctx context.Context, most int) (s fleet.Status, waiting, dead []fleet.Record, err error) {
+	if _, err := f.queue.Waiting(ctx); err != nil {
+		return s, nil, nil, err
+	}
+	f.ask(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s = f.board.Status(f.workers, time.Now().Add(f.queue.Offset()))
+	s.Drained = f.queue.Paused()
+	return s, f.board.In(fleet.Waiting, most), f.board.In(fleet.Dead, most), nil
+}
+
+// Retry implements page.Fleet.
+func (f *fleetJobs) Retry(ctx context.Context, name string) (bool, error) {
+	return f.queue.Retry(ctx, fleet.KeyOf(name))
+}
+
+// page is how the page answers.
+func (d *daemonCommand) page(admit func(http.ResponseWriter, *http.Request) bool) page.Options {
+	o := page.Options{Admit: admit, Token: d.tokenFrom}
+	if d.jobs != nil {
+		o.Fleet = d.jobs
+	}
+	return o
 }
 
 // Put implements daemon.Jobs.

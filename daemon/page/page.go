@@ -50,6 +50,8 @@ type Options struct {
 	MostStreams int
 	// Token is the command or option that gives the token, for the form that asks for it. If empty, it is "braid daemon token".
 	Token string
+	// Fleet is the queue that downloads go to. If nil, the daemon downloads itself.
+	Fleet Fleet
 }
 
 // A Handler answers requests. [New] makes one. Its streams end with the contexts of their requests: whoever shuts a server down ends its
@@ -81,6 +83,10 @@ func New(engine Engine, o Options) *Handler {
 	h := &Handler{Options: o, engine: engine, mux: http.NewServeMux(), epoch: newEpoch(), streams: make(chan struct{}, o.MostStreams)}
 	h.mux.HandleFunc("GET /events", h.events)
 	h.mux.HandleFunc("GET /picture/{gid}", h.picture)
+	if h.Fleet != nil {
+		h.mux.HandleFunc("GET /fleet", h.look)
+		h.mux.HandleFunc("POST /fleet/retry", h.retry)
+	}
 	h.serveFiles()
 	return h
 }
@@ -125,6 +131,11 @@ func (h *Handler) serveFiles() {
 			panic("page: " + err.Error()) // it is in the program
 		}
 		if base := path.Base(name); base == "index.html" {
+			is := "no"
+			if h.Fleet != nil {
+				is = "yes"
+			}
+			data = bytes.Replace(data, []byte("$FLEET"), []byte(is), 1)
 			add("/{$}", base, bytes.Replace(data, []byte("$TOKEN"), []byte(html.EscapeString(h.Token)), 1))
 		} else {
 			add("/page/"+base, base, data)

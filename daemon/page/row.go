@@ -102,9 +102,10 @@ type live struct {
 	Size        int64  `json:"size"`
 	Speed       int64  `json:"speed"`
 	Connections int    `json:"connections"`
+	Worker      string `json:"worker,omitempty"`
 	Seeding     bool   `json:"seeding,omitempty"`
 }
 
 func liveOf(g queue.GID, l *queue.Live) live {
-	return live{g.String(), l.Done, l.Size, l.Speed, l.Connections, l.Seeding}
+	return live{g.String(), l.Done, l.Size, l.Speed, l.Connections, text(l.Worker, mostName), l.Seeding}
 }

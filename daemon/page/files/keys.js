@@ -31,6 +31,7 @@ export function keyboard(page) {
 
   const commands = {
     a: () => ask.add(),
+    f: () => page.fleet?.show(),
     c: () => page.act("columns", []),
     p: () => page.act(model.can("pause", page.target()).length > 0 ? "pause" : "resume", page.target()),
     r: () => page.act("retry", page.target()),
@@ -41,7 +42,7 @@ export function keyboard(page) {
   filters.forEach(([filter], i) => (commands[i + 1] = () => page.change({ filter })));
 
   document.onkeydown = (event) => {
-    if (event.target.closest("dialog")) return;
+    if (document.querySelector("dialog[open]")) return; // the focus may be nowhere, if what had it is no more
     const typing = event.target.matches("input, textarea");
     if (event.key === "Escape") {
       if (typing) page.change({ search: (event.target.value = "") });

@@ -7,6 +7,7 @@ import { Control } from "./control.js";
 import { List, columns } from "./list.js";
 import { Detail } from "./detail.js";
 import { Dialogs } from "./dialogs.js";
+import { Fleet } from "./fleet.js";
 import { keyboard } from "./keys.js";
 
 const $ = (id) => document.getElementById(id);
@@ -78,6 +79,9 @@ class Page {
     this.filters();
     this.columns();
     $("add").onclick = () => this.ask.add();
+    if ($("workers").dataset.fleet === "yes") this.fleet = new Fleet(token, $("workers"), say);
+    $("fleet").hidden = !this.fleet;
+    $("fleet").onclick = () => this.fleet.show();
     $("search").oninput = () => this.change({ search: $("search").value });
     $("list").onclick = (event) => this.click(event);
     keyboard(this);

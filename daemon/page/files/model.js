@@ -37,6 +37,7 @@ export function outcome(r) {
   switch (r.status) {
     case "active":
       if (r.seeding) return { kind: "good", text: "in place; peers can have it" };
+      if (r.worker) return { kind: "", text: `at ${r.worker}` };
       return { kind: "", text: r.connections > 0 ? `${r.connections} connection${r.connections === 1 ? "" : "s"}` : "connecting" };
     case "error":
       return { kind: "bad", text: reason(r) };
@@ -82,7 +83,7 @@ export class Model {
     for (const l of change.live || []) {
       const r = this.rows.get(l.gid);
       if (!r || r.status !== "active") continue;
-      Object.assign(r, { speed: l.speed, connections: l.connections, seeding: l.seeding, done: l.done, size: l.size });
+      Object.assign(r, { speed: l.speed, connections: l.connections, seeding: l.seeding, worker: l.worker, done: l.done, size: l.size });
       now.add(l.gid);
     }
     for (const g of this.#live) {

@@ -1,0 +1,84 @@
+// The fleet: its workers, what runs where, what waits, and what is dead with its reason. It is asked for while it is shown.
+
+import { el, size, rate, time, count } from "./text.js";
+
+const every = 2000;
+const tries = (n) => (n === 1 ? "1 try" : `${n.toLocaleString("en")} tries`);
+
+export class Fleet {
+  #timer = 0;
+  #shown = "";
+  #body = null;
+
+  constructor(token, dialog, say) {
+    Object.assign(this, { token, dialog, say });
+    dialog.onclose = () => clearTimeout(this.#timer);
+  }
+
+  show() {
+    this.#shown = "";
+    this.#body = el("div", {}, el("p", { className: "hint" }, "..."));
+    this.dialog.replaceChildren(el("h2", {}, "Fleet"), this.#body,
+      el("div", { className: "buttons" }, el("span"), el("button", { onclick: () => this.dialog.close() }, "Close")));
+    this.dialog.showModal();
+    this.#look();
+  }
+
+  #ask(path, options = {}) {
+    return fetch(path, { ...options, headers: { Authorization: "Bearer " + this.token } });
+  }
+
+  async #look() {
+    clearTimeout(this.#timer);
+    try {
+      const answer = await this.#ask("/fleet");
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(text.trim() || answer.statusText);
+      if (text !== this.#shown) this.#fill(JSON.parse(text));
+      this.#shown = text;
+    } catch (e) {
+      this.#shown = "";
+      this.#body.replaceChildren(el("p", { className: "bad", role: "alert" }, e.message));
+    }
+    if (this.dialog.open) this.#timer = setTimeout(() => this.#look(), every);
+  }
+
+  #fill(f) {
+    const held = document.activeElement?.dataset?.job; // the button that has the focus
+    const part = (label, list, row) => (list.length > 0 ? [el("h3", {}, label), el("ul", { className: "jobs" }, ...list.map(row))] : []);
+    const words = [count(f.workers.length, "worker"), ...["queued", "running", "waiting", "dead", "done"].map((s) => `${(f.jobs[s] || 0).toLocaleString("en")} ${s}`), rate(f.speed)];
+    this.#body.replaceChildren(
+      el("p", {}, words.filter(Boolean).join(", ")),
+      ...(f.drained ? [el("p", { className: "bad" }, "Drained: no worker takes a job.")] : []),
+      ...part("Workers", f.workers, (w) => el("li", {}, el("bdi", {}, w.name), note(w.silent ? "does not answer" : w.jobs > 0 ? count(w.jobs, "job") : "idle"))),
+      ...part("Running", f.running, running),
+      ...part("Dead", f.dead, (j) => this.#tried(j, `${tries(j.tries)}, the last at ${j.worker || "no worker"}`, "bad")),
+      ...part("Tried again later", f.waiting, (j) => this.#tried(j, `in ${time(j.next)}, after ${tries(j.tries)}`, "")),
+    );
+    if (held) ([...this.#body.querySelectorAll("button")].find((b) => b.dataset.job === held) || this.dialog.querySelector(".buttons button")).focus();
+  }
+
+  #tried(j, when, kind) {
+    return el("li", {}, el("bdi", {}, j.name), el("button", { "data-job": j.key, onclick: () => this.#retry(j) }, "Retry"), el("span", { className: "outcome " + kind }, j.why || "no reason is known"), note(when));
+  }
+
+  async #retry(j) {
+    try {
+      const answer = await this.#ask("/fleet/retry", { method: "POST", body: j.key });
+      if (!answer.ok) this.say((await answer.text()).trim());
+    } catch (e) {
+      this.say(`Nothing was done: ${e.message}`);
+    }
+    this.#look();
+  }
+}
+
+const note = (text) => el("span", { className: "hint" }, text);
+
+function running(j) {
+  const bar = el("i");
+  bar.style.transform = `scaleX(${j.size > 0 ? Math.min(1, j.done / j.size) : 0})`;
+  const far = j.size > 0 ? `${size(j.done)} of ${size(j.size)}` : size(j.done);
+  return el("li", {}, el("bdi", {}, j.name), el("div", { className: "track active" }, bar),
+    note([far, rate(j.speed), j.sources > 0 ? count(j.sources, "source") : "", `since ${time(j.since)}`, `at ${j.worker}`].filter(Boolean).join(", ")));
+}

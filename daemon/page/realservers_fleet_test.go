@@ -1,0 +1,58 @@
+//go:build realservers
+
+package page_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"braid/daemon/queue"
+)
+
+// TestRealFleet: the fleet is shown in any window and by the keyboard, what is dead is retried, and a daemon without one says nothing of it.
+func TestRealFleet(t *testing.T) {
+	for name, width := range map[string]int64{"wide": 1440, "phone": 360} {
+		t.Run(name, func(t *testing.T) {
+			e, c := newEngine(), busyCrew()
+			g := e.add(t, "https://example.org/running.iso", nil)
+			e.do(func(q *queue.Queue) {
+				q.Begin(crewTime, g)
+				q.Progress(g, queue.Live{Done: 1, Size: 2, Speed: 3, Worker: "vm1/12/abc"})
+			})
+			ctx := open(t, crewed(t, e, c).URL, token, width, 740)
+			see := func(expression string) { t.Helper(); do(t, ctx, until(expression)) }
+			see(`document.querySelector(".item .outcome")?.textContent === "at vm1/12/abc"`)
+			if width > 1000 {
+				do(t, ctx, press(0, "f"))
+			} else {
+				do(t, ctx, chromedp.Click("#fleet"))
+			}
+			see(`document.querySelectorAll("#workers li").length === 8 && document.querySelector("#workers").textContent.includes("does not answer")`)
+			see(`document.querySelector("#workers").textContent.includes("1 MiB of 4 MiB, 3 MiB/s, 2 sources, since 1 min 0 s, at vm1/12/abc")`)
+			see(`document.querySelector("#workers").textContent.includes("wrong digest of dead.iso1 try, the last at vm1/12/abc")`)
+			shot(t, ctx, "fleet-"+name)
+			wide(t, ctx, width)
+			if ask[bool](t, ctx, `"hacked" in window || document.querySelectorAll("#workers img").length > 0`) {
+				t.Error("a name has become a part of the page")
+			}
+			see(`[...document.querySelectorAll("#workers button")].find((b) => b.dataset.job === "dead.iso").focus() === undefined`)
+			do(t, ctx, press(0, kb.Enter))
+			see(`![...document.querySelectorAll("#workers button")].some((b) => b.dataset.job === "dead.iso") && document.querySelector("#workers p")?.textContent.includes("2 queued")`)
+			c.mu.Lock()
+			c.away = errors.New("no connection")
+			c.mu.Unlock()
+			see(`document.querySelector("#workers .bad[role=alert]")?.textContent.includes("does not answer")`)
+			do(t, ctx, press(0, kb.Escape))
+			see(`!document.querySelector("#workers").open && document.querySelector("#app").offsetHeight > 0`)
+		})
+	}
+	ctx := desk(t, newEngine())
+	do(t, ctx, press(0, "f"), until(`document.querySelector("#fleet").hidden && !document.querySelector("#workers").open`))
+	if text := ask[string](t, ctx, `document.body.innerText`); strings.Contains(text, "Fleet") {
+		t.Errorf("without a fleet it says\n%s", text)
+	}
+}
