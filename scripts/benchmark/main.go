@@ -88,6 +88,7 @@ var measurements = []measurement{
 	{"apt", []string{"nginx", "apt-get", "dpkg-deb"}, (*bench).apt},
 	{"lfs", []string{"git", "git-lfs"}, (*bench).lfs},
 	{"object", []string{"nginx"}, (*bench).object},
+	{"fleet", []string{"nginx"}, (*bench).fleet},
 }
 
 // packages are Debian's packages of programs that are not called as theirs.
