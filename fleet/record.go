@@ -32,6 +32,38 @@ type Job struct {
 	Options []Option `json:"options,omitempty"`
 	// Modified is when the file was modified as a feed reports it, if it does.
 	Modified time.Time `json:"modified,omitzero"`
+	// Priority is that of the last report of the version.
+	Priority Priority `json:"priority,omitempty"`
+}
+
+// A Priority says which of the jobs that may be taken is taken first. Those of a lower one wait as long as there are others.
+type Priority string
+
+// The priorities.
+const (
+	High   Priority = "high"
+	Normal Priority = ""
+	Low    Priority = "low"
+)
+
+// Priorities are all of them, the highest first.
+var Priorities = []Priority{High, Normal, Low}
+
+func (p Priority) String() string {
+	if p == Normal {
+		return "normal"
+	}
+	return string(p)
+}
+
+// ParsePriority reads what String writes; anything else is Normal.
+func ParsePriority(word string) Priority {
+	for _, p := range Priorities {
+		if p.String() == word {
+			return p
+		}
+	}
+	return Normal
 }
 
 // An Option is one of a list of files.
@@ -131,6 +163,7 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 		r.Newer = &j
 		return Later, nil
 	case same && r.State == Queued:
+		r.Job.Priority = j.Priority
 		return Again, nil
 	case same && (r.State == Waiting || r.State == Done):
 		return Duplicate, nil

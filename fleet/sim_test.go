@@ -22,6 +22,7 @@ type shape struct {
 	rate                        float64       // requests a second that each host gets of all
 	held                        int           // requests of which one is answered by 503 for a minute; if zero, none is
 	write                       time.Duration // that the queue needs to store a value on disk
+	single                      bool          // the queue is one server, which is asked whether a lease is held
 }
 
 // What the model takes for granted.

@@ -197,6 +197,29 @@ func (s *sim) prolong(t *slot, claim int, then func()) {
 	})
 }
 
+// confirm goes on when the lease is sure to be held, as Claim.Confirm does: one server says so; several have to store that it is prolonged.
+func (s *sim) confirm(t *slot, claim int, then func()) {
+	if !s.single {
+		s.prolong(t, claim, then)
+		return
+	}
+	f, fence := t.file, t.fence
+	var err error
+	var left time.Duration
+	s.store(&t.process, 0, func() { err, left = f.record.Lease.Check(t.name, fence), f.record.Lease.Until.Sub(s.clock()) }, func() {
+		switch {
+		case t.claim != claim:
+		case err != nil:
+			s.stats.late++
+			s.free(t)
+		case left <= UsualLease/2:
+			s.prolong(t, claim, then)
+		default:
+			then()
+		}
+	})
+}
+
 // request asks the host so many times, each in its turn, and loads then.
 func (s *sim) request(t *slot, claim, left int) {
 	if left == 0 {
@@ -256,7 +279,7 @@ func (s *sim) end(t *slot, claim int) {
 		return
 	}
 	version, _ := strconv.Atoi(f.record.Job.Version)
-	s.prolong(t, claim, func() {
+	s.confirm(t, claim, func() {
 		if s.stopNext > 0 {
 			s.stopNext--
 			s.stop(t.worker, UsualLease+3*time.Second)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"braid/fleet"
@@ -18,7 +19,8 @@ func (q *Queue) Report(ctx context.Context, j fleet.Job) (news fleet.News, err e
 		if r.State == "" { // what was dropped may have left a worker with an earlier fence
 			r.Lease.Fence = uint64(q.now().UnixMilli())
 		}
-		if news, err = r.Report(j, q.now()); err == nil && (news == fleet.Duplicate || news == fleet.Again) {
+		before := r.Job.Priority
+		if news, err = r.Report(j, q.now()); err == nil && (news == fleet.Duplicate || news == fleet.Again && r.Job.Priority == before) {
 			err = errSame
 		}
 		return err
@@ -36,7 +38,8 @@ var errSame = errors.New("nothing changes")
 
 // wake publishes the message of a record that is queued, once.
 func (q *Queue) wake(ctx context.Context, r *fleet.Record) error {
-	_, err := q.js.Publish(ctx, subject, []byte(r.Job.Key()), jetstream.WithMsgID(fmt.Sprintf("%s-%d", r.Job.ID(), r.Since.UnixNano())))
+	id := fmt.Sprintf("%s-%d%s", r.Job.ID(), r.Since.UnixNano(), r.Job.Priority)
+	_, err := q.js.Publish(ctx, nameFor(subject, ".", r.Job.Priority), []byte(r.Job.Key()), jetstream.WithMsgID(id))
 	return err
 }
 
@@ -49,15 +52,13 @@ type Claim struct {
 	TakenOver bool
 
 	q        *Queue
-	msg      jetstream.Msg
+	msg      *nats.Msg
 	cancel   context.CancelCauseFunc
 	beating  sync.WaitGroup
 	mu       sync.Mutex
 	progress fleet.Progress
+	last     stored[fleet.Record] // as this process has seen it last
 }
-
-// oneFetch is how long a request for a message is open.
-const oneFetch = 5 * time.Second
 
 // Next waits for a job, and takes it.
 func (q *Queue) Next(ctx context.Context) (*Claim, error) {
@@ -71,8 +72,8 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 			}
 			continue
 		}
-		msg, err := q.fetch(ctx)
-		if err == nil && msg != nil {
+		msg, err := q.pulls.next(ctx)
+		if err == nil {
 			var c *Claim
 			if c, err = q.claim(ctx, msg); c != nil {
 				return c, nil
@@ -85,23 +86,9 @@ func (q *Queue) Next(ctx context.Context) (*Claim, error) {
 	}
 }
 
-func (q *Queue) fetch(ctx context.Context) (jetstream.Msg, error) {
-	waiting, stop := context.WithTimeout(ctx, oneFetch)
-	defer stop()
-	batch, err := q.consumer.Fetch(1, jetstream.FetchContext(waiting))
-	if err != nil {
-		return nil, err
-	}
-	msg := <-batch.Messages()
-	if err := batch.Error(); msg == nil && waiting.Err() == nil {
-		return nil, err
-	}
-	return msg, nil
-}
-
 // claim takes the job of a message. Without a claim and an error there is nothing to do for now.
-func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
-	key := string(msg.Data())
+func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
+	key := string(msg.Data)
 	if q.paused.Load() { // since the request for it
 		return nil, msg.Nak()
 	}
@@ -109,7 +96,7 @@ func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
-	r, err := change(ctx, q.jobs, key, func(r *fleet.Record) error {
+	r, err := changeFrom(ctx, q.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" {
 			return &fleet.OverError{State: "forgotten"}
 		}
@@ -121,7 +108,7 @@ func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 		return err
 	})
 	if err == nil {
-		c.Record = r
+		c.Record, c.last = r.value, r
 		c.Context, c.cancel = context.WithCancelCause(ctx)
 		c.beating.Go(c.beat)
 		q.mu.Lock()
@@ -143,7 +130,7 @@ func (q *Queue) claim(ctx context.Context, msg jetstream.Msg) (*Claim, error) {
 }
 
 // later gives a message back until a time, and a little more.
-func (q *Queue) later(msg jetstream.Msg, at time.Time) error {
+func (q *Queue) later(msg *nats.Msg, at time.Time) error {
 	return msg.NakWithDelay(max(0, at.Sub(q.now())) + 50*time.Millisecond)
 }
 
@@ -206,7 +193,7 @@ func (c *Claim) beat() {
 func (c *Claim) prolong(ctx context.Context) (at time.Time, err error) {
 	ctx, stop := context.WithTimeout(ctx, min(oneCall, c.q.lease/3))
 	defer stop()
-	_, err = change(ctx, c.q.jobs, c.Record.Job.Key(), func(r *fleet.Record) error {
+	_, err = c.change(ctx, func(r *fleet.Record) error {
 		at = c.q.now()
 		return r.Prolong(c.q.name, c.Fence(), c.now(), at, c.q.lease)
 	})
@@ -214,22 +201,56 @@ func (c *Claim) prolong(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
+// change changes the record of the job.
+func (c *Claim) change(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
+	c.mu.Lock()
+	from := c.last
+	c.mu.Unlock()
+	now, err := changeFrom(ctx, c.q.jobs, c.Record.Job.Key(), &from, f)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if now.revision > c.last.revision {
+			c.last = now
+		}
+	}
+	return now.value, err
+}
+
 // Confirm makes sure that the job is this process's still. It is for the moment before what cannot be undone. While the queue does not answer it
 // asks again, as long as ctx allows.
 func (c *Claim) Confirm(ctx context.Context) error {
 	for {
-		_, err := c.prolong(ctx)
+		err := c.confirm(ctx)
 		if _, lost := errors.AsType[*fleet.LostError](err); err == nil || lost || rest(ctx, 500*time.Millisecond) != nil {
 			return err
 		}
 	}
 }
 
+// confirm asks whether the job is this process's, and prolongs the lease if it ends soon. One of several servers may not know of the last change
+// when it is asked, but cannot store another one.
+func (c *Claim) confirm(ctx context.Context) error {
+	if !c.q.clustered() {
+		once, stop := context.WithTimeout(ctx, oneCall)
+		defer stop()
+		now, _, err := read[fleet.Record](once, c.q.jobs, c.Record.Job.Key())
+		if err == nil {
+			err = now.Lease.Check(c.q.name, c.Fence())
+		}
+		if err != nil || now.Lease.Until.Sub(c.q.now()) > c.q.lease/2 {
+			return err
+		}
+	}
+	_, err := c.prolong(ctx)
+	return err
+}
+
 // Opened stores which upload the file goes into, before a part of it is sent.
 func (c *Claim) Opened(ctx context.Context, upload string) error {
 	ctx, stop := context.WithTimeout(ctx, oneCall)
 	defer stop()
-	_, err := change(ctx, c.q.jobs, c.Record.Job.Key(), func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
+	_, err := c.change(ctx, func(r *fleet.Record) error { return r.Opened(c.q.name, c.Fence(), upload) })
 	return err
 }
 
@@ -262,7 +283,7 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 	defer c.cancel(nil)
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
-		r, err := change(once, c.q.jobs, c.Record.Job.Key(), f)
+		r, err := c.change(once, f)
 		stop()
 		if _, lost := errors.AsType[*fleet.LostError](err); lost {
 			return r, err
@@ -281,7 +302,7 @@ func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Rec
 func (c *Claim) settle(ctx context.Context, r *fleet.Record) error {
 	switch r.State {
 	case fleet.Done, fleet.Dead:
-		return c.msg.DoubleAck(ctx)
+		return c.msg.Ack() // should it be lost, the record says that nothing is left to do
 	case fleet.Waiting:
 		return c.q.later(c.msg, r.Next)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -25,6 +26,9 @@ type Host struct {
 	log    *slog.Logger
 	stop   context.CancelFunc
 	ending sync.WaitGroup
+
+	lines atomic.Int32  // to the server, which may be elsewhere
+	lost  chan struct{} // one of them ended
 }
 
 // A Socket is how the processes of a machine find each other by a folder. The one that listens has the folder for itself: what it finds there is
@@ -36,9 +40,10 @@ type Socket struct {
 
 const (
 	lockFile = "lock"
-	// lookEvery is how often a process looks whether there is no server any more.
-	lookEvery = 200 * time.Millisecond
-	startTime = 20 * time.Second
+	// lookEvery is how often a process looks whether there is no server any more, and lookRarely while it has a connection to one: that ends with
+	// the server.
+	lookEvery, lookRarely = 200 * time.Millisecond, 10 * time.Second
+	startTime             = 20 * time.Second
 )
 
 // NewHost has this process run the server of a folder, whenever no other does, until Close.
@@ -46,7 +51,7 @@ func NewHost(dir string, socket Socket, log *slog.Logger) (*Host, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	h := &Host{dir: dir, socket: socket, log: log}
+	h := &Host{dir: dir, socket: socket, log: log, lost: make(chan struct{}, 1)}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -79,7 +84,15 @@ func (h *Host) run(ctx context.Context) {
 		if err := h.serve(ctx); err != nil {
 			h.log.Error("queue", "server", err)
 		}
-		rest(ctx, lookEvery)
+		if h.lines.Load() == 0 {
+			rest(ctx, lookEvery)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-h.lost:
+		case <-time.After(lookRarely):
+		}
 	}
 }
 
@@ -170,7 +183,33 @@ func (h *Host) ready(ctx context.Context) error {
 func (h *Host) Dial(_, _ string) (net.Conn, error) {
 	ctx, stop := context.WithTimeout(context.Background(), oneCall)
 	defer stop()
-	return h.socket.Dial(ctx, h.dir)
+	c, err := h.socket.Dial(ctx, h.dir)
+	if err != nil {
+		return nil, err
+	}
+	h.lines.Add(1)
+	return &line{Conn: c, host: h}, nil
+}
+
+// A line is a connection to the server, whose end is noticed.
+type line struct {
+	net.Conn
+	host  *Host
+	ended sync.Once
+}
+
+func (l *line) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		l.ended.Do(func() {
+			l.host.lines.Add(-1)
+			select {
+			case l.host.lost <- struct{}{}:
+			default:
+			}
+		})
+	}
+	return n, err
 }
 
 // Close ends the server, if this process runs it; then another process does.

@@ -163,6 +163,16 @@ func (q *Queue) Pause(ctx context.Context, paused bool) error {
 	return err
 }
 
+// readPaused finds out whether workers take no jobs, before this process takes one.
+func (q *Queue) readPaused(ctx context.Context) error {
+	_, err := q.leases.Get(ctx, keyPaused)
+	q.paused.Store(err == nil)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		err = nil
+	}
+	return err
+}
+
 // Paused reports whether workers take no more jobs.
 func (q *Queue) Paused() bool { return q.paused.Load() }
 

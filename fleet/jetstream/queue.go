@@ -15,7 +15,6 @@ package jetstream
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,23 +56,24 @@ type Options struct {
 
 // A Queue is a connection to one. Its methods may be called by several goroutines.
 type Queue struct {
-	name     string
-	clock    func() time.Time
-	lease    time.Duration
-	works    bool
-	log      *slog.Logger
-	conn     *nats.Conn
-	js       jetstream.JetStream
-	jobs     jetstream.KeyValue
-	leases   jetstream.KeyValue
-	pace     jetstream.KeyValue
-	feeds    jetstream.KeyValue
-	consumer jetstream.Consumer
-	offset   atomic.Int64 // of the server's clock to ours
-	paused   atomic.Bool
-	open     context.Context // until it is closed
-	stop     context.CancelFunc
-	running  sync.WaitGroup
+	name    string
+	clock   func() time.Time
+	lease   time.Duration
+	works   bool
+	here    bool // on this machine, with its clock
+	log     *slog.Logger
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	jobs    jetstream.KeyValue
+	leases  jetstream.KeyValue
+	pace    jetstream.KeyValue
+	feeds   jetstream.KeyValue
+	pulls   *pulls       // of one that takes jobs
+	offset  atomic.Int64 // of the server's clock to ours
+	paused  atomic.Bool
+	open    context.Context // until it is closed
+	stop    context.CancelFunc
+	running sync.WaitGroup
 
 	mu   sync.Mutex
 	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
@@ -124,7 +124,7 @@ func isLoopback(host string) bool {
 
 // Open connects to a queue, and makes what is missing there.
 func Open(ctx context.Context, o Options) (*Queue, error) {
-	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, log: o.Log, mine: map[string]*Claim{}}
+	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log, mine: map[string]*Claim{}}
 	if q.clock = o.clock; q.clock == nil {
 		q.clock = time.Now
 	}
@@ -140,7 +140,16 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 	q.open, q.stop = context.WithCancel(context.WithoutCancel(ctx))
 	first, end := context.WithTimeout(ctx, openTime)
 	defer end()
-	if err := q.prepare(first); err != nil {
+	err := q.prepare(first)
+	if err == nil {
+		err = q.readPaused(first)
+	}
+	if err == nil && q.works {
+		q.mu.Lock()
+		q.pulls, err = newPulls(q.conn, q.clustered())
+		q.mu.Unlock()
+	}
+	if err != nil {
 		q.Close()
 		return nil, err
 	}
@@ -150,7 +159,9 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 			return nil, err
 		}
 	}
-	q.running.Go(func() { q.keepClock(q.open) })
+	if !q.here {
+		q.running.Go(func() { q.keepClock(q.open) })
+	}
 	q.running.Go(func() {
 		q.watching(q.leases, keyPaused, func(e jetstream.KeyValueEntry) { q.paused.Store(e.Operation() == jetstream.KeyValuePut) })
 	})
@@ -166,7 +177,14 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 				q.log.Warn("queue", "state", "lost", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { q.log.Info("queue", "state", "back") }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			q.log.Info("queue", "state", "back")
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			if q.pulls != nil {
+				q.pulls.renew()
+			}
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Debug("queue", "error", err) }),
 	}
 	at := o.URL
@@ -206,12 +224,12 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 // prepare makes the stream and the buckets, where they are missing. Servers of a cluster that has just begun, or lost one, need a moment.
 func (q *Queue) prepare(ctx context.Context) (err error) {
 	replicas := 1
-	if q.conn.ConnectedClusterName() != "" {
+	if q.clustered() {
 		replicas = 3
 	}
 	for {
 		once, stop := context.WithTimeout(ctx, 2*oneCall)
-		if err = q.make(once, replicas); err == nil {
+		if err = q.make(once, replicas); err == nil && !q.here {
 			err = q.setClock(once)
 		}
 		stop()
@@ -221,28 +239,51 @@ func (q *Queue) prepare(ctx context.Context) (err error) {
 	}
 }
 
+// clustered reports whether there are several servers.
+func (q *Queue) clustered() bool { return q.conn.ConnectedClusterName() != "" }
+
 func (q *Queue) make(ctx context.Context, replicas int) error {
-	stream, err := q.js.Stream(ctx, streamName)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: streamName, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
-		})
-	}
-	if err != nil {
+	if err := q.makeStream(ctx, replicas); err != nil {
 		return err
 	}
+	var err error
 	for name, bucket := range map[string]*jetstream.KeyValue{"jobs": &q.jobs, "leases": &q.leases, "pace": &q.pace, "feeds": &q.feeds} {
 		if *bucket, err = q.bucket(ctx, "braid_"+name, replicas); err != nil {
 			return err
 		}
 	}
-	if !q.works {
-		return nil
+	return nil
+}
+
+// makeStream makes the stream, and what takes messages of each priority from it. Where there is one of a queue without priorities, its messages are
+// those of the usual one.
+func (q *Queue) makeStream(ctx context.Context, replicas int) error {
+	var subjects []string
+	for _, p := range fleet.Priorities {
+		subjects = append(subjects, nameFor(subject, ".", p))
 	}
-	q.consumer, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: consumerName, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease, MaxDeliver: -1, MaxAckPending: -1,
-	})
-	return err
+	stream, err := q.js.Stream(ctx, streamName)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: streamName, Subjects: subjects, Retention: jetstream.WorkQueuePolicy, Duplicates: duplicates, Replicas: replicas,
+		})
+	} else if err == nil && len(stream.CachedInfo().Config.Subjects) < len(subjects) {
+		c := stream.CachedInfo().Config
+		c.Subjects = subjects
+		stream, err = q.js.UpdateStream(ctx, c)
+	}
+	if err != nil || !q.works {
+		return err
+	}
+	for _, p := range []fleet.Priority{fleet.Normal, fleet.High, fleet.Low} { // the first was of all before
+		if _, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: nameFor(consumerName, "-", p), FilterSubject: nameFor(subject, ".", p), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
+			MaxDeliver: -1, MaxAckPending: -1,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (q *Queue) bucket(ctx context.Context, name string, replicas int) (jetstream.KeyValue, error) {
@@ -299,62 +340,5 @@ func (q *Queue) keepClock(ctx context.Context) {
 				q.log.Debug("queue", "clock", "unknown", "error", err)
 			}
 		}
-	}
-}
-
-// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again. A value that is
-// missing is the zero value. An error of f ends it, and nothing changes.
-func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (value T, err error) {
-	for {
-		var revision uint64
-		value, revision, err = read[T](ctx, bucket, key)
-		if err != nil {
-			return value, err
-		}
-		if err = f(&value); err != nil {
-			return value, err
-		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return value, err
-		}
-		if revision == 0 {
-			_, err = bucket.Create(ctx, key, data)
-		} else {
-			_, err = bucket.Update(ctx, key, data, revision)
-		}
-		if !errors.Is(err, jetstream.ErrKeyExists) { // which is any conflict
-			return value, err
-		}
-		if err := rest(ctx, rand.N(20*time.Millisecond)); err != nil {
-			return value, err
-		}
-	}
-}
-
-// read returns a value and its revision, which is 0 if there is none.
-func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (value T, revision uint64, err error) {
-	e, err := bucket.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return value, 0, nil
-	}
-	if err != nil {
-		return value, 0, err
-	}
-	if err := json.Unmarshal(e.Value(), &value); err != nil {
-		return value, 0, fmt.Errorf("%s %s: %w", bucket.Bucket(), key, err)
-	}
-	return value, e.Revision(), nil
-}
-
-// rest waits, unless ctx ends.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -90,8 +90,13 @@ func TestOneJob(t *testing.T) {
 		t.Fatalf("two workers have a job: %+v", again.Record)
 	}
 	r, err := c.Finish(t.Context(), fleet.Ending{Kind: fleet.Right, Proof: "sha-256"})
-	if err != nil || r.State != fleet.Done || left(t, a) != 0 {
-		t.Fatalf("%v, %s, %d messages", err, r.State, left(t, a))
+	if err != nil || r.State != fleet.Done {
+		t.Fatalf("%v, %s", err, r.State)
+	}
+	for end := time.Now().Add(10 * time.Second); left(t, a) != 0; rest(t.Context(), time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d messages of what is done", left(t, a))
+		}
 	}
 	report(t, a, disk("1"), fleet.Duplicate)
 	if r := record(t, a, "disk.iso"); r.Good == nil || r.Good.Proof != "sha-256" || r.Good.Worker != "b" {
@@ -225,6 +230,9 @@ func TestPause(t *testing.T) {
 	defer stop()
 	if _, err := b.Next(ctx); err == nil {
 		t.Fatal("taken though the queue is drained")
+	}
+	if c := opened(t, h, "c", 0); !c.Paused() {
+		t.Error("a new process does not know that the queue is drained")
 	}
 	if err := a.Pause(t.Context(), false); err != nil {
 		t.Fatal(err)

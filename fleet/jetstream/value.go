@@ -1,0 +1,81 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A stored value is one of a bucket, with its revision, which is 0 if there is none.
+type stored[T any] struct {
+	value    T
+	revision uint64
+}
+
+// change changes a value as f does, and stores it if no other process has changed it meanwhile; else f is called again. A value that is
+// missing is the zero value. An error of f ends it, and nothing changes.
+func change[T any](ctx context.Context, bucket jetstream.KeyValue, key string, f func(*T) error) (T, error) {
+	now, err := changeFrom(ctx, bucket, key, nil, f)
+	return now.value, err
+}
+
+// changeFrom is change of a value that this process knows. If from is nil, or another process has changed it, it is read.
+func changeFrom[T any](ctx context.Context, bucket jetstream.KeyValue, key string, from *stored[T], f func(*T) error) (now stored[T], err error) {
+	for {
+		if from != nil {
+			now, from = *from, nil
+		} else if now.value, now.revision, err = read[T](ctx, bucket, key); err != nil {
+			return now, err
+		}
+		if err = f(&now.value); err != nil {
+			return now, err
+		}
+		data, err := json.Marshal(now.value)
+		if err != nil {
+			return now, err
+		}
+		if now.revision == 0 {
+			now.revision, err = bucket.Create(ctx, key, data)
+		} else {
+			now.revision, err = bucket.Update(ctx, key, data, now.revision)
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) { // which is any conflict
+			return now, err
+		}
+		if err := rest(ctx, rand.N(20*time.Millisecond)); err != nil {
+			return now, err
+		}
+	}
+}
+
+// read returns a value and its revision, which is 0 if there is none.
+func read[T any](ctx context.Context, bucket jetstream.KeyValue, key string) (value T, revision uint64, err error) {
+	e, err := bucket.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return value, 0, nil
+	}
+	if err != nil {
+		return value, 0, err
+	}
+	if err := json.Unmarshal(e.Value(), &value); err != nil {
+		return value, 0, fmt.Errorf("%s %s: %w", bucket.Bucket(), key, err)
+	}
+	return value, e.Revision(), nil
+}
+
+// rest waits, unless ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
