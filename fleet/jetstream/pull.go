@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// onePull is how long a request for a message is open. It ends with the connection; where there are several servers the one that knew of it may be
-	// lost without that.
-	onePull, oneClusterPull = time.Minute, 5 * time.Second
+	// firstPull is how long a request for a message is open on a new connection: a server that has just begun may pass over it. Those after it are open
+	// for twice as long each, up to longPull. Where there are several servers the one that knew of it may be lost while the connection stays.
+	firstPull, longPull, longClusterPull = time.Second, time.Minute, 5 * time.Second
 	// skipEmpty is for how long a priority that had no message is passed over for those below it.
 	skipEmpty = 100 * time.Millisecond
 )
@@ -25,11 +25,12 @@ const (
 type pulls struct {
 	conn  *nats.Conn
 	inbox string
-	open  time.Duration // how long a request is
+	long  time.Duration
 
-	turn   sync.Mutex // held by the one that wants a message
-	mu     sync.Mutex // for the following
-	of     []pull     // by priority, the highest first
+	turn   sync.Mutex    // held by the one that wants a message
+	mu     sync.Mutex    // for the following
+	open   time.Duration // how long the next request is
+	of     []pull        // by priority, the highest first
 	asked  int
 	wanted chan pulled
 }
@@ -50,9 +51,9 @@ type pulled struct {
 }
 
 func newPulls(conn *nats.Conn, clustered bool) (*pulls, error) {
-	p := &pulls{conn: conn, inbox: nats.NewInbox(), open: onePull}
+	p := &pulls{conn: conn, inbox: nats.NewInbox(), open: firstPull, long: longPull}
 	if clustered {
-		p.open = oneClusterPull
+		p.long = longClusterPull
 	}
 	for _, level := range fleet.Priorities {
 		p.of = append(p.of, pull{subject: nameFor(subject, ".", level), api: "$JS.API.CONSUMER.MSG.NEXT." + streamName + "." + nameFor(consumerName, "-", level)})
@@ -106,6 +107,7 @@ func (p *pulls) give(x pulled) {
 func (p *pulls) renew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.open = firstPull
 	for i := range p.of {
 		p.of[i].until = time.Time{}
 	}
@@ -120,24 +122,43 @@ func (p *pulls) next(ctx context.Context) (*nats.Msg, error) {
 	p.want(came)
 	defer p.unwant(came)
 	for level := range p.of {
-		if asked, err := p.ask(level, true); err != nil || !asked {
-			if err != nil {
-				return nil, err
-			}
+		asked, err := p.ask(level, 0)
+		if err != nil {
+			return nil, err
+		}
+		if !asked {
 			continue
 		}
-		if msg, err := p.await(ctx, came, oneCall); msg != nil || err != nil {
-			return msg, err
+		x, answered := await(ctx, came, oneCall)
+		if x.msg != nil || x.err != nil {
+			return x.msg, x.err
+		}
+		if !answered {
+			break
 		}
 	}
+	return p.wait(ctx, came)
+}
+
+// wait returns the first message that comes.
+func (p *pulls) wait(ctx context.Context, came <-chan pulled) (*nats.Msg, error) {
 	for {
+		p.mu.Lock()
+		open := p.open
+		p.mu.Unlock()
 		for level := range p.of {
-			if _, err := p.ask(level, false); err != nil {
+			if _, err := p.ask(level, open); err != nil {
 				return nil, err
 			}
 		}
-		if msg, err := p.await(ctx, came, p.open+time.Second); msg != nil || err != nil {
-			return msg, err
+		x, answered := await(ctx, came, open+time.Second)
+		if x.msg != nil || x.err != nil {
+			return x.msg, x.err
+		}
+		if answered {
+			p.mu.Lock()
+			p.open = min(2*p.open, p.long)
+			p.mu.Unlock()
 		}
 	}
 }
@@ -160,38 +181,38 @@ func (p *pulls) unwant(came chan pulled) {
 	}
 }
 
-// await waits for the answer to a request. Without a message and an error there is none.
-func (p *pulls) await(ctx context.Context, came <-chan pulled, most time.Duration) (*nats.Msg, error) {
+// await waits for an answer, and reports whether there was one.
+func await(ctx context.Context, came <-chan pulled, most time.Duration) (pulled, bool) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case x := <-came:
-		return x.msg, x.err
+		return x, true
 	case <-timer.C:
-		return nil, nil
+		return pulled{}, false
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return pulled{err: ctx.Err()}, false
 	}
 }
 
-// ask requests a message, and reports whether an answer is to come: at once, or when there is one. One that waits for a request that is open knows
-// that there is none.
-func (p *pulls) ask(level int, now bool) (bool, error) {
+// ask requests a message: one that is there, or for as long as the request is to be open one that comes. It reports whether an answer is to come.
+// For a priority whose request is open there is no message.
+func (p *pulls) ask(level int, open time.Duration) (bool, error) {
 	p.mu.Lock()
 	l := &p.of[level]
 	at := time.Now()
-	if at.Before(l.until) || now && at.Sub(l.empty) < skipEmpty {
+	if at.Before(l.until) || open == 0 && at.Sub(l.empty) < skipEmpty {
 		p.mu.Unlock()
 		return false, nil
 	}
 	p.asked++
 	l.reply = p.inbox + "." + strconv.Itoa(p.asked)
 	how := `{"batch":1,"no_wait":true}`
-	if now {
+	if open == 0 {
 		l.empty = at // unless a message comes
 	} else {
-		l.until = at.Add(p.open + time.Second)
-		how = fmt.Sprintf(`{"batch":1,"expires":%d}`, p.open)
+		l.until = at.Add(open + time.Second)
+		how = fmt.Sprintf(`{"batch":1,"expires":%d}`, open)
 	}
 	reply := l.reply
 	p.mu.Unlock()

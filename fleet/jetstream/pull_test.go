@@ -86,3 +86,26 @@ func TestOldQueue(t *testing.T) {
 	report(t, q, prior("urgent", fleet.High), fleet.Fresh)
 	next(t, w)
 }
+
+// TestWaitingForAnother: a worker that waits while another server takes over gets the first job of that one.
+func TestWaitingForAnother(t *testing.T) {
+	dir := t.TempDir()
+	one := hosted(t, dir)
+	opened(t, one, "a", 0)
+	b := opened(t, hosted(t, dir), "b", 0)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	taken := make(chan error)
+	go func() {
+		_, err := b.Next(ctx)
+		taken <- err
+	}()
+	if err := rest(ctx, 200*time.Millisecond); err != nil { // until it waits
+		t.Fatal(err)
+	}
+	one.Close()
+	report(t, b, disk("1"), fleet.Fresh)
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+}
