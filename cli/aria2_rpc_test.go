@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"braid/daemon/queue"
-	"braid/daemon/rpc"
 )
 
 // TestAria2Enqueue: what an earlier run left in the queue, or ended under the same GID, is not added again.
@@ -36,27 +33,6 @@ func TestAria2Enqueue(t *testing.T) {
 	}
 	if active, waiting, stopped := q.Count(); active != 0 || waiting != 3 || stopped != 1 {
 		t.Errorf("%d are active, %d wait, %d are stopped", active, waiting, stopped)
-	}
-}
-
-// TestSaveSession_Rule69: a client's session replaces another one, and nothing of which it cannot be told that it is one.
-func TestSaveSession_Rule69(t *testing.T) {
-	d := &daemonCommand{Root: t.TempDir()}
-	in := func(name string) string { return filepath.Join(d.Root, name) }
-	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("file", in("link"))); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"file", "pipe", "link"} {
-		before, _ := os.Lstat(in(name))
-		err := d.saveSession(in(name), []byte(rpc.SessionMark))
-		if after, _ := os.Lstat(in(name)); err == nil || !os.SameFile(before, after) {
-			t.Errorf("%s was replaced: %v", name, err)
-		}
-	}
-	for _, text := range []string{"", "more"} {
-		if err := d.saveSession(in("new"), []byte(rpc.SessionMark+text)); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

@@ -100,8 +100,8 @@ func (l *worklist) read(listed option.Entry) (download.Request, *wrongEntry) {
 	if strings.HasSuffix(e.out, "/") || e.out == "-" {
 		return e.Request, &wrongEntry{listed.Line, "out", misuse("", "not the name of a file", "dir=FOLDER, and out=NAME for the name in it")}
 	}
-	if err := e.place(); err != nil {
-		return e.Request, &wrongEntry{listed.Line, "dir", err}
+	if name, err := e.place(); err != nil {
+		return e.Request, &wrongEntry{listed.Line, name, err}
 	}
 	if err := g.sites.apply(&e.Request, e.URL, g.demand().said || e.required, g.limit); err != nil {
 		return e.Request, &wrongEntry{0, "", err}

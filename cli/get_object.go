@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -87,23 +88,26 @@ func (*objectPlace) misuses(g *getCommand) []wrongUse {
 		{g.To != "" && g.Out == "-", "--to", "the file goes to standard output", ""},
 		{g.Dir != "", what, "contradicts -d", ""},
 		{g.Rename, "--rename", "an object has the name that it is given", "--overwrite replaces it, --no-clobber leaves it as it is"},
+		{g.Newer.RemoteTime, "--remote-time", "an object has no date of its own", "the server's stands in NAME.evidence.json beside it"},
 		{g.Refresh, "--refresh", "goes on with a part file, and an upload has none", ""},
 		{g.Peers.seeds(), "--seed-time", "the file is not on this disk", ""},
 	}
 }
 
-// place is where a file of a list goes; it is an error if it says a folder of its own.
-func (e *entry) place() error {
-	if e.Store == nil {
+// place is where a file of a list goes. It is an error if its line says a folder of its own, or what no object has; option is the one that does.
+func (e *entry) place() (option string, err error) {
+	switch {
+	case e.Store == nil:
 		e.Dir, e.Name = placed(e.dir, e.out)
 		e.MakeDir = true
-		return nil
-	}
-	if e.dir != "" {
-		return fmt.Errorf("a folder, and the files go to %s", e.Store.Path(""))
+		return "", nil
+	case e.dir != "":
+		return "dir", fmt.Errorf("a folder, and the files go to %s", e.Store.Path(""))
+	case e.RemoteTime:
+		return "remote-time", errors.New("an object has no date of its own")
 	}
 	e.Name = e.out
-	return nil
+	return "", nil
 }
 
 // keptIn is where something was kept that is no file.

@@ -66,6 +66,9 @@ func either(err, other error) error {
 
 // head looks for the object; it is nil if there is none.
 func (u *upload) head(ctx context.Context) (*minio.ObjectInfo, error) {
+	if err := u.checkKey(); err != nil {
+		return nil, err
+	}
 	info, err := u.store.core.StatObject(ctx, u.store.bucket, u.key, minio.StatObjectOptions{})
 	switch codeOf(err) {
 	case noSuchKey:

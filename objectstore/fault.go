@@ -74,6 +74,7 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 	e := &download.Error{What: "store", Where: "s3://" + s.bucket + "/" + key, Hint: hintAgain}
 	if r, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		e.Kind, e.Hint = judge(r, e.Hint)
+		r.Code, r.Message = s.masked(r.Code), s.masked(r.Message)
 		e.Err = fmt.Errorf("%s answers %s", s.endpoint, plainly(r))
 		return e
 	}
@@ -85,6 +86,23 @@ func (s *Store) fault(ctx context.Context, key string, err error) error {
 		e.Kind, e.Hint = download.TLS, "AWS_CA_BUNDLE names a file with the certificates that count"
 	}
 	return e
+}
+
+// masked is what a store says without the secrets that it was sent, or should not know.
+func (s *Store) masked(text string) string {
+	if s.access == nil || s.access.IsExpired() {
+		return text
+	}
+	v, err := s.access.GetWithContext(nil)
+	if err != nil {
+		return text
+	}
+	for _, secret := range []string{v.SecretAccessKey, v.SessionToken} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "...")
+		}
+	}
+	return text
 }
 
 // judge is the kind of an answer, and the next step.
@@ -121,10 +139,11 @@ func judge(r minio.ErrorResponse, again download.Hint) (download.Kind, download.
 
 // plainly is an answer in a few words: "403 AccessDenied: Access Denied".
 func plainly(r minio.ErrorResponse) string {
+	code := r.Code[:min(len(r.Code), 60)]
 	if foreign(r) {
-		return r.Code
+		return code
 	}
-	text := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, r.Code))
+	text := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, code))
 	if message := r.Message; message != "" && message != r.Code {
 		text += ": " + strings.TrimSuffix(message[:min(len(message), 200)], ".")
 	}

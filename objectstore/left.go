@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -33,12 +34,15 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 		}
 	}
 	key, id := "", ""
-	for {
+	for range mostPages {
 		page, err := s.core.ListMultipartUploads(ctx, s.bucket, prefix, key, id, "", 1000)
 		if err != nil {
 			return all, s.fault(ctx, prefix, err)
 		}
 		for _, u := range page.Uploads {
+			if !strings.HasPrefix(u.Key, prefix) {
+				continue
+			}
 			l, ok := known[u.UploadID]
 			if !ok {
 				l = Left{s.endpoint, s.bucket, u.Key, u.UploadID, "", -1, u.Initiated}
@@ -50,6 +54,7 @@ func (s *Store) left(ctx context.Context, prefix string) (all []Left, err error)
 		}
 		key, id = page.NextKeyMarker, page.NextUploadIDMarker
 	}
+	return all, s.fault(ctx, prefix, errEndless)
 }
 
 // Sweep ends the uploads of a name or, if it is empty, all below the prefix, and removes their journals. One that a process here works at is

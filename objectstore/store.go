@@ -24,8 +24,11 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"braid/download"
 )
@@ -62,6 +65,7 @@ type Store struct {
 	options  Options
 	lease    *Lease // nil: there is none
 	core     *minio.Core
+	access   *credentials.Credentials
 	endpoint string
 	bucket   string
 	prefix   string
@@ -84,12 +88,22 @@ func Split(word string) (bucket, key string, err error) {
 	}
 	key = strings.TrimPrefix(strings.TrimPrefix(word, "s3://"), u.Host)
 	key = strings.TrimPrefix(key, "/")
-	for _, part := range strings.Split(strings.TrimSuffix(key, "/"), "/") {
-		if part == "." || part == ".." || part == "" && key != "" {
-			return "", "", fmt.Errorf("a key with an empty part, . or .. in it")
-		}
+	if key != "" && !validKey(strings.TrimSuffix(key, "/")) {
+		return "", "", errKey
 	}
 	return u.Host, key, nil
+}
+
+var errKey = errors.New("no key: an empty part, . or .. is in it, a control character, or more than 1024 bytes")
+
+// validKey reports whether a key means the same to all programs on the way, and in a folder.
+func validKey(key string) bool {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return len(key) <= 1024 && utf8.ValidString(key) && !strings.ContainsFunc(key, unicode.IsControl)
 }
 
 // Open prepares a store for files below s3://bucket/prefix/. Endpoint, region, credentials and the way to name buckets are those that
@@ -129,9 +143,10 @@ func (s *Store) connect(c config) error {
 	if err != nil {
 		return err
 	}
+	s.access = c.credentials
 	s.endpoint = c.endpoint.Scheme + "://" + c.endpoint.Host
 	s.core, err = minio.NewCore(c.endpoint.Host, &minio.Options{
-		Creds: c.credentials, Secure: c.endpoint.Scheme == "https", Transport: transport, Region: c.region, BucketLookup: c.lookup, MaxRetries: tries,
+		Creds: c.credentials, Secure: c.endpoint.Scheme == "https", Transport: bounded{transport}, Region: c.region, BucketLookup: c.lookup, MaxRetries: tries,
 	})
 	if err == nil && s.options.UserAgent != "" {
 		name, version, _ := strings.Cut(s.options.UserAgent, "/")

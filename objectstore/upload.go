@@ -79,11 +79,22 @@ func (u *upload) open() (err error) {
 	if u.journal != nil {
 		return nil
 	}
+	if err := u.checkKey(); err != nil {
+		return err
+	}
 	u.journal, err = u.store.journal(u.key)
 	if own, ok := errors.AsType[*download.Error](err); ok {
 		own.Where = u.path()
 	}
 	return err
+}
+
+// checkKey refuses a name that makes no key.
+func (u *upload) checkKey() error {
+	if validKey(u.key) {
+		return nil
+	}
+	return &download.Error{Kind: download.Usage, What: "store", Where: u.path(), Err: errKey}
 }
 
 func (u *upload) path() string { return "s3://" + u.store.bucket + "/" + u.key }
@@ -136,12 +147,16 @@ func (s *Store) parts(ctx context.Context, key, upload string) (map[int]minio.Ob
 		if err != nil {
 			return nil, err
 		}
+		before := after
 		for _, p := range page.ObjectParts {
 			all[p.PartNumber] = p
 			after = max(after, p.PartNumber)
 		}
-		if !page.IsTruncated || len(page.ObjectParts) == 0 {
+		if !page.IsTruncated || after == before {
 			return all, nil
+		}
+		if len(all) > 10_000 {
+			return nil, errEndless
 		}
 	}
 }

@@ -120,6 +120,8 @@ func TestRealObjectsRefused_Rule73(t *testing.T) {
 		"with a password": {nil, []string{"--to", "s3://me:" + other + "@bucket/"}, 2, "credentials"},
 		"a folder, too":   {nil, []string{"--to", "s3://bucket/", "-d", "x"}, 2, "-d"},
 		"another name":    {nil, []string{"--to", "s3://bucket/", "--rename"}, 2, "--rename"},
+		"the date":        {nil, []string{"-R", "--to", "s3://bucket/"}, 2, "--remote-time"},
+		"out of there":    {nil, []string{"-o", "../x", "--to", "s3://bucket/isos/"}, 2, "bucket/isos/../x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

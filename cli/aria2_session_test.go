@@ -1,0 +1,34 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"braid/daemon/rpc"
+)
+
+// TestSaveSession_Rule69: a client's session replaces another one, and nothing of which it cannot be told that it is one.
+func TestSaveSession_Rule69(t *testing.T) {
+	d := &daemonCommand{Root: t.TempDir()}
+	in := func(name string) string { return filepath.Join(d.Root, name) }
+	if err := errors.Join(os.WriteFile(in("file"), []byte("precious"), 0o600), syscall.Mkfifo(in("pipe"), 0o600), os.Symlink("file", in("link"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"file", "pipe", "link"} {
+		before, _ := os.Lstat(in(name))
+		err := d.saveSession(in(name), []byte(rpc.SessionMark))
+		if after, _ := os.Lstat(in(name)); err == nil || !os.SameFile(before, after) {
+			t.Errorf("%s was replaced: %v", name, err)
+		}
+	}
+	for _, text := range []string{"", "more"} {
+		if err := d.saveSession(in("new"), []byte(rpc.SessionMark+text)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"braid/download"
+)
+
+const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>`
+
+// against opens the store that a handler plays.
+func against(t *testing.T, h http.HandlerFunc) *Store {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	env := map[string]string{
+		"AWS_ENDPOINT_URL_S3": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "the-secret-0123", "AWS_SESSION_TOKEN": "the-token-4567",
+		"AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+	}
+	s, err := Open("s3://bucket/isos/", Options{Getenv: func(name string) string { return env[name] }, Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A listing that goes on for ever, or has no end in one answer, is an error, and one of parts that says the same again ends.
+func TestHostileListing(t *testing.T) {
+	t.Parallel()
+	var pages atomic.Int64
+	endless := against(t, func(w http.ResponseWriter, q *http.Request) {
+		n := pages.Add(1)
+		if q.URL.Query().Has("uploadId") {
+			fmt.Fprintf(w, xmlHead+`<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>%d</NextPartNumberMarker><Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>9</Size></Part></ListPartsResult>`, n)
+			return
+		}
+		fmt.Fprintf(w, xmlHead+`<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>isos/%09d</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>`+
+			`<Upload><Key>elsewhere</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>`, n)
+	})
+	if parts, err := endless.parts(t.Context(), "isos/x", "u"); err != nil || len(parts) != 1 {
+		t.Errorf("%d parts, %v", len(parts), err)
+	}
+	pages.Store(0)
+	if all, err := endless.Left(t.Context()); len(all) > 0 || !strings.Contains(fmt.Sprint(err), errEndless.Error()) || pages.Load() != mostPages {
+		t.Errorf("%d uploads of %d pages, %v", len(all), pages.Load(), err)
+	}
+	long := against(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, xmlHead+`<ListMultipartUploadsResult>`)
+		for filler := strings.Repeat("<Prefix>x</Prefix>", 10_000); ; {
+			if _, err := io.WriteString(w, filler); err != nil {
+				return
+			}
+		}
+	})
+	if _, err := long.Left(t.Context()); !strings.Contains(fmt.Sprint(err), errLongAnswer.Error()) {
+		t.Error(err)
+	}
+}
+
+// What is signed for the store goes to no other host.
+func TestHostileRedirect_Rule73(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		s := against(t, func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, other.URL+q.URL.Path, status) })
+		if _, err := s.Existing(t.Context(), "x"); err == nil {
+			t.Errorf("%d: an object is there", status)
+		}
+		if _, err := s.Left(t.Context()); err == nil || asked.Load() > 0 {
+			t.Errorf("%d: %v, %d requests elsewhere", status, err, asked.Load())
+		}
+	}
+}
+
+// The text of a store is short in an error, and has no secret that was sent.
+func TestHostileText_Rule73(t *testing.T) {
+	t.Parallel()
+	s := against(t, func(w http.ResponseWriter, q *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, xmlHead+`<Error><Code>`+strings.Repeat("Code", 1000)+`</Code><Message>`+strings.Repeat("m", 190)+q.Header.Get("X-Amz-Security-Token")+" the-secret-0123"+strings.Repeat("m", 10_000)+`</Message></Error>`)
+	})
+	_, err := s.Left(t.Context())
+	e, ok := errors.AsType[*download.Error](err)
+	if !ok || e.Kind != download.Auth {
+		t.Fatal(err)
+	}
+	if text := e.Error(); len(text) > 500 || strings.Contains(text, "the-t") || strings.Contains(text, "the-s") {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+}
+
+// An answer of 200 to Complete may be an error, or nothing at all: no object is said to be there.
+func TestHostileComplete_Rule71(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`<Error><Code>InternalError</Code><Message>again</Message></Error>`, `<Error><Code>PreconditionFailed</Code></Error>`, ``, `<html>ok</html>`, `<Complete`,
+	} {
+		s := against(t, func(w http.ResponseWriter, q *http.Request) {
+			switch {
+			case q.Method == http.MethodHead:
+				w.WriteHeader(http.StatusNotFound)
+			case q.Method == http.MethodPost && q.URL.Query().Has("uploadId"):
+				io.WriteString(w, body)
+			}
+		})
+		s.probed.found, s.probed.obeys = true, true
+		u := newUpload(s, "isos/x")
+		u.journal, u.heading = noJournal{}, heading{Upload: "u", Token: "t"}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // some are asked again
+		if err := u.complete(ctx, download.UploadFinal{}, nil); err == nil {
+			t.Errorf("%q: an object is there", body)
+		}
+		cancel()
+	}
+}
+
+// A name that would lead out of the prefix, or that a program on the way would change, makes no request.
+func TestHostileName_Rule73(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	s := against(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "a//b", "/x", "a/", "a\nb", "a\x00", "a\x7f", "\xff", strings.Repeat("n", 1100)} {
+		u := s.Upload(name)
+		_, err := u.Existing(t.Context())
+		_, _, resume := u.Resume(t.Context())
+		for _, err := range []error{err, resume} {
+			if e, ok := errors.AsType[*download.Error](err); !ok || e.Kind != download.Usage {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	if asked.Load() > 0 {
+		t.Errorf("%d requests", asked.Load())
+	}
+}
