@@ -207,6 +207,12 @@ func (f *fleetJobs) Put(ctx context.Context, e queue.Entry, version string) erro
 	j, err := f.job(e)
 	if err == nil {
 		j.Watch, j.Version = f.asker+e.GID.String(), version
+		switch {
+		case e.Priority > 0:
+			j.Priority = fleet.High
+		case e.Priority < 0:
+			j.Priority = fleet.Low
+		}
 		_, err = f.queue.Report(ctx, j)
 	}
 	if taken, ok := errors.AsType[*fleet.TakenError](err); ok {

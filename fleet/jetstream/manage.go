@@ -185,25 +185,39 @@ func (q *Queue) watching(bucket jetstream.KeyValue, keys string, f func(jetstrea
 	})
 }
 
-// watchingAll is watching, with nil when all values have come that there were.
+// watchingAll is watching, with nil when all values have come that there were. On another connection it begins again where it was: the library finds out after
+// ten seconds and more that a server is another one.
 func (q *Queue) watchingAll(bucket jetstream.KeyValue, keys string, f func(jetstream.KeyValueEntry)) {
+	last := uint64(0)
 	for q.open.Err() == nil {
-		if w, err := bucket.Watch(q.open, keys); err == nil {
-			q.watchingBy(w, f)
+		q.mu.Lock()
+		back := q.back
+		q.mu.Unlock()
+		var options []jetstream.WatchOpt
+		if last > 0 {
+			options = append(options, jetstream.ResumeFromRevision(last+1))
 		}
-		rest(q.open, time.Second)
+		if w, err := bucket.Watch(q.open, keys, options...); err != nil || !q.watchingBy(w, back, &last, f) {
+			rest(q.open, time.Second)
+		}
 	}
 }
 
-func (q *Queue) watchingBy(w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) {
+// watchingBy calls f with what comes, and takes down the last revision. It reports whether it ended as there is another connection.
+func (q *Queue) watchingBy(w jetstream.KeyWatcher, back <-chan struct{}, last *uint64, f func(jetstream.KeyValueEntry)) bool {
 	defer w.Stop()
 	for {
 		select {
 		case <-q.open.Done(): // which does not always end the updates
-			return
+			return false
+		case <-back:
+			return true
 		case e, more := <-w.Updates():
 			if !more {
-				return
+				return false
+			}
+			if e != nil {
+				*last = e.Revision()
 			}
 			f(e)
 		}

@@ -77,6 +77,7 @@ type Queue struct {
 
 	mu   sync.Mutex
 	mine map[string]*Claim // by key, the jobs that this process has, or is about to take (nil)
+	back chan struct{}     // closed when there is another connection
 }
 
 const (
@@ -124,7 +125,7 @@ func isLoopback(host string) bool {
 
 // Open connects to a queue, and makes what is missing there.
 func Open(ctx context.Context, o Options) (*Queue, error) {
-	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log, mine: map[string]*Claim{}}
+	q := &Queue{name: o.Name, lease: o.Lease, works: o.Works, here: o.Host != nil && o.clock == nil, log: o.Log, mine: map[string]*Claim{}, back: make(chan struct{})}
 	if q.clock = o.clock; q.clock == nil {
 		q.clock = time.Now
 	}
@@ -181,6 +182,8 @@ func (q *Queue) connect(ctx context.Context, o Options) (err error) {
 			q.log.Info("queue", "state", "back")
 			q.mu.Lock()
 			defer q.mu.Unlock()
+			close(q.back)
+			q.back = make(chan struct{})
 			if q.pulls != nil {
 				q.pulls.renew()
 			}

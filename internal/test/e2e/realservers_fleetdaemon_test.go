@@ -164,3 +164,21 @@ func TestRealFleetDaemonKilled(t *testing.T) {
 		t.Errorf("%d of %d jobs were done, of %d files", done, len(f.jobs()), len(names))
 	}
 }
+
+// TestRealFleetDaemonAlone: a daemon knows what becomes of its jobs also after the process that ran the queue was killed.
+func TestRealFleetDaemonAlone(t *testing.T) {
+	t.Parallel()
+	f := newFleetRig(t)
+	first := f.worker() // which has the queue
+	f.publish(5_000, false, "a.iso", "b.iso")
+	f.daemon()
+	f.worker()
+	f.awaitEntry(f.add(f.server.URL+"/files/a.iso"), "complete")
+	first.Process.Kill()
+	<-first.exited
+	began := time.Now()
+	f.awaitEntry(f.add(f.server.URL+"/files/b.iso"), "complete")
+	if took := time.Since(began); took > 8*time.Second { // a library that is left to itself finds out after ten and more
+		t.Errorf("seen after %v", took)
+	}
+}
