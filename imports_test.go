@@ -99,7 +99,7 @@ var houses = map[string]house{
 	}},
 	"fleet": {pure: true},
 	"fleet/jetstream": {imports: []string{
-		"fleet", "internal/fsys", "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go", "github.com/nats-io/nats.go/jetstream",
+		"address", "fleet", "internal/fsys", "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go", "github.com/nats-io/nats.go/jetstream",
 	}},
 	"daemon/page": {imports: []string{"daemon/queue", "fleet", "internal/mask", "internal/option", "internal/report"}},
 

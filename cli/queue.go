@@ -133,6 +133,8 @@ func jobLine(r *fleet.Record) string {
 		line += fmt.Sprintf("  %s, %s", sizeText(r.Good.Size), cmp.Or(r.Good.Proof, "unverified"))
 	case r.State == fleet.Waiting:
 		line += "  until " + stamp(r.Next)
+	case r.State == fleet.Queued && r.Place.Host != "":
+		line += "  until it is its turn at " + r.Place.Host
 	}
 	if (r.State == fleet.Waiting || r.State == fleet.Dead) && r.Last != nil {
 		line += "  " + r.Last.Why

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"braid/download"
+	"braid/fleet"
+	"braid/fleet/jetstream"
 	"braid/internal/watch"
 )
 
@@ -23,6 +26,7 @@ type workCommand struct {
 	log    *watchLog
 	notify watch.Notifier
 	queue  *fleetQueue
+	pacer  *jetstream.Pacer
 	place  workplace
 	ending sync.WaitGroup
 
@@ -61,7 +65,7 @@ func (w *workCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	defer w.place.close()
-	client.HTTP.Pace = w.queue.Pacer()
+	w.paceFor(client)
 	if away := w.queue.Offset(); away.Abs() > time.Second {
 		w.log.Info("clock", "queue-ahead", away)
 	}
@@ -103,6 +107,18 @@ func (w *workCommand) checkFlags(words []string) error {
 	}
 	w.Fleet.lease = w.Lease
 	return w.Fleet.check("work")
+}
+
+// paceFor has a client keep to the pace of hosts together with the other workers.
+func (w *workCommand) paceFor(client *download.Client) {
+	hosts := client.HostLimits
+	w.pacer = w.queue.Pacer(int(w.MaxConcurrentDownloads), func(u *url.URL) fleet.Limit {
+		return fleet.Limit{Requests: client.HTTP.HostRate(u), Bytes: hosts.Rate(u)}
+	})
+	client.HTTP.Pace = w.pacer
+	hosts.Share = func(host string, perSecond int64, l *download.Limiter) func() {
+		return w.pacer.Share(host, perSecond, l)
+	}
 }
 
 // prepareClient makes the client that all downloads have, and reads the flags that count for all.

@@ -107,7 +107,8 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 		return
 	}
 	if err != nil {
-		if own, ok := errors.AsType[*download.Error](err); ok && own.Kind == download.Interrupted {
+		own, ok := errors.AsType[*download.Error](err)
+		if ok && own.Kind == download.Interrupted || errors.Is(err, source.ErrNotAsked) && t.claim.HostsHeld() {
 			t.release()
 			return
 		}
@@ -116,6 +117,7 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	e.Took, e.Fetched = time.Since(t.began).Round(time.Millisecond), res.Fetched
 	if r.URL != nil {
 		e.URL = source.Mask(r.URL)
+		t.pacer.Ended(ctx, r.URL, broughtBy(source.HostPort(r.URL), res))
 	}
 	now, err := t.claim.Finish(ctx, e)
 	if t.lost(err) {
@@ -126,6 +128,16 @@ func (t *workTask) end(r download.Request, res download.Result, err error) {
 	if now.State == fleet.Done || now.State == fleet.Dead {
 		t.place.clear(ctx, t, &now)
 	}
+}
+
+// broughtBy is how many bytes a host has brought.
+func broughtBy(host string, res download.Result) (n int64) {
+	for _, s := range res.Sources {
+		if s.Host == host {
+			n += s.Bytes
+		}
+	}
+	return n
 }
 
 // lost reports whether the job is another worker's now. Then nothing of it is touched any more.

@@ -12,6 +12,15 @@ type Pace struct {
 	Status int       `json:"status,omitempty"`
 	// Turn is the first free turn for a request.
 	Turn time.Time `json:"turn,omitzero"`
+	// Line is of the jobs that are to begin there, and Shares are what workers have of its bytes a second.
+	Line   Line             `json:"line,omitzero"`
+	Shares map[string]Share `json:"shares,omitempty"`
+}
+
+// A Limit is how many requests and bytes a second a host gets and sends. Zero is no limit.
+type Limit struct {
+	Requests float64 `json:"requests,omitempty"`
+	Bytes    int64   `json:"bytes,omitempty"`
 }
 
 // Hold keeps requests from the host for a time. It reports whether that is longer than before.
@@ -20,6 +29,7 @@ func (p *Pace) Hold(status int, wait time.Duration, now time.Time) bool {
 	if !until.After(p.Until) {
 		return false
 	}
+	p.call(now)
 	p.Until, p.Status = until, status
 	return true
 }
@@ -31,11 +41,13 @@ func (p *Pace) Held(now time.Time) (wait time.Duration, status int) {
 
 // Turns takes the next n turns at a host that gets so many requests a second. The first is at first, and the others follow every gap.
 func (p *Pace) Turns(n int, perSecond float64, now time.Time) (first time.Time, gap time.Duration) {
+	p.call(now)
 	gap = time.Duration(float64(time.Second) / perSecond)
 	if p.Turn.Before(now) {
 		p.Turn = now
 	}
 	first = p.Turn
 	p.Turn = first.Add(time.Duration(n) * gap)
+	p.Line.Requests += float64(n)
 	return first, gap
 }

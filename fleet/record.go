@@ -104,6 +104,8 @@ type Record struct {
 	Since time.Time `json:"since"`
 	Next  time.Time `json:"next,omitzero"`
 	Lease Lease     `json:"lease"`
+	// Place is that of the job in the line of its host, until it is done or dead.
+	Place Place `json:"place,omitzero"`
 	// Upload is the unfinished upload of the last try that opened one. Who takes the job over ends it, so that it cannot be completed.
 	Upload string `json:"upload,omitempty"`
 	// Tries counts how often the job was taken; Wrong and Failed count its ends by what they were.
@@ -174,7 +176,7 @@ func (r *Record) Report(j Job, now time.Time) (News, error) {
 
 // queue makes r a job that was never tried.
 func (r *Record) queue(j Job, now time.Time) {
-	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Upload: r.Upload, Last: r.Last, Good: r.Good}
+	*r = Record{Job: j, State: Queued, Since: now, Lease: r.Lease, Place: r.Place, Upload: r.Upload, Last: r.Last, Good: r.Good}
 	r.Lease.Until = time.Time{}
 }
 
@@ -199,6 +201,11 @@ func (e *OverError) Error() string { return "it is " + string(e.State) }
 
 // elsewhere is for how long the worker at which a job failed leaves it to others.
 const elsewhere = 10 * time.Second
+
+// Due reports whether the job may be taken, but for what its host says, and what that of a worker at which it failed is to others.
+func (r *Record) Due(now time.Time) bool {
+	return r.State == Queued || r.State == Waiting && !now.Before(r.Next)
+}
 
 // Take gives the job to a worker. The error is a *HeldError while another one has it, an *EarlyError before it is to be tried again, and
 // an *OverError if nothing is left to do.
@@ -241,12 +248,13 @@ func (r *Record) Opened(worker string, fence uint64, upload string) error {
 	return nil
 }
 
-// Release gives the job back: the worker ends, and nothing was wrong with the job.
+// Release gives the job back: nothing was wrong with it, but the worker ends, or its host is to be left alone.
 func (r *Record) Release(worker string, fence uint64, now time.Time) error {
 	if err := r.check(worker, fence); err != nil {
 		return err
 	}
 	r.State, r.Since, r.Lease.Until, r.Progress = Queued, now, time.Time{}, Progress{}
+	r.Tries--
 	r.overtake(now)
 	return nil
 }

@@ -88,6 +88,52 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestScalePaced: a host with more work than it may be asked for does not keep others waiting: its jobs wait in the queue, in their order, for no longer than
+// its pace demands, all of which is used. None waits long in a worker.
+func TestScalePaced(t *testing.T) {
+	shape := small
+	shape.feeds, shape.hosts, shape.workers, shape.updates, shape.rate, shape.held = 4000, 200, 50, 60_000, 3, 0
+	for _, bytes := range []int64{0, 25e6} {
+		if shape.bytes = bytes; bytes > 0 {
+			shape.rate = 50
+		}
+		half, end := host{}, host{}
+		s := simulate(shape, 3, 0, calamity{"", func(s *sim) {
+			half = s.hosts[0]
+			s.at(s.length, func() { end = s.hosts[0] })
+		}})
+		for _, fault := range s.stats.faults {
+			t.Error(fault)
+		}
+		busy, others := s.byHost()
+		if len(busy) == 0 || len(others) == 0 {
+			t.Fatalf("%d hosts are busy, and %d are not", len(busy), len(others))
+		}
+		if late := slices.Sorted(slices.Values(others)); late[len(late)*9/10] > 8*time.Second {
+			t.Errorf("files of hosts that are not busy are late: %s", lateness(others))
+		}
+		if late := slices.Sorted(slices.Values(busy)); late[len(late)/2] < 20*time.Second {
+			t.Errorf("files of busy hosts are not late: %s", lateness(busy))
+		}
+		if waited := slices.Max(s.stats.inRoom); waited > 3*Soon {
+			t.Errorf("a request waited %v in a worker", waited)
+		}
+		for i := range s.hosts {
+			if flow := s.hosts[i].mostFlow; flow > float64(bytes)*1.01 {
+				t.Errorf("host %d sends %.0f bytes in a second", i, flow)
+			}
+		}
+		if s.stats.early > 0 {
+			t.Errorf("%d requests came before their turn", s.stats.early)
+		}
+		used := max(float64(end.requests-half.requests)/s.rate, (end.bytes-half.bytes)/float64(max(1, bytes)))
+		if used < 0.8*s.length.Seconds()/2 {
+			t.Errorf("the busiest host was made use of for %.0f s of the second half", used)
+		}
+		t.Logf("of %d, %d were put off: busy hosts %s, others %s; made use of for %.0f s", s.stats.fresh, s.stats.putOff, lateness(busy), lateness(others), used)
+	}
+}
+
 // TestScaleSame: the same seed gives the same run.
 func TestScaleSame(t *testing.T) {
 	a, b := simulate(small, 2, 0, calamities[5]).line(), simulate(small, 2, 0, calamities[5]).line()
@@ -105,6 +151,20 @@ func (s *sim) line() string {
 	}
 	return fmt.Sprintf("%d | %d | %s | %s | %s | %d | %d | %d | %.1f + %.1f | %.0f %%", s.stats.fresh, s.deepest, lateness(s.stats.once), lateness(s.stats.again),
 		lateness(s.stats.seen), s.stats.takenOver, s.stats.known, busiest, float64(s.writes-s.stats.paced)/jobs, float64(s.stats.paced)/jobs, 100*s.busy.Seconds()/s.length.Seconds())
+}
+
+// byHost is how late files were of hosts that had as much work as their pace allows, and of the others. Failures are not of interest.
+func (s *sim) byHost() (busy, others []time.Duration) {
+	for i := range s.hosts {
+		h := &s.hosts[i]
+		time := 0.9 * s.length.Seconds()
+		if float64(h.requests) > time*s.rate || s.bytes > 0 && h.bytes > time*float64(s.bytes) {
+			busy = append(busy, h.late...)
+		} else {
+			others = append(others, h.late...)
+		}
+	}
+	return busy, others
 }
 
 // lateness is the median, the 99th of a hundred and the worst.
@@ -132,13 +192,19 @@ func TestScaleTable(t *testing.T) {
 			t.Errorf("%s: %q", c.name, s.stats.faults)
 		}
 	}
-	fmt.Print("\n| workers, updates an hour, pace of a host ", header)
+	fmt.Print("\n| workers, updates an hour, requests and MB a second of a host, which is late where hosts are busy, and where they are not ", header)
 	for _, n := range []struct {
 		workers       int
 		updates, rate float64
-	}{{1, 500, 10}, {10, 5000, 10}, {100, 50_000, 10}, {200, 300_000, 10}, {200, 300_000, 100}, {400, 600_000, 100}, {800, 900_000, 100}} {
+		bytes         int64
+	}{
+		{1, 500, 10, 0}, {10, 5000, 10, 0}, {100, 50_000, 10, 0}, {200, 300_000, 10, 0}, {200, 300_000, 100, 20e6}, {200, 300_000, 100, 0},
+		{400, 600_000, 100, 0}, {800, 900_000, 100, 0},
+	} {
 		shape := large
-		shape.workers, shape.updates, shape.rate, shape.held, shape.length = n.workers, n.updates, n.rate, 0, large.length/3
-		fmt.Printf("| %d, %.0f, %.0f | %s |\n", n.workers, n.updates, n.rate, simulate(shape, 1, 0, calamities[0]).line())
+		shape.workers, shape.updates, shape.rate, shape.bytes, shape.held, shape.length = n.workers, n.updates, n.rate, n.bytes, 0, large.length/3
+		s := simulate(shape, 1, 0, calamities[0])
+		busy, others := s.byHost()
+		fmt.Printf("| %d, %.0f, %.0f, %d: %s; %s | %s |\n", n.workers, n.updates, n.rate, n.bytes/1e6, lateness(busy), lateness(others), s.line())
 	}
 }

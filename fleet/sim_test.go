@@ -20,6 +20,7 @@ type shape struct {
 	updates                     float64       // an hour
 	length                      time.Duration // for how long there are some
 	rate                        float64       // requests a second that each host gets of all
+	bytes                       int64         // that each host sends a second to all; if zero, as fast as it goes
 	held                        int           // requests of which one is answered by 503 for a minute; if zero, none is
 	write                       time.Duration // that the queue needs to store a value on disk
 	single                      bool          // the queue is one server, which is asked whether a lease is held
@@ -94,9 +95,10 @@ type sim struct {
 
 // stats are what came of it.
 type stats struct {
-	published, fresh, known, placed, dead, takenOver, givenUp, late, early, paced int
+	published, fresh, known, placed, dead, takenOver, givenUp, late, early, paced, putOff int
 
 	once, again, seen []time.Duration // lateness beside the download: from the report, without and with failures; all of it from the feed
+	inRoom            []time.Duration // that a request waited in a worker
 	faults            []string
 }
 
@@ -170,6 +172,10 @@ type host struct {
 	second   int64
 	inSecond int
 	most     int // requests in one second
+	flow     float64
+	mostFlow float64 // bytes a second
+	bytes    float64
+	late     []time.Duration // its files
 }
 
 // asked is a request. It must not come before its turn, or while the host is to be left alone.

@@ -7,15 +7,12 @@ import (
 	"time"
 )
 
-// A worker has slots, and turns at hosts that it took ahead.
+// A worker has slots, turns at hosts that it took ahead, and what it may have of their bytes.
 type worker struct {
 	process
 	turns map[int]*turns
-}
-
-type turns struct {
-	next, gap  time.Duration
-	left, took int
+	taps  map[int]*tap
+	jobs  map[int]int // by host
 }
 
 // A slot is one of the downloads that a worker has at once.
@@ -26,6 +23,7 @@ type slot struct {
 	fence uint64
 	until time.Duration // of the lease, as the worker knows it
 	claim int           // counts them, for what belongs to an earlier one
+	left  float64       // bytes to come, of a host that is held to a number of them
 }
 
 func (s *sim) addWorkers() {
@@ -38,13 +36,21 @@ func (s *sim) addWorkers() {
 
 // begin has a worker ask for jobs.
 func (s *sim) begin(w *worker) {
-	w.turns = map[int]*turns{}
+	for _, p := range w.taps { // nothing comes any more
+		s.turnTap(p, 0)
+		p.slots = nil
+	}
+	w.turns, w.taps, w.jobs = map[int]*turns{}, map[int]*tap{}, map[int]int{}
 	for range downloads {
 		s.free(&slot{worker: w, life: w.life})
 	}
 }
 
 func (s *sim) free(t *slot) {
+	if t.file != nil {
+		t.jobs[t.file.host]--
+		s.leave(t)
+	}
 	t.file = nil
 	t.claim++
 	s.idle = append(s.idle, t)
@@ -110,6 +116,14 @@ func (s *sim) later(f *file, at time.Duration) {
 
 // take takes the job, as Queue.claim does.
 func (s *sim) take(t *slot, f *file) {
+	if f.record.Due(s.clock()) {
+		s.admit(t, f)
+	} else {
+		s.claimed(t, f)
+	}
+}
+
+func (s *sim) claimed(t *slot, f *file) {
 	var err error
 	s.store(&t.process, 1, func() {
 		before := f.record
@@ -151,6 +165,8 @@ func (s *sim) checkTakeOver(l Lease) {
 // hold downloads, and prolongs the lease meanwhile.
 func (s *sim) hold(t *slot, f *file) {
 	t.file, t.until = f, s.now+UsualLease
+	t.jobs[f.host]++
+	s.hosts[f.host].pace.Began(1)
 	claim := t.claim
 	s.beat(t, claim)
 	s.request(t, claim, requests)
@@ -216,57 +232,6 @@ func (s *sim) confirm(t *slot, claim int, then func()) {
 			s.prolong(t, claim, then)
 		default:
 			then()
-		}
-	})
-}
-
-// request asks the host so many times, each in its turn, and loads then.
-func (s *sim) request(t *slot, claim, left int) {
-	if left == 0 {
-		s.on(t, claim, s.now+t.file.took, func() { s.end(t, claim) })
-		return
-	}
-	h := &s.hosts[t.file.host]
-	if wait, _ := h.pace.Held(s.clock()); wait > 0 {
-		t.file.allowed += wait
-		s.on(t, claim, s.now+wait, func() { s.request(t, claim, left) })
-		return
-	}
-	s.turn(t, claim, func() {
-		if wait, _ := h.pace.Held(s.clock()); wait > 0 {
-			s.request(t, claim, left)
-			return
-		}
-		s.asked(t.file.host)
-		s.on(t, claim, s.now+answer, func() { s.request(t, claim, left-1) })
-	})
-}
-
-// turn waits for a turn at the host, as Pacer.Turn does.
-func (s *sim) turn(t *slot, claim int, then func()) {
-	n := t.file.host
-	use := func(a *turns) {
-		at := max(a.next, s.now)
-		a.next, a.left = a.next+a.gap, a.left-1
-		s.on(t, claim, at, then)
-	}
-	if a := t.turns[n]; a != nil && a.left > 0 && a.next >= s.now {
-		use(a)
-		return
-	}
-	s.stats.paced++
-	take := 1
-	if a := t.turns[n]; a != nil && a.left == 0 {
-		take = min(2*a.took, max(1, int(s.rate*ahead.Seconds())))
-	}
-	a := &turns{left: take, took: take}
-	s.store(&t.process, 1, func() {
-		first, gap := s.hosts[n].pace.Turns(a.left, s.rate, s.clock().Add(toQueue))
-		a.next, a.gap = first.Sub(t0), gap
-	}, func() {
-		if t.claim == claim {
-			t.turns[n] = a
-			use(a)
 		}
 	})
 }
@@ -357,10 +322,12 @@ func (s *sim) ended(f *file, version string, kind Kind) {
 func (s *sim) measure(f *file) {
 	late := s.now - f.reported - f.took
 	s.stats.seen = append(s.stats.seen, s.now-f.published)
+	h := &s.hosts[f.host]
 	if f.troubled {
 		s.stats.again = append(s.stats.again, late)
 	} else {
 		s.stats.once = append(s.stats.once, late)
+		h.late = append(h.late, late)
 	}
 	if most := f.allowed + s.slack; s.slack > 0 && late > most {
 		s.fault("%s is %v late, and may be %v", f.name, late, most)

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,6 +65,9 @@ func (e *ContentError) Error() string {
 	return fmt.Sprintf("the bytes of an answer do not fit its %s: %v is %.12s..., want %.12s...",
 		e.Want.Field, e.Got.Algorithm(), e.Got.Hex(), e.Want.Digest.Hex())
 }
+
+// ErrNotAsked is what went wrong (Error.Err) with a source whose host is to be left alone, as it has said to another request.
+var ErrNotAsked = errors.New("not asked")
 
 // MaxAfter is the longest time that a server can make its clients wait. One that wants more is
 // down.

@@ -52,12 +52,15 @@ type Claim struct {
 	TakenOver bool
 
 	q        *Queue
+	host     string // that it waited for, or might have to
 	msg      *nats.Msg
 	cancel   context.CancelCauseFunc
 	beating  sync.WaitGroup
 	mu       sync.Mutex
 	progress fleet.Progress
 	last     stored[fleet.Record] // as this process has seen it last
+	seen     bool                 // by idle, with so much of it
+	seenDone int64
 }
 
 // Next waits for a job, and takes it.
@@ -96,18 +99,31 @@ func (q *Queue) claim(ctx context.Context, msg *nats.Msg) (*Claim, error) {
 		return nil, msg.NakWithDelay(q.lease / 3)
 	}
 	c := &Claim{q: q, msg: msg}
+	var wait time.Duration // for its host
 	r, err := changeFrom(ctx, q.jobs, key, nil, func(r *fleet.Record) error {
 		if r.State == "" {
 			return &fleet.OverError{State: "forgotten"}
 		}
 		c.TakenOver = r.State == fleet.Running && r.Lease.Holder != q.name
+		var place fleet.Place
+		if c.host, place, wait = q.pacer.admit(ctx, r); wait > 0 && place == r.Place {
+			return errSame
+		}
+		if r.Place = place; wait > 0 {
+			return nil
+		}
 		err := r.Take(q.name, q.now(), q.lease)
 		if held, ok := errors.AsType[*fleet.HeldError](err); ok && held.Lease.Holder == q.name { // the answer to an earlier try was lost
 			return r.Prolong(q.name, held.Lease.Fence, r.Progress, q.now(), q.lease)
 		}
 		return err
 	})
+	if wait > 0 && (err == nil || err == errSame) {
+		q.free(key)
+		return nil, msg.NakWithDelay(wait)
+	}
 	if err == nil {
+		q.pacer.began(c.host)
 		c.Record, c.last = r.value, r
 		c.Context, c.cancel = context.WithCancelCause(ctx)
 		c.beating.Go(c.beat)

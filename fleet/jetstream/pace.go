@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"net/url"
 	"sync"
 	"time"
 
@@ -12,13 +13,18 @@ import (
 	"braid/fleet"
 )
 
-// A Pacer keeps to what hosts want of the whole fleet: one that asked one worker to be left alone is left alone by all, and requests
-// take turns that the fleet has together. While the queue does not answer, this process keeps the pace for itself.
+// A Pacer keeps to what hosts want of the whole fleet: one that asked one worker to be left alone is left alone by all, requests
+// take turns that the fleet has together, and so are the bytes a second divided that a host is to send. While the queue does not answer, this
+// process keeps the pace for itself, and to its share of the bytes.
 type Pacer struct {
-	q *Queue
+	q     *Queue
+	limit func(*url.URL) fleet.Limit
+	most  int // jobs of a host with a line, in this process
 
-	mu    sync.Mutex
-	known map[string]fleet.Pace // by host, as the queue or this process knows it
+	mu      sync.Mutex
+	known   map[string]fleet.Pace // by host, as the queue or this process knows it
+	begun   map[string]int        // jobs that the queue has not been told of
+	sharing map[string]*sharer
 
 	taking sync.Mutex // for taken
 	taken  map[string]turns
@@ -32,10 +38,10 @@ type turns struct {
 	took int // with them
 }
 
-// following is how many turns are taken after these: twice as many if all were used, as long as they are not too far ahead, else one, as those
-// that go by are lost to all workers.
-func (t *turns) following(perSecond float64) int {
-	if t.left > 0 || t.took == 0 {
+// following is how many turns are taken after these: twice as many if they did not last until now, as long as they are not too far ahead, else one,
+// as those that go by are lost to all workers.
+func (t *turns) following(perSecond float64, now time.Time) int {
+	if t.left > 0 || t.took == 0 || !now.Before(t.next) {
 		return 1
 	}
 	return min(2*t.took, max(1, int(perSecond*ahead.Seconds())))
@@ -48,10 +54,16 @@ const (
 	oneTurn = time.Second
 )
 
-// Pacer begins to follow what hosts want, until the queue is closed.
-func (q *Queue) Pacer() *Pacer {
-	p := &Pacer{q: q, known: map[string]fleet.Pace{}, taken: map[string]turns{}}
+// Pacer begins to follow what hosts want, until the queue is closed. Limit is what this process knows of the host of a URL. From then on, of its
+// jobs (AtOnce) no more than half are at a host for which others wait.
+func (q *Queue) Pacer(atOnce int, limit func(*url.URL) fleet.Limit) *Pacer {
+	p := &Pacer{
+		q: q, limit: limit, most: max(1, atOnce/2),
+		known: map[string]fleet.Pace{}, begun: map[string]int{}, sharing: map[string]*sharer{}, taken: map[string]turns{},
+	}
+	q.pacer = p
 	q.running.Go(func() { q.watching(q.pace, jetstream.AllKeys, p.learn) })
+	q.running.Go(p.yield)
 	return p
 }
 
@@ -64,17 +76,23 @@ func (p *Pacer) learn(e jetstream.KeyValueEntry) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known[string(host)].Until.Before(pace.Until) {
-		p.known[string(host)] = pace
+	if before := p.known[string(host)]; before.Until.After(pace.Until) {
+		pace.Until, pace.Status = before.Until, before.Status
 	}
+	p.known[string(host)] = pace
 }
 
 // Held returns how long a host is not to be asked, and the status with which it said so.
 func (p *Pacer) Held(host string, now time.Time) (time.Duration, int) {
+	pace := p.of(host)
+	return pace.Held(p.q.at(now))
+}
+
+// of is what is known of a host.
+func (p *Pacer) of(host string) fleet.Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pace := p.known[host]
-	return pace.Held(p.q.at(now))
+	return p.known[host]
 }
 
 // Hold keeps the requests of all from a host for a time.
@@ -90,7 +108,7 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 	p.q.running.Go(func() {
 		ctx, stop := context.WithTimeout(p.q.open, oneCall)
 		defer stop()
-		_, err := change(ctx, p.q.pace, keyOfHost(host), func(f *fleet.Pace) error {
+		err := p.change(ctx, host, func(f *fleet.Pace) error {
 			if !f.Hold(status, wait, p.q.at(now)) {
 				return errSame
 			}
@@ -102,7 +120,11 @@ func (p *Pacer) Hold(host string, status int, wait time.Duration, now time.Time)
 	})
 }
 
-func keyOfHost(host string) string { return hex.EncodeToString([]byte(host)) }
+// change changes what the queue knows of a host.
+func (p *Pacer) change(ctx context.Context, host string, f func(*fleet.Pace) error) error {
+	_, err := change(ctx, p.q.pace, hex.EncodeToString([]byte(host)), f)
+	return err
+}
 
 // Turn takes the next free turn of the fleet at a host that gets so many requests a second, and returns how far off it is.
 func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now time.Time) time.Duration {
@@ -111,7 +133,7 @@ func (p *Pacer) Turn(ctx context.Context, host string, perSecond float64, now ti
 	at := p.q.at(now)
 	t := p.taken[host]
 	if t.left == 0 || t.next.Before(at.Add(-t.gap)) { // those that went by are lost, else they would be used at once
-		t = p.take(ctx, host, t.following(perSecond), perSecond, at)
+		t = p.take(ctx, host, t.following(perSecond, at), perSecond, at)
 	}
 	wait := max(0, t.next.Sub(at))
 	t.next, t.left = t.next.Add(t.gap), t.left-1
@@ -124,7 +146,12 @@ func (p *Pacer) take(ctx context.Context, host string, n int, perSecond float64,
 	ctx, stop := context.WithTimeout(ctx, oneTurn)
 	defer stop()
 	t.left, t.took = n, n
-	_, err := change(ctx, p.q.pace, keyOfHost(host), func(f *fleet.Pace) error {
+	p.mu.Lock()
+	begun := p.begun[host]
+	delete(p.begun, host)
+	p.mu.Unlock()
+	err := p.change(ctx, host, func(f *fleet.Pace) error {
+		f.Began(begun)
 		t.next, t.gap = f.Turns(t.left, perSecond, at)
 		return nil
 	})

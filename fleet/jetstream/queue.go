@@ -71,6 +71,7 @@ type Queue struct {
 	pulls   *pulls       // of one that takes jobs
 	offset  atomic.Int64 // of the server's clock to ours
 	paused  atomic.Bool
+	pacer   *Pacer          // nil: it takes no jobs
 	open    context.Context // until it is closed
 	stop    context.CancelFunc
 	running sync.WaitGroup

@@ -315,48 +315,6 @@ func TestHosts(t *testing.T) {
 	report(t, a, disk("2"), fleet.Fresh)
 }
 
-// TestPace: what a host said to one worker holds for the others, and all have its turns together.
-func TestPace(t *testing.T) {
-	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", 0).Pacer(), opened(t, h, "b", 0).Pacer()
-	began := time.Now()
-	a.Hold("one:80", 503, time.Minute, began)
-	for {
-		if wait, status := b.Held("one:80", time.Now()); wait > 0 {
-			if status != 503 || wait > time.Minute || wait < 50*time.Second {
-				t.Errorf("held for %v after %d", wait, status)
-			}
-			break
-		}
-		rest(t.Context(), time.Millisecond)
-	}
-	if wait, _ := b.Held("two:80", time.Now()); wait > 0 {
-		t.Error("another host is held, too")
-	}
-	last := time.Duration(0)
-	for range 15 {
-		last = max(last, a.Turn(t.Context(), "two:80", 10, began), b.Turn(t.Context(), "two:80", 10, began))
-	}
-	if last < 2800*time.Millisecond || last > 3200*time.Millisecond {
-		t.Errorf("the last of 30 turns, ten a second, is after %v", last)
-	}
-}
-
-// TestPaceOfFew: workers that ask a host now and then leave its turns to each other.
-func TestPaceOfFew(t *testing.T) {
-	h := hosted(t, t.TempDir())
-	a, b := opened(t, h, "a", 0).Pacer(), opened(t, h, "b", 0).Pacer()
-	now := time.Now()
-	for range 20 {
-		for _, p := range []*Pacer{a, b} {
-			if wait := p.Turn(t.Context(), "one:80", 100, now); wait > 50*time.Millisecond {
-				t.Fatalf("a host that gets 100 requests a second, and 20 are wanted, is asked after %v", wait)
-			}
-			now = now.Add(50 * time.Millisecond)
-		}
-	}
-}
-
 func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"nats://127.0.0.1:4222":                 "",

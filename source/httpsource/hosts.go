@@ -172,7 +172,7 @@ var errTurn = errors.New("it is not its turn yet")
 
 // leftAlone is the error of a host that is not asked, as it said so with a status.
 func (c *chain) leftAlone(status int, wait time.Duration, now time.Time) error {
-	e := c.fail(nil, source.FaultRefused, fmt.Errorf("not asked: it said %d %s; it will be back at %s", status, http.StatusText(status), now.Add(wait).UTC().Format(time.RFC3339)))
+	e := c.fail(nil, source.FaultRefused, fmt.Errorf("%w: it said %d %s; it will be back at %s", source.ErrNotAsked, status, http.StatusText(status), now.Add(wait).UTC().Format(time.RFC3339)))
 	e.Status = status
 	if wait <= source.MaxAfter { // rule 23
 		e.Retry, e.After = true, wait

@@ -1,0 +1,119 @@
+package jetstream
+
+import (
+	"context"
+	"time"
+
+	"braid/fleet"
+)
+
+// A Limited is what holds this process to so many bytes a second, and counts how many have passed.
+type Limited interface {
+	Set(bytes int64)
+	Passed() int64
+}
+
+// leastShare is what a process may have that has no share yet: zero is no limit.
+const leastShare = 1 << 10
+
+// A sharer keeps the share of this process of what a host sends.
+type sharer struct {
+	users     int
+	perSecond int64
+	to        Limited
+}
+
+// Share has to be set to the share of this process of the bytes a second that a host may send to all, as long as something comes from there: until end
+// is called.
+func (p *Pacer) Share(host string, perSecond int64, to Limited) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.sharing[host]
+	if s == nil {
+		s = &sharer{}
+		p.sharing[host] = s
+		to.Set(leastShare)
+		p.q.running.Go(func() { p.share(host, s) })
+	}
+	s.users++
+	s.perSecond, s.to = perSecond, to
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		s.users--
+	}
+}
+
+// share asks for the share again and again, and gives it back when it is not needed any more.
+func (p *Pacer) share(host string, s *sharer) {
+	var rate, passed int64
+	asked := time.Now()
+	for {
+		p.mu.Lock()
+		perSecond, users, to := s.perSecond, s.users, s.to
+		p.mu.Unlock()
+		want, now := perSecond, to.Passed()
+		if used := int64(float64(now-passed) / max(time.Since(asked).Seconds(), 1e-3)); passed > 0 && used < rate/2 {
+			want = max(2*used, leastShare)
+		}
+		passed, asked = now, time.Now()
+		again, err := p.ask(host, users, &rate, want, perSecond)
+		if err == nil {
+			to.Set(max(rate, leastShare))
+		}
+		over := rest(p.q.open, again) != nil
+		if !over && p.users(s) > 0 {
+			continue
+		}
+		to.Set(leastShare)
+		p.leave(host)
+		if over || p.forget(host, s) {
+			return
+		}
+	}
+}
+
+// leave gives the share back. If that fails it ends by itself.
+func (p *Pacer) leave(host string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(p.q.open), oneTurn)
+	defer stop()
+	p.change(ctx, host, func(f *fleet.Pace) error {
+		if !f.LeaveShare(p.q.name, p.q.now()) {
+			return errSame
+		}
+		return nil
+	})
+}
+
+// ask asks the queue for a share. Without an answer the one of before stays.
+func (p *Pacer) ask(host string, users int, rate *int64, want, perSecond int64) (again time.Duration, err error) {
+	ctx, stop := context.WithTimeout(p.q.open, oneTurn)
+	defer stop()
+	got := int64(0)
+	err = p.change(ctx, host, func(f *fleet.Pace) error {
+		got, again = f.TakeShare(p.q.name, users, want, perSecond, p.q.now())
+		return nil
+	})
+	if err != nil {
+		return oneTurn, err
+	}
+	*rate = got
+	return again, nil
+}
+
+// users is for how many something comes from the host.
+func (p *Pacer) users(s *sharer) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.users
+}
+
+// forget forgets s, unless something comes from the host again.
+func (p *Pacer) forget(host string, s *sharer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.users == 0 {
+		delete(p.sharing, host)
+	}
+	return s.users == 0
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// FuzzLine: whatever is asked of a host, numbers are called one after the other and none ahead, those that are behind wait no less, and a host that is to be
+// left alone has none called.
+func FuzzLine(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 2, 4, 8, 0, 255, 3})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		var p Pace
+		now := t0
+		for _, b := range steps {
+			before := p.Line
+			switch n := int(b >> 3); b & 7 {
+			case 0, 1:
+				if number := p.Enter(Limit{Requests: 10, Bytes: int64(n) << 20}, now); number != before.Last+1 {
+					t.Fatalf("number %d after %d", number, before.Last)
+				}
+			case 2:
+				p.Turns(n, 10, now)
+			case 3:
+				p.Began(n)
+			case 4:
+				p.Ended(int64(n) << 24)
+			case 5:
+				p.Hold(503, time.Duration(n)*time.Second, now)
+			default:
+				now = now.Add(time.Duration(n) * 100 * time.Millisecond)
+			}
+			if p.Line.Called < before.Called || p.Line.Called > float64(p.Line.Last) {
+				t.Fatalf("%v called of %d, and %v before", p.Line.Called, p.Line.Last, before.Called)
+			}
+			held, _ := p.Held(now)
+			last := time.Duration(0)
+			for number := uint64(0); number <= p.Line.Last+1; number++ {
+				wait := p.Wait(number, now)
+				if wait < last || wait < held {
+					t.Fatalf("number %d waits %v, the one before it %v, and the host is held for %v", number, wait, last, held)
+				}
+				if later := p.Wait(number, now.Add(wait)); later > time.Millisecond {
+					t.Fatalf("number %d waits %v, and %v more then", number, wait, later)
+				}
+				last = wait
+			}
+		}
+	})
+}
+
+// TestLineCost: the distance between two jobs is what those before them needed: requests or bytes, whatever takes longer.
+func TestLineCost(t *testing.T) {
+	const jobs = 1000
+	for _, tt := range []struct {
+		limit    Limit
+		requests int
+		bytes    int64
+		least    time.Duration // between two jobs
+		most     time.Duration
+	}{
+		{Limit{Requests: 10}, 1, 0, 100 * time.Millisecond, 110 * time.Millisecond},
+		{Limit{Requests: 10}, 8, 0, 760 * time.Millisecond, 800 * time.Millisecond},
+		{Limit{Bytes: 1 << 20}, 3, 1 << 16, 60 * time.Millisecond, 75 * time.Millisecond},
+	} {
+		var p Pace
+		now := t0
+		for range jobs {
+			now = now.Add(p.Wait(p.Enter(tt.limit, now), now))
+			p.Began(1)
+			if tt.limit.Requests > 0 {
+				p.Turns(tt.requests, tt.limit.Requests, now)
+			}
+			p.Ended(tt.bytes)
+		}
+		if each := now.Sub(t0) / jobs; each < tt.least || each > tt.most {
+			t.Errorf("%+v with %d requests and %d bytes: one each %v", tt.limit, tt.requests, tt.bytes, each)
+		}
+	}
+}
+
+// FuzzShares: whatever workers come, ask and go, all shares together are never more than the host is to send; and those that stay get the same.
+func FuzzShares(f *testing.F) {
+	f.Add([]byte{0, 8, 16, 24, 1, 9, 4, 255, 2})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		const whole = 1_000_000
+		var p Pace
+		now := t0
+		check := func() {
+			sum := int64(0)
+			for _, s := range p.Shares {
+				if s.Rate < 0 {
+					t.Fatalf("a share of %d", s.Rate)
+				}
+				if now.Before(s.Until) {
+					sum += s.Rate
+				}
+			}
+			if sum > whole {
+				t.Fatalf("%d of %d: %+v", sum, whole, p.Shares)
+			}
+		}
+		for _, b := range steps {
+			worker := fmt.Sprint(b >> 3 & 7)
+			switch b & 7 {
+			case 0, 1, 2:
+				p.TakeShare(worker, 1, whole, whole, now)
+			case 3:
+				p.TakeShare(worker, 1, int64(b)*100, whole, now)
+			case 4:
+				p.LeaveShare(worker, now)
+			default:
+				now = now.Add(time.Duration(b) * 10 * time.Millisecond)
+			}
+			check()
+		}
+		now = now.Add(time.Minute)
+		for range 2 {
+			for w := range 4 {
+				p.TakeShare(fmt.Sprint(w), 1, []int64{100, whole, whole, whole}[w], whole, now)
+				check()
+			}
+		}
+		for w, want := range []int64{100, (whole - 100) / 3, (whole - 100) / 3, (whole - 100) / 3} {
+			if got := p.Shares[fmt.Sprint(w)].Rate; got != want {
+				t.Fatalf("worker %d has %d, want %d: %+v", w, got, want, p.Shares)
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package fleet
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// A Share is how many bytes a second of a host are those of one worker. All together are never more than the host is to send.
+type Share struct {
+	Rate  int64     `json:"rate"`
+	Want  int64     `json:"want"`
+	Users int       `json:"users"` // downloads
+	Until time.Time `json:"until"` // else it has ended without giving it back
+}
+
+const (
+	// shareTime is for how long a worker keeps to its share before it asks again. Those of one host ask ten times a second at most.
+	shareTime   = 2 * time.Second
+	betweenAsks = 100 * time.Millisecond
+	// unheard is how many times that long a share is kept for a worker that does not ask.
+	unheard = 3
+	// enough are so many downloads as can make use of all that a host may send.
+	enough = 8
+)
+
+// TakeShare gives a worker with so many downloads its share of so many bytes a second, and says when it is to ask again. It wants no more than want. All get the same, but
+// for what others leave. A worker that is new gets what is free, and more when the others have asked again.
+func (p *Pace) TakeShare(worker string, users int, want, perSecond int64, now time.Time) (rate int64, again time.Duration) {
+	p.call(now)
+	maps.DeleteFunc(p.Shares, func(name string, s Share) bool { return name == worker || !now.Before(s.Until) })
+	free, wants := perSecond, []int64{want}
+	for _, s := range p.Shares {
+		free -= s.Rate
+		wants = append(wants, s.Want)
+	}
+	fair := min(want, level(wants, perSecond))
+	again = max(shareTime, time.Duration(len(wants))*betweenAsks)
+	rate = max(0, min(fair, free))
+	if p.Shares == nil {
+		p.Shares = map[string]Share{}
+	}
+	p.Shares[worker] = Share{rate, want, users, now.Add(unheard * again)}
+	if rate < fair/2 {
+		again /= 4
+	}
+	return rate, again
+}
+
+// full reports whether what the host may send is divided between so many downloads that more would be no faster.
+func (p *Pace) full(now time.Time) bool {
+	n, sum := 0, int64(0)
+	for _, s := range p.Shares {
+		if now.Before(s.Until) {
+			n, sum = n+s.Users, sum+s.Rate
+		}
+	}
+	return n >= enough && sum >= p.Line.Limit.Bytes/10*9
+}
+
+// LeaveShare gives the share of a worker back. It reports whether there was one.
+func (p *Pace) LeaveShare(worker string, now time.Time) bool {
+	p.call(now)
+	_, ok := p.Shares[worker]
+	delete(p.Shares, worker)
+	return ok
+}
+
+// level is how much of an amount each may have at most, so that all of it is used if they want that much.
+func level(wants []int64, amount int64) int64 {
+	slices.Sort(wants)
+	left := amount
+	for i, w := range wants {
+		each := left / int64(len(wants)-i)
+		if w >= each {
+			return each
+		}
+		left -= w
+	}
+	return amount
+}
