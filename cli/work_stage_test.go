@@ -8,9 +8,9 @@ import (
 	"braid/fleet"
 )
 
-// TestStageOurs: a worker that was killed when its file had got its name, and before the queue knew, is followed by one that may replace that file. One that
+// TestStageOurs_Rule75: a worker that was killed when its file had got its name, and before the queue knew, is followed by one that may replace that file. One that
 // was there before is not taken for it, and what a late worker makes gets no name.
-func TestStageOurs(t *testing.T) {
+func TestStageOurs_Rule75(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		p, err := openWorkFolder(t.TempDir())
 		if err != nil {

@@ -135,8 +135,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestTakeOver: while a lease lasts no other worker gets the job. After that one does, and the first can neither prolong nor end it.
-func TestTakeOver(t *testing.T) {
+// TestTakeOver_Rule74: while a lease lasts no other worker gets the job. After that one does, and the first can neither prolong nor end it.
+func TestTakeOver_Rule74(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Take("b", t0.Add(UsualLease-1), UsualLease); !is[*HeldError](err) {
 		t.Fatalf("taken while another has it: %v", err)
@@ -173,9 +173,9 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestOpened: the upload of a try stays in the record for the worker that takes the job over, and for a later report, until it is the object. One that
+// TestOpened_Rule75: the upload of a try stays in the record for the worker that takes the job over, and for a later report, until it is the object. One that
 // lost the job has no word in it.
-func TestOpened(t *testing.T) {
+func TestOpened_Rule75(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	if err := r.Opened("a", fence, "one"); err != nil {
 		t.Fatal(err)
@@ -210,8 +210,8 @@ func TestLateProlong(t *testing.T) {
 	}
 }
 
-// TestOrderlyEnd: a job that is given back can be taken at once, and what was reported meanwhile comes in its place.
-func TestOrderlyEnd(t *testing.T) {
+// TestOrderlyEnd_Rule76: a job that is given back can be taken at once, and what was reported meanwhile comes in its place.
+func TestOrderlyEnd_Rule76(t *testing.T) {
 	r, fence := taken(t, "a", t0)
 	r.Report(job("2"), t0)
 	if err := r.Release("a", fence, t0); err != nil {

@@ -266,7 +266,7 @@ func TestRealUploadKilledLate_Rule72(t *testing.T) {
 
 // A lease is told of an upload before its first part, and an upload that another process has aborted cannot be completed; nor can one whose lease
 // is another's.
-func TestRealUploadFenced_Rule71(t *testing.T) {
+func TestRealUploadFenced_Rule75(t *testing.T) {
 	t.Parallel()
 	content := mirrortest.Generate(24*mib, 14)
 	for _, fenced := range []bool{false, true} {

@@ -295,8 +295,8 @@ func (c *Claim) Release(ctx context.Context) error {
 
 func (c *Claim) end(ctx context.Context, f func(*fleet.Record) error) (fleet.Record, error) {
 	defer c.q.free(c.Record.Job.Key())
-	defer c.beating.Wait()
-	defer c.cancel(nil)
+	c.cancel(nil) // else what prolongs the lease meanwhile finds that the job is over, and takes it for lost
+	c.beating.Wait()
 	for {
 		once, stop := context.WithTimeout(ctx, oneCall)
 		r, err := c.change(once, f)

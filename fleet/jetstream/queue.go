@@ -160,6 +160,7 @@ func Open(ctx context.Context, o Options) (*Queue, error) {
 			q.Close()
 			return nil, err
 		}
+		q.running.Go(func() { q.keepDelivered(q.open) })
 	}
 	if !q.here {
 		q.running.Go(func() { q.keepClock(q.open) })

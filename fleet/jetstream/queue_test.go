@@ -76,8 +76,8 @@ func left(t *testing.T, q *Queue) uint64 {
 	return s.CachedInfo().State.Msgs
 }
 
-// TestOneJob: reports of one version are one job, which one worker gets, and which is gone with its end.
-func TestOneJob(t *testing.T) {
+// TestOneJob_Rule76: reports of one version are one job, which one worker gets, and which is gone with its end.
+func TestOneJob_Rule76(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", 0), opened(t, h, "b", 0)
 	report(t, a, disk("1"), fleet.Fresh)
@@ -108,8 +108,8 @@ func TestOneJob(t *testing.T) {
 	}
 }
 
-// TestTakeOver: the job of a worker that is heard of no more is taken over when its lease has ended, and that worker can end it no more.
-func TestTakeOver(t *testing.T) {
+// TestTakeOver_Rules74_76: the job of a worker that is heard of no more is taken over when its lease has ended, and that worker can end it no more.
+func TestTakeOver_Rules74_76(t *testing.T) {
 	h := hosted(t, t.TempDir())
 	a, b := opened(t, h, "a", time.Second), opened(t, h, "b", time.Second)
 	report(t, a, disk("1"), fleet.Fresh)

@@ -22,7 +22,7 @@ import (
 // where "in" names a package and a function of it, a method after its type, or a constant, variable or type. The Go of the lines of - is
 // there once, and that of the lines of + comes in its place. Tokens are compared: files, comments, spaces and the ends of lines do not
 // matter. Further lines of - after them, or another "in", are a further replacement. The tests are asked folder by folder, so the cheapest
-// is named first.
+// is named first; those of real:objectstore are the tests there that need real servers.
 type patch struct {
 	rules   []string
 	title   string

@@ -201,8 +201,12 @@ func (c *court) ask(folder, rule, overlay string, number int) (failed []string, 
 	return failed, out, nil
 }
 
+// realPrefix is before folders of which the tests count that need real servers, and these only.
+const realPrefix = "real:"
+
 // packageOf is the folder of the tests themselves.
 func packageOf(folder string) string {
+	folder = strings.TrimPrefix(folder, realPrefix)
 	if folder == scripts {
 		return "internal/test/e2e"
 	}
@@ -213,15 +217,19 @@ func packageOf(folder string) string {
 func (c *court) build(folder, overlay string) (binary string, env []string, err error) {
 	env = c.environment(overlay)
 	pkg := packageOf(folder)
+	args := []string{"test", "-vet=off", "-c"}
 	key := overlay + " " + pkg
+	if strings.HasPrefix(folder, realPrefix) {
+		args, key = append(args, "-tags=realservers"), overlay+" "+folder
+	}
 	if binary, ok := c.binaries[key]; ok {
 		return binary, env, nil
 	}
-	binary = filepath.Join(filepath.Dir(overlay), strings.ReplaceAll(pkg, "/", "_")+".test")
-	if err := c.goes(env, "test", "-vet=off", "-c", "-o", binary, "./"+pkg); err != nil {
+	binary = filepath.Join(filepath.Dir(overlay), strings.NewReplacer("/", "_", ":", "_").Replace(folder)+".test")
+	if err := c.goes(env, append(args, "-o", binary, "./"+pkg)...); err != nil {
 		return "", nil, err
 	}
-	if folder == scripts {
+	if pkg == packageOf(scripts) {
 		if err := c.goes(env, "build", "-o", os.DevNull, "."); err != nil {
 			return "", nil, err
 		}
@@ -230,11 +238,11 @@ func (c *court) build(folder, overlay string) (binary string, env []string, err 
 	return binary, env, nil
 }
 
-// names is the expression for the tests of a folder that carry the rule's number and need no real servers.
+// names is the expression for the tests of a folder that carry the rule's number.
 func (c *court) names(folder, rule string) string {
 	var names []string
 	for _, t := range c.tests[rule] {
-		if t.Folder == folder && !t.Tagged {
+		if real := realPrefix + t.Folder; t.Tagged && real == folder || !t.Tagged && t.Folder == folder {
 			names = append(names, t.Name)
 		}
 	}

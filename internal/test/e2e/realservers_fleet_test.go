@@ -59,9 +59,9 @@ func TestRealFleet(t *testing.T) {
 	})
 }
 
-// TestRealFleetStopped: a worker that is stopped loses its job, and can neither end it nor put its file in place when it goes on. One that
+// TestRealFleetStopped_Rules74_75: a worker that is stopped loses its job, and can neither end it nor put its file in place when it goes on. One that
 // ends in good order gives its job back at once.
-func TestRealFleetStopped(t *testing.T) {
+func TestRealFleetStopped_Rules74_75(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
 	f.watcher("watcher") // which runs the queue, so that it is not stopped with a worker

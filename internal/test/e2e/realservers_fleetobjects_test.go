@@ -68,9 +68,9 @@ func (f *fleetRig) nothingLeft(store *s3test.Store, names ...string) {
 	}
 }
 
-// TestRealFleetObjects_Rule71: workers put files into a store, and newer versions in their place. What one was uploading that is killed is ended by
+// TestRealFleetObjects_Rule75: workers put files into a store, and newer versions in their place. What one was uploading that is killed is ended by
 // the one that takes over.
-func TestRealFleetObjects_Rule71(t *testing.T) {
+func TestRealFleetObjects_Rule75(t *testing.T) {
 	t.Parallel()
 	f := newFleetRig(t)
 	store, one, two := f.inStore(true)
@@ -97,10 +97,10 @@ func TestRealFleetObjects_Rule71(t *testing.T) {
 	f.nothingLeft(store, "a.iso", "slow.iso")
 }
 
-// TestRealFleetObjectsStopped_Rule71: a worker is stopped when it has asked whether the job is still its own, and its Complete reaches the store after the
+// TestRealFleetObjectsStopped_Rule75: a worker is stopped when it has asked whether the job is still its own, and its Complete reaches the store after the
 // take-over, right before that of the other worker: there is no object yet, and its upload is gone. Both workers have one state folder. A file of one part
 // has no upload: there the late worker makes the object, and the other one finds out that it is that of the job.
-func TestRealFleetObjectsStopped_Rule71(t *testing.T) {
+func TestRealFleetObjectsStopped_Rule75(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		kind string

@@ -35,6 +35,7 @@ type fleetRig struct {
 	mirrors  []string // that the server names, with the folder that they serve
 	mirrored string
 	bare     bool              // the server has no digests
+	answer   time.Duration     // that the server takes for each request of a file
 	pace     time.Duration     // that the server takes for 64 KiB
 	logs     string            // a folder
 	announce func(body []byte) // told of a version before the server has it; may be nil
@@ -76,6 +77,7 @@ func (f *fleetRig) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	f.gets[name]++
 	f.mu.Unlock()
+	time.Sleep(f.answer) // as a server far away
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -127,8 +129,9 @@ type paced struct {
 }
 
 func (p *paced) Read(b []byte) (int, error) {
-	time.Sleep(p.pace) // as a slow line
-	return p.Reader.Read(b[:min(len(b), 64<<10)])
+	n, err := p.Reader.Read(b[:min(len(b), 64<<10)])
+	time.Sleep(p.pace * time.Duration(n) / (64 << 10)) // as a slow line
+	return n, err
 }
 
 func (f *fleetRig) feed(w io.Writer) {

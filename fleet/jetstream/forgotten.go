@@ -1,0 +1,74 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"braid/fleet"
+)
+
+// A server that is killed may forget which messages it has delivered, and was not told the end of: they stay in the stream, and come to no worker any
+// more. What delivers them is made anew then, and delivers all that are there. One that a worker works at comes to another one, too, which
+// finds the lease.
+
+// seenForgotten is how many looks in a row must find such messages: between the questions of one look some come and go.
+const seenForgotten = 3
+
+// keepDelivered looks for forgotten messages, about once a lease.
+func (q *Queue) keepDelivered(ctx context.Context) {
+	seen := map[fleet.Priority]int{}
+	for rest(ctx, q.lease/2+rand.N(q.lease)) == nil {
+		once, stop := context.WithTimeout(ctx, oneCall)
+		for _, p := range fleet.Priorities {
+			n, err := q.forgotten(once, p)
+			if err == nil && n > 0 {
+				seen[p]++
+			} else {
+				seen[p] = 0
+			}
+			if seen[p] >= seenForgotten || errors.Is(err, jetstream.ErrConsumerNotFound) {
+				seen[p] = 0
+				q.log.Warn("queue", "forgotten", n, "priority", p.String(), "again", q.deliverAnew(once, p))
+			}
+		}
+		stop()
+	}
+}
+
+// forgotten is how many messages are in the stream that are neither to be delivered nor to be ended.
+func (q *Queue) forgotten(ctx context.Context, p fleet.Priority) (int64, error) {
+	stream, err := q.js.Stream(ctx, streamName)
+	if err != nil {
+		return 0, err
+	}
+	about := nameFor(subject, ".", p)
+	before, err := stream.Info(ctx, jetstream.WithSubjectFilter(about))
+	if err != nil {
+		return 0, err
+	}
+	c, err := stream.Consumer(ctx, nameFor(consumerName, "-", p))
+	if err != nil {
+		return 0, err
+	}
+	after, err := stream.Info(ctx, jetstream.WithSubjectFilter(about))
+	if err != nil {
+		return 0, err
+	}
+	there := min(before.State.Subjects[about], after.State.Subjects[about])
+	return int64(there) - int64(c.CachedInfo().NumPending) - int64(c.CachedInfo().NumAckPending), nil
+}
+
+// deliverAnew makes the consumer of a priority anew. One process does.
+func (q *Queue) deliverAnew(ctx context.Context, p fleet.Priority) error {
+	if _, err := change(ctx, q.leases, "deliver", func(l *fleet.Lease) error { return l.Take(q.name, q.now(), min(q.lease, 10*time.Second)) }); err != nil {
+		return err
+	}
+	if err := q.js.DeleteConsumer(ctx, streamName, nameFor(consumerName, "-", p)); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	return q.makeStream(ctx, 0)
+}
