@@ -14,11 +14,13 @@ var whole = flag.Bool("whole", false, "simulate the whole fleet, and print the t
 // small is a fleet that is simulated in a second or two.
 var small = shape{
 	feeds: 400, files: 20_000, hosts: 60, groups: 4, workers: 20, updates: 20_000, length: 15 * time.Minute, rate: 10, held: 5000, write: time.Millisecond / 2,
+	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3, // HEAD, digest or document, and the file
 }
 
 // large is what the tables are of.
 var large = shape{
 	feeds: 20_000, files: 1_000_000, hosts: 2000, groups: 20, workers: 200, updates: 100_000, length: time.Hour, rate: 10, held: 5000, write: time.Millisecond / 2,
+	lease: UsualLease, poll: 10 * time.Minute, answer: 150 * time.Millisecond, requests: 3,
 }
 
 // A calamity is what happens to a fleet in the middle of its time.

@@ -18,6 +18,10 @@ func (s *sim) limit() Limit { return Limit{Requests: s.rate, Bytes: s.bytes} }
 
 // admit has a job that may not begin at its host wait in the queue, as Pacer.admit does.
 func (s *sim) admit(t *slot, f *file) {
+	if s.limit() == (Limit{}) {
+		s.claimed(t, f)
+		return
+	}
 	h, name := &s.hosts[f.host], fmt.Sprint(f.host)
 	if f.record.Place.Host == name {
 		wait := h.pace.Wait(f.record.Place.Number, s.clock())
@@ -100,12 +104,16 @@ func (s *sim) request(t *slot, claim, left int) {
 		}
 		s.stats.inRoom = append(s.stats.inRoom, s.now-asked)
 		s.asked(t.file.host)
-		s.on(t, claim, s.now+answer, func() { s.request(t, claim, left-1) })
+		s.on(t, claim, s.now+s.answer, func() { s.request(t, claim, left-1) })
 	})
 }
 
 // turn waits for a turn at the host, as Pacer.Turn does.
 func (s *sim) turn(t *slot, claim int, then func()) {
+	if s.rate == 0 {
+		then()
+		return
+	}
 	n := t.file.host
 	use := func(a *turns) {
 		at := max(a.next, s.now)

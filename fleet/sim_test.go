@@ -24,14 +24,15 @@ type shape struct {
 	held                        int           // requests of which one is answered by 503 for a minute; if zero, none is
 	write                       time.Duration // that the queue needs to store a value on disk
 	single                      bool          // the queue is one server, which is asked whether a lease is held
+
+	lease, poll, answer time.Duration // answer is how long each request takes
+	requests            int           // of a job
+	took                time.Duration // to download any file; if zero, files are of all sizes, and some fail
 }
 
 // What the model takes for granted.
 const (
-	pollEvery   = 10 * time.Minute
-	downloads   = 4 // at once, in a worker
-	requests    = 3 // of a job: HEAD, digest or document, and the file
-	answer      = 150 * time.Millisecond
+	downloads   = 4   // at once, in a worker
 	speed       = 8e6 // bytes a second of one download
 	median      = 4e6 // bytes of a file
 	spread      = 2   // sigma of the logarithm of sizes: the mean is 30 MB
@@ -95,7 +96,10 @@ type sim struct {
 
 // stats are what came of it.
 type stats struct {
-	published, fresh, known, placed, dead, takenOver, givenUp, late, early, paced, putOff int
+	published, fresh, known, placed, dead, takenOver, givenUp, late, early, paced, putOff, acks int
+
+	last   time.Duration // when the last file was there
+	stored int           // by then
 
 	once, again, seen []time.Duration // lateness beside the download: from the report, without and with failures; all of it from the feed
 	inRoom            []time.Duration // that a request waited in a worker
@@ -182,7 +186,7 @@ type host struct {
 func (s *sim) asked(n int) {
 	h := &s.hosts[n]
 	gap := time.Duration(float64(time.Second) / s.rate)
-	if h.requests > 0 && s.now < h.last+gap-toQueue {
+	if s.rate > 0 && h.requests > 0 && s.now < h.last+gap-toQueue {
 		s.stats.early++
 	}
 	if s.now < h.told {
@@ -233,14 +237,24 @@ func newSim(shape shape, seed uint64) *sim {
 	}
 	s.addWatchers()
 	s.addWorkers()
-	s.after(0, s.publish)
+	if s.updates > 0 {
+		s.after(0, s.publish)
+	}
 	s.after(10*time.Second, s.sample)
 	return s
 }
 
 // publish has a new version of one of the files appear in its feed, and so on.
 func (s *sim) publish() {
-	n := s.random.IntN(len(s.files))
+	s.issue(s.random.IntN(len(s.files)))
+	wait := time.Duration(s.random.ExpFloat64() / s.updates * float64(time.Hour))
+	if s.now+wait < s.length {
+		s.after(wait, s.publish)
+	}
+}
+
+// issue has a new version of a file appear.
+func (s *sim) issue(n int) {
 	f := s.files[n]
 	if f == nil {
 		feed := n % s.feeds
@@ -252,15 +266,14 @@ func (s *sim) publish() {
 	f.took, f.kind = s.fate()
 	s.stats.published++
 	s.groupOf(n%s.feeds).news(n%s.feeds, f)
-	wait := time.Duration(s.random.ExpFloat64() / s.updates * float64(time.Hour))
-	if s.now+wait < s.length {
-		s.after(wait, s.publish)
-	}
 }
 
 // fate says how long a version takes to download, and how the first try ends.
 func (s *sim) fate() (took time.Duration, kind Kind) {
 	bytes := median * math.Exp(spread*s.random.NormFloat64())
+	if s.took > 0 {
+		return s.took, Right
+	}
 	took, kind = time.Duration(min(bytes, 20e9)/speed*float64(time.Second)), Right
 	switch chance := s.random.IntN(2000); {
 	case chance < 2000/hopeless:

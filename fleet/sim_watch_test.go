@@ -36,17 +36,17 @@ func (s *sim) addWatchers() {
 		g.await(g.members[1])
 	}
 	for feed := range s.feeds {
-		s.after(time.Duration(s.random.Int64N(int64(pollEvery))), func() { s.groupOf(feed).due(feed) })
+		s.after(time.Duration(s.random.Int64N(int64(s.poll))), func() { s.groupOf(feed).due(feed) })
 	}
 }
 
 // over reports whether there is nothing more to watch for: all that was published is seen by the end of one more round.
-func (s *sim) over() bool { return s.now > s.length+pollEvery+2*UsualLease }
+func (s *sim) over() bool { return s.now > s.length+s.poll+2*s.lease }
 
 // lead makes p the leader, if the lease is free.
 func (g *group) lead(p *process) {
 	var err error
-	g.s.store(p, 1, func() { err = g.lease.Take(p.name, g.s.clock(), UsualLease) }, func() {
+	g.s.store(p, 1, func() { err = g.lease.Take(p.name, g.s.clock(), g.s.lease) }, func() {
 		if err != nil {
 			g.await(p)
 			return
@@ -69,12 +69,12 @@ func (g *group) await(p *process) {
 }
 
 func (g *group) beat(p *process, fence uint64) {
-	g.s.as(p, g.s.now+UsualLease/3, func() {
+	g.s.as(p, g.s.now+g.s.lease/3, func() {
 		if g.s.over() {
 			return
 		}
 		var err error
-		g.s.store(p, 1, func() { err = g.lease.Prolong(p.name, fence, g.s.clock(), UsualLease) }, func() {
+		g.s.store(p, 1, func() { err = g.lease.Prolong(p.name, fence, g.s.clock(), g.s.lease) }, func() {
 			if err != nil {
 				g.leader = nil
 				g.await(p)
@@ -89,7 +89,7 @@ func (g *group) beat(p *process, fence uint64) {
 func (g *group) due(feed int) {
 	g.poll(feed)
 	if !g.s.over() {
-		g.s.after(pollEvery, func() { g.due(feed) })
+		g.s.after(g.s.poll, func() { g.due(feed) })
 	}
 }
 
@@ -100,7 +100,7 @@ func (g *group) poll(feed int) {
 		return
 	}
 	g.flying[feed] = true
-	g.s.as(p, g.s.now+answer, func() {
+	g.s.as(p, g.s.now+g.s.answer, func() {
 		news := slices.Clone(g.pending[feed])
 		for _, e := range news {
 			g.s.report(p, e.file)

@@ -84,7 +84,7 @@ func (s *sim) dispatch() {
 		f := s.ready[0]
 		s.ready = s.ready[1:]
 		s.depth--
-		f.ackBy = s.now + UsualLease
+		f.ackBy = s.now + s.lease
 		s.await(f, f.delivery)
 		s.take(t, f)
 	}
@@ -127,13 +127,13 @@ func (s *sim) claimed(t *slot, f *file) {
 	var err error
 	s.store(&t.process, 1, func() {
 		before := f.record
-		err = f.record.Take(t.name, s.clock(), UsualLease)
+		err = f.record.Take(t.name, s.clock(), s.lease)
 		if err != nil {
 			return
 		}
 		if before.State == Running {
 			s.stats.takenOver++
-			f.allowed += UsualLease + time.Second + f.took
+			f.allowed += s.lease + time.Second + f.took
 			s.checkTakeOver(before.Lease)
 		}
 		f.stage, t.fence = f.record.Lease.Fence, f.record.Lease.Fence
@@ -164,12 +164,12 @@ func (s *sim) checkTakeOver(l Lease) {
 
 // hold downloads, and prolongs the lease meanwhile.
 func (s *sim) hold(t *slot, f *file) {
-	t.file, t.until = f, s.now+UsualLease
+	t.file, t.until = f, s.now+s.lease
 	t.jobs[f.host]++
 	s.hosts[f.host].pace.Began(1)
 	claim := t.claim
 	s.beat(t, claim)
-	s.request(t, claim, requests)
+	s.request(t, claim, s.requests)
 }
 
 // on goes on with a claim later, if it is not given up meanwhile.
@@ -182,7 +182,7 @@ func (s *sim) on(t *slot, claim int, at time.Duration, do func()) {
 }
 
 func (s *sim) beat(t *slot, claim int) {
-	s.on(t, claim, s.now+UsualLease/3, func() {
+	s.on(t, claim, s.now+s.lease/3, func() {
 		switch {
 		case s.now < s.upAt && s.now >= t.until: // it was not prolonged for as long as it lasts
 			s.stats.givenUp++
@@ -190,7 +190,7 @@ func (s *sim) beat(t *slot, claim int) {
 		case s.now < s.upAt:
 			s.beat(t, claim)
 		default:
-			t.file.ackBy = max(t.file.ackBy, s.now+UsualLease)
+			t.file.ackBy = max(t.file.ackBy, s.now+s.lease)
 			s.prolong(t, claim, func() { s.beat(t, claim) })
 		}
 	})
@@ -200,14 +200,14 @@ func (s *sim) beat(t *slot, claim int) {
 func (s *sim) prolong(t *slot, claim int, then func()) {
 	f, fence := t.file, t.fence
 	var err error
-	s.store(&t.process, 1, func() { err = f.record.Prolong(t.name, fence, Progress{}, s.clock(), UsualLease) }, func() {
+	s.store(&t.process, 1, func() { err = f.record.Prolong(t.name, fence, Progress{}, s.clock(), s.lease) }, func() {
 		switch {
 		case t.claim != claim:
 		case err != nil:
 			s.stats.late++
 			s.free(t)
 		default:
-			t.until = s.now + UsualLease
+			t.until = s.now + s.lease
 			then()
 		}
 	})
@@ -228,7 +228,7 @@ func (s *sim) confirm(t *slot, claim int, then func()) {
 		case err != nil:
 			s.stats.late++
 			s.free(t)
-		case left <= UsualLease/2:
+		case left <= s.lease/2:
 			s.prolong(t, claim, then)
 		default:
 			then()
@@ -247,7 +247,7 @@ func (s *sim) end(t *slot, claim int) {
 	s.confirm(t, claim, func() {
 		if s.stopNext > 0 {
 			s.stopNext--
-			s.stop(t.worker, UsualLease+3*time.Second)
+			s.stop(t.worker, s.lease+3*time.Second)
 		}
 		s.on(t, claim, s.now, func() {
 			s.place(f, t.fence, version)
@@ -304,7 +304,7 @@ func (s *sim) ended(f *file, version string, kind Kind) {
 	}
 	switch f.record.State {
 	case Done, Dead:
-		s.writes++ // the acknowledgement
+		s.writes, s.stats.acks = s.writes+1, s.stats.acks+1
 		f.delivery++
 		if f.record.State == Dead {
 			s.stats.dead++
@@ -321,6 +321,7 @@ func (s *sim) ended(f *file, version string, kind Kind) {
 // measure takes down how late a file is, beside the time of its download. It may be late for what happened to it, and no more.
 func (s *sim) measure(f *file) {
 	late := s.now - f.reported - f.took
+	s.stats.last, s.stats.stored = s.now, s.writes-s.stats.acks
 	s.stats.seen = append(s.stats.seen, s.now-f.published)
 	h := &s.hosts[f.host]
 	if f.troubled {
@@ -353,7 +354,7 @@ func (s *sim) stop(w *worker, d time.Duration) {
 func (s *sim) queueDown(d time.Duration) {
 	s.upAt = s.now + d
 	if s.slack > 0 { // and what came meanwhile has to be done
-		s.slack += 2*d + UsualLease
+		s.slack += 2*d + s.lease
 	}
 	s.at(s.upAt, s.dispatch)
 }
